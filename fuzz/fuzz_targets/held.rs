@@ -49,18 +49,18 @@ fn hear<'b>(
     mut pieces: impl Iterator<Item = &'b [u8]>,
     ends: bool,
 ) -> Said {
-    let (mut output, mut heard) = (Vec::new(), Vec::new());
+    let (mut output, mut received) = (Vec::new(), Vec::new());
     held.begin(7, &mut output);
     output.clear();
     let mut tell = |news: HeldEvent<'_>| match news {
         // How a message came is the cut's doing.
         HeldEvent::Part { .. } => {}
-        other => heard.push(format!("{other:?}")),
+        other => received.push(format!("{other:?}")),
     };
     let mut result = pieces.try_for_each(|piece| held.receive(piece, &mut output, &mut tell));
     if ends && result.is_ok() {
         result = held.ended(&mut tell);
     }
     assert!(output.len() < 20 << 10, "{} bytes wait for the peer", output.len());
-    (heard, result, output)
+    (received, result, output)
 }

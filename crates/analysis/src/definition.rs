@@ -272,7 +272,28 @@ pub fn figures_page() -> String {
     for (name, population, time) in OF_LOAD {
         page.push_str(&format!("| `{name}` | {population} | {time} |\n"));
     }
-    page
+    page.lines().map(filled).collect()
+}
+
+/// Prose in lines of at most 120 columns; the rows of a table stay whole.
+fn filled(line: &str) -> String {
+    const WIDTH: usize = 120;
+    let indent = if line.starts_with("- ") { "  " } else { "" };
+    let (mut text, mut room) = (String::new(), WIDTH);
+    for (place, word) in line.split(' ').enumerate() {
+        let length = word.chars().count() + 1;
+        if place == 0 {
+            room += 1;
+        } else if length <= room || line.starts_with('|') {
+            text.push(' ');
+        } else {
+            text = text + "\n" + indent;
+            room = WIDTH + 1 - indent.len();
+        }
+        text.push_str(word);
+        room = room.saturating_sub(length);
+    }
+    text + "\n"
 }
 
 fn entry(figure: &Definition) -> String {
@@ -332,9 +353,10 @@ const OF_HELD: &str = "Of each step of a ramp (`dyno run` of a `held` load; `dyn
 const OF_PROBES: &str = "
 ## Figures of a probe's readings
 
-A probe's manifest declares its readings and how they are folded ([subjects.md](subjects.md#what-a-probe-declares)); nothing about any virtual
-machine is built into dyno. Each fold is a figure of each step of a ramp: a column of tables, CSV and JSON. Its name begins as the manifest says (`NAME`) and
-ends in its unit. It is made of what the probe in the subject read in the step's measured part.
+A probe's manifest declares its readings and how they are folded ([subjects.md](subjects.md#what-a-probe-declares));
+nothing about any virtual machine is built into dyno. Each fold is a figure of each step of a ramp: a column of
+tables, CSV and JSON. Its name begins as the manifest says (`NAME`) and ends in its unit. It is made of what the probe
+in the subject read in the step's measured part.
 
 | fold | name | one round | rounds |
 |---|---|---|---|
@@ -358,8 +380,9 @@ const PROBE_FOLDS: [(&str, ProbeFold, &str, Unit, &str); 10] = [
 const LOAD: &str = "
 ## What `dyno load` prints
 
-One trial, so no mean of rounds and no interval. *throughput* is `throughput_per_s`, *offered* `offered_per_s`, *on time* `on_time_percent` as above. The times,
-each with p50, p90, p99, p99.9 and its longest, and with the edges of a quantile:
+One trial, so no mean of rounds and no interval. *throughput* is `throughput_per_s`, *offered* `offered_per_s`, *on
+time* `on_time_percent` as above. The times, each with p50, p90, p99, p99.9 and its longest, and with the edges of a
+quantile:
 
 | distribution | of | time |
 |---|---|---|
@@ -373,6 +396,17 @@ mod tests {
     #[test]
     fn the_page_is_the_table() {
         expect_file!["../../../docs/figures.md"].assert_eq(&figures_page());
+    }
+
+    #[test]
+    fn prose_is_wrapped_and_tables_are_not() {
+        let page = figures_page();
+        let is_long = |line: &&str| 120 < line.chars().count() && !line.starts_with('|');
+        assert_eq!(page.lines().find(is_long), None);
+        assert_eq!(filled(&"- ab".repeat(2)), "- ab- ab\n");
+        let word = "x".repeat(59);
+        assert_eq!(filled(&format!("- {word} {word}")), format!("- {word}\n  {word}\n"));
+        assert_eq!(filled(&format!("{word}y {word}")), format!("{word}y {word}\n"));
     }
 
     #[test]

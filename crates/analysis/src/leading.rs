@@ -35,7 +35,7 @@ pub enum Lead {
 
 /// A server in a table with its leading figure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Led<'t> {
+pub struct Leader<'t> {
     /// Its row: for a curve, where it did best.
     pub row: &'t Row,
     /// None: it was not measured, or it kept the promise at no place.
@@ -60,7 +60,7 @@ impl Table {
 impl Board {
     /// The leading figure of each competitor, best first.
     #[must_use]
-    pub fn led<'t>(&'t self, table: &'t Table) -> Vec<Led<'t>> {
+    pub fn leaders<'t>(&'t self, table: &'t Table) -> Vec<Leader<'t>> {
         let leading = table.leading();
         let capacities = table.capacities();
         let lead = |row: &Row| -> Option<Lead> {
@@ -75,16 +75,16 @@ impl Board {
             }
         };
         let is_measured = |row: &Row| 0 < row.measured();
-        let one = |row: &'t Row| Led { row, lead: lead(row).filter(|_| is_measured(row)) };
+        let one = |row: &'t Row| Leader { row, lead: lead(row).filter(|_| is_measured(row)) };
         table.bests().into_iter().map(|placed| one(placed.row)).collect()
     }
 
     fn memory(&self, table: &Table, row: &Row) -> Option<Slope> {
         let ramps = self.ramps.iter().find(|ramps| ramps.workload == table.workload)?;
-        let is_row = |climb: &&crate::held::Climb| {
-            climb.subject == row.subject && row.point == Point::Held(climb.connections)
+        let is_row = |held: &&crate::held::HeldSubject| {
+            held.subject == row.subject && row.point == Point::Held(held.connections)
         };
-        ramps.climbs.iter().find(is_row)?.price.memory
+        ramps.subjects.iter().find(is_row)?.price.memory
     }
 }
 
@@ -113,8 +113,8 @@ mod tests {
     fn lead(places: &[(Point, u64)]) -> (Leading, Point, Lead) {
         let board = board(places);
         let table = &board.tables[0];
-        let led = board.led(table);
-        (table.leading(), led[0].row.point, led[0].lead.clone().unwrap())
+        let leaders = board.leaders(table);
+        (table.leading(), leaders[0].row.point, leaders[0].lead.clone().unwrap())
     }
 
     #[test]

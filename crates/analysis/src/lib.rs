@@ -54,11 +54,11 @@ pub use generator::{
     smallest_difference,
 };
 pub use held::{
-    After, Basis, Cause, Climb, FirstFailure, HeldFigure, HeldNumbers, LossCount, Memory, Plateau,
-    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums, gone,
+    After, Basis, Cause, FirstFailure, HeldFigure, HeldNumbers, HeldSubject, LossCount, Memory,
+    Plateau, PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums, gone,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
-pub use leading::{Lead, Leading, Led};
+pub use leading::{Lead, Leader, Leading};
 pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
 pub use requirement::{

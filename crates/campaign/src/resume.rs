@@ -28,9 +28,9 @@ pub fn same_instrument(
     }
     Err(Refusal::new(format!(
         "run {run} began under other conditions, and its trials are compared with each other: {}; put that back, \
-         or start a new run with `dyno run {}` (`dyno report {run}` shows what was measured)",
+         or start a new run with `{}` (`dyno report {run}` shows what was measured)",
         differ.join("; "),
-        record.name
+        record.again()
     )))
 }
 
@@ -43,8 +43,8 @@ pub fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refus
         if now.ok().as_ref() != Some(text) {
             return Err(Refusal::new(format!(
                 "{name} has changed since the run began; put it back, or start a new run with \
-                 `dyno run {}`",
-                record.name
+                 `{}`",
+                record.again()
             )));
         }
     }
@@ -62,8 +62,10 @@ pub fn same_entries(record: &RunRecord, entries: &[Entry], run: RunId) -> Result
         None => Ok(()),
         Some(entry) => Err(Refusal::new(format!(
             "`{}` is not what it was when run {run} began (it was {}); a run compares like with like: start a new \
-             one with `dyno run {}`",
-            entry.name, entry.version, record.name
+             one with `{}`",
+            entry.name,
+            entry.version,
+            record.again()
         ))),
     }
 }

@@ -64,10 +64,10 @@ const ANSWERS: usize = 4096;
 
 /// Parses what arrived. `ended`: nothing more will arrive. `is_head` says whether the request with this number was
 /// HEAD.
-pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> ParsedStream {
+pub(crate) fn read(received: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> ParsedStream {
     let mut reading = ParsedStream::default();
-    while reading.rest < heard.len() && reading.interim.len() + reading.finals.len() < ANSWERS {
-        let left = &heard[reading.rest..];
+    while reading.rest < received.len() && reading.interim.len() + reading.finals.len() < ANSWERS {
+        let left = &received[reading.rest..];
         let skipped = left.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
         let Some((mut answer, head)) = head(left, ended) else { break };
         reading.rest += head;
@@ -83,7 +83,7 @@ pub(crate) fn read(heard: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -
         let switched = answer.status == 101;
         let is_readable = !answer.flaws.contains(&Flaw::StatusLine);
         let bodiless = is_head(reading.finals.len());
-        let taken = content(&mut answer, &heard[reading.rest..], ended, bodiless);
+        let taken = content(&mut answer, &received[reading.rest..], ended, bodiless);
         reading.rest += taken;
         let is_whole = answer.is_whole;
         reading.finals.push(answer);
@@ -334,8 +334,8 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::{any, proptest};
 
-    fn check(heard: &[u8], ended: bool, expected: &Expect) {
-        let reading = read(heard, ended, &|number| number == 9);
+    fn check(received: &[u8], ended: bool, expected: &Expect) {
+        let reading = read(received, ended, &|number| number == 9);
         let mut seen = String::new();
         for (kind, answer) in (reading.interim.iter().map(|it| ("interim", it)))
             .chain(reading.finals.iter().map(|it| ("final", it)))
@@ -344,7 +344,7 @@ mod tests {
             let whole = if answer.is_whole { "whole" } else { "cut" };
             seen += &format!("{kind} {} {whole} `{content}` {:?}\n", answer.status, answer.flaws);
         }
-        seen += &format!("rest {}", heard.len() - reading.rest);
+        seen += &format!("rest {}", received.len() - reading.rest);
         expected.assert_eq(&seen);
     }
 
@@ -412,9 +412,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_octets_are_read_without_harm(heard: Vec<u8>, ended in any::<bool>()) {
-            let reading = read(&heard, ended, &|_| false);
-            assert!(reading.rest <= heard.len());
+        fn any_octets_are_read_without_harm(received: Vec<u8>, ended in any::<bool>()) {
+            let reading = read(&received, ended, &|_| false);
+            assert!(reading.rest <= received.len());
         }
     }
 }

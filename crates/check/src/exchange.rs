@@ -45,7 +45,7 @@ impl Default for Patience {
 }
 
 /// At most this many bytes are read.
-const HEARD: usize = 2 << 20;
+const RECEIVED: usize = 2 << 20;
 /// At most this many of the sent bytes are kept.
 const SENT: usize = 4 << 10;
 
@@ -89,7 +89,7 @@ pub(crate) fn unconnected() -> Seen {
     Seen {
         sent: Vec::new(),
         sent_len: 0,
-        heard: Vec::new(),
+        received: Vec::new(),
         reading: ParsedStream::default(),
         end: End::Unconnected,
         marks: Vec::new(),
@@ -109,7 +109,7 @@ struct Talk {
     until: Instant,
     sent: Vec<u8>,
     sent_len: u64,
-    heard: Vec<u8>,
+    received: Vec<u8>,
     end: End,
     marks: Vec<usize>,
     /// How many answers or frames had arrived at the last mark.
@@ -129,7 +129,7 @@ impl Talk {
             until: Instant::now() + limit,
             sent: Vec::new(),
             sent_len: 0,
-            heard: Vec::new(),
+            received: Vec::new(),
             end: End::Open,
             marks: Vec::new(),
             counted: 0,
@@ -167,8 +167,8 @@ impl Talk {
             Step::Repeat(template, count) => self.repeat(&target.fill(template, post), *count),
             Step::Frames(first, len, count) => self.repeat(&masked(*first, *len), *count),
             Step::Pause(time) => std::thread::sleep(*time),
-            Step::Hear(limit) => self.hear(*limit, patience),
-            Step::HearEnd => {
+            Step::Receive(limit) => self.receive(*limit, patience),
+            Step::ReceiveToEnd => {
                 self.wait(patience.announced, &|talk| talk.end != End::Open, is_halted);
             }
             Step::Quote(template) => match quoted(template, self.reading().finals.first()) {
@@ -186,7 +186,7 @@ impl Talk {
             }
             // A crowd is the only step of its case, and is not played here.
             Step::Crowd(_) => {}
-            Step::HearPong(payload) => self.hear_pong(payload, patience),
+            Step::ReceivePong(payload) => self.receive_pong(payload, patience),
             Step::HalfClose => {
                 let _ = self.socket.shutdown(Shutdown::Write);
             }
@@ -266,8 +266,8 @@ impl Talk {
         match self.socket.read(&mut buffer) {
             Ok(0) => self.end = End::Closed,
             Ok(count) => {
-                self.heard.extend_from_slice(&buffer[..count]);
-                if self.heard.len() > HEARD {
+                self.received.extend_from_slice(&buffer[..count]);
+                if self.received.len() > RECEIVED {
                     self.end = End::Flooded;
                 }
             }
@@ -281,7 +281,7 @@ impl Talk {
 
     fn reading(&self) -> ParsedStream {
         let sent = &self.sent;
-        read(&self.heard, self.end != End::Open, &|number| {
+        read(&self.received, self.end != End::Open, &|number| {
             number == 0 && sent.starts_with(b"HEAD ")
         })
     }
@@ -291,11 +291,11 @@ impl Talk {
         let reading = self.reading();
         let finals = reading.finals.iter().filter(|answer| answer.is_whole).count();
         let switched = reading.finals.first().is_some_and(|answer| answer.status == 101);
-        let framed = if switched { frames(&self.heard[reading.rest..]).len() } else { 0 };
+        let framed = if switched { frames(&self.received[reading.rest..]).len() } else { 0 };
         finals + reading.interim.len() + framed
     }
 
-    fn hear(&mut self, limit: Duration, patience: &Patience) {
+    fn receive(&mut self, limit: Duration, patience: &Patience) {
         let limit = limit.max(if limit.is_zero() { patience.answer } else { limit });
         let until = (Instant::now() + limit).min(self.until);
         while self.end == End::Open && self.count() <= self.counted {
@@ -305,12 +305,12 @@ impl Talk {
             }
         }
         self.counted = self.count();
-        self.marks.push(self.heard.len());
+        self.marks.push(self.received.len());
     }
 
     /// A server that refused the handshake sends no pong. If a server does not answer pings, nothing more is awaited
     /// from it.
-    fn hear_pong(&mut self, payload: &[u8], patience: &Patience) {
+    fn receive_pong(&mut self, payload: &[u8], patience: &Patience) {
         let is_over = |talk: &Talk| {
             let seen = talk.seen(talk.reading(), Duration::ZERO);
             talk.end != End::Open || seen.has_pong(payload) || seen.is_refused()
@@ -321,7 +321,7 @@ impl Talk {
             self.has_given_up = true;
         }
         self.counted = self.count();
-        self.marks.push(self.heard.len());
+        self.marks.push(self.received.len());
     }
 
     /// Reads to the end of the exchange: the answers that were requested, then whatever arrives unrequested.
@@ -394,7 +394,7 @@ impl Talk {
         Seen {
             sent: self.sent.clone(),
             sent_len: self.sent_len,
-            heard: self.heard.clone(),
+            received: self.received.clone(),
             reading,
             end: self.end,
             marks: self.marks.clone(),
@@ -407,7 +407,7 @@ impl Talk {
 
     fn into_seen(mut self, began: Instant) -> Seen {
         let reading = self.reading();
-        let heard = std::mem::take(&mut self.heard);
-        Seen { heard, ..self.seen(reading, began.elapsed()) }
+        let received = std::mem::take(&mut self.received);
+        Seen { received, ..self.seen(reading, began.elapsed()) }
     }
 }

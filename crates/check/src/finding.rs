@@ -28,9 +28,9 @@ pub struct Evidence {
     pub sent: Vec<u8>,
     /// How many octets it was.
     pub sent_len: u64,
-    pub heard: Vec<u8>,
+    pub received: Vec<u8>,
     /// How many octets it was.
-    pub heard_len: u64,
+    pub received_len: u64,
 }
 
 /// This many octets of each side are kept.

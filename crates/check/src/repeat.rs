@@ -20,7 +20,7 @@ impl Case {
             Step::Send(_) | Step::Raw(_) | Step::Fill(..) | Step::Repeat(..) | Step::Frames(..) => {
                 None
             }
-            Step::Hear(_) | Step::HearEnd | Step::HearPong(_) => None,
+            Step::Receive(_) | Step::ReceiveToEnd | Step::ReceivePong(_) => None,
         });
         let is_passive = self.steps.is_empty();
         of_step
@@ -37,7 +37,7 @@ impl Case {
 }
 
 fn is_heard(step: &Step) -> bool {
-    matches!(step, Step::Hear(_) | Step::HearEnd | Step::HearPong(_))
+    matches!(step, Step::Receive(_) | Step::ReceiveToEnd | Step::ReceivePong(_))
 }
 
 impl Finding {

@@ -24,14 +24,14 @@ pub enum Step {
     /// Waits without reading.
     Pause(Duration),
     /// Reads until one more answer (or, on a WebSocket, one more frame) has arrived, but no longer than this.
-    Hear(Duration),
+    Receive(Duration),
     /// Reads until the connection ends, but no longer than an announced end may take.
-    HearEnd,
+    ReceiveToEnd,
     /// Sends bytes with placeholders that the first answer fills: `{etag}`, `{weak}` (the same as a weak one), `{modified}`.
     /// If it cannot fill them, the exchange is over.
     Quote(&'static [u8]),
     /// Reads until a pong with this payload has arrived, whatever else arrives before it.
-    HearPong(&'static [u8]),
+    ReceivePong(&'static [u8]),
     /// Ends our half of the connection.
     HalfClose,
     /// Sends bytes one at a time, and then one octet over and over, until the server answers or closes.

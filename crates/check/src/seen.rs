@@ -25,11 +25,11 @@ pub struct Seen {
     /// What was sent, as far as it is kept.
     pub sent: Vec<u8>,
     pub sent_len: u64,
-    pub heard: Vec<u8>,
+    pub received: Vec<u8>,
     /// What arrived, parsed.
     pub reading: ParsedStream,
     pub end: End,
-    /// For each `Hear`, how many octets had arrived when it was over.
+    /// For each `Receive`, how many octets had arrived when it was over.
     pub marks: Vec<usize>,
     pub took: Duration,
     /// When it ended, in seconds since the Unix epoch.
@@ -63,7 +63,7 @@ impl Seen {
 
     /// Whether nothing has arrived but interim answers: not even the beginning of another answer.
     pub(crate) fn is_unanswered(&self) -> bool {
-        self.reading.finals.is_empty() && self.reading.rest == self.heard.len()
+        self.reading.finals.is_empty() && self.reading.rest == self.received.len()
     }
 
     /// Whether a WebSocket was opened.
@@ -79,7 +79,7 @@ impl Seen {
     /// The frames that arrived after a WebSocket was opened.
     pub fn frames(&self) -> Vec<Frame> {
         match self.is_switched() {
-            true => frames(&self.heard[self.reading.rest..]),
+            true => frames(&self.received[self.reading.rest..]),
             false => Vec::new(),
         }
     }
@@ -131,7 +131,8 @@ impl Seen {
         }
         parts.extend(framed_all(&self.frames()));
         if parts.is_empty() {
-            parts.push(if self.heard.is_empty() { "no answer" } else { "half an answer" }.into());
+            parts
+                .push(if self.received.is_empty() { "no answer" } else { "half an answer" }.into());
         }
         parts.push(
             match self.end {

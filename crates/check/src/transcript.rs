@@ -38,10 +38,10 @@ fn described(step: &Step) -> String {
             format!("send {count} frames of {len} octets that begin with {}", shown(&[*first]))
         }
         Step::Pause(pause) => format!("wait {} without reading", time(*pause)),
-        Step::Hear(limit) if limit.is_zero() => "wait for one more answer".into(),
-        Step::Hear(limit) => format!("wait for one more answer, for {} at most", time(*limit)),
-        Step::HearEnd => "read until the connection ends".into(),
-        Step::HearPong(payload) => format!("wait for the pong {}", shown(payload)),
+        Step::Receive(limit) if limit.is_zero() => "wait for one more answer".into(),
+        Step::Receive(limit) => format!("wait for one more answer, for {} at most", time(*limit)),
+        Step::ReceiveToEnd => "read until the connection ends".into(),
+        Step::ReceivePong(payload) => format!("wait for the pong {}", shown(payload)),
         Step::HalfClose => "end our half of the connection".into(),
         Step::Trickle(trickle) => trickled(trickle),
         Step::Idle(limit) => {

@@ -54,7 +54,7 @@ impl Conformance {
 fn slim(finding: &mut Finding) {
     if finding.is_broken() {
         finding.evidence.sent.truncate(EVIDENCE);
-        finding.evidence.heard.truncate(EVIDENCE);
+        finding.evidence.received.truncate(EVIDENCE);
         return;
     }
     finding.evidence = Evidence::default();
@@ -99,8 +99,8 @@ pub(crate) mod tests {
             evidence: Evidence {
                 sent: vec![b's'; 600],
                 sent_len: 600,
-                heard: vec![b'h'; 10],
-                heard_len: 10,
+                received: vec![b'h'; 10],
+                received_len: 10,
             },
         }
     }
@@ -122,7 +122,7 @@ pub(crate) mod tests {
         let kept = Conformance::of("a", Ok(report(&all))).found.unwrap().findings;
         let lengths = |of: fn(&Finding) -> usize| kept.iter().map(of).collect::<Vec<_>>();
         assert_eq!(lengths(|it| it.evidence.sent.len()), [0, 0, EVIDENCE, 0]);
-        assert_eq!(lengths(|it| it.evidence.heard.len()), [0, 0, 10, 0]);
+        assert_eq!(lengths(|it| it.evidence.received.len()), [0, 0, 10, 0]);
         assert_eq!(
             lengths(|it| it.demand.len() + it.doubt.len() + it.expected.len()),
             [0, 3, 3, 0]

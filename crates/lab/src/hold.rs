@@ -33,6 +33,16 @@ const GRACE_NS: u64 = 5 * SECOND_NS;
 /// A process whose output has ended is about to end.
 const ENDING: Duration = Duration::from_millis(500);
 
+/// Where no rate is given, no fewer connections than this are begun each second. It is low because every server can
+/// accept so many; a run kept without a rate was made with it.
+const USUAL_PER_SECOND_LEAST: f64 = 100.0;
+
+/// How many connections are begun each second where no rate is given: a step within a third of its time.
+#[must_use]
+pub fn usual_per_second(step: usize, every: Duration) -> u32 {
+    (3.0 * step as f64 / every.as_secs_f64()).ceil().max(USUAL_PER_SECOND_LEAST) as u32
+}
+
 /// What was held, and what is missing from it.
 pub struct HeldByProcesses {
     /// None if no process finished.

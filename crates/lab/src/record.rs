@@ -34,6 +34,20 @@ pub struct RunRecord {
     pub conformance: Vec<Conformance>,
 }
 
+impl RunRecord {
+    /// The command that runs its experiment anew: by name, or by the file that was given if that is in no
+    /// `experiments/`.
+    #[must_use]
+    pub fn again(&self) -> String {
+        let usual = format!("experiments/{}.toml", self.name);
+        let file = self.files.first().map_or(&usual, |(file, _)| file);
+        let experiment = if *file == usual { &self.name } else { file };
+        let words = ["dyno", "run", experiment].map(String::from);
+        let quick = if self.is_quick { " --quick" } else { "" };
+        crate::command::shown(&words) + quick
+    }
+}
+
 /// The condition of a trial that names other dynos which loaded servers on this machine during the trial.
 pub const OTHER_DYNO: &str = "another-dyno";
 

@@ -261,15 +261,15 @@ fn what_is_said_in_the_room_is_heard_by_all() {
     let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
     let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
     assert_eq!((plateau.open, plateau.lost_in_all(), truth.spread_skipped), (100, 0, 0));
-    let heard: Vec<u64> = plateau.broadcasts.values().map(|one| one.heard).collect();
+    let received: Vec<u64> = plateau.broadcasts.values().map(|one| one.received).collect();
     // The last half second of them may still be on its way at the end.
     assert!(
-        (18..=28).contains(&heard.len()) && heard.iter().all(|heard| *heard <= 100),
-        "{heard:?}"
+        (18..=28).contains(&received.len()) && received.iter().all(|received| *received <= 100),
+        "{received:?}"
     );
-    assert!(heard[6..18].iter().all(|heard| *heard == 100), "{heard:?}");
+    assert!(received[6..18].iter().all(|received| *received == 100), "{received:?}");
     assert!(plateau.broadcasts.values().all(|one| one.first <= one.last));
-    assert_eq!(plateau.late.count(), heard.iter().sum::<u64>());
+    assert_eq!(plateau.late.count(), received.iter().sum::<u64>());
 }
 
 /// This many connections share the memory that a load needs however many it holds.

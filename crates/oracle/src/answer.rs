@@ -1,11 +1,11 @@
-//! The right answers, and how a fault's twist changes them. Bytes out; no socket, no clock.
+//! The right answers, and how a fault changes them. Bytes out; no socket, no clock.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::Root;
 use crate::beats::{Rhythm, Wrap};
-use crate::faults::Twist;
+use crate::faults::Change;
 use crate::reply::Reply;
 use crate::request::{Head, Method, Refusal, Status, Version};
 use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
@@ -169,11 +169,12 @@ impl<'a> Answer<'a> {
     pub(crate) fn write(
         &self,
         head: &Head<'_>,
-        twist: Twist,
+        change: Change,
         around: &Circumstances<'_>,
         out: &mut Vec<u8>,
     ) -> Next {
-        let status_line = if let Twist::StatusLine(line) = twist { line } else { self.status_line };
+        let status_line =
+            if let Change::StatusLine(line) = change { line } else { self.status_line };
         out.extend_from_slice(status_line.as_bytes());
         out.extend_from_slice(b"\r\nDate: ");
         out.extend_from_slice(around.date);
@@ -189,18 +190,18 @@ impl<'a> Answer<'a> {
             out.extend_from_slice(b"\r\n");
         }
         let says_connection =
-            matches!(twist, Twist::Fields(fields) if fields.starts_with("Connection"));
+            matches!(change, Change::Fields(fields) if fields.starts_with("Connection"));
         if !says_connection && !self.is_socket() {
             out.extend_from_slice(connection(head.version, around.persists));
         }
-        if let Twist::Fields(fields) = twist {
+        if let Change::Fields(fields) = change {
             out.extend_from_slice(fields.as_bytes());
         }
         // RFC 9110, 9.3.2: an answer to HEAD is the answer to GET without its content.
         let bodiless = head.method == Method::Head;
         match &self.content {
             Content::Octets(octets) => {
-                write_content(octets, bodiless, twist, out);
+                write_content(octets, bodiless, change, out);
                 Next::Nothing
             }
             Content::Beats(rhythm) => {
@@ -213,7 +214,7 @@ impl<'a> Answer<'a> {
                 if bodiless { Next::Nothing } else { Next::Beats(*rhythm, wrap) }
             }
             Content::Socket(accept, role) => {
-                push_agreement(accept, twist, out);
+                push_agreement(accept, change, out);
                 Next::Socket(*role)
             }
         }
@@ -399,17 +400,19 @@ fn connection(version: Version, persists: bool) -> &'static [u8] {
     }
 }
 
-fn write_content(octets: &[u8], bodiless: bool, twist: Twist, out: &mut Vec<u8>) {
-    match twist {
-        Twist::Framing(fields) | Twist::Chunked(fields) => out.extend_from_slice(fields.as_bytes()),
-        Twist::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
-        Twist::Right
-        | Twist::StatusLine(_)
-        | Twist::Fields(_)
-        | Twist::OtherBody
-        | Twist::NoUpgrade
-        | Twist::NoAccept
-        | Twist::OtherAccept => {
+fn write_content(octets: &[u8], bodiless: bool, change: Change, out: &mut Vec<u8>) {
+    match change {
+        Change::Framing(fields) | Change::Chunked(fields) => {
+            out.extend_from_slice(fields.as_bytes());
+        }
+        Change::OneOctetChunks => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        Change::Right
+        | Change::StatusLine(_)
+        | Change::Fields(_)
+        | Change::OtherBody
+        | Change::NoUpgrade
+        | Change::NoAccept
+        | Change::OtherAccept => {
             out.extend_from_slice(b"Content-Length: ");
             push_number(out, octets.len() as u64);
             out.extend_from_slice(b"\r\n");
@@ -419,19 +422,17 @@ fn write_content(octets: &[u8], bodiless: bool, twist: Twist, out: &mut Vec<u8>)
     if bodiless {
         return;
     }
-    match twist {
-        Twist::Chunked(_) => write_chunks(octets, octets.len().max(1), out),
-        Twist::OneOctetChunks => write_chunks(octets, 1, out),
-        Twist::OtherBody => out.extend(octets.iter().map(|octet| octet ^ 1)),
-        Twist::Right
-        | Twist::StatusLine(_)
-        | Twist::Fields(_)
-        | Twist::Framing(_)
-        | Twist::NoUpgrade
-        | Twist::NoAccept
-        | Twist::OtherAccept => {
-            out.extend_from_slice(octets);
-        }
+    match change {
+        Change::Chunked(_) => write_chunks(octets, octets.len().max(1), out),
+        Change::OneOctetChunks => write_chunks(octets, 1, out),
+        Change::OtherBody => out.extend(octets.iter().map(|octet| octet ^ 1)),
+        Change::Right
+        | Change::StatusLine(_)
+        | Change::Fields(_)
+        | Change::Framing(_)
+        | Change::NoUpgrade
+        | Change::NoAccept
+        | Change::OtherAccept => out.extend_from_slice(octets),
     }
 }
 

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv, sockopt};
 
 use crate::answer::{Answer, Circumstances, Next, Resource, write_refusal};
-use crate::faults::{Start, Twist};
+use crate::faults::{Change, Start};
 use crate::instructions::instructions;
 use crate::intake::{Fed, Intake};
 use crate::play::{Ask, Play, Turn};
@@ -73,9 +73,9 @@ enum Phase {
     },
 }
 
-/// Whether a connection lives on.
+/// How a turn of a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum TurnEnd {
     /// It lives, until something happens to it.
     Rest,
     /// It lives, and wants another turn when the other connections have had theirs.
@@ -86,11 +86,11 @@ pub(crate) enum Fate {
 /// The result of one step of a turn.
 enum Stepped {
     Further,
-    Stop(Fate),
+    Stop(TurnEnd),
 }
 
-const REST: Stepped = Stepped::Stop(Fate::Rest);
-const GONE: Stepped = Stepped::Stop(Fate::Gone);
+const REST: Stepped = Stepped::Stop(TurnEnd::Rest);
+const GONE: Stepped = Stepped::Stop(TurnEnd::Gone);
 
 /// Bytes whose front has been dealt with.
 #[derive(Default)]
@@ -153,9 +153,9 @@ impl Conn {
     }
 
     /// A timer of this connection has fired.
-    pub(crate) fn turn_by_timer(&mut self, state: &mut ThreadState, now_ns: u64) -> Fate {
+    pub(crate) fn turn_by_timer(&mut self, state: &mut ThreadState, now_ns: u64) -> TurnEnd {
         match &self.phase {
-            Phase::Draining { until_ns } if now_ns >= *until_ns => return Fate::Gone,
+            Phase::Draining { until_ns } if now_ns >= *until_ns => return TurnEnd::Gone,
             Phase::Reading if self.watched => self.lose_patience(state, now_ns),
             Phase::Reading | Phase::Playing(_) | Phase::Conversing(_) | Phase::Draining { .. } => {}
         }
@@ -163,11 +163,11 @@ impl Conn {
     }
 
     /// Does all there is to do now, within one fair turn.
-    pub(crate) fn turn(&mut self, state: &mut ThreadState) -> Fate {
+    pub(crate) fn turn(&mut self, state: &mut ThreadState) -> TurnEnd {
         loop {
             match self.step(state) {
                 Stepped::Further => {}
-                Stepped::Stop(fate) => return fate,
+                Stepped::Stop(end) => return end,
             }
         }
     }
@@ -200,7 +200,7 @@ impl Conn {
                 if used < count {
                     self.unread.bytes.extend_from_slice(&buffer[used..count]);
                 }
-                self.send(state, if count == BUFFER { Fate::Again } else { Fate::Rest })
+                self.send(state, if count == BUFFER { TurnEnd::Again } else { TurnEnd::Rest })
             }
             Err(Errno::AGAIN) => {
                 self.readable = false;
@@ -219,7 +219,7 @@ impl Conn {
         let used = self.digest(unread.rest(), state);
         unread.advance(used);
         self.unread = unread;
-        self.send(state, Fate::Rest)
+        self.send(state, TurnEnd::Rest)
     }
 
     /// Takes requests from the front of `bytes` while they can be answered; returns how much it took.
@@ -304,7 +304,7 @@ impl Conn {
         let around = Circumstances { date: &state.date(self.arrived_ns), delay_ns, persists };
         self.owed += 1;
         self.ending = !persists;
-        match answer.write(head, Twist::Right, &around, &mut state.out) {
+        match answer.write(head, Change::Right, &around, &mut state.out) {
             Next::Nothing => {}
             Next::Beats(rhythm, wrap) => {
                 let play = Play::beats(rhythm, wrap, state, self.arrived_ns);
@@ -355,7 +355,7 @@ impl Conn {
         }
         // What the performance wrote leaves first; what the kernel does not take comes before
         // the next step of the turn.
-        if let Stepped::Stop(Fate::Gone) = self.send(state, Fate::Rest) {
+        if let Stepped::Stop(TurnEnd::Gone) = self.send(state, TurnEnd::Rest) {
             return GONE;
         }
         if self.unsent.is_empty() { self.follow(turn, state, now_ns) } else { Stepped::Further }
@@ -364,7 +364,7 @@ impl Conn {
     fn follow(&mut self, turn: Turn, state: &mut ThreadState, now_ns: u64) -> Stepped {
         match turn {
             Turn::Ended => Stepped::Further,
-            Turn::Yield => Stepped::Stop(Fate::Again),
+            Turn::Yield => Stepped::Stop(TurnEnd::Again),
             // After the peer has gone, no further event will come.
             Turn::Silence if self.peer_done => GONE,
             Turn::Silence => REST,

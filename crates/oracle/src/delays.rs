@@ -222,7 +222,7 @@ mod tests {
 
     const DRAWS: u32 = 200_000;
 
-    /// Mean and standard deviation in ms, and the share of draws under the first argument.
+    /// Mean and standard change in ms, and the share of draws under the first argument.
     fn moments(text: &str, under_ms: f64) -> (f64, f64, f64) {
         let (law, mut dice) = (text.parse::<Delay>().unwrap(), Dice::seeded(2011));
         let drawn: Vec<f64> = (0..DRAWS).map(|_| law.draw_ns(&mut dice) as f64 / 1e6).collect();
@@ -233,11 +233,11 @@ mod tests {
         (mean, variance.sqrt(), under)
     }
 
-    fn check(text: &str, mean: f64, deviation: f64, under: (f64, f64)) {
+    fn check(text: &str, mean: f64, change: f64, under: (f64, f64)) {
         let (found_mean, found_deviation, found_under) = moments(text, under.0);
         let near = |found: f64, theory: f64| (found - theory).abs() <= 0.01 * theory.max(0.1);
         assert!(near(found_mean, mean), "{text}: mean {found_mean}, theory {mean}");
-        assert!(near(found_deviation, deviation), "{text}: {found_deviation} for {deviation}");
+        assert!(near(found_deviation, change), "{text}: {found_deviation} for {change}");
         assert!(near(found_under, under.1), "{text}: {found_under} under {}", under.0);
     }
 

@@ -51,8 +51,8 @@ pub(crate) enum Step {
     Repeat(&'static [u8], u64),
     /// Sends these bytes repeatedly and forever, one octet each second.
     Drip(&'static [u8]),
-    /// Sends the right answer to the oldest request in hand, twisted.
-    Answer(Twist),
+    /// Sends the answer to the oldest request in hand: the right one, or one that deviates.
+    Answer(Change),
     /// Sends the right answer to the newest request in hand.
     AnswerNewest,
     /// Sends nothing for the oldest request in hand.
@@ -71,7 +71,7 @@ pub(crate) enum Step {
 
 /// How a right answer is changed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Twist {
+pub(crate) enum Change {
     Right,
     StatusLine(&'static str),
     /// With these additional header lines.

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use crate::answer::{Answer, Circumstances, Next};
 use crate::beats::{After, Beats, Rhythm, Wrap};
-use crate::faults::{FOREVER, Fault, Step, Twist};
+use crate::faults::{Change, FOREVER, Fault, Step};
 use crate::request::head;
 use crate::socket::Role;
 use crate::state::{BUFFER, ThreadState};
 
 /// A delayed answer is the shortest script.
-const ANSWER: &[Step] = &[Step::Answer(Twist::Right)];
+const ANSWER: &[Step] = &[Step::Answer(Change::Right)];
 const DRIP_NS: u64 = 1_000_000_000;
 
 /// A request that waits for its answer.
@@ -140,13 +140,13 @@ impl Play {
                     self.due_ns = now_ns + DRIP_NS;
                     return Turn::Wait(self.due_ns);
                 }
-                Step::Answer(twist) => {
+                Step::Answer(change) => {
                     let ask = self.asks.pop_front();
-                    self.answer(ask, twist, state, now_ns);
+                    self.answer(ask, change, state, now_ns);
                 }
                 Step::AnswerNewest => {
                     let ask = self.asks.pop_back();
-                    self.answer(ask, Twist::Right, state, now_ns);
+                    self.answer(ask, Change::Right, state, now_ns);
                 }
                 Step::Swallow => drop(self.asks.pop_front()),
                 Step::Await(most) if !self.waiting => return Turn::Read(self.wait(most, now_ns)),
@@ -180,7 +180,7 @@ impl Play {
         self.progress == total
     }
 
-    fn answer(&mut self, ask: Option<Ask>, twist: Twist, state: &mut ThreadState, now_ns: u64) {
+    fn answer(&mut self, ask: Option<Ask>, change: Change, state: &mut ThreadState, now_ns: u64) {
         let Some(ask) = ask else { return };
         let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
         let reply = state.config().reply.clone();
@@ -193,7 +193,7 @@ impl Play {
         self.answered += 1;
         let delay_ns = state.config().tell_delay.then_some(now_ns - ask.arrived_ns);
         let around = Circumstances { date: &state.date(now_ns), delay_ns, persists };
-        match answer.write(&head, twist, &around, &mut state.out) {
+        match answer.write(&head, change, &around, &mut state.out) {
             Next::Nothing => {}
             Next::Beats(rhythm, wrap) => {
                 self.beats = Some(Beats::begin(rhythm, wrap, state, now_ns));

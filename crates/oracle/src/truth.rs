@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::spans::Shown;
+use crate::spans::written;
 
 /// What an oracle did from its start until now, over all its threads.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ fn histogram() -> Histogram<u64> {
 
 impl fmt::Display for Truth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "serving      {}", Shown(self.elapsed))?;
+        writeln!(f, "serving      {}", written(self.elapsed))?;
         writeln!(f, "requests     {}", self.requests)?;
         for (name, count) in self.resources.iter().filter(|(_, count)| *count > 0) {
             writeln!(f, "  {name:<11}{count}")?;
@@ -148,7 +148,7 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, histogram: &Histogram<u64>) -> fm
     if histogram.is_empty() {
         return writeln!(f);
     }
-    let shown = |ns: u64| Shown(Duration::from_nanos(ns)).to_string();
+    let shown = |ns: u64| written(Duration::from_nanos(ns));
     write!(f, "{:>10}", shown(histogram.mean() as u64))?;
     for quantile in [0.5, 0.9, 0.99, 0.999] {
         write!(f, "{:>10}", shown(histogram.value_at_quantile(quantile)))?;
@@ -172,7 +172,7 @@ mod tests {
         truth.add(&thread);
         truth.elapsed = Duration::from_secs(5);
         expect![[r#"
-            serving      5s
+            serving      5.00 s
             requests     6
               hello      4
               refused    2
@@ -180,7 +180,7 @@ mod tests {
             bytes        0 in, 0 out
             connections  0, open 0, at most 0
             delay         count      mean       p50       p90       p99     p99.9       max
-            served            4       2ms   2.001ms   2.001ms   2.001ms   2.001ms   2.001ms
+            served            4   2.00 ms   2.00 ms   2.00 ms   2.00 ms   2.00 ms   2.00 ms
             drawn             0
         "#]]
         .assert_eq(&truth.to_string());

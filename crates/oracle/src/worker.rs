@@ -12,7 +12,7 @@ use rustix::io::{self, Errno};
 use rustix::net::{SocketFlags, accept_with};
 use rustix::thread::set_current_timer_slack;
 
-use crate::conn::{Conn, Fate};
+use crate::conn::{Conn, TurnEnd};
 use crate::room::{Room, send_to_other_threads};
 use crate::state::{Shared, ThreadState, Token, now_ns};
 use crate::truth::Truth;
@@ -148,7 +148,7 @@ impl Worker {
                 let flags = event.flags;
                 self.with(token, |conn, state| {
                     if flags.contains(EventFlags::ERR) {
-                        return Fate::Gone;
+                        return TurnEnd::Gone;
                     }
                     let done = flags.intersects(EventFlags::RDHUP | EventFlags::HUP);
                     conn.notice(flags.contains(EventFlags::IN), done);
@@ -212,22 +212,22 @@ impl Worker {
     }
 
     /// Gives a connection its turn, if it is still there.
-    fn with(&mut self, token: Token, turn: impl FnOnce(&mut Conn, &mut ThreadState) -> Fate) {
+    fn with(&mut self, token: Token, turn: impl FnOnce(&mut Conn, &mut ThreadState) -> TurnEnd) {
         let Some(slot) = self.slots.get_mut(token.slot as usize) else { return };
         let Some(conn) = slot.conn.as_mut().filter(|_| slot.generation == token.generation) else {
             return;
         };
         let was_in_room = conn.is_in_room();
-        let fate = turn(conn, &mut self.state);
-        match (was_in_room, fate != Fate::Gone && conn.is_in_room()) {
+        let end = turn(conn, &mut self.state);
+        match (was_in_room, end != TurnEnd::Gone && conn.is_in_room()) {
             (false, true) => self.room.join(token),
             (true, false) => self.room.leave(token),
             (true, true) | (false, false) => {}
         }
-        match fate {
-            Fate::Rest => {}
-            Fate::Again => self.ready.push(token),
-            Fate::Gone => self.release(token),
+        match end {
+            TurnEnd::Rest => {}
+            TurnEnd::Again => self.ready.push(token),
+            TurnEnd::Gone => self.release(token),
         }
     }
 

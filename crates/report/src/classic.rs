@@ -4,7 +4,7 @@ use analysis::{Cell, ThenNow, ThenNowRow};
 use lab::figure::{Figure, Unit};
 
 use crate::Findings;
-use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot};
+use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot, Trust};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
@@ -38,7 +38,7 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
                 description: "What was published and what this run found, for each server".into(),
             },
             heading: format!("the best of all places: {}", figure.heading()),
-            note: format!("stroke: {label}, as published · mark: now; hollow: in doubt"),
+            note: format!("stroke: {label}, as published · mark: now"),
             rows,
         };
         chart.svg(figure.unit(), false)
@@ -48,10 +48,8 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
 
 fn dumbbell(findings: &Findings<'_>, line: &ThenNowRow, cell: Cell, figure: Figure) -> Dumbbell {
     let title = findings.title(&line.subject);
-    let is_doubtful =
-        findings.board.tables.iter().flat_map(|table| &table.rows).any(|row| {
-            row.subject == line.subject && Some(row.point) == line.at && row.is_doubtful()
-        });
+    let mut rows = findings.board.tables.iter().flat_map(|table| &table.rows);
+    let row = rows.find(|row| row.subject == line.subject && Some(row.point) == line.at);
     Dumbbell {
         slot: findings.slot(&line.subject),
         title: title.into(),
@@ -63,7 +61,7 @@ fn dumbbell(findings: &Findings<'_>, line: &ThenNowRow, cell: Cell, figure: Figu
             let written = Written::estimate(figure.unit(), &now).bounded();
             (now.value, format!("{title}, now: {written}"))
         }),
-        is_doubtful,
+        trust: row.map(Trust::of_row).unwrap_or_default(),
         times: cell.times.map_or(String::new(), times),
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::Unmeasured(_) => "not_measured",
         Doubt::Books { .. } => "books",
         Doubt::Connections { .. } => "connections",
+        Doubt::Halted { .. } => "halted",
         Doubt::Stopped => "stopped",
         Doubt::OwnFailures { .. } => "own_failures",
         Doubt::Late { .. } => "instrument_late",
@@ -44,7 +45,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::TwinBusy { .. } => "twin_busy",
         Doubt::ShortSlices { .. } => "short_slices",
         Doubt::OwnLosses { .. } => "own_losses",
-        Doubt::HeardLate { .. } => "instrument_heard_late",
+        Doubt::ReceivedLate { .. } => "instrument_heard_late",
         Doubt::NotKept { .. } => "connections_not_kept",
         Doubt::NotOpened { .. } => "connections_not_opened",
         Doubt::Silent { .. } => "connections_silent",
@@ -53,7 +54,6 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::FewSamples { .. } | Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => {
             "too_few_samples"
         }
-        Doubt::Halted { .. } => "halted",
         Doubt::GaveUp(_) => "gave_up",
         Doubt::Failures { .. } => "failures",
         Doubt::Blocked { .. } => "blocked",
@@ -85,7 +85,10 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(begun),
             count(accounted)
         ),
-        Doubt::Stopped => "the load was stopped before its end".into(),
+        Doubt::Halted { after_s } => {
+            format!("it was stopped after {}; the figures are of that time", time(after_s * 1e9))
+        }
+        Doubt::Stopped => "the load gave up before its end".into(),
         Doubt::OwnFailures { failed, attempted } => format!(
             "{} of {} requests failed for reasons of dyno's own",
             count(failed),
@@ -181,8 +184,8 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             "programs that are neither the subject nor dyno used {} of a CPU",
             percent(share)
         ),
-        Doubt::OtherDyno { ref who } => {
-            format!("another dyno was loading a server on this machine: {who}")
+        Doubt::OtherDyno { ref process } => {
+            format!("another dyno was loading a server on this machine: {process}")
         }
         Doubt::ProcessesEnded { ready, fewest } => format!(
             "processes of the subject's ended under load: it had {ready} when it was ready, and {fewest} at the fewest"
@@ -228,7 +231,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(own),
             count(begun)
         ),
-        Doubt::HeardLate { connections, own_p99_ms, late_p99_ms } => format!(
+        Doubt::ReceivedLate { connections, own_p99_ms, late_p99_ms } => format!(
             "with {} connections one message in a hundred may have waited {} for dyno itself, and came {} late in all",
             count(connections as u64),
             milliseconds(own_p99_ms),
@@ -245,7 +248,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(waiting)
         ),
         Doubt::Silent { silent, connections } => format!(
-            "of {} connections {} stayed open and heard nothing any more",
+            "of {} connections {} stayed open and received nothing any more",
             count(connections as u64),
             count(silent)
         ),
@@ -256,7 +259,6 @@ pub(crate) fn says(doubt: &Doubt) -> String {
         Doubt::FewForTail { samples } => {
             format!("{} samples are too few for p99.9, which takes 10,000", count(samples))
         }
-        Doubt::Halted { after_s } => format!("it was stopped after {}", time(after_s * 1e9)),
         Doubt::GaveUp(failure) => {
             format!("it gave up: nothing but failures, mostly {failure} ({})", failure.meaning())
         }

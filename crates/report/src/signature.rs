@@ -4,7 +4,7 @@ use analysis::{Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::chart::{About, Column, Curves, Dots, Panel, Room, Series, Spot, Stand};
+use crate::chart::{About, Ceiling, Column, Curves, Dots, Panel, Room, Series, Spot, Stand, Trust};
 use crate::markup::Markup;
 use crate::run::words::number;
 use crate::written::Written;
@@ -32,7 +32,7 @@ pub(crate) fn drawn(
                 },
                 shown("failed", Figure::FailedShare),
             ];
-            let note = note(findings, table, false);
+            let note = note(findings, table);
             Dots { note, ..dots(findings, table, about, &columns) }.svg(room, stand)
         }
     }
@@ -105,13 +105,7 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         ceiling: ceiling(findings, table),
         way: Some(RATE),
         height: 230.0,
-        ..panel(
-            findings,
-            table,
-            Figure::Throughput,
-            "throughput/s",
-            &note(findings, table, is_offered),
-        )
+        ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table))
     };
     let response = Panel {
         is_log: true,
@@ -144,35 +138,26 @@ fn first(findings: &Findings<'_>, table: &Table) -> Vec<usize> {
 }
 
 /// What a server that does nothing reaches, place by place.
-fn ceiling(findings: &Findings<'_>, table: &Table) -> Vec<Spot> {
+fn ceiling(findings: &Findings<'_>, table: &Table) -> Option<Ceiling> {
     let spot = |row: &&Row| {
         let ceiling = table.ceiling(row.point)?;
         Some(Spot { x: place(findings, row), value: ceiling.value, ..Spot::default() })
     };
-    references(table).iter().filter_map(spot).collect()
+    let references = references(table);
+    let by = findings.title(&references.first()?.subject).to_string();
+    let spots: Vec<Spot> = references.iter().filter_map(spot).collect();
+    (!spots.is_empty()).then_some(Ceiling { by, spots })
 }
 
-fn note(findings: &Findings<'_>, table: &Table, is_offered: bool) -> String {
-    let mut parts = Vec::new();
-    if is_offered {
-        parts.push("dotted: all that was offered".to_string());
-    }
+/// What is not a sign of the charts themselves.
+fn note(findings: &Findings<'_>, table: &Table) -> String {
     let is_past = |figure: &lab::history::Published| {
         figure.workload == table.workload && figure.figure == Figure::Throughput
     };
-    if findings.history.figures.iter().any(is_past) {
-        parts.push(format!("dashed: {}, as published", findings.history.label));
+    match findings.history.figures.iter().any(is_past) {
+        true => format!("dashed: {}, as published", findings.history.label),
+        false => String::new(),
     }
-    if let Some(row) = references(table).first() {
-        parts.push(format!("grey: the ceiling, by {}", findings.title(&row.subject)));
-    }
-    if table.rows.iter().any(|row| 1 < row.measured()) {
-        parts.push("bands: 95 %".into());
-    }
-    if table.rows.iter().any(Row::is_doubtful) {
-        parts.push("hollow: in doubt".into());
-    }
-    parts.join(" · ")
 }
 
 fn axis(table: &Table) -> String {
@@ -236,8 +221,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         x: place(findings, row),
         value: estimate.value,
         interval: estimate.interval,
-        is_doubtful: row.is_doubtful() || estimate.is_censored,
-        is_invalid: false,
+        trust: Trust::of_row(row).or_doubtful(estimate.is_censored),
         is_after_gap: false,
         says: format!(
             "{}{} {} at {}",
@@ -301,14 +285,14 @@ fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'
     let rows: Vec<&Row> = bests.into_iter().map(|placed| placed.row).collect();
     let title =
         |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
-    let ceiling = ceiling(findings, table).first().map(|spot| spot.value);
+    let ceiling = ceiling(findings, table);
     let column = |shown: &Shown<'_>| Column {
         heading: shown.heading.into(),
         unit: shown.figure.unit(),
         is_log: shown.is_log,
         series: all(findings, table, shown.figure),
         thin: shown.thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
-        ceiling: ceiling.filter(|_| shown.figure == Figure::Throughput),
+        ceiling: ceiling.clone().filter(|_| shown.figure == Figure::Throughput),
         way: shown.way,
     };
     Dots {

@@ -79,7 +79,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{rest}", grouped(whole))
 }
 
-/// A number that somebody chose: only the digits that were written, up to three after the point.
+/// A number that a user chose: only the digits that were written, up to three after the point.
 pub(crate) fn chosen(value: f64) -> String {
     trimmed(value, 3)
 }

@@ -60,8 +60,8 @@ fn add_finding(rows: &mut Rows, place: usize, finding: &Finding) {
         finding.expected,
         evidence.sent,
         evidence.sent_len,
-        evidence.heard,
-        evidence.heard_len,
+        evidence.received,
+        evidence.received_len,
     ];
     rows.add("run_finding", row);
 }
@@ -109,8 +109,8 @@ fn finding(row: &mut RowReader) -> Result<Finding, String> {
         evidence: Evidence {
             sent: row.next()?,
             sent_len: row.next()?,
-            heard: row.next()?,
-            heard_len: row.next()?,
+            received: row.next()?,
+            received_len: row.next()?,
         },
     })
 }

@@ -130,7 +130,11 @@ impl fmt::Display for StoreError {
                 "a run of {trials} trials is too long, it can have {TRIALS_MOST}; give its experiment fewer rounds, \
                  points or subjects"
             ),
-            Fault::NoRun(run) => write!(f, "has no run {run}; `dyno list` shows those it has"),
+            Fault::NoRun(run) => {
+                let words = ["dyno", "list", "--store", &self.path.to_string_lossy()];
+                let list = lab::command::shown(&words.map(String::from));
+                write!(f, "has no run {run}; `{list}` shows those it has")
+            }
             Fault::NoTrial(run, trial) => write!(
                 f,
                 "trial {trial} of run {run} has not been kept; `dyno run --resume` makes up for it"

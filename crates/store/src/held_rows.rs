@@ -123,8 +123,8 @@ fn read_broadcasts(rows: &mut Rows, plateaus: &mut [Plateau]) -> Result<(), Stri
             return Err("trial_broadcast: a row is missing".to_string());
         }
         let number: u64 = row.next()?;
-        let heard = Broadcast { first: row.next()?, last: row.next()?, heard: row.next()? };
-        plateau.broadcasts.insert(number, heard);
+        let received = Broadcast { first: row.next()?, last: row.next()?, received: row.next()? };
+        plateau.broadcasts.insert(number, received);
     }
     Ok(())
 }

@@ -5,7 +5,6 @@ use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord};
 use load::{End, Failure, Recording, Tally};
 
 use super::{Doubt, Ordered, SAMPLES_FOR_P99, of_recording};
-use crate::rates::measured_s;
 
 /// If more of the requests waited for a connection than this, it is said.
 const WAITED: f64 = 0.01;
@@ -22,7 +21,7 @@ pub fn of_load(recording: &Recording, ordered: Ordered, overflows: Option<Doubt>
         blocked(total, ordered),
     ];
     let shared = of_recording(recording, ordered).into_iter().filter_map(|found| match found {
-        // An early end and missing measurements are said in more detail above.
+        // A load that gave up and missing measurements are said in more detail above.
         Doubt::Stopped | Doubt::Nothing | Doubt::FewSamples { samples: 0 } => None,
         // The verdict is about a handful of lines here, and not about a table.
         Doubt::FewSamples { samples } => Some(Doubt::FewAlone { samples }),
@@ -48,8 +47,7 @@ pub fn overflowed(overflows: u64, backlog: Option<u32>) -> Option<Doubt> {
 
 fn end(recording: &Recording) -> Option<Doubt> {
     match recording.end {
-        End::Done => None,
-        End::Halted => Some(Doubt::Halted { after_s: measured_s(recording) }),
+        End::Done | End::Halted => None,
         End::GaveUp(failure) => Some(Doubt::GaveUp(failure)),
     }
 }

@@ -4,6 +4,7 @@ use lab::record::TrialRecord;
 use load::{End, Failure, Recording};
 
 use super::{Doubt, Ordered};
+use crate::rates::measured_s;
 use crate::readings;
 
 /// A p99 with ten samples beyond it needs so many.
@@ -105,7 +106,8 @@ pub(super) fn under_way(recording: &Recording) -> Option<Doubt> {
 pub(super) fn stopped(recording: &Recording) -> Option<Doubt> {
     match recording.end {
         End::Done => None,
-        End::Halted | End::GaveUp(_) => Some(Doubt::Stopped),
+        End::Halted => Some(Doubt::Halted { after_s: measured_s(recording) }),
+        End::GaveUp(_) => Some(Doubt::Stopped),
     }
 }
 

@@ -74,7 +74,7 @@ impl Doubt {
                 if is_small { Gravity::Note } else { Gravity::Suspect }
             }
             Doubt::Late { .. }
-            | Doubt::HeardLate { .. }
+            | Doubt::ReceivedLate { .. }
             | Doubt::Busy { .. }
             | Doubt::Starved { .. }
             | Doubt::Surplus { .. }
@@ -94,8 +94,9 @@ impl Doubt {
             | Doubt::ShortSlices { .. }
             | Doubt::FewAlone { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
-            // Findings about the subject; another dyno, whose CPU time is judged separately; and percentiles, which are
-            // marked one by one if they are not supported.
+            // Findings about the subject; an early end, since what was measured until then is valid for its time; another
+            // dyno, whose CPU time is judged separately; and percentiles, which are marked one by one if they are not
+            // supported.
             Doubt::NotOnTime { .. }
             | Doubt::Growing { .. }
             | Doubt::NotKept { .. }

@@ -23,7 +23,7 @@ pub fn of_holding(holding: &Holding, lanes: u64) -> Vec<Doubt> {
         stopped(holding),
         own_losses(holding),
         still::held_still(holding, lanes),
-        heard_late(holding),
+        received_late(holding),
         busy(holding, lanes),
         not_kept(holding),
         not_opened(holding),
@@ -53,7 +53,7 @@ fn nothing(holding: &Holding) -> Option<Doubt> {
 }
 
 fn stopped(holding: &Holding) -> Option<Doubt> {
-    holding.was_halted.then_some(Doubt::Stopped)
+    holding.was_halted.then(|| Doubt::Halted { after_s: holding.closed_at as f64 / 1e9 })
 }
 
 fn own_losses(holding: &Holding) -> Option<Doubt> {
@@ -81,7 +81,7 @@ fn gone(holding: &Holding) -> (u64, u64) {
 }
 
 /// How much of the lateness may be dyno's own, where that is largest.
-fn heard_late(holding: &Holding) -> Option<Doubt> {
+fn received_late(holding: &Holding) -> Option<Doubt> {
     let of = |plateau: &Plateau| {
         let at = |distribution: &load::Distribution| {
             distribution.quantile(0.99).map(|quantile| quantile.value as f64 / 1e6)
@@ -94,7 +94,7 @@ fn heard_late(holding: &Holding) -> Option<Doubt> {
     let found = holding.plateaus.iter().filter_map(of);
     let (connections, own_p99_ms, late_p99_ms) =
         found.max_by(|one, other| one.1.total_cmp(&other.1))?;
-    Some(Doubt::HeardLate { connections, own_p99_ms, late_p99_ms })
+    Some(Doubt::ReceivedLate { connections, own_p99_ms, late_p99_ms })
 }
 
 /// The step in which dyno's lanes used the most of their CPUs.

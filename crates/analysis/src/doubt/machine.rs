@@ -28,7 +28,7 @@ pub(super) fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
 /// Reported, not judged: an idle dyno disturbs nothing, and the CPU time of a busy one shows in `other_programs`.
 pub(super) fn other_dyno(trial: &TrialRecord) -> Option<Doubt> {
     let fact = trial.conditions.iter().find(|fact| fact.name == OTHER_DYNO)?;
-    Some(Doubt::OtherDyno { who: fact.value.clone() })
+    Some(Doubt::OtherDyno { process: fact.value.clone() })
 }
 
 /// The wall clock against the clock by which all times are measured. It is slewed by no more than 0.05 %; a step is

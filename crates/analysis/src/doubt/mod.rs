@@ -53,7 +53,12 @@ pub enum Doubt {
         /// Established or failed.
         accounted: u64,
     },
-    /// It was stopped, or there were only failures.
+    /// It was stopped before its end: what was measured until then is valid for its time.
+    Halted {
+        /// How long it was measured, seconds.
+        after_s: f64,
+    },
+    /// It gave up, because there were only failures.
     Stopped,
     /// Requests failed for reasons of dyno's own.
     OwnFailures {
@@ -196,7 +201,7 @@ pub enum Doubt {
     /// `OtherPrograms`.
     OtherDyno {
         /// Its process, its command and where it runs.
-        who: String,
+        process: String,
     },
     /// Processes of the subject ended during the load.
     ProcessesEnded {
@@ -244,7 +249,7 @@ pub enum Doubt {
     /// Held connections failed or were lost for reasons of dyno's own.
     OwnLosses { own: u64, begun: u64 },
     /// dyno's own turns may be a large part of how late messages seemed to arrive.
-    HeardLate {
+    ReceivedLate {
         /// The number of held connections at which it was worst.
         connections: usize,
         /// The p99 of the time that a message may have waited for dyno, milliseconds.
@@ -290,11 +295,6 @@ pub enum Doubt {
     FewAlone { samples: u64 },
     /// A load that stands alone has enough samples for a p99, and too few for a p99.9.
     FewForTail { samples: u64 },
-    /// A load that stands alone was stopped early.
-    Halted {
-        /// How long it had measured, seconds.
-        after_s: f64,
-    },
     /// It ended by itself, because there were only failures.
     GaveUp(Failure),
     /// Not one of its requests was answered as expected; the class of failure that was seen most.

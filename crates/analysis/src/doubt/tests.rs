@@ -65,7 +65,9 @@ fn every_doubt_fires_where_it_must() {
             other: 20_000
         }]
     );
-    assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Stopped]);
+    assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Halted { after_s: 10.0 }]);
+    let gave_up = End::GaveUp(Failure::ConnectRefused);
+    assert_eq!(check(|recording| recording.end = gave_up), [Doubt::Stopped]);
     let late = check(|recording| (0..1_000).for_each(|_| recording.total.late.record(3 * MS)));
     assert!(matches!(late[..], [Doubt::Late { bound_ms: 1.0, .. }]), "{late:?}");
     assert_eq!(
@@ -271,11 +273,12 @@ fn too_few_windows_show_no_drift() {
 
 #[test]
 fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
-    let who = "process 7, `dyno run x` in /tmp";
+    let process = "process 7, `dyno run x` in /tmp";
     let found = of_trial(|trial| {
-        trial.conditions = vec![Fact { name: lab::record::OTHER_DYNO.into(), value: who.into() }];
+        trial.conditions =
+            vec![Fact { name: lab::record::OTHER_DYNO.into(), value: process.into() }];
     });
-    assert_eq!(found, [Doubt::OtherDyno { who: who.into() }]);
+    assert_eq!(found, [Doubt::OtherDyno { process: process.into() }]);
     assert_eq!(found[0].gravity(), Gravity::Note);
 }
 
@@ -307,7 +310,7 @@ fn a_trial_that_is_no_measurement_says_so_first() {
         trial.outcome.kind = OutcomeKind::Died;
         recording(trial).end = End::Halted;
     });
-    assert_eq!(found, [Doubt::Unmeasured(OutcomeKind::Died), Doubt::Stopped]);
+    assert_eq!(found, [Doubt::Unmeasured(OutcomeKind::Died), Doubt::Halted { after_s: 10.0 }]);
 }
 
 #[test]

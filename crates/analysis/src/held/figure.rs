@@ -180,7 +180,7 @@ impl HeldFigure {
             H::Open => ("open", Count, "open", "connections over which messages could come, at the plateau's end"),
             H::Failed => ("failed", Count, "failed", "connections that never opened, from the step's begin on"),
             H::Lost => ("lost", Count, "lost", "connections that were open and are no more, from the step's begin on"),
-            H::Silent => ("silent", Count, "silent", "connections that are open and hear nothing, at the plateau's end"),
+            H::Silent => ("silent", Count, "silent", "connections that are open and receive nothing, at the plateau's end"),
             H::Waiting => ("waiting", Count, "waiting", "connections that are begun and neither open nor failed, at the plateau's end"),
             H::BegunAgain => ("begun_again", Count, "again", "connections that were begun again"),
             H::ConnectP50 => ("connect_p50_ms", Milliseconds, "connect p50", "time to connect (TCP), half of the step's connections"),

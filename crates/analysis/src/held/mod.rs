@@ -27,12 +27,12 @@ use crate::verdict::Verdict;
 pub struct Ramps {
     pub workload: String,
     /// Subjects in the run's order; if one was to hold several numbers, from low to high.
-    pub climbs: Vec<Climb>,
+    pub subjects: Vec<HeldSubject>,
 }
 
 /// One subject and the plateaus of its ramp.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Climb {
+pub struct HeldSubject {
     pub subject: String,
     /// It is not a competitor, but shows the limit of the load and the machine.
     pub is_reference: bool,
@@ -120,31 +120,31 @@ impl Ramps {
         beat: Option<Duration>,
         readings: &[ProbeReading],
     ) -> Option<Ramps> {
-        let climb = |row: &crate::board::Row| {
+        let held = |row: &crate::board::Row| {
             let Point::Held(connections) = row.point else { return None };
             let of_row = |weighed: &crate::board::JudgedTrial| {
                 trials.iter().find(|trial| trial.key.number == weighed.number)
             };
             let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(of_row).collect();
-            let climb = Climb::of(&tried, connections, beat, readings);
-            Some(Climb {
+            let held = HeldSubject::of(&tried, connections, beat, readings);
+            Some(HeldSubject {
                 subject: row.subject.clone(),
                 is_reference: row.is_reference,
                 measured: row.measured(),
                 verdict: row.verdict(),
-                ..climb
+                ..held
             })
         };
-        let climbs: Vec<Climb> = table.rows.iter().filter_map(climb).collect();
-        (!climbs.is_empty()).then(|| Ramps { workload: table.workload.clone(), climbs })
+        let subjects: Vec<HeldSubject> = table.rows.iter().filter_map(held).collect();
+        (!subjects.is_empty()).then(|| Ramps { workload: table.workload.clone(), subjects })
     }
 
     /// The figure of a reference with so many connections: lateness that it shows, too, is caused by the load or the
     /// machine.
     #[must_use]
     pub fn reference(&self, connections: usize) -> Option<&Plateau> {
-        let references = self.climbs.iter().filter(|climb| climb.is_reference);
-        let mut plateaus = references.flat_map(|climb| &climb.plateaus);
+        let references = self.subjects.iter().filter(|held| held.is_reference);
+        let mut plateaus = references.flat_map(|held| &held.plateaus);
         plateaus.find(|plateau| plateau.connections == connections)
     }
 }
@@ -193,19 +193,19 @@ impl Plateau {
     }
 }
 
-impl Climb {
+impl HeldSubject {
     fn of(
         tried: &[&TrialRecord],
         connections: u32,
         beat: Option<Duration>,
         readings: &[ProbeReading],
-    ) -> Climb {
+    ) -> HeldSubject {
         let is_measured = |trial: &&&TrialRecord| {
             trial.outcome.kind == lab::record::OutcomeKind::Measured && trial.held.is_some()
         };
         let measured: Vec<&TrialRecord> = tried.iter().filter(is_measured).copied().collect();
         let plateaus = plateaus(&measured, readings);
-        Climb {
+        HeldSubject {
             subject: String::new(),
             is_reference: false,
             connections,

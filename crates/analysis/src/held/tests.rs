@@ -91,9 +91,9 @@ fn held_run() -> RunRecord {
     run
 }
 
-fn climb(trials: &[TrialRecord]) -> Climb {
+fn held_subject(trials: &[TrialRecord]) -> HeldSubject {
     let mut board = Board::of(&held_run(), trials);
-    board.ramps.remove(0).climbs.remove(0)
+    board.ramps.remove(0).subjects.remove(0)
 }
 
 fn held(trial: &mut TrialRecord) -> &mut Holding {
@@ -108,11 +108,11 @@ fn lose(trial: &mut TrialRecord, place: usize, loss: Loss, times: u64) {
 
 #[test]
 fn a_ramp_s_plateaus_are_the_places_of_its_axis() {
-    let climb = climb(&[trial("a", 0), trial("a", 1)]);
+    let held = held_subject(&[trial("a", 0), trial("a", 1)]);
     let places: Vec<(usize, usize)> =
-        climb.plateaus.iter().map(|plateau| (plateau.connections, plateau.rounds)).collect();
-    assert_eq!((places, climb.measured), (vec![(1_000, 2), (2_000, 2), (3_000, 2)], 2));
-    let value = |figure| climb.plateaus[1].estimate(figure).map(|estimate| estimate.value);
+        held.plateaus.iter().map(|plateau| (plateau.connections, plateau.rounds)).collect();
+    assert_eq!((places, held.measured), (vec![(1_000, 2), (2_000, 2), (3_000, 2)], 2));
+    let value = |figure| held.plateaus[1].estimate(figure).map(|estimate| estimate.value);
     for (figure, expected) in [
         (HeldFigure::Open, Some(2_000.0)),
         (HeldFigure::ConnectP99, Some(1.0)),
@@ -154,7 +154,7 @@ fn what_a_probe_reads_is_folded_over_the_measured_part_alone() {
     let mut run = held_run();
     run.files.push(("subjects/a/subject.toml".into(), "probe = \"beam\"".into()));
     let board = Board::of(&run, &[one]);
-    let climb = &board.ramps[0].climbs[0];
+    let held = &board.ramps[0].subjects[0];
     let found = |plateau: &Plateau, of: &dyn Fn(PlateauFigure<'_>) -> Option<f64>| {
         let figures = board.plateau_figures().filter(|figure| plateau.estimate(*figure).is_some());
         let named = figures.filter_map(|figure| Some((figure.name().to_string(), of(figure)?)));
@@ -172,19 +172,19 @@ fn what_a_probe_reads_is_folded_over_the_measured_part_alone() {
         ("beam_out_kib_per_s", 10.0),
     ]
     .map(|(name, value)| (name.to_string(), value));
-    let first = &climb.plateaus[0];
+    let first = &held.plateaus[0];
     let over_rounds = found(first, &|figure| first.estimate(figure).map(|found| found.value));
     assert_eq!(over_rounds, expected);
-    let round = &climb.rounds[0].plateaus[0].figures;
+    let round = &held.rounds[0].plateaus[0].figures;
     assert_eq!(found(first, &|figure| round.get(figure).map(|found| found.value)), expected);
     let names: Vec<String> =
-        found(&climb.plateaus[1], &|_| Some(0.0)).into_iter().map(|(name, _)| name).collect();
+        found(&held.plateaus[1], &|_| Some(0.0)).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["beam_out_kib_per_s"], "nothing else was read there");
 }
 
 #[test]
 fn a_connection_s_price_is_a_slope_and_not_a_quotient() {
-    let one = climb(&[trial("a", 0)]).price;
+    let one = held_subject(&[trial("a", 0)]).price;
     let slope = one.memory.unwrap();
     assert!((slope.bytes - 8_192.0).abs() < 1.0, "{slope:?}");
     assert_eq!((slope.of, slope.basis, slope.rounds), (Memory::Pss, Basis::Line, 1));
@@ -199,7 +199,7 @@ fn a_connection_s_price_is_a_slope_and_not_a_quotient() {
 fn over_rounds_the_interval_is_that_of_their_slopes() {
     let mut second = trial("a", 1);
     second.series[0] = memory("subject.memory.pss", 9.0);
-    let slope = climb(&[trial("a", 0), second.clone()]).price.memory.unwrap();
+    let slope = held_subject(&[trial("a", 0), second.clone()]).price.memory.unwrap();
     assert_eq!((slope.basis, slope.rounds), (Basis::Rounds, 2));
     // The geometric mean of 8 and 9 KiB.
     assert!((slope.bytes - 72_f64.sqrt() * 1_024.0).abs() < 1.0, "{slope:?}");
@@ -207,7 +207,7 @@ fn over_rounds_the_interval_is_that_of_their_slopes() {
     assert!(low < 8.0 * 1_024.0 && 9.0 * 1_024.0 < high, "two rounds tell little: {slope:?}");
     // If one round has no PSS, all are judged by RSS.
     second.series.remove(0);
-    let by_rss = climb(&[trial("a", 0), second]).price;
+    let by_rss = held_subject(&[trial("a", 0), second]).price;
     let slope = by_rss.memory.unwrap();
     assert_eq!(slope.of, Memory::Rss);
     assert_eq!(by_rss.after.map(|after| after.of), Some(Memory::Rss));
@@ -221,17 +221,17 @@ fn the_first_plateau_on_which_something_is_lost_gave_way() {
     lose(&mut second, 1, reset, 30);
     lose(&mut second, 1, Loss::Close, 5);
     held(&mut second).plateaus[2].silent = 7;
-    let climb = climb(&[trial("a", 0), second]);
-    let gave = climb.price.gave_way.unwrap();
+    let held = held_subject(&[trial("a", 0), second]);
+    let gave = held.price.gave_way.unwrap();
     assert_eq!((gave.connections, gave.open, gave.repeat), (2_000, 1_965, 1));
     assert_eq!((gave.rounds, gave.of), (1, 2));
     assert_eq!(gave.causes, [Cause::Lost(reset, 30), Cause::Lost(Loss::Close, 5)]);
     // One round reached all plateaus, the other only those with losses below one in a thousand.
-    let reached = climb.price.reached.unwrap();
+    let reached = held.price.reached.unwrap();
     assert_eq!((reached.min, reached.max), (2_965.0, 3_000.0));
-    assert_eq!((climb.plateaus[1].sums.lost, climb.plateaus[2].sums.silent), (35, 7));
+    assert_eq!((held.plateaus[1].sums.lost, held.plateaus[2].sums.silent), (35, 7));
     let gone = LossCount { was_open: true, loss: reset, times: 30 };
-    assert_eq!(climb.plateaus[1].gone[0], gone);
+    assert_eq!(held.plateaus[1].gone[0], gone);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn more_than_one_loss_in_a_thousand_is_not_reached() {
     let reached = |lost: u64| {
         let mut one = trial("a", 0);
         lose(&mut one, 2, Loss::Close, lost);
-        climb(&[one]).price.reached.unwrap().value
+        held_subject(&[one]).price.reached.unwrap().value
     };
     assert_eq!([reached(3), reached(4)], [2_997.0, 2_000.0]);
 }
@@ -249,9 +249,9 @@ fn a_server_that_lets_connections_wait_for_ever_gave_way() {
     let mut one = trial("a", 0);
     let plateau = &mut held(&mut one).plateaus[0];
     (plateau.open, plateau.opening) = (5, 995);
-    let climb = climb(&[one.clone()]);
-    assert_eq!(climb.price.gave_way.unwrap().causes, [Cause::Waiting(995)]);
-    assert_eq!(climb.plateaus[0].sums.waiting, 995);
+    let held = held_subject(&[one.clone()]);
+    assert_eq!(held.price.gave_way.unwrap().causes, [Cause::Waiting(995)]);
+    assert_eq!(held.plateaus[0].sums.waiting, 995);
     assert!(doubts(&one, ONE).contains(&Doubt::NotOpened { waiting: 995, connections: 1_000 }));
 }
 
@@ -262,7 +262,7 @@ fn beats_that_come_a_tenth_of_their_distance_late_give_way() {
         let plateau = &mut held(&mut one).plateaus[2];
         plateau.late = Distribution::new(100 * SECOND);
         (0..1_000).for_each(|_| plateau.late.record(late));
-        climb(&[one]).price.gave_way
+        held_subject(&[one]).price.gave_way
     };
     assert_eq!(of(99 * MS), None);
     let gave = of(150 * MS).unwrap();
@@ -279,9 +279,9 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
     held(&mut dead).plateaus.truncate(2);
     lose(&mut dead, 1, Loss::Failure(Failure::RecvReset), 2_000);
     let board = Board::of(&held_run(), &[dead.clone()]);
-    let climb = &board.ramps[0].climbs[0];
-    assert!(climb.plateaus.is_empty() && climb.price.memory.is_none() && climb.rounds.len() == 1);
-    let gave = climb.price.gave_way.as_ref().unwrap();
+    let held = &board.ramps[0].subjects[0];
+    assert!(held.plateaus.is_empty() && held.price.memory.is_none() && held.rounds.len() == 1);
+    let gave = held.price.gave_way.as_ref().unwrap();
     assert_eq!((gave.connections, gave.causes[0]), (2_000, Cause::Ended(OutcomeKind::Died)));
     assert!(matches!(
         doubts(&dead, ONE)[..],
@@ -291,7 +291,7 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
 
 #[test]
 fn what_is_given_back_is_reported_against_what_was_taken() {
-    let after = climb(&[trial("a", 0)]).price.after.unwrap();
+    let after = held_subject(&[trial("a", 0)]).price.after.unwrap();
     let grown = 8.0 * 1_024.0 * 3_000.0;
     let values = [&after.before, &after.peak, &after.after].map(|estimate| estimate.value);
     assert_eq!(values, [20e6, 20e6 + grown, 20e6 + grown / 4.0]);
@@ -305,7 +305,7 @@ fn a_healthy_ramp_is_valid_and_a_reference_stands_beside_it() {
     assert_eq!(board.tables[0].remarks, []);
     assert_eq!(board.tables[0].worth().valid, 2, "{:?}", board.tables[0].rows[0].trials[0].doubts);
     assert!(board.tables[0].is_held() && board.tables[0].peaks.is_empty());
-    assert!(ramps.climbs.iter().any(|climb| climb.is_reference));
+    assert!(ramps.subjects.iter().any(|held| held.is_reference));
     assert_eq!(ramps.reference(2_000).map(|plateau| plateau.connections), Some(2_000));
     assert_eq!(ramps.reference(2_500), None);
 }
@@ -331,7 +331,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     };
     assert_eq!(own(MS * 9 / 10), [], "less than a millisecond is no one's");
     let late = own(3 * MS);
-    assert!(matches!(late[..], [Doubt::HeardLate { connections: 2_000, .. }]), "{late:?}");
+    assert!(matches!(late[..], [Doubt::ReceivedLate { connections: 2_000, .. }]), "{late:?}");
     let busy = |cpus: &str| {
         of(&|one| {
             held(one).plateaus[2].cpu = 7 * SECOND;
@@ -340,7 +340,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     };
     assert_eq!(busy("1"), [Doubt::Busy { share: 1.0 }]);
     assert_eq!(busy("0-1"), [], "two lanes share it");
-    assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Stopped]);
+    assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Halted { after_s: 30.0 }]);
     assert_eq!(
         of(&|one| held(one).plateaus[1].begun += 1),
         [Doubt::Books {

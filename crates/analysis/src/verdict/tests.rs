@@ -96,6 +96,7 @@ fn findings_and_unsupported_percentiles_do_not_touch_the_verdict() {
         (Doubt::NotOnTime { on_time: 1, due: 2, within_ms: 1.0 }, Gravity::Note),
         (Doubt::FewSamples { samples: 9 }, Gravity::Note),
         (Doubt::Nothing, Gravity::Invalid),
+        (Doubt::Halted { after_s: 1.0 }, Gravity::Note),
         (Doubt::Stopped, Gravity::Invalid),
         (Doubt::Books { rule: "a and b", one: 2, other: 1 }, Gravity::Invalid),
     ] {

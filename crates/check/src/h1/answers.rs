@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, semantics, syntax};
 use crate::script::Rule::{All, Class, Ok, Status, When};
-use crate::script::Step::{Hear, Send};
+use crate::script::Step::{Receive, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Answers, twin: Some("H1-B01"), ..Case::BLANK };
@@ -51,9 +51,9 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("10.2.1"),
         steps: &[
             Send(b"GET {post} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n"),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"PROPFIND {get} HTTP/1.1\r\nHost: {H}\r\n\r\n"),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"TRACE {get} HTTP/1.1\r\nHost: {H}\r\n\r\n"),
         ],
         answers: 3,
@@ -83,14 +83,14 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[
             Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept-Encoding: gzip\r\n\r\n"),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept-Encoding: gzip;q=0\r\n\r\n"),
         ],
         answers: 2,
-        applies: &[When("gzip, and an answer to who wants none", |seen| {
+        applies: &[When("gzip where it is accepted, and an answer where it is not", |seen| {
             seen.nth(0).is_some_and(is_zipped) && seen.nth(1).is_some()
         })],
-        pass: &[When("no gzip for who wants none", |seen| {
+        pass: &[When("no gzip where it is not accepted", |seen| {
             seen.nth(1).is_some_and(|answer| answer.is_success() && !is_zipped(answer))
         })],
         warn: &[When("406", |seen| seen.nth(1).is_some_and(|answer| answer.status == 406))],

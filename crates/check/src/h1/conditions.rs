@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, Need, Tag, semantics};
 use crate::script::Rule::{All, Echo, Not, Ok, Status, When};
-use crate::script::Step::{Hear, Quote, Send};
+use crate::script::Step::{Quote, Receive, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Conditions, twin: Some("H1-B01"), ..Case::BLANK };
@@ -25,15 +25,15 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("13.1.2"),
         steps: &[
             Send(GET),
-            Hear(SOON),
+            Receive(SOON),
             Quote(IF_CHANGED),
-            Hear(SOON),
+            Receive(SOON),
             Send(GET),
         ],
         answers: 3,
         applies: &[When("an ETag that stays the same", has_steady_tag)],
         pass: &[All(&[
-            When("304 to who has the page", is_unmodified),
+            When("304 to a request with the page's own tag", is_unmodified),
             When("then the answer to GET, or the end", is_then_right),
         ])],
         demand: "a page that the client has already is answered with 304, and without content",
@@ -45,7 +45,7 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("15.4.5"),
         steps: &[
             Send(GET),
-            Hear(SOON),
+            Receive(SOON),
             Quote(IF_CHANGED),
         ],
         answers: 2,
@@ -60,7 +60,7 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("13.1.3"),
         steps: &[
             Send(GET),
-            Hear(SOON),
+            Receive(SOON),
             Quote(
                 b"GET {get} HTTP/1.1\r\nHost: {H}\r\nIf-None-Match: \"dyno-other\"\r\n\
                   If-Modified-Since: {modified}\r\n\r\n",
@@ -71,7 +71,7 @@ pub(super) const CASES: &[Case] = &[
             has_both(seen, "etag") && has_both(seen, "last-modified")
                 || has_first(seen, "etag") && is_unmodified(seen)
         })],
-        pass: &[When("2xx to who has another page", |seen| {
+        pass: &[When("2xx to a request with another tag", |seen| {
             seen.nth(1).is_some_and(ReceivedAnswer::is_success)
         })],
         demand: "beside If-None-Match, If-Modified-Since is ignored",
@@ -84,9 +84,9 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[
             Send(GET),
-            Hear(SOON),
+            Receive(SOON),
             Quote(IF_CHANGED),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nIf-None-Match: *\r\n\r\n"),
         ],
         answers: 3,
@@ -102,9 +102,9 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[
             Send(GET),
-            Hear(SOON),
+            Receive(SOON),
             Quote(IF_CHANGED),
-            Hear(SOON),
+            Receive(SOON),
             Quote(
                 b"GET {get} HTTP/1.1\r\nHost: {H}\r\n\
                   If-None-Match: \"dyno-a\", {etag}, \"dyno-b\"\r\n\r\n",
@@ -123,9 +123,9 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[
             Send(GET),
-            Hear(SOON),
+            Receive(SOON),
             Quote(IF_CHANGED),
-            Hear(SOON),
+            Receive(SOON),
             Quote(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nIf-None-Match: {weak}\r\n\r\n"),
         ],
         answers: 3,
@@ -169,7 +169,7 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[
             Send(GET),
-            Hear(SOON),
+            Receive(SOON),
             Quote(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nIf-Modified-Since: {modified}\r\n\r\n"),
         ],
         answers: 2,
@@ -179,7 +179,7 @@ pub(super) const CASES: &[Case] = &[
                 && modified(1) != modified(0);
             modified(0).is_some() && seen.nth(1).is_some() && !has_changed
         })],
-        pass: &[When("304 to who has the page", is_unmodified)],
+        pass: &[When("304 to a request with the page's own date", is_unmodified)],
         demand: "a page that has not changed since is answered with 304",
         ..BLANK
     },
@@ -201,7 +201,7 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[
             Send(FIRST_OCTET),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nRange: bytes=8999999999999-\r\n\r\n"),
         ],
         answers: 2,
@@ -224,7 +224,7 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("17.15"),
         level: Level::Ought,
         tags: &[Tag::Size],
-        steps: &[Send(FIRST_OCTET), Hear(SOON), Send(MANY)],
+        steps: &[Send(FIRST_OCTET), Receive(SOON), Send(MANY)],
         answers: 2,
         applies: &[Status(206)],
         pass: &[When("an answer not much larger than the page", |seen| {
@@ -367,5 +367,5 @@ fn is_flooded_by_parts(seen: &Seen) -> bool {
     const BESIDE: u64 = 64 << 10;
     let page = seen.nth(0).and_then(total).unwrap_or(0);
     let begin = seen.marks.first().copied().unwrap_or(0);
-    (seen.heard.len() - begin) as u64 > BESIDE.saturating_add(page.saturating_mul(4))
+    (seen.received.len() - begin) as u64 > BESIDE.saturating_add(page.saturating_mul(4))
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
 use crate::script::Rule::{All, Class, Closes, Ok, Status, Successes, When};
-use crate::script::Step::{Hear, HearEnd, Repeat, Send};
+use crate::script::Step::{Receive, ReceiveToEnd, Repeat, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Connections, twin: Some("H1-B01"), ..Case::BLANK };
@@ -19,7 +19,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-A10",
         title: "two requests, one after the other",
         clause: syntax("9.3"),
-        steps: &[Send(GET), Hear(SOON), Send(GET)],
+        steps: &[Send(GET), Receive(SOON), Send(GET)],
         answers: 2,
         pass: &[Successes(2)],
         warn: &[All(&[Successes(1), When("close said", says_close_first)])],
@@ -55,7 +55,10 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-C01",
         title: "a request that says close",
         clause: syntax("9.6"),
-        steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n"), HearEnd],
+        steps: &[
+            Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n"),
+            ReceiveToEnd,
+        ],
         pass: &[All(&[Ok, Closes])],
         demand: "after the answer to a request that says close the server ends the connection",
         ..BLANK
@@ -71,7 +74,7 @@ pub(super) const CASES: &[Case] = &[
                 b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n\
                   GET {get} HTTP/1.1\r\nHost: {H}\r\n\r\n",
             ),
-            HearEnd,
+            ReceiveToEnd,
         ],
         pass: &[All(&[Successes(1), Closes])],
         demand: "what follows a request that says close is not processed",
@@ -81,7 +84,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-C03",
         title: "HTTP/1.0 without keep-alive",
         clause: syntax("9.3"),
-        steps: &[Send(b"GET {get} HTTP/1.0\r\nHost: {H}\r\n\r\n"), HearEnd],
+        steps: &[Send(b"GET {get} HTTP/1.0\r\nHost: {H}\r\n\r\n"), ReceiveToEnd],
         pass: &[All(&[Ok, Closes])],
         warn: &[Ok, Class(4), Status(505)],
         demand: "the answer to an HTTP/1.0 request without keep-alive is followed by the connection's end",
@@ -110,7 +113,7 @@ pub(super) const CASES: &[Case] = &[
                 b"POST {post} HTTP/1.0\r\nHost: {H}\r\nContent-Length: 5\r\n\
                   Expect: 100-continue\r\n\r\n",
             ),
-            Hear(Duration::from_millis(300)),
+            Receive(Duration::from_millis(300)),
             Send(b"hello"),
         ],
         pass: &[All(&[Successes(1), When("no 1xx", has_no_interim)])],
@@ -174,7 +177,7 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: &[
             Send(b"GET {get} HTTP/1.0\r\nHost: {H}\r\nConnection: keep-alive\r\n\r\n"),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"GET {get} HTTP/1.0\r\nHost: {H}\r\nConnection: keep-alive\r\n\r\n"),
         ],
         answers: 2,
@@ -228,7 +231,7 @@ pub(super) const CASES: &[Case] = &[
         clause: syntax("9.6"),
         steps: &[
             Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: dyno-hop, close\r\n\r\n"),
-            HearEnd,
+            ReceiveToEnd,
         ],
         pass: &[All(&[Ok, Closes])],
         demand: "close counts wherever it stands in the list",
@@ -238,7 +241,10 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-C13",
         title: "close in capitals",
         clause: semantics("7.6.1"),
-        steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: CLOSE\r\n\r\n"), HearEnd],
+        steps: &[
+            Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: CLOSE\r\n\r\n"),
+            ReceiveToEnd,
+        ],
         pass: &[All(&[Ok, Closes])],
         demand: "connection options are the same in upper and lower case",
         ..BLANK
@@ -252,7 +258,7 @@ pub(super) const CASES: &[Case] = &[
                 b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: dyno-hop\r\n\
                   Connection: close\r\n\r\n",
             ),
-            HearEnd,
+            ReceiveToEnd,
         ],
         pass: &[All(&[Ok, Closes])],
         demand: "several lines of a list field are one list",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::case::{Area, Case, Level, Need, semantics};
 use crate::script::Rule::{All, Class, Echo, Ok, Status, When};
-use crate::script::Step::{Hear, Send};
+use crate::script::Step::{Receive, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Expectations, clause: semantics("10.1.1"), ..Case::BLANK };
@@ -22,7 +22,7 @@ pub(super) const CASES: &[Case] = &[
                 b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 5\r\n\
                   Expect: 100-continue\r\n\r\n",
             ),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"hello"),
         ],
         pass: &[
@@ -42,7 +42,7 @@ pub(super) const CASES: &[Case] = &[
                 b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 5\r\n\
                   expect: 100-Continue\r\n\r\n",
             ),
-            Hear(SOON),
+            Receive(SOON),
             Send(b"hello"),
         ],
         pass: &[
@@ -85,14 +85,14 @@ pub(super) const CASES: &[Case] = &[
 
 /// 100 came before the body was sent.
 fn is_asked_on(seen: &Seen) -> bool {
-    is_heard_early(seen) && seen.reading.interim.first().is_some_and(|it| it.status == 100)
+    is_received_early(seen) && seen.reading.interim.first().is_some_and(|it| it.status == 100)
 }
 
 /// No 100 came, but a final answer before the body was sent.
 fn is_decided_early(seen: &Seen) -> bool {
-    is_heard_early(seen) && seen.reading.interim.is_empty() && seen.first().is_some()
+    is_received_early(seen) && seen.reading.interim.is_empty() && seen.first().is_some()
 }
 
-fn is_heard_early(seen: &Seen) -> bool {
-    seen.marks.first().is_some_and(|heard| *heard > 0)
+fn is_received_early(seen: &Seen) -> bool {
+    seen.marks.first().is_some_and(|received| *received > 0)
 }

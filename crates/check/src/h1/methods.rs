@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::answer::ReceivedAnswer;
 use crate::case::{Area, Case, Level, Need, Tag, semantics, syntax};
 use crate::script::Rule::{All, Any, Class, Not, Ok, Silent, Status, Successes, When};
-use crate::script::Step::{Hear, Send};
+use crate::script::Step::{Receive, Send};
 use crate::seen::Seen;
 
 const BLANK: Case = Case { area: Area::Methods, twin: Some("H1-B01"), ..Case::BLANK };
@@ -21,7 +21,7 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("9.3.2"),
         weight: 5,
         tags: &[Tag::Smuggling],
-        steps: &[Send(HEAD), Hear(SOON), Send(GET)],
+        steps: &[Send(HEAD), Receive(SOON), Send(GET)],
         answers: 2,
         pass: &[When("a head without content, then the answer to GET", is_head_then_get)],
         warn: &[When("a head without content, then the end", is_head_then_end)],
@@ -44,7 +44,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H1-M02",
         title: "Content-Length in the answer to HEAD",
         clause: semantics("8.6"),
-        steps: &[Send(HEAD), Hear(SOON), Send(GET), Hear(SOON), Send(GET)],
+        steps: &[Send(HEAD), Receive(SOON), Send(GET), Receive(SOON), Send(GET)],
         answers: 3,
         applies: &[When(
             "a length told to HEAD, of a page with content that keeps its length",
@@ -60,7 +60,7 @@ pub(super) const CASES: &[Case] = &[
         clause: semantics("9.3.2"),
         level: Level::Should,
         weight: 1,
-        steps: &[Send(HEAD), Hear(SOON), Send(GET)],
+        steps: &[Send(HEAD), Receive(SOON), Send(GET)],
         answers: 2,
         applies: &[When("HEAD and GET both answered", have_both_succeeded)],
         pass: &[When("all the fields of GET's answer", has_all_fields)],
@@ -77,7 +77,7 @@ pub(super) const CASES: &[Case] = &[
         tags: &[Tag::Smuggling],
         steps: &[
             Send(b"HEAD /dyno-no-such-page HTTP/1.1\r\nHost: {H}\r\n\r\n"),
-            Hear(SOON),
+            Receive(SOON),
             Send(GET),
         ],
         answers: 2,
@@ -97,7 +97,7 @@ pub(super) const CASES: &[Case] = &[
         needs: Need::Post,
         steps: &[
             Send(b"HEAD {post} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n"),
-            Hear(SOON),
+            Receive(SOON),
             Send(GET),
         ],
         answers: 2,
@@ -244,7 +244,7 @@ fn is_trace(seen: &Seen) -> bool {
 }
 
 fn has_secret(seen: &Seen) -> bool {
-    let holds = |secret: &[u8]| seen.heard.windows(secret.len()).any(|window| window == secret);
+    let holds = |secret: &[u8]| seen.received.windows(secret.len()).any(|window| window == secret);
     holds(b"ZHlubzpkeW5v") || holds(b"dyno=secret")
 }
 

@@ -7,7 +7,7 @@ use crate::case::{Area, Case, Level, Need, Scheduling, Tag, syntax};
 use crate::script::Rule::{
     ActsWithin, All, Any, Class, GrewLess, HonestWithin, MemoryUnknown, Ok, Silent, Waits, When,
 };
-use crate::script::Step::{Hear, Idle, Send};
+use crate::script::Step::{Idle, Receive, Send};
 use crate::script::{Crowd, Step, Then, Trickle};
 use crate::seen::Seen;
 
@@ -137,7 +137,7 @@ pub(super) const CASES: &[Case] = &[
         limit: seconds(140),
         steps: &[
             Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n"),
-            Hear(Duration::ZERO),
+            Receive(Duration::ZERO),
             Idle(seconds(130)),
         ],
         applies: &[When("a connection that is kept", |seen| {

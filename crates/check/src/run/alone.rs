@@ -99,10 +99,10 @@ impl Run<'_> {
             let why = format!("a plain request was answered after each of {} cases", round.len());
             return Sighting { verdict: CaseVerdict::Pass, why, ..sighting };
         };
-        let who = if last.is_empty() { "none of them".into() } else { last.join(" ") };
+        let last = if last.is_empty() { "none of them".into() } else { last.join(" ") };
         let why = format!(
             "plain requests were not answered for {} s, {} times in a round, though no case alone did it; under way the \
-             last time: {who}",
+             last time: {last}",
             2 * ALIVE.as_secs(),
             losses.len(),
         );

@@ -39,7 +39,7 @@ const POST: Case = Case {
 };
 
 const SOCKET: Case = Case {
-    steps: &[OPEN, Step::Hear(Duration::ZERO), Step::Raw(b"\x81\x89\0\0\0\0dyno asks")],
+    steps: &[OPEN, Step::Receive(Duration::ZERO), Step::Raw(b"\x81\x89\0\0\0\0dyno asks")],
     pass: &[Rule::Said(b"dyno asks")],
     ..Case::BLANK
 };

@@ -306,7 +306,7 @@ impl<'a> Run<'a> {
         };
         finding.rounds.extend(worst.iter().map(|sighting| sighting.verdict));
         let rounds = self.rounds.iter().take(rounds_of(case, self.rounds.len()));
-        let (asked, unasked): (Vec<Sighting>, Vec<_>) =
+        let (asked, skipped): (Vec<Sighting>, Vec<_>) =
             rounds.map(|round| gated(case, round)).partition(|sighting| sighting.is_asked);
         for sighting in asked {
             finding.rounds.push(sighting.verdict);
@@ -315,7 +315,7 @@ impl<'a> Run<'a> {
             }
         }
         // A round that was cut short does not override what other rounds have shown.
-        let worst = worst.or(unasked.into_iter().next());
+        let worst = worst.or(skipped.into_iter().next());
         let worst = worst.unwrap_or_else(|| Sighting::untestable(&self.cut_short));
         (finding.verdict, finding.why, finding.evidence) =
             (worst.verdict, worst.why, worst.evidence);

@@ -29,10 +29,10 @@ fn passive(
 ) -> Sighting {
     let mut ids: Vec<&&str> = round.keys().filter(|id| round[**id].is_asked).collect();
     ids.sort();
-    let heard = ids.iter().filter_map(|id| wrong(&round[**id]).map(|it| (**id, it)));
-    let heard: Vec<(&str, Option<String>)> = heard.collect();
+    let received = ids.iter().filter_map(|id| wrong(&round[**id]).map(|it| (**id, it)));
+    let received: Vec<(&str, Option<String>)> = received.collect();
     let is_open = |id: &str| round[id].verdict < CaseVerdict::Fail;
-    let bad = heard.iter().filter_map(|(id, it)| it.as_ref().map(|it| (*id, it)));
+    let bad = received.iter().filter_map(|(id, it)| it.as_ref().map(|it| (*id, it)));
     let bad: Vec<(&str, &String)> = bad.filter(|(id, _)| is_open(id)).collect();
     let (verdict, why, evidence) = match bad.first() {
         Some((id, slip)) => (
@@ -40,14 +40,14 @@ fn passive(
             format!("{id}: {slip} ({} cases in all)", bad.len()),
             round[id].evidence.clone(),
         ),
-        None if heard.is_empty() => {
-            (CaseVerdict::NotTestable, format!("no {what} were heard"), Evidence::default())
+        None if received.is_empty() => {
+            (CaseVerdict::NotTestable, format!("no {what} were received"), Evidence::default())
         }
         None => (
             CaseVerdict::Pass,
-            format!("the {what} of {} cases are well-formed", heard.len()),
+            format!("the {what} of {} cases are well-formed", received.len()),
             Evidence::default(),
         ),
     };
-    Sighting { is_asked: !heard.is_empty(), verdict, why, evidence, ..Sighting::untestable("") }
+    Sighting { is_asked: !received.is_empty(), verdict, why, evidence, ..Sighting::untestable("") }
 }

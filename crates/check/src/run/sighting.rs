@@ -42,7 +42,7 @@ impl Sighting {
         let verdict = match seen.end {
             End::Unconnected => CaseVerdict::Fail,
             // A server that sends back what it received does not flood.
-            End::Flooded if seen.sent_len < seen.heard.len() as u64 => CaseVerdict::Fail,
+            End::Flooded if seen.sent_len < seen.received.len() as u64 => CaseVerdict::Fail,
             End::Flooded | End::Open | End::Closed | End::Reset => judge(case, seen),
         };
         if verdict == CaseVerdict::NotApplicable {
@@ -50,7 +50,7 @@ impl Sighting {
         }
         let frames = seen.frames();
         let is_undecided = seen.is_switched() && seen.end == End::Open && !seen.goes_on();
-        let is_unheard = is_undecided && verdict == CaseVerdict::Fail;
+        let is_unanswered = is_undecided && verdict == CaseVerdict::Fail;
         Sighting {
             is_asked: true,
             verdict,
@@ -58,14 +58,14 @@ impl Sighting {
             flaws: answers.flat_map(|answer| answer.flaws.iter().copied()).collect(),
             is_unconnected: seen.end == End::Unconnected,
             slips: (!frames.is_empty()).then(|| slips(&frames)),
-            has_waited: is_unheard || seen.first().is_none() && seen.end == End::Open,
+            has_waited: is_unanswered || seen.first().is_none() && seen.end == End::Open,
             was_cut_off: seen.is_closed()
                 && (seen.first().is_none() || seen.is_switched() && seen.closes().is_empty()),
             evidence: Evidence {
                 sent: seen.sent[..seen.sent.len().min(KEPT)].to_vec(),
                 sent_len: seen.sent_len,
-                heard: seen.heard[..seen.heard.len().min(KEPT)].to_vec(),
-                heard_len: seen.heard.len() as u64,
+                received: seen.received[..seen.received.len().min(KEPT)].to_vec(),
+                received_len: seen.received.len() as u64,
             },
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::case::{Area, Case, Need, socket};
 use crate::script::Rule::{All, FailsWith, Pong, Said};
-use crate::script::Step::{Hear, HearPong, Raw};
+use crate::script::Step::{Raw, Receive, ReceivePong};
 use crate::ws::conversation;
 
 pub(super) const CASES: &[Case] = &[
@@ -14,7 +14,7 @@ pub(super) const CASES: &[Case] = &[
         area: Area::Control,
         clause: socket("5.5.2"),
         needs: Need::Socket,
-        steps: conversation![Raw(b"\x89\x85\0\0\0\0again"), HearPong(b"again")],
+        steps: conversation![Raw(b"\x89\x85\0\0\0\0again"), ReceivePong(b"again")],
         pass: &[All(&[Pong(b"dyno"), Pong(b"again")])],
         demand: "a server that gets a ping sends a pong back, unless a Close came before",
         ..Case::BLANK
@@ -27,7 +27,7 @@ pub(super) const CASES: &[Case] = &[
         needs: Need::SocketEcho,
         steps: conversation![
             Raw(b"\x81\x85\0\0\0\0first"),
-            Hear(Duration::ZERO),
+            Receive(Duration::ZERO),
             Raw(b"\x81\x86\0\0\0\0second"),
         ],
         pass: &[All(&[Said(b"first"), Said(b"second")])],

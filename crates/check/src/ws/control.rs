@@ -60,7 +60,7 @@ pub(super) const CASES: &[Case] = &[
         weight: 1,
         steps: conversation![Raw(b"\x8a\x83\0\0\0\0hey\x89\x85\0\0\0\0after")],
         pass: &[Pong(b"after")],
-        demand: "a pong may come unasked and wants no answer",
+        demand: "a pong may be sent without a ping and needs no answer",
         ..PING
     },
     Case {

@@ -6,7 +6,7 @@ use crate::script::Step::Raw;
 use crate::ws::conversation;
 
 /// The defaults of cases whose message is accepted and sent back.
-const HEARD: Case = Case {
+const RECEIVED: Case = Case {
     area: Area::Fragments,
     clause: socket("5.4"),
     twin: Some("WS-B02"),
@@ -16,7 +16,7 @@ const HEARD: Case = Case {
 };
 
 /// The defaults of cases that end the connection.
-const REFUSED: Case = Case { twin: Some("WS-B03"), needs: Need::Socket, ..HEARD };
+const REFUSED: Case = Case { twin: Some("WS-B03"), needs: Need::Socket, ..RECEIVED };
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -25,7 +25,7 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(b"\x01\x83\0\0\0\0hel\x89\x81\0\0\0\0p\x80\x82\0\0\0\0lo")],
         pass: &[All(&[Pong(b"p"), Said(b"hello")])],
         demand: "control frames may stand between the fragments of a message, and are served there",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F09",
@@ -52,7 +52,7 @@ pub(super) const CASES: &[Case] = &[
         warn: &[FailsWith(1008)],
         doubt: "a server may have a policy against fragments that say nothing",
         demand: "a message is what all of its fragments say together, and a fragment may say nothing",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-G02",
@@ -61,7 +61,7 @@ pub(super) const CASES: &[Case] = &[
             b"\x01\x81\0\0\0\0h\0\x81\0\0\0\0e\0\x81\0\0\0\0l\0\x81\0\0\0\0l\x80\x81\0\0\0\0o"
         )],
         demand: "a message may come in any number of fragments",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-G03",

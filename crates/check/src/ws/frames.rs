@@ -18,7 +18,7 @@ const REFUSED: Case = Case {
 };
 
 /// The defaults of cases whose message is accepted and sent back.
-const HEARD: Case = Case {
+const RECEIVED: Case = Case {
     area: Area::Frames,
     clause: socket("5.2"),
     twin: Some("WS-B02"),
@@ -85,7 +85,7 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(b"\x81\x85\xa1\x5c\x03\xf7\xc9\x39\x6f\x9b\xce")],
         pass: &[Said(b"hello")],
         demand: "a payload is unmasked octet by octet with the four of the mask in turn",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F22",
@@ -94,21 +94,21 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(b"\x81\x80\0\0\0\0")],
         pass: &[Said(b"")],
         demand: "a text may be empty",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F23",
         title: "a text of 125 octets",
         steps: conversation![Frames(0x81, 125, 1)],
         pass: &[Said(&[b'x'; 125])],
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F24",
         title: "texts of 126 and 127 octets",
         steps: conversation![Frames(0x81, 126, 1), Frames(0x81, 127, 1)],
         pass: &[All(&[Said(&[b'x'; 126]), Said(&[b'x'; 127])])],
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F25",
@@ -117,7 +117,7 @@ pub(super) const CASES: &[Case] = &[
         pass: &[Said(&[b'x'; 65_535])],
         warn: &[FailsWith(1009)],
         doubt: "a server may have a lower limit, and says so with 1009",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F26",
@@ -126,7 +126,7 @@ pub(super) const CASES: &[Case] = &[
         pass: &[Said(&[b'x'; 65_536])],
         warn: &[FailsWith(1009)],
         doubt: "a server may have a lower limit, and says so with 1009",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F27",
@@ -135,7 +135,7 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(b"\x82\x88\0\0\0\0\x00\xff\xc3\x28\x80\r\n\x81")],
         pass: &[Said(b"\x00\xff\xc3\x28\x80\r\n\x81")],
         demand: "a binary message is any octets",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F28",
@@ -146,7 +146,7 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Drip(b"\x89\x84\x01\x02\x03\x04rnls", Duration::from_millis(2))],
         pass: &[Pong(b"slow")],
         demand: "a frame is read however TCP has cut it",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F29",
@@ -155,6 +155,6 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(b"\x81\x83\0\0\0\0one\x81\x83\0\0\0\0two\x89\x85\0\0\0\0three")],
         pass: &[All(&[Said(b"one"), Said(b"two"), Pong(b"three")])],
         demand: "several frames that come together are each read",
-        ..HEARD
+        ..RECEIVED
     },
 ];

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::case::{Area, Case, Level, Need, Scheduling, Tag, socket};
 use crate::script::Rule::{self, All, Any, Fails, Pong, SaysClose, When};
-use crate::script::Step::{Frames, HearPong, Raw};
+use crate::script::Step::{Frames, Raw, ReceivePong};
 use crate::seen::{End, Seen};
 use crate::ws::{HELLO, conversation};
 
@@ -63,7 +63,7 @@ pub(super) const CASES: &[Case] = &[
             Frames(0x02, 4 << 10, 1),
             Frames(0x00, 4 << 10, 1_999),
             Raw(b"\x89\x85\0\0\0\0still"),
-            HearPong(b"still"),
+            ReceivePong(b"still"),
         ],
         pass: &[
             Fails,
@@ -94,7 +94,7 @@ pub(super) const CASES: &[Case] = &[
             Frames(0x02, 0, 1),
             Frames(0x00, 0, 19_999),
             Raw(b"\x89\x85\0\0\0\0still"),
-            HearPong(b"still"),
+            ReceivePong(b"still"),
         ],
         pass: &[
             Fails,
@@ -124,10 +124,10 @@ mod tests {
     /// grown by this much memory.
     fn verdict(id: &str, frames: &[u8], grew_mib: u64) -> CaseVerdict {
         let head = b"HTTP/1.1 101 So\r\n\r\n\x8a\x04dyno".as_slice();
-        let heard = [head, frames].concat();
-        let reading = crate::answer::read(&heard, false, &|_| false);
+        let received = [head, frames].concat();
+        let reading = crate::answer::read(&received, false, &|_| false);
         let grew = Some(grew_mib << 20);
-        let seen = Seen { heard, reading, grew, end: End::Open, ..unconnected() };
+        let seen = Seen { received, reading, grew, end: End::Open, ..unconnected() };
         judge(CASES.iter().find(|case| case.id == id).unwrap(), &seen)
     }
 

@@ -45,9 +45,9 @@ macro_rules! conversation {
     ($($step:expr),* $(,)?) => {
         &[
             crate::ws::OPEN,
-            crate::script::Step::Hear(std::time::Duration::ZERO),
+            crate::script::Step::Receive(std::time::Duration::ZERO),
             crate::ws::GREET,
-            crate::script::Step::HearPong(crate::ws::HELLO),
+            crate::script::Step::ReceivePong(crate::ws::HELLO),
             $($step),*
         ]
     };

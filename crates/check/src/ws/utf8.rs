@@ -6,7 +6,7 @@ use crate::script::Step::Raw;
 use crate::ws::conversation;
 
 /// The defaults of cases whose message is accepted and sent back.
-const HEARD: Case = Case {
+const RECEIVED: Case = Case {
     area: Area::Utf8,
     clause: socket("8.1"),
     twin: Some("WS-B02"),
@@ -19,7 +19,7 @@ const BAD: Case = Case {
     pass: &[FailsWith(1007)],
     warn: &[Fails],
     doubt: "the connection fails, but the client does not learn that its text is to blame",
-    ..HEARD
+    ..RECEIVED
 };
 
 pub(super) const CASES: &[Case] = &[
@@ -29,7 +29,7 @@ pub(super) const CASES: &[Case] = &[
         steps: conversation![Raw(b"\x01\x81\0\0\0\0\xce\x80\x81\0\0\0\0\xba")],
         pass: &[Said("κ".as_bytes())],
         demand: "a text is UTF-8 as a whole; where its fragments are cut does not matter",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-U01",
@@ -39,7 +39,7 @@ pub(super) const CASES: &[Case] = &[
         )],
         pass: &[Said("\0aé€\u{d7ff}\u{feff}\u{ffff}\u{10ffff}".as_bytes())],
         demand: "a text may have any code point of Unicode",
-        ..HEARD
+        ..RECEIVED
     },
     Case {
         id: "WS-F11",

@@ -49,7 +49,7 @@ fn points(treat: fn(TcpStream)) -> f64 {
 }
 
 /// Until a client sends something.
-fn heard(client: &mut TcpStream) -> bool {
+fn received(client: &mut TcpStream) -> bool {
     client.read(&mut [0; 16 << 10]).is_ok_and(|count| count > 0)
 }
 
@@ -60,18 +60,18 @@ fn a_server_that_closes_at_once_gets_nothing() {
 
 #[test]
 fn a_server_that_closes_at_the_first_octet_gets_nothing() {
-    assert!(points(|mut client| _ = heard(&mut client)) <= 2.0);
+    assert!(points(|mut client| _ = received(&mut client)) <= 2.0);
 }
 
 #[test]
 fn a_server_that_never_answers_gets_nothing() {
-    assert!(points(|mut client| while heard(&mut client) {}) <= 2.0);
+    assert!(points(|mut client| while received(&mut client) {}) <= 2.0);
 }
 
 #[test]
 fn a_server_that_refuses_everything_gets_nothing() {
     let refuse = |mut client: TcpStream| {
-        if heard(&mut client) {
+        if received(&mut client) {
             play(&[Act::Last(400, "")], &mut client);
         }
     };
@@ -81,7 +81,7 @@ fn a_server_that_refuses_everything_gets_nothing() {
 #[test]
 fn a_server_that_has_no_page_gets_nothing() {
     let refuse = |mut client: TcpStream| {
-        while heard(&mut client) {
+        while received(&mut client) {
             let _ = client.write_all(&answer(404, "", ""));
         }
     };
@@ -91,7 +91,7 @@ fn a_server_that_has_no_page_gets_nothing() {
 #[test]
 fn a_server_that_says_yes_to_everything_gets_little() {
     let agree = |mut client: TcpStream| {
-        while heard(&mut client) {
+        while received(&mut client) {
             let _ = client.write_all(&answer(200, "", ""));
         }
     };
@@ -127,7 +127,7 @@ fn a_server_that_gives_back_whatever_comes_gets_nothing() {
 fn a_server_that_floods_gets_nothing_and_does_not_keep_us() {
     assert!(points(|mut client| _ = play(&[Act::Flood(b"flood\r\n")], &mut client)) <= 2.0);
     let answers = |mut client: TcpStream| {
-        if heard(&mut client) {
+        if received(&mut client) {
             play(&[Act::Answer(200, ""), Act::Flood(b"HTTP/1.1 100 Go\r\n\r\n")], &mut client);
         }
     };
@@ -137,7 +137,7 @@ fn a_server_that_floods_gets_nothing_and_does_not_keep_us() {
 #[test]
 fn a_server_that_talks_garbage_gets_nothing() {
     let garbage = |mut client: TcpStream| {
-        if heard(&mut client) {
+        if received(&mut client) {
             play(&[Act::Say(b"\x80\xffHTTP\0\r\n\r\n\x01\x02"), Act::Close], &mut client);
         }
     };
@@ -149,7 +149,7 @@ fn a_server_that_breaks_off_at_any_stage_gets_nothing() {
     // Each connection gets one more octet of an answer than the one before.
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let stages = |mut client: TcpStream| {
-        if heard(&mut client) {
+        if received(&mut client) {
             let whole = answer(200, "hello", "");
             let stage = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % whole.len();
             let _ = client.write_all(&whole[..stage]);

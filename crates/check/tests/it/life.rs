@@ -22,7 +22,7 @@ fn a_server_that_is_right_but_not_always_is_unstable_and_scored_by_its_worst() {
     assert_eq!(finding.rounds, [CaseVerdict::Pass, CaseVerdict::Pass, CaseVerdict::Fail]);
     assert!(finding.is_unstable());
     assert_eq!(finding.verdict, CaseVerdict::Fail);
-    assert!(finding.evidence.heard.ends_with(b"goodbye"), "the evidence is of the worst round");
+    assert!(finding.evidence.received.ends_with(b"goodbye"), "the evidence is of the worst round");
     assert_eq!(VerdictCounts::of(&report.findings).unstable, 1);
     let _ = oracle.stop();
 }

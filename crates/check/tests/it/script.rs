@@ -16,7 +16,7 @@ pub(crate) enum Act {
     /// Octets as they are, except `{date}`, which becomes the current date.
     Say(&'static [u8]),
     /// Waits until the client has sent something more.
-    Hear,
+    Receive,
     /// Waits before the next step.
     Pause(u64),
     /// Sends back whatever arrives, until nothing more arrives.
@@ -53,7 +53,7 @@ fn perform(act: Act, client: &mut TcpStream) -> Option<()> {
                 false => client.write_all(octets).ok(),
             }
         }
-        Act::Hear => client.read(&mut [0; 16 << 10]).ok().filter(|count| *count > 0).map(|_| ()),
+        Act::Receive => client.read(&mut [0; 16 << 10]).ok().filter(|count| *count > 0).map(|_| ()),
         Act::Pause(ms) => {
             std::thread::sleep(Duration::from_millis(ms));
             Some(())

@@ -141,11 +141,11 @@ fn parts(case: &Case, target: &Target) -> Vec<Vec<u8>> {
                 let frame = frame(*first, *len);
                 part.extend(frame.repeat((*count).min(KNOWN_BY / frame.len() + 1)));
             }
-            Step::Hear(_) | Step::HearPong(_) | Step::HearEnd if !part.is_empty() => {
+            Step::Receive(_) | Step::ReceivePong(_) | Step::ReceiveToEnd if !part.is_empty() => {
                 parts.push(Vec::new());
             }
             // What an exchange quotes comes after it was read.
-            Step::Hear(_) | Step::HearPong(_) | Step::HearEnd => {}
+            Step::Receive(_) | Step::ReceivePong(_) | Step::ReceiveToEnd => {}
             Step::Quote(_) | Step::Idle(_) | Step::Crowd(_) => {}
             Step::Pause(_) | Step::HalfClose => {}
         }

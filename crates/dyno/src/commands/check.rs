@@ -29,9 +29,9 @@ use campaign::{Lock, sweep};
 pub(crate) struct CheckFlags {
     /// Subjects by name, or http://HOST:PORT/PATH, or ws://HOST:PORT/PATH
     #[arg(value_name = "SUBJECT|URL", required_unless_present_any = ["all", "list"])]
-    whom: Vec<String>,
+    servers: Vec<String>,
     /// Every subject that can run here
-    #[arg(long, conflicts_with = "whom")]
+    #[arg(long, conflicts_with = "servers")]
     all: bool,
     /// Only these cases: H1-F03, F03, WS-*
     #[arg(long, value_name = "CASES", value_delimiter = ',')]
@@ -111,7 +111,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         slow: flags.slow || flags.list,
     };
     let cases = choice.cases()?;
-    if flags.issue.is_some() && (cases.len() != 1 || flags.whom.len() != 1) {
+    if flags.issue.is_some() && (cases.len() != 1 || flags.servers.len() != 1) {
         return Err(Refusal::new("--issue is about one case of one server: name both in full"));
     }
     if flags.list {
@@ -156,7 +156,7 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
             "--junit - and --json or --markdown both want standard output; give --junit a file",
         ));
     }
-    let aims = flags.whom.iter().map(|word| Aim::parse(word));
+    let aims = flags.servers.iter().map(|word| Aim::parse(word));
     let mut aims = aims.collect::<Result<Vec<Aim>, Refusal>>()?;
     let is_subject = |aim: &Aim| matches!(aim, Aim::Subject(_));
     if !flags.all && !aims.iter().any(is_subject) {

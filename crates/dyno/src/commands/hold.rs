@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use lab::amounts;
-use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread};
+use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread, usual_per_second};
 use machine::sockets::listeners;
 use report::hold::{FinishedHold, document, json, lost_process, second, title};
 use report::render;
@@ -41,7 +41,7 @@ pub(crate) struct HoldFlags {
     /// Time from one step to the next
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "10s")]
     every: Duration,
-    /// Connections begun each second [default: a step within a third of its time, at least 1,000]
+    /// Connections begun each second [default: a step within a third of its time, at least 100]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     rate: Option<u64>,
     /// Time between a step's last new connection and its measured part
@@ -288,10 +288,8 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         ));
     }
     let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
-    let per_second = flags.rate.map_or_else(
-        || (3.0 * step as f64 / flags.every.as_secs_f64()).max(1_000.0),
-        |rate| rate as f64,
-    );
+    let usual = || usual_per_second(step, flags.every).into();
+    let per_second = flags.rate.map_or_else(usual, |rate| rate as f64);
     let sends = match (flags.echo, flags.broadcast) {
         (Some(rate), _) => {
             Some(SentText::Echo { text: flags.text.clone(), per_second: rate as f64 })

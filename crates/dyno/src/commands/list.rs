@@ -1,9 +1,11 @@
 //! `dyno list`: subjects, workloads, experiments and runs; what is missing on this machine and how to get it.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use lab::experiment::{Experiment, Subjects};
 use lab::workload::Workload;
-use store::{RunSummary, Store};
+use store::{RunSummary, Store, StoreError};
 
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
@@ -15,6 +17,9 @@ use report::time;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ListFlags {
+    /// The store whose runs are listed [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -24,16 +29,28 @@ const AFTER_HELP: &str = "\
 Examples:
   dyno list
   dyno list --json
+  # the runs that a store of another place keeps
+  dyno list --store FILE
   # what is listed, as files to be changed
   dyno init servers
 
 Exit codes:
   0    listed
-  2    a file or a folder cannot be read";
+  2    a file, a folder or the store cannot be read";
 
 pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
-    let listing = listing(&project, &project.cache()?);
+    let runs = match &flags.store {
+        Some(path) if !path.is_file() => {
+            return Err(Refusal::new(format!(
+                "--store: {}: no run has been kept here; name the file that `dyno run --store` was given",
+                path.display()
+            )));
+        }
+        Some(path) => runs(path)?,
+        None => own_runs(&project.store_path()),
+    };
+    let listing = listing(&project, &project.cache()?, runs);
     let text = match flags.json {
         true => listing::json(&listing).map_err(|error| Refusal::new(error.to_string()))?,
         false => listing::text(&listing, terminal::stdout_width(), terminal::stdout_is_coloured()),
@@ -41,7 +58,7 @@ pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     print(&text)
 }
 
-fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
+fn listing(project: &Project, cache: &lab::build::BuildCache, runs: Vec<RunRow>) -> Listing {
     let members = roster::all_subjects(project, cache, &project.subjects());
     let workloads =
         project.workloads().into_iter().map(|name| match Workload::read(&project.root, &name) {
@@ -65,19 +82,21 @@ fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
         workloads: workloads.collect(),
         experiments: experiments.collect(),
         subjects: members.iter().map(row).collect(),
-        runs: runs(project),
+        runs,
     }
 }
 
-/// The runs that are kept here; empty if there is no store, or none that can be read.
-fn runs(project: &Project) -> Vec<RunRow> {
-    let path = project.store_path();
-    let open = || Store::open(&path).and_then(|store| store.runs());
-    let runs = if path.exists() { open() } else { Ok(Vec::new()) };
-    let runs = runs.unwrap_or_else(|error| {
+/// The runs of the project's own store; empty if there is none, or none that can be read.
+fn own_runs(path: &Path) -> Vec<RunRow> {
+    let runs = if path.exists() { runs(path) } else { Ok(Vec::new()) };
+    runs.unwrap_or_else(|error| {
         terminal::notice(&format!("dyno: {error}"));
         Vec::new()
-    });
+    })
+}
+
+/// The runs that are kept in a store.
+fn runs(path: &Path) -> Result<Vec<RunRow>, StoreError> {
     let row = |run: RunSummary| RunRow {
         id: run.id.to_string(),
         name: run.name,
@@ -87,7 +106,7 @@ fn runs(project: &Project) -> Vec<RunRow> {
         kept: run.kept as u64,
         is_finished: run.is_finished,
     };
-    runs.into_iter().map(row).collect()
+    Ok(Store::open(path)?.runs()?.into_iter().map(row).collect())
 }
 
 /// How many of an experiment's subjects can take part here.

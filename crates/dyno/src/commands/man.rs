@@ -228,6 +228,13 @@ mod tests {
         assert_eq!(pages.len(), 1 + dyno.get_subcommands().filter(|it| !it.is_hide_set()).count());
     }
 
+    #[test]
+    fn only_the_commands_of_dyno_s_own_children_are_hidden() {
+        let dyno = Cli::command();
+        let hidden = dyno.get_subcommands().filter(|it| it.is_hide_set());
+        assert_eq!(hidden.map(Command::get_name).collect::<Vec<_>>(), ["holder", "warden"]);
+    }
+
     /// The arguments of a line as a shell splits them; what stands between apostrophes is one of them.
     fn arguments(line: &str) -> Vec<String> {
         let parts = line.split('\'').enumerate();

@@ -61,6 +61,5 @@ pub(crate) enum Command {
     /// Measure how fast and how punctual dyno is on this machine
     Calibrate(calibrate::CalibrateFlags),
     Completions(completions::CompletionsFlags),
-    #[command(hide = true)]
     Man(man::ManFlags),
 }

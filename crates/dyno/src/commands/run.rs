@@ -12,6 +12,7 @@ use campaign::{
 use clap::Args;
 use lab::amounts;
 use lab::build::Recipe;
+use lab::command::shown;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
@@ -240,8 +241,8 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
     if is_finished(&job.store, run)? {
         return Err(Refusal::new(format!(
-            "run {run} is complete; `dyno report {run}` shows it, `dyno run {}` runs it anew",
-            record.name
+            "run {run} is complete; `dyno report {run}` shows it, `{}` runs it anew",
+            record.again()
         )));
     }
     let mut campaign = located(as_it_was(project, &record)?, flags)?;
@@ -336,6 +337,14 @@ fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
     Job::open(project, &path, project.reports(&path))
 }
 
+/// The command that goes on with a run.
+fn resuming(flags: &RunFlags, run: RunId) -> String {
+    let mut words = vec!["dyno".into(), "run".into(), "--resume".into(), run.to_string()];
+    let store = flags.store.as_ref().map(|path| path.display().to_string());
+    words.extend(store.into_iter().flat_map(|path| ["--store".into(), path]));
+    shown(&words)
+}
+
 /// Runs what is left, and reports.
 fn go_on(
     job: &mut Job,
@@ -355,7 +364,7 @@ fn go_on(
             if let Err(refusal) = reported {
                 terminal::notice(&format!("dyno: {refusal}"));
             }
-            terminal::notice(&format!("dyno: interrupted; `dyno run --resume {run}` goes on"));
+            terminal::notice(&format!("dyno: interrupted; `{}` goes on", resuming(flags, run)));
             return Ok(ExitStatus::Interrupted);
         }
         Ended::Done => reported?,

@@ -70,7 +70,7 @@ pub(crate) struct ServeFlags {
     /// Write what it did as JSON at the end
     #[arg(long)]
     json: bool,
-    /// End when standard input ends: with whoever started us
+    /// End when standard input ends: with the program that started it
     #[arg(long, hide = true)]
     until_stdin_ends: bool,
 }

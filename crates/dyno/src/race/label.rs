@@ -159,8 +159,7 @@ mod tests {
         assert_eq!(titles_of(&["http://h/a", "http://h/b"]), ["h/a", "h/b"]);
         assert_eq!(titles_of(&["sh s -n 1", "sh s -n 2"]), ["sh s 1", "sh s 2"]);
         assert_eq!(titles_of(&["sh s", "sh s"]), ["sh s", "sh s #2"]);
-        let inline =
-            titles_of(&["sh -c 'exec a long text that nobody would want to read'", "sh x"]);
+        let inline = titles_of(&["sh -c 'exec a long text that is too long to read'", "sh x"]);
         assert_eq!(inline, ["sh", "sh x"]);
     }
 

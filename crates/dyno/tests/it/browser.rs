@@ -208,7 +208,7 @@ fn an_address_keeps_a_view_and_obeys_no_other() {
     shown.open("");
     let plain = shown.text(view).replacen("\"\"", "", 1);
     for odd in [
-        "#hide=nobody&lit=__proto__&find=&at0=99&sort0=x.up&rate=on",
+        "#hide=none&lit=__proto__&find=&at0=99&sort0=x.up&rate=on",
         "#hide=%3Cscript%3Ealert(1)%3C/script%3E&at0=%22%5D&sort0=subject.%3Cimg%3E",
         "#%E0%A4%A&=&&==&hide&lit&sort0&at0",
         "#sort0=subject&sort0=constructor.up&time=1&at0=all%00",
@@ -220,7 +220,7 @@ fn an_address_keeps_a_view_and_obeys_no_other() {
         shown.browser.is_quiet();
     }
     shown.open(&format!("#find={}", "x".repeat(100_000)));
-    assert_eq!(shown.rows(), Vec::<String>::new(), "nobody is called so");
+    assert_eq!(shown.rows(), Vec::<String>::new(), "no server has this name");
     shown.browser.is_quiet();
 }
 
@@ -265,7 +265,7 @@ fn a_chart_is_saved_as_it_is_shown() {
     let saved = fs::read_to_string(&path).unwrap();
     assert!(saved.contains("<style") && saved.contains("<title>two: echo-xml</title>"), "{saved}");
     shown.browser.open(&path, "");
-    assert_eq!(shown.count("[data-s='1']"), 0, "who was hidden is not there");
+    assert_eq!(shown.count("[data-s='1']"), 0, "a server that was hidden is not there");
     assert!(0 < shown.count("[data-s='0'] .mark") && 0 < shown.count("text.head"));
     let colour = "getComputedStyle(document.querySelector('.mark')).stroke";
     assert_eq!(shown.text(colour), "rgb(0, 103, 165)");

@@ -113,6 +113,9 @@ fn ctrl_c_keeps_what_was_seen() {
     let ran = rig.dyno_interrupted(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(130);
     let json = ran.json();
     assert_eq!(json["was_halted"], true);
+    let doubts = json["verdict"]["doubts"].as_array().unwrap();
+    let halted = doubts.iter().find(|doubt| doubt["id"] == "halted").expect("it is noted");
+    assert_eq!(halted["gravity"], "note", "what was seen until then is valid for its time");
     assert!(10 <= json["plateaus"][0]["books"]["begun"].as_u64().unwrap());
 }
 
@@ -203,7 +206,8 @@ fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
 fn messages_a_second_are_counted_over_whole_beats() {
     let rig = Rig::new();
     let hold = |path: &str, beat: &str, every: &str| {
-        let flags = ["-c", "100", "--every", every, "--settle", "500ms", "--json", "--beat", beat];
+        let opened = ["-c", "100", "--rate", "1000", "--every", every, "--settle", "500ms"];
+        let flags = [&opened[..], &["--json", "--beat", beat]].concat();
         rig.dyno(&[&["hold", path], &flags[..]].concat()).status(0).json()["plateaus"][0].clone()
     };
     // Beats are 0.5 s from the edges; 3.4 s are measured, which contain three whole beats.

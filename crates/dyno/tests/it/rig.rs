@@ -145,7 +145,7 @@ impl Going {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(self.pid(), signal).expect("nobody has waited for it");
+        kill_process(self.pid(), signal).expect("no thread has waited for it");
     }
 
     /// Waits for a line on standard error that contains this text.

@@ -145,7 +145,7 @@ fn an_experiments_file_leads_to_its_project_from_anywhere() {
 fn there_must_be_something_to_resume() {
     let lab = good();
     refused(&lab, &["run", "--resume"], &["no run is unfinished"]);
-    refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno list` shows"]);
+    refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno list --store "]);
     refused(&lab, &["run", "--resume", "0"], &["`0` is no run"]);
     refused(&lab, &["run", "--resume", "x"], &["`x` is no run"]);
     refused(&lab, &["run", "x", "--resume", "1"], &["cannot be used with"]);
@@ -155,7 +155,7 @@ fn there_must_be_something_to_resume() {
 #[test]
 fn a_store_that_is_none_is_left_as_it_is() {
     let lab = good();
-    let text = "this is no store, but somebody's notes\n".repeat(50);
+    let text = "this is no store, but a page of notes\n".repeat(50);
     lab.write(".dyno/runs.sqlite", &text);
     for arguments in [&["run", "x"][..], &["run", "--resume"]] {
         let ran = lab.dyno(arguments).status(2);

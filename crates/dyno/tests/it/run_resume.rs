@@ -79,7 +79,7 @@ fn the_next_start_sweeps_what_a_killed_dyno_left() {
     going.signal(Signal::KILL);
     let _ = going.end();
     let folders = || fs::read_dir(lab.root.join(".dyno/work")).unwrap().count();
-    assert_eq!(folders(), 1, "nobody was there to remove it");
+    assert_eq!(folders(), 1, "no process was left to remove it");
     let mut next = lab.start(&["run", "--resume"]);
     next.says("an earlier run did not end well; ");
     next.says("removed 1 folder");

@@ -139,7 +139,7 @@ fn conditions() -> Vec<(&'static str, Config)> {
         ("stalls over both ends", Config { stall, ..usual() }),
         ("never answers", Config { fault: fault("mute"), ..usual() }),
         ("resets", fifth("rst-at-request")),
-        ("closes unheard", fifth("fin-at-request")),
+        ("closes before an answer", fifth("fin-at-request")),
         ("wrong bodies", fifth("wrong-body")),
         ("answers twice", fifth("two-answers")),
         ("closes without a word", fifth("rst-after-answer")),

@@ -276,9 +276,9 @@ mod tests {
     #[test]
     fn an_echo_of_another_kind_or_of_other_bytes_is_none() {
         let says = |times, messages: &[_]| check(times, messages).unwrap_err();
-        let unasked = "a message came that is no echo";
-        assert_eq!(says(0, &[("hi", true)]), unasked);
-        assert_eq!(says(1, &[("hi", true), ("hi", false)]), unasked);
+        let no_echo = "a message came that is no echo";
+        assert_eq!(says(0, &[("hi", true)]), no_echo);
+        assert_eq!(says(1, &[("hi", true), ("hi", false)]), no_echo);
         assert_eq!(says(1, &[("hi!", true)]), "text `hi` was said, and text `hi!` came back");
         assert_eq!(says(1, &[("ho", true)]), "text `hi` was said, and text `ho` came back");
         assert_eq!(

@@ -16,6 +16,7 @@ use self::quick::QuickKeys;
 use super::{Experiment, Holds, Point, Shape, Subjects, Wanted};
 use crate::amounts;
 use crate::figure::Figure;
+use crate::hold::usual_per_second;
 use crate::schedule::Schedule;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::is_file_name;
@@ -326,8 +327,7 @@ impl Reader<'_> {
         let step = holds.step.min(most);
         holds.per_second = match &held.rate {
             Some(rate) => self.upto(rate, 1_000_000)? as u32,
-            // A step is opened within a third of its time.
-            None => (3.0 * step as f64 / every.as_secs_f64()).ceil().max(100.0) as u32,
+            None => usual_per_second(step, every),
         };
         let boot =
             Duration::from_secs_f64(step as f64 / f64::from(holds.per_second)) + holds.settle;

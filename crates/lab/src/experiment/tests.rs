@@ -258,6 +258,11 @@ fn a_ramp_of_held_connections_is_one_place() {
     let Shape::Held(holds) = experiment.shape else { panic!("held") };
     assert_eq!((holds.silence, holds.reopen), (Duration::from_secs(3), true));
     assert_eq!(read(WHOLE).unwrap().ramp(Point::Sessions(1.0)), None);
+    for (every, usual) in [("10s", 300.0), ("2min", 100.0)] {
+        let unstated = HELD.replace("rate = 500, ", "").replace("30s", every);
+        let unstated = read(&unstated).unwrap();
+        assert_eq!(unstated.ramp(unstated.points[0]).unwrap().per_second, usual, "{every}");
+    }
     let quick = HELD.to_string() + "[quick]\npoints = 2000\nstep = 500\nevery = '5s'";
     let quick = read(&quick).unwrap().quickened();
     let ramp = quick.ramp(quick.points[0]).unwrap();

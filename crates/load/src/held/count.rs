@@ -296,9 +296,9 @@ impl<'a> Count<'a> {
         if self.is_measured(at.saturating_sub(late)) {
             self.plateau.late.record(late);
             self.plateau.stamped += 1;
-            let heard = Broadcast { first: late, last: late, heard: 1 };
+            let received = Broadcast { first: late, last: late, received: 1 };
             let entry = self.plateau.broadcasts.entry(number);
-            entry.and_modify(|all| all.merge(&heard)).or_insert(heard);
+            entry.and_modify(|all| all.merge(&received)).or_insert(received);
         }
     }
 
@@ -369,8 +369,8 @@ mod tests {
         hear(1, from - 10, from + 5);
         hear(2, from, from + 5);
         hear(2, from, from + 8);
-        let heard = Broadcast { first: 5, last: 8, heard: 2 };
-        assert_eq!(count.plateau.broadcasts.into_iter().collect::<Vec<_>>(), [(2, heard)]);
+        let received = Broadcast { first: 5, last: 8, received: 2 };
+        assert_eq!(count.plateau.broadcasts.into_iter().collect::<Vec<_>>(), [(2, received)]);
         assert_eq!(count.plateau.stamped, 2);
     }
 

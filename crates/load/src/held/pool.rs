@@ -136,9 +136,9 @@ impl<'a> HeldPool<'a> {
         let count = &mut self.count;
         let (mut is_opened, mut over) = (false, None);
         let unsent_before = unsent.len();
-        let result = held.receive(bytes, unsent, &mut |heard| {
+        let result = held.receive(bytes, unsent, &mut |received| {
             use wire::HeldEvent::{Close, Message, Opened, Part, Ping, Pong};
-            match heard {
+            match received {
                 Opened => {
                     is_opened = true;
                     count.opened(at - *begun, at - *connected);

@@ -112,8 +112,9 @@ pub struct Broadcast {
     pub first: Nanos,
     /// How long after it was due the last receiver had it.
     pub last: Nanos,
-    /// How many receivers had it.
-    pub heard: u64,
+    /// How many receivers had it. Stores know it by its first name.
+    #[serde(rename = "heard")]
+    pub received: u64,
 }
 
 /// One interval of all plateaus.
@@ -226,9 +227,9 @@ impl Plateau {
         self.gap.merge(&other.gap);
         self.own.merge(&other.own);
         self.echoes.response.merge(&other.echoes.response);
-        for (number, heard) in &other.broadcasts {
+        for (number, received) in &other.broadcasts {
             let entry = self.broadcasts.entry(*number);
-            entry.and_modify(|all| all.merge(heard)).or_insert(*heard);
+            entry.and_modify(|all| all.merge(received)).or_insert(*received);
         }
     }
 
@@ -265,7 +266,7 @@ impl Broadcast {
     pub(super) fn merge(&mut self, other: &Broadcast) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
-        self.heard += other.heard;
+        self.received += other.received;
     }
 }
 
@@ -378,9 +379,9 @@ mod tests {
     fn what_two_lanes_heard_of_a_broadcast_is_added_even_if_it_is_the_same() {
         let order = crate::held::tests::order(1, 1);
         let mut plateau = Plateau::new(order.ramp.plateau(0));
-        plateau.broadcasts.insert(1, Broadcast { first: 5, last: 9, heard: 3 });
+        plateau.broadcasts.insert(1, Broadcast { first: 5, last: 9, received: 3 });
         let same = plateau.clone();
         plateau.merge(&same);
-        assert_eq!(plateau.broadcasts[&1], Broadcast { first: 5, last: 9, heard: 6 });
+        assert_eq!(plateau.broadcasts[&1], Broadcast { first: 5, last: 9, received: 6 });
     }
 }

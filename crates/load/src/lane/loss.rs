@@ -92,8 +92,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.note_loss_at_rest(failure);
             return self.send_again(conn, exchange);
         }
-        let heard_nothing = slot.session.progress() == Progress::Requested;
-        let is_closed_unheard = matches!(
+        let received_nothing = slot.session.progress() == Progress::Requested;
+        let is_closed_unanswered = matches!(
             failure,
             Failure::Wire(WireFault::Empty) | Failure::RecvReset | Failure::SendReset
         );
@@ -104,7 +104,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.in_flight -= 1;
         }
         // RFC 9112, 9.3.1: a server may close a connection at rest while a request is on its way.
-        if was_reused && heard_nothing && is_closed_unheard && may_retry {
+        if was_reused && received_nothing && is_closed_unanswered && may_retry {
             self.recorder.unsent(&exchange, at);
             self.recorder.window().notes.stale_retries += 1;
             (exchange.sent, exchange.first_byte) = (UNSENT, UNSENT);

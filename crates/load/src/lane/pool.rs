@@ -261,9 +261,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return;
         }
         slot.received += bytes.len() as u64;
-        let heard = slot.session.receive(bytes, &mut self.news);
+        let received = slot.session.receive(bytes, &mut self.news);
         self.handle_news(conn, at, bytes);
-        if let Err(fault) = heard {
+        if let Err(fault) = received {
             self.lose_over(conn, Failure::Wire(fault), at, bytes);
         }
         self.transcript.keep(conn, bytes, self.slots[conn as usize].exchange.as_ref());
@@ -274,9 +274,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if slot.state == State::Leaving {
             return;
         }
-        let heard = slot.session.ended(&mut self.news);
+        let received = slot.session.ended(&mut self.news);
         self.handle_news(conn, at, &[]);
-        let fault = heard.err().unwrap_or(WireFault::Empty);
+        let fault = received.err().unwrap_or(WireFault::Empty);
         self.lose(conn, Failure::Wire(fault), at);
     }
 

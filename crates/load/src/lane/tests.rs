@@ -188,18 +188,18 @@ fn an_answer_that_was_not_requested_is_never_counted() {
 #[test]
 fn a_stale_connection_is_no_failure_of_the_server() {
     let mut count = 0;
-    let closes_every_tenth_unheard = move |now: Nanos| {
+    let closes_every_tenth_unanswered = move |now: Nanos| {
         count += 1;
         let act = if count % 10 == 0 { Act::Fin } else { Act::Send(GOOD.to_vec()) };
         vec![(now + MILLI, act)]
     };
     let get = Run { total: 90, ..closed(1) };
-    let tally = get.press(Simulated::new(at_once, closes_every_tenth_unheard));
+    let tally = get.press(Simulated::new(at_once, closes_every_tenth_unanswered));
     assert_eq!((tally.correct, tally.failed_in_all()), (90, 0));
     assert_eq!(tally.notes.stale_retries, 9);
 
     let post = Run { total: 90, method: "POST", ..closed(1) };
-    let tally = post.press(Simulated::new(at_once, closes_every_tenth_unheard));
+    let tally = post.press(Simulated::new(at_once, closes_every_tenth_unanswered));
     assert_eq!(classes(&tally), [("recv.empty", 9)], "a POST is never sent twice");
 }
 

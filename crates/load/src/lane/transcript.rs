@@ -19,17 +19,17 @@ const LISTENED_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
     /// What has come of answers that are not whole yet; none if nothing is recorded.
-    heard: Option<HashMap<Conn, Vec<u8>>>,
+    received: Option<HashMap<Conn, Vec<u8>>>,
 }
 
 impl Transcript {
     /// Keeps bytes that came on a connection; `awaited` is the exchange that it now waits for.
     pub(super) fn keep(&mut self, conn: Conn, bytes: &[u8], awaited: Option<&Exchange>) {
-        let Some(heard) = &mut self.heard else { return };
+        let Some(received) = &mut self.received else { return };
         match awaited.filter(|exchange| exchange.has_begun_to_be_answered()) {
-            None => drop(heard.remove(&conn)),
-            Some(_) if heard.len() < LISTENED_MAX || heard.contains_key(&conn) => {
-                let kept = heard.entry(conn).or_default();
+            None => drop(received.remove(&conn)),
+            Some(_) if received.len() < LISTENED_MAX || received.contains_key(&conn) => {
+                let kept = received.entry(conn).or_default();
                 let room = KEPT_MAX.saturating_sub(kept.len()).min(bytes.len());
                 kept.extend_from_slice(&bytes[..room]);
             }
@@ -38,7 +38,7 @@ impl Transcript {
     }
 
     fn take(&mut self, conn: Conn) -> Option<Vec<u8>> {
-        self.heard.as_mut()?.remove(&conn)
+        self.received.as_mut()?.remove(&conn)
     }
 }
 
@@ -70,7 +70,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         received.extend_from_slice(&bytes[..bytes.len().min(KEPT_MAX - received.len())]);
         if lacks_beginning {
             // The next one is recorded from its beginning.
-            self.transcript.heard.get_or_insert_default();
+            self.transcript.received.get_or_insert_default();
         }
         self.recorder.evidence(Evidence {
             failure,
@@ -83,7 +83,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             is_cut,
         });
         if !lacks_beginning && !self.recorder.wants_evidence(failure) {
-            self.transcript.heard = None;
+            self.transcript.received = None;
         }
     }
 }

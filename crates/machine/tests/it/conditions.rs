@@ -67,9 +67,9 @@ fn groups_of_dead_dynos_are_swept_and_no_others() {
     let Some(living) = limited(64 << 20) else { return };
     let place = living.membership().join[0].parent().unwrap().to_path_buf();
     let beside = |name: &str| place.parent().unwrap().join(name);
-    let (dead, nobodys) = (beside("dyno-1-2-3"), beside("dyno-1-2"));
+    let (dead, unowned) = (beside("dyno-1-2-3"), beside("dyno-1-2"));
     fs::create_dir(&dead).unwrap();
-    fs::create_dir(&nobodys).unwrap();
+    fs::create_dir(&unowned).unwrap();
     // Its environment has no marker, but it is in a dead dyno's group.
     let mut orphan = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
     fs::write(dead.join("cgroup.procs"), orphan.id().to_string()).unwrap();
@@ -78,8 +78,8 @@ fn groups_of_dead_dynos_are_swept_and_no_others() {
     assert!(swept.cgroups.contains(&dead) && 1 <= swept.processes, "{swept:?}");
     reaper.join().unwrap().unwrap();
     let is_there = |path: &Path| path.is_dir();
-    assert!(!is_there(&dead) && is_there(&nobodys) && is_there(&place));
-    fs::remove_dir(&nobodys).unwrap();
+    assert!(!is_there(&dead) && is_there(&unowned) && is_there(&place));
+    fs::remove_dir(&unowned).unwrap();
     living.remove().unwrap();
     assert!(!is_there(&place));
 }

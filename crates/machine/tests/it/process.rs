@@ -155,7 +155,7 @@ fn a_process_that_hides_is_found_when_it_is_stopped() {
     eventually("the whole tree", || running.tree().len() == 4);
     let tree = running.tree();
     let stopped = running.stop();
-    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+    assert!(line.is_silent_within(Duration::ZERO), "a process is left");
     assert!(tree.iter().all(|pid| !lives(*pid)));
     assert_eq!((stopped.exit, stopped.killed), (Exit::Signal(9), 4));
 }
@@ -166,7 +166,7 @@ fn a_process_that_hides_is_found_when_its_handle_is_dropped() {
     let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
     hear_both(&mut line);
     drop(running);
-    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+    assert!(line.is_silent_within(Duration::ZERO), "a process is left");
 }
 
 /// A dyno, to be killed: starts the hider, prints the number of its warden, and waits for ever.
@@ -206,7 +206,7 @@ fn a_process_that_hides_is_found_when_dyno_is_killed() {
     let mut line = Line::new(&folder);
     let (caller, warden) = caller_with_hider(&folder, &mut line);
     drop(caller);
-    assert!(line.is_silent_within(PATIENCE), "somebody is left");
+    assert!(line.is_silent_within(PATIENCE), "a process is left");
     eventually("the warden's end", || !lives(warden));
 }
 
@@ -216,8 +216,8 @@ fn a_process_that_hides_is_found_when_the_warden_is_killed() {
     let mut running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
     hear_both(&mut line);
     kill(running.warden_pid(), Signal::KILL);
-    eventually("that somebody notices", || running.ended().is_some());
-    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+    eventually("that the death is noticed", || running.ended().is_some());
+    assert!(line.is_silent_within(Duration::ZERO), "a process is left");
     let stopped = running.stop();
     assert_eq!(stopped.exit.to_string(), "ended unseen: its warden was killed");
     assert!(2 <= stopped.killed, "{stopped:?}");
@@ -262,7 +262,7 @@ fn the_next_start_ends_what_two_deaths_left() {
     drop(caller);
     let swept = sweep();
     assert!(4 <= swept.processes, "{swept:?}");
-    assert!(line.is_silent_within(Duration::ZERO), "somebody is left");
+    assert!(line.is_silent_within(Duration::ZERO), "a process is left");
 }
 
 fn the_next_start_leaves_alone_what_is_not_orphaned() {

@@ -82,11 +82,11 @@ fn a_backlog_and_what_waits_in_it_are_seen() {
 fn a_port_is_free_when_nothing_of_it_is_left() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = port_of(&listener);
-    assert!(!is_free(port).unwrap(), "somebody listens");
+    assert!(!is_free(port).unwrap(), "a server listens");
     let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let (server, _) = listener.accept().unwrap();
     drop(listener);
-    assert!(!is_free(port).unwrap(), "somebody is connected");
+    assert!(!is_free(port).unwrap(), "a client is connected");
     // A reset leaves nothing behind.
     let reset = Some(std::time::Duration::ZERO);
     sockopt::set_socket_linger(&server, reset).unwrap();
@@ -95,7 +95,7 @@ fn a_port_is_free_when_nothing_of_it_is_left() {
     let flags = SocketFlags::CLOEXEC;
     let bound = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
     bind(&bound, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).unwrap();
-    assert!(!is_free(port).unwrap(), "somebody has bound it");
+    assert!(!is_free(port).unwrap(), "a socket is bound to it");
 }
 
 fn a_port_that_lingers_is_not_free() {

@@ -5,7 +5,7 @@ use std::mem;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
-use super::{Conn, Fate, GONE, Phase, REST, Stepped};
+use super::{Conn, GONE, Phase, REST, Stepped, TurnEnd};
 use crate::socket::Socket;
 use crate::state::{BUFFER, ThreadState, now_ns};
 
@@ -38,13 +38,13 @@ impl Conn {
         let outcome = self.read_from(&mut socket, state);
         let is_over = socket.is_over();
         self.phase = Phase::Conversing(socket);
-        if let Stepped::Stop(Fate::Gone) = self.send(state, Fate::Rest) {
+        if let Stepped::Stop(TurnEnd::Gone) = self.send(state, TurnEnd::Rest) {
             return GONE;
         }
         match outcome {
             ReadOutcome::End => GONE,
             ReadOutcome::Something => Stepped::Further,
-            ReadOutcome::Much => Stepped::Stop(Fate::Again),
+            ReadOutcome::Much => Stepped::Stop(TurnEnd::Again),
             ReadOutcome::Nothing if is_over || !self.unsent.is_empty() => Stepped::Further,
             ReadOutcome::Nothing => {
                 due_ns.into_iter().for_each(|due_ns| self.wake_at(due_ns, state));
@@ -87,21 +87,21 @@ impl Conn {
     }
 
     /// A whole frame for all in the room. A connection that has not read the previous one does not get it.
-    pub(crate) fn push_broadcast(&mut self, frame: &[u8], state: &mut ThreadState) -> Fate {
+    pub(crate) fn push_broadcast(&mut self, frame: &[u8], state: &mut ThreadState) -> TurnEnd {
         if !self.is_in_room() {
-            return Fate::Rest;
+            return TurnEnd::Rest;
         }
         if !self.unsent.is_empty() {
             state.books.spread_skipped += 1;
-            return Fate::Rest;
+            return TurnEnd::Rest;
         }
         state.books.spread += 1;
         state.out.extend_from_slice(frame);
-        match self.send(state, Fate::Rest) {
-            Stepped::Stop(fate) => fate,
+        match self.send(state, TurnEnd::Rest) {
+            Stepped::Stop(end) => end,
             // An edge reports when there is room for the rest; but there may be room already.
-            Stepped::Further if !self.unsent.is_empty() => Fate::Again,
-            Stepped::Further => Fate::Rest,
+            Stepped::Further if !self.unsent.is_empty() => TurnEnd::Again,
+            Stepped::Further => TurnEnd::Rest,
         }
     }
 }

@@ -3,15 +3,15 @@
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
-use super::{Conn, DRAIN_NS, Fate, GONE, OUT_KEPT, Phase, REST, Stepped};
+use super::{Conn, DRAIN_NS, GONE, OUT_KEPT, Phase, REST, Stepped, TurnEnd};
 use crate::state::{ThreadState, now_ns};
 
 impl Conn {
     /// Hands the kernel what the turn has written; what the kernel does not take waits.
-    pub(super) fn send(&mut self, state: &mut ThreadState, afterwards: Fate) -> Stepped {
+    pub(super) fn send(&mut self, state: &mut ThreadState, afterwards: TurnEnd) -> Stepped {
         let further = match afterwards {
-            Fate::Rest => Stepped::Further,
-            Fate::Again | Fate::Gone => Stepped::Stop(afterwards),
+            TurnEnd::Rest => Stepped::Further,
+            TurnEnd::Again | TurnEnd::Gone => Stepped::Stop(afterwards),
         };
         if state.out.is_empty() {
             return further;
@@ -94,7 +94,7 @@ impl Conn {
         }
         match recv(&self.socket, &mut state.buffer[..], RecvFlags::empty()) {
             Ok((0, _)) => GONE,
-            Ok(_) => Stepped::Stop(Fate::Again),
+            Ok(_) => Stepped::Stop(TurnEnd::Again),
             Err(Errno::AGAIN) => {
                 self.readable = false;
                 REST

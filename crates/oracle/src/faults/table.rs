@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use super::Change::{
+    Chunked, Fields, Framing, NoAccept, NoUpgrade, OneOctetChunks, OtherAccept, OtherBody, Right,
+    StatusLine,
+};
 use super::Start::{Accept, NeverAccepting, Refusing, Request, SocketRequest, StrangersRequest};
 use super::Step::{
     Answer, AnswerNewest, Await, Drip, Fin, Repeat, Rst, Send, Silence, Swallow, Wait,
-};
-use super::Twist::{
-    Chunked, Fields, Framing, NoAccept, NoUpgrade, OneOctetChunks, OtherAccept, OtherBody, Right,
-    StatusLine,
 };
 use super::{FOREVER, Fault, Start, Step};
 

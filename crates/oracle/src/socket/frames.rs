@@ -307,7 +307,7 @@ mod tests {
             masked(0x01, "caf\u{e9}".as_bytes().split_at(4).0),
             masked(0x89, b"p"),
             masked(0x00, b""),
-            masked(0x8a, b"unasked"),
+            masked(0x8a, b"no ping"),
             masked(0x80, b"\xa9!"),
             masked(0x82, b"\xff"),
         ];

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
 
-use crate::faults::Twist;
+use crate::faults::Change;
 use crate::request::{Head, Version, list, trimmed};
 
 /// `Sec-WebSocket-Accept`: SHA-1 in base64.
@@ -42,14 +42,14 @@ pub(crate) fn accept(head: &Head<'_>) -> Result<Accept, Disagreement> {
 }
 
 /// The header lines of a handshake's answer: RFC 6455, 4.2.2.
-pub(crate) fn push_agreement(accept: &Accept, twist: Twist, out: &mut Vec<u8>) {
-    if !matches!(twist, Twist::NoUpgrade) {
+pub(crate) fn push_agreement(accept: &Accept, change: Change, out: &mut Vec<u8>) {
+    if !matches!(change, Change::NoUpgrade) {
         out.extend_from_slice(b"Upgrade: websocket\r\nConnection: Upgrade\r\n");
     }
-    if !matches!(twist, Twist::NoAccept) {
+    if !matches!(change, Change::NoAccept) {
         out.extend_from_slice(b"Sec-WebSocket-Accept: ");
         out.extend_from_slice(accept);
-        if matches!(twist, Twist::OtherAccept) {
+        if matches!(change, Change::OtherAccept) {
             let last = out.len() - accept.len();
             out[last..].rotate_left(1);
         }

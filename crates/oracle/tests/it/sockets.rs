@@ -235,7 +235,7 @@ fn a_poll_beats_on_its_schedule_and_hears_the_client() {
         before_ns = Some(due_ns);
     }
     say(&mut stream, PING, b"there?");
-    say(&mut stream, TEXT, b"nobody listens");
+    say(&mut stream, TEXT, b"no reader");
     say(&mut stream, CLOSE, b"\x03\xe8");
     let heard: Vec<Frame> = std::iter::repeat_with(|| hear(&mut stream))
         .filter(|(first, _)| *first != TEXT)

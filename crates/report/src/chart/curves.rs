@@ -3,10 +3,11 @@
 use lab::figure::Unit;
 
 use super::marks::{
-    Way, apart, arrow, band, both_ways, colour, cross, dashed, heading, key, line, of_subject,
-    point, rungs, short, stroke, text,
+    Way, apart, arrow, band, both_ways, colour, dashed, heading, key, line, of_subject, point,
+    rungs, short, stroke, text,
 };
 use super::scale::{Scale, tick};
+use super::signs::{Ceiling, NEAR, noted_series};
 use super::{About, Room, Series, Spot, Stand, framed};
 use crate::markup::{Markup, markup};
 
@@ -42,8 +43,7 @@ pub(crate) struct Panel {
     pub(crate) past_peaks: Vec<(usize, f64)>,
     /// Draws the line where as much is answered as is offered.
     pub(crate) has_even_line: bool,
-    /// What the machine and the instrument reach with a server that does nothing.
-    pub(crate) ceiling: Vec<Spot>,
+    pub(crate) ceiling: Option<Ceiling>,
     /// The value that the figure must not exceed, and its name.
     pub(crate) limit: Option<(f64, String)>,
     /// A script may show the panel by factors or from zero, together with all others of this kind.
@@ -70,7 +70,7 @@ impl Panel {
             past: Vec::new(),
             past_peaks: Vec::new(),
             has_even_line: false,
-            ceiling: Vec::new(),
+            ceiling: None,
             limit: None,
             way: None,
         }
@@ -83,8 +83,6 @@ const GAP: f64 = 22.0;
 const NAME: f64 = 13.0;
 /// Up to this many lines have marks on a phone, too.
 const MARKED: usize = 30;
-/// A ceiling more than this many times as high would flatten everything else: it is stated in words instead.
-pub(super) const NEAR: f64 = 1.6;
 
 /// The left and right ends of panels.
 #[derive(Clone, Copy)]
@@ -109,8 +107,12 @@ impl Curves {
         for (place, panel) in self.panels.iter().enumerate() {
             let clip =
                 format!("{}{}{place}", self.about.id, if room == Room::Wide { "w" } else { "n" });
+            // The first panel has the legend of all.
+            let panels = if place == 0 { &self.panels[..] } else { &[] };
+            let marked = || panels.iter().flat_map(|panel| &panel.series);
             drawn.push(&both_ways(panel.way, |is_other| {
-                panel.drawn(paper, &along, top + HEAD, &clip, is_other, &self.first)
+                let note = noted_series(&panel.note(is_other), marked());
+                panel.drawn(paper, &along, top + HEAD, &clip, is_other, (&self.first, &note))
             }));
             drawn.push(&self.broken(paper, &along, (top + HEAD, top + HEAD + panel.height)));
             top += HEAD + panel.height + GAP;
@@ -215,12 +217,12 @@ impl Panel {
         top: f64,
         clip: &str,
         is_other: bool,
-        first: &[usize],
+        (first, note): (&[usize], &str),
     ) -> Markup {
         let bottom = top + self.height;
         let scale = self.scale(top, bottom, self.is_log != is_other);
         let clip = if is_other { format!("{clip}o") } else { clip.to_string() };
-        let note = if paper.room == Room::Wide { self.note.as_str() } else { "" };
+        let note = if paper.room == Room::Wide { note } else { "" };
         let mut drawn = heading((4.0, top - 14.0), &self.heading, note);
         drawn.push(&rungs(&scale, self.unit, paper.left, paper.right));
         drawn.push(&markup!(
@@ -246,8 +248,7 @@ impl Panel {
             let marks = series.points.iter().zip(places(&series.points, along, &scale));
             let mark = |(spot, place): (&Spot, (f64, f64))| {
                 let says = format!("{}: {}", series.title, spot.says);
-                let cross = spot.is_invalid.then(|| cross(series.slot, place));
-                markup!("{}{}", point(series.slot, spot.is_doubtful, place, &says), cross)
+                point(series.slot, spot.trust, place, &says)
             };
             drawn.push(&of_subject(series.slot, &marks.map(mark).collect()));
         }
@@ -265,7 +266,8 @@ impl Panel {
         if self.has_even_line {
             drawn.push(&even_line(along, scale));
         }
-        drawn.push(&line("ceiling", &places(&self.ceiling, along, scale)));
+        let ceiling = self.ceiling.iter().flat_map(|ceiling| ceiling.below(scale.high()));
+        drawn.push(&line("ceiling", &places(ceiling, along, scale)));
         for series in &self.series {
             drawn.push(&of_subject(series.slot, &bands(series, along, scale)));
         }
@@ -286,8 +288,17 @@ impl Panel {
         drawn
     }
 
+    /// What must be known to read it, drawn by factors or from zero.
+    fn note(&self, is_other: bool) -> String {
+        let high = self.scale(0.0, self.height, self.is_log != is_other).high();
+        let even = self.has_even_line.then(|| "dotted: all that was offered".to_string());
+        let ceiling = self.ceiling.as_ref().map(|ceiling| ceiling.says(self.unit, high));
+        let given = (!self.note.is_empty()).then(|| self.note.clone());
+        [even, given, ceiling].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
     fn ceiling_name(&self, along: &Scale, scale: &Scale) -> Option<Markup> {
-        let last = self.ceiling.last().filter(|spot| spot.value <= scale.high())?;
+        let last = self.ceiling.as_ref()?.below(scale.high()).last()?;
         let place = (along.at(last.x) - 2.0, scale.at(last.value) - 5.0);
         Some(text("note ceiling-name", "end", place, "ceiling"))
     }
@@ -304,7 +315,7 @@ impl Panel {
                 .map(|(limit, _)| *limit)
                 .filter(|limit| is_log || *limit <= NEAR * most),
         );
-        let ceiling = self.ceiling.iter().map(|spot| spot.value);
+        let ceiling = self.ceiling.iter().flat_map(|it| &it.spots).map(|spot| spot.value);
         values.extend(ceiling.filter(|value| is_log || *value <= NEAR * most));
         let scale = if is_log { Scale::log } else { Scale::linear };
         scale(&values, bottom, top)
@@ -368,8 +379,12 @@ fn pieces(spots: &[Spot]) -> impl Iterator<Item = &[Spot]> {
     spots.chunk_by(|_, next| !next.is_after_gap)
 }
 
-fn places(spots: &[Spot], along: &Scale, scale: &Scale) -> Vec<(f64, f64)> {
-    spots.iter().map(|spot| (along.at(spot.x), scale.at(spot.value))).collect()
+fn places<'s>(
+    spots: impl IntoIterator<Item = &'s Spot>,
+    along: &Scale,
+    scale: &Scale,
+) -> Vec<(f64, f64)> {
+    spots.into_iter().map(|spot| (along.at(spot.x), scale.at(spot.value))).collect()
 }
 
 /// Bands of neighbours that have intervals.

@@ -4,6 +4,7 @@ use lab::figure::Unit;
 
 use super::marks::{Way, arrow, both_ways, colour, of_subject, point, short, stroke, text};
 use super::scale::{Scale, tick};
+use super::signs::{Ceiling, NEAR, noted_series};
 use super::{About, Room, Series, Spot, Stand, framed};
 use crate::markup::Markup;
 
@@ -28,8 +29,7 @@ pub(crate) struct Column {
     pub(crate) series: Vec<Series>,
     /// A second figure, drawn smaller and quieter.
     pub(crate) thin: Vec<Series>,
-    /// What the machine and the instrument reach with a server that does nothing.
-    pub(crate) ceiling: Option<f64>,
+    pub(crate) ceiling: Option<Ceiling>,
     /// A script may show the column by factors or from zero, together with all others of this kind.
     pub(crate) way: Option<&'static str>,
 }
@@ -79,17 +79,19 @@ impl Dots {
             Room::Wide => (960.0, height),
             Room::Narrow => (380.0, height * count),
         };
-        let (note, foot) = self.foot(width, height);
-        drawn.push(&note);
+        let way = self.columns.iter().find(|column| column.ceiling.is_some()).and_then(|it| it.way);
+        let foot = |is_other| self.foot(width, height, is_other);
+        drawn.push(&both_ways(way, |is_other| foot(is_other).0));
+        let foot = foot(false).1.max(foot(true).1);
         framed(&self.about, room.class(), (width, foot), stand, &drawn)
     }
 
     /// The note below all, broken into lines, and where it ends.
-    fn foot(&self, width: f64, top: f64) -> (Markup, f64) {
+    fn foot(&self, width: f64, top: f64, is_other: bool) -> (Markup, f64) {
         /// The width of a letter of a note, a little more than average.
         const LETTER: f64 = 5.6;
         let mut lines: Vec<String> = Vec::new();
-        for word in self.note.split_whitespace() {
+        for word in self.noted(is_other).split_whitespace() {
             match lines.last_mut() {
                 Some(line) if ((line.len() + word.len()) as f64) * LETTER < width => {
                     line.push(' ');
@@ -102,6 +104,19 @@ impl Dots {
         let drawn = |(n, line): (usize, &String)| text("note", "start", (4.0, y(n)), line);
         let bottom = if lines.is_empty() { top } else { y(lines.len()) - 6.0 };
         (lines.iter().enumerate().map(drawn).collect(), bottom)
+    }
+
+    /// The note and the legend, drawn by factors or from zero.
+    fn noted(&self, is_other: bool) -> String {
+        let place = DotRow { names: 0.0, left: 0.0, right: 1.0, top: 0.0 };
+        let ceiling = |column: &Column| {
+            let high = column.scale(place, column.is_log != is_other).high();
+            Some(column.ceiling.as_ref()?.says(column.unit, high))
+        };
+        let given = (!self.note.is_empty()).then(|| self.note.clone());
+        let parts = given.into_iter().chain(self.columns.iter().filter_map(ceiling));
+        let parts: Vec<String> = parts.collect();
+        noted_series(&parts.join(" · "), self.columns.iter().flat_map(|column| &column.series))
     }
 
     fn names(&self, place: DotRow) -> Markup {
@@ -125,8 +140,9 @@ impl Dots {
             drawn.push(&stroke(class, (x, top), (x, bottom)));
             drawn.push(&text("tick", "middle", (x, bottom + 14.0), &tick(column.unit, value)));
         }
-        if let Some(ceiling) = column.ceiling.filter(|ceiling| *ceiling <= scale.high()) {
-            let x = scale.at(ceiling);
+        let ceiling = column.ceiling.iter().flat_map(|ceiling| ceiling.below(scale.high()));
+        for spot in ceiling {
+            let x = scale.at(spot.value);
             drawn.push(&stroke("ceiling", (x, top), (x, bottom)));
         }
         for (n, (slot, _)) in self.titles.iter().enumerate() {
@@ -149,10 +165,9 @@ impl Column {
             all.flat_map(|series| series.points.iter().map(|spot| spot.value)).collect();
         let most = values.iter().copied().fold(0.0, f64::max);
         let ends = self.series.iter().flat_map(Series::ends);
-        values.extend(ends.filter(|end| *end <= super::curves::NEAR * most));
-        values.extend(
-            self.ceiling.filter(|ceiling| is_log || *ceiling <= super::curves::NEAR * most),
-        );
+        values.extend(ends.filter(|end| *end <= NEAR * most));
+        let ceiling = self.ceiling.iter().flat_map(|it| &it.spots).map(|spot| spot.value);
+        values.extend(ceiling.filter(|value| is_log || *value <= NEAR * most));
         let scale = if is_log { Scale::log } else { Scale::linear };
         scale(&values, place.left, place.right)
     }
@@ -182,7 +197,7 @@ impl Column {
             }
         }
         let says = format!("{}: {}", series.title, spot.says);
-        drawn.push(&point(slot, spot.is_doubtful, (scale.at(spot.value), y), &says));
+        drawn.push(&point(slot, spot.trust, (scale.at(spot.value), y), &says));
         drawn.push(&text("value", "start", (place.right + 9.0, y + 4.0), shown(spot)));
         drawn
     }

@@ -2,10 +2,11 @@
 
 use lab::figure::Unit;
 
-use super::About;
 use super::marks::{colour, point, short, stroke, text};
 use super::scale::{Scale, tick};
+use super::signs::noted;
 use super::small::{said, small, titled};
+use super::{About, Trust};
 use crate::markup::{Markup, markup};
 
 /// One below the other, over one axis by factors.
@@ -24,8 +25,7 @@ pub(crate) struct Dumbbell {
     /// With its text.
     pub(crate) then: Option<(f64, String)>,
     pub(crate) now: Option<(f64, String)>,
-    /// The value is in doubt.
-    pub(crate) is_doubtful: bool,
+    pub(crate) trust: Trust,
     pub(crate) times: String,
 }
 
@@ -41,7 +41,9 @@ impl Dumbbells {
         let values: Vec<f64> = ends.flatten().map(|end| end.0).collect();
         let scale = Scale::log(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
-        let mut drawn = titled(&self.heading, &self.note, 29.0);
+        let drawn = self.rows.iter().filter(|row| row.now.is_some());
+        let note = noted(&self.note, drawn.map(|row| row.trust));
+        let mut drawn = titled(&self.heading, &note, 29.0);
         for value in scale.ticks(60.0) {
             let x = scale.at(value);
             drawn.push(&stroke("rung", (x, TOP - 6.0), (x, bottom)));
@@ -72,7 +74,7 @@ impl Dumbbell {
         match &self.now {
             Some((value, says)) => {
                 let at = (scale.at(*value), y);
-                drawn.push(&point(self.slot, self.is_doubtful, at, says));
+                drawn.push(&point(self.slot, self.trust, at, says));
             }
             None => drawn.push(&text("note", "end", (RIGHT, y + 4.0), "not measured now")),
         }

@@ -2,10 +2,10 @@
 
 use lab::figure::Unit;
 
-use super::About;
 use super::marks::{point, stroke, text};
 use super::scale::Scale;
 use super::small::{below, columns, of_subject, small, titled, trace};
+use super::{About, Trust};
 use crate::markup::Markup;
 
 /// One histogram. Its axis of time is given, so that several can be compared.
@@ -21,8 +21,8 @@ pub(crate) struct Histogram {
     pub(crate) bins: Vec<[f64; 4]>,
     /// Requests that were given up: their share and since when, with text.
     pub(crate) given_up: Option<(f64, f64, String)>,
-    /// Values with their shares, their text, and whether they are in doubt.
-    pub(crate) marks: Vec<(f64, f64, String, bool)>,
+    /// Values with their shares, their text, and how far they can be trusted.
+    pub(crate) marks: Vec<(f64, f64, String, Trust)>,
 }
 
 const TOP: f64 = 38.0;
@@ -43,9 +43,9 @@ impl Histogram {
         drawn.push(&below(&along, Unit::Milliseconds, 60.0, bottom));
         drawn.push(&self.bars(&along, right, bottom));
         drawn.push(&self.curve(&along, right, up));
-        for (value, share, says, is_doubtful) in &self.marks {
+        for (value, share, says, trust) in &self.marks {
             let at = (along.at(*value), up(*share));
-            drawn.push(&point(self.slot, *is_doubtful, at, says));
+            drawn.push(&point(self.slot, *trust, at, says));
         }
         small(&self.about, "", (width, HEIGHT), is_alone, &of_subject(self.slot, &drawn))
     }

@@ -1,5 +1,6 @@
 //! What a chart is drawn with: lines with bands, points with marks of their own, an axis; and labels that keep apart.
 
+use super::Trust;
 use super::scale::{Scale, tick};
 use crate::markup::{Markup, markup};
 use lab::figure::Unit;
@@ -47,14 +48,16 @@ fn points(places: &[(f64, f64)]) -> String {
     texts.join(" ")
 }
 
-/// A point: hollow where it is in doubt. Its text shows when it is pointed at.
-pub(crate) fn point(slot: usize, is_hollow: bool, place: (f64, f64), says: &str) -> Markup {
-    let class = format!("{} mark{}", colour(slot), if is_hollow { " hollow" } else { "" });
-    markup!("{}\n", shape(&class, slot, place, &markup!("<title>{}</title>", says)))
+/// A point as it can be trusted. Its text shows when it is pointed at.
+pub(crate) fn point(slot: usize, trust: Trust, place: (f64, f64), says: &str) -> Markup {
+    let class =
+        format!("{} mark{}", colour(slot), if trust == Trust::Full { "" } else { " hollow" });
+    let mark = shape(&class, slot, place, &markup!("<title>{}</title>", says));
+    let cross = (trust == Trust::Invalid).then(|| cross(slot, place));
+    markup!("{}\n{}", mark, cross)
 }
 
-/// Over a point that is no valid value.
-pub(crate) fn cross(slot: usize, (x, y): (f64, f64)) -> Markup {
+fn cross(slot: usize, (x, y): (f64, f64)) -> Markup {
     const ARM: f64 = 6.0;
     let class = format!("line {}", colour(slot));
     let arm = |rise: f64| stroke(&class, (x - ARM, y - rise), (x + ARM, y + rise));
@@ -209,7 +212,7 @@ mod tests {
 
     #[test]
     fn subjects_differ_in_colour_or_in_mark() {
-        let of = |slot| point(slot, false, (0.0, 0.0), "").into_string();
+        let of = |slot| point(slot, Trust::Full, (0.0, 0.0), "").into_string();
         let all: std::collections::BTreeSet<String> = (0..40).map(of).collect();
         assert_eq!(all.len(), 40);
     }

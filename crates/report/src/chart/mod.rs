@@ -12,6 +12,7 @@ mod plot;
 mod prices;
 mod ratios;
 pub(crate) mod scale;
+mod signs;
 mod small;
 mod spectrum;
 mod stacks;
@@ -24,6 +25,7 @@ pub(crate) use histogram::Histogram;
 pub(crate) use plot::Plot;
 pub(crate) use prices::{Price, Prices};
 pub(crate) use ratios::{Ratio, Ratios};
+pub(crate) use signs::{Ceiling, Trust};
 pub(crate) use small::SMALL_STYLE;
 pub(crate) use spectrum::{Percentile, Percentiles};
 pub(crate) use stacks::{KINDS, Layer, Stack, Stacks};
@@ -104,9 +106,7 @@ pub(crate) struct Spot {
     pub(crate) x: f64,
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    pub(crate) is_doubtful: bool,
-    /// It is no valid value, and is crossed out; without a number it stands at the bottom.
-    pub(crate) is_invalid: bool,
+    pub(crate) trust: Trust,
     /// A place before it was not measured: no line is drawn to it.
     pub(crate) is_after_gap: bool,
     /// The value in words.

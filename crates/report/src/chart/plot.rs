@@ -4,6 +4,7 @@ use lab::figure::Unit;
 
 use super::marks::{apart, colour, line, point, rungs, short, stroke, text};
 use super::scale::Scale;
+use super::signs::noted;
 use super::small::{below, small, titled};
 use super::{About, Series};
 use crate::markup::{Markup, markup};
@@ -36,7 +37,8 @@ impl Plot {
         let values: Vec<f64> = spots().map(|spot| spot.value).collect();
         let scale = if self.is_log { Scale::log } else { Scale::linear };
         let (along, scale) = (self.along(), scale(&values, bottom, TOP));
-        let mut drawn = titled(&self.heading, &self.note, 28.0);
+        let mut drawn =
+            titled(&self.heading, &noted(&self.note, spots().map(|spot| spot.trust)), 28.0);
         drawn.push(&rungs(&scale, self.unit, LEFT, RIGHT));
         drawn.push(&below(&along, Unit::Count, 52.0, bottom));
         let at = |x: f64, value: f64| (along.at(x), scale.at(value));
@@ -51,7 +53,7 @@ impl Plot {
             let mut inside = line(&format!("{} {slot}", self.class), &places);
             for (spot, place) in series.points.iter().zip(&places) {
                 let says = format!("{}: {}", series.title, spot.says);
-                inside.push(&point(series.slot, spot.is_doubtful, *place, &says));
+                inside.push(&point(series.slot, spot.trust, *place, &says));
             }
             if let Some(end) = places.last() {
                 let (name, title) = (format!("name {slot}"), short(&series.title, 12));

@@ -3,10 +3,11 @@
 
 use lab::figure::Unit;
 
-use super::About;
 use super::marks::{colour, point, short, stroke, text};
 use super::scale::{Scale, tick};
+use super::signs::noted;
 use super::small::{small, titled};
+use super::{About, Trust};
 use crate::markup::{Markup, markup};
 
 /// Rows over one axis from zero.
@@ -25,7 +26,7 @@ pub(crate) struct Price {
     /// Nothing where it was not measured.
     pub(crate) value: Option<f64>,
     pub(crate) interval: Option<(f64, f64)>,
-    pub(crate) is_doubtful: bool,
+    pub(crate) trust: Trust,
     /// The value as a short text.
     pub(crate) shown: String,
     /// The value with its interval, as text.
@@ -43,7 +44,9 @@ impl Prices {
         let values: Vec<f64> = self.rows.iter().flat_map(Price::ends).collect();
         let scale = Scale::linear(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
-        let mut drawn = titled(&self.heading, &self.note, 29.0);
+        let drawn = self.rows.iter().filter(|row| row.value.is_some());
+        let note = noted(&self.note, drawn.map(|row| row.trust));
+        let mut drawn = titled(&self.heading, &note, 29.0);
         for value in scale.ticks(58.0) {
             let x = scale.at(value);
             let class = if value == scale.low() { "rung base" } else { "rung" };
@@ -77,7 +80,7 @@ impl Price {
         match self.value {
             Some(value) => {
                 let says = format!("{}: {}", self.title, self.says);
-                drawn.push(&point(self.slot, self.is_doubtful, (scale.at(value), y), &says));
+                drawn.push(&point(self.slot, self.trust, (scale.at(value), y), &says));
                 drawn.push(&text("value", "start", (RIGHT + 10.0, y + 4.0), &self.shown));
             }
             None => drawn.push(&text("note", "start", (LEFT + 6.0, y + 4.0), &self.says)),

@@ -76,15 +76,18 @@ impl Percentiles {
     }
 
     fn axis(&self, along: &Scale, bottom: f64) -> Markup {
+        /// The width of a letter of a name, in the broadest of the fonts, and the room between two names.
+        const LETTER: f64 = 6.8;
+        const AIR: f64 = 7.0;
         let mut drawn = Markup::default();
         let mut free = LEFT - 20.0;
         for (one_in, says) in NAMED.into_iter().filter(|(one_in, _)| *one_in <= along.high()) {
             let x = along.at(one_in);
-            let half = says.len() as f64 * 3.0;
+            let half = says.len() as f64 * LETTER / 2.0;
             drawn.push(&stroke("rung", (x, TOP), (x, bottom)));
             if free <= x - half {
                 drawn.push(&text("tick", "middle", (x, bottom + 16.0), says));
-                free = x + half + 4.0;
+                free = x + half + AIR;
             }
         }
         drawn

@@ -8,8 +8,7 @@ fn series(title: &str, slot: usize, points: &[(f64, f64)]) -> Series {
         x,
         value,
         interval: (slot == 0).then_some((value * 0.9, value * 1.1)),
-        is_doubtful: slot == 1,
-        is_invalid: false,
+        trust: Trust::Full.or_doubtful(slot == 1),
         is_after_gap: false,
         says: format!("{value} at {x}"),
     };
@@ -18,6 +17,11 @@ fn series(title: &str, slot: usize, points: &[(f64, f64)]) -> Series {
 
 fn about() -> About {
     About { id: "a".into(), title: "Two <servers>".into(), description: "What they did".into() }
+}
+
+fn ceiling(places: &[(f64, f64)]) -> Option<Ceiling> {
+    let spot = |&(x, value): &(f64, f64)| Spot { x, value, ..Spot::default() };
+    Some(Ceiling { by: "Oracle".into(), spots: places.iter().map(spot).collect() })
 }
 
 fn curves(series: Vec<Series>) -> Curves {
@@ -32,9 +36,7 @@ fn curves(series: Vec<Series>) -> Curves {
         past_peaks: vec![(0, 900.0)],
         has_even_line: true,
         limit: None,
-        ceiling: [(1_000.0, 1_500.0), (2_000.0, 2_600.0)]
-            .map(|(x, value)| Spot { x, value, ..Spot::default() })
-            .to_vec(),
+        ceiling: ceiling(&[(1_000.0, 1_500.0), (2_000.0, 2_600.0)]),
         way: Some("rate"),
         series,
     };
@@ -85,12 +87,81 @@ fn ugly_data_stays_on_the_paper() {
 #[test]
 fn a_ceiling_far_above_all_does_not_press_them_to_the_ground() {
     let mut far = curves(vec![series("x", 0, &[(1_000.0, 1_000.0)])]);
-    far.panels[0].ceiling[0].value = 90_000.0;
-    far.panels[0].ceiling.truncate(1);
+    far.panels[0].ceiling = ceiling(&[(1_000.0, 90_000.0)]);
     let drawn = page(&far, Room::Wide);
     let (first, other) = drawn.split_once("class=\"other\"").expect("both ways are drawn");
     assert!(!first.contains(">ceiling<") && !first.contains("20,000"), "{first}");
     assert!(other.contains(">ceiling<"), "by factors there is room: {other}");
+    let beyond = "the ceiling, 90,000 by Oracle, lies beyond the axis";
+    assert!(first.contains(beyond) && !first.contains("grey:"), "{first}");
+    assert!(other.contains("grey: the ceiling, by Oracle") && !other.contains(beyond), "{other}");
+}
+
+#[test]
+fn the_legend_of_dots_names_the_ceiling_only_where_it_is_drawn() {
+    let drawn = |value: f64, way| {
+        let column = Column {
+            heading: "throughput/s".into(),
+            unit: Unit::PerSecond,
+            is_log: false,
+            series: vec![series("Quick", 0, &[(1.0, 1_000.0)])],
+            thin: Vec::new(),
+            ceiling: ceiling(&[(1.0, value)]),
+            way,
+        };
+        let titles = vec![(0, "Quick".to_string())];
+        let dots = Dots { about: about(), titles, columns: vec![column], note: String::new() };
+        dots.svg(Room::Wide, Stand::Page).into_string()
+    };
+    for (value, is_drawn) in [(1_200.0, true), (90_000.0, false)] {
+        let drawn = drawn(value, None);
+        assert_eq!(drawn.contains("class=\"ceiling\""), is_drawn, "{drawn}");
+        assert_eq!(drawn.contains("grey: the ceiling, by Oracle"), is_drawn, "{drawn}");
+        assert_ne!(drawn.contains("90,000 by Oracle, lies beyond"), is_drawn, "{drawn}");
+    }
+    let both = drawn(90_000.0, Some("rate"));
+    assert_eq!(both.matches("class=\"ceiling\"").count(), 1, "by factors: {both}");
+    assert_eq!(both.matches("grey: the ceiling").count(), 1, "{both}");
+}
+
+/// Two strokes through the point.
+#[test]
+fn an_invalid_value_is_crossed_out_and_a_doubtful_one_is_hollow_in_every_chart() {
+    for trust in [Trust::Full, Trust::Doubtful, Trust::Invalid] {
+        let mut one = series("Quick", 0, &[(1.0, 3.0)]);
+        (one.points[0].trust, one.points[0].interval) = (trust, None);
+        let column = Column {
+            heading: "p99".into(),
+            unit: Unit::Milliseconds,
+            is_log: true,
+            series: vec![one.clone()],
+            thin: Vec::new(),
+            ceiling: None,
+            way: None,
+        };
+        let titles = vec![(0, "Quick".to_string())];
+        let dots = Dots { about: about(), titles, columns: vec![column], note: String::new() };
+        let panel = Panel::new("p99", "", Unit::Milliseconds, 100.0, vec![one]);
+        let curves = Curves { about: about(), panels: vec![panel], ..Curves::default() };
+        let price = Price { value: Some(3.0), trust, ..Price::default() };
+        let prices = Prices { about: about(), rows: vec![price], ..Prices::default() };
+        let now = Some((3.0, "now".into()));
+        let dumbbell = Dumbbell { now, trust, ..Dumbbell::default() };
+        let dumbbells = Dumbbells { about: about(), rows: vec![dumbbell], ..Dumbbells::default() };
+        for drawn in [
+            dots.svg(Room::Wide, Stand::Page).into_string(),
+            page(&curves, Room::Wide),
+            prices.svg(Unit::Milliseconds, false).into_string(),
+            dumbbells.svg(Unit::Milliseconds, false).into_string(),
+        ] {
+            let crosses = drawn.matches("<line class=\"line s0\"").count();
+            let is_hollow = drawn.contains("mark hollow");
+            let expected = if trust == Trust::Invalid { 2 } else { 0 };
+            assert_eq!((crosses, is_hollow), (expected, trust != Trust::Full), "{drawn}");
+            let says = ["hollow: in doubt", "crossed: invalid"].map(|it| drawn.contains(it));
+            assert_eq!(says, [trust == Trust::Doubtful, trust == Trust::Invalid], "{drawn}");
+        }
+    }
 }
 
 #[test]
@@ -126,7 +197,7 @@ fn prices(ends: &[Ends]) -> String {
         title: "\"Evil\" <server> · wspoll".into(),
         value: Some(value),
         interval,
-        is_doubtful: slot == 1,
+        trust: Trust::Full.or_doubtful(slot == 1),
         shown: "6.1<kB>".into(),
         says: "6.1 kB a connection".into(),
     };
@@ -280,7 +351,7 @@ fn a_comparison_shades_what_is_tolerated_and_marks_one() {
 fn an_axis_of_names_has_as_many_as_fit_and_a_break_says_why() {
     let mut found = curves(vec![series("x", 2, &[(0.5, 1.0), (1.5, 2.0), (2.5, f64::NAN)])]);
     let gone = &mut found.panels[0].series[0].points[2];
-    (gone.is_invalid, gone.says) = (true, "gone".into());
+    (gone.trust, gone.says) = (Trust::Invalid, "gone".into());
     found.names = ["7", "8", "9"].map(String::from).to_vec();
     found.breaks = vec![(2.0, "kernel <6>".into())];
     let drawn = page(&found, Room::Wide);

@@ -134,7 +134,7 @@ fn exchange(finding: &Finding, to: &Target, style: Style) -> Entry {
     let kept = &finding.evidence;
     let cut = if style.is_verbose { Cut::WHOLE } else { Cut::SHORT };
     for (word, bytes, len) in
-        [("sent", &kept.sent, kept.sent_len), ("received", &kept.heard, kept.heard_len)]
+        [("sent", &kept.sent, kept.sent_len), ("received", &kept.received, kept.received_len)]
     {
         for (number, text) in excerpt(bytes, len, cut).into_iter().enumerate() {
             let word = if number == 0 { word } else { "" };

@@ -51,7 +51,7 @@ fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> 
         "**What was sent**".into(),
         quoted(&kept.sent, kept.sent_len),
         format!("**What came**: {}", shown(&finding.why)),
-        quoted(&kept.heard, kept.heard_len),
+        quoted(&kept.received, kept.received_len),
         format!("**What would be right**: {}", shown(&finding.expected)),
         "**How to repeat it**".into(),
         match command(finding, &result.target) {

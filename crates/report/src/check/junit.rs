@@ -95,7 +95,7 @@ fn evidence(finding: &Finding) -> String {
     }
     let kept = &finding.evidence;
     for (word, bytes, len) in
-        [("sent", &kept.sent, kept.sent_len), ("received", &kept.heard, kept.heard_len)]
+        [("sent", &kept.sent, kept.sent_len), ("received", &kept.received, kept.received_len)]
     {
         text += &format!("{word}:\n");
         for line in lines(bytes, len, Cut::WHOLE) {

@@ -5,7 +5,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::Findings;
-use crate::chart::{About, Histogram};
+use crate::chart::{About, Histogram, Trust};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::words::number;
@@ -60,12 +60,13 @@ fn histogram(
         ("p50", 0.5, Figure::ResponseP50, spread.p50),
         ("p99", 0.99, Figure::ResponseP99, spread.p99),
     ];
-    let marks: Vec<(f64, f64, String, bool)> = named
+    let marks: Vec<(f64, f64, String, Trust)> = named
         .into_iter()
         .filter_map(|(name, share, figure, number)| {
             let number = number?;
             let says = format!("{name} {}", value(figure, number));
-            Some((number.value, share, says, !number.is_supported || number.is_censored))
+            let is_doubtful = !number.is_supported || number.is_censored;
+            Some((number.value, share, says, Trust::Full.or_doubtful(is_doubtful)))
         })
         .collect();
     let notes: Vec<&str> = marks.iter().map(|mark| mark.2.as_str()).collect();

@@ -3,7 +3,7 @@ use lab::figure::Unit;
 
 use crate::chart::{
     About, Dumbbell, Dumbbells, Histogram, Percentile, Percentiles, Plot, Series, Spot, StripPanel,
-    Strips, Trace, Way,
+    Strips, Trace, Trust, Way,
 };
 
 fn about() -> About {
@@ -12,8 +12,8 @@ fn about() -> About {
 
 fn histogram(times: &[f64], bins: Vec<[f64; 4]>, given_up: f64) -> String {
     let marks = vec![
-        (times[0], 0.5, "p50 \"1ms\"".to_string(), false),
-        (times[1], 0.99, "p99".into(), true),
+        (times[0], 0.5, "p50 \"1ms\"".to_string(), Trust::Full),
+        (times[1], 0.99, "p99".into(), Trust::Doubtful),
     ];
     let chart = Histogram {
         about: about(),
@@ -82,13 +82,38 @@ fn strips(columns: &[(f64, f64)], values: &[Option<f64>]) -> String {
     chart.svg(true).into_string()
 }
 
+#[test]
+fn the_names_of_percentiles_keep_apart() {
+    for reach in [100.0, 1e4, 3e4, 1e5, 1e6, 1e7] {
+        let drawn = percentiles(&[(2.0, 1.0, true), (reach, 9.0, true)]);
+        let ticks = drawn.split("<text class=\"tick\" text-anchor=\"middle\" x=\"").skip(1);
+        let place = |tick: &str| -> (f64, f64) {
+            let (x, rest) = tick.split_once('"').unwrap();
+            let name = rest.split(['>', '<']).nth(1).unwrap();
+            // Digits of 7 units, a blank and a point of 3.5, and a percent sign of 10.5.
+            let width = name.chars().map(|letter| match letter {
+                ' ' | '.' => 3.5,
+                '%' => 10.5,
+                _ => 7.0,
+            });
+            (x.parse().unwrap(), width.sum())
+        };
+        let places: Vec<(f64, f64)> = ticks.map(place).collect();
+        assert!(2 <= places.len(), "{drawn}");
+        for pair in places.windows(2) {
+            let between = pair[1].0 - pair[0].0 - (pair[0].1 + pair[1].1) / 2.0;
+            assert!(6.0 <= between, "{reach}: {between} between two names of {drawn}");
+        }
+    }
+}
+
 fn dumbbells(ends: &[(Option<f64>, Option<f64>)]) -> String {
     let row = |(slot, (then, now)): (usize, &(Option<f64>, Option<f64>))| Dumbbell {
         slot,
         title: "\"Evil\" <server> of a long name".into(),
         then: then.map(|value| (value, "then".into())),
         now: now.map(|value| (value, "now".into())),
-        is_doubtful: slot == 1,
+        trust: Trust::Full.or_doubtful(slot == 1),
         times: "2.00×".into(),
     };
     let chart = Dumbbells {

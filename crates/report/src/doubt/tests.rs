@@ -11,6 +11,7 @@ fn all() -> Vec<Doubt> {
         Doubt::Unmeasured(lab::record::OutcomeKind::Died),
         Doubt::Books { rule: "due, and attempted", one: 2, other: 1 },
         Doubt::Connections { begun: 1, accounted: 2 },
+        Doubt::Halted { after_s: 12.0 },
         Doubt::Stopped,
         Doubt::OwnFailures { failed: 1, attempted: 2 },
         Doubt::Late { p99_ms: 2.0, bound_ms: 1.0 },
@@ -36,7 +37,7 @@ fn all() -> Vec<Doubt> {
         Doubt::WarmupTooShort { warmup_s: 0.5, steady_from_s: 1.7 },
         Doubt::Steal { share: 0.1 },
         Doubt::OtherPrograms { share: 0.4 },
-        Doubt::OtherDyno { who: "process 7, `dyno run x` in /tmp".into() },
+        Doubt::OtherDyno { process: "process 7, `dyno run x` in /tmp".into() },
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
@@ -46,7 +47,7 @@ fn all() -> Vec<Doubt> {
         Doubt::ClockStep { step_ms: 3_600_000.0 },
         Doubt::ClockStep { step_ms: -250.0 },
         Doubt::OwnLosses { own: 4, begun: 3_000 },
-        Doubt::HeardLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
+        Doubt::ReceivedLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
         Doubt::NotKept { gone: 5, begun: 3_000 },
         Doubt::NotOpened { waiting: 195, connections: 200 },
         Doubt::Silent { silent: 7, connections: 9_000 },
@@ -54,7 +55,6 @@ fn all() -> Vec<Doubt> {
         Doubt::FewSamples { samples: 10 },
         Doubt::FewAlone { samples: 10 },
         Doubt::FewForTail { samples: 2_000 },
-        Doubt::Halted { after_s: 1.5 },
         Doubt::GaveUp(load::Failure::ConnectRefused),
         Doubt::NoneRight { attempted: 0, mostly: None },
         Doubt::NoneRight { attempted: 7, mostly: Some(load::Failure::Deadline) },
@@ -133,7 +133,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         this trial is no measurement, and is in no figure: died; see what it left behind
         the books do not balance: due, and attempted must agree, and are 2 and 1; this is a fault of dyno: report it
         the connections do not balance: 1 were begun, 2 were established or failed; this is a fault of dyno: report it
-        the load was stopped before its end; let it run to its end
+        it was stopped after 12.0 s; the figures are of that time; let it run to its end to measure all that was ordered
+        the load gave up before its end; see whether the server runs, and at this address
         1 of 2 requests failed for reasons of dyno's own; see their classes; offer less, or give dyno more of what it lacked
         dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
         dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
@@ -171,7 +172,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
         5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
-        of 9,000 connections 7 stayed open and heard nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
+        of 9,000 connections 7 stayed open and received nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer
         10 samples are too few for a p99, which takes 1,000; measure for longer
         10 samples are too few for a p99, which takes 1,000; let it run longer (-d, -n)

@@ -43,7 +43,8 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
     match doubt {
         Doubt::Unmeasured(_) => "see what it left behind",
         Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
-        Doubt::Stopped => "let it run to its end",
+        Doubt::Halted { .. } => "let it run to its end to measure all that was ordered",
+        Doubt::Stopped => "see whether the server runs, and at this address",
         Doubt::OwnFailures { .. } => {
             "see their classes; offer less, or give dyno more of what it lacked"
         }
@@ -101,7 +102,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::OwnLosses { .. } => {
             "see their causes; hold fewer, or give dyno more of what it lacked"
         }
-        Doubt::HeardLate { .. } => "give dyno more CPUs, apart from the subject's, or hold fewer",
+        Doubt::ReceivedLate { .. } => {
+            "give dyno more CPUs, apart from the subject's, or hold fewer"
+        }
         Doubt::NotKept { .. } => "see their causes, and what it wrote",
         Doubt::NotOpened { .. } => {
             "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
@@ -115,7 +118,6 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::Nothing => "offer more, or measure for longer",
         Doubt::FewSamples { .. } => "measure for longer",
         Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => "let it run longer (-d, -n)",
-        Doubt::Halted { .. } => "let it run to its end to measure all that was ordered",
         Doubt::GaveUp(_) => "see whether the server runs, and at this address",
         Doubt::NoneRight { .. } => "ask once by hand (curl -v) and compare with what is expected",
         Doubt::Failures { .. } => {

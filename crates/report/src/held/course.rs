@@ -70,9 +70,9 @@ fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> Markup {
 /// The memory that was given back, over all rounds.
 fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
     let ramps = findings.board.ramps.iter().filter(|ramps| ramps.workload == course.workload);
-    let climb =
-        ramps.flat_map(|ramps| &ramps.climbs).find(|climb| climb.subject == course.subject)?;
-    let after = climb.price.after.as_ref()?;
+    let held =
+        ramps.flat_map(|ramps| &ramps.subjects).find(|held| held.subject == course.subject)?;
+    let after = held.price.after.as_ref()?;
     let bytes = |found| estimated(Unit::Bytes, found);
     let back = after
         .given_back_percent

@@ -1,6 +1,6 @@
 //! The results of ramps against their connections: a line for each subject and workload, all of them in one chart.
 
-use analysis::{Climb, Estimate, HeldFigure, Plateau, PlateauFigure};
+use analysis::{Estimate, HeldFigure, HeldSubject, Plateau, PlateauFigure};
 use lab::figure::Unit;
 use lab::probe::{ProbeFold, ProbeReading};
 
@@ -22,11 +22,11 @@ enum Of<'f> {
 }
 
 impl Of<'_> {
-    fn estimate(self, climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
+    fn estimate(self, held: &HeldSubject, plateau: &Plateau) -> Option<Estimate> {
         match self {
             Of::Figure(figure) => plateau.estimate(figure),
-            Of::Memory => memory(climb, plateau),
-            Of::MemoryMax => memory_max(climb, plateau),
+            Of::Memory => memory(held, plateau),
+            Of::MemoryMax => memory_max(held, plateau),
         }
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn curves(findings: &Findings<'_>, lines: &[Line<'_>]) -> Markup {
 
 /// What a workload's connections took, and how late its messages came.
 pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'_>]) -> Curves {
-    let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.climb.is_reference).collect();
+    let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.held.is_reference).collect();
     let all: Vec<&Line<'_>> = lines.iter().collect();
     let memory = took().panels.into_iter().take(1);
     let late = lateness().panels.into_iter().take(1);
@@ -215,7 +215,7 @@ fn time(
 
 impl Picture<'_> {
     fn drawn(&self, lines: &[Line<'_>]) -> Markup {
-        let is_shown = |line: &&Line<'_>| self.has_references || !line.climb.is_reference;
+        let is_shown = |line: &&Line<'_>| self.has_references || !line.held.is_reference;
         let shown: Vec<&Line<'_>> = lines.iter().filter(is_shown).collect();
         let panel = |panel: &Shown<'_>| panel.panel(&shown, self.has_references);
         let panels: Vec<Panel> = self.panels.iter().filter_map(panel).collect();
@@ -263,19 +263,18 @@ impl Shown<'_> {
     fn series(&self, line: &Line<'_>, of: Of<'_>) -> Option<Series> {
         let spot = |plateau: &Plateau| {
             let (found, open) =
-                (of.estimate(line.climb, plateau)?, plateau.estimate(HeldFigure::Open)?);
+                (of.estimate(line.held, plateau)?, plateau.estimate(HeldFigure::Open)?);
             let many = super::lines::number(Unit::Count, open.value);
             Some(Spot {
                 x: open.value,
                 value: found.value,
                 interval: found.interval,
-                is_doubtful: line.is_doubtful(),
-                is_invalid: false,
+                trust: line.trust(),
                 is_after_gap: false,
                 says: format!("{} with {many} open", estimated(self.unit, &found)),
             })
         };
-        let points: Vec<Spot> = line.climb.plateaus.iter().filter_map(spot).collect();
+        let points: Vec<Spot> = line.held.plateaus.iter().filter_map(spot).collect();
         let (title, slot, dash) = (line.title.clone(), line.slot, line.dash);
         (!points.is_empty()).then_some(Series { title, slot, dash, points })
     }

@@ -1,9 +1,10 @@
 //! The lines that are shown: one for each subject and workload, the same in all charts.
 
-use analysis::{Climb, Estimate, HeldFigure, Memory, Plateau, Slope, Verdict};
+use analysis::{Estimate, HeldFigure, HeldSubject, Memory, Plateau, Slope};
 use lab::figure::Unit;
 
 use crate::Findings;
+use crate::chart::Trust;
 use crate::chart::marks::short;
 use crate::written::Written;
 pub(super) use crate::written::number;
@@ -14,25 +15,25 @@ pub(super) struct Line<'f> {
     pub(super) dash: usize,
     pub(super) title: String,
     pub(super) workload: &'f str,
-    pub(super) climb: &'f Climb,
+    pub(super) held: &'f HeldSubject,
 }
 
 /// All lines: a subject's lines beside each other, references last.
 pub(super) fn lines<'f>(findings: &'f Findings<'_>) -> Vec<Line<'f>> {
     let mut lines: Vec<Line<'f>> = Vec::new();
     for (dash, ramps) in findings.board.ramps.iter().enumerate() {
-        for climb in &ramps.climbs {
-            let is_same = |other: &&Climb| other.subject == climb.subject;
-            let mut title = brief(findings, &climb.subject, &ramps.workload);
-            if 1 < ramps.climbs.iter().filter(is_same).count() {
-                let many = number(Unit::Count, f64::from(climb.connections));
+        for held in &ramps.subjects {
+            let is_same = |other: &&HeldSubject| other.subject == held.subject;
+            let mut title = brief(findings, &held.subject, &ramps.workload);
+            if 1 < ramps.subjects.iter().filter(is_same).count() {
+                let many = number(Unit::Count, f64::from(held.connections));
                 title = format!("{title} · {many}");
             }
-            let slot = findings.slot(&climb.subject);
-            lines.push(Line { slot, dash, title, workload: &ramps.workload, climb });
+            let slot = findings.slot(&held.subject);
+            lines.push(Line { slot, dash, title, workload: &ramps.workload, held });
         }
     }
-    lines.sort_by_key(|line| (line.climb.is_reference, line.slot, line.dash));
+    lines.sort_by_key(|line| (line.held.is_reference, line.slot, line.dash));
     lines
 }
 
@@ -48,34 +49,34 @@ fn brief(findings: &Findings<'_>, subject: &str, workload: &str) -> String {
 }
 
 impl Line<'_> {
-    pub(super) fn is_doubtful(&self) -> bool {
-        self.climb.verdict.is_some_and(|verdict| verdict != Verdict::Valid)
+    pub(super) fn trust(&self) -> Trust {
+        Trust::of(self.held.verdict)
     }
 }
 
 /// The memory that its price is made of: one kind for all its plateaus, so that a line never mixes two.
-pub(super) fn memory(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
-    match kind(climb) {
+pub(super) fn memory(held: &HeldSubject, plateau: &Plateau) -> Option<Estimate> {
+    match kind(held) {
         Memory::Pss => plateau.estimate(HeldFigure::PssMean),
         Memory::Rss => plateau.estimate(HeldFigure::RssMean),
     }
 }
 
 /// The maximum of the same.
-pub(super) fn memory_max(climb: &Climb, plateau: &Plateau) -> Option<Estimate> {
-    match kind(climb) {
+pub(super) fn memory_max(held: &HeldSubject, plateau: &Plateau) -> Option<Estimate> {
+    match kind(held) {
         Memory::Pss => plateau.estimate(HeldFigure::PssMax),
         Memory::Rss => plateau.estimate(HeldFigure::RssMax),
     }
 }
 
 /// A subject without a price may have one plateau only.
-fn kind(climb: &Climb) -> Memory {
+fn kind(held: &HeldSubject) -> Memory {
     let has_pss = || {
-        let mut plateaus = climb.plateaus.iter();
+        let mut plateaus = held.plateaus.iter();
         plateaus.all(|plateau| plateau.estimate(HeldFigure::PssMean).is_some())
     };
-    match climb.price.memory {
+    match held.price.memory {
         Some(slope) => slope.of,
         None if has_pss() => Memory::Pss,
         None => Memory::Rss,

@@ -11,7 +11,7 @@ use crate::render::html::{beside, dim};
 /// Small charts beside each other, with the names of the colours above.
 pub(super) fn losses(lines: &[Line<'_>]) -> Markup {
     let causes = causes(lines);
-    let held = lines.iter().filter(|line| !line.climb.plateaus.is_empty());
+    let held = lines.iter().filter(|line| !line.held.plateaus.is_empty());
     let (whole, troubled): (Vec<&Line<'_>>, Vec<&Line<'_>>) = held.partition(|line| is_whole(line));
     if troubled.is_empty() && whole.is_empty() {
         return Markup::default();
@@ -41,7 +41,7 @@ fn said(troubled: &[&Line<'_>], whole: &[&Line<'_>]) -> String {
 /// All causes, in the order in which they were first seen.
 fn causes(lines: &[Line<'_>]) -> Vec<String> {
     let mut causes: Vec<String> = Vec::new();
-    let plateaus = lines.iter().flat_map(|line| &line.climb.plateaus);
+    let plateaus = lines.iter().flat_map(|line| &line.held.plateaus);
     for lost in plateaus.flat_map(lost) {
         if !causes.contains(&lost.cause) {
             causes.push(lost.cause);
@@ -74,7 +74,7 @@ fn lost(plateau: &Plateau) -> Vec<Lost> {
 
 fn is_whole(line: &Line<'_>) -> bool {
     let is_whole = |plateau: &Plateau| plateau.gone.is_empty() && plateau.sums.silent == 0;
-    line.climb.plateaus.iter().all(is_whole)
+    line.held.plateaus.iter().all(is_whole)
 }
 
 fn legend(causes: &[String]) -> Markup {
@@ -111,7 +111,7 @@ fn chart(line: &Line<'_>, causes: &[String]) -> Markup {
         slot: line.slot,
         heading: line.title.clone(),
         note: "connections at each plateau, all rounds".into(),
-        columns: line.climb.plateaus.iter().map(stack).collect(),
+        columns: line.held.plateaus.iter().map(stack).collect(),
     };
     chart.svg(false)
 }

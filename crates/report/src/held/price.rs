@@ -40,16 +40,16 @@ fn short(cause: &Cause) -> String {
 
 /// The same as pictures: a slope with its interval is not a quotient.
 pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
-    let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.climb.is_reference).collect();
+    let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.held.is_reference).collect();
     let connections = competing.iter().map(|line| {
-        let Some(slope) = line.climb.price.memory else { return priced(line, None, None) };
+        let Some(slope) = line.held.price.memory else { return priced(line, None, None) };
         let ends = slope.interval.map(|(low, high)| (units_of_1024(low), units_of_1024(high)));
         let shown = each(&slope);
         let says = format!("{shown} KiB{}", Written::slope(&slope).between());
         priced(line, Some((units_of_1024(slope.bytes), shown, says)), ends)
     });
     let messages = competing.iter().map(|line| {
-        let Some(cpu) = line.climb.price.cpu_ms_per_1000 else { return priced(line, None, None) };
+        let Some(cpu) = line.held.price.cpu_ms_per_1000 else { return priced(line, None, None) };
         let written = Written::estimate(Unit::Milliseconds, &cpu);
         let shown = written.marked();
         let says = format!("{shown}{}", written.between());
@@ -91,6 +91,6 @@ fn priced(
         None => (None, String::new(), "not measured".to_string()),
         Some((value, shown, says)) => (Some(value), shown, says),
     };
-    let (slot, title, is_doubtful) = (line.slot, line.title.clone(), line.is_doubtful());
-    Price { slot, title, value, interval, is_doubtful, shown, says }
+    let (slot, title, trust) = (line.slot, line.title.clone(), line.trust());
+    Price { slot, title, value, interval, trust, shown, says }
 }

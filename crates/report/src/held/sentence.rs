@@ -1,6 +1,6 @@
 //! The answer in words: what a connection costs with which server, how many they held, and what gave way.
 
-use analysis::{Climb, Ramps, Verdict};
+use analysis::{HeldSubject, Ramps, Verdict};
 use lab::figure::Unit;
 
 use super::lines::{estimated, number, rss};
@@ -19,8 +19,8 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
 }
 
 fn answer(findings: &Findings<'_>, ramps: &Ramps) -> String {
-    let is_measured = |climb: &&Climb| 0 < climb.measured && !climb.is_reference;
-    let measured: Vec<&Climb> = ramps.climbs.iter().filter(is_measured).collect();
+    let is_measured = |held: &&HeldSubject| 0 < held.measured && !held.is_reference;
+    let measured: Vec<&HeldSubject> = ramps.subjects.iter().filter(is_measured).collect();
     if measured.is_empty() {
         return unmeasured(findings);
     }
@@ -29,11 +29,11 @@ fn answer(findings: &Findings<'_>, ramps: &Ramps) -> String {
 }
 
 /// How many they hold, at which price: if there are few, all of them; if many, the lowest and the highest.
-fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
+fn costs(findings: &Findings<'_>, subjects: &[&HeldSubject]) -> Option<String> {
     const FEW: usize = 4;
-    let bytes = |climb: &Climb| climb.price.memory.map_or(f64::MAX, |slope| slope.bytes);
-    let mut priced: Vec<&Climb> =
-        climbs.iter().filter(|climb| climb.price.memory.is_some()).copied().collect();
+    let bytes = |held: &HeldSubject| held.price.memory.map_or(f64::MAX, |slope| slope.bytes);
+    let mut priced: Vec<&HeldSubject> =
+        subjects.iter().filter(|held| held.price.memory.is_some()).copied().collect();
     priced.sort_by(|one, other| bytes(one).total_cmp(&bytes(other)));
     if let [first, .., last] = priced.as_slice()
         && FEW < priced.len()
@@ -41,22 +41,22 @@ fn costs(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
         let (first, last) = (cost(findings, first)?, cost(findings, last)?);
         return Some(format!("Least memory: {first}. Most: {last}."));
     }
-    let said: Vec<String> = priced.iter().filter_map(|climb| cost(findings, climb)).collect();
+    let said: Vec<String> = priced.iter().filter_map(|held| cost(findings, held)).collect();
     (!said.is_empty()).then(|| format!("{}.", said.join("; ")))
 }
 
 /// `Cowboy holds 10,000 at 6.10 KiB each [6.01–6.20]`.
-fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
-    let slope = climb.price.memory?;
+fn cost(findings: &Findings<'_>, held: &HeldSubject) -> Option<String> {
+    let slope = held.price.memory?;
     let each = Written::slope(&slope);
-    let many = climb.price.reached.map(|many| estimated(Unit::Count, &many));
-    let doubt = match climb.verdict {
+    let many = held.price.reached.map(|many| estimated(Unit::Count, &many));
+    let doubt = match held.verdict {
         None | Some(Verdict::Valid) => "",
         Some(Verdict::Suspect | Verdict::Invalid) => " (in doubt)",
     };
     Some(format!(
         "{}{doubt} holds {} connections at {} KiB{} each{}",
-        findings.title(&climb.subject),
+        findings.title(&held.subject),
         many.unwrap_or("no".into()),
         each.value,
         rss(&slope),
@@ -65,17 +65,17 @@ fn cost(findings: &Findings<'_>, climb: &Climb) -> Option<String> {
 }
 
 /// The server that gave way first, and what it was.
-fn gave_way(findings: &Findings<'_>, climbs: &[&Climb]) -> Option<String> {
-    let asked = climbs.iter().map(|climb| climb.connections).max()?;
-    let first = climbs
+fn gave_way(findings: &Findings<'_>, subjects: &[&HeldSubject]) -> Option<String> {
+    let asked = subjects.iter().map(|held| held.connections).max()?;
+    let first = subjects
         .iter()
-        .filter_map(|climb| Some((climb.price.gave_way.as_ref()?, climb)))
+        .filter_map(|held| Some((held.price.gave_way.as_ref()?, held)))
         .min_by_key(|(found, _)| found.connections);
     let all = number(Unit::Count, f64::from(asked));
-    let Some((found, climb)) = first else {
+    let Some((found, held)) = first else {
         return Some(format!("Nothing gave way up to {all} connections."));
     };
-    let name = findings.title(&climb.subject);
+    let name = findings.title(&held.subject);
     let what = super::price::gave_way(found);
     Some(format!("On the way to {all} connections {name} gives way first, {what}."))
 }

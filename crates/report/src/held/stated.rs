@@ -23,7 +23,7 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
     }
     let then = Entry::new(Tone::Plain, &history.label);
     let then = history.about.iter().fold(then, |entry, says| entry.with(Tone::Plain, says));
-    let competing = lines.iter().filter(|line| !line.climb.is_reference);
+    let competing = lines.iter().filter(|line| !line.held.is_reference);
     let now = competing.fold(Entry::new(Tone::Plain, "this run"), |entry, line| {
         entry.with(Tone::Plain, ours(findings, line))
     });
@@ -40,15 +40,15 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
 
 /// A line's price in words, and what its probe says is in use.
 fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
-    let price = &line.climb.price;
+    let price = &line.held.price;
     let of = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
     let slope =
         price.memory.map(|slope| format!("{} KiB{}", Written::slope(&slope).value, rss(&slope)));
-    let last = line.climb.plateaus.last();
+    let last = line.held.plateaus.last();
     let parts = [
         of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),
         slope.map(|each| format!("{each} each")),
-        of(Unit::Bytes, last.and_then(|last| memory_max(line.climb, last)))
+        of(Unit::Bytes, last.and_then(|last| memory_max(line.held, last)))
             .map(|most| format!("{most} in all at most")),
         of(Unit::Percent, last.and_then(|last| last.estimate(HeldFigure::CpuShare)))
             .map(|share| format!("CPU {share}")),
@@ -72,7 +72,7 @@ fn table(findings: &Findings<'_>, lines: &[Line<'_>], figures: &[&Published]) ->
     let row = |published: &&Published| {
         let unit = published.figure.unit();
         let line = lines.iter().find(|line| {
-            line.climb.subject == published.subject && line.workload == published.workload
+            line.held.subject == published.subject && line.workload == published.workload
         });
         vec![
             findings.title(&published.subject).to_string(),
@@ -89,7 +89,7 @@ fn table(findings: &Findings<'_>, lines: &[Line<'_>], figures: &[&Published]) ->
 
 /// Our figure for the same: at the plateau with so many connections, else at the last one.
 fn now(line: &Line<'_>, published: &Published) -> Option<String> {
-    let plateaus = &line.climb.plateaus;
+    let plateaus = &line.held.plateaus;
     let is_it = |plateau: &&Plateau| Some(plateau.connections as f64) == published.point;
     let plateau = match published.point {
         Some(_) => plateaus.iter().find(is_it)?,
@@ -115,7 +115,7 @@ fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate>
         Figure::ConnectP50 => plateau.estimate(HeldFigure::ConnectP50),
         Figure::Throughput => plateau.estimate(HeldFigure::Messages),
         Figure::Received => plateau.estimate(HeldFigure::Received),
-        Figure::Attempted | Figure::Correct => line.climb.price.reached,
+        Figure::Attempted | Figure::Correct => line.held.price.reached,
         Figure::Offered
         | Figure::OnTime
         | Figure::Failed

@@ -8,7 +8,7 @@ use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
 use crate::quantile;
-use crate::units::{bytes, count, nanos, rate, time};
+use crate::units::{bytes, count, nanos, rate};
 
 /// While it runs: a line a second.
 pub fn second(window: &HoldWindow) -> String {
@@ -183,9 +183,6 @@ fn beside(holding: &Holding) -> Vec<Fact> {
     if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
         facts.push(Fact::new("messages/s", "– where a step measured for less than one beat"));
     }
-    if holding.was_halted {
-        facts.push(Fact::new("stopped", format!("after {}", time(holding.closed_at as f64))));
-    }
     facts
 }
 
@@ -224,18 +221,18 @@ fn echoes(last: &Plateau) -> Option<String> {
 }
 
 fn broadcasts(last: &Plateau) -> Option<String> {
-    let (said, heard) = (last.broadcasts.len() as u64, last.broadcasts.values());
+    let (said, received) = (last.broadcasts.len() as u64, last.broadcasts.values());
     if said == 0 {
         return None;
     }
-    let mut firsts: Vec<u64> = heard.clone().map(|one| one.first).collect();
-    let mut lasts: Vec<u64> = heard.clone().map(|one| one.last).collect();
+    let mut firsts: Vec<u64> = received.clone().map(|one| one.first).collect();
+    let mut lasts: Vec<u64> = received.clone().map(|one| one.last).collect();
     firsts.sort_unstable();
     lasts.sort_unstable();
     let (first, last_one) = (firsts[firsts.len() / 2], lasts[lasts.len() / 2]);
-    let all: u64 = heard.map(|one| one.heard).sum();
+    let all: u64 = received.map(|one| one.received).sum();
     Some(format!(
-        "{} said, {} heard; the first receiver after {}, half of all after {}, the last after {} (medians)",
+        "{} sent, {} received; the first receiver after {}, half of all after {}, the last after {} (medians)",
         count(said),
         count(all),
         nanos(first),

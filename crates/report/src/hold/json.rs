@@ -262,8 +262,8 @@ json_type! {
     }
 }
 
-fn broadcast((&number, heard): (&u64, &Broadcast)) -> BroadcastJson {
-    let (received, first_ns, last_ns) = (heard.heard, heard.first, heard.last);
+fn broadcast((&number, received): (&u64, &Broadcast)) -> BroadcastJson {
+    let (received, first_ns, last_ns) = (received.received, received.first, received.last);
     BroadcastJson { number, received, first_ns, last_ns }
 }
 

@@ -90,7 +90,7 @@ json_type! {
     /// One case: what the server did.
     pub struct FindingJson<'t> as "finding" of finding: Finding;
         let evidence = &finding.evidence;
-        let is_kept = 0 < evidence.sent_len + evidence.heard_len;
+        let is_kept = 0 < evidence.sent_len + evidence.received_len;
     {
         /// the case's id, which never changes
         id: &'t str = &finding.id,
@@ -130,9 +130,9 @@ json_type! {
         /// octets sent; null if nothing was kept
         sent_bytes: Option<u64> = is_kept.then_some(evidence.sent_len),
         /// the beginning of what was received, written likewise
-        received: Option<String> = is_kept.then(|| escaped(&evidence.heard)),
+        received: Option<String> = is_kept.then(|| escaped(&evidence.received)),
         /// octets received; null if nothing was kept
-        received_bytes: Option<u64> = is_kept.then_some(evidence.heard_len),
+        received_bytes: Option<u64> = is_kept.then_some(evidence.received_len),
     }
 }
 

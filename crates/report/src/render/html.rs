@@ -2,6 +2,7 @@
 
 use analysis::Verdict;
 
+use crate::chart::Trust;
 use crate::chart::marks::{key, point};
 use crate::document::{
     Align, Block, Cell, Column, Document, Entry, Fact, Fold, MORE, Paragraph, Row, Section, Sign,
@@ -85,7 +86,7 @@ pub(crate) fn depth(
          aria-hidden=\"true\">{}</svg><b>{}</b>{}</summary>\n{}</details>\n",
         slot,
         if is_open { " open" } else { "" },
-        point(slot, false, (0.0, 0.0), ""),
+        point(slot, Trust::Full, (0.0, 0.0), ""),
         title,
         gist.map(|says| markup!(" <span class=\"dim\">{}</span>", says)),
         pictures

@@ -143,7 +143,7 @@ fn failure((place, finding): (usize, &&Finding)) -> Entry {
         let bytes = &finding.evidence;
         entry.details = vec![
             side("sent", &bytes.sent, bytes.sent_len),
-            side("received", &bytes.heard, bytes.heard_len),
+            side("received", &bytes.received, bytes.received_len),
         ];
     }
     entry

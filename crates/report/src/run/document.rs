@@ -221,13 +221,12 @@ pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
 }
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
-    let quick = if findings.run.is_quick { " --quick" } else { "" };
     let again = match findings.race_command().or(findings.load_command()) {
         Some(command) => command.to_string(),
         None => {
             let flags = findings.changed().map_or(&[][..], |changed| &changed.flags);
             let flags: String = flags.iter().map(|flag| format!(" {flag}")).collect();
-            format!("dyno run {}{quick}{flags}", findings.run.name)
+            format!("{}{flags}", findings.run.again())
         }
     };
     // Loads that are repeated and not kept have no number.

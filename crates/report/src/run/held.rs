@@ -5,7 +5,9 @@ mod says;
 
 use std::collections::BTreeMap;
 
-use analysis::{Climb, Estimate, HeldFigure, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict};
+use analysis::{
+    Estimate, HeldFigure, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict,
+};
 use lab::experiment::Point;
 use lab::figure::Unit;
 
@@ -49,15 +51,15 @@ const OF_PROBES: [u8; 3] = [5, 7, 9];
 
 /// Everything that a run says about held connections; empty if it held none.
 pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
-    let climbs: Vec<(&Ramps, &Climb)> = climbs(findings).collect();
-    if climbs.is_empty() {
+    let subjects: Vec<(&Ramps, &HeldSubject)> = subjects(findings).collect();
+    if subjects.is_empty() {
         return Vec::new();
     }
     let mut sections = vec![
         Section::new("held", "What a held connection costs", Depth::Brief)
-            .noting(says::rounds(&climbs))
+            .noting(says::rounds(&subjects))
             .with([
-                Block::Table(prices(findings, &climbs)),
+                Block::Table(prices(findings, &subjects)),
                 Block::picture(pictures::pictures(findings)),
             ]),
     ];
@@ -68,12 +70,12 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     sections.push(
         Section::new("stated", "What the article states, and this run", Depth::Full).with(stated),
     );
-    let entries = |says: &dyn Fn(&Climb) -> Option<String>| {
-        let one = |(ramps, climb): &(&Ramps, &Climb)| {
-            let head = format!("{}, {}", findings.title(&climb.subject), ramps.workload);
-            Some(Entry::new(Tone::Plain, head).with(Tone::Plain, says(climb)?))
+    let entries = |says: &dyn Fn(&HeldSubject) -> Option<String>| {
+        let one = |(ramps, held): &(&Ramps, &HeldSubject)| {
+            let head = format!("{}, {}", findings.title(&held.subject), ramps.workload);
+            Some(Entry::new(Tone::Plain, head).with(Tone::Plain, says(held)?))
         };
-        climbs.iter().filter_map(one).collect::<Vec<Entry>>()
+        subjects.iter().filter_map(one).collect::<Vec<Entry>>()
     };
     let watched = says::watched(findings.experiment.as_ref());
     for (id, heading, note, entries, depth) in [
@@ -102,7 +104,7 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
 }
 
 /// The price list: a row for each server and workload.
-fn prices(findings: &Findings<'_>, climbs: &[(&Ramps, &Climb)]) -> Table {
+fn prices(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Table {
     let columns = vec![
         Column::new("subject", "server", 0).left(),
         Column::new("workload", "held", 0).left().folding(),
@@ -127,14 +129,14 @@ fn prices(findings: &Findings<'_>, climbs: &[(&Ramps, &Climb)]) -> Table {
             .meaning(conformance::MEANING),
         Column::new("rounds", "rounds", 8).folding().meaning("measured, of those planned"),
     ];
-    let row = |(ramps, climb): &(&Ramps, &Climb)| price(findings, ramps, climb);
-    let notes = vec![says::price_legend(climbs)];
-    Table::of("held", columns, climbs.iter().map(row)).noting(notes)
+    let row = |(ramps, held): &(&Ramps, &HeldSubject)| price(findings, ramps, held);
+    let notes = vec![says::price_legend(subjects)];
+    Table::of("held", columns, subjects.iter().map(row)).noting(notes)
 }
 
-fn price(findings: &Findings<'_>, ramps: &Ramps, climb: &Climb) -> document::Row {
-    let price = &climb.price;
-    let late = climb.plateaus.last().and_then(|last| last.estimate(HeldFigure::LateP99));
+fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document::Row {
+    let price = &held.price;
+    let late = held.plateaus.last().and_then(|last| last.estimate(HeldFigure::LateP99));
     let back = price.after.as_ref().and_then(|after| after.given_back_percent);
     let kind = price.memory.filter(|slope| slope.of == Memory::Rss).map_or("", |_| " RSS");
     let written = price.memory.map(|slope| Written::slope(&slope));
@@ -142,41 +144,41 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, climb: &Climb) -> document::Row
     let each = Cell::text(text).valued(price.memory.map(|slope| slope.bytes));
     let each = Cell {
         interval: written.and_then(|each| each.interval),
-        ..each.marked(mark(climb)).toned(Tone::Strong)
+        ..each.marked(mark(held)).toned(Tone::Strong)
     };
-    let verdict = match climb.verdict {
+    let verdict = match held.verdict {
         None => Cell::text("not run yet"),
         Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
     };
-    let planned = row(findings, &ramps.workload, climb).map_or(climb.measured, |row| row.planned);
+    let planned = row(findings, &ramps.workload, held).map_or(held.measured, |row| row.planned);
     let cells = vec![
-        name(findings, climb),
+        name(findings, held),
         Cell::text(ramps.workload.clone()),
         each,
         estimated(Unit::Milliseconds, price.cpu_ms_per_1000),
         estimated(Unit::Milliseconds, late),
         estimated(Unit::Count, price.reached),
-        match says::gave_way(climb) {
-            None if climb.rounds.is_empty() => Cell::none(),
+        match says::gave_way(held) {
+            None if held.rounds.is_empty() => Cell::none(),
             None => Cell::text("nothing").toned(Tone::Good),
             Some(says) => Cell::text(says).toned(Tone::Bad),
         },
         estimated(Unit::Percent, back),
         verdict,
-        conformance::cell(findings, &climb.subject),
-        Cell::text(format!("{} of {planned}", climb.measured)).valued(Some(climb.measured as f64)),
+        conformance::cell(findings, &held.subject),
+        Cell::text(format!("{} of {planned}", held.measured)).valued(Some(held.measured as f64)),
     ];
-    let slot = Some(findings.slot(&climb.subject));
-    document::Row { slot, is_reference: climb.is_reference, cells, ..document::Row::default() }
+    let slot = Some(findings.slot(&held.subject));
+    document::Row { slot, is_reference: held.is_reference, cells, ..document::Row::default() }
 }
 
-fn name(findings: &Findings<'_>, climb: &Climb) -> Cell {
-    let found = findings.board.conformity(&climb.subject);
+fn name(findings: &Findings<'_>, held: &HeldSubject) -> Cell {
+    let found = findings.board.conformity(&held.subject);
     let is_unmet = found.is_some_and(|found| found.unmet.is_some());
     let marks = Marks::default()
         .when(is_unmet, Mark::Unranked)
-        .when(!is_unmet && climb.is_reference, Mark::Reference);
-    Cell { sign: Sign::Slot, ..Cell::text(findings.title(&climb.subject)).marked(marks) }
+        .when(!is_unmet && held.is_reference, Mark::Reference);
+    Cell { sign: Sign::Slot, ..Cell::text(findings.title(&held.subject)).marked(marks) }
 }
 
 /// Every server's ramp with one workload.
@@ -187,18 +189,18 @@ fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
         Some(title) => format!("{}, step by step: {title}", ramps.workload),
     };
     let section = Section::new(format!("steps-{}", ramps.workload), heading, Depth::Full);
-    let entries: Vec<(&Climb, &Plateau)> = entries(ramps).collect();
+    let entries: Vec<(&HeldSubject, &Plateau)> = entries(ramps).collect();
     let mut blocks = Vec::new();
     if !entries.is_empty() {
         let summary = format!("Every step of {} in numbers", ramps.workload);
         let table = plateau_table(findings, ramps, &entries);
         blocks.push(Block::fold(summary, vec![Block::Table(table)]));
     }
-    for climb in &ramps.climbs {
-        let row = row(findings, &ramps.workload, climb).filter(|row| row.measured() == 0);
+    for held in &ramps.subjects {
+        let row = row(findings, &ramps.workload, held).filter(|row| row.measured() == 0);
         blocks.extend(row.map(|row| {
-            let (who, why) = (findings.title(&climb.subject), results::unmeasured(row));
-            let text = format!("{who} with {}: {}", count(u64::from(climb.connections)), why.text);
+            let (title, why) = (findings.title(&held.subject), results::unmeasured(row));
+            let text = format!("{title} with {}: {}", count(u64::from(held.connections)), why.text);
             Block::paragraph(why.tone, text)
         }));
     }
@@ -209,9 +211,13 @@ fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
 
 const LATE: PlateauFigure<'static> = PlateauFigure::Own(HeldFigure::LateP99);
 
-fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Plateau)]) -> Table {
+fn plateau_table(
+    findings: &Findings<'_>,
+    ramps: &Ramps,
+    entries: &[(&HeldSubject, &Plateau)],
+) -> Table {
     let shown = shown(findings, entries);
-    let has_reference = ramps.climbs.iter().any(|climb| climb.is_reference);
+    let has_reference = ramps.subjects.iter().any(|held| held.is_reference);
     let mut columns = vec![
         Column::new("subject", "server", 0).left(),
         Column::new("connections", "connections", 0),
@@ -228,10 +234,10 @@ fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Pl
         }
     }
     columns.push(Column::new("rounds", "rounds", 5).folding());
-    let row = |&(climb, plateau): &(&Climb, &Plateau)| {
+    let row = |&(held, plateau): &(&HeldSubject, &Plateau)| {
         let connections = count(plateau.connections as u64);
-        let title = name(findings, climb);
-        let marks = title.marks.and(mark(climb));
+        let title = name(findings, held);
+        let marks = title.marks.and(mark(held));
         let mut cells = vec![
             title.marked(marks),
             Cell::text(connections).valued(Some(plateau.connections as f64)),
@@ -240,7 +246,7 @@ fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Pl
             cells.push(cell(figure, plateau));
             if figure == LATE && has_reference {
                 let reference = ramps.reference(plateau.connections);
-                let reference = reference.filter(|_| !climb.is_reference);
+                let reference = reference.filter(|_| !held.is_reference);
                 let late = reference.and_then(|other| other.estimate(HeldFigure::LateP99));
                 cells.push(late.map_or(Cell::text(""), |late| {
                     estimated(Unit::Milliseconds, Some(late)).toned(Tone::Dim)
@@ -248,38 +254,38 @@ fn plateau_table(findings: &Findings<'_>, ramps: &Ramps, entries: &[(&Climb, &Pl
             }
         }
         cells.push(Cell::text(count(plateau.rounds as u64)).toned(Tone::Dim));
-        let slot = Some(findings.slot(&climb.subject));
-        document::Row { slot, is_reference: climb.is_reference, cells, ..document::Row::default() }
+        let slot = Some(findings.slot(&held.subject));
+        document::Row { slot, is_reference: held.is_reference, cells, ..document::Row::default() }
     };
     let notes = vec![says::plateau_legend(ramps)];
     let key = format!("steps-{}", ramps.workload);
     Table::of(key, columns, entries.iter().map(row)).noting(notes)
 }
 
-fn climbs<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = (&'t Ramps, &'t Climb)> {
+fn subjects<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = (&'t Ramps, &'t HeldSubject)> {
     let ramps = findings.board.ramps.iter();
-    ramps.flat_map(|ramps| ramps.climbs.iter().map(move |climb| (ramps, climb)))
+    ramps.flat_map(|ramps| ramps.subjects.iter().map(move |held| (ramps, held)))
 }
 
-fn entries(ramps: &Ramps) -> impl Iterator<Item = (&Climb, &Plateau)> {
-    let climbs = ramps.climbs.iter();
-    climbs.flat_map(|climb| climb.plateaus.iter().map(move |plateau| (climb, plateau)))
+fn entries(ramps: &Ramps) -> impl Iterator<Item = (&HeldSubject, &Plateau)> {
+    let subjects = ramps.subjects.iter();
+    subjects.flat_map(|held| held.plateaus.iter().map(move |plateau| (held, plateau)))
 }
 
 /// The row of the board with the trials' outcomes and doubts.
-fn row<'t>(findings: &'t Findings<'_>, workload: &str, climb: &Climb) -> Option<&'t Row> {
+fn row<'t>(findings: &'t Findings<'_>, workload: &str, held: &HeldSubject) -> Option<&'t Row> {
     let is_its = |(table, row): &(&str, &Row)| {
         *table == workload
-            && row.subject == climb.subject
-            && row.point == Point::Held(climb.connections)
+            && row.subject == held.subject
+            && row.point == Point::Held(held.connections)
     };
     findings.rows().find(is_its).map(|(_, row)| row)
 }
 
-fn mark(climb: &Climb) -> Marks {
-    match climb.verdict {
+fn mark(held: &HeldSubject) -> Marks {
+    match held.verdict {
         None | Some(Verdict::Valid) => Marks::default(),
-        Some(_) if climb.measured == 0 => Marks::default(),
+        Some(_) if held.measured == 0 => Marks::default(),
         Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
         Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),
     }
@@ -288,7 +294,7 @@ fn mark(climb: &Climb) -> Marks {
 /// The figures that any server has, and how soon each is left out.
 fn shown<'t>(
     findings: &'t Findings<'_>,
-    entries: &[(&Climb, &Plateau)],
+    entries: &[(&HeldSubject, &Plateau)],
 ) -> Vec<(PlateauFigure<'t>, u8)> {
     let is_there = |figure: PlateauFigure<'_>| {
         entries.iter().any(|(_, plateau)| plateau.estimate(figure).is_some())

@@ -199,6 +199,21 @@ fn a_history_that_cannot_be_read_is_reported() {
 }
 
 #[test]
+fn what_runs_it_once_more_is_a_command_that_works() {
+    let again = |file: &str, is_quick| {
+        let (mut run, trials) = (fixture::run(), fixture::trials());
+        run.files[0].0 = file.into();
+        run.is_quick = is_quick;
+        let text = full(&Findings::of(&7, &run, &trials, Vec::new(), None), 300, false);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.split_once("once more: `").unwrap().1.split('`').next().unwrap().to_string()
+    };
+    assert_eq!(again("experiments/two.toml", true), "dyno run two --quick");
+    assert_eq!(again("two.toml", false), "dyno run two.toml");
+    assert_eq!(again("/of mine/two.toml", true), "dyno run '/of mine/two.toml' --quick");
+}
+
+#[test]
 fn every_trial_has_a_line_and_every_figure_a_column() {
     let (run, trials) = (fixture::run(), fixture::trials());
     let csv = csv(&Findings::of(&7, &run, &trials, Vec::new(), None));

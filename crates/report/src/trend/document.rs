@@ -5,7 +5,7 @@ use analysis::{Leading, Verdict};
 use lab::figure::Unit;
 
 use super::{Change, Figures, RunFigures, Server};
-use crate::chart::{About, Curves, Panel, Series, Spot, Stand};
+use crate::chart::{About, Curves, Panel, Series, Spot, Stand, Trust};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Row, Section, Sign, Table, Tone,
 };
@@ -161,7 +161,8 @@ impl Course<'_> {
             points: self.spots(&server.subject),
         };
         let series: Vec<Series> = self.subjects.iter().map(series).collect();
-        let note = note(&series, self.changes.iter().any(Change::is_any));
+        let is_broken = self.changes.iter().any(Change::is_any);
+        let note = if is_broken { "upright: what changed" } else { "" };
         let panel = Panel { is_log, ..Panel::new(heading, note, unit, 260.0, series) };
         let changes = self.changes.iter().enumerate().filter(|(_, change)| change.is_any());
         let about = About {
@@ -195,8 +196,10 @@ impl Course<'_> {
                 x: place as f64 + 0.5,
                 value: server.value.unwrap_or(f64::NAN),
                 interval: server.interval.filter(|_| !is_invalid),
-                is_doubtful: server.is_doubtful || is_invalid,
-                is_invalid,
+                trust: match is_invalid {
+                    true => Trust::Invalid,
+                    false => Trust::Full.or_doubtful(server.is_doubtful),
+                },
                 is_after_gap: is_after_gap || is_invalid,
                 says: format!("{}: {}", run.named(), server.says()),
             });
@@ -251,17 +254,4 @@ impl Server {
         let verdict = self.verdict.map_or("not run", Verdict::name);
         format!("{}{place}, {verdict}; {}", self.cell.whole_text(), self.version)
     }
-}
-
-/// What the signs mean that are there.
-fn note(series: &[Series], is_broken: bool) -> String {
-    let any = |is: fn(&Spot) -> bool| series.iter().flat_map(|one| &one.points).any(is);
-    let parts = [
-        (any(|spot| spot.interval.is_some()), "bands: 95 % over the rounds"),
-        (any(|spot| spot.is_doubtful && !spot.is_invalid), "hollow: in doubt"),
-        (any(|spot| spot.is_invalid), "crossed: invalid, or not measured"),
-        (is_broken, "upright: what changed"),
-    ];
-    let parts: Vec<&str> = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
-    parts.join(" · ")
 }

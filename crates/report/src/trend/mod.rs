@@ -2,7 +2,7 @@
 
 mod document;
 
-use analysis::{Lead, Leading, Led, Verdict};
+use analysis::{Lead, Leader, Leading, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::Fact;
@@ -76,7 +76,12 @@ impl Findings<'_> {
             workload: table.workload.clone(),
             title: self.workload_title(&table.workload),
             leading: table.leading(),
-            servers: self.board.led(table).iter().map(|led| self.server(led, table)).collect(),
+            servers: self
+                .board
+                .leaders(table)
+                .iter()
+                .map(|leader| self.server(leader, table))
+                .collect(),
         };
         RunFigures {
             id: self.id.clone(),
@@ -89,9 +94,9 @@ impl Findings<'_> {
         }
     }
 
-    fn server(&self, led: &Led<'_>, table: &analysis::Table) -> Server {
-        let row = led.row;
-        let shown = led.lead.as_ref().map(|lead| shown(lead, table.leading()));
+    fn server(&self, leader: &Leader<'_>, table: &analysis::Table) -> Server {
+        let row = leader.row;
+        let shown = leader.lead.as_ref().map(|lead| shown(lead, table.leading()));
         let is_bound = shown.as_ref().is_some_and(|shown| shown.is_bound);
         let cell = match &shown {
             None if row.measured() == 0 => results::unmeasured(row),

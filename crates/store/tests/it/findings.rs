@@ -30,8 +30,8 @@ fn finding(place: usize, verdict: CaseVerdict) -> Finding {
         evidence: Evidence {
             sent: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
             sent_len: 1 << 40,
-            heard: b"\xff\x00".to_vec(),
-            heard_len: 2,
+            received: b"\xff\x00".to_vec(),
+            received_len: 2,
         },
     }
 }
@@ -206,7 +206,7 @@ fn a_check_of_the_same_build_and_version_is_taken_over_from_the_newest_run() {
         let found = store.lasting_conformance("node-http", build, version, MANIFEST).unwrap();
         found.map(|found| found.from_run)
     };
-    assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), None, "nobody was checked");
+    assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), None, "no server was checked");
     store.begin(&checked_run(1)).unwrap();
     let third = store.begin(&checked_run(1)).unwrap();
     assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), Some(Some(3)));

@@ -270,7 +270,7 @@ proptest! {
         counts in prop::array::uniform8(0_u64..1 << 63),
         missed in any::<u64>(),
         late in prop::collection::vec(any::<u64>(), 0..30),
-        heard in prop::collection::btree_map(any::<u64>(), (0_u64..1 << 63, 0_u64..1 << 63), 0..9),
+        received in prop::collection::btree_map(any::<u64>(), (0_u64..1 << 63, 0_u64..1 << 63), 0..9),
         lost in prop::collection::vec(0_u64..1 << 63, Loss::COUNT),
         was_halted in any::<bool>(),
     ) {
@@ -282,9 +282,9 @@ proptest! {
         plateau.missed = missed;
         plateau.late = times(late);
         plateau.lost = lost.try_into().unwrap();
-        plateau.broadcasts = heard
+        plateau.broadcasts = received
             .into_iter()
-            .map(|(number, (first, last))| (number, load::Broadcast { first, last, heard: last }))
+            .map(|(number, (first, last))| (number, load::Broadcast { first, last, received: last }))
             .collect();
         holding.was_halted = was_halted;
         let made = TrialRecord { held: Some(made), ..trial(0) };

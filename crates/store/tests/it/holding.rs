@@ -79,10 +79,10 @@ fn losses(names: &[&str], count: u64) -> [u64; Loss::COUNT] {
 /// The numbers are chosen by a server: some are larger than SQLite's integers, and longer ones need not sort after
 /// shorter ones.
 fn broadcasts(place: u64) -> BTreeMap<u64, Broadcast> {
-    let heard = |first| Broadcast { first, last: first + 5_000_000, heard: 990 };
+    let received = |first| Broadcast { first, last: first + 5_000_000, received: 990 };
     match place {
         0 => BTreeMap::new(),
-        _ => [7, 1 << 63, u64::MAX].into_iter().zip((1..).map(heard)).collect(),
+        _ => [7, 1 << 63, u64::MAX].into_iter().zip((1..).map(received)).collect(),
     }
 }
 

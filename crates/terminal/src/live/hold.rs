@@ -132,10 +132,10 @@ fn rows(
     let messages = over_time(&Second::messages_per_s);
     let most = messages.iter().map(|slot| slot.1).fold(0.0, f64::max);
     let (now, all) = (count(newest.open), header.connections as f64);
-    let heard = format!("{} /s", rate(newest.messages_per_s().round()));
+    let received = format!("{} /s", rate(newest.messages_per_s().round()));
     [
         beside("open", &now, blocks(&open, all), Ink::Good),
-        beside("messages", &heard, blocks(&messages, most), Ink::Plain),
+        beside("messages", &received, blocks(&messages, most), Ink::Plain),
     ]
 }
 

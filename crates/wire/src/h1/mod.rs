@@ -136,7 +136,7 @@ impl<'a> Session<'a> for H1<'a> {
         while let Some(&first) = rest.first() {
             match &mut self.state {
                 // RFC 9112, 9.2: bytes that no request waits for are never an answer to one.
-                State::Idle => return Err(unasked(first)),
+                State::Idle => return Err(unsolicited(first)),
                 State::Requested => {
                     news.push(News::FirstByte(self.exchange));
                     self.state = State::Head;
@@ -290,7 +290,7 @@ impl H1<'_> {
 }
 
 /// Distinguished by the first byte, so that it does not matter how the bytes were cut.
-fn unasked(first: u8) -> WireFault {
+fn unsolicited(first: u8) -> WireFault {
     if first == b'H' { WireFault::Unsolicited } else { WireFault::Surplus }
 }
 

@@ -117,8 +117,8 @@ fn what_was_not_requested_is_never_an_answer() {
     check(&[&answer[..], answer].concat(), &expect!["first, 200, proto.unsolicited"]);
     check(&[&answer[..], b"EXTRA"].concat(), &expect!["first, 200, proto.surplus"]);
     let limits = Limits::default();
-    let mut unasked = H1::new(&limits);
-    assert_eq!(unasked.receive(answer, &mut Vec::new()), Err(WireFault::Unsolicited));
+    let mut idle = H1::new(&limits);
+    assert_eq!(idle.receive(answer, &mut Vec::new()), Err(WireFault::Unsolicited));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! RFC 9112: request lines, Host, fields, framing, chunks, and what happens after an error.
 
 use super::{Line, bends, breaks, keeps};
-use crate::script::Act::{self, Answer, Close, Hear, Last, Pause, Reset, Say};
+use crate::script::Act::{self, Answer, Close, Last, Pause, Receive, Reset, Say};
 
 pub(super) const ONLY_WARN: &[&str] = &[];
 
@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Line] = &[
     keeps(&["H1-B01"], PAGE),
     keeps(&["H1-B01"], &[Pause(200), Answer(200, "")]),
     breaks(&["H1-B01"], &[Answer(404, "")]),
-    breaks(&["H1-B01"], &[Hear]),
+    breaks(&["H1-B01"], &[Receive]),
     breaks(&["H1-B01"], &[Reset]),
     keeps(&["H1-B03", "H1-B04", "H1-B05", "H1-B06"], ECHO),
     breaks(&["H1-B03", "H1-B04"], &[Answer(200, "hell")]),

@@ -263,21 +263,21 @@ impl Case {
             is_open(life) && self.order.silence.as_nanos() as Nanos <= until - since
         };
         let is_echo = self.order.sends.is_some();
-        let heard: Vec<(Nanos, Option<Nanos>)> = all
+        let received: Vec<(Nanos, Option<Nanos>)> = all
             .iter()
             .flat_map(|life| &life.messages)
             .filter(|(at, _)| measured(*at))
             .copied()
             .collect();
-        let (messages, length) = (heard.len() as u64, until.saturating_sub(times.measured_from));
+        let (messages, length) = (received.len() as u64, until.saturating_sub(times.measured_from));
         let whole = self.order.beat.filter(|_| !is_echo).map(|beat| {
             let beat = beat.as_nanos() as Nanos;
             let lasted = length / beat * beat;
             let end = times.measured_from + lasted;
-            (heard.iter().filter(|(at, _)| *at < end).count() as u64, lasted)
+            (received.iter().filter(|(at, _)| *at < end).count() as u64, lasted)
         });
         let (of, over) = whole.unwrap_or((messages, length));
-        let late = heard.iter().filter_map(|(at, due)| Some(at - (*due)?));
+        let late = received.iter().filter_map(|(at, due)| Some(at - (*due)?));
         Figures {
             asked: times.connections,
             begun: count(&|life| is_begun(life)),

@@ -337,7 +337,7 @@ fn conditions() -> Vec<(&'static str, Condition)> {
         ("refuses", || (Box::new(|now| (now + MILLI, Act::Refuse)), stalls(HOUR, HOUR))),
         ("a backlog of one", || (queue_of_one(), stalls(HOUR, HOUR))),
         ("resets", || (at_once(), seventh(vec![Act::Reset]))),
-        ("closes unheard", || (at_once(), seventh(vec![Act::Fin]))),
+        ("closes before an answer", || (at_once(), seventh(vec![Act::Fin]))),
         ("wrong bodies", || {
             (
                 at_once(),

@@ -6,11 +6,15 @@ use crate::load::fixture::{MS, closed, fail, finished, healthy, open, order};
 use crate::render::{self, Screen};
 
 fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
+    expected.assert_eq(&shown(order, change));
+}
+
+fn shown(order: Order, change: impl FnOnce(&mut Recording)) -> String {
     let mut recording = healthy();
     change(&mut recording);
     let run = finished(order, recording);
     let screen = Screen { width: 80, is_coloured: false, is_full: false };
-    expected.assert_eq(&render::text(&document(&run), screen));
+    render::text(&document(&run), screen)
 }
 
 #[test]
@@ -188,46 +192,18 @@ fn nothing_but_refusals() {
 fn offered_sessions_are_said_as_the_requests_that_they_offer() {
     let arrivals = Arrivals::Constant(Rate::per_s(200).unwrap());
     let sessions = order(Load::Sessions { arrivals, calls: 10, max_connections: 100 });
-    check(
-        sessions,
-        |recording| {
-            let sessions = &mut recording.total.sessions;
-            (sessions.attempted, sessions.complete) = (2_000, 2_000);
-        },
-        &expect![[r#"
-            GET http://localhost:8080/hello at 127.0.0.1:8080
-            sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s · 1 lane
-            verdict: valid
-
-            measured    20,000 correct answers in 10.0 s
-            offered     2,000 requests/s
-            on time     100 %: 20,000 of 20,000 requests that were due were answered
-                        correctly within 5.00 s
-            throughput  2,000 correct answers/s
-
-                        samples    mean   sd     p50     p90     p99   p99.9     max
-            response     20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-            service      20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-            first byte   20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
-            late         20,000  10.0µs  0ns  10.0µs  10.0µs  10.0µs  10.0µs  10.0µs
-
-            response time, how many answers took how long
-              1.00 ms – 1.20 ms  20,000  ████████████████████████████████████████
-
-            books     attempted 20,000 = correct 20,000 + failed 0 + under way 0
-            sessions  attempted 2,000 = complete 2,000 + failed 0 + under way 0
-
-            connections  0 begun, 0 established, 0 failed
-            bytes        0 B sent, 0 B received
-            instrument   busy 50 %, polling 0 % of the time, p99 10.0 µs late
-                         5.00 s of CPU time, polling included; 250 µs a request
-                         5.00 MB of memory at the most, 2.00 ms of CPU time for the live
-                         view
-
-            in short
-            verdict: valid
-            It completed 2,000 of 2,000 sessions of 10 calls, and answered 2,000 of 2,000
-            requests/s, half of them within 1.00 ms and 99 % within 1.00 ms.
-        "#]],
-    );
+    let text = shown(sessions, |recording| {
+        let sessions = &mut recording.total.sessions;
+        (sessions.attempted, sessions.complete) = (2_000, 2_000);
+    });
+    let of_them = |line: &&str| ["sessions", "requests"].iter().any(|word| line.contains(word));
+    let lines: Vec<&str> = text.lines().filter(of_them).collect();
+    expect![[r#"
+        sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s · 1 lane
+        offered     2,000 requests/s
+        on time     100 %: 20,000 of 20,000 requests that were due were answered
+        sessions  attempted 2,000 = complete 2,000 + failed 0 + under way 0
+        It completed 2,000 of 2,000 sessions of 10 calls, and answered 2,000 of 2,000
+        requests/s, half of them within 1.00 ms and 99 % within 1.00 ms."#]]
+    .assert_eq(&lines.join("\n"));
 }

@@ -26,8 +26,8 @@ fn finding(place: usize, verdict: CaseVerdict, says: &str) -> Finding {
         evidence: Evidence {
             sent: format!("GET / HTTP/1.1\r\n{says}").into_bytes(),
             sent_len: 5_000,
-            heard: b"\xff\x00\x1b[31m</pre><script>".to_vec(),
-            heard_len: 20,
+            received: b"\xff\x00\x1b[31m</pre><script>".to_vec(),
+            received_len: 20,
         },
     }
 }
@@ -128,7 +128,7 @@ fn the_page_shows_what_servers_did_and_obeys_nothing_of_it() {
     assert!(page.contains("gone afterwards.") && page.contains("Round by round: pass, fail."));
     for what in ["svg ", ".results tr"] {
         let pale = |slot: usize| format!("{what}[data-s=\"{slot}\"]{{filter:grayscale(1)");
-        assert!(page.contains(&pale(1)), "who is not ranked is pale: {what}");
+        assert!(page.contains(&pale(1)), "a server that is not ranked is pale: {what}");
         assert!(!page.contains(&pale(0)), "{what}");
     }
     let alone =

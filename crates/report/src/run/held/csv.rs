@@ -33,10 +33,11 @@ fn round<'t>(
     trial: &JudgedTrial,
 ) -> Option<&'t Round> {
     let ramps = findings.board.ramps.iter().find(|ramps| ramps.workload == workload)?;
-    let climb = ramps.climbs.iter().find(|climb| {
-        climb.subject == row.subject && Point::Held(climb.connections) == row.point
-    })?;
-    climb.rounds.iter().find(|round| round.number == trial.number)
+    let held = ramps
+        .subjects
+        .iter()
+        .find(|held| held.subject == row.subject && Point::Held(held.connections) == row.point)?;
+    held.rounds.iter().find(|round| round.number == trial.number)
 }
 
 fn line(first: &[String], figures: &[PlateauFigure<'_>], plateau: Option<&RoundPlateau>) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Basis, Cause, Climb, Estimate, FirstFailure, Memory, Ramps};
+use analysis::{Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps};
 use lab::experiment::{Experiment, Shape};
 use lab::figure::Unit;
 
@@ -12,8 +12,8 @@ use crate::units::{count, duration};
 use crate::written::number;
 
 /// How often it was measured.
-pub(super) fn rounds(climbs: &[(&Ramps, &Climb)]) -> String {
-    let rounds: BTreeSet<usize> = climbs.iter().map(|(_, climb)| climb.measured).collect();
+pub(super) fn rounds(subjects: &[(&Ramps, &HeldSubject)]) -> String {
+    let rounds: BTreeSet<usize> = subjects.iter().map(|(_, held)| held.measured).collect();
     let said: Vec<String> = rounds.iter().map(|rounds| count(*rounds as u64)).collect();
     match said.as_slice() {
         [one] if one == "1" => "one round".into(),
@@ -22,8 +22,8 @@ pub(super) fn rounds(climbs: &[(&Ramps, &Climb)]) -> String {
 }
 
 /// What the price list's columns mean.
-pub(super) fn price_legend(climbs: &[(&Ramps, &Climb)]) -> String {
-    let slopes = || climbs.iter().filter_map(|(_, climb)| climb.price.memory);
+pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
+    let slopes = || subjects.iter().filter_map(|(_, held)| held.price.memory);
     let of = |memory: Memory| slopes().any(|slope| slope.of == memory);
     let by = |basis| slopes().any(|slope| slope.basis == basis && slope.interval.is_some());
     let memory = match (of(Memory::Pss), of(Memory::Rss)) {
@@ -47,7 +47,7 @@ pub(super) fn price_legend(climbs: &[(&Ramps, &Climb)]) -> String {
         "reached: the most that were open where no more than 0.1 % of those requested were lost"
             .into(),
     );
-    if climbs.iter().any(|(_, climb)| climb.price.after.is_some()) {
+    if subjects.iter().any(|(_, held)| held.price.after.is_some()) {
         parts.push("given back: of the memory that they took, after all were closed".into());
     }
     parts.push(
@@ -62,25 +62,25 @@ pub(super) fn plateau_legend(ramps: &Ramps) -> String {
     let mut parts = vec![
         "of connections, what happened since the step began; of all else, what was seen in its measured part".to_string(),
     ];
-    let plateaus = || ramps.climbs.iter().flat_map(|climb| &climb.plateaus);
+    let plateaus = || ramps.subjects.iter().flat_map(|held| &held.plateaus);
     if plateaus().any(|plateau| 1 < plateau.rounds) {
         parts.push("failed, lost, silent, waiting, missed: sums over n rounds; all else: the mean of the rounds".into());
     }
     parts.push(
         "late: messages against their beat; own: the most that dyno itself may have added".into(),
     );
-    if ramps.climbs.iter().any(|climb| climb.is_reference) {
+    if ramps.subjects.iter().any(|held| held.is_reference) {
         parts.push("(ref.): the reference's late p99 with as many connections: what the load and the machine add".into());
     }
     parts.join(" · ")
 }
 
 /// `2,000: 30 lost, recv.reset`; none for a server that held nothing at all.
-pub(super) fn gave_way(climb: &Climb) -> Option<String> {
-    if climb.rounds.is_empty() {
+pub(super) fn gave_way(held: &HeldSubject) -> Option<String> {
+    if held.rounds.is_empty() {
         return Some("–".into());
     }
-    let found = climb.price.gave_way.as_ref()?;
+    let found = held.price.gave_way.as_ref()?;
     let main = found.causes.first()?;
     // All causes are listed below the tables.
     let more = if 1 < found.causes.len() { "…" } else { "" };
@@ -103,8 +103,8 @@ fn short(cause: &Cause) -> String {
 }
 
 /// The same with all causes, and what they mean.
-pub(super) fn gave_way_in_full(climb: &Climb) -> Option<String> {
-    let found = climb.price.gave_way.as_ref()?;
+pub(super) fn gave_way_in_full(held: &HeldSubject) -> Option<String> {
+    let found = held.price.gave_way.as_ref()?;
     let causes: Vec<String> = found.causes.iter().map(full).collect();
     Some(format!("{}{}; {}", place(found), some(found), causes.join("; ")))
 }
@@ -140,7 +140,7 @@ fn full(cause: &Cause) -> String {
             format!("{} were lost: {loss} ({})", count(*times), loss.meaning())
         }
         Cause::Waiting(times) => format!("{} neither opened nor failed", count(*times)),
-        Cause::Silent(times) => format!("{} were open and heard nothing", count(*times)),
+        Cause::Silent(times) => format!("{} were open and received nothing", count(*times)),
         Cause::Late { p99_ms, bound_ms } => format!(
             "one message in a hundred came {} late or more (a tenth of the beat is {})",
             number(Unit::Milliseconds, *p99_ms),
@@ -151,10 +151,10 @@ fn full(cause: &Cause) -> String {
 }
 
 /// By plateau and cause; each cause's meaning once.
-pub(super) fn losses(climb: &Climb) -> Option<String> {
+pub(super) fn losses(held: &HeldSubject) -> Option<String> {
     let mut known = BTreeSet::new();
     let mut texts = Vec::new();
-    for plateau in climb.plateaus.iter().filter(|plateau| !plateau.gone.is_empty()) {
+    for plateau in held.plateaus.iter().filter(|plateau| !plateau.gone.is_empty()) {
         let mut causes = Vec::new();
         for gone in &plateau.gone {
             let how = if gone.was_open { "lost" } else { "failed" };
@@ -170,8 +170,8 @@ pub(super) fn losses(climb: &Climb) -> Option<String> {
 }
 
 /// Memory before, at most and after.
-pub(super) fn after(climb: &Climb) -> Option<String> {
-    let after = climb.price.after.as_ref()?;
+pub(super) fn after(held: &HeldSubject) -> Option<String> {
+    let after = held.price.after.as_ref()?;
     let shown = |estimate: &Estimate| shown_in(Unit::Bytes, estimate);
     let given_back = after.given_back_percent.map_or(String::new(), |share| {
         format!(": {} of what they took was given back", shown_in(Unit::Percent, &share))

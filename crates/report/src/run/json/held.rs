@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    After, Cause, Climb, FirstFailure, HeldNumbers, LossCount, Plateau, PlateauFigure, Ramps,
+    After, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Plateau, PlateauFigure, Ramps,
     Round, Slope, Sums,
 };
 use lab::experiment::Point;
@@ -22,13 +22,13 @@ pub(super) struct RampsJson<'t> {
     /// the workload
     workload: &'t str,
     /// each subject, with each number of connections that it was to hold in the end
-    subjects: Vec<ClimbJson<'t>>,
+    subjects: Vec<HeldSubjectJson<'t>>,
 }
 
-/// A subject on its way up. A trial of held connections is a whole ramp, and its plateaus are the places of the axis.
+/// A subject and the steps of its ramp. A trial of held connections is a whole ramp, and its plateaus are the places of the axis.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "climb")]
-struct ClimbJson<'t> {
+#[schemars(rename = "held_subject")]
+struct HeldSubjectJson<'t> {
     /// the subject
     subject: &'t str,
     /// it is no competitor
@@ -210,23 +210,27 @@ struct RoundPlateauJson<'t> {
 pub(super) fn all<'t>(findings: &'t Findings<'_>) -> Vec<RampsJson<'t>> {
     let one = |ramps: &'t Ramps| RampsJson {
         workload: &ramps.workload,
-        subjects: ramps.climbs.iter().map(|found| climb(findings, ramps, found)).collect(),
+        subjects: ramps.subjects.iter().map(|found| held_subject(findings, ramps, found)).collect(),
     };
     findings.board.ramps.iter().map(one).collect()
 }
 
-fn climb<'t>(findings: &'t Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> ClimbJson<'t> {
-    let price = &climb.price;
+fn held_subject<'t>(
+    findings: &'t Findings<'_>,
+    ramps: &Ramps,
+    held: &'t HeldSubject,
+) -> HeldSubjectJson<'t> {
+    let price = &held.price;
     let figures: Vec<PlateauFigure<'t>> = findings.board.plateau_figures().collect();
     let tables = findings.board.tables.iter().filter(|table| table.workload == ramps.workload);
     let row = tables
         .flat_map(|table| &table.rows)
-        .find(|row| row.subject == climb.subject && row.point == Point::Held(climb.connections));
-    ClimbJson {
-        subject: &climb.subject,
-        is_reference: climb.is_reference,
-        connections: climb.connections,
-        rounds_measured: climb.measured,
+        .find(|row| row.subject == held.subject && row.point == Point::Held(held.connections));
+    HeldSubjectJson {
+        subject: &held.subject,
+        is_reference: held.is_reference,
+        connections: held.connections,
+        rounds_measured: held.measured,
         verdict: row.map_or(ExplainedVerdict::default(), verdict::of_row),
         price: PriceJson {
             memory_per_connection: price.memory.as_ref().map(SlopeJson::from),
@@ -235,8 +239,8 @@ fn climb<'t>(findings: &'t Findings<'_>, ramps: &Ramps, climb: &'t Climb) -> Cli
             gave_way: price.gave_way.as_ref().map(GaveWayJson::from),
             memory_after: price.after.as_ref().map(AfterJson::from),
         },
-        plateaus: climb.plateaus.iter().map(|one| plateau(one, &figures)).collect(),
-        rounds: climb.rounds.iter().map(|one| round(one, &figures)).collect(),
+        plateaus: held.plateaus.iter().map(|one| plateau(one, &figures)).collect(),
+        rounds: held.rounds.iter().map(|one| round(one, &figures)).collect(),
     }
 }
 
