@@ -394,7 +394,10 @@ fn ordered(trial: &TrialRecord, recording: &Recording, terms: Terms) -> Ordered 
             Point::Connections(connections) => Some(connections),
             Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
         },
-        looked_away: readings::longest_gap(trial),
+        looked_away: match trial.loaded.as_ref().and_then(|loaded| loaded.in_turns) {
+            None => readings::longest_gap(trial),
+            Some(turns) => turns.looked_away,
+        },
     }
 }
 

@@ -177,7 +177,6 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         10 samples are too few for a p99, which takes 1,000; measure for longer
         10 samples are too few for a p99, which takes 1,000; let it run longer (-d, -n)
         2,000 samples are too few for p99.9, which takes 10,000; let it run longer (-d, -n)
-        it was stopped after 1.50 s; let it run to its end to measure all that was ordered
         it gave up: nothing but failures, mostly connect.refused (no server listens there); see whether the server runs, and at this address
         nothing was attempted in the measured time; ask once by hand (curl -v) and compare with what is expected
         not one of 7 attempts was answered as expected, mostly recv.deadline (the answer began and did not end within the time-out); ask once by hand (curl -v) and compare with what is expected
