@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use check::{Case, CheckPlan, Scheduling, Target, catalogue};
 use lab::conformance::Conformance;
-use lab::record::{Entry, OutcomeKind, RunRecord};
-use lab::subject::Serving;
+use lab::record::{Entry, OutcomeKind, RACE, RunRecord};
+use lab::subject::{Serving, Site};
 use lab::visit::{RunningServer, Visit, VisitSetup, target};
 use lab::workload::Workload;
 use store::{Store, StoreError};
@@ -82,6 +82,7 @@ impl<'a> Run<'a> {
         let (warden, workloads) = (campaign.warden(), &campaign.spoken);
         let setup =
             VisitSetup { cache: &campaign.cache, warden: &warden, workloads, halt: self.halt };
+        let is_race = self.record.facts.iter().any(|fact| fact.name == RACE);
         for (place, entry) in left.iter().enumerate() {
             let entrant = self.entrants.iter().find(|it| it.subject.name == entry.name);
             let Some(entrant) = entrant else { continue };
@@ -89,7 +90,16 @@ impl<'a> Run<'a> {
                 let (subject, subjects) = (entry.name.as_str(), left.len());
                 watch(&Event::Checking { subject, place: place + 1, subjects, done, cases });
             };
-            let Some(found) = checked(setup, entrant, on) else {
+            let checked = match &entrant.subject.serving {
+                // A check may harm a server: one that dyno did not start is checked only where that was asked for.
+                Serving::Found(site) if is_race && site.address.ip().is_loopback() => {
+                    checked_where_it_runs(setup, entrant, site, on)
+                }
+                Serving::Found(_) | Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => {
+                    checked(setup, entrant, on)
+                }
+            };
+            let Some(found) = checked else {
                 watch(&Event::Abandoned);
                 return Ok(Ended::Interrupted);
             };
@@ -117,25 +127,29 @@ fn lasting(
     store.lasting_conformance(&entry.name, &entry.build, &entry.version, manifest)
 }
 
-/// Starts a subject, runs all cases against it, and ends it; one that runs already goes on. None if interrupted.
+/// Runs all cases against a server that runs already, and goes on running; none if interrupted.
+fn checked_where_it_runs(
+    setup: VisitSetup<'_>,
+    entrant: &Entrant,
+    site: &Site,
+    on: &mut dyn FnMut(usize, usize),
+) -> Option<Conformance> {
+    let usual = target(site.address, &entrant.subject, setup.workloads);
+    let get = site.target.clone().unwrap_or_else(|| usual.get.clone());
+    let page = Target { authority: site.host.clone(), get, ..usual };
+    let (plan, help) = (CheckPlan::new(page, cases()), RunningServer(setup.halt));
+    let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
+    let name = &entrant.subject.name;
+    (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
+}
+
+/// Starts a subject, runs all cases against it, and ends it; none if interrupted.
 fn checked(
     setup: VisitSetup<'_>,
     entrant: &Entrant,
     on: &mut dyn FnMut(usize, usize),
 ) -> Option<Conformance> {
     let name = &entrant.subject.name;
-    if let Serving::Found(site) = &entrant.subject.serving {
-        if !site.address.ip().is_loopback() {
-            let says = "it is not on this machine, and a check may harm a server";
-            return Some(Conformance::of(name, Err(says.into())));
-        }
-        let usual = target(site.address, &entrant.subject, setup.workloads);
-        let get = site.target.clone().unwrap_or_else(|| usual.get.clone());
-        let page = Target { authority: site.host.clone(), get, ..usual };
-        let (plan, help) = (CheckPlan::new(page, cases()), RunningServer(setup.halt));
-        let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
-        return (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)));
-    }
     let visit = match Visit::begin(setup, &entrant.subject, &entrant.built) {
         Ok(visit) => visit,
         Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,

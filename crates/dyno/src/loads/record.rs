@@ -6,7 +6,7 @@ use lab::record::{
     Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG, QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey,
     TrialRecord,
 };
-use load::{Load, Order};
+use load::{Arrivals, Load, Order};
 use report::load::{FinishedLoad, RequestSource};
 
 use crate::order::flags::LoadFlags;
@@ -73,7 +73,11 @@ fn texts(
     let course = Course {
         name: texts::LOAD,
         question: plan.asked.words(),
-        duration: stop.duration,
+        // Steps have lengths of their own.
+        duration: match load.arrivals() {
+            Some(Arrivals::Steps(_)) => None,
+            Some(_) | None => stop.duration,
+        },
         total: stop.total,
         warmup: *warmup,
         timeout: *timeout,

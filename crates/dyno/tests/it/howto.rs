@@ -37,7 +37,7 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 14] = [
+const ELSEWHERE: [(&str, &str); 21] = [
     ("calibrate", "--json --output --quick calibrate"),
     (
         "check",
@@ -53,25 +53,25 @@ const ELSEWHERE: [(&str, &str); 14] = [
          --step --text --timeout hold",
     ),
     ("init", "init"),
-    ("list", "--json list"),
+    ("list", "--json list --store"),
     (
         "load",
-        "--arrivals --body --body-file --calls --connections --expect-header --expect-status --header \
+        "--body --body-file --calls --connections --expect-header --expect-status --header \
          --http1.0 --i-may-load-this-target --json --lenient --max-connections --method --no-keepalive \
-         --no-live --on-time --output --rate --requests --seed --sessions --source --spin --timeout --unix \
+         --no-live --on-time --output --rate --seed --sessions --source --spin --timeout --unix \
          --warmup",
     ),
     (
         "race",
         "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
          --header --i-may-load-this-target --isolate --json --limit --max-connections --method --no-ceiling \
-         --no-keepalive --rate --ready --same --seed --sessions --slices --store --timeout --until --warmup",
+         --no-keepalive --rate --ready --same --seed --sessions --slices --store --timeout --until --warmup --total",
     ),
     ("report", "--full --store --trend --workload"),
     (
         "run",
         "--format --full --json --load-cpus --no-check --output --quick --resume --show --store \
-         --subject-cpus run",
+         --subject-cpus run --i-may-load-this-target",
     ),
     (
         "serve",
@@ -80,6 +80,13 @@ const ELSEWHERE: [(&str, &str); 14] = [
     ),
     ("setup", "--all --yes setup"),
     ("view", "--port --store view"),
+    ("audit", "--connections --times-in --json"),
+    ("requests", "--origin"),
+    ("new", "--method --header --body --expect-status"),
+    ("rm", "--dry-run --store"),
+    ("prune", "--unfinished --store"),
+    ("export", "--store"),
+    ("man", "--to man"),
 ];
 
 /// One ```sh block. Its lines keep their numbers.

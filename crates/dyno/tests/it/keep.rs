@@ -140,8 +140,10 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
         let all = ["load", "{url}/hello", "--keep", "--store", &store];
         rig.dyno(&[&all[..], flags].concat()).status(2)
     };
-    keep(&["-r", "1..100", "-d", "1s"])
-        .stderr_has("--rate: a load that is kept or repeated has one rate");
+    let times = folder.file("times");
+    fs::write(&times, "0\n0.1\n0.2\n").unwrap();
+    keep(&["--arrivals", &times])
+        .stderr_has("--arrivals: a load that is kept or repeated has a rate");
     keep(&["-H", "A: 1", "-H", "a: 2"]).stderr_has("the field `a` is given twice");
     let binary = folder.file("binary");
     fs::write(&binary, [0xff, 0]).unwrap();
@@ -154,6 +156,23 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
     load(&["--keep", "--store", "/no/such/folder/s"]).stderr_has("/no/such/folder/s");
     assert_eq!(rig.requests(), 0);
     assert!(!PathBuf::from(&store).exists(), "nothing was kept");
+}
+
+#[test]
+fn a_ramp_and_steps_are_kept_and_called_by_their_rates() {
+    let folder = Folder::new("course");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    let report = |run: &str| rig.dyno(&["report", run, "--store", &store]).status(0);
+    let keep = |rate: &str, more: &[&str]| {
+        let all = ["load", "{url}/hello", "--keep", "--store", &store, "-r", rate];
+        let ran = rig.dyno(&[&all[..], more].concat());
+        assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
+    };
+    keep("50..200", &["-d", "600ms"]);
+    report("1").stdout_has("open: from 50 to 200 requests/s within 600 ms");
+    keep("100:300ms,200:300ms", &[]);
+    report("2").stdout_has("open: requests at 100/s for 300 ms, then 200/s for 300 ms");
 }
 
 #[test]

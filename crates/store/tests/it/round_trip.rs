@@ -77,11 +77,12 @@ fn a_trial_is_kept_once_and_only_where_it_was_planned() {
 #[test]
 fn trials_that_belong_together_are_kept_together_or_not_at_all() {
     let folder = Folder::new();
-    let (mut store, id) = filled(&folder.store(), 1);
-    let says = store.keep_together(id, &[trial(1), trial(9)]).unwrap_err().fault;
+    let (mut store, _) = filled(&folder.store(), 1);
+    let id = store.begin(&run(2)).unwrap();
+    let says = store.keep_together(id, &[trial(0), trial(9)]).unwrap_err().fault;
     assert_eq!(says, Fault::NotPlanned(id, 9));
-    assert_eq!(store.kept(id).unwrap(), [0], "the first of the two was not kept either");
-    store.keep_together(id, &[trial(1)]).unwrap();
+    assert!(store.kept(id).unwrap().is_empty(), "the first of the two was not kept either");
+    store.keep_together(id, &[trial(0), trial(1)]).unwrap();
     assert_eq!(store.kept(id).unwrap(), [0, 1]);
 }
 
