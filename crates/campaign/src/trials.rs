@@ -1,12 +1,14 @@
 //! Runs the trials of a plan that are needed and not kept yet, one after the other, and keeps each.
 
 use std::collections::VecDeque;
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use analysis::Rounds;
 use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::subject::Serving;
 use lab::trial::{self, Candidate, Part, Round, Setup};
 use load::{Halt, Place};
 use store::{Extent, Kept, RunId, Store, StoreError};
@@ -145,7 +147,9 @@ impl Means<'_> {
     ) -> Result<Vec<TrialRecord>, Refusal> {
         watch(&Event::Together(keys));
         let length = self.campaign.experiment.slices.unwrap_or_default();
-        let (round, watch) = (Round::new(keys.len(), 0, length), Mutex::new(watch));
+        let round =
+            Round::new(keys.len(), 0, length).with_one_server_twice(self.meet_one_server(keys));
+        let watch = Mutex::new(watch);
         std::thread::scope(|scope| {
             // Every place is there before the first trial, and is given up by whatever ends its trial: no side can
             // wait for one that will never come.
@@ -166,6 +170,20 @@ impl Means<'_> {
             };
             threads.into_iter().map(join).collect()
         })
+    }
+
+    /// Whether two of these servers, which run already, have one address.
+    fn meet_one_server(self, keys: &[&TrialKey]) -> bool {
+        let address = |key: &&TrialKey| {
+            let entrant = self.entrants.iter().find(|it| it.subject.name == key.subject)?;
+            match &entrant.subject.serving {
+                Serving::Found(site) => Some(site.address),
+                Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => None,
+            }
+        };
+        let mut addresses: Vec<SocketAddr> = keys.iter().filter_map(address).collect();
+        addresses.sort_unstable();
+        addresses.windows(2).any(|pair| pair[0] == pair[1])
     }
 
     fn try_one(

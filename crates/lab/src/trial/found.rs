@@ -9,7 +9,7 @@ use super::{Event, Trial, outcome};
 use crate::arrival::PATIENCE;
 use crate::record::{Fact, Outcome, OutcomeKind, Phase, TrialRecord};
 use crate::subject::Site;
-use machine::monitor::{Watch, WatchPlan};
+use machine::monitor::{Watch, WatchPlan, cpu_ns_of};
 use machine::process::family_of;
 use machine::sockets::owners;
 
@@ -34,11 +34,16 @@ impl Trial<'_, '_> {
         let trial = Trial { workload: &workload, ..*self };
         let began = Instant::now();
         let port = is_here(site.address.ip()).then(|| site.address.port());
+        let found = port.map_or(Vec::new(), processes);
+        if let Some(attendance) = self.attendance.filter(|_| !found.is_empty()) {
+            let pids = found.clone();
+            attendance.read_cpu(Box::new(move || cpu_ns_of(&pids)));
+        }
         let watch = Watch::start(WatchPlan {
             period: WatchPlan::PERIOD,
             began,
             root: None,
-            found: port.map_or(Vec::new(), processes),
+            found,
             readings: None,
             port,
             probe_socket: None,

@@ -20,6 +20,8 @@ use crate::record::{InTurns, TrialRecord};
 pub struct Round {
     turns: Turns,
     length: Duration,
+    /// Two sides are one and the same server, such as two of its paths.
+    has_one_server_twice: bool,
     quiet: Mutex<()>,
 }
 
@@ -27,7 +29,18 @@ impl Round {
     /// So many sides, of which `first` has the first turn; a turn lasts so long.
     #[must_use]
     pub fn new(sides: usize, first: usize, length: Duration) -> Round {
-        Round { turns: Turns::new(sides, first, length), length, quiet: Mutex::new(()) }
+        Round {
+            turns: Turns::new(sides, first, length),
+            length,
+            has_one_server_twice: false,
+            quiet: Mutex::new(()),
+        }
+    }
+
+    /// The same, where two sides may be one and the same server: it works in the turns of both.
+    #[must_use]
+    pub fn with_one_server_twice(self, has_one_server_twice: bool) -> Round {
+        Round { has_one_server_twice, ..self }
     }
 
     /// The place of one side, which is to be taken once.
@@ -89,6 +102,8 @@ impl Attendance<'_> {
         self.be_alone();
         let others = self.place.turns_of_the_others();
         let own_time = OwnTime::new(&self.place.turns(), &others, monotonic_ns(began));
+        let works_for_others = self.round.has_one_server_twice;
+        let own_time = OwnTime { works_for_others, ..own_time };
         let _ = self.own_time.set(own_time);
         recording
     }
@@ -117,6 +132,8 @@ pub(super) struct OwnTime {
     turns: Vec<Turn>,
     /// The CPU time that the server of each other side had used when its turns began and ended.
     others: Vec<Vec<(Nanos, f64)>>,
+    /// The server of this side is that of another, too.
+    works_for_others: bool,
 }
 
 impl OwnTime {
@@ -131,6 +148,7 @@ impl OwnTime {
         OwnTime {
             turns: turns.iter().map(turn).collect(),
             others: others.iter().map(other).collect(),
+            works_for_others: false,
         }
     }
 
@@ -151,7 +169,7 @@ impl OwnTime {
             own: self.turns.iter().map(|turn| turn.until.saturating_sub(turn.from)).sum(),
             others: self.gaps().map(|(one, next)| next.from.saturating_sub(one.until)).sum(),
             cpu_own: own.sum(),
-            cpu_others: others.sum(),
+            cpu_others: others.sum::<Option<Nanos>>().filter(|_| !self.works_for_others),
         };
         Some((first.from, in_turns))
     }
@@ -203,11 +221,12 @@ impl OwnTime {
     /// own, whenever it grew; where it can be, its CPU time is that which was read when the turns began and ended.
     fn keep_alone(&self, series: &mut [Series]) {
         for series in series {
-            if series.name == "machine.cpu.other" {
+            if series.name == "machine.cpu.other" && !self.works_for_others {
                 self.leave_out_the_others(&mut series.points);
             }
             let exact = (series.name == "subject.cpu.total").then(|| self.cpu_points()).flatten();
-            let is_shared = !series.name.starts_with("subject.") && reading_grows(&series.name);
+            let is_own = series.name.starts_with("subject.") && !self.works_for_others;
+            let is_shared = !is_own && reading_grows(&series.name);
             let grown = |at: Nanos| match is_shared {
                 true => self.grown_in_gaps(&series.points, at),
                 false => 0.0,

@@ -176,6 +176,14 @@ fn sum(values: impl Iterator<Item = Option<u64>>) -> Option<f64> {
     values.flatten().map(|value| value as f64).reduce(|left, right| left + right)
 }
 
+/// The CPU time that these processes and their children that have ended have used; none if one of them is gone.
+#[must_use]
+pub fn cpu_ns_of(pids: &[u32]) -> Option<u64> {
+    let used = |stat: Stat| stat.user + stat.system + stat.children_user + stat.children_system;
+    let ticks: Option<u64> = pids.iter().map(|pid| Stat::of(*pid).map(used)).sum();
+    Some(ticks? * Units::of_this_machine().tick_ns)
+}
+
 /// The memory that these processes have now.
 pub fn resident_bytes(pids: &[u32]) -> u64 {
     let pages: u64 = pids.iter().filter_map(|pid| Stat::of(*pid)).map(|stat| stat.resident).sum();
