@@ -35,25 +35,49 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let is_silent = flags.no_live || flags.feed.is_on_terminal();
     let style = if is_silent { Style::Nothing } else { Style::usual() };
     let halt = halt_on_interrupt()?;
-    let count = flags.keeping.loads();
+    let count = flags.keeping.loads() as usize;
     let mut loads: Vec<FinishedLoad> = Vec::new();
-    let mut fed = Ok(());
-    while loads.len() < count as usize && !halt.is_asked() {
-        let (load, written) = press(plan.nth(loads.len() as u32), style, &halt, flags)?;
+    let (mut fed, mut cut_short) = (Ok(()), Ok(()));
+    while loads.len() < count && !halt.is_asked() {
+        let pressed = press(plan.nth(loads.len() as u32), style, &halt, flags);
+        let (load, written) = match pressed {
+            Ok(pressed) => pressed,
+            Err(refusal) if loads.is_empty() => return Err(refusal),
+            Err(refusal) => {
+                cut_short = Err(refusal);
+                break;
+            }
+        };
         fed = fed.and(written);
-        if let Some(shelf) = &mut shelf {
-            shelf.put(&load)?;
+        if load.recording.end == End::Halted && !loads.is_empty() {
+            terminal::notice(&format!(
+                "dyno: load {} of {count} was interrupted, and is left out",
+                loads.len() + 1
+            ));
+            break;
         }
+        cut_short = shelf.as_mut().map_or(Ok(()), |shelf| shelf.put(&load));
         loads.push(load);
+        if cut_short.is_err() {
+            break;
+        }
         if 1 < count {
             terminal::notice(&format!("dyno: load {} of {count} is done", loads.len()));
         }
     }
+    // What was measured is reported and closed, whatever could not be kept or written.
+    let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
+    let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
+    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole));
     report(&loads, shelf.as_ref(), flags)?;
-    if let Some(shelf) = &mut shelf {
-        shelf.close(!halt.is_asked())?;
+    if let Some(says) = closed? {
+        terminal::notice(&says);
     }
+    cut_short?;
     fed?;
+    if loads.len() < count && halt.is_asked() {
+        return Ok(ExitStatus::Interrupted);
+    }
     let requirements: Vec<_> = loads.iter().flat_map(|load| load.requirements.clone()).collect();
     Ok(outcome(answer(&loads, flags.max_failures), &requirements))
 }

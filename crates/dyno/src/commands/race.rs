@@ -8,7 +8,7 @@ use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
 use clap::Args;
 use lab::amounts;
 use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
-use lab::subject::{Subject, is_file_name};
+use lab::subject::{Serving, Subject, is_file_name};
 use lab::workload::Workload;
 use load::Load;
 use machine::limits::Machine;
@@ -274,17 +274,24 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
 
 /// Refuses what cannot be done for a server that runs already.
 fn refuse_for_found(flags: &RaceFlags, subjects: &[Subject]) -> Result<(), Refusal> {
-    let has_found = subjects.iter().any(|subject| subject.serving.command().is_none());
-    let refused = |says: &str| Err(Refusal::new(says));
-    match (has_found, flags.isolate, flags.check) {
-        (true, true, _) => refused(
-            "--isolate: a server that runs already cannot be given another network; leave it out",
-        ),
-        (true, _, true) => {
-            refused("--check: a server that runs already is checked by itself: dyno check URL")
+    let found = subjects.iter().filter_map(|subject| match &subject.serving {
+        Serving::Found(site) => Some(site.address),
+        Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => None,
+    });
+    for address in found {
+        if flags.isolate {
+            return Err(Refusal::new(
+                "--isolate: a server that runs already cannot be given another network; leave it out",
+            ));
         }
-        (_, _, _) => Ok(()),
+        if flags.check && !address.ip().is_loopback() {
+            return Err(Refusal::new(format!(
+                "--check: {address} is not on this machine, and a check may harm a server; its owner can allow it to \
+                 `dyno check URL --i-may-probe-this-target`"
+            )));
+        }
     }
+    Ok(())
 }
 
 /// The workload that subjects of a project have in common, where nothing else is asked for.
@@ -368,12 +375,6 @@ fn subject(
                 return Err(Refusal::new("a race needs a port; name http://host:port/"));
             };
             let address = order::find(host, *port, flags.asking.i_may_load_this_target)?;
-            if flags.check && !address.ip().is_loopback() {
-                return Err(Refusal::new(format!(
-                    "--check: {address} is not on this machine, and a check may harm a server; its owner can allow it \
-                     to `dyno check URL --i-may-probe-this-target`"
-                )));
-            }
             let target = if url.target == "/" { path(flags) } else { url.target.clone() };
             texts::found(label, workload, address, (&url.host_field, &target))?
         }

@@ -33,7 +33,7 @@ pub(crate) fn of_run(
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     let mut facts = machine::facts::read();
     facts.push(fact(LOAD, command_line()));
-    facts.push(fact(REQUEST, plan.asked.words()));
+    facts.push(fact(REQUEST, plan.asked.identity()));
     let Label { title, name } = labels.into_iter().next().unwrap_or_default();
     let key = |number: u32| TrialKey {
         number,
@@ -72,7 +72,7 @@ fn texts(
     let Order { load, stop, warmup, timeout, keep_alive, seed, .. } = &plan.order;
     let course = Course {
         name: texts::LOAD,
-        question: plan.asked.words(),
+        question: plan.asked.identity(),
         // Steps have lengths of their own.
         duration: match load.arrivals() {
             Some(Arrivals::Steps(_)) => None,

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use campaign::now_unix_ms;
 use campaign::project::Project;
+use campaign::{Claim, now_unix_ms};
 use lab::record::{RunRecord, TrialRecord};
 use report::load::FinishedLoad;
 use report::run::Findings;
@@ -26,6 +26,8 @@ struct InStore {
     id: RunId,
     path: PathBuf,
     is_named: bool,
+    /// No other dyno deletes the run meanwhile.
+    _claim: Claim,
 }
 
 impl Shelf {
@@ -48,23 +50,20 @@ impl Shelf {
     pub(crate) fn put(&mut self, load: &FinishedLoad) -> Result<(), Refusal> {
         let Some(key) = self.run.plan.get(self.trials.len()) else { return Ok(()) };
         let trial = record::of_trial(key, load);
-        if let Some(kept) = &mut self.kept {
-            kept.store.keep(kept.id, &trial)?;
-        }
+        let kept = self.kept.as_mut().map_or(Ok(()), |kept| kept.store.keep(kept.id, &trial));
         self.trials.push(trial);
-        Ok(())
+        Ok(kept?)
     }
 
-    /// After the last load: says where they are kept.
-    pub(crate) fn close(&mut self, is_whole: bool) -> Result<(), Refusal> {
-        let Some(InStore { store, id, path, is_named }) = &mut self.kept else { return Ok(()) };
+    /// After the last load. Returns a sentence that says where they are kept, if they are.
+    pub(crate) fn close(&mut self, is_whole: bool) -> Result<Option<String>, Refusal> {
+        let Some(InStore { store, id, path, is_named, .. }) = &mut self.kept else {
+            return Ok(None);
+        };
         let end = if is_whole { RunEnd::Done } else { RunEnd::Interrupted };
         store.end(*id, now_unix_ms(), end)?;
         let option = if *is_named { format!(" --store {}", path.display()) } else { String::new() };
-        terminal::notice(&format!(
-            "dyno: kept as run {id}: `dyno report {id}{option}` shows it again"
-        ));
-        Ok(())
+        Ok(Some(format!("dyno: kept as run {id}: `dyno report {id}{option}` shows it again")))
     }
 
     /// The loads so far, analysed as a run.
@@ -89,6 +88,7 @@ impl InStore {
         };
         let mut store = Store::open(&path)?;
         let id = store.begin(run)?;
-        Ok(InStore { store, id, path, is_named: named.is_some() })
+        let claim = Claim::stake(&path, id)?;
+        Ok(InStore { store, id, path, is_named: named.is_some(), _claim: claim })
     }
 }

@@ -6,9 +6,10 @@ use std::process::Command;
 use std::sync::Arc;
 
 use oracle::Config;
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::rig::{Ran, Rig};
+use crate::rig::{Going, Ran, Rig};
 use crate::schema::fits;
 
 /// A folder of a test's own, which is gone with it.
@@ -156,6 +157,46 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
     load(&["--keep", "--store", "/no/such/folder/s"]).stderr_has("/no/such/folder/s");
     assert_eq!(rig.requests(), 0);
     assert!(!PathBuf::from(&store).exists(), "nothing was kept");
+}
+
+#[test]
+fn a_run_of_loads_that_goes_on_is_deleted_by_no_other_dyno() {
+    let folder = Folder::new("claimed");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50ms"];
+    let mut going = Going::start(rig.command(&[&load[..], &["--repeat", "1000"]].concat()));
+    going.says("load 2 of 1000 is done");
+    let _ = rig.dyno(&["rm", "1", "--store", &store]).status(2).stderr_has("is working on run 1");
+    going.signal(Signal::INT);
+    let ran = going.end().status(130);
+    let _ = ran.stderr_has("kept as run 1");
+    rig.dyno(&["rm", "1", "--store", &store]).status(0);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_the_kept_loads_whole() {
+    let folder = Folder::new("whole");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    let load =
+        ["load", "{url}/hello", "--keep", "--store", &store, "-d", "100ms", "-o", "/dev/full"];
+    let ran = rig.dyno(&load);
+    assert!(matches!(ran.code(), Some(2)), "{ran}");
+    let store = store::Store::open(std::path::Path::new(&store)).unwrap();
+    let runs = store.runs().unwrap();
+    assert!(matches!(runs[0].ended, Some((_, store::RunEnd::Done))), "the run has its end");
+}
+
+#[test]
+fn requirements_of_repeated_loads_are_explained() {
+    let rig = Rig::new();
+    let load = ["load", "{url}/hello", "-c", "1", "-d", "200ms", "--require", "max<1ns"];
+    let ran = rig.dyno(&[&load[..], &["--repeat", "2"]].concat());
+    let ran = ran.stdout_has("max<1ns: met in 0 of 2 loads");
+    assert!(matches!(ran.code(), Some(1 | 2)), "{ran}");
+    let ran = rig.dyno(&[&load[..], &["--like", "wrk"]].concat());
+    assert!(ran.stderr.contains("max<1ns"), "{ran}");
 }
 
 #[test]

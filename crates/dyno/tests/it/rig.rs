@@ -238,6 +238,11 @@ impl Ran {
         self
     }
 
+    /// A sentence of standard output, wherever it was wrapped.
+    pub(crate) fn has_sentence(&self, text: &str) -> bool {
+        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
+    }
+
     #[track_caller]
     pub(crate) fn stdout_lacks(self, text: &str) -> Ran {
         assert!(!self.stdout.contains(text), "`{text}` in {self}");

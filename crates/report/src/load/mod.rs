@@ -108,6 +108,18 @@ pub enum RequestOrder {
 }
 
 impl RequestSummary {
+    /// The same words, and the SHA-256 of a file: two loads that have these in common sent the same requests.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        match &self.source {
+            RequestSource::Flags { .. } => self.words(),
+            RequestSource::File(file) => {
+                let digest: String = file.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("{} (SHA-256 {digest})", self.words())
+            }
+        }
+    }
+
     /// `GET http://localhost:8080/`, or how many requests of which file.
     #[must_use]
     pub fn words(&self) -> String {

@@ -38,7 +38,12 @@ pub fn repeated(loads: &[FinishedLoad], findings: &Findings<'_>) -> Document {
         format!("{} at {}, {times}", asked.words(), asked.address)
     });
     let table = row(findings).map(|row| Block::Table(table(row)));
-    let mut sections = vec![Section::new("loads", "", Depth::Brief).with(table), verdict.section()];
+    let required = Section::new("required", "What was required", Depth::Brief);
+    let mut sections = vec![
+        Section::new("loads", "", Depth::Brief).with(table),
+        required.with(super::requirements::of_all(loads)),
+        verdict.section(),
+    ];
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         title,

@@ -33,6 +33,52 @@ pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
     if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
 }
 
+/// The same in sentences, for where there is no document.
+pub(super) fn lines(run: &FinishedLoad) -> impl Iterator<Item = String> {
+    run.requirements.iter().map(|judged| {
+        let measured =
+            measured(judged).map_or(String::new(), |value| format!(", measured {value}"));
+        let why = why(judged, &run.verdict).map_or(String::new(), |why| format!(". {why}"));
+        format!("{}: {}{measured}{why}", word(judged.answer), judged.requirement.written)
+    })
+}
+
+/// What was required of each of several loads: in how many it was met, and what came of the others.
+pub(super) fn of_all(loads: &[FinishedLoad]) -> Vec<Block> {
+    let required = loads.first().map_or(0, |load| load.requirements.len());
+    let one = |place: usize| {
+        let all: Vec<&JudgedRequirement> =
+            loads.iter().filter_map(|load| load.requirements.get(place)).collect();
+        let is = |answer: fn(RequirementAnswer) -> bool| {
+            all.iter().filter(|judged| answer(judged.answer)).count()
+        };
+        let met = is(|answer| answer == RequirementAnswer::Met);
+        let not_met = is(|answer| answer == RequirementAnswer::NotMet);
+        let tone = match (met == all.len(), 0 < not_met) {
+            (true, _) => Tone::Good,
+            (false, true) => Tone::Bad,
+            (false, false) => Tone::Doubtful,
+        };
+        let written = all.first().map_or("", |judged| judged.requirement.written.as_str());
+        let head = format!(
+            "{written}: met in {met} of {}, not met in {not_met}",
+            units::counted(all.len() as u64, "load", "loads")
+        );
+        let mut entry = Entry::new(tone, head);
+        for (number, load) in loads.iter().enumerate() {
+            let is_met = |judged: &JudgedRequirement| judged.answer == RequirementAnswer::Met;
+            if load.requirements.get(place).is_some_and(|judged| !is_met(judged))
+                && let Some(says) = lines(load).nth(place)
+            {
+                entry = entry.with(Tone::Dim, format!("load {}: {says}", number + 1));
+            }
+        }
+        entry
+    };
+    let entries: Vec<Entry> = (0..required).map(one).collect();
+    if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
+}
+
 fn word(answer: RequirementAnswer) -> &'static str {
     match answer {
         RequirementAnswer::Met => "met",

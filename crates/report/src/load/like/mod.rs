@@ -33,6 +33,7 @@ pub fn beside(run: &FinishedLoad) -> Vec<String> {
         let (gravity, says, way_out) = (doubt.gravity.name(), &doubt.says, &doubt.what_to_do);
         lines.push(format!("{gravity}: {says} What to do: {way_out}"));
     }
+    lines.extend(super::requirements::lines(run));
     lines
 }
 
