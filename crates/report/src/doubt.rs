@@ -201,7 +201,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             milliseconds(mean_ms)
         ),
         Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: false } => format!(
-            "the mean ({}) reaches the p99 ({}): fewer than one request in a hundred took most of the time",
+            "the mean ({}) reaches the p99 ({}): a few requests were so slow that they raised the mean above it, or it is an average",
             milliseconds(mean_ms),
             milliseconds(p99_ms)
         ),

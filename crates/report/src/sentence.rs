@@ -319,9 +319,7 @@ fn worth(findings: &Findings<'_>) -> String {
     }
     .to_string();
     if rows.iter().any(|row| row.measured() < row.planned) {
-        says.push_str(
-            " Some trials failed or have not been run; they are listed, and are in no average.",
-        );
+        says.push_str(" Trials that failed or have not been run are in no average.");
     }
     if !rows.is_empty() && is_all_doubtful(findings) {
         let is_listed = !trouble::doubts(findings).is_empty();

@@ -111,7 +111,7 @@ fn written(
     value: f64,
     interval: Option<(f64, f64)>,
 ) -> Written {
-    let step = interval.map_or(0.0, supported);
+    let step = interval.map_or(0.0, |ends| supported(value, ends));
     // Zero has no size of its own: its interval has.
     let sizes = interval.map_or([0.0; 2], |(low, high)| [low.abs(), high.abs()]);
     let size = match rounded(value, step) {
@@ -131,17 +131,23 @@ fn written(
 }
 
 /// The smallest difference that an interval supports: one in the second digit of half its width. Zero where the
-/// interval has no width, or none that can be used: every digit is written.
-fn supported((low, high): (f64, f64)) -> f64 {
+/// interval has no width, or none that can be used: every digit is written. However wide it is, two digits of the value
+/// stay, because a mean that is rounded to a power of ten would be another number.
+fn supported(value: f64, (low, high): (f64, f64)) -> f64 {
+    let second_digit = |number: f64| 10_f64.powf(number.log10().floor() - 1.0);
     match (high - low) / 2.0 {
-        half if half.is_finite() && 0.0 < half => 10_f64.powf(half.log10().floor() - 1.0),
+        half if half.is_finite() && 0.0 < half && value.is_finite() && value != 0.0 => {
+            second_digit(half).min(second_digit(value.abs()))
+        }
+        half if half.is_finite() && 0.0 < half => second_digit(half),
         _ => 0.0,
     }
 }
 
 /// The number that is written of a value: a ratio of two such numbers can be recomputed by a reader.
 pub(crate) fn as_written(estimate: &Estimate) -> f64 {
-    rounded(estimate.value, estimate.interval.map_or(0.0, supported))
+    let step = estimate.interval.map_or(0.0, |ends| supported(estimate.value, ends));
+    rounded(estimate.value, step)
 }
 
 fn rounded(number: f64, step: f64) -> f64 {
@@ -234,7 +240,7 @@ mod tests {
     fn intervals_at_the_edges() {
         let rate = |value, low, high| shown(Unit::PerSecond, value, (low, high));
         assert_eq!(rate(20_000.0, 4.2, 46_292.0), "20,000 [4–46,000]", "above zero");
-        assert_eq!(rate(329.0, 0.9, 1e6), "300 [0.9–1,000,000]", "wider than the value");
+        assert_eq!(rate(329.0, 0.9, 1e6), "330 [0.9–1,000,000]", "wider than the value");
         assert_eq!(rate(5.0, 5.0, 5.0), "5 [5–5]", "no width");
         assert_eq!(
             rate(1e15, 9e14, 2e15),
@@ -281,7 +287,7 @@ mod tests {
         assert_eq!(share(99.97, 99.9, 100.0), "99.9% [99.9–100]");
         assert_eq!(share(45.0, 10.0, 80.0), "45% [10–80]");
         assert_eq!(share(2.5, 1.2, 3.8), "2.5% [1.2–3.8]");
-        assert_eq!(share(2.4, 0.0, 60.0), "2% [0–60]");
+        assert_eq!(share(2.4, 0.0, 60.0), "2.4% [0–60]");
         assert_eq!(
             [0.0, 0.3, 40.0, 100.0, 187.0].map(|value| number(Unit::Percent, value)),
             ["0%", "0.3%", "40%", "100%", "187%"]
@@ -316,7 +322,7 @@ mod tests {
                 let written = Written::bare(value, Some(interval));
                 let read: f64 = written.value.replace(',', "").parse().unwrap();
                 let third = if value < 1.0 { value / 10.0 } else { value / 100.0 };
-                let digit = supported(interval).max(third);
+                let digit = supported(value, interval).max(third);
                 // Where the interval is wide, the first digit stays.
                 assert!(
                     (read - value).abs() <= digit.min(value) / 2.0 + 1e-12,

@@ -15,7 +15,7 @@ use crate::shell::{ExitStatus, Refusal, print};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PruneFlags {
-    /// Keep the newest N runs of each experiment
+    /// Keep the newest N runs of each experiment; all kept loads count as one experiment, and so do all races
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     keep: Option<u64>,
     /// Delete only what began longer ago than this: 12h, 30d, 8w

@@ -147,7 +147,7 @@ pub(crate) struct AskingFlags {
     #[arg(long, alias = "disable-keepalive", conflicts_with = "sessions")]
     pub(crate) no_keepalive: bool,
 
-    /// The right status, or any [2xx]
+    /// The right status: 200, 2xx, or any for every status [2xx]
     #[arg(long, value_name = "STATUS", value_parser = answer::status)]
     pub(crate) expect_status: Option<StatusRule>,
     /// The right body: TEXT (with placeholders), @FILE, length:N or sha256:HEX
@@ -218,7 +218,7 @@ Examples:
 Exit codes:
   0    at most --max-failures of the requests failed, and every --require was met
   1    more of them failed, or a --require was not met
-  2    could not tell: no server was reached, the load was refused, or a --require is open
+  2    could not tell: no server was reached, the load was refused, or a --require could not be decided
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.

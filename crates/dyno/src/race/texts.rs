@@ -111,7 +111,7 @@ fn of_load(load: &Load, what: &str) -> Result<String, Refusal> {
                 }
                 Arrivals::Listed(_) => {
                     let says =
-                        format!("--arrivals: {what} has a rate; write constant or poisson, and -r");
+                        format!("--arrivals: {what} has no list of times; give a rate with -r");
                     return Err(Refusal::new(says));
                 }
             };

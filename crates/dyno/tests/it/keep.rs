@@ -144,7 +144,7 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
     let times = folder.file("times");
     fs::write(&times, "0\n0.1\n0.2\n").unwrap();
     keep(&["--arrivals", &times])
-        .stderr_has("--arrivals: a load that is kept or repeated has a rate");
+        .stderr_has("--arrivals: a load that is kept or repeated has no list of times");
     keep(&["-H", "A: 1", "-H", "a: 2"]).stderr_has("the field `a` is given twice");
     let binary = folder.file("binary");
     fs::write(&binary, [0xff, 0]).unwrap();

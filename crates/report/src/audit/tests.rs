@@ -53,8 +53,8 @@ fn an_audit_in_a_terminal() {
           pond (json-64): rps is 0, avg_latency is 0, p99_latency is 0
           what to do: leave the row out of the ranking, and the number out of the file
         suspect: the mean reaches the p99 (mean_above_p99): 1 row
-          Fewer than one request in a hundred took most of the time, or the p99 is an average under another
-          name.
+          A few requests were so slow that they raised the mean above the p99, or the p99 is an average
+          under another name.
           river (json-64): p99 and mean are both 990 µs
           what to do: look which column of the load generator was copied; do not rank by this p99
         suspect: many servers have the same rate (same_rate): 4 rows

@@ -24,7 +24,7 @@ pub(super) fn title(rule: Rule) -> &'static str {
 pub(super) fn because(rule: Rule) -> &'static str {
     match rule {
         Rule::MeanAboveP99 => {
-            "Fewer than one request in a hundred took most of the time, or the p99 is an average under another name."
+            "A few requests were so slow that they raised the mean above the p99, or the p99 is an average under another name."
         }
         Rule::Little => {
             "A connection carries one request at a time, or as many as are pipelined. So rate × mean latency is at most \

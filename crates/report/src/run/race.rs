@@ -166,7 +166,7 @@ fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: 
     };
     match why {
         Why::OneRound => format!(
-            "One round shows no difference: {b} answered {}, {a} {}.",
+            "After one round it cannot be said whether they differ: {b} answered {}, {a} {}.",
             rate(pair.b),
             rate(pair.a)
         ),

@@ -50,7 +50,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             –     Quick            1,000    1,002 [977–1,028]   800  1.05ms  1.05ms      0%  valid     499ms                 2
             1     Quick            2,000  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%  valid     250ms                 2
             –     Evil ␛[31m       1,000                1,000?    –  1.00ms  1.00ms      0%  suspect   500ms  1 of 2, 1 × died
-            2     Evil ␛[31m       2,000  1,170↓? [900–1,540]     –   180ms  ≥949ms      2%  suspect   430ms                 2
+            2     Evil ␛[31m       2,000  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.1%  suspect   430ms                 2
             the same in all rows: memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
             rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
@@ -152,8 +152,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
             Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000
             requests/s; Evil ␛[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
-            The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
-            been run; they are listed, and are in no average. Some figures are in doubt; they are marked.
+            The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
+            been run are in no average. Some figures are in doubt; they are marked.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · once more: `dyno
             run two`

@@ -24,7 +24,7 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
     };
     let mut says = vec![whole];
     if compared.is_unlike() {
-        says.push("The two loads are not alike: how they differ is said below.".into());
+        says.push("The two loads are not alike: see \"What must be known\".".into());
     }
     let within = gated.iter().filter(|gated| gated.verdict() == GateAnswer::Within).count();
     if 0 < within {
@@ -94,7 +94,7 @@ fn unsure(why: Unsure) -> String {
             "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --repeat`)"
                 .into()
         }
-        Unsure::Doubt => "rounds are in doubt, for the reason below".into(),
+        Unsure::Doubt => "rounds are in doubt: see \"What must be known\"".into(),
         Unsure::FewSamples => "a round has too few samples for it; run longer trials".into(),
     }
 }

@@ -27,7 +27,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             What a held connection costs  0 to 2 rounds
             server                      KiB each  CPU/1k  late p99  reached  gave way first               given back  verdict
             Quick               6.05 [5.45–6.72]  20.0ms    6.00ms    3,000  nothing                             75%  valid
-            Lossy ␛[31m         30.4 [26.1–35.3]  20.0ms     300ms    2,980  2,000: 30 lost, recv.reset…         75%  valid
+            Lossy ␛[31m         30.4 [26.1–35.3]  20.0ms     330ms    2,980  2,000: 30 lost, recv.reset…         75%  valid
             =Mortal|x                          –       –         –        –  2,000: died…                          –  invalid
             Oracle (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid
             the same in all rows: held wspoll · conformance not checked
@@ -46,7 +46,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Quick                     3,000  3,000       0     0       0       0       1.00ms    6.00ms    6.00ms  6.0%  38.6MB
             Lossy ␛[31m               1,000  1,000       0     0       0       0       1.00ms    40.0ms    40.0ms  2.0%  50.7MB
             Lossy ␛[31m               2,000  1,980      12    35       0       0       1.00ms    80.0ms    80.0ms  4.0%  81.6MB
-            Lossy ␛[31m               3,000  2,980       0     0       7      21       1.00ms     300ms     900ms  6.0%   112MB
+            Lossy ␛[31m               3,000  2,980       0     0       7      21       1.00ms     330ms     900ms  6.0%   112MB
             Oracle (reference)        1,000  1,000       0     0       0       0       1.00ms     500µs     500µs  0.2%  21.0MB
             Oracle (reference)        2,000  2,000       0     0       0       0       1.00ms    1.00ms    1.00ms  0.4%  22.2MB
             Oracle (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB
@@ -118,8 +118,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             verdict: suspect; rows: 2 valid · 0 suspect · 1 invalid
             Quick holds 3,000 connections at 6.05 KiB each [5.45–6.72]; Lossy ␛[31m holds 2,980 connections at 30.4 KiB each
             [26.1–35.3]. On the way to 3,000 connections Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
-            The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not
-            been run; they are listed, and are in no average.
+            The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not
+            been run are in no average.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything · once more: `dyno
             run held`
@@ -246,8 +246,8 @@ fn one_round_in_80_columns() {
             2,953 connections at 30.7 KiB each ~[23.8–37.6]. On the way to 3,000 connections
             Lossy ␛[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
             There was one round, so the spread between rounds is not known: small
-            differences mean nothing. Some trials failed or have not been run; they are
-            listed, and are in no average.
+            differences mean nothing. Trials that failed or have not been run are in no
+            average.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial,
             `--format json` everything · once more: `dyno run held`
@@ -265,14 +265,14 @@ fn markdown_has_the_price_list_first() {
 
         Quick holds 3,000 connections at 6.05 KiB each \[5.45–6.72\]; Lossy ␛\[31m holds 2,980 connections at 30.4 KiB each \[26.1–35.3\]. On the way to 3,000 connections Lossy ␛\[31m gives way first, at 2,000: 30 lost, recv.reset and 2 more.
 
-        The intervals show how much the rounds differ; another day or machine may differ more. Some trials failed or have not been run; they are listed, and are in no average.
+        The intervals show how much the rounds differ; another day or machine may differ more. Trials that failed or have not been run are in no average.
 
         **What a held connection costs** (0 to 2 rounds)
 
         | server | KiB each | CPU/1k | late p99 | reached | gave way first | given back | verdict | rounds |
         | --- | --: | --: | --: | --: | --- | --: | --- | --: |
         | Quick | 6.05 \[5.45–6.72\] | 20.0ms | 6.00ms | 3,000 | nothing | 75% | valid | 2 of 2 |
-        | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 300ms | 2,980 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
+        | Lossy ␛\[31m | 30.4 \[26.1–35.3\] | 20.0ms | 330ms | 2,980 | 2,000: 30 lost, recv.reset… | 75% | valid | 2 of 2 |
         | =Mortal\|x | – | – | – | – | 2,000: died… | – | invalid | 0 of 2 |
         | Oracle (reference) | 1.00 \[1.00–1.00\] | 2.00ms | 1.50ms | 3,000 | nothing | 75% | valid | 2 of 2 |
 

@@ -26,7 +26,7 @@ fn the_same_in_80_columns() {
             Quick            1,000    1,002 [977–1,028]   800  1.05ms  1.05ms      0%
                              2,000  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%
             Evil ␛[31m       1,000                1,000?    –  1.00ms  1.00ms      0%
-                             2,000  1,170↓? [900–1,540]     –   180ms  ≥949ms      2%
+                             2,000  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.1%
             the same in all rows: memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the
             95 % interval by Student's t over the rounds of this run · throughput/s: correct
@@ -136,8 +136,8 @@ fn the_same_in_80_columns() {
             Quick holds every rate up to 2,000 requests/s; Evil ␛[31m (in doubt) holds no
             rate that was tried; the lowest is 1,000 requests/s (a round failed).
             The intervals show how much the rounds differ; another day or machine may differ
-            more. Some trials failed or have not been run; they are listed, and are in no
-            average. Some figures are in doubt; they are marked.
+            more. Trials that failed or have not been run are in no average. Some figures
+            are in doubt; they are marked.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial,
             `--format json` everything · once more: `dyno run two`
@@ -232,9 +232,8 @@ fn one_place_is_one_line_each() {
             verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
             All servers kept up with 1,000 requests/s. The lowest p99 is 1.00ms (Evil ␛[31m), the highest 1.05ms
             (Quick).
-            The intervals show how much the rounds differ; another day or machine may differ more. Some trials
-            failed or have not been run; they are listed, and are in no average. Some figures are in doubt; they
-            are marked.
+            The intervals show how much the rounds differ; another day or machine may differ more. Trials that
+            failed or have not been run are in no average. Some figures are in doubt; they are marked.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
             once more: `dyno run two --quick`
@@ -318,7 +317,7 @@ fn a_run_without_a_trial_says_so() {
 
             in short
             No server has been measured yet.
-            Some trials failed or have not been run; they are listed, and are in no average.
+            Trials that failed or have not been run are in no average.
 
             more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
             once more: `dyno run two`
