@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer_parts::AnswerParts;
 use crate::conformance::{Conformance, Spot};
-use crate::experiment::Point;
+use crate::experiment::{Experiment, Point};
 
 /// One run of one experiment: what it was to do, where, and with which program.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +35,8 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
-    /// The command that runs its experiment anew: by name, or by the file that was given if that is in no
-    /// `experiments/`.
+    /// The command that runs its experiment anew, changed as it was: by name, or by the file that was given if that is in
+    /// no `experiments/`.
     #[must_use]
     pub fn again(&self) -> String {
         let usual = format!("experiments/{}.toml", self.name);
@@ -44,7 +44,9 @@ impl RunRecord {
         let experiment = if *file == usual { &self.name } else { file };
         let words = ["dyno", "run", experiment].map(String::from);
         let quick = if self.is_quick { " --quick" } else { "" };
-        crate::command::shown(&words) + quick
+        let flags = Experiment::of_run(self).map(|experiment| experiment.changed.flags);
+        let flags = flags.unwrap_or_default().into_iter().map(|flag| format!(" {flag}"));
+        crate::command::shown(&words) + quick + &flags.collect::<String>()
     }
 }
 

@@ -119,9 +119,7 @@ fn press(
     let live_view_cpu = view.close();
     let mut recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
     let fed = feed.close(&recording);
-    for secret in &plan.secrets {
-        recording.total.evidence.iter_mut().for_each(|kept| secret.conceal(kept));
-    }
+    order::secret::conceal(&plan.secrets, &mut recording.total.evidence);
     let after = queue_of(&plan.order.target);
     let queue = before.zip(after).map(|(before, after)| Queue {
         backlog: before.backlog.or(after.backlog),

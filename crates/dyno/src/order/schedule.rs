@@ -131,8 +131,9 @@ pub(super) fn span(flags: &LoadFlags) -> Duration {
 /// When the load ends. Listed arrivals have a length of their own, from the first to the last.
 pub(super) fn stop(flags: &LoadFlags, listed: Option<&Arrivals>) -> Result<Stop, Refusal> {
     if let Some(listed) = listed.and_then(Arrivals::length) {
-        let duration = flags.duration.unwrap_or(listed.saturating_sub(flags.warmup));
-        return Ok(Stop { total: flags.total, duration: Some(duration.min(listed)) });
+        let left = listed.saturating_sub(flags.warmup);
+        let duration = flags.duration.map_or(left, |asked| asked.min(left));
+        return Ok(Stop { total: flags.total, duration: Some(duration) });
     }
     let of_steps = match &flags.arriving.rate {
         Some(Schedule::Ramp(..)) => Some(span(flags)),
@@ -150,5 +151,36 @@ pub(crate) fn length_of(steps: &Schedule) -> Result<Option<Duration>, Refusal> {
             Err(Refusal::new("--rate: the steps are longer than a day; 24h is the most"))
         }
         length => Ok(length),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use load::Listed;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: LoadFlags,
+    }
+
+    #[test]
+    fn listed_arrivals_end_with_their_list_whatever_the_warm_up() {
+        let times: Vec<u64> = (0..10).map(|second| second * 1_000_000_000).collect();
+        let listed = Arrivals::Listed(Listed::new(&times).unwrap());
+        let seconds = |flags: &[&str]| {
+            let words = [&["dyno", "http://localhost/"], flags].concat();
+            let line = Line::try_parse_from(words).unwrap();
+            let stop = stop(&line.flags, Some(&listed)).unwrap();
+            stop.duration.unwrap().as_secs()
+        };
+        assert_eq!(seconds(&["--warmup", "0s"]), 10);
+        assert_eq!(seconds(&["--warmup", "4s"]), 6);
+        assert_eq!(seconds(&["--warmup", "4s", "-d", "3s"]), 3);
+        assert_eq!(seconds(&["--warmup", "4s", "-d", "9s"]), 6);
+        assert_eq!(seconds(&["--warmup", "0s", "-d", "1m"]), 10);
     }
 }

@@ -26,6 +26,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LONGEST: u64 = 32 << 10;
 /// At an edge of what was kept, a part of a secret this long is concealed.
 const PART: usize = 4;
+/// A word of a secret this long is concealed wherever it is.
+const WORD: usize = 6;
 /// What stands in its place.
 const CONCEALED: &[u8] = b"(not shown)";
 
@@ -110,38 +112,53 @@ impl Secret {
         &self.0
     }
 
-    /// Takes the value out of what was kept of a failure: the request, and an answer that repeats it.
-    pub(crate) fn conceal(&self, evidence: &mut Evidence) {
-        evidence.request = self.without(&evidence.request);
-        evidence.received = self.without(&evidence.received);
+    /// The value, and those of its words that a server may repeat alone, as it does with the token of `Bearer token`.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let words = self.0.split_whitespace().filter(|word| WORD <= word.len());
+        std::iter::once(self.0.as_str()).chain(words)
     }
+}
 
-    /// The bytes without the value, and without a part of it at their beginning or end.
-    fn without(&self, bytes: &[u8]) -> Vec<u8> {
-        let secret = self.0.as_bytes();
-        let mut kept = Vec::with_capacity(bytes.len());
-        let mut rest = bytes;
-        // What was kept may begin or end in the middle of the value.
-        let parts = || (PART..secret.len()).rev();
-        if let Some(length) =
-            parts().find(|&length| rest.starts_with(&secret[secret.len() - length..]))
-        {
-            kept.extend_from_slice(CONCEALED);
-            rest = &rest[length..];
+/// Takes the values out of what was kept of failures: the requests, and the answers that repeat them.
+pub(crate) fn conceal(secrets: &[Secret], kept: &mut [Evidence]) {
+    for evidence in kept {
+        evidence.request = without(secrets, &evidence.request);
+        evidence.received = without(secrets, &evidence.received);
+    }
+}
+
+/// The bytes without the values and their words, and without a part of one at their beginning or end. All are sought in
+/// the bytes as they were, because one may be within another.
+fn without(secrets: &[Secret], bytes: &[u8]) -> Vec<u8> {
+    let mut is_secret = vec![false; bytes.len()];
+    for text in secrets.iter().flat_map(Secret::texts) {
+        mark(text.as_bytes(), bytes, &mut is_secret);
+    }
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut was_secret = false;
+    for (byte, is_secret) in bytes.iter().zip(is_secret) {
+        match (was_secret, is_secret) {
+            (_, false) => kept.push(*byte),
+            (false, true) => kept.extend_from_slice(CONCEALED),
+            (true, true) => {}
         }
-        while let Some(at) = rest.windows(secret.len()).position(|window| window == secret) {
-            kept.extend_from_slice(&rest[..at]);
-            kept.extend_from_slice(CONCEALED);
-            rest = &rest[at + secret.len()..];
-        }
-        match parts().find(|&length| rest.ends_with(&secret[..length])) {
-            Some(length) => {
-                kept.extend_from_slice(&rest[..rest.len() - length]);
-                kept.extend_from_slice(CONCEALED);
-            }
-            None => kept.extend_from_slice(rest),
-        }
-        kept
+        was_secret = is_secret;
+    }
+    kept
+}
+
+/// Marks where this text is, and where what was kept begins or ends in the middle of it.
+fn mark(text: &[u8], bytes: &[u8], is_secret: &mut [bool]) {
+    let windows = bytes.windows(text.len()).enumerate();
+    for (at, _) in windows.filter(|(_, window)| *window == text) {
+        is_secret[at..at + text.len()].fill(true);
+    }
+    let parts = || (PART..text.len()).rev();
+    if let Some(length) = parts().find(|&length| bytes.starts_with(&text[text.len() - length..])) {
+        is_secret[..length].fill(true);
+    }
+    if let Some(length) = parts().find(|&length| bytes.ends_with(&text[..length])) {
+        is_secret[bytes.len() - length..].fill(true);
     }
 }
 
@@ -174,8 +191,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_taken_out_whole_and_in_part() {
-        let secret = Secret("Bearer s3cret".into());
-        let without = |text: &str| String::from_utf8(secret.without(text.as_bytes())).unwrap();
+        let without = |text: &str| without_any(&["Bearer s3cret"], text);
         assert_eq!(
             without("A: Bearer s3cret\r\nB: Bearer s3cret\r\n\r\n"),
             "A: (not shown)\r\nB: (not shown)\r\n\r\n"
@@ -184,7 +200,33 @@ mod tests {
         assert_eq!(without("s3cret\r\n"), "(not shown)\r\n");
         assert_eq!(without("nothing here"), "nothing here");
         assert_eq!(without("Bearer s3cret"), "(not shown)");
-        let short = Secret("x".into());
-        assert_eq!(short.without(b"GET /x"), b"GET /(not shown)");
+        assert_eq!(without_any(&["x"], "GET /x"), "GET /(not shown)");
+        assert_eq!(without_any(&[], "GET /x"), "GET /x");
+    }
+
+    #[test]
+    fn a_word_of_a_secret_is_taken_out_where_it_is_alone() {
+        let without = |text: &str| without_any(&["Bearer eyJhbGciOi.abc of me"], text);
+        assert_eq!(without("no user eyJhbGciOi.abc here"), "no user (not shown) here");
+        assert_eq!(without("{\"token\":\"eyJhbGciOi.abc\"}"), "{\"token\":\"(not shown)\"}");
+        assert_eq!(without("token eyJhbGc"), "token (not shown)", "its end was not kept");
+        assert_eq!(without("Oi.abc is wrong"), "(not shown) is wrong", "nor its beginning");
+        assert_eq!(without("a list of them for me"), "a list of them for me", "short words stay");
+    }
+
+    #[test]
+    fn a_secret_within_another_leaves_none_of_it() {
+        for secrets in [["hush-1", "hush-1-more"], ["hush-1-more", "hush-1"]] {
+            assert_eq!(without_any(&secrets, "A: hush-1-more\r\n"), "A: (not shown)\r\n");
+        }
+        for secrets in [["abcdefgh", "efghijkl"], ["efghijkl", "abcdefgh"]] {
+            assert_eq!(without_any(&secrets, "<abcdefghijkl>"), "<(not shown)>", "they overlap");
+        }
+        assert_eq!(without_any(&["shown", "s3cret"], "s3cret"), "(not shown)");
+    }
+
+    fn without_any(secrets: &[&str], text: &str) -> String {
+        let secrets: Vec<Secret> = secrets.iter().map(|text| Secret((*text).into())).collect();
+        String::from_utf8(without(&secrets, text.as_bytes())).unwrap()
     }
 }

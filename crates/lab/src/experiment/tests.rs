@@ -359,6 +359,33 @@ fn a_change_takes_the_place_of_what_the_file_says_and_stays_in_its_text() {
     assert!(again.contains("it has `[changed]`, which dyno writes"), "{again}");
 }
 
+#[test]
+fn the_command_that_runs_it_anew_has_what_was_changed() {
+    let load = format!("load = {{ {CLOSED} }}");
+    let text = format!("question = 'x'\nsubjects = ['a', 'b']\nworkload = 'u'\n{load}\n");
+    let whole = read(&text).unwrap();
+    let changes = [Change::Subjects(vec!["b".into()]), Change::Rounds(7)];
+    let changed = whole.with(&changes).unwrap();
+    let again = |experiment: &Experiment, is_quick: bool| {
+        let run = RunRecord {
+            name: "e".into(),
+            files: vec![("experiments/e.toml".into(), experiment.source.text.clone())],
+            is_quick,
+            seed: 0,
+            began_unix_ms: 0,
+            dyno: String::new(),
+            facts: Vec::new(),
+            entries: Vec::new(),
+            plan: Vec::new(),
+            conformance: Vec::new(),
+        };
+        run.again()
+    };
+    assert_eq!(again(&whole, false), "dyno run e");
+    assert_eq!(again(&changed, false), "dyno run e --only b --repeat 7");
+    assert_eq!(again(&changed, true), "dyno run e --quick --only b --repeat 7");
+}
+
 const CLOSED: &str = "closed = { connections = [1, 9] }, total = 10, duration = '9s'";
 const STEPS: &str = "held = { connections = 100, step = 50, every = '10s' }";
 

@@ -89,7 +89,7 @@ enum Loaded {
     Sessions { arrivals: Arrivals },
 }
 
-/// The highest rate, whatever the law.
+/// The highest rate, whatever the law; of listed times, the mean one.
 #[derive(Deserialize)]
 struct Arrivals {
     per_s: Option<f64>,
@@ -97,6 +97,8 @@ struct Arrivals {
     to_per_s: Option<f64>,
     #[serde(default)]
     steps: Vec<Step>,
+    times: Option<u64>,
+    length_s: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -248,8 +250,9 @@ impl Loaded {
 impl Arrivals {
     fn peak(&self) -> Option<f64> {
         let rates = [self.per_s, self.from_per_s, self.to_per_s].into_iter().flatten();
-        let all = rates.chain(self.steps.iter().map(|step| step.per_s));
-        all.filter(|rate| 0.0 < *rate).reduce(f64::max)
+        let listed = self.times.zip(self.length_s).map(|(times, length)| times as f64 / length);
+        let all = rates.chain(self.steps.iter().map(|step| step.per_s)).chain(listed);
+        all.filter(|rate| 0.0 < *rate && rate.is_finite()).reduce(f64::max)
     }
 }
 

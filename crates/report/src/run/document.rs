@@ -223,11 +223,7 @@ pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
     let again = match findings.race_command().or(findings.load_command()) {
         Some(command) => command.to_string(),
-        None => {
-            let flags = findings.changed().map_or(&[][..], |changed| &changed.flags);
-            let flags: String = flags.iter().map(|flag| format!(" {flag}")).collect();
-            format!("{}{flags}", findings.run.again())
-        }
+        None => findings.run.again(),
     };
     // Loads that are repeated and not kept have no number.
     let is_kept = findings.id.bytes().all(|byte| byte.is_ascii_digit());

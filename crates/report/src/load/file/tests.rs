@@ -1,7 +1,10 @@
-use analysis::{Gate, GateAnswer};
+use std::time::Duration;
 
-use super::*;
-use crate::load::fixture::{MS, answer_after, closed, finished, healthy, open};
+use analysis::{Gate, GateAnswer};
+use load::{Arrivals, Listed, Load, Rate};
+
+use super::{LoadsFile, Point};
+use crate::load::fixture::{MS, answer_after, closed, finished, healthy, open, order};
 use crate::run::{Compared, Side};
 
 fn json_of(times: &[(u64, u64)]) -> String {
@@ -116,4 +119,50 @@ fn what_is_no_load_is_refused_with_the_reason() {
         let says = says(text);
         assert!(says.contains(part), "{part}: {says}");
     }
+}
+
+/// The highest rate at which these come. A new law must be thought of here.
+fn highest(arrivals: &Arrivals) -> f64 {
+    match arrivals {
+        Arrivals::Constant(_) => 100.0,
+        Arrivals::Poisson(_) => 200.0,
+        Arrivals::Ramp { .. } => 300.0,
+        Arrivals::Steps(_) => 400.0,
+        Arrivals::Listed(_) => 2.0,
+    }
+}
+
+#[test]
+fn a_load_has_its_highest_rate_by_whatever_law_its_requests_are_due() {
+    let rate = |per_s: u64| Rate::per_s(per_s).unwrap();
+    let second = Duration::from_secs(1);
+    for arrivals in [
+        Arrivals::Constant(rate(100)),
+        Arrivals::Poisson(rate(200)),
+        Arrivals::Ramp { from: rate(300), to: rate(100), over: second },
+        Arrivals::Steps(vec![(rate(100), second), (rate(400), second)]),
+        Arrivals::Listed(Listed::new(&[0, 500_000_000, 1_000_000_000]).unwrap()),
+    ] {
+        let highest = highest(&arrivals);
+        let open = Load::Open { arrivals: arrivals.clone(), connections: 1, max_connections: 1 };
+        let sessions = Load::Sessions { arrivals, calls: 1, max_connections: 1 };
+        for (load, point) in
+            [(open, Point::Requests(highest)), (sessions, Point::Sessions(highest))]
+        {
+            let json = crate::load::json(&finished(order(load), healthy())).unwrap();
+            let read = LoadsFile::read("x", &json).map(|file| file.point);
+            assert_eq!(read, Ok(point));
+        }
+    }
+}
+
+#[test]
+fn listed_arrivals_of_no_length_have_no_rate() {
+    let arrivals = Arrivals::Listed(Listed::new(&[0, MS]).unwrap());
+    let load = Load::Open { arrivals, connections: 1, max_connections: 1 };
+    let json = crate::load::json(&finished(order(load), healthy())).unwrap();
+    let none = json.replace("\"length_s\": 0.002", "\"length_s\": 0.0");
+    assert_ne!(json, none, "the test changes something");
+    assert!(LoadsFile::read("x", &json).is_ok());
+    assert!(LoadsFile::read("x", &none).err().is_some_and(|why| why.contains("no rate")));
 }

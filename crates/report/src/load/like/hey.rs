@@ -19,10 +19,12 @@ pub(super) fn text(run: &FinishedLoad) -> String {
         secs(total.response.mean()),
         throughput_per_s(recording).unwrap_or(0.0)
     );
-    let size = total.bytes_received.checked_div(total.correct).unwrap_or(0);
+    let answers = &total.answers;
+    let size = answers.mean_bytes().unwrap_or(0.0);
+    // Whole answers, be they right or wrong.
+    let data = size * answers.total() as f64;
     text += &format!(
-        "\n  Total data:\t{} bytes\n  Size/request:\t{size} bytes\n\nResponse time histogram:\n",
-        total.bytes_received
+        "\n  Total data:\t{data:.0} bytes\n  Size/request:\t{size:.0} bytes\n\nResponse time histogram:\n"
     );
     let steps = steps(&total.response, 10);
     let most = steps.iter().map(|(_, count)| *count).max().unwrap_or(1).max(1);
@@ -41,8 +43,8 @@ pub(super) fn text(run: &FinishedLoad) -> String {
     text += &detail("DNS+dialup", &total.connect);
     text += &detail("resp wait", &total.first_byte);
     text += "\nStatus code distribution:\n";
-    if 0 < total.correct {
-        text += &format!("  [{}]\t{} responses\n", run.asked.status, total.correct);
+    for (status, times) in answers.statuses() {
+        text += &format!("  [{status}]\t{times} responses\n");
     }
     text + &errors(run)
 }

@@ -9,6 +9,7 @@ fn run() -> FinishedLoad {
     let mut recording = healthy();
     answer_after(&mut recording.total, &[(18_000, MS), (2_000, 9 * MS)]);
     recording.total.bytes_received = 20_000 * 115;
+    (0..20_000).for_each(|_| recording.total.answers.count(200, 115));
     let window = |from: u64, correct: u64| Window {
         from: from * SECOND,
         until: (from + 5) * SECOND,
@@ -89,9 +90,21 @@ fn hey_s_shape_has_dyno_s_numbers() {
           resp wait:	0.0018 secs, 0.0010 secs, 0.0090 secs
 
         Status code distribution:
-          [2xx]	20000 responses
+          [200]	20000 responses
     "#]]
     .assert_eq(&text(&run(), Tool::Hey));
+}
+
+#[test]
+fn hey_s_shape_has_every_answer_by_its_real_status() {
+    let mut recording = healthy();
+    (0..600).for_each(|_| recording.total.answers.count(204, 100));
+    (0..200).for_each(|_| recording.total.answers.count(503, 200));
+    (0..200).for_each(|_| recording.total.answers.count(200, 100));
+    let text = text(&finished(closed(), recording), Tool::Hey);
+    assert!(text.contains("Total data:\t120000 bytes\n  Size/request:\t120 bytes\n"), "{text}");
+    let statuses = "Status code distribution:\n  [200]\t200 responses\n  [204]\t600 responses\n  [503]\t200 responses\n";
+    assert!(text.contains(statuses), "{text}");
 }
 
 #[test]
