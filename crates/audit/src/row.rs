@@ -138,11 +138,14 @@ impl Row {
         }
     }
 
-    /// Adds a percentile at its place. No program writes more of them than so many.
+    /// Adds a percentile at its place, unless it is there already. No program writes more of them than so many.
     pub(crate) fn percentile(&mut self, share: f64, time: Option<Time>) {
         let Some(time) = time.filter(|_| self.percentiles.len() < PERCENTILES_AT_MOST) else {
             return;
         };
+        if self.at(share).is_some() {
+            return;
+        }
         let place = self.percentiles.partition_point(|(other, _)| *other < share);
         self.percentiles.insert(place, (share, time));
     }

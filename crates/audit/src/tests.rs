@@ -92,6 +92,35 @@ fn wrk2_counts_from_a_schedule_to_which_little_s_law_does_not_apply() {
 }
 
 #[test]
+fn of_wrk2_s_two_lists_the_corrected_one_is_read() {
+    // `wrk2 -U` also prints the times as wrk counts them, under a heading of their own.
+    let text = String::from_utf8(fixture("wrk2.txt")).unwrap();
+    let uncorrected = "
+  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking delayed starts into account))
+ 50.000%    1.02ms
+ 62.500%    1.11ms
+ 99.000%    2.31ms
+100.000%    9.04ms
+
+  Detailed Percentile spectrum:
+----------------------------------------------------------
+  59000 requests in";
+    let both = text.replace("  59000 requests in", uncorrected);
+    assert_ne!(text, both);
+    let of = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
+    assert_eq!(of(&both), of(&text));
+    assert_eq!(audit(vec![of(&both)]).verdict(), Some(Verdict::Valid));
+}
+
+#[test]
+fn a_share_that_is_there_already_is_not_read_again() {
+    let text = String::from_utf8(fixture("wrk2.txt")).unwrap();
+    let twice = text.replace(" 75.000%", " 50.000%    9.99ms\n 75.000%");
+    let of = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
+    assert_eq!(of(&twice), of(&text));
+}
+
+#[test]
 fn what_was_planted_in_hey_s_and_oha_s_results_is_found() {
     assert_eq!(
         found("hey-false.txt", NOTHING),
