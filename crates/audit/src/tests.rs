@@ -278,6 +278,35 @@ fn repeated_runs_of_one_server_may_have_one_rate() {
 }
 
 #[test]
+fn several_runs_in_one_file_are_a_row_each() {
+    for tool in ["wrk", "hey", "oha", "h2load"] {
+        let name = format!("{tool}-healthy.txt");
+        let first = fixture(&name);
+        let alone = |file: &str| read("all.txt", &fixture(file), NOTHING).unwrap().rows.remove(0);
+        let named = |row: Row, number: usize| Row { name: format!("all.txt #{number}"), ..row };
+        let other = format!("{tool}-false.txt");
+        let second = if tool == "wrk" { &name } else { &other };
+        let both = [&first[..], b"\nthe second run\n", &fixture(second)].concat();
+        let found = read("all.txt", &both, NOTHING).unwrap().rows;
+        assert_eq!(found, [named(alone(&name), 1), named(alone(second), 2)], "{tool}");
+    }
+}
+
+#[test]
+fn what_broke_off_before_its_results_is_no_run() {
+    let healthy = String::from_utf8(fixture("h2load-healthy.txt")).unwrap();
+    let broken = &healthy[..healthy.find("finished in").unwrap()];
+    let of = |text: &str| read("x", text.as_bytes(), NOTHING).map(|source| source.rows);
+    assert_eq!(of(&[broken, &healthy, broken].concat()), of(&healthy));
+    assert_eq!(of(broken), Err(Unreadable::Unknown));
+    // Without what stands above the results, two runs are still two.
+    let results = &healthy[broken.len()..];
+    assert_eq!(of(&results.repeat(2)).unwrap().len(), 2);
+    let hey = String::from_utf8(fixture("hey-healthy.txt")).unwrap();
+    assert_eq!(of(&["Summary:\n  follows\n", &hey].concat()), of(&hey));
+}
+
+#[test]
 fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
     // 0.0001 secs may be 50 µs, and 8 connections at 100,000/s have 80.
     let text = String::from_utf8(fixture("hey-healthy.txt")).unwrap();

@@ -1,5 +1,6 @@
 //! What wrk and wrk2 print, once or several times in one file.
 
+use super::numbered;
 use crate::row::{Limit, NoLimit, Row, Time};
 use crate::text::{first_number, number_after, number_before, time};
 
@@ -9,7 +10,7 @@ pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     let many = 1 < begins.len();
     let of = |(number, &begin): (usize, &usize)| {
         let end = begins.get(number + 1).copied().unwrap_or(lines.len());
-        let name = if many { format!("{name} #{}", number + 1) } else { name.into() };
+        let name = if many { numbered(name, number) } else { name.into() };
         row(name, &lines[begin..end])
     };
     begins.iter().enumerate().map(of).collect()
