@@ -66,7 +66,7 @@ pub enum NoLimit {
 }
 
 /// Which figure has no number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MarkOf {
     /// The one by which rows are ranked.
     Rate,
@@ -77,7 +77,7 @@ pub enum MarkOf {
 }
 
 /// A number that stands for the absence of a number: −1, 0, NaN.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mark {
     pub of: MarkOf,
     /// The name of the figure in its file.

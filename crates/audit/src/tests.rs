@@ -378,6 +378,21 @@ fn hostile_numbers_and_names_do_no_harm() {
 }
 
 #[test]
+fn many_marks_in_many_rows_are_compared_in_time() {
+    // A hundred thousand figures without a number in each of two rows: half of them are the same.
+    let run = |from: u32| {
+        let lines: String = (from..from + 100_000).map(|n| format!("{n}% -1us\n")).collect();
+        format!("Running 10s test @ http://x\n{lines}")
+    };
+    let begun = std::time::Instant::now();
+    let source = read("x", (run(0) + &run(50_000)).as_bytes(), NOTHING).unwrap();
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    let marks = source.rows.iter().map(|row| row.marks.len());
+    assert_eq!((source.marks.len(), marks.collect()), (50_000, vec![50_000, 50_000]));
+    assert_eq!(source.marks[0].figure, "p50000", "in the order of the file");
+}
+
+#[test]
 fn damaged_files_are_read_or_refused() {
     let mut seed = 7_u64;
     let mut chance = |below: usize| {
