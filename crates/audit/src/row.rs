@@ -66,7 +66,7 @@ pub enum NoLimit {
 }
 
 /// Which figure has no number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MarkOf {
     /// The one by which rows are ranked.
     Rate,
@@ -77,7 +77,7 @@ pub enum MarkOf {
 }
 
 /// A number that stands for the absence of a number: −1, 0, NaN.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mark {
     pub of: MarkOf,
     /// The name of the figure in its file.
@@ -138,11 +138,14 @@ impl Row {
         }
     }
 
-    /// Adds a percentile at its place. No program writes more of them than so many.
+    /// Adds a percentile at its place, unless it is there already. No program writes more of them than so many.
     pub(crate) fn percentile(&mut self, share: f64, time: Option<Time>) {
         let Some(time) = time.filter(|_| self.percentiles.len() < PERCENTILES_AT_MOST) else {
             return;
         };
+        if self.at(share).is_some() {
+            return;
+        }
         let place = self.percentiles.partition_point(|(other, _)| *other < share);
         self.percentiles.insert(place, (share, time));
     }

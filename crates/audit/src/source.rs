@@ -1,5 +1,7 @@
 //! A file of results: which format it has is seen by its content, never by the ending of its name.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::formats::{self, Format};
@@ -70,15 +72,25 @@ fn completed(mut source: Source, stated: Stated) -> Source {
     }
     source.has_no_units = !source.rows.is_empty() && source.rows.iter().all(|row| !row.has_unit);
     if 1 < source.rows.len() {
-        let is_everywhere = |mark: &Mark| source.rows.iter().all(|row| row.marks.contains(mark));
-        let marks: Vec<Mark> =
-            source.rows[0].marks.iter().filter(|mark| is_everywhere(mark)).cloned().collect();
+        let marks = marks_of_all(&source.rows);
+        let said: HashSet<&Mark> = marks.iter().collect();
         for row in &mut source.rows {
-            row.marks.retain(|mark| !marks.contains(mark));
+            row.marks.retain(|mark| !said.contains(mark));
         }
         source.marks = marks;
     }
     source
+}
+
+/// The marks of the first row that all others have, too. Sets, because a hostile file has very many.
+fn marks_of_all(rows: &[Row]) -> Vec<Mark> {
+    let Some((first, others)) = rows.split_first() else { return Vec::new() };
+    let mut everywhere: HashSet<&Mark> = first.marks.iter().collect();
+    for row in others {
+        let of_row: HashSet<&Mark> = row.marks.iter().collect();
+        everywhere.retain(|mark| of_row.contains(mark));
+    }
+    first.marks.iter().filter(|mark| everywhere.contains(mark)).cloned().collect()
 }
 
 fn state(row: &mut Row, stated: Stated) {

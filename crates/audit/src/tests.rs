@@ -92,6 +92,35 @@ fn wrk2_counts_from_a_schedule_to_which_little_s_law_does_not_apply() {
 }
 
 #[test]
+fn of_wrk2_s_two_lists_the_corrected_one_is_read() {
+    // `wrk2 -U` also prints the times as wrk counts them, under a heading of their own.
+    let text = String::from_utf8(fixture("wrk2.txt")).unwrap();
+    let uncorrected = "
+  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking delayed starts into account))
+ 50.000%    1.02ms
+ 62.500%    1.11ms
+ 99.000%    2.31ms
+100.000%    9.04ms
+
+  Detailed Percentile spectrum:
+----------------------------------------------------------
+  59000 requests in";
+    let both = text.replace("  59000 requests in", uncorrected);
+    assert_ne!(text, both);
+    let of = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
+    assert_eq!(of(&both), of(&text));
+    assert_eq!(audit(vec![of(&both)]).verdict(), Some(Verdict::Valid));
+}
+
+#[test]
+fn a_share_that_is_there_already_is_not_read_again() {
+    let text = String::from_utf8(fixture("wrk2.txt")).unwrap();
+    let twice = text.replace(" 75.000%", " 50.000%    9.99ms\n 75.000%");
+    let of = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
+    assert_eq!(of(&twice), of(&text));
+}
+
+#[test]
 fn what_was_planted_in_hey_s_and_oha_s_results_is_found() {
     assert_eq!(
         found("hey-false.txt", NOTHING),
@@ -249,6 +278,35 @@ fn repeated_runs_of_one_server_may_have_one_rate() {
 }
 
 #[test]
+fn several_runs_in_one_file_are_a_row_each() {
+    for tool in ["wrk", "hey", "oha", "h2load"] {
+        let name = format!("{tool}-healthy.txt");
+        let first = fixture(&name);
+        let alone = |file: &str| read("all.txt", &fixture(file), NOTHING).unwrap().rows.remove(0);
+        let named = |row: Row, number: usize| Row { name: format!("all.txt #{number}"), ..row };
+        let other = format!("{tool}-false.txt");
+        let second = if tool == "wrk" { &name } else { &other };
+        let both = [&first[..], b"\nthe second run\n", &fixture(second)].concat();
+        let found = read("all.txt", &both, NOTHING).unwrap().rows;
+        assert_eq!(found, [named(alone(&name), 1), named(alone(second), 2)], "{tool}");
+    }
+}
+
+#[test]
+fn what_broke_off_before_its_results_is_no_run() {
+    let healthy = String::from_utf8(fixture("h2load-healthy.txt")).unwrap();
+    let broken = &healthy[..healthy.find("finished in").unwrap()];
+    let of = |text: &str| read("x", text.as_bytes(), NOTHING).map(|source| source.rows);
+    assert_eq!(of(&[broken, &healthy, broken].concat()), of(&healthy));
+    assert_eq!(of(broken), Err(Unreadable::Unknown));
+    // Without what stands above the results, two runs are still two.
+    let results = &healthy[broken.len()..];
+    assert_eq!(of(&results.repeat(2)).unwrap().len(), 2);
+    let hey = String::from_utf8(fixture("hey-healthy.txt")).unwrap();
+    assert_eq!(of(&["Summary:\n  follows\n", &hey].concat()), of(&hey));
+}
+
+#[test]
 fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
     // 0.0001 secs may be 50 µs, and 8 connections at 100,000/s have 80.
     let text = String::from_utf8(fixture("hey-healthy.txt")).unwrap();
@@ -317,6 +375,21 @@ fn hostile_numbers_and_names_do_no_harm() {
     let many =
         format!("{{\"summary\": {{}}, \"latencyPercentiles\": {{{percentiles} \"p99\": 1}}}}");
     assert!(read("x", many.as_bytes(), NOTHING).unwrap().rows[0].percentiles.len() <= 64);
+}
+
+#[test]
+fn many_marks_in_many_rows_are_compared_in_time() {
+    // A hundred thousand figures without a number in each of two rows: half of them are the same.
+    let run = |from: u32| {
+        let lines: String = (from..from + 100_000).map(|n| format!("{n}% -1us\n")).collect();
+        format!("Running 10s test @ http://x\n{lines}")
+    };
+    let begun = std::time::Instant::now();
+    let source = read("x", (run(0) + &run(50_000)).as_bytes(), NOTHING).unwrap();
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    let marks = source.rows.iter().map(|row| row.marks.len());
+    assert_eq!((source.marks.len(), marks.collect()), (50_000, vec![50_000, 50_000]));
+    assert_eq!(source.marks[0].figure, "p50000", "in the order of the file");
 }
 
 #[test]

@@ -1,12 +1,24 @@
-//! What h2load prints. It says neither how many requests a connection carries at once nor, before its version 1.69, any
-//! percentile.
+//! What h2load prints, once or several times in one file. It says neither how many requests a connection carries at once
+//! nor, before its version 1.69, any percentile.
 
 use crate::row::{Limit, NoLimit, Row, Time};
 use crate::text::{number_before, time};
 
 pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     let is_h2load = text.contains("finished in ") && text.contains("time for request");
-    if is_h2load { vec![row(name, text)] } else { Vec::new() }
+    if !is_h2load {
+        return Vec::new();
+    }
+    // Threads begin above the line with the results.
+    let mut is_finished = true;
+    let begins = |line: &str| {
+        let finishes = line.starts_with("finished in ");
+        let is_above = line.starts_with("spawning thread") || finishes;
+        let begins = line.starts_with("starting benchmark") || (is_finished && is_above);
+        is_finished = finishes || (is_finished && !begins);
+        begins
+    };
+    super::runs(name, text, begins, "finished in ", row)
 }
 
 fn row(name: &str, text: &str) -> Row {

@@ -1,4 +1,4 @@
-//! What hey prints, and what its text has in common with oha's.
+//! What hey prints, once or several times in one file, and what its text has in common with oha's.
 
 use crate::row::{Limit, NoLimit, Row, Time};
 use crate::text::{first_number, time};
@@ -7,11 +7,16 @@ pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     let is_hey = text.contains("Summary:")
         && text.contains("Requests/sec:")
         && text.contains("Latency distribution:");
-    if is_hey { vec![row(name, text)] } else { Vec::new() }
+    if is_hey { runs(name, text) } else { Vec::new() }
+}
+
+/// A row for each summary.
+pub(crate) fn runs(name: &str, text: &str) -> Vec<Row> {
+    super::runs(name, text, |line| line == "Summary:", "Requests/sec:", row)
 }
 
 /// A summary of hey's shape: named figures, percentiles, and two lists of how requests ended.
-pub(crate) fn row(name: &str, text: &str) -> Row {
+fn row(name: &str, text: &str) -> Row {
     let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Connections));
     let (mut list, mut answered, mut failed, mut broken) = (List::None, 0.0, 0.0, 0.0);
     for line in text.lines().map(str::trim) {

@@ -122,6 +122,42 @@ pub(crate) fn of_json(name: &str, value: &Value) -> Result<(Format, Vec<Row>), U
     read.next().ok_or(Unreadable::Unknown)
 }
 
+/// A row for each run of a program whose results stand in one text, one behind the other: a piece is cut off where
+/// `begins` says so of a line, and is a run if it has this of its results. Without any it is one piece.
+fn runs(
+    name: &str,
+    text: &str,
+    begins: impl FnMut(&str) -> bool,
+    result: &str,
+    row: fn(&str, &str) -> Row,
+) -> Vec<Row> {
+    let mut pieces = pieces(text, begins);
+    pieces.retain(|piece| piece.contains(result));
+    if pieces.len() <= 1 {
+        return vec![row(name, pieces.first().unwrap_or(&text))];
+    }
+    let of = |(place, piece): (usize, &&str)| row(&numbered(name, place), piece);
+    pieces.iter().enumerate().map(of).collect()
+}
+
+/// Cuts a text before each line of which `begins` says so; what stands above the first is in no piece.
+fn pieces(text: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
+    let (mut starts, mut at) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        if begins(line.trim()) {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    starts.push(text.len());
+    starts.windows(2).map(|ends| &text[ends[0]..ends[1]]).collect()
+}
+
+/// The name of one of several runs.
+fn numbered(name: &str, place: usize) -> String {
+    format!("{name} #{}", place + 1)
+}
+
 /// A file's name without folders and without its last ending.
 pub(crate) fn stem(name: &str) -> &str {
     let file = name.rsplit('/').next().unwrap_or(name);

@@ -8,7 +8,7 @@ use crate::text::{figure, figure_of};
 
 pub(crate) fn rows_of_text(name: &str, text: &str) -> Vec<Row> {
     let is_oha = text.contains("Success rate:") && text.contains("Requests/sec:");
-    if is_oha { vec![hey::row(name, text)] } else { Vec::new() }
+    if is_oha { hey::runs(name, text) } else { Vec::new() }
 }
 
 pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {

@@ -1,5 +1,6 @@
 //! What wrk and wrk2 print, once or several times in one file.
 
+use super::numbered;
 use crate::row::{Limit, NoLimit, Row, Time};
 use crate::text::{first_number, number_after, number_before, time};
 
@@ -9,7 +10,7 @@ pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     let many = 1 < begins.len();
     let of = |(number, &begin): (usize, &usize)| {
         let end = begins.get(number + 1).copied().unwrap_or(lines.len());
-        let name = if many { format!("{name} #{}", number + 1) } else { name.into() };
+        let name = if many { numbered(name, number) } else { name.into() };
         row(name, &lines[begin..end])
     };
     begins.iter().enumerate().map(of).collect()
@@ -26,6 +27,8 @@ fn row(name: String, lines: &[&str]) -> Row {
     let is_scheduled = lines
         .iter()
         .any(|line| line.contains("HdrHistogram") || line.contains("Thread calibration"));
+    // With -U it also prints the times counted from when a request was sent, as a second list.
+    let mut is_uncorrected = false;
     let mut failed = 0.0;
     for line in lines.iter().map(|line| line.trim()) {
         if line.contains(" threads and ") || line.contains(" thread and ") {
@@ -38,7 +41,9 @@ fn row(name: String, lines: &[&str]) -> Row {
             let max = words.nth(1).and_then(time).map(|(time, _)| time);
             let max = row.time("longest latency", max);
             row.percentile(1.0, max);
-        } else if let Some((percent, rest)) = line.split_once('%') {
+        } else if line.starts_with("Latency Distribution") {
+            is_uncorrected = line.contains("Uncorrected");
+        } else if let Some((percent, rest)) = line.split_once('%').filter(|_| !is_uncorrected) {
             let words: Vec<&str> = rest.split_whitespace().collect();
             if let (Ok(percent), [word]) = (percent.trim().parse::<f64>(), &words[..]) {
                 let share = percent / 100.0;
