@@ -11,6 +11,7 @@ class DynoHttp < Formula
 
   def install
     system "cargo", "install", *std_cargo_args(path: "crates/dyno")
+    (buildpath/"pages").mkpath
     system bin/"dyno", "man", "--to", buildpath/"pages"
     man1.install Dir["pages/*.1"]
     generate_completions_from_executable(bin/"dyno", "completions")
