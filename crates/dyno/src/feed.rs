@@ -1,15 +1,16 @@
 //! What a load shows other programs while it is under way: `--stream`, a line of JSON each second, and `--openmetrics`,
 //! a file that is written anew each second. A thread of its own writes; the load never waits for it.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use load::{Glance, Recording};
+use load::{End, Glance, Recording};
 use report::load::{RequestSummary, Slice, Totals};
 
 use crate::keep;
@@ -59,6 +60,10 @@ impl FeedFlags {
 
 /// This many seconds may wait to be written. If more would, several become one line.
 const WAITING_MAX: usize = 16;
+/// At the end of the load, what is not written yet has this long.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The same if the user has asked for the end.
+const PATIENCE_HALTED: Duration = Duration::from_millis(500);
 
 /// A second, and all that has been counted by its end.
 struct Parcel {
@@ -74,6 +79,8 @@ type Writer = JoinHandle<Result<(), Refusal>>;
 pub(crate) struct Feed {
     writer: Option<(SyncSender<Parcel>, Writer)>,
     pending: Option<Slice>,
+    /// What must not be mixed with what follows, and must wait for room.
+    queue: VecDeque<Parcel>,
     /// How far the measured time has come, in seconds, and how long it is to be.
     measured_s: f64,
     longest_s: f64,
@@ -115,7 +122,9 @@ impl Feed {
 
     /// Adds what happened, and hands over each whole second.
     pub(crate) fn watch(&mut self, glance: &Glance<'_>) {
-        let Some((parcels, _)) = &self.writer else { return };
+        if self.writer.is_none() {
+            return;
+        }
         let ended = match &mut self.pending {
             Some(slice) if slice.goes_with(glance) => {
                 slice.add(glance);
@@ -128,26 +137,68 @@ impl Feed {
             let so_far = self.measured_s + (glance.now - glance.from) as f64 / 1e9;
             self.measured_s = so_far.min(self.longest_s);
         }
-        let totals = || self.wants_totals.then(|| Totals::of(glance.total, self.measured_s, false));
         if ended.is_some() {
             // The end of the warm-up: its last second must not be mixed with what follows.
-            let _ = parcels.send(Parcel { slice: ended, totals: totals() });
+            let parcel = Parcel { slice: ended, totals: self.totals(glance) };
+            self.queue.push_back(parcel);
         }
-        if self.pending.as_ref().is_some_and(Slice::is_whole) {
-            let parcel = Parcel { slice: self.pending.take(), totals: totals() };
-            if let Err(TrySendError::Full(parcel)) = parcels.try_send(parcel) {
-                self.pending = parcel.slice;
+        if self.hand_over() && self.pending.as_ref().is_some_and(Slice::is_whole) {
+            let totals = self.totals(glance);
+            self.queue.push_back(Parcel { slice: self.pending.take(), totals });
+            if !self.hand_over() {
+                // It grows until there is room.
+                self.pending = self.queue.pop_back().and_then(|parcel| parcel.slice);
             }
         }
     }
 
-    /// Writes the rest and the end, and says what could not be written.
-    pub(crate) fn close(self, recording: &Recording) -> Result<(), Refusal> {
-        let Some((parcels, thread)) = self.writer else { return Ok(()) };
+    fn totals(&self, glance: &Glance<'_>) -> Option<Totals> {
+        self.wants_totals.then(|| Totals::of(glance.total, self.measured_s, false))
+    }
+
+    /// Hands over what waits, as far as there is room, and says whether that was all. It never waits.
+    fn hand_over(&mut self) -> bool {
+        let Some((parcels, _)) = &self.writer else { return true };
+        while let Some(parcel) = self.queue.pop_front() {
+            if let Err(TrySendError::Full(parcel)) = parcels.try_send(parcel) {
+                self.queue.push_front(parcel);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Writes the rest and the end, and says what could not be written. A reader that has stopped reading is not waited
+    /// for without end.
+    pub(crate) fn close(mut self, recording: &Recording) -> Result<(), Refusal> {
+        if self.writer.is_none() {
+            return Ok(());
+        }
         let measured_s = analysis::measured_s(recording);
         let totals = self.wants_totals.then(|| Totals::of(&recording.total, measured_s, true));
-        let _ = parcels.send(Parcel { slice: self.pending, totals });
+        self.queue.push_back(Parcel { slice: self.pending.take(), totals });
+        let patience = if recording.end == End::Halted { PATIENCE_HALTED } else { PATIENCE };
+        let until = Instant::now() + patience;
+        let late = || {
+            Err(Refusal::new(format!(
+                "--stream, --openmetrics: whoever reads them did not take the rest within {} s; it is lost",
+                patience.as_secs_f64()
+            )))
+        };
+        while !self.hand_over() {
+            if until <= Instant::now() {
+                return late();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let Some((parcels, thread)) = self.writer else { return Ok(()) };
         drop(parcels);
+        while !thread.is_finished() {
+            if until <= Instant::now() {
+                return late();
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
         thread.join().unwrap_or_else(|_| Err(Refusal::new("the thread that writes has failed")))
     }
 }
@@ -189,4 +240,62 @@ fn write_all(
         }
     }
     lost
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use load::{End, SECOND, Tally};
+
+    use super::*;
+
+    /// The warm-up ends while one line waits to be written, for which there is no more room; then the load ends.
+    /// Returns what the end said, if it came in time.
+    fn ended(write: impl FnOnce(Receiver<Parcel>) + Send + 'static) -> Option<Result<(), String>> {
+        let (parcels, received) = sync_channel(1);
+        parcels.send(Parcel { slice: None, totals: None }).unwrap();
+        let thread = thread::spawn(move || {
+            write(received);
+            Ok(())
+        });
+        let (say, said) = channel();
+        thread::spawn(move || {
+            let mut feed = Feed { writer: Some((parcels, thread)), ..Feed::default() };
+            let tally = Tally::new(SECOND);
+            for (from, is_warmup) in [(0, true), (SECOND / 2, false)] {
+                let (now, window, total) = (from + SECOND / 2, &tally, &tally);
+                feed.watch(&Glance { now, from, is_warmup, window, total });
+            }
+            let recording = Recording::new(tally, SECOND / 2..SECOND, SECOND);
+            let closed = feed.close(&Recording { end: End::Halted, ..recording });
+            let _ = say.send(closed.map_err(|refusal| refusal.to_string()));
+        });
+        said.recv_timeout(Duration::from_secs(4)).ok()
+    }
+
+    #[test]
+    fn a_reader_that_stops_reading_holds_up_neither_the_load_nor_its_end() {
+        let (_held, hold) = channel::<()>();
+        let ended = ended(move |received| {
+            let _ = hold.recv();
+            drop(received);
+        });
+        let why = ended.expect("it ends").unwrap_err();
+        assert!(why.contains("did not take"), "{why}");
+    }
+
+    #[test]
+    fn a_reader_that_is_slow_gets_every_line_in_order() {
+        let (say, said) = channel();
+        let ended = ended(move |received| {
+            thread::sleep(Duration::from_millis(100));
+            received.iter().for_each(|parcel| say.send(parcel.slice).unwrap());
+        });
+        assert_eq!(ended, Some(Ok(())));
+        let lines: Vec<String> = said.iter().flatten().map(|slice| slice.line().unwrap()).collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(lines[0].contains("\"is_warmup\":true"), "{lines:?}");
+        assert!(lines[1].contains("\"is_warmup\":false"), "{lines:?}");
+    }
 }
