@@ -12,8 +12,8 @@ RUN make install DESTDIR=/installed PREFIX=/usr
 
 FROM debian:bookworm-slim
 COPY --from=build /installed/ /
-RUN useradd --create-home dyno
-USER dyno
+RUN useradd --create-home --uid 1000 dyno
+USER 1000
 WORKDIR /home/dyno
 ENTRYPOINT ["dyno"]
 CMD ["--help"]
