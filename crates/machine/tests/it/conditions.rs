@@ -74,11 +74,17 @@ fn groups_of_dead_dynos_are_swept_and_no_others() {
     let mut orphan = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
     fs::write(dead.join("cgroup.procs"), orphan.id().to_string()).unwrap();
     let reaper = std::thread::spawn(move || orphan.wait());
-    let swept = sweep();
-    assert!(swept.cgroups.contains(&dead) && 1 <= swept.processes, "{swept:?}");
-    reaper.join().unwrap().unwrap();
     let is_there = |path: &Path| path.is_dir();
-    assert!(!is_there(&dead) && is_there(&unowned) && is_there(&place));
+    // The kernel keeps a group until its last process is quite gone, and another dyno of this machine may sweep, too: so
+    // what one sweep leaves is taken by the next.
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let mut swept = sweep();
+    while is_there(&dead) && std::time::Instant::now() < until {
+        swept = sweep();
+    }
+    assert!(!is_there(&dead), "{swept:?}");
+    reaper.join().unwrap().unwrap();
+    assert!(is_there(&unowned) && is_there(&place));
     fs::remove_dir(&unowned).unwrap();
     living.remove().unwrap();
     assert!(!is_there(&place));

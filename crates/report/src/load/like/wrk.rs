@@ -84,10 +84,16 @@ fn errors(run: &FinishedLoad) -> String {
             "  Socket errors: connect {connect}, read {read}, write {write}, timeout {timeout}\n"
         );
     }
-    // wrk counts redirects among the others, whatever was expected.
-    let is_other = |(status, _): &(u16, u64)| !(200..400).contains(status);
-    let others = run.recording.total.answers.statuses().into_iter().filter(is_other);
-    match others.map(|(_, times)| times).sum::<u64>() {
+    let wrong = match run.asked.status.as_str() {
+        // Where no other status was asked for, redirects are no errors, as they are none to wrk.
+        "2xx" => {
+            let is_other = |(status, _): &(u16, u64)| !(200..400).contains(status);
+            let others = run.recording.total.answers.statuses().into_iter().filter(is_other);
+            others.map(|(_, times)| times).sum()
+        }
+        _ => failed(run, |failure| failure.name() == "content.status"),
+    };
+    match wrong {
         0 => text,
         wrong => text + &format!("  Non-2xx or 3xx responses: {wrong}\n"),
     }
