@@ -5,8 +5,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    Ask, BodyRule, Expect, H1, Limits, News, Progress, Request, Session, StatusRule, Template,
-    Values, WireFault,
+    Ask, BodyRule, ExchangeId, Expect, H1, Limits, News, Progress, Request, Session, StatusRule,
+    Template, Values, WireFault,
 };
 
 type HeldEvent = (Vec<News>, Result<(), WireFault>, Progress);
@@ -45,12 +45,16 @@ fn hear<'b>(
 ) -> HeldEvent {
     let mut session = H1::new(limits);
     let mut news = Vec::new();
-    session.submit(1, ask, Values { seq: 1, random: 2 }, &mut Vec::new());
-    let mut result = pieces.try_for_each(|piece| session.receive(piece, &mut news));
+    let id = ExchangeId::default();
+    session.submit(id, ask, Values { seq: 1, random: 2 }, &mut Vec::new());
+    let mut result =
+        pieces.try_for_each(|piece| session.receive(piece, &mut news, &mut Vec::new()));
     if ends && result.is_ok() {
-        result = session.ended(&mut news);
+        session.ended(&mut news);
+        let progress = session.progress(id);
+        result = if progress == Progress::Idle { Ok(()) } else { Err(progress.cut()) };
     }
     // After a fault the connection is closed, however far it had come.
-    let progress = if result.is_ok() { session.progress() } else { Progress::Idle };
+    let progress = if result.is_ok() { session.progress(id) } else { Progress::Idle };
     (news, result, progress)
 }

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use wire::{H1, Limits, Mismatch, News, Session, Values};
+use wire::{ExchangeId, H1, Limits, Mismatch, News, Progress, Session, Values};
 
 use crate::answer_parts::AnswerParts;
 use crate::record::{Check, Phase};
@@ -111,7 +111,7 @@ fn converse(
         .map_err(|error| failure(format!("the request could not be sent: {error}")))?;
     let limits = Limits::default();
     let mut session = H1::new(&limits);
-    let _ = session.submit(0, &question.ask, values, &mut Vec::new());
+    let _ = session.submit(ExchangeId::default(), &question.ask, values, &mut Vec::new());
     let mut listener = Listener { session, question, values, sent, beats: Vec::new() };
     let mut buffer = [0; 16 << 10];
     loop {
@@ -152,7 +152,7 @@ impl Listener<'_> {
     /// The verdict after these bytes, if it is time for one.
     fn take(&mut self, bytes: &[u8], received_bytes: &[u8]) -> Option<Result<(), Fault>> {
         let mut news = Vec::new();
-        if let Err(fault) = self.session.receive(bytes, &mut news) {
+        if let Err(fault) = self.session.receive(bytes, &mut news, &mut Vec::new()) {
             return Some(Err(failure(format!("malformed: {}", fault.name()))));
         }
         match (whole(&news), self.question.stream()) {
@@ -180,23 +180,28 @@ impl Listener<'_> {
     fn judge_head(&self, received_bytes: &[u8]) -> Result<(), Fault> {
         let limits = Limits::default();
         let (mut session, mut news) = (H1::new(&limits), Vec::new());
-        let _ = session.submit(0, &self.question.ask, self.values, &mut Vec::new());
+        let _ =
+            session.submit(ExchangeId::default(), &self.question.ask, self.values, &mut Vec::new());
         let mut cut = received_bytes[..AnswerParts::of(received_bytes).head_len].to_vec();
         cut.extend_from_slice(b"0\r\n\r\n");
-        let _ = session.receive(&cut, &mut news);
+        let _ = session.receive(&cut, &mut news, &mut Vec::new());
         whole(&news).unwrap_or_else(|| Err(failure("its head is malformed")))
     }
 
     fn ended(&mut self) -> Result<(), Fault> {
         let mut news = Vec::new();
-        match self.session.ended(&mut news) {
-            Err(fault) => {
-                Err(failure(format!("the connection was closed early: {}", fault.name())))
-            }
-            Ok(()) if self.question.stream().is_some() => {
+        self.session.ended(&mut news);
+        match self.session.progress(ExchangeId::default()) {
+            Progress::Idle if self.question.stream().is_some() => {
                 Err(failure("the answer ended; it should go on for ever"))
             }
-            Ok(()) => whole(&news).unwrap_or_else(|| Err(failure("closed without an answer"))),
+            Progress::Idle => {
+                whole(&news).unwrap_or_else(|| Err(failure("closed without an answer")))
+            }
+            progress => {
+                let fault = progress.cut().name();
+                Err(failure(format!("the connection was closed early: {fault}")))
+            }
         }
     }
 
@@ -235,7 +240,7 @@ fn whole(news: &[News]) -> Option<Result<(), Fault>> {
     news.iter().find_map(|news| match news {
         News::Answered { mismatch: None, .. } => Some(Ok(())),
         News::Answered { mismatch: Some(mismatch), .. } => Some(Err(Fault::Mismatch(*mismatch))),
-        News::FirstByte(_) => None,
+        _ => None,
     })
 }
 

@@ -49,7 +49,7 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 32] = {
+    pub const ALL: [Failure; 33] = {
         use Failure::{Content, Wire};
         [
             Failure::ConnectRefused,
@@ -76,6 +76,7 @@ impl Failure {
             Wire(WireFault::Surplus),
             Wire(WireFault::Unsolicited),
             Wire(WireFault::BodyTooLarge),
+            Wire(WireFault::Refused),
             Content(Mismatch::Status),
             Content(Mismatch::Header),
             Content(Mismatch::Body),
@@ -156,6 +157,7 @@ impl Failure {
             Failure::Wire(WireFault::Surplus) => "bytes after the answer",
             Failure::Wire(WireFault::Unsolicited) => "an answer before the request",
             Failure::Wire(WireFault::BodyTooLarge) => "the body is larger than the limit",
+            Failure::Wire(WireFault::Refused) => "refused unread, each time that it was sent",
             Failure::Content(Mismatch::Status) => "another status than expected",
             Failure::Content(Mismatch::Header) => "a header field is not as expected",
             Failure::Content(Mismatch::Body) => "another body than expected",

@@ -28,6 +28,8 @@ pub struct Order {
     pub on_time_within: Option<Duration>,
     /// Whether a connection carries more than one exchange. (A session's connection carries all its calls.)
     pub keep_alive: bool,
+    /// Which connection with room carries the next request.
+    pub spread: Spread,
     /// Threads.
     pub lanes: usize,
     /// CPUs for the lanes, in turn; if there are none, the kernel chooses.
@@ -57,6 +59,7 @@ impl Order {
             timeout: Duration::from_secs(5),
             on_time_within: None,
             keep_alive: true,
+            spread: Spread::Even,
             lanes: 1,
             cpus: Vec::new(),
             spin: Spin::Adaptive,
@@ -114,6 +117,16 @@ pub struct Stop {
     pub total: Option<u64>,
     /// This much measured time.
     pub duration: Option<Duration>,
+}
+
+/// How requests are spread over connections that have room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spread {
+    /// The connection whose turn was longest ago is next.
+    #[default]
+    Even,
+    /// One connection carries as much as it can before another is used.
+    Fill,
 }
 
 /// Whether a lane polls for a short while before it sleeps.

@@ -194,6 +194,7 @@ impl Plan {
             kind,
             connections: share(connections),
             max_connections: share(max_connections),
+            concurrency: share(connections),
             schedule: schedule.map(Iterator::peekable),
             from: self.lead,
             until: self.measured.end,
@@ -242,8 +243,12 @@ pub(crate) fn run_lane(
     turns: Option<&mut dyn TakesTurns>,
     stopped_at: &dyn Fn() -> Option<Nanos>,
 ) {
-    let rules =
-        Rules { asks: &order.asks, timeout: nanos(order.timeout), keep_alive: order.keep_alive };
+    let rules = Rules {
+        asks: &order.asks,
+        timeout: nanos(order.timeout),
+        keep_alive: order.keep_alive,
+        spread: order.spread,
+    };
     let times = Times {
         width: plan.width,
         measured: plan.measured.clone(),

@@ -109,6 +109,9 @@ pub struct Sessions {
 pub struct Notes {
     /// A reused connection turned out to be closed; the request was sent once more.
     pub stale_retries: u64,
+    /// Requests that the server refused unread; each was sent once more.
+    #[serde(default)]
+    pub refused: u64,
     /// The server closed an idle connection.
     pub idle_closed: u64,
     /// Bytes followed a whole answer; the connection was dropped.

@@ -21,6 +21,8 @@ pub(crate) struct Supply {
     /// Opened at the beginning.
     pub(crate) connections: usize,
     pub(crate) max_connections: usize,
+    /// A closed loop has this many exchanges at once.
+    pub(crate) concurrency: usize,
     /// None for a closed loop.
     pub(crate) schedule: Option<Peekable<Schedule>>,
     /// The schedule's zero on the run's clock.

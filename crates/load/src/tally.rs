@@ -225,6 +225,7 @@ impl Tally {
         self.sessions.complete += other.sessions.complete;
         self.sessions.failed += other.sessions.failed;
         self.notes.stale_retries += other.notes.stale_retries;
+        self.notes.refused += other.notes.refused;
         self.notes.idle_closed += other.notes.idle_closed;
         self.notes.surplus += other.notes.surplus;
         self.notes.unsolicited += other.notes.unsolicited;

@@ -35,11 +35,13 @@ pub enum WireFault {
     Unsolicited,
     /// The body is larger than the limit.
     BodyTooLarge,
+    /// The server refused the request unread, each time that it was sent.
+    Refused,
 }
 
 impl WireFault {
     /// Every fault, in the order in which reports show them.
-    pub const ALL: [WireFault; 15] = [
+    pub const ALL: [WireFault; 16] = [
         WireFault::Empty,
         WireFault::CutHead,
         WireFault::CutBody,
@@ -55,6 +57,7 @@ impl WireFault {
         WireFault::Surplus,
         WireFault::Unsolicited,
         WireFault::BodyTooLarge,
+        WireFault::Refused,
     ];
 
     /// The stable name, as it appears in results.
@@ -76,6 +79,7 @@ impl WireFault {
             WireFault::Surplus => "proto.surplus",
             WireFault::Unsolicited => "proto.unsolicited",
             WireFault::BodyTooLarge => "limit.body",
+            WireFault::Refused => "h2.refused",
         }
     }
 }

@@ -23,14 +23,27 @@ pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN
 pub use socket::{Socket, socket_ask};
 pub use template::{Template, TemplateError, Values};
 
-/// The number of an exchange, by which a session names it to its lane.
-pub type ExchangeId = u32;
+/// The name of an exchange, by which a session reports it to its lane: the lane's place for it, and which use of that
+/// place it is. No two exchanges of a lane have the same name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExchangeId {
+    pub place: u32,
+    pub generation: u32,
+}
 
 /// The client's side of one connection's conversation.
 ///
 /// The session never holds bytes for the peer: it appends them to the `output` that it is lent,
 /// and the caller writes them. An idle connection therefore owns no buffer at all.
 pub trait Session<'a> {
+    /// Whether a connection carries several exchanges at once, so that one that is given up costs the others nothing.
+    /// Where it does not, a connection ends with an exchange that is given up.
+    const SHARED: bool;
+
+    /// The connection is established. Appends what must be written first. [`News::Ready`] follows when requests may be
+    /// sent: at once, or when the peer has introduced itself.
+    fn open(&mut self, news: &mut Vec<News>, output: &mut Vec<u8>);
+
     /// How many more exchanges may start now: 1 or 0 for HTTP/1.1.
     fn room(&self) -> usize;
 
@@ -44,15 +57,29 @@ pub trait Session<'a> {
         output: &mut Vec<u8>,
     ) -> Option<&'a [u8]>;
 
-    /// Takes bytes from the peer, in pieces of any size, and reports what they meant.
-    /// After an error the connection is of no more use.
-    fn receive(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault>;
+    /// Takes bytes from the peer, in pieces of any size, reports what they meant, and appends what the peer must be
+    /// told at once. After an error the connection is of no more use.
+    fn receive(
+        &mut self,
+        bytes: &[u8],
+        news: &mut Vec<News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), WireFault>;
 
-    /// The peer will send no more. Reports what that means for the exchange under way.
-    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault>;
+    /// The peer will send no more. Reports the answers that are whole by this; all others under way are cut.
+    fn ended(&mut self, news: &mut Vec<News>);
 
-    /// How far the answer under way has come.
-    fn progress(&self) -> Progress;
+    /// The exchanges that have been submitted and have not ended.
+    fn under_way(&self, found: &mut Vec<ExchangeId>);
+
+    /// How far the answer to an exchange under way has come.
+    fn progress(&self, exchange: ExchangeId) -> Progress;
+
+    /// Gives up one exchange. Only for sessions that are shared.
+    fn abandon(&mut self, exchange: ExchangeId, output: &mut Vec<u8>);
+
+    /// The connection is about to be closed by the client. Appends the last bytes to be written.
+    fn close(&mut self, output: &mut Vec<u8>);
 
     /// Forgets the conversation: the next bytes are those of a new connection.
     fn reset(&mut self);
@@ -69,9 +96,25 @@ pub enum Progress {
     Body,
 }
 
+impl Progress {
+    /// What is wrong with an answer if no more of it will come.
+    #[must_use]
+    pub const fn cut(self) -> WireFault {
+        match self {
+            Progress::Idle | Progress::Requested => WireFault::Empty,
+            Progress::Head => WireFault::CutHead,
+            Progress::Body => WireFault::CutBody,
+        }
+    }
+}
+
 /// What bytes meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
+    /// Requests may be sent.
+    Ready,
+    /// More exchanges may start than before, though none has ended.
+    Room,
     /// The first byte of the exchange's answer came.
     FirstByte(ExchangeId),
     /// The answer is whole.
@@ -79,9 +122,17 @@ pub enum News {
         /// The exchange that it answers.
         exchange: ExchangeId,
         status: u16,
+        /// The answer's bytes as they came.
+        octets: u64,
         /// What is wrong with it, if it is not what was expected.
         mismatch: Option<Mismatch>,
         /// Whether another request may follow on this connection.
         reusable: bool,
     },
+    /// The peer has not touched this request: it may be sent again.
+    Refused(ExchangeId),
+    /// This exchange has failed, and the connection goes on.
+    Failed(ExchangeId, WireFault),
+    /// The peer takes no more exchanges on this connection; those under way end in peace.
+    Draining,
 }

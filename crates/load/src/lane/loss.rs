@@ -1,6 +1,6 @@
 //! What happens to a connection that is lost or out of time, and to its exchange.
 
-use wire::{Progress, Session, WireFault};
+use wire::{ExchangeId, Progress, Session, WireFault};
 
 use super::pool::Pool;
 use super::slot::{Exchange, State, UNSENT};
@@ -10,60 +10,92 @@ use crate::failure::Failure;
 use crate::pause::{Pause, STILL};
 use crate::supply::Kind;
 
+/// A connection that is given up on for this many exchanges is replaced: servers take more than that for an attack.
+const GIVEN_UP_MAX: u8 = 10;
+
+/// Why a connection is of no more use.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Loss {
+    /// By all it carries, this is known.
+    Failed(Failure),
+    Broken(Break),
+    /// It was found broken when it was written to.
+    Unwritable(Break),
+    /// The peer sends no more.
+    Ended,
+}
+
 impl<'a, S: Session<'a>> Pool<'a, S> {
-    /// The class of a break, by how far the exchange had come.
-    pub(super) fn classify(&self, conn: Conn, cause: Break) -> Failure {
-        let slot = &self.slots[conn as usize];
-        if slot.state == State::Connecting || cause != Break::Reset {
+    /// What a loss is for an exchange, by how far that one had come.
+    fn classify(&self, conn: Conn, loss: Loss, was_opening: bool, progress: Progress) -> Failure {
+        let cause = match loss {
+            Loss::Failed(failure) => return failure,
+            Loss::Ended => return Failure::Wire(progress.cut()),
+            Loss::Unwritable(Break::Reset) => return Failure::SendReset,
+            Loss::Broken(cause) | Loss::Unwritable(cause) => cause,
+        };
+        if was_opening || cause != Break::Reset {
             return cause.into();
         }
-        match slot.session.progress() {
-            Progress::Idle | Progress::Requested if slot.carried == 0 => Failure::ConnectReset,
+        match progress {
+            Progress::Idle | Progress::Requested if self.slots[conn as usize].carried == 0 => {
+                Failure::ConnectReset
+            }
             Progress::Idle | Progress::Requested | Progress::Head => Failure::RecvReset,
             Progress::Body => Failure::Wire(WireFault::CutBody),
         }
     }
 
-    pub(super) fn lose_sending(&mut self, conn: Conn, cause: Break, now: Nanos) {
-        let failure = match Failure::from(cause) {
-            Failure::ConnectReset => Failure::SendReset,
-            other => other,
-        };
-        self.lose(conn, failure, now);
-    }
-
-    /// Drops a connection that is of no more use, because of `failure`.
-    pub(super) fn lose(&mut self, conn: Conn, failure: Failure, at: Nanos) {
-        self.lose_over(conn, failure, at, &[]);
+    /// Drops a connection that is of no more use.
+    pub(super) fn lose(&mut self, conn: Conn, loss: Loss, at: Nanos) {
+        self.lose_over(conn, loss, at, &[]);
     }
 
     /// The same, where these bytes have shown the failure.
-    pub(super) fn lose_over(&mut self, conn: Conn, failure: Failure, at: Nanos, bytes: &[u8]) {
+    pub(super) fn lose_over(&mut self, conn: Conn, loss: Loss, at: Nanos, bytes: &[u8]) {
         let slot = &mut self.slots[conn as usize];
-        let was_connecting = slot.state == State::Connecting;
         if matches!(slot.state, State::Leaving | State::Vacant) {
             return;
         }
-        slot.state = State::Leaving;
-        slot.deadline = Nanos::MAX;
-        if was_connecting {
+        let was_opening = slot.is_opening();
+        if was_opening {
             self.connecting -= 1;
-            self.recorder.window().connections.failed += 1;
+            self.recorder.window().connections.failed += u64::from(slot.state == State::Connecting);
         }
-        match self.slots[conn as usize].exchange.take() {
-            Some(exchange) => self.fail_exchange(conn, exchange, failure, at, bytes),
-            None if was_connecting => {
-                self.lost_in_a_row += 1;
+        slot.state = State::Leaving;
+        let bound = std::mem::take(&mut slot.bound);
+        self.list_under_way(conn);
+        let mut all = std::mem::take(&mut self.listed);
+        let mut rest = bound;
+        while let Some(id) = self.slab.pop_front(&mut rest) {
+            all.push(id);
+        }
+        let mut has_failed = false;
+        // Each that goes out again is put before the others: the last one first.
+        for &id in all.iter().rev() {
+            if self.slab.get_mut(id).is_some() {
+                let progress = self.slots[conn as usize].session.progress(id);
+                let failure = self.classify(conn, loss, was_opening, progress);
+                has_failed |= self.fail_exchange(conn, id, failure, at, bytes);
+            }
+        }
+        if all.is_empty() {
+            let failure = self.classify(conn, loss, was_opening, Progress::Idle);
+            if was_opening {
+                has_failed = true;
                 // A pool's connection was begun for the request that waits longest; a request that waited as long as
                 // this connection has been given up already.
                 if !failure.is_censored()
-                    && let Some(exchange) = self.waiting.pop_front()
+                    && let Some(exchange) = self.slab.pop_front(&mut self.waiting)
                 {
-                    self.fail(&exchange, failure, at);
+                    self.fail(exchange, failure, at);
                 }
+            } else {
+                self.note_loss_at_rest(failure);
             }
-            None => self.note_loss_at_rest(failure),
         }
+        self.lost_in_a_row += u32::from(has_failed);
+        self.listed = all;
         self.put_on_agenda(conn);
     }
 
@@ -76,28 +108,31 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    pub(super) fn fail_exchange(
+    /// The connection of this exchange is lost: it fails, or goes out again. Returns whether it failed.
+    fn fail_exchange(
         &mut self,
         conn: Conn,
-        mut exchange: Exchange,
+        id: ExchangeId,
         failure: Failure,
         at: Nanos,
         bytes: &[u8],
-    ) {
-        let slot = &mut self.slots[conn as usize];
+    ) -> bool {
+        let slot = &self.slots[conn as usize];
+        let exchange = &mut self.slab[id];
         let is_session = matches!(self.supply.kind, Kind::Sessions { .. });
         let was_reused = 0 < slot.carried;
         if !exchange.is_sent() && was_reused && !failure.is_own() && !is_session {
             // The last exchange caused the loss; this one goes out on another connection.
             self.note_loss_at_rest(failure);
-            return self.send_again(conn, exchange);
+            self.send_again(conn, id);
+            return false;
         }
-        let received_nothing = slot.session.progress() == Progress::Requested;
+        let received_nothing = slot.session.progress(id) == Progress::Requested;
         let is_closed_unanswered = matches!(
             failure,
             Failure::Wire(WireFault::Empty) | Failure::RecvReset | Failure::SendReset
         );
-        let may_retry = !exchange.is_retry
+        let may_retry = exchange.tries == 0
             && !is_session
             && self.rules.asks.choose(exchange.values).is_idempotent();
         if exchange.is_sent() {
@@ -105,86 +140,167 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         // RFC 9112, 9.3.1: a server may close a connection at rest while a request is on its way.
         if was_reused && received_nothing && is_closed_unanswered && may_retry {
-            self.recorder.unsent(&exchange, at);
+            self.recorder.unsent(exchange, at);
             self.recorder.window().notes.stale_retries += 1;
             (exchange.sent, exchange.first_byte) = (UNSENT, UNSENT);
-            exchange.is_retry = true;
-            return self.send_again(conn, exchange);
+            exchange.tries += 1;
+            self.send_again(conn, id);
+            return false;
         }
-        self.lost_in_a_row += 1;
-        self.keep_evidence(conn, &exchange, failure, at, bytes);
-        self.fail(&exchange, failure, at);
+        self.keep_evidence(conn, id, failure, at, bytes);
+        self.fail(id, failure, at);
         if is_session {
             let arrived = self.slots[conn as usize].arrived;
             self.recorder.session_over(arrived, false);
         }
+        true
     }
 
-    pub(super) fn send_again(&mut self, conn: Conn, exchange: Exchange) {
-        match self.supply.kind {
-            Kind::Open => self.waiting.push_front(exchange),
-            Kind::Closed | Kind::Sessions { .. } => {
-                self.slots[conn as usize].exchange = Some(exchange);
-            }
-        }
+    /// The exchange is the first to go out: on the next connection of this place, or of the pool.
+    pub(super) fn send_again(&mut self, conn: Conn, id: ExchangeId) {
+        let slot = &mut self.slots[conn as usize];
+        let queue = match self.supply.kind {
+            Kind::Closed | Kind::Sessions { .. } if !slot.is_replaced => &mut slot.bound,
+            _ => &mut self.waiting,
+        };
+        self.slab.push_front(queue, id);
     }
 
     /// Gives up what is out of time.
     pub(super) fn expire(&mut self, now: Nanos) {
-        while let Some(exchange) = self.waiting.front().copied()
-            && self.deadline(&exchange) <= now
+        while let Some(id) = self.slab.first(self.waiting)
+            && self.deadline(id) <= now
         {
-            self.waiting.pop_front();
-            let failure = match self.is_our_stillness(self.deadline(&exchange)) {
+            self.slab.pop_front(&mut self.waiting);
+            let failure = match self.is_our_stillness(self.deadline(id)) {
                 true => Failure::Late,
                 false if 0 < self.connecting || !self.is_full() => Failure::ConnectTimeout,
                 false => Failure::Blocked,
             };
-            self.fail(&exchange, failure, now);
+            let intended = self.slab[id].intended;
+            self.fail(id, failure, now);
             if let Kind::Sessions { .. } = self.supply.kind {
-                self.recorder.session_over(exchange.intended, false);
+                self.recorder.session_over(intended, false);
             }
         }
         let mut found = std::mem::take(&mut self.found);
         self.deadlines.look(now, &mut found);
         for conn in found.drain(..) {
-            self.expire_slot(conn, now);
+            self.look_at(conn, now);
         }
         self.found = found;
     }
 
-    pub(super) fn expire_slot(&mut self, conn: Conn, now: Nanos) {
+    /// The wheel had this connection looked at.
+    fn look_at(&mut self, conn: Conn, now: Nanos) {
         let slot = &mut self.slots[conn as usize];
         // This entry is outdated: the connection was looked at sooner.
         if now < slot.looked_at && slot.looked_at != Nanos::MAX {
             return;
         }
         slot.looked_at = Nanos::MAX;
-        if slot.deadline == Nanos::MAX {
+        self.expire_slot(conn, now);
+        if let Some(next) = self.next_deadline(conn) {
+            self.watch(conn, next);
+        }
+    }
+
+    /// When the first of a connection's exchanges, or the connection itself, runs out of time.
+    fn next_deadline(&mut self, conn: Conn) -> Option<Nanos> {
+        let slot = &self.slots[conn as usize];
+        let bound = self.slab.first(slot.bound).map(|id| self.deadline(id));
+        match slot.state {
+            State::Vacant | State::Leaving => None,
+            State::Connecting | State::Opening => {
+                Some(bound.unwrap_or_else(|| slot.begun.saturating_add(self.rules.timeout)))
+            }
+            State::Ready | State::Draining => {
+                self.list_under_way(conn);
+                let under_way = self.listed.iter().map(|&id| self.deadline(id));
+                under_way.chain(bound).min()
+            }
+        }
+    }
+
+    /// Gives up those of a connection's exchanges that are out of time, and the connection where nothing is left to
+    /// wait for.
+    pub(super) fn expire_slot(&mut self, conn: Conn, now: Nanos) {
+        let Some(deadline) = self.next_deadline(conn) else { return };
+        if now < deadline {
             return;
         }
-        if now < slot.deadline {
-            let deadline = slot.deadline;
-            return self.set_deadline(conn, deadline);
+        if self.slots[conn as usize].is_opening() {
+            return self.expire_opening(conn, now);
         }
-        let failure = match (slot.state, slot.exchange) {
-            (State::Connecting, _) | (_, None) => Failure::ConnectTimeout,
-            (_, Some(exchange)) => {
-                let has_begun = exchange.has_begun_to_be_answered();
-                self.out_of_time(conn, &exchange, has_begun)
+        let overdue: Vec<ExchangeId> =
+            self.listed.iter().copied().filter(|&id| self.deadline(id) <= now).collect();
+        for id in overdue {
+            let has_begun = self.slab[id].has_begun_to_be_answered();
+            let failure = self.out_of_time(conn, id, has_begun);
+            if !S::SHARED {
+                return self.lose(conn, Loss::Failed(failure), now);
             }
-        };
-        self.lose(conn, failure, now);
+            self.abandon(conn, id, failure, now);
+        }
+        // What could not leave in time costs the connection nothing.
+        while let Some(id) = self.slab.first(self.slots[conn as usize].bound)
+            && self.deadline(id) <= now
+        {
+            self.slab.pop_front(&mut self.slots[conn as usize].bound);
+            self.drop_unsent(conn, id, now);
+        }
+    }
+
+    /// Gives up one of several exchanges; the connection goes on.
+    fn abandon(&mut self, conn: Conn, id: ExchangeId, failure: Failure, now: Nanos) {
+        self.output.clear();
+        let slot = &mut self.slots[conn as usize];
+        slot.session.abandon(id, &mut self.output);
+        slot.given_up = slot.given_up.saturating_add(1);
+        let is_spent = GIVEN_UP_MAX < slot.given_up;
+        self.owe_output(conn);
+        self.in_flight -= 1;
+        self.keep_evidence(conn, id, failure, now, &[]);
+        self.fail(id, failure, now);
+        self.go_on(conn, now, true, false);
+        if is_spent {
+            self.drain(conn, now);
+        }
+    }
+
+    /// A connection that is not established, or not ready, in time.
+    fn expire_opening(&mut self, conn: Conn, now: Nanos) {
+        // The exchange that waited for it longest decides; later ones have time left for another connection.
+        let first = self.slab.pop_front(&mut self.slots[conn as usize].bound);
+        let later = std::mem::take(&mut self.slots[conn as usize].bound);
+        if let Some(first) = first {
+            self.slab.push_back(&mut self.slots[conn as usize].bound, first);
+        }
+        self.lose(conn, Loss::Failed(Failure::ConnectTimeout), now);
+        let mut later = later;
+        while let Some(id) = self.slab.pop_front(&mut later) {
+            self.bind(conn, id);
+        }
+    }
+
+    /// An exchange that is out of time before it left.
+    pub(super) fn drop_unsent(&mut self, conn: Conn, id: ExchangeId, now: Nanos) {
+        let failure = self.unsent_in_time(conn, id);
+        self.fail(id, failure, now);
+        if let Kind::Sessions { .. } = self.supply.kind {
+            let slot = &mut self.slots[conn as usize];
+            let arrived = slot.arrived;
+            slot.state = State::Leaving;
+            self.recorder.session_over(arrived, false);
+            self.put_on_agenda(conn);
+        } else {
+            self.use_room(conn, now);
+        }
     }
 
     /// The failure of an answer that came after its time; none if it came in time.
-    pub(super) fn overdue_answer(
-        &self,
-        conn: Conn,
-        exchange: &Exchange,
-        at: Nanos,
-    ) -> Option<Failure> {
-        let deadline = self.deadline(exchange);
+    pub(super) fn overdue_answer(&self, conn: Conn, id: ExchangeId, at: Nanos) -> Option<Failure> {
+        let deadline = self.deadline(id);
         if at < deadline {
             return None;
         }
@@ -192,7 +308,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if self.is_our_stillness(deadline) {
             return Some(Failure::Still);
         }
-        Some(self.out_of_time(conn, exchange, exchange.first_byte < deadline))
+        Some(self.out_of_time(conn, id, self.slab[id].first_byte < deadline))
     }
 
     /// Whether the lane was not looking at this instant.
@@ -200,14 +316,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.still_from.is_some_and(|from| from <= deadline)
     }
 
-    fn out_of_time(&self, conn: Conn, exchange: &Exchange, has_begun: bool) -> Failure {
+    fn out_of_time(&self, conn: Conn, id: ExchangeId, has_begun: bool) -> Failure {
         let is_unwritten = !self.slots[conn as usize].unsent.is_empty();
         let theirs = match has_begun {
             _ if is_unwritten => Failure::SendTimeout,
             true => Failure::Deadline,
             false => Failure::FirstByteTimeout,
         };
-        self.own_fault(conn, exchange).unwrap_or(theirs)
+        self.own_fault(conn, &self.slab[id]).unwrap_or(theirs)
     }
 
     /// Ours, if more than half of the time was over before the request left, and only the generator was waited for.
@@ -217,11 +333,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if !exchange.is_sent() {
             return None;
         }
-        let slot = &self.slots[conn as usize];
-        let free_since = slot.free_since.max(exchange.intended);
-        let (blocked, late) = (free_since - exchange.intended, exchange.sent - free_since);
+        let blocked = exchange.ready - exchange.intended;
+        let late = exchange.sent - exchange.ready;
         let is_most = |waited: Nanos| self.rules.timeout < 2 * waited;
-        let is_own_connection = slot.has_own_connection(self.supply.kind);
+        let is_own_connection = self.slots[conn as usize].has_own_connection(self.supply.kind);
         match (is_most(late), is_most(blocked)) {
             (true, _) => Some(Failure::Late),
             (false, true) if !is_own_connection && self.is_full() => Some(Failure::Blocked),
@@ -230,11 +345,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     }
 
     /// Why a request did not leave before its time was over, though it has a connection now.
-    pub(super) fn unsent_in_time(&self, conn: Conn, exchange: &Exchange) -> Failure {
+    fn unsent_in_time(&self, conn: Conn, id: ExchangeId) -> Failure {
         let slot = &self.slots[conn as usize];
-        let was_free = slot.free_since <= exchange.intended;
+        let had_room = !slot.is_full && slot.room_since <= self.slab[id].intended;
         match slot.has_own_connection(self.supply.kind) {
-            _ if was_free || self.is_our_stillness(self.deadline(exchange)) => Failure::Late,
+            _ if had_room || self.is_our_stillness(self.deadline(id)) => Failure::Late,
             false if self.is_full() => Failure::Blocked,
             _ => Failure::ConnectTimeout,
         }
@@ -242,7 +357,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Whether no further connection may be opened.
     fn is_full(&self) -> bool {
-        self.supply.max_connections <= self.slots.len()
+        self.supply.max_connections <= self.slots.len() - self.draining
     }
 
     /// Whether reading took so long that answers may lie unread: then they are read before anything is given up. The
@@ -258,7 +373,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// A request that has waited since the last stillness is still delayed by that one.
     fn still_since(&self, from: Nanos) -> Nanos {
-        let waits = self.waiting.front().is_some_and(|first| first.intended < self.last_still.end);
+        let first = self.slab.first(self.waiting);
+        let waits = first.is_some_and(|id| self.slab[id].intended < self.last_still.end);
         if waits { self.last_still.start } else { from }
     }
 

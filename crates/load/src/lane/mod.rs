@@ -3,8 +3,10 @@
 //! Connections are distinguished by what they wait for; those that have something to do are on
 //! the agenda, and no turn looks at all of them.
 
+mod events;
 mod loss;
 mod pool;
+mod slab;
 mod slot;
 mod transcript;
 
@@ -13,11 +15,13 @@ use std::cmp::Reverse;
 use wire::{Asks, Session};
 
 use crate::engine::{Conn, Engine, Slept};
+use crate::order::Spread;
 use crate::pause::{Pause, read_all};
 use crate::recorder::{Clocks, Recorder};
 use crate::supply::{Kind, Supply};
 use crate::turns::TakesTurns;
 use crate::{Nanos, SECOND};
+use loss::Loss;
 use pool::Pool;
 pub(crate) use slot::Exchange;
 use slot::{State, Unsent};
@@ -28,6 +32,7 @@ pub(crate) struct Rules<'a> {
     pub(crate) asks: &'a Asks,
     pub(crate) timeout: Nanos,
     pub(crate) keep_alive: bool,
+    pub(crate) spread: Spread,
 }
 
 /// The seed of a lane's random choices, and the numbers of its requests.
@@ -153,54 +158,68 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         Clocks { cpu: self.engine.cpu(), idle: self.engine.idle() }
     }
 
-    /// Carries out the agenda, and gives due requests to free connections.
+    /// Carries out the agenda, and gives due requests to connections that have room.
     fn act(&mut self) {
-        // What is done here may put more on the agenda.
-        while let Some(conn) = self.pool.agenda.pop_front() {
-            self.pool.slots[conn as usize].is_on_agenda = false;
-            self.act_on(conn);
+        loop {
+            self.work_off();
+            self.begin_waiting();
+            self.serve_waiting();
+            if self.pool.agenda.is_empty() {
+                return;
+            }
         }
-        self.begin_waiting();
-        self.serve_waiting();
     }
 
-    fn act_on(&mut self, conn: Conn) {
-        let slot = &mut self.pool.slots[conn as usize];
-        match slot.state {
-            State::Leaving => self.leave(conn),
-            State::Free if slot.exchange.is_some() => self.send(conn),
-            State::Busy => self.send_rest(conn),
-            State::Free | State::Vacant | State::Connecting => {}
+    fn work_off(&mut self) {
+        // What is done here may put more on the agenda.
+        while let Some(conn) = self.pool.agenda.pop_front() {
+            let slot = &mut self.pool.slots[conn as usize];
+            slot.is_on_agenda = false;
+            match slot.state {
+                State::Leaving => self.leave(conn),
+                State::Ready | State::Opening | State::Draining => self.fill(conn),
+                State::Vacant | State::Connecting => {}
+            }
         }
     }
 
     fn leave(&mut self, conn: Conn) {
+        let pool = &mut self.pool;
+        let slot = &mut pool.slots[conn as usize];
+        pool.output.clear();
+        slot.session.close(&mut pool.output);
+        if !pool.output.is_empty() && !slot.is_choked {
+            // A last word; whether it arrives changes nothing.
+            let _ = self.engine.write(conn, &pool.output);
+        }
         self.engine.close(conn);
         let slot = &mut self.pool.slots[conn as usize];
         slot.session.reset();
         slot.unsent = Unsent::Nothing;
         slot.state = State::Vacant;
-        (slot.carried, slot.received) = (0, 0);
-        if slot.exchange.is_some() {
-            self.begin(conn);
-        } else {
+        (slot.is_full, slot.is_choked) = (false, false);
+        (slot.carried, slot.given_up) = (0, 0);
+        if slot.bound.is_empty() {
             self.pool.refill(conn, self.engine.now());
+        } else {
+            self.begin(conn);
         }
     }
 
-    /// Begins a connection; an exchange that is bound to it is sent when it is established.
+    /// Begins a connection; exchanges that are bound to it are sent when it is ready.
     fn begin(&mut self, conn: Conn) {
         let now = self.engine.now();
         let timeout = self.pool.rules.timeout;
         let slot = &mut self.pool.slots[conn as usize];
         slot.begun = now;
         slot.state = State::Connecting;
-        let due = slot.exchange.map_or(now, |exchange| exchange.intended);
-        self.pool.set_deadline(conn, due + timeout);
+        let first = self.pool.slab.first(slot.bound);
+        let due = first.map_or(now, |exchange| self.pool.slab[exchange].intended);
+        self.pool.watch(conn, due + timeout);
         self.pool.connecting += 1;
         self.pool.recorder.window().connections.begun += 1;
         if let Err(cause) = self.engine.open(conn) {
-            self.pool.lose(conn, cause.into(), now);
+            self.pool.lose(conn, Loss::Broken(cause), now);
         }
     }
 
@@ -213,115 +232,112 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         while self.pool.connecting < OPENING_MAX
             && let Some(conn) = self.pool.to_begin.pop_front()
         {
-            self.pool.bind_if_closed(conn, self.engine.now());
             self.begin_if_wanted(conn);
         }
         while let Some(&Reverse((at, conn))) = self.pool.backing_off.peek()
             && at <= self.engine.now()
         {
             self.pool.backing_off.pop();
-            self.pool.bind_if_closed(conn, self.engine.now());
             self.begin_if_wanted(conn);
         }
     }
 
-    /// A closed loop's connection without an exchange is not needed any more.
+    /// A closed loop's connection for which there is no exchange is not needed any more.
     fn begin_if_wanted(&mut self, conn: Conn) {
-        let has_exchange = self.pool.slots[conn as usize].exchange.is_some();
+        self.pool.bind_if_closed(conn, self.engine.now());
+        let has_exchange = !self.pool.slots[conn as usize].bound.is_empty();
         if has_exchange || self.pool.supply.kind != Kind::Closed {
             self.begin(conn);
         }
     }
 
-    /// Puts due requests onto resting connections, then onto new ones.
+    /// Gives due requests to connections that have room, then to new ones.
     fn serve_waiting(&mut self) {
-        match self.pool.supply.kind {
-            Kind::Closed => {}
-            Kind::Open => {
-                while !self.pool.waiting.is_empty()
-                    && let Some(conn) = self.pool.rested()
-                {
-                    self.pool.slots[conn as usize].exchange = self.pool.waiting.pop_front();
-                    self.send(conn);
-                }
-                while self.pool.connecting < self.pool.waiting.len().min(OPENING_MAX)
-                    && let Some(conn) = self.pool.place()
-                {
-                    self.begin(conn);
-                }
+        if let Kind::Sessions { calls } = self.pool.supply.kind {
+            return self.begin_sessions(calls);
+        }
+        while let Some(first) = self.pool.slab.first(self.pool.waiting)
+            && let Some(conn) = self.pool.rested()
+        {
+            self.pool.slab.pop_front(&mut self.pool.waiting);
+            self.pool.bind(conn, first);
+            if self.pool.free_room(conn) == 0 {
+                self.fill(conn);
+            } else {
+                self.pool.put_on_agenda(conn);
+                self.pool.rest(conn);
             }
-            Kind::Sessions { calls } => {
-                while !self.pool.waiting.is_empty()
-                    && let Some(conn) = self.pool.place()
-                {
-                    let slot = &mut self.pool.slots[conn as usize];
-                    slot.exchange = self.pool.waiting.pop_front();
-                    slot.calls = calls;
-                    slot.arrived = slot.exchange.map_or(0, |exchange| exchange.intended);
-                    self.begin(conn);
-                }
-            }
+        }
+        while self.pool.supply.kind == Kind::Open
+            && self.pool.connecting < self.pool.waiting.len().min(OPENING_MAX)
+            && let Some(conn) = self.pool.place()
+        {
+            self.begin(conn);
         }
     }
 
-    fn send(&mut self, conn: Conn) {
+    /// Each session that is due has a connection of its own.
+    fn begin_sessions(&mut self, calls: u32) {
+        while let Some(first) = self.pool.slab.first(self.pool.waiting)
+            && let Some(conn) = self.pool.place()
+        {
+            self.pool.slab.pop_front(&mut self.pool.waiting);
+            self.pool.bind(conn, first);
+            let slot = &mut self.pool.slots[conn as usize];
+            slot.calls = calls;
+            slot.arrived = self.pool.slab[first].intended;
+            self.begin(conn);
+        }
+    }
+
+    /// Sends what waits for this connection, as far as there is room on it: with one time stamp, and in one write.
+    fn fill(&mut self, conn: Conn) {
         let now = self.engine.now();
-        let slot = &mut self.pool.slots[conn as usize];
-        let own_connect = slot.has_own_connection(self.pool.supply.kind);
-        let Some(exchange) = slot.exchange.as_mut() else {
+        let pool = &mut self.pool;
+        let slot = &mut pool.slots[conn as usize];
+        if slot.is_choked {
             return;
-        };
-        let deadline = exchange.intended + self.pool.rules.timeout;
-        if deadline <= now {
-            let exchange = *exchange;
-            let failure = self.pool.unsent_in_time(conn, &exchange);
-            return self.pool.lose(conn, failure, now);
         }
-        exchange.sent = now;
-        let values = exchange.values;
-        self.pool.output.clear();
-        let ask = self.pool.rules.asks.choose(values);
-        let constant = slot.session.submit(conn, ask, values, &mut self.pool.output);
-        slot.state = State::Busy;
-        let ready = exchange.intended.max(slot.free_since);
-        let still = &self.pool.last_still;
-        let ours = still.end.min(ready).saturating_sub(still.start.max(exchange.intended));
-        self.pool.recorder.sent(exchange, ready - ours, own_connect);
-        self.pool.in_flight += 1;
-        self.pool.set_deadline(conn, deadline);
-        let written = self.engine.write(conn, constant.unwrap_or(&self.pool.output));
-        let slot = &mut self.pool.slots[conn as usize];
-        match written {
-            Ok(len) => {
-                self.pool.recorder.window().bytes_sent += len as u64;
-                slot.unsent = match constant {
-                    Some(bytes) if len < bytes.len() => Unsent::Constant(&bytes[len..]),
-                    None if len < self.pool.output.len() => {
-                        Unsent::Own(self.pool.output[len..].to_vec())
-                    }
-                    Some(_) | None => Unsent::Nothing,
-                };
-            }
-            Err(cause) => self.pool.lose_sending(conn, cause, now),
+        let mut constant = None;
+        pool.output.clear();
+        match std::mem::replace(&mut slot.unsent, Unsent::Nothing) {
+            Unsent::Nothing => {}
+            Unsent::Own(bytes) => pool.output = bytes,
+            Unsent::Constant(bytes) => constant = Some(bytes),
         }
-    }
-
-    fn send_rest(&mut self, conn: Conn) {
-        let slot = &mut self.pool.slots[conn as usize];
-        let rest: &[u8] = match &slot.unsent {
-            Unsent::Nothing => return,
-            Unsent::Own(bytes) => bytes,
-            Unsent::Constant(bytes) => bytes,
-        };
-        match self.engine.write(conn, rest) {
+        while let Some(id) = pool.next_to_leave(conn) {
+            if pool.deadline(id) <= now {
+                pool.drop_unsent(conn, id, now);
+                continue;
+            }
+            if let Some(bytes) = constant.take() {
+                pool.output.extend_from_slice(bytes);
+            }
+            constant = pool.submit(conn, id, now);
+        }
+        let slot = &mut pool.slots[conn as usize];
+        slot.is_full = slot.session.room() == 0;
+        if !pool.output.is_empty()
+            && let Some(bytes) = constant.take()
+        {
+            pool.output.extend_from_slice(bytes);
+        }
+        let bytes = constant.unwrap_or(&pool.output);
+        if bytes.is_empty() {
+            return;
+        }
+        match self.engine.write(conn, bytes) {
             Ok(len) => {
-                self.pool.recorder.window().bytes_sent += len as u64;
-                slot.unsent.advance(len);
+                pool.recorder.window().bytes_sent += len as u64;
+                if len < bytes.len() {
+                    slot.is_choked = true;
+                    slot.unsent = match constant {
+                        Some(bytes) => Unsent::Constant(&bytes[len..]),
+                        None => Unsent::Own(pool.output[len..].to_vec()),
+                    };
+                }
             }
-            Err(cause) => {
-                let now = self.engine.now();
-                self.pool.lose_sending(conn, cause, now);
-            }
+            Err(cause) => pool.lose(conn, Loss::Unwritable(cause), now),
         }
     }
 }

@@ -1,19 +1,21 @@
-//! A lane's connections and queues: takes in what happened, and decides how each exchange goes on.
+//! A lane's connections and queues: which connection carries which exchange, and what becomes due when.
 //! Touches no engine; what the engine must do is put on the agenda.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use wire::{Chance, News, Session, Values, WireFault};
+use wire::{Chance, ExchangeId, News, Session, Values};
 
-use super::slot::{Exchange, Slot, State, UNSENT, Unsent};
+use super::slab::{Queue, Slab};
+use super::slot::{Exchange, Slot, State, UNSENT};
 use super::transcript::Transcript;
 use super::{BACK_OFF_MAX, DRAIN_MAX, PATIENCE, Rules, Seed};
 use crate::Nanos;
 use crate::deadlines::Deadlines;
-use crate::engine::{Conn, Event};
+use crate::engine::Conn;
 use crate::failure::Failure;
+use crate::order::Spread;
 use crate::pause::LOOK_UP;
 use crate::recorder::Recorder;
 use crate::supply::{Kind, Supply};
@@ -25,9 +27,11 @@ pub(super) struct Pool<'a, S> {
     pub(super) new_session: &'a dyn Fn() -> S,
     pub(super) supply: Supply,
     pub(super) recorder: Recorder,
-    /// Due, and waiting for a connection.
-    pub(super) waiting: VecDeque<Exchange>,
-    /// Free connections of a pool, the one that rested longest first. An entry may be outdated.
+    /// Exchanges begun and not ended.
+    pub(super) slab: Slab,
+    /// Due, and waiting for room on a connection.
+    pub(super) waiting: Queue,
+    /// Connections with room, the one to be used next first. An entry may be outdated.
     pub(super) resting: VecDeque<Conn>,
     /// Places without a connection.
     pub(super) vacant: Vec<Conn>,
@@ -38,9 +42,9 @@ pub(super) struct Pool<'a, S> {
     pub(super) agenda: VecDeque<Conn>,
     pub(super) deadlines: Deadlines,
     pub(super) connecting: usize,
+    /// Connections whose place another one has taken, and which are not closed yet.
+    pub(super) draining: usize,
     pub(super) in_flight: usize,
-    /// Exchanges begun and not ended.
-    pub(super) unfinished: usize,
     /// Connections lost since the last answer.
     pub(super) lost_in_a_row: u32,
     pub(super) drain_until: Nanos,
@@ -55,6 +59,8 @@ pub(super) struct Pool<'a, S> {
     pub(super) transcript: Transcript,
     pub(super) news: Vec<News>,
     pub(super) found: Vec<Conn>,
+    /// Exchanges of a connection, while they are gone through.
+    pub(super) listed: Vec<ExchangeId>,
     pub(super) output: Vec<u8>,
 }
 
@@ -72,7 +78,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             new_session,
             supply,
             recorder,
-            waiting: VecDeque::new(),
+            slab: Slab::new(),
+            waiting: Queue::default(),
             resting: VecDeque::new(),
             vacant: Vec::new(),
             to_begin: VecDeque::new(),
@@ -80,8 +87,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             agenda: VecDeque::new(),
             deadlines: Deadlines::new(rules.timeout),
             connecting: 0,
+            draining: 0,
             in_flight: 0,
-            unfinished: 0,
             lost_in_a_row: 0,
             drain_until: Nanos::MAX,
             is_stopped: false,
@@ -93,6 +100,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             transcript: Transcript::default(),
             news: Vec::new(),
             found: Vec::new(),
+            listed: Vec::new(),
             output: Vec::new(),
         }
     }
@@ -107,63 +115,64 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     pub(super) fn new_slot(&mut self) -> Conn {
         let conn = self.slots.len() as Conn;
-        self.slots.push(Slot {
-            session: (self.new_session)(),
-            state: State::Vacant,
-            exchange: None,
-            unsent: Unsent::Nothing,
-            begun: 0,
-            free_since: 0,
-            deadline: Nanos::MAX,
-            looked_at: Nanos::MAX,
-            is_on_agenda: false,
-            received: 0,
-            carried: 0,
-            calls: 0,
-            arrived: 0,
-        });
+        self.slots.push(Slot::new((self.new_session)()));
         conn
     }
 
     /// A place for one more connection, if the pool may grow.
     pub(super) fn place(&mut self) -> Option<Conn> {
-        if let Some(conn) = self.vacant.pop() {
-            return Some(conn);
+        let taken = self.slots.len() - self.vacant.len() - self.draining;
+        if self.supply.max_connections <= taken {
+            return None;
         }
-        (self.slots.len() < self.supply.max_connections).then(|| self.new_slot())
+        self.vacant.pop().or_else(|| Some(self.new_slot()))
     }
 
-    /// The free connection that rested longest.
+    /// The connection to be used next, of those that have room.
     pub(super) fn rested(&mut self) -> Option<Conn> {
         loop {
             let conn = self.resting.pop_front()?;
-            let slot = &self.slots[conn as usize];
-            if slot.state == State::Free && slot.exchange.is_none() {
+            self.slots[conn as usize].is_resting = false;
+            if 0 < self.free_room(conn) {
                 return Some(conn);
             }
         }
     }
 
+    /// How many more exchanges this connection may be given.
+    pub(super) fn free_room(&self, conn: Conn) -> usize {
+        let slot = &self.slots[conn as usize];
+        match slot.state {
+            State::Ready => slot.session.room().saturating_sub(slot.bound.len()),
+            _ => 0,
+        }
+    }
+
+    pub(super) fn bind(&mut self, conn: Conn, exchange: ExchangeId) {
+        self.slab.push_back(&mut self.slots[conn as usize].bound, exchange);
+    }
+
     /// `due`: when its session was due; for all other loads, its own intended start.
-    pub(super) fn new_exchange(&mut self, intended: Nanos, due: Nanos) -> Exchange {
+    pub(super) fn new_exchange(&mut self, intended: Nanos, due: Nanos) -> ExchangeId {
         let seq = self.next_seq;
         self.next_seq += self.seq_stride;
         let values = Values { seq, random: self.chance.draw() };
-        let (sent, first_byte) = (UNSENT, UNSENT);
-        let exchange = Exchange { intended, due, sent, first_byte, values, is_retry: false };
+        let (ready, sent, first_byte) = (intended, UNSENT, UNSENT);
+        let exchange = Exchange { intended, due, ready, sent, first_byte, values, tries: 0 };
         self.recorder.attempted(&exchange);
-        self.unfinished += 1;
-        exchange
+        self.slab.insert(exchange)
     }
 
-    pub(super) fn fail(&mut self, exchange: &Exchange, failure: Failure, at: Nanos) {
-        self.unfinished -= 1;
-        self.recorder.failed(exchange, failure, at, self.rules.timeout);
+    /// The exchange has ended in a failure.
+    pub(super) fn fail(&mut self, id: ExchangeId, failure: Failure, at: Nanos) {
+        if let Some(exchange) = self.slab.remove(id) {
+            self.recorder.failed(&exchange, failure, at, self.rules.timeout);
+        }
     }
 
     /// When a request has waited as long as it may.
-    pub(super) fn deadline(&self, exchange: &Exchange) -> Nanos {
-        exchange.intended.saturating_add(self.rules.timeout)
+    pub(super) fn deadline(&self, exchange: ExchangeId) -> Nanos {
+        self.slab[exchange].intended.saturating_add(self.rules.timeout)
     }
 
     /// Takes what is due by the schedule.
@@ -178,32 +187,55 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             };
             self.recorder.due(intended, requests);
             let exchange = self.new_exchange(intended, intended);
-            self.waiting.push_back(exchange);
+            self.slab.push_back(&mut self.waiting, exchange);
         }
     }
 
-    /// A closed loop's connection always has an exchange, as long as there are any left.
+    /// A closed loop's connection always has as many exchanges as it has room for, as long as there are any left; while
+    /// it is not ready, one.
     pub(super) fn bind_if_closed(&mut self, conn: Conn, now: Nanos) {
-        if self.supply.kind == Kind::Closed
-            && self.slots[conn as usize].exchange.is_none()
-            && self.supply.take_one(now)
-        {
+        if self.supply.kind != Kind::Closed {
+            return;
+        }
+        let slot = &self.slots[conn as usize];
+        let room = match slot.state {
+            State::Ready if self.rules.keep_alive => self.free_room(conn),
+            State::Ready | State::Draining => 0,
+            _ => usize::from(slot.bound.is_empty()),
+        };
+        for _ in 0..room {
+            // What is under way on connections that drain counts, so that there is never more than was ordered.
+            if self.supply.concurrency <= self.slab.len() {
+                return self.rest(conn);
+            }
+            if !self.supply.take_one(now) {
+                return;
+            }
             self.recorder.due(now, 1);
-            self.slots[conn as usize].exchange = Some(self.new_exchange(now, now));
+            let exchange = self.new_exchange(now, now);
+            self.bind(conn, exchange);
         }
     }
 
-    /// What to do with a place that has just lost its connection and has no exchange.
+    /// What to do with a place that has just lost its connection, and for which no exchange waits.
     pub(super) fn refill(&mut self, conn: Conn, now: Nanos) {
+        let slot = &mut self.slots[conn as usize];
+        if std::mem::take(&mut slot.is_replaced) {
+            self.draining -= 1;
+            return self.vacant.push(conn);
+        }
         match self.supply.kind {
-            Kind::Closed => {
-                let excess = self.lost_in_a_row.saturating_sub(PATIENCE).min(20);
-                let slow_down = PATIENCE <= self.lost_in_a_row;
-                let pause = if slow_down { (1_000_000 << excess).min(BACK_OFF_MAX) } else { 0 };
-                self.backing_off.push(Reverse((now + pause, conn)));
-            }
+            Kind::Closed => self.begin_later(conn, now),
             Kind::Open | Kind::Sessions { .. } => self.vacant.push(conn),
         }
+    }
+
+    /// Has a connection begun: at once, unless many were lost in a row.
+    pub(super) fn begin_later(&mut self, conn: Conn, now: Nanos) {
+        let excess = self.lost_in_a_row.saturating_sub(PATIENCE).min(20);
+        let slow_down = PATIENCE <= self.lost_in_a_row;
+        let pause = if slow_down { (1_000_000 << excess).min(BACK_OFF_MAX) } else { 0 };
+        self.backing_off.push(Reverse((now + pause, conn)));
     }
 
     pub(super) fn put_on_agenda(&mut self, conn: Conn) {
@@ -212,9 +244,36 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    pub(super) fn set_deadline(&mut self, conn: Conn, deadline: Nanos) {
+    /// The exchange that leaves next on this connection, if there is room for it; it waits no more.
+    pub(super) fn next_to_leave(&mut self, conn: Conn) -> Option<ExchangeId> {
         let slot = &mut self.slots[conn as usize];
-        slot.deadline = deadline;
+        if slot.bound.is_empty() || slot.state != State::Ready || slot.session.room() == 0 {
+            return None;
+        }
+        self.slab.pop_front(&mut slot.bound)
+    }
+
+    /// Puts an exchange onto its connection; `output` takes its bytes, unless they are always the same.
+    pub(super) fn submit(&mut self, conn: Conn, id: ExchangeId, now: Nanos) -> Option<&'a [u8]> {
+        let slot = &mut self.slots[conn as usize];
+        let own_connect = slot.has_own_connection(self.supply.kind);
+        let exchange = &mut self.slab[id];
+        exchange.sent = now;
+        exchange.ready = exchange.intended.max(slot.room_since);
+        let still = &self.last_still;
+        let ours = still.end.min(exchange.ready).saturating_sub(still.start.max(exchange.intended));
+        self.recorder.sent(exchange, exchange.ready - ours, own_connect);
+        self.in_flight += 1;
+        let (values, intended) = (exchange.values, exchange.intended);
+        let ask = self.rules.asks.choose(values);
+        let constant = slot.session.submit(id, ask, values, &mut self.output);
+        self.watch(conn, intended + self.rules.timeout);
+        constant
+    }
+
+    /// Has the connection looked at when this time is over.
+    pub(super) fn watch(&mut self, conn: Conn, deadline: Nanos) {
+        let slot = &mut self.slots[conn as usize];
         // An entry later than this would come too late; when its turn comes, the connection has been looked at already.
         if deadline < slot.looked_at {
             slot.looked_at = deadline;
@@ -222,149 +281,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    pub(super) fn handle(&mut self, conn: Conn, event: Event<'_>, at: Nanos) {
-        if self.recorder.turn <= at {
-            self.recorder.turn_over(at);
-        }
-        match event {
-            Event::Connected => self.handle_connected(conn, at),
-            Event::Bytes(bytes) => self.handle_bytes(conn, bytes, at),
-            Event::Writable => self.put_on_agenda(conn),
-            Event::Ended => self.handle_end(conn, at),
-            Event::Broken(cause) => {
-                let failure = self.classify(conn, cause);
-                self.lose(conn, failure, at);
-            }
-        }
-    }
-
-    pub(super) fn handle_connected(&mut self, conn: Conn, at: Nanos) {
-        self.connecting -= 1;
-        let slot = &mut self.slots[conn as usize];
-        slot.state = State::Free;
-        slot.free_since = at;
-        slot.deadline = Nanos::MAX;
-        let window = self.recorder.window();
-        window.connections.established += 1;
-        window.connect.record(at - slot.begun);
-        if slot.exchange.is_some() {
-            self.put_on_agenda(conn);
-        } else {
-            self.rest(conn);
-        }
-    }
-
-    pub(super) fn handle_bytes(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {
-        self.recorder.window().bytes_received += bytes.len() as u64;
-        let slot = &mut self.slots[conn as usize];
-        if slot.state == State::Leaving {
-            return;
-        }
-        slot.received += bytes.len() as u64;
-        let received = slot.session.receive(bytes, &mut self.news);
-        self.handle_news(conn, at, bytes);
-        if let Err(fault) = received {
-            self.lose_over(conn, Failure::Wire(fault), at, bytes);
-        }
-        self.transcript.keep(conn, bytes, self.slots[conn as usize].exchange.as_ref());
-    }
-
-    pub(super) fn handle_end(&mut self, conn: Conn, at: Nanos) {
-        let slot = &mut self.slots[conn as usize];
-        if slot.state == State::Leaving {
-            return;
-        }
-        let received = slot.session.ended(&mut self.news);
-        self.handle_news(conn, at, &[]);
-        let fault = received.err().unwrap_or(WireFault::Empty);
-        self.lose(conn, Failure::Wire(fault), at);
-    }
-
-    fn handle_news(&mut self, conn: Conn, at: Nanos, bytes: &[u8]) {
-        for index in 0..self.news.len() {
-            match self.news[index] {
-                News::FirstByte(_) => {
-                    if let Some(exchange) = &mut self.slots[conn as usize].exchange {
-                        exchange.first_byte = at;
-                    }
-                }
-                News::Answered { status, mismatch, reusable, .. } => {
-                    let slot = &mut self.slots[conn as usize];
-                    let received = std::mem::take(&mut slot.received);
-                    let Some(exchange) = slot.exchange.take() else {
-                        continue;
-                    };
-                    self.recorder.answered(&exchange, status, received);
-                    let overdue = self.overdue_answer(conn, &exchange, at);
-                    let slot = &mut self.slots[conn as usize];
-                    slot.carried = slot.carried.saturating_add(1);
-                    let keeps = reusable && slot.unsent.is_empty();
-                    self.in_flight -= 1;
-                    self.lost_in_a_row = 0;
-                    self.recorder.window().notes.announced_closes +=
-                        u64::from(!reusable && self.rules.keep_alive);
-                    match overdue.or(mismatch.map(Failure::Content)) {
-                        None => {
-                            self.unfinished -= 1;
-                            self.recorder.correct(&exchange, at, status);
-                        }
-                        Some(failure) => {
-                            self.keep_evidence(conn, &exchange, failure, at, bytes);
-                            self.fail(&exchange, failure, at);
-                        }
-                    }
-                    // A client would not have waited for an answer that came too late.
-                    let keeps = keeps && overdue.is_none_or(Failure::is_own);
-                    let is_right = overdue.is_none() && mismatch.is_none();
-                    self.go_on(conn, at, keeps, is_right);
-                }
-            }
-        }
-        self.news.clear();
-    }
-
-    /// What a connection does after an answer.
-    fn go_on(&mut self, conn: Conn, at: Nanos, reusable: bool, was_right: bool) {
-        let arrived = self.slots[conn as usize].arrived;
-        let (next, stays) = match self.supply.kind {
-            Kind::Closed => (self.supply.take_one(at), reusable && self.rules.keep_alive),
-            Kind::Open => (false, reusable && self.rules.keep_alive),
-            Kind::Sessions { .. } => {
-                let slot = &mut self.slots[conn as usize];
-                slot.calls -= 1;
-                let is_last = slot.calls == 0;
-                let goes_on = !is_last && was_right && reusable && at < self.drain_until;
-                if !goes_on && (is_last || !was_right || !reusable) {
-                    self.recorder.session_over(arrived, is_last && was_right);
-                }
-                (goes_on, goes_on)
-            }
-        };
-        if next {
-            let due = match self.supply.kind {
-                Kind::Sessions { .. } => arrived,
-                Kind::Closed | Kind::Open => {
-                    self.recorder.due(at, 1);
-                    at
-                }
-            };
-            self.slots[conn as usize].exchange = Some(self.new_exchange(at, due));
-        }
-        let slot = &mut self.slots[conn as usize];
-        slot.deadline = Nanos::MAX;
-        slot.free_since = at;
-        slot.state = if stays { State::Free } else { State::Leaving };
-        if next || !stays {
-            self.put_on_agenda(conn);
-        } else {
-            self.rest(conn);
-        }
-    }
-
-    /// An established connection without an exchange waits for one; in a closed loop, for the next turn.
+    /// A connection with room waits for exchanges; in a closed loop, for the next turn.
     pub(super) fn rest(&mut self, conn: Conn) {
-        if self.supply.kind == Kind::Open || self.is_held_back() {
-            self.resting.push_back(conn);
+        let slot = &mut self.slots[conn as usize];
+        if !std::mem::replace(&mut slot.is_resting, true) {
+            match self.rules.spread {
+                Spread::Even => self.resting.push_back(conn),
+                Spread::Fill => self.resting.push_front(conn),
+            }
         }
     }
 
@@ -375,7 +299,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Whether nothing is under way that must be waited for before the turn is passed on.
     pub(super) fn is_drained(&self) -> bool {
-        self.unfinished == 0 && self.connecting == 0 && self.agenda.is_empty()
+        self.slab.len() == 0 && self.connecting == 0 && self.agenda.is_empty()
     }
 
     /// The next turn has come: the connections of a closed loop go on.
@@ -385,9 +309,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return;
         }
         for conn in std::mem::take(&mut self.resting) {
-            let slot = &mut self.slots[conn as usize];
-            if slot.state == State::Free && slot.exchange.is_none() {
-                slot.free_since = now;
+            self.slots[conn as usize].is_resting = false;
+            if 0 < self.free_room(conn) {
+                self.slots[conn as usize].room_since = now;
                 self.bind_if_closed(conn, now);
                 self.put_on_agenda(conn);
             }
@@ -407,7 +331,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if !self.supply.is_over(now) {
             return false;
         }
-        if self.unfinished == 0 {
+        if self.slab.len() == 0 {
             return true;
         }
         let end = self.recorder.measured_until();
@@ -426,7 +350,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let again = self.backing_off.peek().map(|Reverse((at, _))| *at);
         let again = again.filter(|_| !self.is_held_back());
         let look = self.deadlines.next_look();
-        let waiting = self.waiting.front().map(|first| self.deadline(first));
+        let waiting = self.slab.first(self.waiting).map(|first| self.deadline(first));
         let times = [self.supply.next(now), again, look, waiting, Some(self.drain_until)];
         let soon = now.saturating_add(LOOK_UP).min(self.recorder.turn);
         times.into_iter().flatten().fold(soon, Nanos::min)
@@ -435,15 +359,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// The run is over: an exchange that has not ended by now either has no time left, or is left under way.
     pub(super) fn leave_the_rest(&mut self, now: Nanos) {
         for conn in 0..self.slots.len() {
-            if let Some(exchange) = self.slots[conn].exchange {
-                match self.deadline(&exchange) <= now {
-                    true => self.expire_slot(conn as Conn, now),
-                    false => self.recorder.left(&exchange, now),
-                }
-            }
+            self.expire_slot(conn as Conn, now);
         }
-        for exchange in std::mem::take(&mut self.waiting) {
-            self.recorder.left(&exchange, now);
+        for exchange in self.slab.iter() {
+            self.recorder.left(exchange, now);
         }
     }
 }

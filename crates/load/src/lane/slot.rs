@@ -1,7 +1,8 @@
-//! One place for a connection, and the exchange that it carries.
+//! One place for a connection, and what waits for it.
 
 use wire::Values;
 
+use super::slab::Queue;
 use crate::Nanos;
 use crate::supply::Kind;
 
@@ -11,11 +12,14 @@ pub(crate) struct Exchange {
     pub(crate) intended: Nanos,
     /// When its session was due; for all other loads, `intended`.
     pub(crate) due: Nanos,
+    /// Since when only the generator kept it from leaving; known when it has left.
+    pub(super) ready: Nanos,
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
     pub(crate) values: Values,
-    pub(super) is_retry: bool,
+    /// How often it was sent in vain, and may be sent again.
+    pub(super) tries: u8,
 }
 
 pub(super) const UNSENT: Nanos = Nanos::MAX;
@@ -34,10 +38,12 @@ impl Exchange {
 pub(super) enum State {
     Vacant,
     Connecting,
-    /// Established; it may have an exchange to send, or wait for one.
-    Free,
-    /// Its exchange has left.
-    Busy,
+    /// Established; the peer has not introduced itself, so no request may be sent yet.
+    Opening,
+    /// It may carry requests.
+    Ready,
+    /// It carries what is under way to its end, and nothing more. Another connection has taken its place.
+    Draining,
     /// To be closed in this turn.
     Leaving,
 }
@@ -46,16 +52,25 @@ pub(super) enum State {
 pub(super) struct Slot<'a, S> {
     pub(super) session: S,
     pub(super) state: State,
-    pub(super) exchange: Option<Exchange>,
+    /// Exchanges that wait for this connection.
+    pub(super) bound: Queue,
     pub(super) unsent: Unsent<'a>,
     pub(super) begun: Nanos,
-    pub(super) free_since: Nanos,
-    pub(super) deadline: Nanos,
+    /// Since when more exchanges could have been started on it.
+    pub(super) room_since: Nanos,
     /// When the wheel has this connection looked at; never, if it is not on the wheel.
     pub(super) looked_at: Nanos,
     pub(super) is_on_agenda: bool,
-    /// Octets that have come of the answer under way.
-    pub(super) received: u64,
+    /// It is among the resting connections.
+    pub(super) is_resting: bool,
+    /// It had no room for another exchange when it was last filled.
+    pub(super) is_full: bool,
+    /// The kernel took fewer bytes than it was given, and has not asked for more.
+    pub(super) is_choked: bool,
+    /// Another connection has taken its place.
+    pub(super) is_replaced: bool,
+    /// Exchanges that were given up on it.
+    pub(super) given_up: u8,
     /// Answers that this connection has carried.
     pub(super) carried: u32,
     /// Calls that its session has yet to make, the current one included.
@@ -65,13 +80,39 @@ pub(super) struct Slot<'a, S> {
 }
 
 impl<S> Slot<'_, S> {
+    pub(super) fn new(session: S) -> Self {
+        Slot {
+            session,
+            state: State::Vacant,
+            bound: Queue::default(),
+            unsent: Unsent::Nothing,
+            begun: 0,
+            room_since: 0,
+            looked_at: Nanos::MAX,
+            is_on_agenda: false,
+            is_resting: false,
+            is_full: false,
+            is_choked: false,
+            is_replaced: false,
+            given_up: 0,
+            carried: 0,
+            calls: 0,
+            arrived: 0,
+        }
+    }
+
     /// The connection was opened for the exchange that it carries now: waiting for it is connecting.
     pub(super) fn has_own_connection(&self, kind: Kind) -> bool {
         self.carried == 0 && kind != Kind::Open
     }
+
+    /// Whether the connection is not established, or not ready for requests.
+    pub(super) fn is_opening(&self) -> bool {
+        matches!(self.state, State::Connecting | State::Opening)
+    }
 }
 
-/// What the kernel has not taken yet of a request.
+/// What the kernel has not taken yet.
 pub(super) enum Unsent<'a> {
     Nothing,
     Own(Vec<u8>),
@@ -80,14 +121,12 @@ pub(super) enum Unsent<'a> {
 }
 
 impl Unsent<'_> {
-    pub(super) fn advance(&mut self, len: usize) {
+    /// These bytes are to be sent after the others.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
         match self {
-            Unsent::Nothing => {}
-            Unsent::Own(bytes) => drop(bytes.drain(..len)),
-            Unsent::Constant(bytes) => *bytes = &bytes[len..],
-        }
-        if self.is_empty() {
-            *self = Unsent::Nothing;
+            Unsent::Nothing => *self = Unsent::Own(bytes.to_vec()),
+            Unsent::Own(before) => before.extend_from_slice(bytes),
+            Unsent::Constant(before) => *self = Unsent::Own([before, bytes].concat()),
         }
     }
 

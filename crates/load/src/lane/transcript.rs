@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wire::Session;
+use wire::{ExchangeId, Session};
 
 use super::pool::Pool;
 use super::slot::Exchange;
@@ -23,6 +23,11 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
+    /// Whether anything is kept.
+    pub(super) fn is_kept(&self) -> bool {
+        self.received.is_some()
+    }
+
     /// Keeps bytes that came on a connection; `awaited` is the exchange that it now waits for.
     pub(super) fn keep(&mut self, conn: Conn, bytes: &[u8], awaited: Option<&Exchange>) {
         let Some(received) = &mut self.received else { return };
@@ -43,15 +48,24 @@ impl Transcript {
 }
 
 impl<'a, S: Session<'a>> Pool<'a, S> {
+    /// Keeps bytes that came on a connection, if its answers come one after the other.
+    pub(super) fn listen(&mut self, conn: Conn, bytes: &[u8]) {
+        self.list_under_way(conn);
+        let awaited = if S::SHARED { None } else { self.listed.first().copied() };
+        let awaited = awaited.and_then(|id| self.slab.get_mut(id));
+        self.transcript.keep(conn, bytes, awaited.map(|exchange| &*exchange));
+    }
+
     /// Keeps a failed exchange with its bytes, if it is among the first of its class. `bytes` are the last that came.
     pub(super) fn keep_evidence(
         &mut self,
         conn: Conn,
-        exchange: &Exchange,
+        id: ExchangeId,
         failure: Failure,
         at: Nanos,
         bytes: &[u8],
     ) {
+        let exchange = &self.slab[id];
         if !exchange.is_sent()
             || !self.recorder.is_measured(exchange)
             || !self.recorder.wants_evidence(failure)

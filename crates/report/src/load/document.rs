@@ -307,6 +307,7 @@ fn notes(run: &FinishedLoad) -> Option<Fact> {
     let all = [
         (notes.announced_closes, "answers after which the server closed, as it had announced"),
         (notes.stale_retries, "sent once more because a reused connection was closed"),
+        (notes.refused, "sent once more because the server refused them unread"),
         (notes.idle_closed, "idle connections closed by the server"),
         (notes.surplus, "answers with bytes behind them"),
         (notes.unsolicited, "answers without a request"),

@@ -60,6 +60,8 @@ pub struct H1<'a> {
     limits: &'a Limits,
     state: State,
     exchange: ExchangeId,
+    /// Bytes that have come of the answer under way.
+    octets: u64,
     ask: Option<&'a Ask>,
     values: Values,
     /// The beginning of a head whose end has not come yet; empty otherwise.
@@ -92,7 +94,8 @@ impl<'a> H1<'a> {
         H1 {
             limits,
             state: State::Idle,
-            exchange: 0,
+            exchange: ExchangeId::default(),
+            octets: 0,
             ask: None,
             values: Values::default(),
             partial: Vec::new(),
@@ -107,6 +110,12 @@ impl<'a> H1<'a> {
 }
 
 impl<'a> Session<'a> for H1<'a> {
+    const SHARED: bool = false;
+
+    fn open(&mut self, news: &mut Vec<News>, _output: &mut Vec<u8>) {
+        news.push(News::Ready);
+    }
+
     fn room(&self) -> usize {
         usize::from(matches!(self.state, State::Idle))
     }
@@ -121,6 +130,7 @@ impl<'a> Session<'a> for H1<'a> {
         assert!(matches!(self.state, State::Idle), "one exchange at a time");
         self.state = State::Requested;
         self.exchange = exchange;
+        self.octets = 0;
         self.ask = Some(ask);
         self.values = values;
         self.interims = 0;
@@ -131,12 +141,26 @@ impl<'a> Session<'a> for H1<'a> {
         constant
     }
 
-    fn receive(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
+    fn receive(
+        &mut self,
+        bytes: &[u8],
+        news: &mut Vec<News>,
+        _output: &mut Vec<u8>,
+    ) -> Result<(), WireFault> {
+        self.octets += bytes.len() as u64;
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
             match &mut self.state {
                 // RFC 9112, 9.2: bytes that no request waits for are never an answer to one.
-                State::Idle => return Err(unsolicited(first)),
+                State::Idle => {
+                    // The answer before them does not have these bytes.
+                    if rest.len() < bytes.len()
+                        && let Some(News::Answered { octets, .. }) = news.last_mut()
+                    {
+                        *octets -= rest.len() as u64;
+                    }
+                    return Err(unsolicited(first));
+                }
                 State::Requested => {
                     news.push(News::FirstByte(self.exchange));
                     self.state = State::Head;
@@ -171,20 +195,19 @@ impl<'a> Session<'a> for H1<'a> {
         Ok(())
     }
 
-    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault> {
-        match self.state {
-            State::Idle => Ok(()),
-            State::Requested => Err(WireFault::Empty),
-            State::Head => Err(WireFault::CutHead),
-            State::Fixed { .. } | State::Chunked(_) => Err(WireFault::CutBody),
-            State::UntilClose => {
-                self.finish(news);
-                Ok(())
-            }
+    fn ended(&mut self, news: &mut Vec<News>) {
+        if matches!(self.state, State::UntilClose) {
+            self.finish(news);
         }
     }
 
-    fn progress(&self) -> Progress {
+    fn under_way(&self, found: &mut Vec<ExchangeId>) {
+        if !matches!(self.state, State::Idle) {
+            found.push(self.exchange);
+        }
+    }
+
+    fn progress(&self, _exchange: ExchangeId) -> Progress {
         match self.state {
             State::Idle => Progress::Idle,
             State::Requested => Progress::Requested,
@@ -192,6 +215,10 @@ impl<'a> Session<'a> for H1<'a> {
             State::Fixed { .. } | State::Chunked(_) | State::UntilClose => Progress::Body,
         }
     }
+
+    fn abandon(&mut self, _exchange: ExchangeId, _output: &mut Vec<u8>) {}
+
+    fn close(&mut self, _output: &mut Vec<u8>) {}
 
     fn reset(&mut self) {
         *self = H1::new(self.limits);
@@ -283,6 +310,7 @@ impl H1<'_> {
         news.push(News::Answered {
             exchange: self.exchange,
             status: self.status,
+            octets: self.octets,
             mismatch: self.mismatch.or((!body_is_right).then_some(Mismatch::Body)),
             reusable: self.reusable,
         });

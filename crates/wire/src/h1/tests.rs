@@ -16,20 +16,29 @@ fn ask(method: &str, body: BodyRule) -> Ask {
 fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
     let mut session = H1::new(limits);
     let mut news = Vec::new();
-    session.submit(1, ask, SOME, &mut Vec::new());
+    session.submit(ExchangeId::default(), ask, SOME, &mut Vec::new());
     let mut end = Ok(());
     for piece in pieces {
-        end = end.and_then(|()| session.receive(piece, &mut news));
+        end = end.and_then(|()| session.receive(piece, &mut news, &mut Vec::new()));
     }
     if fin {
-        end = end.and_then(|()| session.ended(&mut news));
+        end = end.and_then(|()| ended(&mut session, &mut news));
     }
     let mut heard: Vec<String> = news.iter().map(note).collect();
     match end {
-        Ok(()) => heard.push(format!("{:?}", session.progress())),
+        Ok(()) => heard.push(format!("{:?}", session.progress(ExchangeId::default()))),
         Err(fault) => heard.push(fault.name().to_string()),
     }
     heard.join(", ")
+}
+
+/// The connection has ended.
+fn ended(session: &mut H1<'_>, news: &mut Vec<News>) -> Result<(), WireFault> {
+    session.ended(news);
+    match session.progress(ExchangeId::default()) {
+        Progress::Idle => Ok(()),
+        progress => Err(progress.cut()),
+    }
 }
 
 fn note(news: &News) -> String {
@@ -39,6 +48,7 @@ fn note(news: &News) -> String {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));
             format!("{status}{wrong}{}", if *reusable { "" } else { " last" })
         }
+        other => format!("{other:?}"),
     }
 }
 
@@ -118,7 +128,7 @@ fn what_was_not_requested_is_never_an_answer() {
     check(&[&answer[..], b"EXTRA"].concat(), &expect!["first, 200, proto.surplus"]);
     let limits = Limits::default();
     let mut idle = H1::new(&limits);
-    assert_eq!(idle.receive(answer, &mut Vec::new()), Err(WireFault::Unsolicited));
+    assert_eq!(idle.receive(answer, &mut Vec::new(), &mut Vec::new()), Err(WireFault::Unsolicited));
 }
 
 #[test]

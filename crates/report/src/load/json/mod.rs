@@ -199,6 +199,8 @@ json_type! {
     struct Notes as "notes" of it: load::Notes {
         /// a reused connection was closed, and the request was sent once more
         stale_retries: u64,
+        /// the server refused the request unread, and it was sent once more
+        refused: u64,
         /// idle connections that the server closed
         idle_closed: u64,
         /// bytes that came after an answer

@@ -1,0 +1,282 @@
+//! Takes in what happened on a connection, and decides how each of its exchanges goes on.
+
+use wire::{ExchangeId, News, Session, WireFault};
+
+use super::loss::Loss;
+use super::pool::Pool;
+use super::slot::{State, UNSENT};
+use crate::Nanos;
+use crate::engine::{Conn, Event};
+use crate::failure::Failure;
+use crate::supply::Kind;
+
+/// A request is sent this often at most, if each time the server refuses to look at it.
+const TRIES_MAX: u8 = 3;
+
+impl<'a, S: Session<'a>> Pool<'a, S> {
+    pub(super) fn handle(&mut self, conn: Conn, event: Event<'_>, at: Nanos) {
+        if self.recorder.turn <= at {
+            self.recorder.turn_over(at);
+        }
+        match event {
+            Event::Connected => self.handle_connected(conn, at),
+            Event::Bytes(bytes) => self.handle_bytes(conn, bytes, at),
+            Event::Writable => {
+                self.slots[conn as usize].is_choked = false;
+                self.put_on_agenda(conn);
+            }
+            Event::Ended => self.handle_end(conn, at),
+            Event::Broken(cause) => self.lose(conn, Loss::Broken(cause), at),
+        }
+    }
+
+    fn handle_connected(&mut self, conn: Conn, at: Nanos) {
+        let slot = &mut self.slots[conn as usize];
+        slot.state = State::Opening;
+        let window = self.recorder.window();
+        window.connections.established += 1;
+        window.connect.record(at - slot.begun);
+        self.output.clear();
+        slot.session.open(&mut self.news, &mut self.output);
+        self.owe_output(conn);
+        self.handle_news(conn, at, &[]);
+    }
+
+    fn handle_bytes(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {
+        self.recorder.window().bytes_received += bytes.len() as u64;
+        let slot = &mut self.slots[conn as usize];
+        if slot.state == State::Leaving {
+            return;
+        }
+        self.output.clear();
+        let received = slot.session.receive(bytes, &mut self.news, &mut self.output);
+        if !self.output.is_empty() {
+            self.owe_output(conn);
+        }
+        self.handle_news(conn, at, bytes);
+        if let Err(fault) = received {
+            self.lose_over(conn, Loss::Failed(Failure::Wire(fault)), at, bytes);
+        }
+        if self.transcript.is_kept() {
+            self.listen(conn, bytes);
+        }
+    }
+
+    fn handle_end(&mut self, conn: Conn, at: Nanos) {
+        let slot = &mut self.slots[conn as usize];
+        if slot.state == State::Leaving {
+            return;
+        }
+        slot.session.ended(&mut self.news);
+        self.handle_news(conn, at, &[]);
+        self.lose(conn, Loss::Ended, at);
+    }
+
+    /// What the session has to say leaves with the next write.
+    pub(super) fn owe_output(&mut self, conn: Conn) {
+        if !self.output.is_empty() {
+            self.slots[conn as usize].unsent.push(&self.output);
+            self.put_on_agenda(conn);
+        }
+    }
+
+    fn handle_news(&mut self, conn: Conn, at: Nanos, bytes: &[u8]) {
+        for index in 0..self.news.len() {
+            match self.news[index] {
+                News::FirstByte(id) => {
+                    if let Some(exchange) = self.slab.get_mut(id) {
+                        exchange.first_byte = at;
+                    }
+                }
+                News::Answered { exchange, status, octets, mismatch, reusable } => {
+                    let answer = Answer { status, octets, reusable };
+                    let wrong = mismatch.map(Failure::Content);
+                    self.handle_answer(conn, exchange, answer, wrong, at, bytes);
+                }
+                News::Failed(id, fault) => {
+                    if self.slab.get_mut(id).is_some() {
+                        self.in_flight -= 1;
+                        let failure = Failure::Wire(fault);
+                        self.keep_evidence(conn, id, failure, at, bytes);
+                        self.fail(id, failure, at);
+                        self.go_on(conn, at, true, false);
+                    }
+                }
+                News::Refused(id) => self.handle_refusal(conn, id, at, bytes),
+                News::Ready => self.handle_ready(conn, at),
+                News::Room => self.use_room(conn, at),
+                News::Draining => self.drain(conn, at),
+            }
+        }
+        self.news.clear();
+    }
+
+    fn handle_ready(&mut self, conn: Conn, at: Nanos) {
+        self.connecting -= 1;
+        let slot = &mut self.slots[conn as usize];
+        slot.state = State::Ready;
+        slot.room_since = at;
+        slot.is_full = false;
+        self.use_room(conn, at);
+    }
+
+    /// The connection has room for more exchanges than before.
+    pub(super) fn use_room(&mut self, conn: Conn, at: Nanos) {
+        let slot = &mut self.slots[conn as usize];
+        if slot.is_full && 0 < slot.session.room() {
+            slot.is_full = false;
+            slot.room_since = at;
+        }
+        self.bind_if_closed(conn, at);
+        if !self.slots[conn as usize].bound.is_empty() {
+            self.put_on_agenda(conn);
+        } else if self.supply.kind == Kind::Open || self.is_held_back() {
+            self.rest(conn);
+        }
+    }
+
+    fn handle_answer(
+        &mut self,
+        conn: Conn,
+        id: ExchangeId,
+        answer: Answer,
+        wrong: Option<Failure>,
+        at: Nanos,
+        bytes: &[u8],
+    ) {
+        if self.slab.get_mut(id).is_none() {
+            return;
+        }
+        let exchange = &self.slab[id];
+        self.recorder.answered(exchange, answer.status, answer.octets);
+        let overdue = self.overdue_answer(conn, id, at);
+        let slot = &mut self.slots[conn as usize];
+        slot.carried = slot.carried.saturating_add(1);
+        let keeps = answer.reusable && (S::SHARED || slot.unsent.is_empty());
+        self.in_flight -= 1;
+        self.lost_in_a_row = 0;
+        self.recorder.window().notes.announced_closes +=
+            u64::from(!answer.reusable && self.rules.keep_alive);
+        let failure = overdue.or(wrong);
+        match failure {
+            None => {
+                if let Some(exchange) = self.slab.remove(id) {
+                    self.recorder.correct(&exchange, at, answer.status);
+                }
+            }
+            Some(failure) => {
+                self.keep_evidence(conn, id, failure, at, bytes);
+                self.fail(id, failure, at);
+            }
+        }
+        // A client would not have waited for an answer that came too late.
+        let keeps = keeps && (S::SHARED || overdue.is_none_or(Failure::is_own));
+        self.go_on(conn, at, keeps, failure.is_none());
+    }
+
+    /// The server has not looked at the request: it goes out again, and its intended start is kept.
+    fn handle_refusal(&mut self, conn: Conn, id: ExchangeId, at: Nanos, bytes: &[u8]) {
+        let Some(exchange) = self.slab.get_mut(id) else { return };
+        self.in_flight -= 1;
+        exchange.tries += 1;
+        if TRIES_MAX <= exchange.tries {
+            let failure = Failure::Wire(WireFault::Refused);
+            self.keep_evidence(conn, id, failure, at, bytes);
+            self.fail(id, failure, at);
+            return self.go_on(conn, at, true, false);
+        }
+        let exchange = &mut self.slab[id];
+        self.recorder.unsent(exchange, at);
+        (exchange.sent, exchange.first_byte) = (UNSENT, UNSENT);
+        self.recorder.window().notes.refused += 1;
+        self.send_again(conn, id);
+        if self.slots[conn as usize].state == State::Ready {
+            self.use_room(conn, at);
+        }
+    }
+
+    /// What a connection does after one of its exchanges has ended.
+    pub(super) fn go_on(&mut self, conn: Conn, at: Nanos, keeps: bool, was_right: bool) {
+        let stays = match self.supply.kind {
+            Kind::Closed | Kind::Open => keeps && self.rules.keep_alive,
+            Kind::Sessions { .. } => self.next_call(conn, at, keeps, was_right),
+        };
+        if self.slots[conn as usize].state == State::Draining {
+            return self.go_on_draining(conn, at);
+        }
+        if stays {
+            return self.use_room(conn, at);
+        }
+        self.slots[conn as usize].state = State::Leaving;
+        self.bind_if_closed(conn, at);
+        self.put_on_agenda(conn);
+    }
+
+    /// Whether the connection's session has another call to make, which is bound to it.
+    fn next_call(&mut self, conn: Conn, at: Nanos, keeps: bool, was_right: bool) -> bool {
+        let slot = &mut self.slots[conn as usize];
+        slot.calls -= 1;
+        let (arrived, is_last) = (slot.arrived, slot.calls == 0);
+        let may = !is_last && was_right && keeps;
+        let goes_on = may && at < self.drain_until;
+        if goes_on {
+            let call = self.new_exchange(at, arrived);
+            self.bind(conn, call);
+        } else if !may {
+            self.recorder.session_over(arrived, is_last && was_right);
+        }
+        goes_on
+    }
+
+    /// The peer takes no more exchanges here: another connection takes this one's place at once, so that the pool is
+    /// never smaller.
+    pub(super) fn drain(&mut self, conn: Conn, at: Nanos) {
+        let slot = &mut self.slots[conn as usize];
+        if slot.state != State::Ready {
+            return;
+        }
+        slot.state = State::Draining;
+        if let Kind::Closed | Kind::Open = self.supply.kind {
+            let bound = std::mem::take(&mut slot.bound);
+            slot.is_replaced = true;
+            // A server that drains each connection before its first answer is not tried again without a pause.
+            self.lost_in_a_row += u32::from(slot.carried == 0);
+            self.draining += 1;
+            if let Some(next) = self.place() {
+                self.slots[next as usize].bound = bound;
+                self.begin_later(next, at);
+            }
+        }
+        self.go_on_draining(conn, at);
+    }
+
+    /// A connection that drains is closed when nothing is under way on it.
+    fn go_on_draining(&mut self, conn: Conn, at: Nanos) {
+        // One exchange fewer is under way in a closed loop: another connection may begin one.
+        if self.supply.kind == Kind::Closed
+            && let Some(other) = self.rested()
+        {
+            self.use_room(other, at);
+        }
+        self.list_under_way(conn);
+        if self.listed.is_empty() {
+            self.slots[conn as usize].state = State::Leaving;
+            self.put_on_agenda(conn);
+        }
+    }
+
+    /// Puts the names of the exchanges that have left on this connection into `listed`.
+    pub(super) fn list_under_way(&mut self, conn: Conn) {
+        self.listed.clear();
+        self.slots[conn as usize].session.under_way(&mut self.listed);
+    }
+}
+
+/// A whole answer.
+#[derive(Clone, Copy)]
+struct Answer {
+    status: u16,
+    octets: u64,
+    /// Whether another request may follow on its connection.
+    reusable: bool,
+}
