@@ -46,11 +46,11 @@ fn hear<'b>(
     let mut session = H1::new(limits);
     let mut news = Vec::new();
     let id = ExchangeId::default();
-    session.submit(id, ask, Values { seq: 1, random: 2 }, &mut Vec::new());
+    session.submit(id, ask, Values { seq: 1, random: 2 }, &mut Vec::new(), &mut Vec::new());
     let mut result =
         pieces.try_for_each(|piece| session.receive(piece, &mut news, &mut Vec::new()));
     if ends && result.is_ok() {
-        session.ended(&mut news);
+        let _ = session.ended(&mut news);
         let progress = session.progress(id);
         result = if progress == Progress::Idle { Ok(()) } else { Err(progress.cut()) };
     }

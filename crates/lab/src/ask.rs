@@ -111,7 +111,7 @@ fn converse(
         .map_err(|error| failure(format!("the request could not be sent: {error}")))?;
     let limits = Limits::default();
     let mut session = H1::new(&limits);
-    let _ = session.submit(ExchangeId::default(), &question.ask, values, &mut Vec::new());
+    let _ = session.submit(ExchangeId::default(), &question.ask, values, &mut Vec::new(), &mut Vec::new());
     let mut listener = Listener { session, question, values, sent, beats: Vec::new() };
     let mut buffer = [0; 16 << 10];
     loop {
@@ -181,7 +181,7 @@ impl Listener<'_> {
         let limits = Limits::default();
         let (mut session, mut news) = (H1::new(&limits), Vec::new());
         let _ =
-            session.submit(ExchangeId::default(), &self.question.ask, self.values, &mut Vec::new());
+            session.submit(ExchangeId::default(), &self.question.ask, self.values, &mut Vec::new(), &mut Vec::new());
         let mut cut = received_bytes[..AnswerParts::of(received_bytes).head_len].to_vec();
         cut.extend_from_slice(b"0\r\n\r\n");
         let _ = session.receive(&cut, &mut news, &mut Vec::new());
@@ -190,7 +190,7 @@ impl Listener<'_> {
 
     fn ended(&mut self) -> Result<(), Fault> {
         let mut news = Vec::new();
-        self.session.ended(&mut news);
+        let _ = self.session.ended(&mut news);
         match self.session.progress(ExchangeId::default()) {
             Progress::Idle if self.question.stream().is_some() => {
                 Err(failure("the answer ended; it should go on for ever"))

@@ -54,6 +54,7 @@ pub trait Session<'a> {
         exchange: ExchangeId,
         ask: &'a Ask,
         values: Values,
+        news: &mut Vec<News>,
         output: &mut Vec<u8>,
     ) -> Option<&'a [u8]>;
 
@@ -66,8 +67,17 @@ pub trait Session<'a> {
         output: &mut Vec<u8>,
     ) -> Result<(), WireFault>;
 
-    /// The peer will send no more. Reports the answers that are whole by this; all others under way are cut.
-    fn ended(&mut self, news: &mut Vec<News>);
+    /// Whether more of what was submitted could be appended when that which was appended has been written.
+    fn has_more(&self) -> bool {
+        false
+    }
+
+    /// Appends more of what was submitted, as far as the peer takes it now.
+    fn send_more(&mut self, _news: &mut Vec<News>, _output: &mut Vec<u8>) {}
+
+    /// The peer will send no more. Reports the answers that are whole by this. All others under way have failed: by the
+    /// fault that is returned, or else cut where they are.
+    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault>;
 
     /// The exchanges that have been submitted and have not ended.
     fn under_way(&self, found: &mut Vec<ExchangeId>);
@@ -76,7 +86,7 @@ pub trait Session<'a> {
     fn progress(&self, exchange: ExchangeId) -> Progress;
 
     /// Gives up one exchange. Only for sessions that are shared.
-    fn abandon(&mut self, exchange: ExchangeId, output: &mut Vec<u8>);
+    fn abandon(&mut self, exchange: ExchangeId, news: &mut Vec<News>, output: &mut Vec<u8>);
 
     /// The connection is about to be closed by the client. Appends the last bytes to be written.
     fn close(&mut self, output: &mut Vec<u8>);

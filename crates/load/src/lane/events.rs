@@ -67,9 +67,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if slot.state == State::Leaving {
             return;
         }
-        slot.session.ended(&mut self.news);
+        let ended = slot.session.ended(&mut self.news);
         self.handle_news(conn, at, &[]);
-        self.lose(conn, Loss::Ended, at);
+        let loss = ended.map_or_else(|fault| Loss::Failed(Failure::Wire(fault)), |()| Loss::Ended);
+        self.lose(conn, loss, at);
     }
 
     /// What the session has to say leaves with the next write.
@@ -80,7 +81,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    fn handle_news(&mut self, conn: Conn, at: Nanos, bytes: &[u8]) {
+    pub(super) fn handle_news(&mut self, conn: Conn, at: Nanos, bytes: &[u8]) {
         for index in 0..self.news.len() {
             match self.news[index] {
                 News::FirstByte(id) => {

@@ -10,9 +10,6 @@ use crate::failure::Failure;
 use crate::pause::{Pause, STILL};
 use crate::supply::Kind;
 
-/// A connection that is given up on for this many exchanges is replaced: servers take more than that for an attack.
-const GIVEN_UP_MAX: u8 = 10;
-
 /// Why a connection is of no more use.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Loss {
@@ -255,17 +252,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     fn abandon(&mut self, conn: Conn, id: ExchangeId, failure: Failure, now: Nanos) {
         self.output.clear();
         let slot = &mut self.slots[conn as usize];
-        slot.session.abandon(id, &mut self.output);
-        slot.given_up = slot.given_up.saturating_add(1);
-        let is_spent = GIVEN_UP_MAX < slot.given_up;
+        slot.session.abandon(id, &mut self.news, &mut self.output);
         self.owe_output(conn);
         self.in_flight -= 1;
         self.keep_evidence(conn, id, failure, now, &[]);
         self.fail(id, failure, now);
         self.go_on(conn, now, true, false);
-        if is_spent {
-            self.drain(conn, now);
-        }
+        self.handle_news(conn, now, &[]);
     }
 
     /// A connection that is not established, or not ready, in time.

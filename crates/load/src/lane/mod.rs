@@ -198,7 +198,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         slot.unsent = Unsent::Nothing;
         slot.state = State::Vacant;
         (slot.is_full, slot.is_choked) = (false, false);
-        (slot.carried, slot.given_up) = (0, 0);
+        slot.carried = 0;
         if slot.bound.is_empty() {
             self.pool.refill(conn, self.engine.now());
         } else {
@@ -317,6 +317,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         }
         let slot = &mut pool.slots[conn as usize];
         slot.is_full = slot.session.room() == 0;
+        slot.session.send_more(&mut pool.news, &mut pool.output);
         if !pool.output.is_empty()
             && let Some(bytes) = constant.take()
         {
@@ -337,7 +338,16 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
                     };
                 }
             }
-            Err(cause) => pool.lose(conn, Loss::Unwritable(cause), now),
+            Err(cause) => {
+                pool.news.clear();
+                return pool.lose(conn, Loss::Unwritable(cause), now);
+            }
+        }
+        if slot.session.has_more() && !slot.is_choked {
+            pool.put_on_agenda(conn);
+        }
+        if !pool.news.is_empty() {
+            pool.handle_news(conn, now, &[]);
         }
     }
 }

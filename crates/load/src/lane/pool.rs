@@ -266,7 +266,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.in_flight += 1;
         let (values, intended) = (exchange.values, exchange.intended);
         let ask = self.rules.asks.choose(values);
-        let constant = slot.session.submit(id, ask, values, &mut self.output);
+        let constant = slot.session.submit(id, ask, values, &mut self.news, &mut self.output);
         self.watch(conn, intended + self.rules.timeout);
         constant
     }

@@ -69,8 +69,6 @@ pub(super) struct Slot<'a, S> {
     pub(super) is_choked: bool,
     /// Another connection has taken its place.
     pub(super) is_replaced: bool,
-    /// Exchanges that were given up on it.
-    pub(super) given_up: u8,
     /// Answers that this connection has carried.
     pub(super) carried: u32,
     /// Calls that its session has yet to make, the current one included.
@@ -94,7 +92,6 @@ impl<S> Slot<'_, S> {
             is_full: false,
             is_choked: false,
             is_replaced: false,
-            given_up: 0,
             carried: 0,
             calls: 0,
             arrived: 0,

@@ -125,6 +125,7 @@ impl<'a> Session<'a> for H1<'a> {
         exchange: ExchangeId,
         ask: &'a Ask,
         values: Values,
+        _news: &mut Vec<News>,
         output: &mut Vec<u8>,
     ) -> Option<&'a [u8]> {
         assert!(matches!(self.state, State::Idle), "one exchange at a time");
@@ -195,10 +196,11 @@ impl<'a> Session<'a> for H1<'a> {
         Ok(())
     }
 
-    fn ended(&mut self, news: &mut Vec<News>) {
+    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault> {
         if matches!(self.state, State::UntilClose) {
             self.finish(news);
         }
+        Ok(())
     }
 
     fn under_way(&self, found: &mut Vec<ExchangeId>) {
@@ -216,7 +218,7 @@ impl<'a> Session<'a> for H1<'a> {
         }
     }
 
-    fn abandon(&mut self, _exchange: ExchangeId, _output: &mut Vec<u8>) {}
+    fn abandon(&mut self, _exchange: ExchangeId, _news: &mut Vec<News>, _output: &mut Vec<u8>) {}
 
     fn close(&mut self, _output: &mut Vec<u8>) {}
 

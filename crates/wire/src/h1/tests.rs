@@ -16,7 +16,7 @@ fn ask(method: &str, body: BodyRule) -> Ask {
 fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
     let mut session = H1::new(limits);
     let mut news = Vec::new();
-    session.submit(ExchangeId::default(), ask, SOME, &mut Vec::new());
+    session.submit(ExchangeId::default(), ask, SOME, &mut Vec::new(), &mut Vec::new());
     let mut end = Ok(());
     for piece in pieces {
         end = end.and_then(|()| session.receive(piece, &mut news, &mut Vec::new()));
@@ -34,7 +34,7 @@ fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
 
 /// The connection has ended.
 fn ended(session: &mut H1<'_>, news: &mut Vec<News>) -> Result<(), WireFault> {
-    session.ended(news);
+    session.ended(news)?;
     match session.progress(ExchangeId::default()) {
         Progress::Idle => Ok(()),
         progress => Err(progress.cut()),
