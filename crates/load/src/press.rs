@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use wire::{Chance, H1};
+use wire::{Chance, H1, HeadMemo};
 
 use crate::Nanos;
 use crate::arrivals::{Arrivals, Rate, Schedule};
@@ -260,7 +260,8 @@ pub(crate) fn run_lane(
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =
         Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
-    let new_session = || H1::new(&order.limits);
+    let memo = HeadMemo::default();
+    let new_session = || H1::remembering(&order.limits, &memo);
     let supply = plan.supply(order, number);
     Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
 }

@@ -96,6 +96,11 @@ impl Expect {
         lines.join("\n")
     }
 
+    /// Whether the same head is as right or wrong for every request.
+    pub(crate) fn judges_all_alike(&self) -> bool {
+        self.headers.iter().all(|(_, value)| value.constant().is_some())
+    }
+
     /// What is wrong with a head, if anything is.
     pub(crate) fn judge_head(
         &self,

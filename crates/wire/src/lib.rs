@@ -18,7 +18,7 @@ pub use asks::Asks;
 pub use chance::{Chance, mix};
 pub use expect::{BodyRule, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
 pub use fault::WireFault;
-pub use h1::{H1, Limits};
+pub use h1::{H1, HeadMemo, Limits};
 pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
 pub use socket::{Socket, socket_ask};
 pub use template::{Template, TemplateError, Values};

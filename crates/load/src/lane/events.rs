@@ -95,7 +95,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                     self.handle_answer(conn, exchange, answer, wrong, at, bytes);
                 }
                 News::Failed(id, fault) => {
-                    if self.slab.get_mut(id).is_some() {
+                    if self.slab.get(id).is_some() {
                         self.in_flight -= 1;
                         let failure = Failure::Wire(fault);
                         self.keep_evidence(conn, id, failure, at, bytes);
@@ -145,12 +145,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         at: Nanos,
         bytes: &[u8],
     ) {
-        if self.slab.get_mut(id).is_none() {
-            return;
-        }
-        let exchange = &self.slab[id];
+        let Some(exchange) = self.slab.get(id) else { return };
         self.recorder.answered(exchange, answer.status, answer.octets);
-        let overdue = self.overdue_answer(conn, id, at);
+        let is_overdue = exchange.intended.saturating_add(self.rules.timeout) <= at;
+        let overdue = if is_overdue { Some(self.overdue_answer(conn, id)) } else { None };
         let slot = &mut self.slots[conn as usize];
         slot.carried = slot.carried.saturating_add(1);
         let keeps = answer.reusable && (S::SHARED || slot.unsent.is_empty());
@@ -161,9 +159,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let failure = overdue.or(wrong);
         match failure {
             None => {
-                if let Some(exchange) = self.slab.remove(id) {
-                    self.recorder.correct(&exchange, at, answer.status);
-                }
+                self.recorder.correct(&self.slab[id], at, answer.status);
+                self.slab.free(id);
             }
             Some(failure) => {
                 self.keep_evidence(conn, id, failure, at, bytes);

@@ -70,7 +70,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let mut has_failed = false;
         // Each that goes out again is put before the others: the last one first.
         for &id in all.iter().rev() {
-            if self.slab.get_mut(id).is_some() {
+            if self.slab.get(id).is_some() {
                 let progress = self.slots[conn as usize].session.progress(id);
                 let failure = self.classify(conn, loss, was_opening, progress);
                 has_failed |= self.fail_exchange(conn, id, failure, at, bytes);
@@ -291,17 +291,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    /// The failure of an answer that came after its time; none if it came in time.
-    pub(super) fn overdue_answer(&self, conn: Conn, id: ExchangeId, at: Nanos) -> Option<Failure> {
+    /// The failure of an answer that came after its time.
+    pub(super) fn overdue_answer(&self, conn: Conn, id: ExchangeId) -> Failure {
         let deadline = self.deadline(id);
-        if at < deadline {
-            return None;
-        }
         // It may have come in time, and have waited for the generator.
         if self.is_our_stillness(deadline) {
-            return Some(Failure::Still);
+            return Failure::Still;
         }
-        Some(self.out_of_time(conn, id, self.slab[id].first_byte < deadline))
+        self.out_of_time(conn, id, self.slab[id].first_byte < deadline)
     }
 
     /// Whether the lane was not looking at this instant.

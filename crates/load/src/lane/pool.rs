@@ -165,9 +165,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// The exchange has ended in a failure.
     pub(super) fn fail(&mut self, id: ExchangeId, failure: Failure, at: Nanos) {
-        if let Some(exchange) = self.slab.remove(id) {
-            self.recorder.failed(&exchange, failure, at, self.rules.timeout);
-        }
+        self.recorder.failed(&self.slab[id], failure, at, self.rules.timeout);
+        self.slab.free(id);
     }
 
     /// When a request has waited as long as it may.

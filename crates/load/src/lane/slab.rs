@@ -73,22 +73,24 @@ impl Slab {
     }
 
     /// The exchange of this name, unless it has ended.
+    pub(super) fn get(&self, id: ExchangeId) -> Option<&Exchange> {
+        let entry = self.entries.get(id.place as usize)?;
+        (entry.generation == id.generation).then_some(&entry.exchange)
+    }
+
     pub(super) fn get_mut(&mut self, id: ExchangeId) -> Option<&mut Exchange> {
         let entry = self.entries.get_mut(id.place as usize)?;
         (entry.generation == id.generation).then_some(&mut entry.exchange)
     }
 
-    /// Ends the exchange of this name, unless it has ended.
-    pub(super) fn remove(&mut self, id: ExchangeId) -> Option<Exchange> {
-        let entry = self.entries.get_mut(id.place as usize)?;
-        if entry.generation != id.generation {
-            return None;
-        }
+    /// The exchange has ended: no other one will have its name.
+    pub(super) fn free(&mut self, id: ExchangeId) {
+        let entry = &mut self.entries[id.place as usize];
+        debug_assert_eq!(entry.generation, id.generation, "the exchange has ended");
         entry.generation = entry.generation.wrapping_add(1);
         entry.next = self.free;
         self.free = id.place;
         self.live -= 1;
-        Some(entry.exchange)
     }
 
     /// All that have not ended, in no order.
@@ -178,10 +180,10 @@ mod tests {
     fn a_name_of_an_exchange_that_ended_names_no_later_one() {
         let mut slab = Slab::new();
         let first = slab.insert(exchange(1));
-        assert_eq!(slab.remove(first).unwrap().intended, 1);
+        slab.free(first);
         let second = slab.insert(exchange(2));
         assert_eq!(second.place, first.place, "places are used again");
-        assert!(slab.get_mut(first).is_none() && slab.remove(first).is_none());
+        assert!(slab.get(first).is_none() && slab.get_mut(first).is_none());
         assert_eq!((slab[second].intended, slab.len()), (2, 1));
     }
 
@@ -196,7 +198,8 @@ mod tests {
         assert_eq!((queue.len(), slab.first(queue)), (3, Some(ids[0])));
         let mut popped = Vec::new();
         while let Some(id) = slab.pop_front(&mut queue) {
-            popped.push(slab.remove(id).unwrap().intended);
+            popped.push(slab[id].intended);
+            slab.free(id);
         }
         assert_eq!((popped, queue), (vec![0, 1, 2], Queue::default()));
         assert_eq!(slab.iter().map(|one| one.intended).collect::<Vec<_>>(), [3]);

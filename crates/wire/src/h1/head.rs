@@ -18,7 +18,7 @@ pub(crate) enum Framing {
     UntilClose,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) status: u16,
     pub(crate) framing: Framing,
@@ -34,6 +34,10 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.at == 0
+    }
+
     /// Continues to look for the empty line; returns where the head ends. Checks bytes strictly in
     /// their order, so that the verdict is the same however they were cut.
     pub(crate) fn find_end(

@@ -9,6 +9,7 @@
 
 mod chunked;
 mod head;
+mod memo;
 
 use crate::ask::Ask;
 use crate::expect::{BodyJudge, BodyRule, Mismatch};
@@ -17,6 +18,7 @@ use crate::template::Values;
 use crate::{ExchangeId, News, Progress, Session};
 pub(crate) use chunked::{Chunked, Part};
 pub(crate) use head::{Framing, Head, Scan, fault};
+pub use memo::HeadMemo;
 
 /// How much of anything a peer may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +60,7 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct H1<'a> {
     limits: &'a Limits,
+    memo: Option<&'a HeadMemo<'a>>,
     state: State,
     exchange: ExchangeId,
     /// Bytes that have come of the answer under way.
@@ -93,6 +96,7 @@ impl<'a> H1<'a> {
     pub fn new(limits: &'a Limits) -> H1<'a> {
         H1 {
             limits,
+            memo: None,
             state: State::Idle,
             exchange: ExchangeId::default(),
             octets: 0,
@@ -106,6 +110,12 @@ impl<'a> H1<'a> {
             reusable: true,
             body: BodyJudge::default(),
         }
+    }
+
+    /// The same, for one of many connections that remember together the last head that came.
+    #[must_use]
+    pub fn remembering(limits: &'a Limits, memo: &'a HeadMemo<'a>) -> H1<'a> {
+        H1 { memo: Some(memo), ..H1::new(limits) }
     }
 }
 
@@ -223,15 +233,23 @@ impl<'a> Session<'a> for H1<'a> {
     fn close(&mut self, _output: &mut Vec<u8>) {}
 
     fn reset(&mut self) {
-        *self = H1::new(self.limits);
+        *self = H1 { memo: self.memo, ..H1::new(self.limits) };
     }
 }
 
-impl H1<'_> {
+impl<'a> H1<'a> {
     /// Reads one head, interim or final, if its end is within `rest`.
     fn take_head(&mut self, rest: &mut &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
         if self.partial.is_empty() {
-            // The usual case: the head came in one piece and is read in place.
+            if self.scan.is_at_start()
+                && let (Some(memo), Some(ask)) = (self.memo, self.ask)
+                && let Some((head, len)) = memo.recall(ask, rest)
+            {
+                debug_assert_eq!(Head::read(&rest[..len], ask, self.values, self.limits), Ok(head));
+                *rest = &rest[len..];
+                return self.take_final(head, news);
+            }
+            // The usual case otherwise: the head came in one piece and is read in place.
             let Some(end) = self.scan.find_end(rest, self.limits)? else {
                 self.partial.extend_from_slice(rest);
                 *rest = &[];
@@ -265,6 +283,14 @@ impl H1<'_> {
             let is_flood = self.limits.interims < self.interims;
             return if is_flood { Err(WireFault::InterimFlood) } else { Ok(()) };
         }
+        if let Some(memo) = self.memo {
+            memo.keep(ask, bytes, head);
+        }
+        self.take_final(head, news)
+    }
+
+    /// The head of the answer is there; the body follows.
+    fn take_final(&mut self, head: Head, news: &mut Vec<News>) -> Result<(), WireFault> {
         self.status = head.status;
         self.mismatch = head.mismatch;
         self.reusable = head.keeps_alive;

@@ -14,7 +14,16 @@ fn ask(method: &str, body: BodyRule) -> Ask {
 
 /// What a connection reports for bytes that come in these pieces, and then end if `fin`.
 fn hear(ask: &Ask, limits: &Limits, pieces: &[&[u8]], fin: bool) -> String {
-    let mut session = H1::new(limits);
+    let heard = hear_on(H1::new(limits), ask, pieces, fin);
+    // A head that is remembered means what it meant when it was read.
+    let memo = HeadMemo::default();
+    for _ in 0..2 {
+        assert_eq!(hear_on(H1::remembering(limits, &memo), ask, pieces, fin), heard);
+    }
+    heard
+}
+
+fn hear_on<'a>(mut session: H1<'a>, ask: &'a Ask, pieces: &[&[u8]], fin: bool) -> String {
     let mut news = Vec::new();
     session.submit(ExchangeId::default(), ask, SOME, &mut Vec::new(), &mut Vec::new());
     let mut end = Ok(());
@@ -307,6 +316,26 @@ fn the_requests_own_value_must_come_back() {
     };
     assert_eq!(with(SOME), "first, 200, Idle");
     assert_eq!(with(Values { random: 12, ..SOME }), "first, 200 wrong Body, Idle");
+}
+
+#[test]
+fn a_remembered_head_is_judged_anew_where_the_request_matters() {
+    let limits = Limits::default();
+    let memo = HeadMemo::default();
+    let headers = vec![("x-number".to_string(), Template::parse(b"{seq}").unwrap())];
+    let expect = Expect { status: StatusRule::Any, headers, body: BodyRule::Any };
+    let ask = Ask::new(&Request::get("h", "/"), expect).unwrap();
+    let judged = |seq: u64| {
+        let mut session = H1::remembering(&limits, &memo);
+        let mut news = Vec::new();
+        let values = Values { seq, random: 1 };
+        session.submit(ExchangeId::default(), &ask, values, &mut Vec::new(), &mut Vec::new());
+        let answer = b"HTTP/1.1 200 OK\r\nX-Number: 7\r\nContent-Length: 0\r\n\r\n";
+        session.receive(answer, &mut news, &mut Vec::new()).unwrap();
+        news.iter().map(note).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(judged(7), "first, 200");
+    assert_eq!(judged(8), "first, 200 wrong Header");
 }
 
 #[test]
