@@ -105,6 +105,7 @@ test-parts:
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)
+	@./fuzz/run h2_response $(FUZZ_SECONDS)
 	@./fuzz/run held $(FUZZ_SECONDS)
 	@./fuzz/run lab_files $(FUZZ_SECONDS)
 

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use crate::expect::Expect;
-use crate::template::{Template, TemplateError, Values, push_decimal};
+use crate::expect::{BodyRule, Expect, Mismatch};
+use crate::h2::{self, Prepared, Scheme};
+use crate::template::{Cursor, Template, TemplateError, Values, push_decimal};
 
 /// The parts of a request. `Ask::new` encodes it.
 #[derive(Clone, Debug)]
@@ -49,6 +50,10 @@ pub struct Ask {
     head: Template,
     /// Where the body's length varies, the head ends in the length and this.
     counted: Option<Template>,
+    /// Where the body begins: in `counted` if there is one, and in `head` otherwise.
+    body_at: Cursor,
+    /// Its head as HTTP/2 sends it, if it was made for that.
+    http2: Option<Box<Prepared>>,
     pub expect: Expect,
     is_head: bool,
     is_idempotent: bool,
@@ -63,6 +68,8 @@ pub enum AskError {
     Target(String),
     /// A header field that would break the request's framing.
     Header(String),
+    /// A header field, or the method CONNECT, that HTTP/2 does not have.
+    NotHttp2(String),
     /// A placeholder is not well formed.
     Template(TemplateError),
 }
@@ -81,6 +88,13 @@ impl fmt::Display for AskError {
                 "header `{}`: a field is written `Name: value` on one line",
                 name.escape_debug()
             ),
+            AskError::NotHttp2(name) => {
+                write!(
+                    f,
+                    "HTTP/2 has no `{}`: leave it out, or speak HTTP/1.1",
+                    name.escape_debug()
+                )
+            }
             AskError::Template(error) => error.fmt(f),
         }
     }
@@ -106,23 +120,67 @@ impl Ask {
         let ends = Template::literal(*b"\r\n\r\n");
         let length_is_said = has(request, "content-length") || has(request, "transfer-encoding");
         let sends_body = !request.body.is_empty() || request.method == "POST";
-        let (head, counted) = if length_is_said || !sends_body {
-            (head.joined(ends).joined(body), None)
+        let (head, body_at, counted) = if length_is_said || !sends_body {
+            let head = head.joined(ends);
+            (head.clone().joined(body), head.end(), None)
         } else if let Some(constant) = body.constant() {
             let length = format!("\r\nContent-Length: {}\r\n\r\n", constant.len());
-            (head.joined(Template::literal(length)).joined(body), None)
+            let head = head.joined(Template::literal(length));
+            (head.clone().joined(body), head.end(), None)
         } else {
-            (head.joined(Template::literal(*b"\r\nContent-Length: ")), Some(body))
+            let head = head.joined(Template::literal(*b"\r\nContent-Length: "));
+            (head, Cursor::default(), Some(body))
         };
         Ok(Ask {
             head,
             counted,
+            body_at,
+            http2: None,
             expect,
             is_head: request.method == "HEAD",
             // RFC 9110, 9.2.2: only these may be sent again without knowledge of what they do.
             is_idempotent: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
                 .contains(&request.method.as_str()),
         })
+    }
+
+    /// The same, to be sent over HTTP/2. What says how HTTP/1.1 treats its connection is left out.
+    pub fn over_http2(request: &Request, expect: Expect, scheme: Scheme) -> Result<Ask, AskError> {
+        let mut ask = Ask::new(request, expect)?;
+        let length = ask.body_len(Values::default());
+        let says_length = ask.counted.is_none() && (0 < length || request.method == "POST");
+        let fields = h2::fields(request, scheme, says_length.then_some(length))?;
+        let mut prepared = Prepared::new(&fields, ask.counted.is_some());
+        h2::assign_places(&mut [&mut prepared]);
+        ask.http2 = Some(Box::new(prepared));
+        Ok(ask)
+    }
+
+    /// Its head as HTTP/2 sends it, if it was made for that.
+    pub(crate) fn http2(&self) -> Option<&Prepared> {
+        self.http2.as_deref()
+    }
+
+    pub(crate) fn http2_mut(&mut self) -> Option<&mut Prepared> {
+        self.http2.as_deref_mut()
+    }
+
+    /// The bytes that have the body from `body_at` on.
+    pub(crate) fn body(&self) -> &Template {
+        self.counted.as_ref().unwrap_or(&self.head)
+    }
+
+    pub(crate) fn body_at(&self) -> Cursor {
+        self.body_at
+    }
+
+    pub(crate) fn body_len(&self, values: Values) -> u64 {
+        self.body().len_from(self.body_at, values) as u64
+    }
+
+    /// The rule for the body of an answer; if the answer is already wrong, its body is only counted.
+    pub(crate) fn body_rule(&self, mismatch: Option<Mismatch>) -> &BodyRule {
+        if self.is_head || mismatch.is_some() { &BodyRule::Any } else { &self.expect.body }
     }
 
     /// The request's bytes, if they are always the same.
@@ -154,7 +212,7 @@ impl Ask {
     }
 }
 
-fn has(request: &Request, name: &str) -> bool {
+pub(crate) fn has(request: &Request, name: &str) -> bool {
     request.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
 }
 

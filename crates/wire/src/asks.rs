@@ -2,6 +2,7 @@
 
 use crate::ask::Ask;
 use crate::chance::Chance;
+use crate::h2::assign_places;
 use crate::template::{Values, mix};
 
 /// Kinds of requests, and which of them comes when.
@@ -20,10 +21,17 @@ enum Choice {
 }
 
 impl Asks {
+    /// What several of the requests have in common is worth a place in HTTP/2's table of fields before all else.
+    fn new(mut asks: Vec<Ask>, choice: Choice) -> Asks {
+        let mut prepared: Vec<_> = asks.iter_mut().filter_map(Ask::http2_mut).collect();
+        assign_places(&mut prepared);
+        Asks { asks, choice }
+    }
+
     /// Always the same one.
     #[must_use]
     pub fn one(ask: Ask) -> Asks {
-        Asks { asks: vec![ask], choice: Choice::InTurn { shift_after: u64::MAX } }
+        Asks::new(vec![ask], Choice::InTurn { shift_after: u64::MAX })
     }
 
     /// Several, chosen by weight; `None` if there is none or a weight is 0.
@@ -38,7 +46,7 @@ impl Asks {
         }
         let grows = upto.windows(2).all(|pair| pair[0] < pair[1]);
         let is_right = grows && upto.first().is_some_and(|&first| 0 < first);
-        is_right.then_some(Asks { asks, choice: Choice::ByWeight { upto } })
+        is_right.then(|| Asks::new(asks, Choice::ByWeight { upto }))
     }
 
     /// Several, one after the other by the requests' numbers, and then from the first again; `None` if there is none.
@@ -57,7 +65,7 @@ impl Asks {
             1 => u64::MAX,
             common => count / common * lanes,
         };
-        Some(Asks { asks, choice: Choice::InTurn { shift_after } })
+        Some(Asks::new(asks, Choice::InTurn { shift_after }))
     }
 
     /// The same in an order that the seed determines.

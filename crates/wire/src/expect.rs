@@ -101,21 +101,21 @@ impl Expect {
         self.headers.iter().all(|(_, value)| value.constant().is_some())
     }
 
-    /// What is wrong with a head, if anything is.
-    pub(crate) fn judge_head(
+    /// What is wrong with a head, if anything is. `fields`: names in any case, and values.
+    pub(crate) fn judge_head<'f>(
         &self,
         status: u16,
-        fields: &[httparse::Header<'_>],
+        fields: &(impl Iterator<Item = (&'f [u8], &'f [u8])> + Clone),
         values: Values,
     ) -> Option<Mismatch> {
         if !self.status.allows(status) {
             return Some(Mismatch::Status);
         }
         let there = |(name, value): &(String, Template)| {
-            fields.iter().any(|field| {
-                field.name.eq_ignore_ascii_case(name)
-                    && (is_exactly(value, field.value, values)
-                        || name == "content-type" && is_type(value, field.value, values))
+            fields.clone().any(|(is_named, is)| {
+                is_named.eq_ignore_ascii_case(name.as_bytes())
+                    && (is_exactly(value, is, values)
+                        || name == "content-type" && is_type(value, is, values))
             })
         };
         (!self.headers.iter().all(there)).then_some(Mismatch::Header)

@@ -1,4 +1,4 @@
-//! HTTP/1.1 and WebSocket as pure state machines. No socket, no clock, no thread, no file.
+//! HTTP/1.1, HTTP/2 and WebSocket as pure state machines. No socket, no clock, no thread, no file.
 //!
 //! An [`Ask`] is one kind of request and the expected answer. A [`Session`] is one side of a connection's
 //! conversation: bytes in, [`News`] out. [`HeldSession`] is one that sends a single request and then only receives.
@@ -9,6 +9,7 @@ mod chance;
 mod expect;
 mod fault;
 mod h1;
+pub mod h2;
 mod held;
 mod socket;
 mod template;

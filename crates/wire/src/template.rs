@@ -109,11 +109,55 @@ impl Template {
     /// How many bytes `fill` appends.
     #[must_use]
     pub(crate) fn filled_len(&self, values: Values) -> usize {
+        self.len_from(Cursor::default(), values)
+    }
+
+    /// How many bytes there are from `cursor` on.
+    pub(crate) fn len_from(&self, cursor: Cursor, values: Values) -> usize {
         let len = |piece: &Piece| match piece {
             Piece::Literal(bytes) => bytes.len(),
             placeholder => filled(placeholder, values).len,
         };
-        self.pieces.iter().map(len).sum()
+        let pieces = &self.pieces[cursor.piece as usize..];
+        pieces.iter().map(len).sum::<usize>() - cursor.offset as usize
+    }
+
+    /// Appends up to `max` bytes from `cursor` on, which moves past them.
+    pub(crate) fn fill_from(
+        &self,
+        cursor: &mut Cursor,
+        values: Values,
+        max: usize,
+        output: &mut Vec<u8>,
+    ) {
+        let mut left = max;
+        while 0 < left
+            && let Some(piece) = self.pieces.get(cursor.piece as usize)
+        {
+            let placeholder;
+            let bytes = match piece {
+                Piece::Literal(literal) => literal.as_slice(),
+                other => {
+                    placeholder = filled(other, values);
+                    placeholder.as_slice()
+                }
+            };
+            let bytes = &bytes[cursor.offset as usize..];
+            let take = bytes.len().min(left);
+            output.extend_from_slice(&bytes[..take]);
+            left -= take;
+            cursor.pass(take, bytes.len());
+        }
+    }
+
+    /// Where the next bytes would be, if some were joined to it.
+    pub(crate) fn end(&self) -> Cursor {
+        match self.pieces.last() {
+            Some(Piece::Literal(bytes)) => {
+                Cursor { piece: self.pieces.len() as u32 - 1, offset: bytes.len() as u32 }
+            }
+            _ => Cursor { piece: self.pieces.len() as u32, offset: 0 },
+        }
     }
 
     pub(crate) fn joined(self, mut other: Template) -> Template {
@@ -147,11 +191,7 @@ impl Template {
             if expected[..take] != bytes[..take] {
                 return false;
             }
-            if take == expected.len() {
-                *cursor = Cursor { piece: cursor.piece + 1, offset: 0 };
-            } else {
-                cursor.offset += take as u32;
-            }
+            cursor.pass(take, expected.len());
             bytes = &bytes[take..];
         }
         true
@@ -163,11 +203,22 @@ impl Template {
     }
 }
 
-/// How far a body has been compared.
+/// A place between two bytes: how far a body has been compared or sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
     piece: u32,
     offset: u32,
+}
+
+impl Cursor {
+    /// Moves past `take` of the `left` bytes that are left of its piece.
+    fn pass(&mut self, take: usize, left: usize) {
+        if take == left {
+            *self = Cursor { piece: self.piece + 1, offset: 0 };
+        } else {
+            self.offset += take as u32;
+        }
+    }
 }
 
 fn flush(literal: &mut Vec<u8>, pieces: &mut Vec<Piece>) {

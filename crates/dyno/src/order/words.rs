@@ -52,7 +52,7 @@ pub(crate) fn of_ask(error: &AskError) -> String {
     let flag = match error {
         AskError::Method(_) => "--method",
         AskError::Target(_) => "URL",
-        AskError::Header(_) => "--header",
+        AskError::Header(_) | AskError::NotHttp2(_) => "--header",
         AskError::Template(_) => "URL, --header or --body",
     };
     format!("{flag}: {error}")

@@ -17,7 +17,7 @@ use crate::fault::WireFault;
 use crate::template::Values;
 use crate::{ExchangeId, News, Progress, Session};
 pub(crate) use chunked::{Chunked, Part};
-pub(crate) use head::{Framing, Head, Scan, fault};
+pub(crate) use head::{Framing, Head, Scan, fault, has_no_body, read_length};
 pub use memo::HeadMemo;
 
 /// How much of anything a peer may send.
@@ -310,12 +310,8 @@ impl<'a> H1<'a> {
         Ok(())
     }
 
-    /// The rule for the body; the body of an answer that is already wrong is only counted.
     fn rule(&self) -> &BodyRule {
-        match (self.ask, self.mismatch) {
-            (Some(ask), None) if !ask.is_head() => &ask.expect.body,
-            _ => &BodyRule::Any,
-        }
+        self.ask.map_or(&BodyRule::Any, |ask| ask.body_rule(self.mismatch))
     }
 
     fn judge(&mut self, part: &[u8]) {

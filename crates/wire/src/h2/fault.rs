@@ -1,0 +1,220 @@
+//! What can be wrong with the frames of a server, each with the class that it is counted in and the code of RFC 9113
+//! that answers it.
+
+use std::fmt;
+
+use super::hpack::HpackFault;
+use crate::fault::WireFault;
+
+/// The error codes of RFC 9113, 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ErrorCode {
+    NoError,
+    ProtocolError,
+    InternalError,
+    FlowControlError,
+    SettingsTimeout,
+    StreamClosed,
+    FrameSizeError,
+    RefusedStream,
+    Cancel,
+    CompressionError,
+    ConnectError,
+    EnhanceYourCalm,
+    InadequateSecurity,
+    Http11Required,
+    /// Any that has no name; RFC 9113, 7: it means nothing in particular.
+    Unknown,
+}
+
+impl ErrorCode {
+    pub const COUNT: usize = ErrorCode::Unknown as usize + 1;
+
+    const ALL: [ErrorCode; ErrorCode::COUNT] = {
+        use ErrorCode::{
+            Cancel, CompressionError, ConnectError, EnhanceYourCalm, FlowControlError,
+            FrameSizeError, Http11Required, InadequateSecurity, InternalError, NoError,
+            ProtocolError, RefusedStream, SettingsTimeout, StreamClosed, Unknown,
+        };
+        [
+            NoError,
+            ProtocolError,
+            InternalError,
+            FlowControlError,
+            SettingsTimeout,
+            StreamClosed,
+            FrameSizeError,
+            RefusedStream,
+            Cancel,
+            CompressionError,
+            ConnectError,
+            EnhanceYourCalm,
+            InadequateSecurity,
+            Http11Required,
+            Unknown,
+        ]
+    };
+
+    pub(super) fn read(number: u32) -> ErrorCode {
+        let known = ErrorCode::ALL.get(number as usize);
+        known.copied().unwrap_or(ErrorCode::Unknown)
+    }
+
+    /// The name, as the RFC writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorCode::NoError => "NO_ERROR",
+            ErrorCode::ProtocolError => "PROTOCOL_ERROR",
+            ErrorCode::InternalError => "INTERNAL_ERROR",
+            ErrorCode::FlowControlError => "FLOW_CONTROL_ERROR",
+            ErrorCode::SettingsTimeout => "SETTINGS_TIMEOUT",
+            ErrorCode::StreamClosed => "STREAM_CLOSED",
+            ErrorCode::FrameSizeError => "FRAME_SIZE_ERROR",
+            ErrorCode::RefusedStream => "REFUSED_STREAM",
+            ErrorCode::Cancel => "CANCEL",
+            ErrorCode::CompressionError => "COMPRESSION_ERROR",
+            ErrorCode::ConnectError => "CONNECT_ERROR",
+            ErrorCode::EnhanceYourCalm => "ENHANCE_YOUR_CALM",
+            ErrorCode::InadequateSecurity => "INADEQUATE_SECURITY",
+            ErrorCode::Http11Required => "HTTP_1_1_REQUIRED",
+            ErrorCode::Unknown => "an unknown code",
+        }
+    }
+}
+
+/// What a server's frames break, or how it ends a stream or the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum H2Fault {
+    /// The server ended the stream with this code.
+    Reset(ErrorCode),
+    /// The server announced the end of the connection with this code.
+    Goaway(ErrorCode),
+    /// A block of fields cannot be decompressed.
+    Hpack(HpackFault),
+    /// What can be wrong with an answer of HTTP/1.1 as well.
+    Wire(WireFault),
+    /// Any other.
+    Frame(FrameFault),
+}
+
+/// Each is a row: its name, its class, the code that answers it, and what it means.
+macro_rules! faults {
+    ($($name:ident $class:literal $code:ident $meaning:literal)*) => {
+        /// A broken rule of RFC 9113.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum FrameFault {
+            $(#[doc = $meaning] $name,)*
+        }
+
+        impl FrameFault {
+            /// Every one of them.
+            pub const ALL: &[FrameFault] = &[$(FrameFault::$name,)*];
+
+            const fn class(self) -> &'static str {
+                match self { $(FrameFault::$name => $class,)* }
+            }
+
+            const fn code(self) -> ErrorCode {
+                match self { $(FrameFault::$name => ErrorCode::$code,)* }
+            }
+
+            /// The meaning, in a few words.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(FrameFault::$name => $meaning,)* }
+            }
+        }
+    };
+}
+
+faults! {
+    Preface           "h2.preface" ProtocolError    "the first frame is not SETTINGS; is this an HTTP/2 server?"
+    TooLarge          "h2.frame"   FrameSizeError   "a frame is larger than we allow"
+    Length            "h2.frame"   FrameSizeError   "a frame has another length than its type allows"
+    OnConnection      "h2.frame"   ProtocolError    "a frame that belongs to a stream came on stream 0"
+    OnStream          "h2.frame"   ProtocolError    "a frame that belongs to the connection came on a stream"
+    Idle              "h2.frame"   ProtocolError    "a frame came on a stream that no request opened"
+    Closed            "h2.frame"   StreamClosed     "a frame came on a stream that had ended"
+    Padding           "h2.frame"   ProtocolError    "a frame has more padding than payload"
+    Continuation      "h2.frame"   ProtocolError    "a block of fields was interrupted, or continued without a beginning"
+    ContinuationFlood "h2.frame"   EnhanceYourCalm  "a block of fields has too many frames or octets"
+    Flood             "h2.frame"   EnhanceYourCalm  "too many frames that demand an answer"
+    Setting           "h2.frame"   ProtocolError    "a setting has a value that it must not have"
+    SettingWindow     "h2.flow"    FlowControlError "a setting makes a window larger than windows may be"
+    NoIncrement       "h2.flow"    ProtocolError    "WINDOW_UPDATE by nothing"
+    WindowOverflow    "h2.flow"    FlowControlError "WINDOW_UPDATE makes a window larger than windows may be"
+    Overrun           "h2.flow"    FlowControlError "more DATA than our window allows"
+    Push              "h2.push"    ProtocolError    "PUSH_PROMISE, which we have forbidden"
+    LastIdRaised      "h2.frame"   ProtocolError    "a second GOAWAY takes more requests than the first"
+    EarlyData         "h2.frame"   ProtocolError    "DATA came before the head of the answer"
+    InterimEnds       "h2.frame"   ProtocolError    "an interim answer ends the stream"
+    OpenTrailers      "h2.frame"   ProtocolError    "a second head does not end the stream"
+    ContentLength     "h2.length"  ProtocolError    "content-length and the length of DATA differ"
+    NoStatus          "h2.field"   ProtocolError    "not exactly one `:status` of three digits"
+    PseudoField       "h2.field"   ProtocolError    "a pseudo-header field that an answer does not have, or too late"
+    FieldName         "h2.field"   ProtocolError    "a field's name has an upper-case letter or is no token"
+    FieldValue        "h2.field"   ProtocolError    "a field's value has a control character, or blanks around it"
+    ConnectionField   "h2.field"   ProtocolError    "a field about the connection, which HTTP/2 does not have"
+}
+
+impl H2Fault {
+    /// The stable name of the class in which it is counted, as it appears in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            H2Fault::Reset(ErrorCode::EnhanceYourCalm)
+            | H2Fault::Goaway(ErrorCode::EnhanceYourCalm) => "h2.calm",
+            H2Fault::Reset(_) => "h2.reset",
+            H2Fault::Goaway(_) => "h2.goaway",
+            H2Fault::Hpack(_) => "h2.hpack",
+            H2Fault::Wire(fault) => fault.name(),
+            H2Fault::Frame(fault) => fault.class(),
+        }
+    }
+
+    /// The code with which the stream or the connection is ended because of it.
+    #[must_use]
+    pub const fn code(self) -> ErrorCode {
+        match self {
+            H2Fault::Reset(_) | H2Fault::Goaway(_) => ErrorCode::NoError,
+            H2Fault::Hpack(_) => ErrorCode::CompressionError,
+            H2Fault::Wire(WireFault::BodyTooLarge) => ErrorCode::Cancel,
+            H2Fault::Wire(WireFault::InterimFlood) => ErrorCode::EnhanceYourCalm,
+            H2Fault::Wire(_) => ErrorCode::ProtocolError,
+            H2Fault::Frame(fault) => fault.code(),
+        }
+    }
+}
+
+impl fmt::Display for H2Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            H2Fault::Reset(code) => write!(f, ": the server ended the stream: {}", code.name()),
+            H2Fault::Goaway(code) => write!(f, ": the server ends the connection: {}", code.name()),
+            H2Fault::Hpack(fault) => write!(f, ": {fault:?}"),
+            H2Fault::Wire(_) => Ok(()),
+            H2Fault::Frame(fault) => write!(f, ": {}", fault.meaning()),
+        }
+    }
+}
+
+impl From<FrameFault> for H2Fault {
+    fn from(fault: FrameFault) -> Self {
+        H2Fault::Frame(fault)
+    }
+}
+
+impl From<HpackFault> for H2Fault {
+    fn from(fault: HpackFault) -> Self {
+        H2Fault::Hpack(fault)
+    }
+}
+
+impl From<WireFault> for H2Fault {
+    fn from(fault: WireFault) -> Self {
+        H2Fault::Wire(fault)
+    }
+}

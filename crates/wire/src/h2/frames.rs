@@ -1,0 +1,165 @@
+//! Frames as they stand on the wire (RFC 9113, 4 and 6): read from bytes, written into a buffer.
+
+use super::fault::{ErrorCode, FrameFault};
+
+/// What every frame begins with.
+pub(super) const HEAD: usize = 9;
+/// The largest payload that we take, and send.
+pub(super) const PAYLOAD_MAX: usize = 16_384;
+/// The largest window, increment and stream number.
+pub(super) const LARGEST: u32 = 0x7fff_ffff;
+
+pub(super) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+pub(super) const END_STREAM: u8 = 0x1;
+pub(super) const ACK: u8 = 0x1;
+pub(super) const END_HEADERS: u8 = 0x4;
+pub(super) const PADDED: u8 = 0x8;
+const PRIORITY: u8 = 0x20;
+
+/// The types of frames, in the order of their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    Data,
+    Headers,
+    Priority,
+    Reset,
+    Settings,
+    PushPromise,
+    Ping,
+    Goaway,
+    WindowUpdate,
+    Continuation,
+    /// RFC 9113, 4.1: what has no meaning for us is skipped.
+    Unknown,
+}
+
+impl Kind {
+    pub const COUNT: usize = Kind::Unknown as usize + 1;
+
+    fn read(number: u8) -> Kind {
+        match number {
+            0 => Kind::Data,
+            1 => Kind::Headers,
+            2 => Kind::Priority,
+            3 => Kind::Reset,
+            4 => Kind::Settings,
+            5 => Kind::PushPromise,
+            6 => Kind::Ping,
+            7 => Kind::Goaway,
+            8 => Kind::WindowUpdate,
+            9 => Kind::Continuation,
+            10.. => Kind::Unknown,
+        }
+    }
+}
+
+/// The first nine octets of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrameHead {
+    pub(super) length: u32,
+    pub(super) kind: Kind,
+    pub(super) flags: u8,
+    pub(super) stream: u32,
+}
+
+impl FrameHead {
+    pub(super) fn read(bytes: &[u8; HEAD]) -> FrameHead {
+        let [a, b, c, kind, flags, stream @ ..] = *bytes;
+        FrameHead {
+            length: u32::from_be_bytes([0, a, b, c]),
+            kind: Kind::read(kind),
+            flags,
+            stream: u32::from_be_bytes(stream) & LARGEST,
+        }
+    }
+
+    pub(super) fn has(self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// What can be known to be wrong before the payload has come. The length of PRIORITY is the stream's matter.
+    pub(super) fn check(self) -> Result<(), FrameFault> {
+        if PAYLOAD_MAX < self.length as usize {
+            return Err(FrameFault::TooLarge);
+        }
+        let (is_for_stream, fits) = match self.kind {
+            Kind::PushPromise => return Err(FrameFault::Push),
+            Kind::Unknown => return Ok(()),
+            Kind::Data => (true, !self.has(PADDED) || 0 < self.length),
+            Kind::Headers | Kind::Priority | Kind::Continuation => (true, true),
+            Kind::Reset => (true, self.length == 4),
+            Kind::Settings if self.has(ACK) => (false, self.length == 0),
+            Kind::Settings => (false, self.length.is_multiple_of(6)),
+            Kind::Ping => (false, self.length == 8),
+            Kind::Goaway => (false, 8 <= self.length),
+            Kind::WindowUpdate => (self.stream != 0, self.length == 4),
+        };
+        match (is_for_stream, self.stream) {
+            (true, 0) => Err(FrameFault::OnConnection),
+            (false, 1..) => Err(FrameFault::OnStream),
+            _ if !fits => Err(FrameFault::Length),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The block of fields in a HEADERS frame: all but padding and priority.
+pub(super) fn block(head: FrameHead, payload: &[u8]) -> Result<&[u8], FrameFault> {
+    let (padding, rest) = match head.has(PADDED) {
+        true => payload.split_first().map(|(&len, rest)| (len.into(), rest)),
+        false => Some((0, payload)),
+    }
+    .ok_or(FrameFault::Length)?;
+    let priority = if head.has(PRIORITY) { 5 } else { 0 };
+    let rest = rest.get(priority..).ok_or(FrameFault::Length)?;
+    let end = rest.len().checked_sub(padding).ok_or(FrameFault::Padding)?;
+    Ok(&rest[..end])
+}
+
+/// The number in a payload's first four octets, without its highest bit.
+pub(super) fn number(payload: &[u8]) -> u32 {
+    code(payload) & LARGEST
+}
+
+/// The whole number there.
+pub(super) fn code(payload: &[u8]) -> u32 {
+    payload.first_chunk().map_or(0, |four| u32::from_be_bytes(*four))
+}
+
+/// A frame's head.
+pub(super) fn head(length: usize, kind: Kind, flags: u8, stream: u32) -> [u8; HEAD] {
+    let [_, a, b, c] = (length as u32).to_be_bytes();
+    let [s, t, u, v] = stream.to_be_bytes();
+    [a, b, c, kind as u8, flags, s, t, u, v]
+}
+
+pub(super) fn push_head(length: usize, kind: Kind, flags: u8, stream: u32, output: &mut Vec<u8>) {
+    output.extend_from_slice(&head(length, kind, flags, stream));
+}
+
+pub(super) fn push_settings(settings: &[(u16, u32)], output: &mut Vec<u8>) {
+    push_head(6 * settings.len(), Kind::Settings, 0, 0, output);
+    for (name, value) in settings {
+        output.extend_from_slice(&name.to_be_bytes());
+        output.extend_from_slice(&value.to_be_bytes());
+    }
+}
+
+pub(super) fn push_reset(stream: u32, code: ErrorCode, output: &mut Vec<u8>) {
+    push_head(4, Kind::Reset, 0, stream, output);
+    output.extend_from_slice(&(code as u32).to_be_bytes());
+}
+
+pub(super) fn push_window_update(stream: u32, increment: u32, output: &mut Vec<u8>) {
+    push_head(4, Kind::WindowUpdate, 0, stream, output);
+    output.extend_from_slice(&increment.to_be_bytes());
+}
+
+/// A client is sent no streams: the last that it has taken is 0.
+pub(super) fn push_goaway(code: ErrorCode, output: &mut Vec<u8>) {
+    push_head(8, Kind::Goaway, 0, 0, output);
+    output.extend_from_slice(&0_u32.to_be_bytes());
+    output.extend_from_slice(&(code as u32).to_be_bytes());
+}

@@ -1,0 +1,217 @@
+//! Reads the heads of answers, most of which are like one before: equal octets mean the same fields, so long as the
+//! table that they refer to has not changed, and are not decoded again.
+//!
+//! Some servers insert the same fields into the table with every answer and never refer to them. Such insertions are
+//! only counted, and made before the next block that must be decoded. So what is reported is exact, always. A debug
+//! build decodes every block all the same, and compares.
+
+use super::answer::{Head, check_trailers, read_head};
+use super::fault::H2Fault;
+use super::hpack::{DEFAULT_SIZE, Decoder, Effect, HpackFault};
+use crate::ask::Ask;
+use crate::expect::Mismatch;
+use crate::fault::WireFault;
+use crate::h1::Limits;
+use crate::template::Values;
+
+/// The decoding side of one connection.
+#[derive(Debug)]
+pub(super) struct Heads<'a> {
+    decoder: Decoder,
+    /// Grows with each change of the table, those that are pending included.
+    version: u64,
+    memos: [Option<Memo<'a>>; MEMOS],
+    /// Which memo is replaced next.
+    oldest: usize,
+    /// Which memo's insertions are still to be made, and how often.
+    pending: Option<(usize, usize)>,
+    pub(super) read: HeadCounts,
+    #[cfg(debug_assertions)]
+    shadow: Decoder,
+}
+
+/// How large the heads of answers were, and how many of them were not decoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeadCounts {
+    /// Blocks of fields.
+    pub blocks: u64,
+    /// Those whose meaning was known from an equal one.
+    pub known: u64,
+    /// Octets as they came.
+    pub octets: u64,
+    /// Octets of names and values, and 32 for each field.
+    pub list_octets: u64,
+}
+
+/// A block, and what it meant.
+#[derive(Debug)]
+struct Memo<'a> {
+    block: Vec<u8>,
+    effect: Effect,
+    /// The table's version that its references are about.
+    version: u64,
+    status: u16,
+    length: Option<u64>,
+    /// The request whose rules it was held against, if they are the same for all requests of the kind.
+    judged: Option<(&'a Ask, Option<Mismatch>)>,
+}
+
+const MEMOS: usize = 4;
+/// A larger block is decoded each time.
+const BLOCK_MAX: usize = 512;
+
+impl<'a> Heads<'a> {
+    pub(super) fn new() -> Heads<'a> {
+        Heads {
+            decoder: Decoder::new(DEFAULT_SIZE),
+            version: 0,
+            memos: [const { None }; MEMOS],
+            oldest: 0,
+            pending: None,
+            read: HeadCounts::default(),
+            #[cfg(debug_assertions)]
+            shadow: Decoder::new(DEFAULT_SIZE),
+        }
+    }
+
+    /// Reads the head of an answer to this request. The outer error is the connection's, the inner one the answer's.
+    pub(super) fn read(
+        &mut self,
+        block: &[u8],
+        ask: &'a Ask,
+        values: Values,
+        limits: &Limits,
+    ) -> Result<Result<Head, H2Fault>, HpackFault> {
+        #[cfg(debug_assertions)]
+        let shadow = self.shadow.decode(block, limits.head);
+        if let Some((place, head)) = self.recall(block, ask) {
+            #[cfg(debug_assertions)]
+            {
+                shadow.expect("an equal block could be decoded");
+                let fields = self.shadow.fields();
+                debug_assert_eq!(Ok(head), read_head(&fields, ask, values, limits), "{block:?}");
+            }
+            self.repeat(place);
+            return Ok(Ok(head));
+        }
+        let effect = self.decode(block, limits)?;
+        if effect.is_too_large {
+            return Ok(Err(WireFault::HeadTooLarge.into()));
+        }
+        let head = read_head(&self.decoder.fields(), ask, values, limits);
+        if let Ok(head) = head {
+            self.remember(block, effect, head, ask);
+        }
+        Ok(head)
+    }
+
+    /// Reads the trailers of an answer.
+    pub(super) fn read_trailers(
+        &mut self,
+        block: &[u8],
+        limits: &Limits,
+    ) -> Result<Result<(), H2Fault>, HpackFault> {
+        let effect = self.skip(block, limits)?;
+        if effect.is_too_large {
+            return Ok(Err(WireFault::HeadTooLarge.into()));
+        }
+        Ok(check_trailers(self.decoder.fields(), limits))
+    }
+
+    /// Reads a block that no stream waits for: the table must know of it.
+    pub(super) fn skip(&mut self, block: &[u8], limits: &Limits) -> Result<Effect, HpackFault> {
+        #[cfg(debug_assertions)]
+        let _ = self.shadow.decode(block, limits.head);
+        self.decode(block, limits)
+    }
+
+    /// The memo of an equal block that means the same now, and what it means for this request.
+    fn recall(&self, block: &[u8], ask: &Ask) -> Option<(usize, Head)> {
+        let place = self.memos.iter().position(|memo| {
+            memo.as_ref().is_some_and(|memo| {
+                memo.block == block && (!memo.effect.refers || memo.version == self.version)
+            })
+        })?;
+        let memo = self.memos[place].as_ref()?;
+        let mismatch = if !ask.expect.status.allows(memo.status) {
+            Some(Mismatch::Status)
+        } else if ask.expect.headers.is_empty() {
+            None
+        } else {
+            memo.judged.filter(|(judged, _)| std::ptr::eq(*judged, ask))?.1
+        };
+        Some((place, Head { status: memo.status, length: memo.length, mismatch }))
+    }
+
+    /// Counts the insertions of an equal block.
+    fn repeat(&mut self, place: usize) {
+        let Some(memo) = &self.memos[place] else { return };
+        self.read.blocks += 1;
+        self.read.known += 1;
+        self.read.octets += memo.block.len() as u64;
+        self.read.list_octets += memo.effect.list_size as u64;
+        if memo.effect.inserted == 0 {
+            return;
+        }
+        self.version += 1;
+        // Once they have filled the table, more of the same leave it as it is.
+        let enough = DEFAULT_SIZE / memo.effect.inserted + 2;
+        match &mut self.pending {
+            Some((pending, times)) if *pending == place => *times = enough.min(*times + 1),
+            _ => {
+                self.catch_up();
+                self.pending = Some((place, 1));
+            }
+        }
+    }
+
+    /// Makes the insertions that are pending.
+    fn catch_up(&mut self) {
+        let Some((place, times)) = self.pending.take() else { return };
+        let Some(memo) = &self.memos[place] else { return };
+        for _ in 0..times {
+            // It was decoded before, and depends on nothing.
+            let again = self.decoder.decode(&memo.block, usize::MAX);
+            debug_assert_eq!(again, Ok(memo.effect));
+        }
+    }
+
+    fn decode(&mut self, block: &[u8], limits: &Limits) -> Result<Effect, HpackFault> {
+        self.catch_up();
+        let effect = self.decoder.decode(block, limits.head)?;
+        self.read.blocks += 1;
+        self.read.octets += block.len() as u64;
+        self.read.list_octets += effect.list_size as u64;
+        if 0 < effect.inserted || effect.resized {
+            self.version += 1;
+        }
+        #[cfg(debug_assertions)]
+        debug_assert!(self.decoder.agrees_with(&self.shadow), "{block:?}");
+        Ok(effect)
+    }
+
+    fn remember(&mut self, block: &[u8], effect: Effect, head: Head, ask: &'a Ask) {
+        // Such a block never means the same twice.
+        let changes_what_it_means = effect.resized || (effect.refers && 0 < effect.inserted);
+        if changes_what_it_means || BLOCK_MAX < block.len() {
+            return;
+        }
+        // The same octets may have been kept with another meaning, or for another request.
+        let is_outdated = |memo: &Option<Memo<'_>>| matches!(memo, Some(m) if m.block == block);
+        let place = self.memos.iter().position(is_outdated).unwrap_or(self.oldest);
+        if place == self.oldest {
+            self.oldest = (self.oldest + 1) % MEMOS;
+        }
+        let mut kept = self.memos[place].take().map_or_else(Vec::new, |memo| memo.block);
+        kept.clear();
+        kept.extend_from_slice(block);
+        self.memos[place] = Some(Memo {
+            block: kept,
+            effect,
+            version: self.version,
+            status: head.status,
+            length: head.length,
+            judged: ask.expect.judges_all_alike().then_some((ask, head.mismatch)),
+        });
+    }
+}

@@ -1,0 +1,292 @@
+//! Bytes become frames, and frames change what is known of streams and of the connection.
+//!
+//! A frame's head is judged as soon as it has come, DATA as it comes, and every other frame when it is whole. So it
+//! does not matter how the bytes were cut.
+
+use super::fault::{ErrorCode, FrameFault, H2Fault};
+use super::frames::{self, ACK, END_STREAM, FrameHead, HEAD, Kind, PADDED};
+use super::slot::Stage;
+use super::stream::Block;
+use super::{H2, H2News};
+
+/// What has come in part.
+#[derive(Debug, Default)]
+pub(super) struct Incoming {
+    /// The beginning of a frame's head, or of its payload if its head is whole.
+    partial: Vec<u8>,
+    head: Option<FrameHead>,
+    data: Option<Data>,
+    pub(super) block: Option<Block>,
+}
+
+/// A DATA frame under way.
+#[derive(Clone, Copy, Debug)]
+struct Data {
+    stream: u32,
+    /// Octets of its payload that have not come, padding included.
+    left: usize,
+    /// How many of them are padding; unknown before the first octet has come.
+    padding: Option<usize>,
+    ends: bool,
+}
+
+/// A larger buffer is not kept between frames.
+const PARTIAL_KEPT: usize = 1 << 10;
+
+#[cfg(test)]
+impl Incoming {
+    /// The octets that are kept.
+    pub(super) fn size(&self) -> usize {
+        self.partial.capacity() + self.block.as_ref().map_or(0, Block::size)
+    }
+}
+
+impl<'a> H2<'a> {
+    /// Takes bytes from the server, in pieces of any size, reports what they meant, and appends what the server must be
+    /// answered. Bodies are not appended: [`H2::has_more`] says whether any can go on now.
+    /// After an error the connection is of no more use; what was appended says why to the server.
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        let before = self.counts.answers;
+        let result = self.take(bytes, news, output);
+        self.counts.reads_with_answers += u64::from(before < self.counts.answers);
+        if let Err(fault) = result {
+            self.is_draining = true;
+            frames::push_goaway(fault.code(), output);
+        }
+        result
+    }
+
+    fn take(
+        &mut self,
+        bytes: &[u8],
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if let Some(data) = self.incoming.data {
+                self.take_data(data, &mut rest, news, output)?;
+                continue;
+            }
+            let length = self.incoming.head.map_or(HEAD, |head| head.length as usize);
+            if self.incoming.partial.is_empty() && length <= rest.len() {
+                // The usual case: it came in one piece and is read in place.
+                let (piece, after) = rest.split_at(length);
+                rest = after;
+                self.take_whole(piece, news, output)?;
+                continue;
+            }
+            let (piece, after) =
+                rest.split_at(rest.len().min(length - self.incoming.partial.len()));
+            rest = after;
+            self.incoming.partial.extend_from_slice(piece);
+            if self.incoming.partial.len() == length {
+                let mut partial = std::mem::take(&mut self.incoming.partial);
+                self.take_whole(&partial, news, output)?;
+                partial.clear();
+                partial.shrink_to(PARTIAL_KEPT);
+                self.incoming.partial = partial;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a whole head of a frame, or the whole payload of the one whose head came last.
+    fn take_whole(
+        &mut self,
+        piece: &[u8],
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        if let Some(head) = self.incoming.head.take() {
+            return self.take_frame(head, piece, news, output);
+        }
+        let Some(bytes) = piece.first_chunk() else { return Ok(()) };
+        let head = FrameHead::read(bytes);
+        self.begin(head, news)?;
+        match (head.kind, head.length) {
+            (Kind::Data, _) => self.begin_data(head, news, output),
+            (_, 0) => self.take_frame(head, &[], news, output),
+            _ => {
+                self.incoming.head = Some(head);
+                Ok(())
+            }
+        }
+    }
+
+    /// What a frame's head says before its payload has come.
+    fn begin(&mut self, head: FrameHead, news: &mut Vec<H2News>) -> Result<(), H2Fault> {
+        // RFC 9113, 3.4: a server begins with its SETTINGS.
+        let introduces = head.kind == Kind::Settings && !head.has(ACK) && head.stream == 0;
+        if !self.is_ready && !introduces {
+            return Err(FrameFault::Preface.into());
+        }
+        head.check()?;
+        // RFC 9113, 6.10: nothing comes between the frames of a block.
+        let continues = self.incoming.block.as_ref().map(|block| block.stream);
+        if (head.kind == Kind::Continuation || continues.is_some())
+            && (head.kind != Kind::Continuation || continues != Some(head.stream))
+        {
+            return Err(FrameFault::Continuation.into());
+        }
+        self.counts.frames_received[head.kind as usize] += 1;
+        match head.kind {
+            Kind::Data | Kind::Headers | Kind::Continuation => self.begin_answer(head, news),
+            Kind::Reset if self.is_idle(head.stream) => Err(FrameFault::Idle.into()),
+            Kind::WindowUpdate if head.stream != 0 && self.is_idle(head.stream) => {
+                Err(FrameFault::Idle.into())
+            }
+            Kind::Reset
+            | Kind::WindowUpdate
+            | Kind::Priority
+            | Kind::Settings
+            | Kind::PushPromise
+            | Kind::Ping
+            | Kind::Goaway
+            | Kind::Unknown => Ok(()),
+        }
+    }
+
+    /// A frame that is part of an answer begins.
+    fn begin_answer(&mut self, head: FrameHead, news: &mut Vec<H2News>) -> Result<(), H2Fault> {
+        if self.is_idle(head.stream) {
+            return Err(FrameFault::Idle.into());
+        }
+        let Some(slot) = self.slots.open(head.stream) else {
+            // RFC 9113, 5.1: frames may still be on their way when we have ended a stream. Otherwise they are not.
+            let may_be_late = 0 < self.counts.resets_sent || 0 < self.counts.goaways;
+            return match self.slots.has_ended(head.stream) || !may_be_late {
+                true => Err(FrameFault::Closed.into()),
+                false => Ok(()),
+            };
+        };
+        slot.octets += HEAD as u64 + u64::from(head.length);
+        if slot.stage == Stage::Requested {
+            slot.stage = Stage::Head;
+            news.push(H2News::FirstByte(slot.exchange));
+        }
+        Ok(())
+    }
+
+    /// Whether no request has opened this stream yet. The server opens none.
+    fn is_idle(&self, stream: u32) -> bool {
+        stream.is_multiple_of(2) || self.next_stream <= stream
+    }
+
+    fn begin_data(
+        &mut self,
+        head: FrameHead,
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        let (length, ends) = (head.length, head.has(END_STREAM));
+        let windows = self.order.windows;
+        // RFC 9113, 6.9: all of the payload counts, padding too, whatever becomes of the stream.
+        self.window_in -= i64::from(length);
+        if self.window_in < 0 {
+            return Err(FrameFault::Overrun.into());
+        }
+        self.counts.own_windows_empty += u64::from(self.window_in == 0 && 0 < length);
+        self.owed += length;
+        if windows.connection() / 2 < self.owed {
+            frames::push_window_update(0, self.owed, output);
+            self.counts.window_updates_sent += 1;
+            self.window_in += i64::from(std::mem::take(&mut self.owed));
+        }
+        if let Some(slot) = self.slots.open(head.stream) {
+            slot.window_in -= i64::from(length);
+            if slot.stage != Stage::Body {
+                self.fail(head.stream, FrameFault::EarlyData.into(), news, output);
+            } else if slot.window_in < 0 {
+                self.fail(head.stream, FrameFault::Overrun.into(), news, output);
+            } else {
+                let is_empty = slot.window_in == 0 && 0 < length && !ends;
+                self.counts.own_windows_empty += u64::from(is_empty);
+                slot.owed += length;
+                if windows.stream() / 2 < slot.owed && !ends {
+                    frames::push_window_update(head.stream, slot.owed, output);
+                    self.counts.window_updates_sent += 1;
+                    slot.window_in += i64::from(std::mem::take(&mut slot.owed));
+                }
+            }
+        }
+        let padding = if head.has(PADDED) { None } else { Some(0) };
+        let data = Data { stream: head.stream, left: length as usize, padding, ends };
+        self.go_on(data, news, output);
+        Ok(())
+    }
+
+    /// Takes what has come of a DATA frame.
+    fn take_data(
+        &mut self,
+        mut data: Data,
+        rest: &mut &[u8],
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        let Some(padding) = data.padding else {
+            if let Some((&padding, after)) = rest.split_first() {
+                *rest = after;
+                data.left -= 1;
+                data.padding = Some(padding.into());
+                if data.left < padding.into() {
+                    return Err(FrameFault::Padding.into());
+                }
+                self.go_on(data, news, output);
+            }
+            return Ok(());
+        };
+        let (piece, after) = rest.split_at(rest.len().min(data.left));
+        *rest = after;
+        let body = data.left.saturating_sub(padding).min(piece.len());
+        data.left -= piece.len();
+        self.judge(data.stream, &piece[..body], news, output);
+        self.go_on(data, news, output);
+        Ok(())
+    }
+
+    /// A DATA frame has come as far as this.
+    fn go_on(&mut self, data: Data, news: &mut Vec<H2News>, output: &mut Vec<u8>) {
+        self.incoming.data = Some(data).filter(|data| 0 < data.left);
+        if data.left == 0 && data.ends {
+            self.finish(data.stream, news, output);
+        }
+    }
+
+    fn take_frame(
+        &mut self,
+        head: FrameHead,
+        payload: &[u8],
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        match head.kind {
+            Kind::Headers => self.take_headers(head, payload, news, output),
+            Kind::Continuation => self.take_continuation(head, payload, news, output),
+            Kind::Reset => {
+                self.take_reset(head.stream, ErrorCode::read(frames::code(payload)), news);
+                Ok(())
+            }
+            Kind::Settings if head.has(ACK) => Ok(()),
+            Kind::Settings => self.take_settings(payload, news, output),
+            Kind::Ping if head.has(ACK) => Ok(()),
+            Kind::Ping => self.take_ping(payload, output),
+            Kind::Goaway => self.take_goaway(payload, news),
+            Kind::WindowUpdate => {
+                self.take_window_update(head.stream, frames::number(payload), news, output)
+            }
+            // RFC 9113, 6.3: deprecated, but its length is still judged; a fault of the stream.
+            Kind::Priority if head.length != 5 => {
+                self.fail(head.stream, FrameFault::Length.into(), news, output);
+                Ok(())
+            }
+            Kind::Priority | Kind::Unknown => Ok(()),
+            Kind::Data | Kind::PushPromise => unreachable!("taken when its head came"),
+        }
+    }
+}

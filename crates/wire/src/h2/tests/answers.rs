@@ -1,0 +1,281 @@
+use super::*;
+
+/// What comes of frames on stream 1, where this request is under way.
+fn hears(ask: &Ask, frames: &[Vec<u8>]) -> String {
+    let order = order(4);
+    Talk::asked(&order, &[ask]).after(frames)
+}
+
+fn expecting(body: BodyRule) -> Ask {
+    request("GET", "", Expect { body, ..Expect::default() })
+}
+
+#[test]
+fn an_answer_is_a_head_and_data_until_the_stream_ends() {
+    let ask = expecting(BodyRule::Exactly(Template::literal("Rust")));
+    let frames = |body: &[Vec<u8>]| [&[head(1, EH, ":status: 200")], body].concat();
+    assert_eq!(hears(&ask, &frames(&[data(1, ES, "Rust")])), "1 begins, 1: 200");
+    let parts = [data(1, 0, "Ru"), data(1, 0, ""), data(1, 0, "st"), data(1, ES, "")];
+    assert_eq!(hears(&ask, &frames(&parts)), "1 begins, 1: 200");
+    assert_eq!(hears(&ask, &frames(&[data(1, ES, "rust")])), "1 begins, 1: 200 wrong Body");
+    assert_eq!(hears(&ask, &frames(&[data(1, ES, "Rus")])), "1 begins, 1: 200 wrong Body");
+    assert_eq!(hears(&ask, &[ok(1)]), "1 begins, 1: 200 wrong Body");
+    assert_eq!(hears(&ask, &frames(&[data(1, 0, "Rust")])), "1 begins");
+}
+
+#[test]
+fn the_octets_of_an_answer_are_those_of_its_frames() {
+    let (order, ask) = (order(2), get());
+    let mut talk = Talk::asked(&order, &[&ask, &ask]);
+    let frames = [head(1, EH, ":status: 200"), ok(3), window(0, 1), data(1, ES, "Rust")];
+    let own = frames[0].len() + frames[3].len();
+    talk.hear(&frames.concat()).unwrap();
+    let octets = |news: &H2News| match news {
+        H2News::Answered { octets, .. } => Some(*octets),
+        _ => None,
+    };
+    let octets: Vec<u64> = talk.news.iter().filter_map(octets).collect();
+    assert_eq!(octets, [10, own as u64]);
+}
+
+#[test]
+fn padding_is_no_part_of_a_body() {
+    let ask = expecting(BodyRule::Exactly(Template::literal("Rust")));
+    let head = head(1, EH, ":status: 200\ncontent-length: 4");
+    let padded = |length: u8| {
+        let payload = [&[length][..], b"Rust", &vec![9; length.into()]].concat();
+        frame(DATA, PAD | ES, 1, &payload)
+    };
+    for length in [0, 1, 255] {
+        assert_eq!(hears(&ask, &[head.clone(), padded(length)]), "1 begins, 1: 200");
+    }
+    // The head itself, padded and with the priority that is no more; and DATA that is nothing but padding.
+    let payload = [&[3, 0, 0, 0, 0, 16][..], &[0x88], &[0; 3]].concat();
+    let strange = frame(HEADERS, EH | PAD | 0x20, 1, &payload);
+    let nothing = frame(DATA, PAD, 1, &[2, 0, 0]);
+    assert_eq!(hears(&ask, &[strange, nothing, padded(7)]), "1 begins, 1: 200");
+}
+
+#[test]
+fn heads_and_bodies_are_judged_as_in_http_1_1() {
+    let headers = vec![("content-type".into(), Template::literal("text/xml"))];
+    let ask = request("GET", "", Expect { headers, ..Expect::default() });
+    let answer = |kind: &str| head(1, WHOLE, &format!(":status: 200\ncontent-type: {kind}"));
+    assert_eq!(hears(&ask, &[answer("text/xml")]), "1 begins, 1: 200");
+    assert_eq!(hears(&ask, &[answer("text/xml; charset=utf-8")]), "1 begins, 1: 200");
+    assert_eq!(hears(&ask, &[answer("text/xm")]), "1 begins, 1: 200 wrong Header");
+    assert_eq!(hears(&ask, &[head(1, WHOLE, ":status: 404")]), "1 begins, 1: 404 wrong Status");
+    let ask = expecting(BodyRule::Length(4));
+    let frames = [head(1, EH, ":status: 200"), data(1, ES, "Rusty")];
+    assert_eq!(hears(&ask, &frames), "1 begins, 1: 200 wrong Body");
+    let own = BodyRule::Exactly(Template::parse(b"{seq}").unwrap());
+    let frames = [head(1, EH, ":status: 200"), data(1, ES, "7")];
+    assert_eq!(hears(&expecting(own), &frames), "1 begins, 1: 200");
+}
+
+#[test]
+fn interim_answers_and_trailers_are_skipped() {
+    let interim = head(1, EH, ":status: 103\nlink: </a>");
+    let frames = |interims: usize| {
+        let mut frames = vec![interim.clone(); interims];
+        frames.extend([head(1, EH, ":status: 200"), data(1, 0, "hi")]);
+        frames.push(head(1, WHOLE, "x-sum: 1"));
+        frames
+    };
+    assert_eq!(hears(&get(), &frames(0)), "1 begins, 1: 200");
+    assert_eq!(hears(&get(), &frames(8)), "1 begins, 1: 200");
+    let flood = "1 begins, 1 failed proto.interim_flood, > RST 1 11";
+    assert_eq!(hears(&get(), &frames(9)), flood);
+}
+
+#[test]
+fn some_answers_have_no_body_whatever_they_say() {
+    let head_ask = request("HEAD", "", Expect::default());
+    let head =
+        |status: &str, flags| head(1, flags, &format!(":status: {status}\ncontent-length: 4"));
+    assert_eq!(hears(&head_ask, &[head("200", WHOLE)]), "1 begins, 1: 200");
+    assert_eq!(hears(&get(), &[head("304", WHOLE)]), "1 begins, 1: 304");
+    assert_eq!(hears(&get(), &[head("204", EH), data(1, ES, "")]), "1 begins, 1: 204");
+    let broken = "1 begins, 1 failed h2.length, > RST 1 1";
+    assert_eq!(hears(&head_ask, &[head("200", EH), data(1, 0, "Rust")]), broken);
+    assert_eq!(hears(&get(), &[head("304", EH), data(1, 0, "Rust")]), broken);
+}
+
+#[test]
+fn a_length_must_be_the_bodys() {
+    let head =
+        |length: &str, flags| head(1, flags, &format!(":status: 200\ncontent-length: {length}"));
+    let check = |frames: &[Vec<u8>], expected: &str| assert_eq!(hears(&get(), frames), expected);
+    check(&[head("4", EH), data(1, ES, "Rust")], "1 begins, 1: 200");
+    check(&[head("4, 4", EH), data(1, ES, "Rust")], "1 begins, 1: 200");
+    // Both sides have ended the stream: there is nothing to reset.
+    check(&[head("4", EH), data(1, ES, "Rus")], "1 begins, 1 failed h2.length");
+    check(&[head("4", WHOLE)], "1 begins, 1 failed h2.length");
+    check(&[head("4", EH), data(1, 0, "Rusty")], "1 begins, 1 failed h2.length, > RST 1 1");
+    let unread = "1 begins, 1 failed proto.bad_length, > RST 1 1";
+    check(&[head("-4", EH)], unread);
+    check(&[head("4\ncontent-length: x", EH)], unread);
+    let conflict = "1 begins, 1 failed proto.length_conflict, > RST 1 1";
+    check(&[head("4\ncontent-length: 5", EH)], conflict);
+}
+
+#[test]
+fn a_broken_head_fails_its_stream_only() {
+    let cases = [
+        ("date: now", "h2.field"),
+        (":status: 200\n:status: 200", "h2.field"),
+        (":status: 20", "h2.field"),
+        (":status: 099", "h2.field"),
+        (":status: 600", "h2.field"),
+        (":status: +20", "h2.field"),
+        ("date: now\n:status: 200", "h2.field"),
+        (":status: 200\n:path: /", "h2.field"),
+        (":status: 200\nDate: now", "h2.field"),
+        (":status: 200\na b: c", "h2.field"),
+        (":status: 200\na: b\rc", "h2.field"),
+        (":status: 200\na: b\0", "h2.field"),
+        (":status: 200\na:  b", "h2.field"),
+        (":status: 200\na: b\t", "h2.field"),
+        (":status: 200\nconnection: close", "h2.field"),
+        (":status: 200\nkeep-alive: 5", "h2.field"),
+        (":status: 200\ntransfer-encoding: chunked", "h2.field"),
+        (":status: 200\nte: trailers", "h2.field"),
+        (":status: 200\nupgrade: h3", "h2.field"),
+        (":status: 200\nproxy-connection: close", "h2.field"),
+        (":status: 101", "proto.unexpected_101"),
+    ];
+    let ask = get();
+    for (fields, class) in cases {
+        let order = order(2);
+        let mut talk = Talk::asked(&order, &[&ask, &ask]);
+        let said = talk.after(&[head(1, EH, fields), ok(3)]);
+        let expected = format!("1 begins, 1 failed {class}, 2 begins, 2: 200, > RST 1 1");
+        assert_eq!(said, expected, "{fields:?}");
+    }
+    for name in [&b"a:"[..], b"", b"\x7f", b"\xe9"] {
+        let bytes = [&[0x88, 0, name.len() as u8][..], name, &[1, b'c']].concat();
+        let said = hears(&ask, &[frame(HEADERS, EH, 1, &bytes)]);
+        assert_eq!(said, "1 begins, 1 failed h2.field, > RST 1 1", "{name:?}");
+    }
+    let many = format!(":status: 200{}", "\na: b".repeat(129));
+    assert!(hears(&ask, &[head(1, EH, &many)]).contains("proto.head_too_large"));
+}
+
+#[test]
+fn lenience_takes_what_old_servers_send() {
+    let limits = Limits { lenient: true, ..Limits::default() };
+    let (order, ask) = (H2Order { limits, ..order(1) }, get());
+    let mut talk = Talk::asked(&order, &[&ask]);
+    let said = talk.after(&[head(1, WHOLE, ":status: 200\nconnection: close\na:  b ")]);
+    assert_eq!(said, "1 begins, 1: 200");
+}
+
+#[test]
+fn frames_in_the_wrong_order_fail_their_stream() {
+    let ask = get();
+    let final_head = head(1, EH, ":status: 200");
+    let cases = [
+        (vec![data(1, 0, "hi")], "h2.frame, > RST 1 1"),
+        (vec![head(1, EH, ":status: 103"), data(1, 0, "hi")], "h2.frame, > RST 1 1"),
+        (vec![head(1, WHOLE, ":status: 103")], "h2.frame"),
+        (vec![final_head.clone(), head(1, EH, "a: b")], "h2.frame, > RST 1 1"),
+        (vec![final_head.clone(), head(1, WHOLE, ":status: 200")], "h2.field"),
+        (vec![final_head.clone(), frame(PRIORITY, 0, 1, &[0; 4])], "h2.frame, > RST 1 6"),
+        (vec![final_head.clone(), window(1, 0)], "h2.flow, > RST 1 1"),
+        (vec![final_head, window(1, 0x7fff_ffff)], "h2.flow, > RST 1 3"),
+    ];
+    for (frames, class) in cases {
+        let said = hears(&ask, &frames);
+        assert!(said.ends_with(&format!("1 failed {class}")), "{said}, not {class}");
+    }
+}
+
+#[test]
+fn nothing_grows_without_limit() {
+    let limits = Limits { body: 10, head: 1_000, ..Limits::default() };
+    let (order, ask) = (H2Order { limits, ..order(1) }, get());
+    let hears = |frames: &[Vec<u8>]| Talk::asked(&order, &[&ask]).after(frames);
+    let large = "1 begins, 1 failed limit.body, > RST 1 8";
+    assert_eq!(hears(&[head(1, EH, ":status: 200\ncontent-length: 11")]), large);
+    assert_eq!(hears(&[head(1, EH, ":status: 200"), data(1, 0, "hello world")]), large);
+    let fields = format!(":status: 200{}", "\na: b".repeat(40));
+    let said = hears(&[head(1, EH, &fields)]);
+    assert_eq!(said, "1 begins, 1 failed proto.head_too_large, > RST 1 1");
+}
+
+#[test]
+fn a_server_ends_a_stream() {
+    let (order, ask) = (order(4), get());
+    let mut talk = Talk::asked(&order, &[&ask; 4]);
+    let begun = head(7, EH, ":status: 200");
+    let said = talk.after(&[rst(1, 7), rst(3, 2), rst(5, 11), begun, rst(7, 7)]);
+    assert_eq!(said, "1 refused, 2 failed h2.reset, 3 failed h2.calm, 4 begins, 4 failed h2.reset");
+    assert_eq!(talk.h2.room(), 4);
+    let counts = talk.h2.facts().counts;
+    assert_eq!(counts.resets_received[7], 2);
+    assert_eq!((counts.refused, counts.resets_sent), (1, 0));
+    // A second reset crosses with the end of the stream and is allowed; DATA is not.
+    assert_eq!(talk.after(&[rst(1, 0), window(3, 1)]), "");
+    assert_eq!(talk.after(&[data(3, 0, "hi")]), "> GOAWAY 0 5, fault h2.frame");
+}
+
+#[test]
+fn an_exchange_that_is_given_up_costs_the_others_nothing() {
+    let (order, ask) = (order(2), get());
+    let mut talk = Talk::asked(&order, &[&ask, &ask]);
+    let Talk { h2, news, output } = &mut talk;
+    h2.abandon(id(1), news, output);
+    h2.abandon(id(9), news, output);
+    assert_eq!(h2.room(), 1);
+    assert_eq!(talk.look(), "> RST 1 8");
+    // The answer was on its way: its head is read for the table's sake, and its body counts for the windows.
+    let late = frame(HEADERS, EH, 1, &[0x88, 0x40, 1, b'a', 1, b'b']);
+    let said = talk.after(&[late, data(1, ES, "hi"), frame(HEADERS, WHOLE, 3, &[0x88, 0xbe])]);
+    assert_eq!(said, "2 begins, 2: 200");
+}
+
+#[test]
+fn after_ten_resets_of_ours_a_connection_takes_no_more() {
+    let (order, ask) = (order(20), get());
+    let mut talk = Talk::asked(&order, &[&ask; 12]);
+    let Talk { h2, news, output } = &mut talk;
+    for exchange in 1..=10 {
+        h2.abandon(id(exchange), news, output);
+    }
+    assert_eq!((news.len(), h2.room()), (0, 18));
+    h2.abandon(id(11), news, output);
+    assert_eq!((news.as_slice(), h2.room()), (&[H2News::Draining][..], 0));
+    talk.look();
+    assert_eq!(talk.after(&[ok(23)]), "12 begins, 12: 200 last");
+}
+
+#[test]
+fn progress_is_each_exchanges_own() {
+    let (order, ask) = (order(4), get());
+    let mut talk = Talk::asked(&order, &[&ask; 4]);
+    talk.hear(&[head(1, EH, ":status: 200"), head(3, EH, ":status: 103"), ok(7)].concat()).unwrap();
+    let progress: Vec<Progress> = (1..=4).map(|number| talk.h2.progress(id(number))).collect();
+    let expected = [Progress::Body, Progress::Head, Progress::Requested, Progress::Idle];
+    assert_eq!(progress, expected);
+    let mut under_way = Vec::new();
+    talk.h2.under_way(&mut under_way);
+    assert_eq!(under_way, [id(1), id(2), id(3)]);
+}
+
+#[test]
+fn equal_heads_are_read_once() {
+    let (order, ask) = (order(1), get());
+    let mut talk = Talk::asked(&order, &[]);
+    // Inserts with every answer and never refers to it, as some servers do; then all from the table, as others do.
+    let inserting = [&[0x88, 0x61, 3][..], b"now", &[0x76, 1, b'x']].concat();
+    for (turn, block) in
+        [&inserting[..]; 200].into_iter().chain([&[0x88, 0xbf, 0xbe][..]; 5]).enumerate()
+    {
+        talk.ask(1, &ask);
+        talk.hear(&frame(HEADERS, WHOLE, 2 * turn as u32 + 1, block)).unwrap();
+    }
+    let heads = talk.h2.facts().heads;
+    assert_eq!((heads.blocks, heads.known), (205, 199 + 4));
+    assert_eq!(heads.octets, 200 * 9 + 5 * 3);
+    assert_eq!(heads.list_octets, 205 * (42 + 39 + 39));
+}
