@@ -9,7 +9,7 @@ use wire::{
     Template, Values, WireFault,
 };
 
-type HeldEvent = (Vec<News>, Result<(), WireFault>, Progress);
+type HeldEvent = (Vec<News<WireFault>>, Result<(), WireFault>, Progress);
 
 fuzz_target!(|input: &[u8]| {
     let [how, cut, bytes @ ..] = input else { return };

@@ -7,9 +7,12 @@
 use std::num::NonZeroU16;
 
 use libfuzzer_sys::fuzz_target;
-use wire::h2::{H2, H2Fault, H2News, H2Order, Scheme, Windows};
-use wire::{Ask, BodyRule, Expect, Limits, Request, StatusRule, Template, Values};
+use wire::h2::{H2, H2Fault, H2Order, Scheme, Windows};
+use wire::{
+    Ask, BodyRule, ExchangeId, Expect, Limits, News, Request, Session, StatusRule, Template, Values,
+};
 
+type H2News = News<H2Fault>;
 type Heard = (Vec<H2News>, Vec<u8>, Result<(), H2Fault>);
 
 /// SETTINGS without a setting.
@@ -63,15 +66,16 @@ fn hear<'b>(
 ) -> Heard {
     let mut h2 = H2::new(order);
     let (mut news, mut output) = (Vec::new(), Vec::new());
-    h2.open(&mut output);
-    let asked = if introduced { 6 } else { 0 };
+    h2.open(&mut news, &mut output);
+    let asked: u32 = if introduced { 6 } else { 0 };
     if introduced {
         h2.receive(INTRODUCTION, &mut news, &mut output).expect("a sound beginning");
     }
     for exchange in 0..asked {
         let values = Values { seq: exchange.into(), random: 2 };
+        let id = ExchangeId { place: exchange, generation: 0 };
         let ask = &asks[exchange as usize % asks.len()];
-        h2.submit(exchange, ask, values, &mut news, &mut output);
+        h2.submit(id, ask, values, &mut news, &mut output);
     }
     let sent = output.len();
     let result = pieces.try_for_each(|piece| h2.receive(piece, &mut news, &mut output));

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use wire::{ExchangeId, H1, Limits, Mismatch, News, Progress, Session, Values};
+use wire::{ExchangeId, H1, Limits, Mismatch, News, Progress, Session, Values, WireFault};
 
 use crate::answer_parts::AnswerParts;
 use crate::record::{Check, Phase};
@@ -111,7 +111,13 @@ fn converse(
         .map_err(|error| failure(format!("the request could not be sent: {error}")))?;
     let limits = Limits::default();
     let mut session = H1::new(&limits);
-    let _ = session.submit(ExchangeId::default(), &question.ask, values, &mut Vec::new(), &mut Vec::new());
+    let _ = session.submit(
+        ExchangeId::default(),
+        &question.ask,
+        values,
+        &mut Vec::new(),
+        &mut Vec::new(),
+    );
     let mut listener = Listener { session, question, values, sent, beats: Vec::new() };
     let mut buffer = [0; 16 << 10];
     loop {
@@ -180,8 +186,13 @@ impl Listener<'_> {
     fn judge_head(&self, received_bytes: &[u8]) -> Result<(), Fault> {
         let limits = Limits::default();
         let (mut session, mut news) = (H1::new(&limits), Vec::new());
-        let _ =
-            session.submit(ExchangeId::default(), &self.question.ask, self.values, &mut Vec::new(), &mut Vec::new());
+        let _ = session.submit(
+            ExchangeId::default(),
+            &self.question.ask,
+            self.values,
+            &mut Vec::new(),
+            &mut Vec::new(),
+        );
         let mut cut = received_bytes[..AnswerParts::of(received_bytes).head_len].to_vec();
         cut.extend_from_slice(b"0\r\n\r\n");
         let _ = session.receive(&cut, &mut news, &mut Vec::new());
@@ -236,7 +247,7 @@ fn judge_beat(sent: Instant, beats: &[Instant], stream: Stream, what: &str) -> R
 }
 
 /// The verdict, if the answer is whole.
-fn whole(news: &[News]) -> Option<Result<(), Fault>> {
+fn whole(news: &[News<WireFault>]) -> Option<Result<(), Fault>> {
     news.iter().find_map(|news| match news {
         News::Answered { mismatch: None, .. } => Some(Ok(())),
         News::Answered { mismatch: Some(mismatch), .. } => Some(Err(Fault::Mismatch(*mismatch))),

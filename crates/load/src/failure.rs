@@ -49,7 +49,7 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 33] = {
+    pub const ALL: [Failure; 43] = {
         use Failure::{Content, Wire};
         [
             Failure::ConnectRefused,
@@ -77,6 +77,16 @@ impl Failure {
             Wire(WireFault::Unsolicited),
             Wire(WireFault::BodyTooLarge),
             Wire(WireFault::Refused),
+            Wire(WireFault::Reset),
+            Wire(WireFault::Goaway),
+            Wire(WireFault::Calm),
+            Wire(WireFault::Preface),
+            Wire(WireFault::Frame),
+            Wire(WireFault::Hpack),
+            Wire(WireFault::Flow),
+            Wire(WireFault::Push),
+            Wire(WireFault::Length),
+            Wire(WireFault::H2Field),
             Content(Mismatch::Status),
             Content(Mismatch::Header),
             Content(Mismatch::Body),
@@ -157,6 +167,16 @@ impl Failure {
             Failure::Wire(WireFault::Surplus) => "bytes after the answer",
             Failure::Wire(WireFault::Unsolicited) => "an answer before the request",
             Failure::Wire(WireFault::BodyTooLarge) => "the body is larger than the limit",
+            Failure::Wire(WireFault::Reset) => "the server ended the stream",
+            Failure::Wire(WireFault::Goaway) => "the server ended the connection, with an error",
+            Failure::Wire(WireFault::Calm) => "the server ended it because of too many requests",
+            Failure::Wire(WireFault::Preface) => "no SETTINGS came; is this an HTTP/2 server?",
+            Failure::Wire(WireFault::Frame) => "a broken frame, or one that must not come there",
+            Failure::Wire(WireFault::Hpack) => "fields that cannot be decompressed",
+            Failure::Wire(WireFault::Flow) => "the rules of flow control are broken",
+            Failure::Wire(WireFault::Push) => "a promise to push, which was forbidden",
+            Failure::Wire(WireFault::Length) => "content-length and the length of the body differ",
+            Failure::Wire(WireFault::H2Field) => "a field that an answer must not have",
             Failure::Wire(WireFault::Refused) => "refused unread, each time that it was sent",
             Failure::Content(Mismatch::Status) => "another status than expected",
             Failure::Content(Mismatch::Header) => "a header field is not as expected",

@@ -36,7 +36,7 @@ pub use held::{
     Broadcast, Echoes, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau, PlateauTimes, Ramp,
     Sends, Share, WholeBeats, WindowMerger, hold,
 };
-pub use order::{Load, Order, Spin, Spread, Stop, Target};
+pub use order::{Load, Order, Protocol, Spin, Spread, Stop, Target};
 pub use press::{Glance, press, press_in_turns};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use wire::h2::H2Order;
 use wire::{Asks, Limits};
 
 use crate::Nanos;
@@ -28,6 +29,8 @@ pub struct Order {
     pub on_time_within: Option<Duration>,
     /// Whether a connection carries more than one exchange. (A session's connection carries all its calls.)
     pub keep_alive: bool,
+    /// What is spoken on the connections; the requests must have been made for it.
+    pub protocol: Protocol,
     /// Which connection with room carries the next request.
     pub spread: Spread,
     /// Threads.
@@ -59,6 +62,7 @@ impl Order {
             timeout: Duration::from_secs(5),
             on_time_within: None,
             keep_alive: true,
+            protocol: Protocol::Http1,
             spread: Spread::Even,
             lanes: 1,
             cpus: Vec::new(),
@@ -117,6 +121,26 @@ pub struct Stop {
     pub total: Option<u64>,
     /// This much measured time.
     pub duration: Option<Duration>,
+}
+
+/// What is spoken on the connections of a load. It is never guessed.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Protocol {
+    /// HTTP/1.1, or HTTP/1.0 where the requests say so.
+    #[default]
+    Http1,
+    Http2(H2Order),
+}
+
+impl Protocol {
+    /// How many exchanges a connection may carry at once.
+    #[must_use]
+    pub fn streams(&self) -> usize {
+        match self {
+            Protocol::Http1 => 1,
+            Protocol::Http2(order) => usize::from(order.streams.get()),
+        }
+    }
 }
 
 /// How requests are spread over connections that have room.

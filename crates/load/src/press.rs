@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use wire::h2::H2;
 use wire::{Chance, H1, HeadMemo};
 
 use crate::Nanos;
@@ -12,7 +13,7 @@ use crate::collector::Collector;
 use crate::engine::{Engine, Epoll, Origin};
 use crate::halt::{Halt, StopTime};
 use crate::lane::{Lane, Rules, Seed};
-use crate::order::{Load, Order, nanos};
+use crate::order::{Load, Order, Protocol, nanos};
 use crate::recorder::{Handover, Recorder, Times};
 use crate::recording::Recording;
 use crate::supply::{Kind, Supply};
@@ -194,7 +195,7 @@ impl Plan {
             kind,
             connections: share(connections),
             max_connections: share(max_connections),
-            concurrency: share(connections),
+            concurrency: share(connections).saturating_mul(order.protocol.streams()),
             schedule: schedule.map(Iterator::peekable),
             from: self.lead,
             until: self.measured.end,
@@ -260,8 +261,16 @@ pub(crate) fn run_lane(
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =
         Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };
-    let memo = HeadMemo::default();
-    let new_session = || H1::remembering(&order.limits, &memo);
     let supply = plan.supply(order, number);
-    Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
+    match &order.protocol {
+        Protocol::Http1 => {
+            let memo = HeadMemo::default();
+            let new_session = || H1::remembering(&order.limits, &memo);
+            Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
+        }
+        Protocol::Http2(spoken) => {
+            let new_session = || H2::new(spoken);
+            Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
+        }
+    }
 }

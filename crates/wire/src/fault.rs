@@ -35,13 +35,33 @@ pub enum WireFault {
     Unsolicited,
     /// The body is larger than the limit.
     BodyTooLarge,
-    /// The server refused the request unread, each time that it was sent.
+    /// HTTP/2: the server refused the request unread, each time that it was sent.
     Refused,
+    /// HTTP/2: the server ended the stream.
+    Reset,
+    /// HTTP/2: the server ended the connection, with an error.
+    Goaway,
+    /// HTTP/2: the server ended the stream or the connection because of too many requests (ENHANCE_YOUR_CALM).
+    Calm,
+    /// The connection does not begin as HTTP/2.
+    Preface,
+    /// HTTP/2: a frame that is not well formed, or that must not come there.
+    Frame,
+    /// HTTP/2: a block of fields that cannot be decompressed.
+    Hpack,
+    /// HTTP/2: the rules of flow control are broken.
+    Flow,
+    /// HTTP/2: a promise to push, which was forbidden.
+    Push,
+    /// HTTP/2: content-length and the length of the body differ.
+    Length,
+    /// HTTP/2: a field that an answer must not have.
+    H2Field,
 }
 
 impl WireFault {
     /// Every fault, in the order in which reports show them.
-    pub const ALL: [WireFault; 16] = [
+    pub const ALL: [WireFault; 26] = [
         WireFault::Empty,
         WireFault::CutHead,
         WireFault::CutBody,
@@ -58,6 +78,16 @@ impl WireFault {
         WireFault::Unsolicited,
         WireFault::BodyTooLarge,
         WireFault::Refused,
+        WireFault::Reset,
+        WireFault::Goaway,
+        WireFault::Calm,
+        WireFault::Preface,
+        WireFault::Frame,
+        WireFault::Hpack,
+        WireFault::Flow,
+        WireFault::Push,
+        WireFault::Length,
+        WireFault::H2Field,
     ];
 
     /// The stable name, as it appears in results.
@@ -80,6 +110,16 @@ impl WireFault {
             WireFault::Unsolicited => "proto.unsolicited",
             WireFault::BodyTooLarge => "limit.body",
             WireFault::Refused => "h2.refused",
+            WireFault::Reset => "h2.reset",
+            WireFault::Goaway => "h2.goaway",
+            WireFault::Calm => "h2.calm",
+            WireFault::Preface => "h2.preface",
+            WireFault::Frame => "h2.frame",
+            WireFault::Hpack => "h2.hpack",
+            WireFault::Flow => "h2.flow",
+            WireFault::Push => "h2.push",
+            WireFault::Length => "h2.length",
+            WireFault::H2Field => "h2.field",
         }
     }
 }

@@ -37,13 +37,16 @@ pub struct ExchangeId {
 /// The session never holds bytes for the peer: it appends them to the `output` that it is lent,
 /// and the caller writes them. An idle connection therefore owns no buffer at all.
 pub trait Session<'a> {
+    /// What can be wrong with the peer's bytes.
+    type Fault: Copy + Into<WireFault>;
+
     /// Whether a connection carries several exchanges at once, so that one that is given up costs the others nothing.
     /// Where it does not, a connection ends with an exchange that is given up.
     const SHARED: bool;
 
     /// The connection is established. Appends what must be written first. [`News::Ready`] follows when requests may be
     /// sent: at once, or when the peer has introduced itself.
-    fn open(&mut self, news: &mut Vec<News>, output: &mut Vec<u8>);
+    fn open(&mut self, news: &mut Vec<News<Self::Fault>>, output: &mut Vec<u8>);
 
     /// How many more exchanges may start now: 1 or 0 for HTTP/1.1.
     fn room(&self) -> usize;
@@ -55,7 +58,7 @@ pub trait Session<'a> {
         exchange: ExchangeId,
         ask: &'a Ask,
         values: Values,
-        news: &mut Vec<News>,
+        news: &mut Vec<News<Self::Fault>>,
         output: &mut Vec<u8>,
     ) -> Option<&'a [u8]>;
 
@@ -64,9 +67,9 @@ pub trait Session<'a> {
     fn receive(
         &mut self,
         bytes: &[u8],
-        news: &mut Vec<News>,
+        news: &mut Vec<News<Self::Fault>>,
         output: &mut Vec<u8>,
-    ) -> Result<(), WireFault>;
+    ) -> Result<(), Self::Fault>;
 
     /// Whether more of what was submitted could be appended when that which was appended has been written.
     fn has_more(&self) -> bool {
@@ -74,11 +77,11 @@ pub trait Session<'a> {
     }
 
     /// Appends more of what was submitted, as far as the peer takes it now.
-    fn send_more(&mut self, _news: &mut Vec<News>, _output: &mut Vec<u8>) {}
+    fn send_more(&mut self, _news: &mut Vec<News<Self::Fault>>, _output: &mut Vec<u8>) {}
 
     /// The peer will send no more. Reports the answers that are whole by this. All others under way have failed: by the
     /// fault that is returned, or else cut where they are.
-    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault>;
+    fn ended(&mut self, news: &mut Vec<News<Self::Fault>>) -> Result<(), Self::Fault>;
 
     /// The exchanges that have been submitted and have not ended.
     fn under_way(&self, found: &mut Vec<ExchangeId>);
@@ -87,7 +90,12 @@ pub trait Session<'a> {
     fn progress(&self, exchange: ExchangeId) -> Progress;
 
     /// Gives up one exchange. Only for sessions that are shared.
-    fn abandon(&mut self, exchange: ExchangeId, news: &mut Vec<News>, output: &mut Vec<u8>);
+    fn abandon(
+        &mut self,
+        exchange: ExchangeId,
+        news: &mut Vec<News<Self::Fault>>,
+        output: &mut Vec<u8>,
+    );
 
     /// The connection is about to be closed by the client. Appends the last bytes to be written.
     fn close(&mut self, output: &mut Vec<u8>);
@@ -121,7 +129,7 @@ impl Progress {
 
 /// What bytes meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum News<Fault> {
     /// Requests may be sent.
     Ready,
     /// More exchanges may start than before, though none has ended.
@@ -143,7 +151,11 @@ pub enum News {
     /// The peer has not touched this request: it may be sent again.
     Refused(ExchangeId),
     /// This exchange has failed, and the connection goes on.
-    Failed(ExchangeId, WireFault),
+    Failed(ExchangeId, Fault),
+    /// The request's body waits until the peer takes more of it.
+    Stalled(ExchangeId),
+    /// The request's body goes on.
+    Flowing(ExchangeId),
     /// The peer takes no more exchanges on this connection; those under way end in peace.
     Draining,
 }

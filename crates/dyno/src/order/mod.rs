@@ -96,6 +96,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         warmup: flags.warmup,
         timeout: flags.asking.timeout,
         on_time_within: flags.on_time,
+        protocol: load::Protocol::Http1,
         spread: load::Spread::Even,
         keep_alive,
         lanes,

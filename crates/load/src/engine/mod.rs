@@ -8,7 +8,7 @@ mod wait;
 
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
-pub(crate) use simulated::{Act, Simulated};
+pub(crate) use simulated::{Act, Peer, Simulated};
 
 use crate::Nanos;
 use crate::turns::Rest;

@@ -55,7 +55,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         self.handle_news(conn, at, bytes);
         if let Err(fault) = received {
-            self.lose_over(conn, Loss::Failed(Failure::Wire(fault)), at, bytes);
+            self.lose_over(conn, Loss::Failed(Failure::Wire(fault.into())), at, bytes);
         }
         if self.transcript.is_kept() {
             self.listen(conn, bytes);
@@ -69,7 +69,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         let ended = slot.session.ended(&mut self.news);
         self.handle_news(conn, at, &[]);
-        let loss = ended.map_or_else(|fault| Loss::Failed(Failure::Wire(fault)), |()| Loss::Ended);
+        let loss =
+            ended.map_or_else(|fault| Loss::Failed(Failure::Wire(fault.into())), |()| Loss::Ended);
         self.lose(conn, loss, at);
     }
 
@@ -97,7 +98,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 News::Failed(id, fault) => {
                     if self.slab.get(id).is_some() {
                         self.in_flight -= 1;
-                        let failure = Failure::Wire(fault);
+                        let failure = Failure::Wire(fault.into());
                         self.keep_evidence(conn, id, failure, at, bytes);
                         self.fail(id, failure, at);
                         self.go_on(conn, at, true, false);
@@ -107,6 +108,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 News::Ready => self.handle_ready(conn, at),
                 News::Room => self.use_room(conn, at),
                 News::Draining => self.drain(conn, at),
+                News::Stalled(_) | News::Flowing(_) => {}
             }
         }
         self.news.clear();

@@ -307,7 +307,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     }
 
     fn out_of_time(&self, conn: Conn, id: ExchangeId, has_begun: bool) -> Failure {
-        let is_unwritten = !self.slots[conn as usize].unsent.is_empty();
+        let is_unwritten = self.slots[conn as usize].is_choked;
         let theirs = match has_begun {
             _ if is_unwritten => Failure::SendTimeout,
             true => Failure::Deadline,

@@ -51,7 +51,7 @@ const BACK_OFF_MAX: Nanos = SECOND / 10;
 /// After a stop, exchanges under way are waited for this long, but no longer than the time-out.
 const DRAIN_MAX: Nanos = SECOND * 3 / 2;
 
-pub(crate) struct Lane<'a, E, S> {
+pub(crate) struct Lane<'a, E, S: Session<'a>> {
     engine: E,
     pool: Pool<'a, S>,
     /// When the last sleep ended: all that the lane has done since then, reading or sending, is its own time.
@@ -244,9 +244,8 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
 
     /// A closed loop's connection for which there is no exchange is not needed any more.
     fn begin_if_wanted(&mut self, conn: Conn) {
-        self.pool.bind_if_closed(conn, self.engine.now());
         let has_exchange = !self.pool.slots[conn as usize].bound.is_empty();
-        if has_exchange || self.pool.supply.kind != Kind::Closed {
+        if self.pool.bind_if_closed(conn, self.engine.now()) || has_exchange {
             self.begin(conn);
         }
     }

@@ -21,7 +21,7 @@ use crate::recorder::Recorder;
 use crate::supply::{Kind, Supply};
 
 /// All of a lane except its engine.
-pub(super) struct Pool<'a, S> {
+pub(super) struct Pool<'a, S: Session<'a>> {
     pub(super) rules: Rules<'a>,
     pub(super) slots: Vec<Slot<'a, S>>,
     pub(super) new_session: &'a dyn Fn() -> S,
@@ -57,7 +57,7 @@ pub(super) struct Pool<'a, S> {
     pub(super) next_seq: u64,
     pub(super) seq_stride: u64,
     pub(super) transcript: Transcript,
-    pub(super) news: Vec<News>,
+    pub(super) news: Vec<News<S::Fault>>,
     pub(super) found: Vec<Conn>,
     /// Exchanges of a connection, while they are gone through.
     pub(super) listed: Vec<ExchangeId>,
@@ -191,10 +191,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     }
 
     /// A closed loop's connection always has as many exchanges as it has room for, as long as there are any left; while
-    /// it is not ready, one.
-    pub(super) fn bind_if_closed(&mut self, conn: Conn, now: Nanos) {
+    /// it is not ready, one. Returns whether there are any left.
+    pub(super) fn bind_if_closed(&mut self, conn: Conn, now: Nanos) -> bool {
         if self.supply.kind != Kind::Closed {
-            return;
+            return true;
         }
         let slot = &self.slots[conn as usize];
         let room = match slot.state {
@@ -205,15 +205,17 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         for _ in 0..room {
             // What is under way on connections that drain counts, so that there is never more than was ordered.
             if self.supply.concurrency <= self.slab.len() {
-                return self.rest(conn);
+                self.rest(conn);
+                break;
             }
             if !self.supply.take_one(now) {
-                return;
+                return false;
             }
             self.recorder.due(now, 1);
             let exchange = self.new_exchange(now, now);
             self.bind(conn, exchange);
         }
+        true
     }
 
     /// What to do with a place that has just lost its connection, and for which no exchange waits.
@@ -283,7 +285,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// A connection with room waits for exchanges; in a closed loop, for the next turn.
     pub(super) fn rest(&mut self, conn: Conn) {
         let slot = &mut self.slots[conn as usize];
-        if !std::mem::replace(&mut slot.is_resting, true) {
+        if slot.state == State::Ready && !std::mem::replace(&mut slot.is_resting, true) {
             match self.rules.spread {
                 Spread::Even => self.resting.push_back(conn),
                 Spread::Fill => self.resting.push_front(conn),

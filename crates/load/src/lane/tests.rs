@@ -3,6 +3,7 @@
 mod edges;
 mod rig;
 mod stillness;
+mod streams;
 mod truth;
 mod turns;
 

@@ -120,9 +120,10 @@ impl<'a> H1<'a> {
 }
 
 impl<'a> Session<'a> for H1<'a> {
+    type Fault = WireFault;
     const SHARED: bool = false;
 
-    fn open(&mut self, news: &mut Vec<News>, _output: &mut Vec<u8>) {
+    fn open(&mut self, news: &mut Vec<News<WireFault>>, _output: &mut Vec<u8>) {
         news.push(News::Ready);
     }
 
@@ -135,7 +136,7 @@ impl<'a> Session<'a> for H1<'a> {
         exchange: ExchangeId,
         ask: &'a Ask,
         values: Values,
-        _news: &mut Vec<News>,
+        _news: &mut Vec<News<WireFault>>,
         output: &mut Vec<u8>,
     ) -> Option<&'a [u8]> {
         assert!(matches!(self.state, State::Idle), "one exchange at a time");
@@ -155,7 +156,7 @@ impl<'a> Session<'a> for H1<'a> {
     fn receive(
         &mut self,
         bytes: &[u8],
-        news: &mut Vec<News>,
+        news: &mut Vec<News<WireFault>>,
         _output: &mut Vec<u8>,
     ) -> Result<(), WireFault> {
         self.octets += bytes.len() as u64;
@@ -206,7 +207,7 @@ impl<'a> Session<'a> for H1<'a> {
         Ok(())
     }
 
-    fn ended(&mut self, news: &mut Vec<News>) -> Result<(), WireFault> {
+    fn ended(&mut self, news: &mut Vec<News<WireFault>>) -> Result<(), WireFault> {
         if matches!(self.state, State::UntilClose) {
             self.finish(news);
         }
@@ -228,7 +229,13 @@ impl<'a> Session<'a> for H1<'a> {
         }
     }
 
-    fn abandon(&mut self, _exchange: ExchangeId, _news: &mut Vec<News>, _output: &mut Vec<u8>) {}
+    fn abandon(
+        &mut self,
+        _exchange: ExchangeId,
+        _news: &mut Vec<News<WireFault>>,
+        _output: &mut Vec<u8>,
+    ) {
+    }
 
     fn close(&mut self, _output: &mut Vec<u8>) {}
 
@@ -239,7 +246,11 @@ impl<'a> Session<'a> for H1<'a> {
 
 impl<'a> H1<'a> {
     /// Reads one head, interim or final, if its end is within `rest`.
-    fn take_head(&mut self, rest: &mut &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
+    fn take_head(
+        &mut self,
+        rest: &mut &[u8],
+        news: &mut Vec<News<WireFault>>,
+    ) -> Result<(), WireFault> {
         if self.partial.is_empty() {
             if self.scan.is_at_start()
                 && let (Some(memo), Some(ask)) = (self.memo, self.ask)
@@ -270,7 +281,11 @@ impl<'a> H1<'a> {
         self.read_head(&partial[..end], news)
     }
 
-    fn read_head(&mut self, bytes: &[u8], news: &mut Vec<News>) -> Result<(), WireFault> {
+    fn read_head(
+        &mut self,
+        bytes: &[u8],
+        news: &mut Vec<News<WireFault>>,
+    ) -> Result<(), WireFault> {
         self.scan = Scan::default();
         let ask = self.ask.expect("a head is read only after a request");
         let head = Head::read(bytes, ask, self.values, self.limits)?;
@@ -290,7 +305,7 @@ impl<'a> H1<'a> {
     }
 
     /// The head of the answer is there; the body follows.
-    fn take_final(&mut self, head: Head, news: &mut Vec<News>) -> Result<(), WireFault> {
+    fn take_final(&mut self, head: Head, news: &mut Vec<News<WireFault>>) -> Result<(), WireFault> {
         self.status = head.status;
         self.mismatch = head.mismatch;
         self.reusable = head.keeps_alive;
@@ -327,7 +342,7 @@ impl<'a> H1<'a> {
         Ok(())
     }
 
-    fn finish(&mut self, news: &mut Vec<News>) {
+    fn finish(&mut self, news: &mut Vec<News<WireFault>>) {
         let mut body = std::mem::take(&mut self.body);
         let body_is_right = body.is_right(self.rule());
         self.state = State::Idle;

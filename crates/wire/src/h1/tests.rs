@@ -42,7 +42,7 @@ fn hear_on<'a>(mut session: H1<'a>, ask: &'a Ask, pieces: &[&[u8]], fin: bool) -
 }
 
 /// The connection has ended.
-fn ended(session: &mut H1<'_>, news: &mut Vec<News>) -> Result<(), WireFault> {
+fn ended(session: &mut H1<'_>, news: &mut Vec<News<WireFault>>) -> Result<(), WireFault> {
     session.ended(news)?;
     match session.progress(ExchangeId::default()) {
         Progress::Idle => Ok(()),
@@ -50,7 +50,7 @@ fn ended(session: &mut H1<'_>, news: &mut Vec<News>) -> Result<(), WireFault> {
     }
 }
 
-fn note(news: &News) -> String {
+fn note(news: &News<WireFault>) -> String {
     match news {
         News::FirstByte(_) => "first".into(),
         News::Answered { status, mismatch, reusable, .. } => {

@@ -5,6 +5,7 @@ use super::frames::{self, ACK, Kind, LARGEST};
 use super::settings::HEADER_TABLE_SIZE;
 use super::slot::Stage;
 use super::{H2, H2News};
+use crate::Session;
 
 /// RFC 9113, 10.5: more frames that demand an answer, without any whole answer of the server's, are an attack.
 const DEMANDS_MAX: u32 = 10_000;

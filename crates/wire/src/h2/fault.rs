@@ -101,7 +101,7 @@ pub enum H2Fault {
 
 /// Each is a row: its name, its class, the code that answers it, and what it means.
 macro_rules! faults {
-    ($($name:ident $class:literal $code:ident $meaning:literal)*) => {
+    ($($name:ident $class:ident $code:ident $meaning:literal)*) => {
         /// A broken rule of RFC 9113.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum FrameFault {
@@ -112,8 +112,8 @@ macro_rules! faults {
             /// Every one of them.
             pub const ALL: &[FrameFault] = &[$(FrameFault::$name,)*];
 
-            const fn class(self) -> &'static str {
-                match self { $(FrameFault::$name => $class,)* }
+            const fn class(self) -> WireFault {
+                match self { $(FrameFault::$name => WireFault::$class,)* }
             }
 
             const fn code(self) -> ErrorCode {
@@ -130,48 +130,54 @@ macro_rules! faults {
 }
 
 faults! {
-    Preface           "h2.preface" ProtocolError    "the first frame is not SETTINGS; is this an HTTP/2 server?"
-    TooLarge          "h2.frame"   FrameSizeError   "a frame is larger than we allow"
-    Length            "h2.frame"   FrameSizeError   "a frame has another length than its type allows"
-    OnConnection      "h2.frame"   ProtocolError    "a frame that belongs to a stream came on stream 0"
-    OnStream          "h2.frame"   ProtocolError    "a frame that belongs to the connection came on a stream"
-    Idle              "h2.frame"   ProtocolError    "a frame came on a stream that no request opened"
-    Closed            "h2.frame"   StreamClosed     "a frame came on a stream that had ended"
-    Padding           "h2.frame"   ProtocolError    "a frame has more padding than payload"
-    Continuation      "h2.frame"   ProtocolError    "a block of fields was interrupted, or continued without a beginning"
-    ContinuationFlood "h2.frame"   EnhanceYourCalm  "a block of fields has too many frames or octets"
-    Flood             "h2.frame"   EnhanceYourCalm  "too many frames that demand an answer"
-    Setting           "h2.frame"   ProtocolError    "a setting has a value that it must not have"
-    SettingWindow     "h2.flow"    FlowControlError "a setting makes a window larger than windows may be"
-    NoIncrement       "h2.flow"    ProtocolError    "WINDOW_UPDATE by nothing"
-    WindowOverflow    "h2.flow"    FlowControlError "WINDOW_UPDATE makes a window larger than windows may be"
-    Overrun           "h2.flow"    FlowControlError "more DATA than our window allows"
-    Push              "h2.push"    ProtocolError    "PUSH_PROMISE, which we have forbidden"
-    LastIdRaised      "h2.frame"   ProtocolError    "a second GOAWAY takes more requests than the first"
-    EarlyData         "h2.frame"   ProtocolError    "DATA came before the head of the answer"
-    InterimEnds       "h2.frame"   ProtocolError    "an interim answer ends the stream"
-    OpenTrailers      "h2.frame"   ProtocolError    "a second head does not end the stream"
-    ContentLength     "h2.length"  ProtocolError    "content-length and the length of DATA differ"
-    NoStatus          "h2.field"   ProtocolError    "not exactly one `:status` of three digits"
-    PseudoField       "h2.field"   ProtocolError    "a pseudo-header field that an answer does not have, or too late"
-    FieldName         "h2.field"   ProtocolError    "a field's name has an upper-case letter or is no token"
-    FieldValue        "h2.field"   ProtocolError    "a field's value has a control character, or blanks around it"
-    ConnectionField   "h2.field"   ProtocolError    "a field about the connection, which HTTP/2 does not have"
+    Preface           Preface ProtocolError    "the first frame is not SETTINGS; is this an HTTP/2 server?"
+    TooLarge          Frame   FrameSizeError   "a frame is larger than we allow"
+    Length            Frame   FrameSizeError   "a frame has another length than its type allows"
+    OnConnection      Frame   ProtocolError    "a frame that belongs to a stream came on stream 0"
+    OnStream          Frame   ProtocolError    "a frame that belongs to the connection came on a stream"
+    Idle              Frame   ProtocolError    "a frame came on a stream that no request opened"
+    Closed            Frame   StreamClosed     "a frame came on a stream that had ended"
+    Padding           Frame   ProtocolError    "a frame has more padding than payload"
+    Continuation      Frame   ProtocolError    "a block of fields was interrupted, or continued without a beginning"
+    ContinuationFlood Frame   EnhanceYourCalm  "a block of fields has too many frames or octets"
+    Flood             Frame   EnhanceYourCalm  "too many frames that demand an answer"
+    Setting           Frame   ProtocolError    "a setting has a value that it must not have"
+    SettingWindow     Flow    FlowControlError "a setting makes a window larger than windows may be"
+    NoIncrement       Flow    ProtocolError    "WINDOW_UPDATE by nothing"
+    WindowOverflow    Flow    FlowControlError "WINDOW_UPDATE makes a window larger than windows may be"
+    Overrun           Flow    FlowControlError "more DATA than our window allows"
+    Push              Push    ProtocolError    "PUSH_PROMISE, which we have forbidden"
+    LastIdRaised      Frame   ProtocolError    "a second GOAWAY takes more requests than the first"
+    EarlyData         Frame   ProtocolError    "DATA came before the head of the answer"
+    InterimEnds       Frame   ProtocolError    "an interim answer ends the stream"
+    OpenTrailers      Frame   ProtocolError    "a second head does not end the stream"
+    ContentLength     Length  ProtocolError    "content-length and the length of DATA differ"
+    NoStatus          H2Field   ProtocolError    "not exactly one `:status` of three digits"
+    PseudoField       H2Field   ProtocolError    "a pseudo-header field that an answer does not have, or too late"
+    FieldName         H2Field   ProtocolError    "a field's name has an upper-case letter or is no token"
+    FieldValue        H2Field   ProtocolError    "a field's value has a control character, or blanks around it"
+    ConnectionField   H2Field   ProtocolError    "a field about the connection, which HTTP/2 does not have"
 }
 
 impl H2Fault {
-    /// The stable name of the class in which it is counted, as it appears in results.
+    /// The class in which it is counted.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn class(self) -> WireFault {
         match self {
             H2Fault::Reset(ErrorCode::EnhanceYourCalm)
-            | H2Fault::Goaway(ErrorCode::EnhanceYourCalm) => "h2.calm",
-            H2Fault::Reset(_) => "h2.reset",
-            H2Fault::Goaway(_) => "h2.goaway",
-            H2Fault::Hpack(_) => "h2.hpack",
-            H2Fault::Wire(fault) => fault.name(),
+            | H2Fault::Goaway(ErrorCode::EnhanceYourCalm) => WireFault::Calm,
+            H2Fault::Reset(_) => WireFault::Reset,
+            H2Fault::Goaway(_) => WireFault::Goaway,
+            H2Fault::Hpack(_) => WireFault::Hpack,
+            H2Fault::Wire(fault) => fault,
             H2Fault::Frame(fault) => fault.class(),
         }
+    }
+
+    /// The stable name of that class.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.class().name()
     }
 
     /// The code with which the stream or the connection is ended because of it.
@@ -216,5 +222,11 @@ impl From<HpackFault> for H2Fault {
 impl From<WireFault> for H2Fault {
     fn from(fault: WireFault) -> Self {
         H2Fault::Wire(fault)
+    }
+}
+
+impl From<H2Fault> for WireFault {
+    fn from(fault: H2Fault) -> Self {
+        fault.class()
     }
 }

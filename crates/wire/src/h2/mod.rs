@@ -18,11 +18,12 @@ mod hpack;
 mod receive;
 mod request;
 mod send;
+mod session;
 mod settings;
 mod slot;
 mod stream;
 
-use crate::{ExchangeId, Mismatch, Progress};
+use crate::{ExchangeId, News};
 
 pub use facts::{Counts, Facts};
 pub use fault::{ErrorCode, FrameFault, H2Fault};
@@ -38,41 +39,9 @@ pub(crate) use request::fields;
 use heads::Heads;
 use hpack::Encoder;
 use receive::Incoming;
-use settings::FIRST_WINDOW;
 use slot::{Slot, Slots};
 
-/// What bytes meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum H2News {
-    /// The server has introduced itself: requests may be sent.
-    Ready,
-    /// More exchanges may start than before, though none has ended.
-    Room,
-    /// The first frame of the exchange's answer has begun to come.
-    FirstByte(ExchangeId),
-    /// The answer is whole.
-    Answered {
-        /// The exchange that it answers.
-        exchange: ExchangeId,
-        status: u16,
-        /// The octets of the answer's frames.
-        octets: u64,
-        /// What is wrong with it, if it is not what was expected.
-        mismatch: Option<Mismatch>,
-        /// Whether another request may follow on this connection.
-        reusable: bool,
-    },
-    /// The server has not touched this request: it may be sent again.
-    Refused(ExchangeId),
-    /// This exchange has failed, and the connection goes on.
-    Failed(ExchangeId, H2Fault),
-    /// The request's body waits for the server's window.
-    Stalled(ExchangeId),
-    /// The request's body goes on.
-    Flowing(ExchangeId),
-    /// The connection takes no more exchanges; those under way end in peace.
-    Draining,
-}
+pub(crate) type H2News = News<H2Fault>;
 
 /// After this many streams that we ended, a connection takes no more: servers count them as an attack.
 const RESETS_MAX: u32 = 10;
@@ -125,7 +94,7 @@ impl<'a> H2<'a> {
             encoder: Encoder::new(order.indexed),
             heads: Heads::new(),
             incoming: Incoming::default(),
-            window_out: FIRST_WINDOW.into(),
+            window_out: settings::FIRST_WINDOW.into(),
             window_in: order.windows.connection().into(),
             owed: 0,
             unsent: 0,
@@ -133,61 +102,6 @@ impl<'a> H2<'a> {
             demands: 0,
             counts: Counts::default(),
         }
-    }
-
-    /// The connection is established. Appends what must be written first. [`H2News::Ready`] follows when the server has
-    /// sent its SETTINGS.
-    pub fn open(&mut self, output: &mut Vec<u8>) {
-        output.extend_from_slice(frames::PREFACE);
-        frames::push_settings(&self.order.settings(), output);
-        let more = self.order.windows.connection() - FIRST_WINDOW;
-        if 0 < more {
-            frames::push_window_update(0, more, output);
-        }
-    }
-
-    /// How many more exchanges may start now.
-    #[must_use]
-    pub fn room(&self) -> usize {
-        if !self.is_ready || self.is_draining {
-            return 0;
-        }
-        self.peer.allows(self.order.streams).saturating_sub(self.under_way)
-    }
-
-    /// The peer will send no more: what its last word says about the answers that are under way, or about a connection
-    /// that never was one. Answers without a fault of their own are cut where they are ([`H2::progress`]).
-    pub fn ended(&self) -> Result<(), H2Fault> {
-        match self.ended_by {
-            Some(code) => Err(H2Fault::Goaway(code)),
-            None if !self.is_ready => Err(FrameFault::Preface.into()),
-            None => Ok(()),
-        }
-    }
-
-    /// The exchanges that have been submitted and have not ended.
-    pub fn under_way(&self, found: &mut Vec<ExchangeId>) {
-        found.extend(self.slots.iter().map(|slot| slot.exchange));
-    }
-
-    /// How far the answer to an exchange has come.
-    #[must_use]
-    pub fn progress(&self, exchange: ExchangeId) -> Progress {
-        self.find(exchange).map_or(Progress::Idle, Slot::progress)
-    }
-
-    /// Gives up one exchange; the others go on.
-    pub fn abandon(&mut self, exchange: ExchangeId, news: &mut Vec<H2News>, output: &mut Vec<u8>) {
-        if let Some(stream) = self.find(exchange).map(|slot| slot.stream) {
-            self.reset_stream(stream, ErrorCode::Cancel, news, output);
-            self.vacate(stream);
-        }
-    }
-
-    /// The connection is about to be closed by the client. Appends the last bytes to be written.
-    pub fn close(&mut self, output: &mut Vec<u8>) {
-        self.is_draining = true;
-        frames::push_goaway(ErrorCode::NoError, output);
     }
 
     /// What the server announced, and what was counted.
@@ -198,11 +112,6 @@ impl<'a> H2<'a> {
             counts: self.counts,
             heads: self.heads.read,
         }
-    }
-
-    /// Forgets the conversation: the next bytes are those of a new connection.
-    pub fn reset(&mut self) {
-        *self = H2::new(self.order);
     }
 
     fn find(&self, exchange: ExchangeId) -> Option<&Slot<'a>> {

@@ -42,17 +42,14 @@ impl Incoming {
 }
 
 impl<'a> H2<'a> {
-    /// Takes bytes from the server, in pieces of any size, reports what they meant, and appends what the server must be
-    /// answered. Bodies are not appended: [`H2::has_more`] says whether any can go on now.
-    /// After an error the connection is of no more use; what was appended says why to the server.
-    pub fn receive(
+    pub(super) fn take(
         &mut self,
         bytes: &[u8],
         news: &mut Vec<H2News>,
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
         let before = self.counts.answers;
-        let result = self.take(bytes, news, output);
+        let result = self.take_all(bytes, news, output);
         self.counts.reads_with_answers += u64::from(before < self.counts.answers);
         if let Err(fault) = result {
             self.is_draining = true;
@@ -61,7 +58,7 @@ impl<'a> H2<'a> {
         result
     }
 
-    fn take(
+    fn take_all(
         &mut self,
         bytes: &[u8],
         news: &mut Vec<H2News>,

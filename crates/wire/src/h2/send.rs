@@ -3,21 +3,20 @@
 use super::frames::{self, END_HEADERS, END_STREAM, HEAD, Kind, PAYLOAD_MAX};
 use super::slot::{Slot, Stage};
 use super::{H2, H2News};
-use crate::ExchangeId;
 use crate::ask::Ask;
 use crate::expect::BodyJudge;
 use crate::template::Values;
+use crate::{ExchangeId, Session};
 
 /// So much of bodies is appended at once; the rest follows when that is written.
 const BATCH: usize = 256 << 10;
 
 impl<'a> H2<'a> {
-    /// Starts one exchange, for which there must be room. The request is appended to `output`, its body as far as the
-    /// server's windows allow; [`H2::has_more`] says whether there is more to append when that is written.
+    /// Appends the request, its body as far as the server's windows allow.
     ///
     /// # Panics
     /// If there is no room, or if `ask` was not made for HTTP/2.
-    pub fn submit(
+    pub(super) fn start(
         &mut self,
         exchange: ExchangeId,
         ask: &'a Ask,
@@ -61,14 +60,13 @@ impl<'a> H2<'a> {
     }
 
     /// Whether a body could go on if what has been appended is written.
-    #[must_use]
-    pub fn has_more(&self) -> bool {
+    pub(super) fn bodies_can_go_on(&self) -> bool {
         let flows = |slot: &Slot<'_>| 0 < slot.unsent && 0 < slot.window_out;
         0 < self.unsent && 0 < self.window_out && self.slots.iter().any(flows)
     }
 
     /// Appends more of the bodies that have not been sent whole, by turns, as far as the server's windows allow.
-    pub fn send_more(&mut self, news: &mut Vec<H2News>, output: &mut Vec<u8>) {
+    pub(super) fn send_bodies(&mut self, news: &mut Vec<H2News>, output: &mut Vec<u8>) {
         let (start, places) = (output.len(), self.slots.len());
         let mut in_vain = 0;
         while 0 < self.unsent && in_vain < places && output.len() - start < BATCH {

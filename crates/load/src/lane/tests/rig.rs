@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use wire::h2::Scheme;
 use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 use super::{GOOD, MILLI};
@@ -13,7 +14,7 @@ use crate::collector::Collector;
 use crate::engine::{Act, Break, Conn, Engine, Event, Idle, Slept};
 use crate::failure::Failure;
 use crate::halt::{Halt, StopTime};
-use crate::order::{Load, Order, Stop, Target};
+use crate::order::{Load, Order, Protocol, Stop, Target};
 use crate::press::{Plan, run_lane};
 use crate::recorder::Handover;
 use crate::recording::Recording;
@@ -35,6 +36,8 @@ pub(super) struct Run {
     pub(super) timeout: Nanos,
     pub(super) keep_alive: bool,
     pub(super) method: &'static str,
+    pub(super) body: &'static str,
+    pub(super) protocol: Protocol,
     pub(super) halt_at: Nanos,
     pub(super) lanes: usize,
     /// Instead of a constant rate.
@@ -73,6 +76,8 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         timeout: 5 * SECOND,
         keep_alive: true,
         method: "GET",
+        body: "",
+        protocol: Protocol::Http1,
         halt_at: Nanos::MAX,
         lanes: 1,
         arrivals: None,
@@ -95,9 +100,14 @@ pub(super) fn sessions(calls: u32, rate: u64, total: u64) -> Run {
 
 impl Run {
     fn order(&self) -> Order {
-        let request = Request { method: self.method.into(), ..Request::get("h", "/n/{seq}") };
+        let (method, body) = (self.method.into(), self.body.into());
+        let request = Request { method, body, ..Request::get("h", "/n/{seq}") };
         let body = BodyRule::Exactly(Template::literal("Rust"));
-        let ask = Ask::new(&request, Expect { body, ..Expect::default() }).unwrap();
+        let expect = Expect { body, ..Expect::default() };
+        let ask = match self.protocol {
+            Protocol::Http1 => Ask::new(&request, expect).unwrap(),
+            Protocol::Http2(_) => Ask::over_http2(&request, expect, Scheme::Http).unwrap(),
+        };
         let constant = || Arrivals::Constant(Rate::per_s(self.rate).unwrap());
         let arrivals = self.arrivals.clone().unwrap_or_else(constant);
         let (connections, max_connections) = (self.connections, self.max_connections);
@@ -117,6 +127,7 @@ impl Run {
             timeout: Duration::from_nanos(self.timeout),
             on_time_within: self.on_time_within.map(Duration::from_nanos),
             keep_alive: self.keep_alive,
+            protocol: self.protocol,
             lanes: self.lanes,
             ..Order::new(target, Asks::one(ask), load)
         }

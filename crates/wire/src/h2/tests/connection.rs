@@ -40,8 +40,8 @@ fn a_peer_that_does_not_begin_with_settings_is_no_http_2_server() {
         assert_eq!(talk.after(&[bytes]), "> GOAWAY 0 1, fault h2.preface");
     }
     let order = order(1);
-    let talk = Talk::open(&order);
-    assert_eq!(talk.h2.ended(), Err(FrameFault::Preface.into()));
+    let mut talk = Talk::open(&order);
+    assert_eq!(talk.h2.ended(&mut Vec::new()), Err(FrameFault::Preface.into()));
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn goaway_drains_and_refuses_what_lies_beyond_its_last_stream() {
     assert_eq!(talk.h2.room(), 0);
     assert_eq!(talk.after(&[ok(1), goaway(3, 0)]), "1 begins, 1: 200 last, 3 refused");
     assert_eq!(talk.after(&[ok(3)]), "2 begins, 2: 200 last");
-    assert_eq!(talk.h2.ended(), Ok(()));
+    assert_eq!(talk.h2.ended(&mut Vec::new()), Ok(()));
     assert_eq!(talk.h2.facts().counts.refused, 1);
     assert_eq!(talk.after(&[goaway(5, 0)]), "> GOAWAY 0 1, fault h2.frame");
 }
@@ -178,7 +178,7 @@ fn a_goaway_with_an_error_is_why_the_answers_under_way_end() {
         let (order, ask) = (order(4), get());
         let mut talk = Talk::asked(&order, &[&ask; 2]);
         assert_eq!(talk.after(&[goaway(1, code)]), "draining, 2 refused");
-        assert_eq!(talk.h2.ended().unwrap_err().name(), class);
+        assert_eq!(talk.h2.ended(&mut Vec::new()).unwrap_err().name(), class);
     }
 }
 

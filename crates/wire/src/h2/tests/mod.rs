@@ -6,7 +6,9 @@ mod sending;
 use std::num::NonZeroU16;
 
 use super::*;
-use crate::{Ask, BodyRule, Expect, Limits, Request, StatusRule, Template, Values};
+use crate::{
+    Ask, BodyRule, Expect, Limits, Progress, Request, Session, StatusRule, Template, Values,
+};
 
 const SOME: Values = Values { seq: 7, random: 11 };
 
@@ -107,7 +109,7 @@ fn post(length: usize) -> Ask {
 }
 
 fn id(number: u32) -> ExchangeId {
-    number as ExchangeId
+    ExchangeId { place: number, generation: 0 }
 }
 
 /// A connection, and all that it has reported and sent since the last look.
@@ -121,7 +123,7 @@ impl<'a> Talk<'a> {
     /// Opened, and the server has not said anything.
     fn open(order: &'a H2Order) -> Talk<'a> {
         let mut talk = Talk { h2: H2::new(order), news: Vec::new(), output: Vec::new() };
-        talk.h2.open(&mut talk.output);
+        talk.h2.open(&mut talk.news, &mut talk.output);
         talk
     }
 
@@ -182,18 +184,19 @@ impl<'a> Talk<'a> {
 }
 
 fn note(news: H2News) -> String {
+    let named = |id: ExchangeId| id.place;
     match news {
         H2News::Ready => "ready".into(),
         H2News::Room => "room".into(),
-        H2News::FirstByte(exchange) => format!("{exchange} begins"),
+        H2News::FirstByte(id) => format!("{} begins", named(id)),
         H2News::Answered { exchange, status, mismatch, reusable, .. } => {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));
-            format!("{exchange}: {status}{wrong}{}", if reusable { "" } else { " last" })
+            format!("{}: {status}{wrong}{}", named(exchange), if reusable { "" } else { " last" })
         }
-        H2News::Refused(exchange) => format!("{exchange} refused"),
-        H2News::Failed(exchange, fault) => format!("{exchange} failed {}", fault.name()),
-        H2News::Stalled(exchange) => format!("{exchange} stalls"),
-        H2News::Flowing(exchange) => format!("{exchange} flows"),
+        H2News::Refused(id) => format!("{} refused", named(id)),
+        H2News::Failed(id, fault) => format!("{} failed {}", named(id), fault.name()),
+        H2News::Stalled(id) => format!("{} stalls", named(id)),
+        H2News::Flowing(id) => format!("{} flows", named(id)),
         H2News::Draining => "draining".into(),
     }
 }

@@ -156,7 +156,7 @@ proptest! {
             _ => None,
         }).collect();
         talk.h2.under_way(&mut ended);
-        ended.sort_unstable();
+        ended.sort_unstable_by_key(|id| id.place);
         prop_assert_eq!(ended, (1..next).map(id).collect::<Vec<_>>());
         prop_assert_eq!(talk.h2.slots.iter().count(), talk.h2.under_way);
         prop_assert_eq!(talk.h2.slots.iter().filter(|slot| 0 < slot.unsent).count(), talk.h2.unsent);
