@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lab::Refusal;
 use lab::build::{BuildCache, give_to_caller};
 use lab::experiment::Experiment;
 use lab::source_file::nearest;
 use lab::subject::is_file_name;
 
-use crate::refusal::Refusal;
 use crate::{embedded, places};
 
 #[derive(Clone, Debug)]
@@ -155,7 +155,7 @@ impl Project {
 }
 
 fn read(path: &Path, shown: &str) -> Result<Experiment, Refusal> {
-    Experiment::read(path, shown).map_err(|error| Refusal::new(error.to_string()))
+    Experiment::read(path, shown).map_err(Refusal::from)
 }
 
 fn toml_stem(path: &Path) -> Option<&std::ffi::OsStr> {

@@ -1,12 +1,12 @@
 //! Going on with a kept run: only where its trials can be compared with those to come.
 
+use lab::Refusal;
 use lab::experiment::Experiment;
 use lab::record::{Entry, RunRecord};
 use machine::facts::differences_beyond_a_start;
 use store::RunId;
 
 use crate::project::Project;
-use crate::refusal::Refusal;
 use crate::{Campaign, RunResources};
 
 /// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-pub(crate) use campaign::Refusal;
+pub(crate) use lab::Refusal;
 
 /// The exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,9 +15,12 @@ pub mod need;
 pub mod plan;
 pub mod probe;
 pub mod record;
+mod refusal;
 pub mod schedule;
 pub mod source_file;
 pub mod subject;
 pub mod trial;
 pub mod visit;
 pub mod workload;
+
+pub use refusal::Refusal;

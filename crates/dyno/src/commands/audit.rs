@@ -102,9 +102,7 @@ pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
         return Err(Refusal::new("there is no row in what was read; name files that hold results"));
     };
     let text = match (flags.json, flags.markdown) {
-        (true, _) => {
-            report::audit::json(&audit).map_err(|error| Refusal::new(error.to_string()))?
-        }
+        (true, _) => report::audit::json(&audit)?,
         (false, true) => render::markdown(&report::audit::document(&audit)),
         (false, false) => {
             let screen = Screen { is_full: flags.full, ..terminal::screen() };

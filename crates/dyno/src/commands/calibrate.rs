@@ -72,9 +72,7 @@ pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
         );
         return Ok(ExitStatus::Interrupted);
     };
-    let json = serde_json::to_string_pretty(&calibration)
-        .map_err(|error| Refusal::new(error.to_string()))?
-        + "\n";
+    let json = serde_json::to_string_pretty(&calibration)? + "\n";
     let is_coloured = terminal::stdout_is_coloured();
     let text = if flags.json { json.clone() } else { calibration::text(&calibration, is_coloured) };
     print(&text)?;
@@ -147,7 +145,7 @@ fn calibrate(
 }
 
 fn open(per_s: u64) -> Result<Load, Refusal> {
-    let rate = Rate::per_s(per_s).map_err(|error| Refusal::new(error.to_string()))?;
+    let rate = Rate::per_s(per_s)?;
     Ok(Load::Open { arrivals: Arrivals::Constant(rate), connections: 50, max_connections: 200 })
 }
 
@@ -183,8 +181,7 @@ impl<'a> Bench<'a> {
 
     fn press(&self, load: Load, duration: Duration) -> Result<Recording, Refusal> {
         let order = self.order(load, duration)?;
-        let recording = load::press(&order, self.halt, &mut |_| {})
-            .map_err(|error| Refusal::new(error.to_string()))?;
+        let recording = load::press(&order, self.halt, &mut |_| {})?;
         if let Some(wrong) = weigh(&recording, &order, None).find("books") {
             return Err(Refusal::new(format!("{} {}", wrong.says, wrong.what_to_do)));
         }
@@ -199,8 +196,7 @@ impl<'a> Bench<'a> {
     fn order(&self, load: Load, duration: Duration) -> Result<Order, Refusal> {
         let request = Request::get(&self.address.to_string(), "/hello");
         let body = BodyRule::Exactly(Template::literal(*b"Hello, world!"));
-        let ask = Ask::new(&request, Expect { body, ..Expect::default() })
-            .map_err(|error| Refusal::new(error.to_string()))?;
+        let ask = Ask::new(&request, Expect { body, ..Expect::default() })?;
         Ok(Order {
             stop: Stop { total: None, duration: Some(duration) },
             warmup: Duration::from_millis(100),

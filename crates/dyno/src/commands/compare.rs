@@ -82,13 +82,13 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     }
     let (a, b) = sides(flags)?;
     let (_, path) = store_of(flags.store.as_deref())?;
-    let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
+    let store = Store::open(&path)?;
     compared(&store, &a, &b, gate, |compared| show(flags, compared))
 }
 
 fn show(flags: &CompareFlags, compared: &Compared<'_>) -> Result<ExitStatus, Refusal> {
     let text = match flags.json {
-        true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
+        true => compared.json()?,
         false => {
             let screen = Screen { is_full: flags.full, ..terminal::screen() };
             render::text(&compared.document(), screen)

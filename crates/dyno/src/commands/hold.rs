@@ -248,7 +248,7 @@ fn live_header(spec: &HoldSpec) -> HoldHeader {
 }
 
 fn report(flags: &HoldFlags, held: &FinishedHold) -> Result<(), Refusal> {
-    let json = json(held).map_err(|error| Refusal::new(error.to_string()))?;
+    let json = json(held)?;
     if flags.json {
         print(&json)?;
     } else {

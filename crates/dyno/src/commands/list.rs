@@ -52,7 +52,7 @@ pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     };
     let listing = listing(&project, &project.cache()?, runs);
     let text = match flags.json {
-        true => listing::json(&listing).map_err(|error| Refusal::new(error.to_string()))?,
+        true => listing::json(&listing)?,
         false => listing::text(&listing, terminal::stdout_width(), terminal::stdout_is_coloured()),
     };
     print(&text)

@@ -117,7 +117,7 @@ fn press(
         feed.watch(glance);
     });
     let live_view_cpu = view.close();
-    let mut recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
+    let mut recording = loaded?;
     let fed = feed.close(&recording);
     order::secret::conceal(&plan.secrets, &mut recording.total.evidence);
     let after = queue_of(&plan.order.target);

@@ -132,7 +132,7 @@ fn files(
         Experiment::parse(name, experiment.clone()).map_err(refused)?;
         files.extend([made.source, experiment]);
     } else {
-        Workload::read(root, workload).map_err(|error| Refusal::new(error.to_string()))?;
+        Workload::read(root, workload)?;
     }
     Ok(files)
 }

@@ -171,7 +171,7 @@ pub(super) fn finish_race(
         Format::Markdown => deliver(how.output, &render::markdown(&run::race(&findings)))?,
         Format::Json => {
             let json = run::race_json(&findings);
-            deliver(how.output, &json.map_err(|error| Refusal::new(error.to_string()))?)?;
+            deliver(how.output, &json?)?;
         }
         Format::Html | Format::Csv | Format::Svg => write_findings(&findings, how)?,
     }
@@ -219,7 +219,7 @@ fn deliver(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
 /// The requested run, or the newest.
 fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
     if let Some(text) = asked {
-        return text.parse().map_err(|error: store::RunIdError| Refusal::new(error.to_string()));
+        return Ok(text.parse()?);
     }
     let runs = store.runs()?;
     let newest = runs.iter().map(|run| run.id).max();

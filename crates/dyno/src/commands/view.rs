@@ -38,7 +38,7 @@ Exit codes:
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
     let (project, path) = store_of(flags.store.as_deref())?;
     // A store that cannot be read is reported here, not to the first client.
-    Store::open_to_read(&path).map_err(|error| Refusal::new(error.to_string()))?;
+    Store::open_to_read(&path)?;
     let host = Host::listen(flags.port).map_err(|error| {
         Refusal::new(format!("--port {}: {error}; --port 0 takes any that is free", flags.port))
     })?;

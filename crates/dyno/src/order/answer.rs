@@ -113,7 +113,7 @@ pub(crate) fn text(flag: &str, path: &Path) -> Result<SourceFile, Refusal> {
     };
     let bytes = bytes.map_err(|error| unreadable(&error)).map_err(refused)?;
     let bytes = bytes.ok_or_else(|| refused("larger than 256 MiB, the most; divide it".into()))?;
-    SourceFile::of_bytes(&name, bytes).map_err(|error| Refusal::new(error.to_string()))
+    SourceFile::of_bytes(&name, bytes).map_err(Refusal::from)
 }
 
 #[cfg(test)]

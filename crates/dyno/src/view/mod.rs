@@ -74,7 +74,7 @@ impl View {
     }
 
     fn open(&self) -> Result<Store, Refusal> {
-        Store::open_to_read(&self.store).map_err(|error| Refusal::new(error.to_string()))
+        Store::open_to_read(&self.store).map_err(Refusal::from)
     }
 
     fn index(&self, search: &str, known: &mut Known) -> Result<Response, Refusal> {

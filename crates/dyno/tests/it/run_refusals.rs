@@ -127,7 +127,7 @@ fn files_that_are_none_are_refused() {
 fn what_only_checks_ask_is_no_load() {
     let lab = good();
     lab.write(WORKLOAD, "title = 'x'\n[[ask]]\nrequest = 'GET /wsecho HTTP/1.1'\necho = 'hi'\n");
-    let words = ["x.toml: workload `hello` is a conversation that checks have", "dyno hold"];
+    let words = ["x.toml: workload `hello` is a conversation for checks", "dyno hold"];
     refused(&lab, &["run", "x"], &words);
     refused(&lab, &["run", "x", "--show"], &words);
 }

@@ -164,8 +164,7 @@ pub(super) fn read(
                 return Err(wrong(says.into()));
             }
         }
-        let line: Line =
-            source.parse_json(part.clone()).map_err(|error| Refusal::new(error.to_string()))?;
+        let line: Line = source.parse_json(part.clone())?;
         let ask = line.ask(base, wanted).map_err(wrong)?;
         // What the flags give to each line, and what stands in other files, is not bounded by this file's size.
         bodies_bytes += line.body.as_ref().map_or(base.body.len(), String::len) as u64;

@@ -198,7 +198,7 @@ fn of_workload(path: &Path, url: &Url, no_keepalive: bool) -> Result<FromFile, R
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let source = SourceFile::read(path, &shown.to_string());
     let workload = source.and_then(|source| Workload::parse(&name, source));
-    let workload = workload.map_err(|error| Refusal::new(error.to_string()))?;
+    let workload = workload?;
     if workload.is_held() {
         return refused(
             "its answer never ends, and dyno load waits for answers that end; dyno hold holds such connections",

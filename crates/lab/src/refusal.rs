@@ -1,5 +1,6 @@
 //! Why something was not done, in a sentence that ends with the way out.
 
+use std::error::Error;
 use std::fmt;
 
 /// Why a command was not carried out. It ends with what to do about it.
@@ -18,8 +19,9 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl From<store::StoreError> for Refusal {
-    fn from(error: store::StoreError) -> Refusal {
-        Refusal::new(error.to_string())
+/// For errors that name the file and the way out themselves, as those of our own rooms do.
+impl<E: Error> From<E> for Refusal {
+    fn from(error: E) -> Refusal {
+        Refusal(error.to_string())
     }
 }
