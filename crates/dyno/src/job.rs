@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::report::run::words::place_in;
-use ::report::units::count;
 use campaign::project::Project;
 use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
 use lab::record::RunRecord;
@@ -12,6 +11,7 @@ use load::Halt;
 use machine::ports::Ports;
 use store::{RunEnd, RunId, Store};
 use terminal::progress::Progress;
+use units::count;
 
 use crate::interrupt::halt_on_interrupt;
 use crate::page;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use campaign::Claim;
 use campaign::project::Project;
 use report::time::utc;
-use report::units::counted;
 use store::{RunId, RunSummary, Store};
+use units::counted;
 
 use crate::page::{self, near};
 use crate::shell::{Refusal, print};

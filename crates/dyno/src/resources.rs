@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::shell::Refusal;
-use report::units::{bytes, count, counted, time};
+use units::{bytes, count, counted, time};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Required {

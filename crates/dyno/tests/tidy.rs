@@ -76,7 +76,7 @@ fn rooms_import_what_architecture_says() {
     for room in rooms {
         let manifest = read(root().join("crates").join(&room.name).join("Cargo.toml"));
         let imports = names_under(&manifest, "[dependencies]");
-        assert!(!imports.is_empty(), "{}", room.name);
+        assert!(!imports.is_empty() || room.may_import == ["nothing"], "{}", room.name);
         for import in imports {
             assert!(
                 room.may_import.contains(&import),

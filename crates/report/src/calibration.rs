@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::grid::{self, Cell};
 use crate::paint::{self, Ink, Line, wrapped};
-use crate::units::{nanos, percent, rate, tight, time};
+use units::{nanos, percent, rate, tight, time};
 
 /// The whole result, as it is kept in its file.
 #[derive(Debug, Serialize)]

@@ -9,8 +9,8 @@ use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
 use crate::run::words::number;
-use crate::units::chosen;
 use crate::written::Written;
+use units::chosen;
 
 /// The article's plots and peaks, with ours beside them.
 pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {

@@ -7,7 +7,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::run::words;
-use crate::units::{count, percent, rate, time};
+use units::{count, percent, rate, time};
 pub(crate) use way_out::{By, way_out};
 
 /// A doubt's stable name.

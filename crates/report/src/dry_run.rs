@@ -10,7 +10,7 @@ use lab::workload::Workload;
 use machine::conditions::Split;
 
 use crate::run::words;
-use crate::units::{bytes, count, duration};
+use units::{bytes, count, duration};
 
 /// A run that has not begun.
 pub struct DryRun<'r> {

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use load::{Evidence, Failure};
 
 use crate::json::json_type;
-use crate::units::{count, seconds};
+use units::{count, seconds};
 
 /// At most this many classes of failure are shown with their bytes.
 const CLASSES_SHOWN: usize = 3;

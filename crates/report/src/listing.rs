@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::grid::{Cell, lines};
 use crate::json::written;
 use crate::paint::{self, Ink, Line, wrapped};
-use crate::units::count;
+use units::count;
 
 #[derive(Serialize)]
 pub struct Listing {

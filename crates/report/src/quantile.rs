@@ -3,7 +3,7 @@
 use load::{Distribution, Quantile};
 
 use crate::document::{Cell, Mark, Marks, Tone};
-use crate::units::{nanos, tight};
+use units::{nanos, tight};
 
 /// In a sentence: `≥ 5.00 s` where a request was given up, `1.20 ms*` where fewer than 10 samples lie beyond.
 pub(crate) fn shown(quantile: Quantile) -> String {

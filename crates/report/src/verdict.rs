@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::document::{Block, Depth, Entry, Section, Tone};
 use crate::doubt::{self, By};
-use crate::units::count;
+use units::count;
 
 /// The heading under which doubts stand, in every report.
 pub(crate) const DOUBTS: &str = "What to doubt";

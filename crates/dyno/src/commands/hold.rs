@@ -10,8 +10,8 @@ use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread, us
 use machine::sockets::listeners;
 use report::hold::{FinishedHold, document, json, lost_process, second, title};
 use report::render;
-use report::units::{count, duration};
 use report::verdict::ExplainedVerdict;
+use units::{count, duration};
 
 use crate::interrupt::{halt_on_interrupt, on_interrupt};
 use crate::keep;

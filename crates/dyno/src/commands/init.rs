@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use campaign::embedded;
 use clap::Args;
-use report::units::count;
+use units::count;
 
 use crate::shell::{ExitStatus, Refusal};
 

@@ -33,7 +33,7 @@ use crate::shell::{ExitStatus, Refusal};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
-use ::report::units::duration;
+use units::duration;
 
 /// Race servers against each other: commands, addresses, folders or subjects
 ///

@@ -26,8 +26,8 @@ use crate::order::{self, changes::ChangeFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
-use ::report::units::count;
 use terminal::progress;
+use units::count;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]

@@ -60,7 +60,7 @@ pub(super) fn arrivals(flags: &LoadFlags) -> Result<Option<Arrivals>, Refusal> {
         return refused("the times are spread over more than a day; 24h is the most: add --speed, or cut the file".into());
     }
     if length <= flags.warmup {
-        let warmup = report::units::duration(flags.warmup);
+        let warmup = units::duration(flags.warmup);
         return refused(format!(
             "its times are over within --warmup {warmup}; shorten the warm-up"
         ));

@@ -1,7 +1,6 @@
 //! An order's conditions in words.
 
 use machine::ports::Ports;
-use report::units;
 use wire::{AskError, StatusRule};
 
 use super::flags::AskingFlags;

@@ -7,8 +7,8 @@ use lab::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use lab::subject::Serving;
 use lab::visit::{Visit, VisitSetup};
 use load::Halt;
-use report::units::count;
 use std::time::Duration;
+use units::count;
 use wire::Values;
 
 /// How long a server that runs already may take for its first answer.

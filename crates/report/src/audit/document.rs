@@ -7,8 +7,8 @@ use super::words;
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Fold, Row, Section, Sign, Table, Tone,
 };
-use crate::units::{count, counted, percent, rate};
 use crate::verdict::DOUBTS;
+use units::{count, counted, percent, rate};
 
 /// A rule is shown with so many of its rows.
 const EXAMPLES: usize = 3;

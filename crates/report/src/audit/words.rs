@@ -2,7 +2,7 @@
 
 use audit::{Finding, Mark, NoLimit, Row, Rule, Why};
 
-use crate::units::{count, digits, percent, rate, time, trimmed};
+use units::{count, digits, percent, rate, time, trimmed};
 
 /// A rule in a few words.
 pub(super) fn title(rule: Rule) -> &'static str {

@@ -4,7 +4,7 @@ use hdrhistogram::Histogram;
 use load::Nanos;
 
 use crate::paint::{Ink, Line, bar};
-use crate::units::{count, nanos};
+use units::{count, nanos};
 
 /// Edges within a decade, from fine to coarse.
 const LADDERS: [&[u64]; 4] = [

@@ -2,7 +2,7 @@
 
 use lab::figure::Unit;
 
-use crate::units::trimmed;
+use units::trimmed;
 
 /// Maps values to places on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]

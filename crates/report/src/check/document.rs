@@ -4,8 +4,8 @@
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
-use crate::units::duration;
 use check::{Area, CaseVerdict, Finding, Report, Target, VerdictCounts, stamp};
+use units::duration;
 
 use super::excerpt::{Cut, lines as excerpt};
 use super::repeat::command;

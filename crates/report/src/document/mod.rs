@@ -10,9 +10,9 @@ use analysis::{Gravity, Verdict, Worth};
 
 use crate::markup::Markup;
 use crate::paint::Line;
-use crate::units::count;
 pub use marks::{Mark, Marks};
 pub use table::{Align, Cell, Column, MORE, Row, Sign, Table, View};
+use units::count;
 
 /// A whole report.
 #[derive(Clone, Debug, Default)]

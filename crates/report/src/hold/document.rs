@@ -8,7 +8,7 @@ use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
 use crate::quantile;
-use crate::units::{bytes, count, nanos, rate};
+use units::{bytes, count, nanos, rate};
 
 /// While it runs: a line a second.
 pub fn second(window: &HoldWindow) -> String {

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::document::sentence;
 use super::{FinishedHold, lost_process};
 use crate::json::{DistributionJson, json_type, written};
-use crate::units::seconds;
 use crate::verdict::ExplainedVerdict;
+use units::seconds;
 
 const SCHEMA: &str = "dyno.hold/2";
 

@@ -7,7 +7,7 @@ use load::{Answers, Failure, Order};
 use super::FinishedLoad;
 use crate::document::Fact;
 use crate::json::json_type;
-use crate::units::{bytes, count};
+use units::{bytes, count};
 
 /// What answers had which status, and how large they were.
 pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {

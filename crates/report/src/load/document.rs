@@ -7,13 +7,13 @@ use crate::document::{
     Tone,
 };
 use crate::paint::{Ink, Line};
-use crate::units::{bytes, count, nanos, percent, rate, tight, time};
 use crate::{evidence, quantile};
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
     offered_per_s, on_time, throughput_per_s,
 };
 use load::{Arrivals, Distribution, Failure, Load, SECOND};
+use units::{bytes, count, nanos, percent, rate, tight, time};
 
 /// The whole report.
 pub fn document(run: &FinishedLoad) -> Document {

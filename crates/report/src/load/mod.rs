@@ -17,7 +17,6 @@ pub mod words;
 use analysis::JudgedRequirement;
 use load::{Nanos, Order, Recording};
 
-use crate::units;
 use crate::verdict::ExplainedVerdict;
 pub use document::document;
 pub use json::json;

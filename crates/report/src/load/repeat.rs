@@ -12,9 +12,9 @@ use crate::Findings;
 use crate::document::{self, Block, Cell, Column, Depth, Document, Section, Table, Tone};
 use crate::doubt::By;
 use crate::json::written;
-use crate::units::counted;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};
+use units::counted;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/2";
 

@@ -5,8 +5,8 @@ use analysis::{JudgedRequirement, Required, RequirementAnswer, WhyUnknown};
 use super::FinishedLoad;
 use crate::document::{Block, Entry, Tone};
 use crate::json::json_type;
-use crate::units::{self, count, fixed};
 use crate::verdict::ExplainedVerdict;
+use units::{self, count, fixed};
 
 /// A line for each requirement, and why it cannot be judged where it cannot.
 pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {

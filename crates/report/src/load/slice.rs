@@ -6,7 +6,7 @@ use load::{Distribution, Failure, Glance, Nanos, SECOND};
 
 use super::json::by_class;
 use crate::json::{DistributionJson, json_type};
-use crate::units::seconds;
+use units::seconds;
 
 const SCHEMA: &str = "dyno.stream/2";
 

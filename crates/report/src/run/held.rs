@@ -16,8 +16,8 @@ use crate::document::{
     self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone,
 };
 use crate::held as pictures;
-use crate::units::count;
 use crate::written::Written;
+use units::count;
 
 /// The columns of a plateau, and which go first where room is short.
 const USUAL: [(HeldFigure, u8); 23] = [

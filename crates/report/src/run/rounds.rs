@@ -4,7 +4,7 @@ use analysis::{Row, Stopped, WhyStopped};
 
 use super::Findings;
 use crate::document::{Block, Tone};
-use crate::units::percent;
+use units::percent;
 
 /// A sentence for each reason, and which intervals are still wide.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {

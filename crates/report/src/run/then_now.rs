@@ -6,8 +6,8 @@ use lab::figure::Figure;
 use super::{Findings, words};
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
-use crate::units::{chosen, digits};
 use crate::written::Written;
+use units::{chosen, digits};
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {

@@ -8,7 +8,7 @@ use super::{Findings, words};
 use crate::document::{Block, Entry, Paragraph, Tone};
 use crate::doubt;
 use crate::evidence;
-use crate::units::count;
+use units::count;
 
 /// The headings under which reasons stand, by which sentences refer to them: a terminal has its answer at the end, and a
 /// page at the top.

@@ -9,8 +9,8 @@ use lab::schedule::Schedule;
 use load::Rate;
 
 use crate::load::words::of_arrivals;
-use crate::units::{chosen, count, duration, percent};
 use crate::written;
+use units::{chosen, count, duration, percent};
 
 /// How a trial ended, as it reads after "not measured:".
 pub fn outcome(kind: OutcomeKind) -> &'static str {

@@ -11,7 +11,7 @@ use crate::document::{
 };
 use crate::run::document::both;
 use crate::time::utc;
-use crate::units::counted;
+use units::counted;
 
 /// The runs of one experiment, oldest first.
 pub fn document(runs: &[RunFigures]) -> Document {

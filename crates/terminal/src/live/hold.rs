@@ -7,7 +7,7 @@ use load::{HoldWindow, Nanos, SECOND};
 use super::picture::{self, Across};
 use super::screen::{beside, done};
 use report::paint::{Ink, Line};
-use report::units::{count, nanos, rate};
+use units::{count, nanos, rate};
 
 /// What stays the same while connections are held.
 #[derive(Clone, Debug)]

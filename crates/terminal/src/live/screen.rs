@@ -5,7 +5,7 @@ use load::{Failure, Nanos, SECOND};
 use super::history::{History, Slot, Snapshot};
 use super::picture::{self, Across};
 use report::paint::{Ink, Line};
-use report::units::{count, nanos, percent, rate};
+use units::{count, nanos, percent, rate};
 
 /// What stays the same during the run.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lab::source_file::SourceFile;
-use report::units::counted;
 use serde::Deserialize;
+use units::counted;
 use wire::{Expect, Request};
 
 use super::Wanted;

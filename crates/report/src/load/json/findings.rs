@@ -5,7 +5,7 @@ use load::Section;
 
 use crate::json::{DistributionJson, json_type};
 use crate::load::Queue;
-use crate::units::seconds;
+use units::seconds;
 
 json_type! {
     /// Whether the server kept up.

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use crate::evidence::EvidenceJson;
 use crate::json::{DistributionJson, json_type, written};
-use crate::units::seconds;
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
     on_time, throughput_per_s,
@@ -16,6 +15,7 @@ use analysis::{
 use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::seconds;
 
 use super::answers::AnswersJson;
 use super::requirements::RequirementJson;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use load::{Nanos, Window};
 
 use crate::json::{encoded, json_type};
-use crate::units::seconds;
+use units::seconds;
 
 json_type! {
     /// A part of the run.

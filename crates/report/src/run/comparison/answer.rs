@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::document::{because, bracket};
 use super::{Compared, conformance};
-use crate::units::count;
+use units::count;
 
 /// The answer first, then its reasons: one sentence each.
 pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {

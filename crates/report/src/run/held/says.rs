@@ -8,8 +8,8 @@ use lab::figure::Unit;
 
 use super::super::words;
 use super::shown_in;
-use crate::units::{count, duration};
 use crate::written::number;
+use units::{count, duration};
 
 /// How often it was measured.
 pub(super) fn rounds(subjects: &[(&Ramps, &HeldSubject)]) -> String {

@@ -1,13 +1,13 @@
-//! Numbers with their units, three significant digits. Figures with an interval are `written.rs`'s.
+//! Numbers with their units as a reader sees them, three significant digits. Figures with an interval are written in
+//! `report/written.rs`.
 
 use std::time::Duration;
 
 /// A unit: how many of the smallest one it is, and its symbol.
-pub(crate) type Scale = (f64, &'static str);
+pub type Scale = (f64, &'static str);
 
-pub(crate) const TIMES: [Scale; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
-pub(crate) const BYTES: [Scale; 5] =
-    [(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")];
+pub const TIMES: [Scale; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+pub const BYTES: [Scale; 5] = [(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")];
 
 /// `0.4 ms` becomes `400 µs`: the unit in which the number is from 1 to 999.
 pub fn time(ns: f64) -> String {
@@ -46,7 +46,7 @@ fn scaled(value: f64, units: &[Scale]) -> String {
 }
 
 /// The unit in which the number is from 1 to 999. A number that would be rounded to 1000 belongs to the next unit.
-pub(crate) fn fitting(value: f64, units: &[Scale]) -> Scale {
+pub fn fitting(value: f64, units: &[Scale]) -> Scale {
     let fits = |(scale, _): &&Scale| value.abs() / scale < 999.5;
     *units.iter().find(fits).unwrap_or(&units[units.len() - 1])
 }
@@ -57,7 +57,7 @@ pub fn digits(value: f64) -> String {
 }
 
 /// How many decimals make three significant digits; two of a number below 0.1.
-pub(crate) fn decimals(value: f64) -> usize {
+pub fn decimals(value: f64) -> usize {
     match value.abs() {
         size if 0.0 < size && size < 0.0995 => ((-size.log10()).ceil() as usize + 1).min(9),
         size if size < 9.995 => 2,
@@ -67,7 +67,7 @@ pub(crate) fn decimals(value: f64) -> usize {
 }
 
 /// So many decimals, thousands set apart.
-pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(value: f64, decimals: usize) -> String {
     let size = match value.abs() {
         size if size.is_nan() => return "–".into(),
         size if size.is_infinite() => "∞".into(),
@@ -80,12 +80,12 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// A number that a user chose: only the digits that were written, up to three after the point.
-pub(crate) fn chosen(value: f64) -> String {
+pub fn chosen(value: f64) -> String {
     trimmed(value, 3)
 }
 
 /// At most so many decimals, without zeros at the end.
-pub(crate) fn trimmed(value: f64, decimals: usize) -> String {
+pub fn trimmed(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').into(),
@@ -137,7 +137,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// The same without its unit and with at most so many decimals.
-pub(crate) fn of_hundred(percent: f64, decimals: usize) -> String {
+pub fn of_hundred(percent: f64, decimals: usize) -> String {
     match percent {
         percent if percent <= 0.0 => "0".into(),
         percent if percent < 0.1 => "< 0.1".into(),
