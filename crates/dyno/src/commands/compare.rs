@@ -9,10 +9,10 @@ use lab::figure::{Figure, Fold};
 use report::load::file::LoadsFile;
 use report::render::{self, Screen};
 use report::run::{Compared, Side};
+use requests::file;
 use store::Store;
 
 use crate::kept::{Named, compared, differ, named, number, store_of};
-use crate::order::answer;
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Compare two kept runs, two subjects of them, or two files of `dyno load`
@@ -128,7 +128,7 @@ fn files(flags: &CompareFlags) -> Result<Option<[&str; 2]>, Refusal> {
 }
 
 fn read(path: &str) -> Result<LoadsFile, Refusal> {
-    let bytes = answer::file("dyno compare", Path::new(path))?;
+    let bytes = file::bytes("dyno compare", Path::new(path))?;
     let refused = |says: String| Refusal::new(format!("{}: {says}", path.escape_debug()));
     let text = String::from_utf8(bytes).map_err(|_| refused("it is no text (UTF-8)".into()))?;
     LoadsFile::read(path, &text).map_err(refused)

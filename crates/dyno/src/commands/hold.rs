@@ -15,11 +15,12 @@ use units::{count, duration};
 
 use crate::interrupt::{halt_on_interrupt, on_interrupt};
 use crate::keep;
-use crate::order::url::{Endpoint, Url};
-use crate::order::{check_cpus, find};
+use crate::order::check_cpus;
 use crate::resources::{Available, Required, Resources};
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
+use requests::reach::find;
+use requests::url::{Endpoint, Url, parse_with_socket};
 use terminal::live::{HoldHeader, HoldView, Style};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets
@@ -72,7 +73,7 @@ pub(crate) struct HoldFlags {
     #[arg(long)]
     no_reopen: bool,
     /// A further header field; may be given again
-    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = crate::order::answer::field)]
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = requests::answer::field)]
     header: Vec<(String, String)>,
     /// Processes that hold them [default: as few as the limit of open files allows]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
@@ -128,14 +129,8 @@ struct Address {
 }
 
 fn address(text: &str) -> Result<Address, String> {
-    let (text, is_socket) = match text.strip_prefix("ws://") {
-        Some(rest) => (format!("http://{rest}"), true),
-        None if text.starts_with("wss://") => {
-            return Err("wss:// (TLS) is not supported yet; write ws://".into());
-        }
-        None => (text.to_string(), false),
-    };
-    Ok(Address { url: crate::order::url::parse(&text)?, is_socket })
+    let (url, is_socket) = parse_with_socket(text)?;
+    Ok(Address { url, is_socket })
 }
 
 pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {

@@ -21,6 +21,7 @@ use crate::order::requirement::outcome;
 use crate::order::{self, Plan};
 use crate::shell::{ExitStatus, Refusal};
 use machine::limits::{self, Machine};
+use requests::secret;
 use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
@@ -119,7 +120,7 @@ fn press(
     let live_view_cpu = view.close();
     let mut recording = loaded?;
     let fed = feed.close(&recording);
-    order::secret::conceal(&plan.secrets, &mut recording.total.evidence);
+    secret::conceal(&plan.secrets, &mut recording.total.evidence);
     let after = queue_of(&plan.order.target);
     let queue = before.zip(after).map(|(before, after)| Queue {
         backlog: before.backlog.or(after.backlog),

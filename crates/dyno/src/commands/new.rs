@@ -10,9 +10,9 @@ use lab::experiment::Experiment;
 use lab::source_file::{ConfigError, SourceFile};
 use lab::subject::{Location, Subject, is_file_name};
 use lab::workload::Workload;
+use requests::answer;
 use wire::StatusRule;
 
-use crate::order::answer;
 use crate::page::near;
 use crate::race::side::{self, Side};
 use crate::race::texts::{self, Asked, ExpectedBody, quoted};

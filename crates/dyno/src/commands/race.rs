@@ -20,8 +20,7 @@ use super::run::CpuFlags;
 use crate::job::{Job, weighed};
 use crate::keep;
 use crate::order::flags::{ArrivingFlags, AskingFlags};
-use crate::order::url::Endpoint;
-use crate::order::{self, schedule};
+use crate::order::schedule;
 use crate::race::ceiling::{Ceiling, is_fixed};
 use crate::race::command_line;
 use crate::race::label::{Label, labels};
@@ -33,6 +32,8 @@ use crate::shell::{ExitStatus, Refusal};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
+use requests::reach;
+use requests::url::Endpoint;
 use units::duration;
 
 /// Race servers against each other: commands, addresses, folders or subjects
@@ -374,7 +375,7 @@ fn subject(
             let Endpoint::Host(host, port) = &url.endpoint else {
                 return Err(Refusal::new("a race needs a port; name http://host:port/"));
             };
-            let address = order::find(host, *port, flags.asking.i_may_load_this_target)?;
+            let address = reach::find(host, *port, flags.asking.i_may_load_this_target)?;
             let target = if url.target == "/" { path(flags) } else { url.target.clone() };
             texts::found(label, workload, address, (&url.host_field, &target))?
         }
@@ -384,7 +385,7 @@ fn subject(
         }
         Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
     };
-    let subject = order::located(subject, flags.asking.i_may_load_this_target)?;
+    let subject = reach::located(subject, flags.asking.i_may_load_this_target)?;
     Ok(match side {
         Side::Own { .. } => Subject { ready: flags.ready, ..subject },
         Side::Found(_) => subject,

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::keep;
-use crate::order::answer;
-use crate::order::requests::har;
 use crate::shell::{self, ExitStatus, Refusal};
+use requests::{file, har};
 
 /// Write a file of requests for `dyno load --requests` from what a browser recorded
 #[derive(Args)]
@@ -41,7 +40,7 @@ pub(crate) fn run(flags: &RequestsFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }
-    let source = answer::text("--from-har", &flags.from_har)?;
+    let source = file::text("--from-har", &flags.from_har)?;
     let taken = har::take(&source, flags.origin.as_deref())?;
     match &flags.output {
         Some(path) => keep::write_for("--output", path, &taken.text)?,

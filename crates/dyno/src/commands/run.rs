@@ -22,10 +22,11 @@ use store::{RunId, Store};
 use super::report::{self, How, formats};
 use crate::job::{Job, weighed};
 use crate::keep;
-use crate::order::{self, changes::ChangeFlags};
+use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
+use requests::reach;
 use terminal::progress;
 use units::count;
 
@@ -160,7 +161,7 @@ fn located(mut campaign: Campaign, flags: &RunFlags) -> Result<Campaign, Refusal
         if experiment.conditions.isolate {
             return refused("it cannot be given another network; leave it out, or `isolate`");
         }
-        match order::located(subject.clone(), flags.i_may_load_this_target) {
+        match reach::located(subject.clone(), flags.i_may_load_this_target) {
             Ok(subject) => {
                 terminal::notice(&format!("{name}: {}", subject.notes));
                 member.subject = Ok(subject);

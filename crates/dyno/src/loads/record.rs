@@ -7,7 +7,8 @@ use lab::record::{
     TrialRecord,
 };
 use load::{Arrivals, Load, Order};
-use report::load::{FinishedLoad, RequestSource};
+use report::load::FinishedLoad;
+use requests::RequestSource;
 
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};

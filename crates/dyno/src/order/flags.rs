@@ -8,16 +8,14 @@ use clap::{Args, ValueEnum};
 use lab::amounts;
 use lab::schedule::{Schedule, rate};
 use load::Rate;
+use requests::answer;
+use requests::url::{self, Url};
 use wire::StatusRule;
 
 use super::keeping::KeepingFlags;
-use super::reach::ConnectFlags;
-use super::replay::ReplayFlags;
-use super::requests::RequestsFlags;
+use super::requested::RequestsFlags;
 use super::requirement::RequireFlags;
-use super::secret::HeaderCommandFlags;
-use super::url::Url;
-use super::{answer, schedule, url};
+use super::schedule;
 use crate::feed::FeedFlags;
 
 /// `dyno load`
@@ -30,8 +28,9 @@ pub(crate) struct LoadFlags {
 
     #[command(flatten)]
     pub(crate) arriving: ArrivingFlags,
-    #[command(flatten)]
-    pub(crate) replay: ReplayFlags,
+    /// With --arrivals FILE: how many times as fast [1]
+    #[arg(long, value_name = "FACTOR", value_parser = schedule::speed)]
+    pub(crate) speed: Option<f64>,
     /// How long to load: 500ms, 10s, 2m [10s, unless -n or --arrivals FILE is given]
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) duration: Option<Duration>,
@@ -50,8 +49,10 @@ pub(crate) struct LoadFlags {
     pub(crate) from: RequestsFlags,
     #[command(flatten)]
     pub(crate) asking: AskingFlags,
-    #[command(flatten)]
-    pub(crate) secrets: HeaderCommandFlags,
+    /// A header field whose value a command prints, 'Name: command argument'. The command is run once, before the
+    /// load and without a shell; the first line of its output is sent, and neither shown nor kept. May be given again
+    #[arg(long, value_name = "FIELD", value_parser = answer::field)]
+    pub(crate) header_command: Vec<(String, String)>,
     /// Use HTTP/1.0
     #[arg(long = "http1.0")]
     pub(crate) http_1_0: bool,
@@ -71,8 +72,9 @@ pub(crate) struct LoadFlags {
     /// Connect to this Unix socket; the URL gives Host and path
     #[arg(long, value_name = "PATH")]
     pub(crate) unix: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) connecting: ConnectFlags,
+    /// Connect there, whatever the URL says; the request's Host and target stay the URL's
+    #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
+    pub(crate) connect_to: Option<(String, u16)>,
     /// Whether to poll before sleeping
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,

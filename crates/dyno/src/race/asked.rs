@@ -1,9 +1,10 @@
 //! What the flags of a race or of a load request, as a workload has it.
 
 use super::texts::{Asked, ExpectedBody, called};
+use crate::order;
 use crate::order::flags::AskingFlags;
-use crate::order::{self, answer};
 use crate::shell::Refusal;
+use requests::{answer, file};
 
 impl Asked {
     /// As the flags say it, for a race or a load.
@@ -30,7 +31,7 @@ fn sent(asking: &AskingFlags, what: &str) -> Result<String, Refusal> {
     let Some(path) = &asking.body_file else {
         return Ok(asking.body.clone().unwrap_or_default());
     };
-    let text = String::from_utf8(answer::file("--body-file", path)?).ok();
+    let text = String::from_utf8(file::bytes("--body-file", path)?).ok();
     let is_plain = |text: &String| !text.contains("{seq}") && !text.contains("{random:");
     text.filter(is_plain).ok_or_else(|| {
         Refusal::new(format!(

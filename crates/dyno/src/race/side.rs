@@ -10,8 +10,8 @@ use lab::command::Command;
 use lab::source_file::nearest;
 use lab::subject::is_file_name;
 
-use crate::order::url::{self, Endpoint, Url};
 use crate::shell::Refusal;
+use requests::url::{self, Endpoint, Url};
 
 /// One side, as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]

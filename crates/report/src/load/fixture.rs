@@ -8,7 +8,8 @@ use load::{
 };
 use wire::{Ask, Asks, Expect, Request};
 
-use super::{Costs, FinishedLoad, RequestSource, RequestSummary, weigh};
+use super::{Costs, FinishedLoad, RequestSummary, weigh};
+use requests::RequestSource;
 
 pub(crate) const MS: u64 = 1_000_000;
 

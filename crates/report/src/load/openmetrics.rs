@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use load::{Distribution, Failure, Nanos, Tally};
 
-use super::{RequestSource, RequestSummary};
+use requests::RequestSource;
+
+use super::RequestSummary;
 
 /// The upper limits of the histogram's buckets, written as OpenMetrics writes numbers, and in nanoseconds.
 const BUCKETS: [(&str, Nanos); 21] = [

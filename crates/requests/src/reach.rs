@@ -3,22 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use clap::Args;
+use lab::Refusal;
 use lab::subject::{Serving, Subject};
-
-use super::url;
-use crate::shell::Refusal;
-
-#[derive(Args)]
-pub(crate) struct ConnectFlags {
-    /// Connect there, whatever the URL says; the request's Host and target stay the URL's
-    #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
-    pub(crate) connect_to: Option<(String, u16)>,
-}
 
 /// The kind of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+enum Reach {
     /// This machine.
     Loopback,
     /// A network that is not the Internet.
@@ -30,7 +20,7 @@ pub(crate) enum Reach {
 }
 
 /// Resolves a name once. If there are several addresses, it takes the first that accepts a connection.
-pub(crate) fn find(host: &str, port: u16, may_be_public: bool) -> Result<SocketAddr, Refusal> {
+pub fn find(host: &str, port: u16, may_be_public: bool) -> Result<SocketAddr, Refusal> {
     let found: Vec<SocketAddr> = match (host, port).to_socket_addrs() {
         Ok(found) => found.collect(),
         Err(error) => {
@@ -55,7 +45,7 @@ pub(crate) fn find(host: &str, port: u16, may_be_public: bool) -> Result<SocketA
 }
 
 /// A subject that runs already, with the address to which its URL leads; refused if dyno may not load it.
-pub(crate) fn located(subject: Subject, may_be_public: bool) -> Result<Subject, Refusal> {
+pub fn located(subject: Subject, may_be_public: bool) -> Result<Subject, Refusal> {
     match &subject.serving {
         Serving::ByUrl(location) => {
             let address = find(&location.host, location.port, may_be_public)?;
@@ -81,11 +71,11 @@ fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
 }
 
 /// Whether this address is on this machine, where harmful requests are allowed.
-pub(crate) fn is_this_machine(address: IpAddr) -> bool {
+pub fn is_this_machine(address: IpAddr) -> bool {
     reach(address) == Reach::Loopback
 }
 
-pub(crate) fn reach(address: IpAddr) -> Reach {
+fn reach(address: IpAddr) -> Reach {
     match address.to_canonical() {
         IpAddr::V4(address) => reach_v4(address),
         IpAddr::V6(address) => reach_v6(address),

@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 /// The words of a command.
-pub(super) fn words(command: &str) -> Result<Vec<String>, String> {
+pub(crate) fn words(command: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     // A word may be empty, `''`, and that is not the same as none.
     let mut word: Option<String> = None;

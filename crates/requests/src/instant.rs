@@ -2,16 +2,16 @@
 
 /// An instant, in nanoseconds from some beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Instant {
-    pub(super) ns: i128,
+pub(crate) struct Instant {
+    pub(crate) ns: i128,
     /// Written as a date, so that it counts from 1970.
-    pub(super) is_date: bool,
+    pub(crate) is_date: bool,
 }
 
 const SECOND: i128 = 1_000_000_000;
 
 /// None if it is neither of the two.
-pub(super) fn parse(text: &str) -> Option<Instant> {
+pub(crate) fn parse(text: &str) -> Option<Instant> {
     match seconds(text) {
         Some(ns) => Some(Instant { ns, is_date: false }),
         None => Some(Instant { ns: date(text)?, is_date: true }),

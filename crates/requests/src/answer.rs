@@ -1,19 +1,14 @@
-//! The expected answer, from the `--expect-…` flags.
+//! The expected answer, as the `--expect-…` flags and the lines of a file say it.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
-use lab::source_file::SourceFile;
+use lab::Refusal;
 use wire::{BodyRule, Expect, StatusRule, Template};
 
-use crate::shell::Refusal;
-
-/// A body kept in memory is never larger than this.
-pub(crate) const BODY_MAX_BYTES: u64 = 1 << 30;
+use crate::file;
 
 /// `200`, or `any`.
-pub(crate) fn status(text: &str) -> Result<StatusRule, String> {
+pub fn status(text: &str) -> Result<StatusRule, String> {
     match text.parse() {
         _ if text == "any" => Ok(StatusRule::Any),
         _ if text == "2xx" => Ok(StatusRule::Success),
@@ -23,7 +18,7 @@ pub(crate) fn status(text: &str) -> Result<StatusRule, String> {
 }
 
 /// `name: value`, cut at the colon.
-pub(crate) fn field(text: &str) -> Result<(String, String), String> {
+pub fn field(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().into(), value.trim().into()))
@@ -33,7 +28,7 @@ pub(crate) fn field(text: &str) -> Result<(String, String), String> {
 }
 
 /// The expectation that the flags describe together.
-pub(crate) fn expect(
+pub fn expect(
     status: Option<StatusRule>,
     fields: &[(String, String)],
     body: Option<&str>,
@@ -44,7 +39,7 @@ pub(crate) fn expect(
 }
 
 /// Header fields that an answer must have; `place` is where they were written.
-pub(crate) fn headers(
+pub fn headers(
     place: &str,
     fields: &[(String, String)],
 ) -> Result<Vec<(String, Template)>, Refusal> {
@@ -55,10 +50,10 @@ pub(crate) fn headers(
 }
 
 /// `TEXT` with placeholders, `@FILE`, `length:N` or `sha256:HEX`; `text:` before a text that looks like one of these.
-pub(crate) fn body_rule(place: &str, text: &str) -> Result<BodyRule, Refusal> {
+pub fn body_rule(place: &str, text: &str) -> Result<BodyRule, Refusal> {
     let refused = |why: String| Refusal::new(format!("{place} {why}"));
     if let Some(path) = text.strip_prefix('@') {
-        let bytes = file(place, Path::new(path))?;
+        let bytes = file::bytes(place, Path::new(path))?;
         return Ok(BodyRule::Exactly(Template::literal(bytes)));
     }
     if let Some(length) = text.strip_prefix("length:") {
@@ -76,44 +71,6 @@ pub(crate) fn body_rule(place: &str, text: &str) -> Result<BodyRule, Refusal> {
     let text = text.strip_prefix("text:").unwrap_or(text);
     let template = Template::parse(text.as_bytes()).map_err(|error| refused(error.to_string()))?;
     Ok(BodyRule::Exactly(template))
-}
-
-/// A file's bytes, if there are not too many.
-pub(crate) fn file(flag: &str, path: &Path) -> Result<Vec<u8>, Refusal> {
-    let refused = |why: String| Refusal::new(format!("{flag} {}: {why}", path.display()));
-    let bytes = File::open(path)
-        .and_then(|file| limited(file, BODY_MAX_BYTES))
-        .map_err(|error| unreadable(&error));
-    match bytes.map_err(refused)? {
-        Some(bytes) => Ok(bytes),
-        None => Err(refused("larger than 1 GiB, the most; name a smaller file".into())),
-    }
-}
-
-fn unreadable(error: &io::Error) -> String {
-    format!("{error}; name a file that you may read")
-}
-
-/// All that comes, or none if that is too much. A file whose reported size is small may still be endless: /dev/zero.
-fn limited(from: impl Read, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    from.take(bytes_max + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= bytes_max).then_some(bytes))
-}
-
-/// The text of a file that a flag names, or of standard input for `-`, up to 256 MiB.
-pub(crate) fn text(flag: &str, path: &Path) -> Result<SourceFile, Refusal> {
-    const BYTES_MAX: u64 = 256 << 20;
-    let is_stdin = path == Path::new("-");
-    let name = if is_stdin { "standard input".into() } else { path.display().to_string() };
-    let refused = |why: String| Refusal::new(format!("{flag} {name}: {why}"));
-    let bytes = match is_stdin {
-        true => limited(io::stdin().lock(), BYTES_MAX),
-        false => File::open(path).and_then(|file| limited(file, BYTES_MAX)),
-    };
-    let bytes = bytes.map_err(|error| unreadable(&error)).map_err(refused)?;
-    let bytes = bytes.ok_or_else(|| refused("larger than 256 MiB, the most; divide it".into()))?;
-    SourceFile::of_bytes(&name, bytes).map_err(Refusal::from)
 }
 
 #[cfg(test)]

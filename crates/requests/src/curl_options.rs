@@ -2,7 +2,7 @@
 
 /// What an option of curl means here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     Url,
     Method,
     Header,
@@ -29,7 +29,7 @@ pub(super) enum Meaning {
 
 /// How the value of a `--data…` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Data {
+pub(crate) enum Data {
     /// `@FILE` is a file without its line ends.
     Text,
     /// The value as it stands.
@@ -47,7 +47,7 @@ const TLS: Meaning = Meaning::Refused("TLS is not supported yet; leave it out");
 const HTTP: Meaning = Meaning::Refused("dyno load speaks HTTP/1.1; leave it out");
 const AUTH: Meaning = Meaning::Refused("only -u NAME:PASSWORD (Basic) is known here; leave it out");
 
-pub(super) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
+pub(crate) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
     (None, "url", Meaning::Url),
     (Some('X'), "request", Meaning::Method),
     (Some('H'), "header", Meaning::Header),
@@ -146,7 +146,7 @@ pub(super) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
 ];
 
 impl Meaning {
-    pub(super) fn has_value(self) -> bool {
+    pub(crate) fn has_value(self) -> bool {
         match self {
             Meaning::Idle { has_value } => has_value,
             Meaning::Get

@@ -6,19 +6,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use lab::Refusal;
 use load::Evidence;
-
-use super::answer;
-use crate::shell::Refusal;
-
-#[derive(Args)]
-pub(crate) struct HeaderCommandFlags {
-    /// A header field whose value a command prints, 'Name: command argument'. The command is run once, before the
-    /// load and without a shell; the first line of its output is sent, and neither shown nor kept. May be given again
-    #[arg(long, value_name = "FIELD", value_parser = answer::field)]
-    pub(crate) header_command: Vec<(String, String)>,
-}
 
 /// The command has this long to end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,10 +22,10 @@ const CONCEALED: &[u8] = b"(not shown)";
 
 /// A text that is sent, and neither shown nor kept: so it has no `Debug` and no `Display`.
 #[derive(Clone)]
-pub(crate) struct Secret(String);
+pub struct Secret(String);
 
 /// The values that the commands print, each with the name of its field.
-pub(super) fn values(commands: &[(String, String)]) -> Result<Vec<(String, Secret)>, Refusal> {
+pub fn values(commands: &[(String, String)]) -> Result<Vec<(String, Secret)>, Refusal> {
     let value = |(name, command): &(String, String)| {
         let value = first_line(command)
             .map_err(|why| Refusal::new(format!("--header-command '{name}: …': {why}")))?;
@@ -108,7 +97,7 @@ fn printed(child: &mut Child) -> Result<String, String> {
 
 impl Secret {
     /// For the request alone.
-    pub(super) fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
@@ -120,7 +109,7 @@ impl Secret {
 }
 
 /// Takes the values out of what was kept of failures: the requests, and the answers that repeat them.
-pub(crate) fn conceal(secrets: &[Secret], kept: &mut [Evidence]) {
+pub fn conceal(secrets: &[Secret], kept: &mut [Evidence]) {
     for evidence in kept {
         evidence.request = without(secrets, &evidence.request);
         evidence.received = without(secrets, &evidence.received);

@@ -1,81 +1,22 @@
-//! `--arrivals FILE`: the times at which requests are due, one a line, as a log has them.
+//! The times at which requests are due, one a line, as a log has them.
 
 use std::path::Path;
-use std::time::Duration;
 
-use clap::Args;
-use load::{Arrivals, Listed, Nanos};
+use lab::Refusal;
+use load::{Listed, Nanos};
 
-use super::answer;
-use super::flags::LoadFlags;
-use super::instant::{self, Instant};
-use super::schedule::Spacing;
-use crate::shell::Refusal;
+use crate::file;
+use crate::instant::{self, Instant};
 
-#[derive(Args)]
-pub(crate) struct ReplayFlags {
-    /// With --arrivals FILE: how many times as fast [1]
-    #[arg(long, value_name = "FACTOR", value_parser = speed)]
-    pub(crate) speed: Option<f64>,
-}
-
-/// No schedule is longer.
-const LONGEST: Duration = Duration::from_secs(24 * 3_600);
-
-/// `2`, `0.5` or `2x`.
-fn speed(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches(['x', '×']).parse() {
-        Ok(factor) if (0.001..=1e6).contains(&factor) => Ok(factor),
-        _ => {
-            Err(format!("`{text}` is no speed; write a number from 0.001 to 1000000, as 2 or 0.5"))
-        }
-    }
-}
-
-/// The listed arrivals, if a file is named.
-pub(super) fn arrivals(flags: &LoadFlags) -> Result<Option<Arrivals>, Refusal> {
-    let Some(Spacing::File(path)) = &flags.arriving.arrivals else {
-        return match flags.replay.speed {
-            None => Ok(None),
-            Some(_) => {
-                Err(Refusal::new("--speed is for --arrivals FILE; add it, or leave --speed out"))
-            }
-        };
-    };
-    for (is_given, flag) in [
-        (flags.arriving.rate.is_some(), "--rate"),
-        (flags.arriving.sessions.is_some(), "--sessions"),
-    ] {
-        if is_given {
-            return Err(Refusal::new(format!(
-                "--arrivals {} is a schedule of its own; leave {flag} out, or write --arrivals constant or poisson",
-                path.display()
-            )));
-        }
-    }
-    let listed = read(path, flags.replay.speed.unwrap_or(1.0))?;
-    let length = listed.length();
-    let refused = |why: String| Err(Refusal::new(format!("--arrivals {}: {why}", path.display())));
-    if LONGEST < length {
-        return refused("the times are spread over more than a day; 24h is the most: add --speed, or cut the file".into());
-    }
-    if length <= flags.warmup {
-        let warmup = units::duration(flags.warmup);
-        return refused(format!(
-            "its times are over within --warmup {warmup}; shorten the warm-up"
-        ));
-    }
-    Ok(Some(Arrivals::Listed(listed)))
-}
-
-fn read(path: &Path, speed: f64) -> Result<Listed, Refusal> {
+/// Reads the file of `--arrivals`; its times pass so many times as fast.
+pub fn read(path: &Path, speed: f64) -> Result<Listed, Refusal> {
     if !path.exists() {
         return Err(Refusal::new(format!(
             "--arrivals {}: there is no such file; write constant, poisson, or the path of a file of times",
             path.display()
         )));
     }
-    let bytes = answer::file("--arrivals", path)?;
+    let bytes = file::bytes("--arrivals", path)?;
     let in_line = |line: usize, why: &str| {
         Refusal::new(format!("--arrivals {}:{}: {why}", path.display(), line + 1))
     };
@@ -163,13 +104,5 @@ mod tests {
         );
         assert!(why("\n \n").starts_with("--arrivals F: there is no time"));
         assert!(why("1 GET /\n").contains("F:1"));
-    }
-
-    #[test]
-    fn a_speed_is_a_factor() {
-        assert_eq!((speed("2"), speed("0.5x")), (Ok(2.0), Ok(0.5)));
-        for text in ["", "0", "-1", "fast", "inf", "NaN", "1e9"] {
-            assert!(speed(text).is_err(), "{text}");
-        }
     }
 }

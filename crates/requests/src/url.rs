@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 /// The place and the target of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Url {
-    pub(crate) endpoint: Endpoint,
+pub struct Url {
+    pub endpoint: Endpoint,
     /// The `Host` field.
-    pub(crate) host_field: String,
+    pub host_field: String,
     /// Path and query; placeholders in it stay as they were written.
-    pub(crate) target: String,
+    pub target: String,
 }
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Endpoint {
+pub enum Endpoint {
     /// A name or an address, and a port.
     Host(String, u16),
     /// A socket in the file system.
@@ -23,7 +23,7 @@ pub(crate) enum Endpoint {
 
 impl Url {
     /// As it is shown: in full.
-    pub(crate) fn shown(&self) -> String {
+    pub fn shown(&self) -> String {
         match &self.endpoint {
             Endpoint::Host(..) => format!("http://{}{}", self.host_field, self.target),
             Endpoint::Unix(path) => format!("unix:{}:{}", path.display(), self.target),
@@ -32,7 +32,7 @@ impl Url {
 }
 
 /// Reads an address, or says what is wrong with it and how to write it.
-pub(crate) fn parse(text: &str) -> Result<Url, String> {
+pub fn parse(text: &str) -> Result<Url, String> {
     if text.chars().any(char::is_control) {
         return Err("there are control characters in it; write them as %0A and so on".into());
     }
@@ -51,12 +51,25 @@ pub(crate) fn parse(text: &str) -> Result<Url, String> {
     Ok(Url {
         host_field: host_field(&host, port),
         endpoint: Endpoint::Host(host, port),
-        target: asked(target),
+        target: encoded(target),
     })
 }
 
+/// The same, or the `ws://…` of a WebSocket; says whether it is one.
+pub fn parse_with_socket(text: &str) -> Result<(Url, bool), String> {
+    match text.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => {
+            Ok((parse(&format!("http://{rest}"))?, true))
+        }
+        Some((scheme, _)) if scheme.eq_ignore_ascii_case("wss") => {
+            Err("wss:// (TLS) is not supported yet; write ws://".into())
+        }
+        _ => Ok((parse(text)?, false)),
+    }
+}
+
 /// Path and query of a request to a server that is named elsewhere.
-pub(crate) fn target(text: &str) -> Result<String, String> {
+pub fn target(text: &str) -> Result<String, String> {
     if !text.starts_with('/') {
         return Err(format!(
             "`{}` is no path: it begins with / and the server is named in the URL of the command",
@@ -66,7 +79,7 @@ pub(crate) fn target(text: &str) -> Result<String, String> {
     if text.chars().any(char::is_control) {
         return Err("there are control characters in the path; write them as %0A and so on".into());
     }
-    Ok(asked(text.split('#').next().unwrap_or_default()))
+    Ok(encoded(text.split('#').next().unwrap_or_default()))
 }
 
 fn unix(rest: &str) -> Result<Url, String> {
@@ -80,7 +93,7 @@ fn unix(rest: &str) -> Result<Url, String> {
     Ok(Url {
         endpoint: Endpoint::Unix(path.into()),
         host_field: "localhost".into(),
-        target: asked(&target),
+        target: encoded(&target),
     })
 }
 
@@ -100,7 +113,7 @@ fn without_scheme(text: &str) -> Result<&str, String> {
 }
 
 /// A host and a port, as `10.0.0.7:8080`, `[::1]:80` or `localhost:8080`.
-pub(crate) fn place(text: &str) -> Result<(String, u16), String> {
+pub fn place(text: &str) -> Result<(String, u16), String> {
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     match host_and_port(text) {
         Ok(_) if !has_port => Err("it names no port; write it like localhost:8080".into()),
@@ -160,18 +173,18 @@ fn host_field(host: &str, port: u16) -> String {
 }
 
 /// Path and query, with every character percent-encoded that is not allowed there; placeholders stay.
-fn asked(target: &str) -> String {
-    let mut asked = String::from(if target.starts_with('/') { "" } else { "/" });
+fn encoded(target: &str) -> String {
+    let mut encoded = String::from(if target.starts_with('/') { "" } else { "/" });
     let mut rest = target;
     while let Some(first) = rest.chars().next() {
         let placeholder = placeholder_length(rest);
         match placeholder {
-            Some(length) => asked.push_str(&rest[..length]),
-            None => push_encoded(first, &mut asked),
+            Some(length) => encoded.push_str(&rest[..length]),
+            None => push_encoded(first, &mut encoded),
         }
         rest = &rest[placeholder.unwrap_or(first.len_utf8())..];
     }
-    asked
+    encoded
 }
 
 /// The length of a placeholder that begins here. A malformed one is left for the code that fills placeholders to refuse.
@@ -180,13 +193,13 @@ fn placeholder_length(text: &str) -> Option<usize> {
     is_hole.then(|| text.find('}').map_or(text.len(), |end| end + 1))
 }
 
-fn push_encoded(character: char, asked: &mut String) {
+fn push_encoded(character: char, to: &mut String) {
     if character.is_ascii_graphic() && !"\"<>\\^`{|}".contains(character) {
-        asked.push(character);
+        to.push(character);
         return;
     }
     for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-        asked.push_str(&format!("%{byte:02X}"));
+        to.push_str(&format!("%{byte:02X}"));
     }
 }
 

@@ -7,17 +7,17 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use wire::Request;
 
-use super::curl_options::{Data, Meaning, OPTIONS};
-use super::shell_words;
-use crate::order::{answer, url};
-use url::Url;
+use crate::curl_options::{Data, Meaning, OPTIONS};
+use crate::shell_words;
+use crate::url::Url;
+use crate::{answer, file, url};
 
 /// A curl command's request.
-pub(super) struct Curl {
-    pub(super) url: Url,
-    pub(super) request: Request,
+pub(crate) struct Curl {
+    pub(crate) url: Url,
+    pub(crate) request: Request,
     /// What is said of options without effect.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// What the options have said so far.
@@ -43,7 +43,7 @@ struct Said {
 }
 
 /// Reads a command, or says what of it dyno does not do.
-pub(super) fn read(command: &str) -> Result<Curl, String> {
+pub(crate) fn read(command: &str) -> Result<Curl, String> {
     let mut words = shell_words::words(command)?.into_iter();
     match words.next() {
         Some(first) if first == "curl" || first.ends_with("/curl") => {}
@@ -197,7 +197,7 @@ impl Said {
             return Err(format!("{option} @-: standard input is not read here; name a file"));
         }
         self.has_file = true;
-        answer::file(option, Path::new(path)).map_err(|refusal| refusal.to_string())
+        file::bytes(option, Path::new(path)).map_err(|refusal| refusal.to_string())
     }
 
     /// `content`, `=content`, `name=content`, `@file` or `name@file`.

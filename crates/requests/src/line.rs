@@ -2,66 +2,67 @@
 
 use std::fmt;
 
+use lab::Refusal;
 use lab::source_file::SourceFile;
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use wire::{Ask, BodyRule, Expect, Request};
 
-use super::Wanted;
-use crate::order::{answer, url};
-use crate::shell::Refusal;
+use crate::Wanted;
+use crate::file::BODY_MAX_BYTES;
+use crate::{answer, url};
 
 /// How much a file may have.
-pub(super) struct Most {
+pub(crate) struct Most {
     requests: usize,
     /// Of all bodies together: those that are sent, and those that are expected.
     bodies_bytes: u64,
 }
 
 /// What fits into memory.
-pub(super) const MOST: Most = Most { requests: 1_000_000, bodies_bytes: answer::BODY_MAX_BYTES };
+pub(crate) const MOST: Most = Most { requests: 1_000_000, bodies_bytes: BODY_MAX_BYTES };
 
 /// One request, as a line writes it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Line {
+pub(crate) struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) method: Option<String>,
+    pub(crate) method: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) path: Option<String>,
+    pub(crate) path: Option<String>,
     #[serde(skip_serializing_if = "Fields::is_empty")]
-    pub(super) headers: Fields,
+    pub(crate) headers: Fields,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) body: Option<String>,
+    pub(crate) body: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) weight: Option<u32>,
+    pub(crate) weight: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) expect: Option<Expected>,
+    pub(crate) expect: Option<Expected>,
 }
 
 /// What must be answered, in the words of the `--expect-…` flags.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct Expected {
+pub(crate) struct Expected {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) status: Option<Status>,
+    pub(crate) status: Option<Status>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) body: Option<String>,
+    pub(crate) body: Option<String>,
     #[serde(skip_serializing_if = "Fields::is_empty")]
-    pub(super) headers: Fields,
+    pub(crate) headers: Fields,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged, expecting = "a status is a number such as 200, or \"2xx\", or \"any\"")]
-pub(super) enum Status {
+pub(crate) enum Status {
     Number(u16),
     Word(String),
 }
 
 /// Header fields in their order. A name that comes several times has a list.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Fields(pub(super) Vec<(String, String)>);
+pub(crate) struct Fields(pub(super) Vec<(String, String)>);
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "the value of a header field is a text, or a list of texts")]
@@ -130,14 +131,14 @@ impl Serialize for Fields {
 }
 
 /// The requests of a file, each with its weight if it has one.
-pub(super) struct Lines {
-    pub(super) asks: Vec<(Option<u32>, Ask)>,
+pub(crate) struct Lines {
+    pub(crate) asks: Vec<(Option<u32>, Ask)>,
     /// Whether the path of the URL is requested by any of them.
-    pub(super) use_path_of_url: bool,
+    pub(crate) use_path_of_url: bool,
 }
 
 /// Reads a file of requests; `base` and `wanted` are what the flags say.
-pub(super) fn read(
+pub(crate) fn read(
     source: &SourceFile,
     base: &Request,
     wanted: &Wanted,
@@ -195,14 +196,14 @@ pub(super) fn read(
 
 impl Line {
     /// Whether dyno would fill something in it.
-    pub(super) fn has_placeholder(&self) -> bool {
+    pub(crate) fn has_placeholder(&self) -> bool {
         let has = |text: &String| text.contains("{seq}") || text.contains("{random:");
         let mut texts = self.path.iter().chain(&self.body);
         texts.any(has) || self.headers.0.iter().any(|(name, value)| has(name) || has(value))
     }
 
     /// The request, with what the flags say of all requests.
-    pub(super) fn ask(&self, base: &Request, wanted: &Wanted) -> Result<Ask, String> {
+    pub(crate) fn ask(&self, base: &Request, wanted: &Wanted) -> Result<Ask, String> {
         if self.weight == Some(0) {
             return Err("a weight of 0 is never requested; leave the line out".into());
         }

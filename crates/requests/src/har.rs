@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use lab::Refusal;
 use lab::source_file::SourceFile;
 use serde::Deserialize;
 use units::counted;
 use wire::{Expect, Request};
 
-use super::Wanted;
-use super::line::{Expected, Fields, Line, Status};
-use crate::order::url;
-use crate::shell::Refusal;
+use crate::Wanted;
+use crate::line::{Expected, Fields, Line, Status};
+use crate::url;
 
 /// What was taken from a HAR file.
-pub(crate) struct Taken {
+pub struct Taken {
     /// A file of requests: a line each.
-    pub(crate) text: String,
+    pub text: String,
     /// What was taken, what was left out, and what to take care of.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -82,11 +82,11 @@ const LEFT_OUT: [&str; 12] = [
     "http2-settings",
 ];
 
-/// Fields that let in whoever sends them.
+/// With a request that has one of these fields, a server takes its sender for the user who was recorded.
 const SECRETS: [&str; 2] = ["cookie", "authorization"];
 
 /// The origin that a user names: `https://shop.example`.
-pub(crate) fn origin(text: &str) -> Result<String, String> {
+pub fn origin(text: &str) -> Result<String, String> {
     match split(text) {
         Some((origin, "" | "/")) => Ok(origin),
         _ => Err(format!(
@@ -97,7 +97,7 @@ pub(crate) fn origin(text: &str) -> Result<String, String> {
 }
 
 /// The requests that went to one origin: the given one, or that of the first request.
-pub(crate) fn take(source: &SourceFile, origin: Option<&str>) -> Result<Taken, Refusal> {
+pub fn take(source: &SourceFile, origin: Option<&str>) -> Result<Taken, Refusal> {
     let refused = |says: String| Refusal::new(format!("{}: {says}", source.name));
     let text = source.text.trim_start_matches('\u{feff}');
     let har: Har = serde_json::from_str(text).map_err(|error| {
@@ -252,7 +252,7 @@ fn line(entry: &Entry, target: &str) -> Result<Line, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::requests::line::{MOST, read};
+    use crate::line::{MOST, read};
     use expect_test::{Expect as Snapshot, expect};
 
     fn taken(text: &str, origin: Option<&str>) -> Result<Taken, String> {
