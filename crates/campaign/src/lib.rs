@@ -4,11 +4,13 @@
 mod checks;
 pub mod embedded;
 mod event;
+pub mod holding;
 mod lock;
 mod others;
 pub mod places;
 mod ports;
 pub mod project;
+pub mod race;
 mod remains;
 mod resources;
 mod resume;

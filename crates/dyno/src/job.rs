@@ -14,8 +14,8 @@ use terminal::progress::Progress;
 use units::count;
 
 use crate::interrupt::halt_on_interrupt;
-use crate::page;
 use crate::shell::Refusal;
+use archive::page;
 
 /// What a run needs.
 pub(crate) struct Job {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use crate::keep;
 use crate::shell::{Refusal, print};
+use archive::keep;
 use report::run::{self, Findings};
 
 /// Which chart, and in which colours.

@@ -12,8 +12,8 @@ use report::run::{Compared, Side};
 use requests::file;
 use store::Store;
 
-use crate::kept::{Named, compared, differ, named, number, store_of};
 use crate::shell::{ExitStatus, Refusal, print};
+use archive::kept::{Named, compared, differ, named, number, store_of};
 
 /// Compare two kept runs, two subjects of them, or two files of `dyno load`
 ///

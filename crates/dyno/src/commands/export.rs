@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use store::{RunId, Store};
 
-use crate::keep;
-use crate::kept::store_of;
-use crate::page::near;
-use crate::removal::in_words;
 use crate::shell::{ExitStatus, Refusal, print};
+use archive::keep;
+use archive::kept::store_of;
+use archive::page::near;
+use archive::removal::in_words;
 
 /// Write a run into one file, to be kept or shared; `dyno import` reads it
 #[derive(Args)]

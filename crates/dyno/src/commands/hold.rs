@@ -14,10 +14,10 @@ use report::verdict::ExplainedVerdict;
 use units::{count, duration};
 
 use crate::interrupt::{halt_on_interrupt, on_interrupt};
-use crate::keep;
 use crate::order::check_cpus;
-use crate::resources::{Available, Required, Resources};
 use crate::shell::{ExitStatus, Refusal, print};
+use archive::keep;
+use campaign::holding::{Available, Required, Resources};
 use machine::limits::{self, Machine};
 use requests::reach::find;
 use requests::url::{Endpoint, Url, parse_with_socket};

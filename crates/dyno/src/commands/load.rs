@@ -11,15 +11,14 @@ use report::load::{
 use report::render::{self, Screen};
 use report::run;
 
-use crate::feed::Feed;
 use crate::interrupt::halt_on_interrupt;
-use crate::keep;
 use crate::loads::Shelf;
 use crate::order::flags::LoadFlags;
 use crate::order::keeping::LikeTool;
 use crate::order::requirement::outcome;
 use crate::order::{self, Plan};
 use crate::shell::{ExitStatus, Refusal};
+use archive::keep;
 use machine::limits::{self, Machine};
 use requests::secret;
 use terminal::live::{Style, View};
@@ -110,7 +109,7 @@ fn press(
     flags: &LoadFlags,
 ) -> Result<(FinishedLoad, Result<(), Refusal>), Refusal> {
     let began_unix_ms = now_unix_ms();
-    let mut feed = Feed::open(&flags.feed, &plan.asked, plan.order.stop.duration)?;
+    let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
     let loaded = load::press(&plan.order, halt, &mut |glance| {

@@ -13,10 +13,10 @@ use lab::workload::Workload;
 use requests::answer;
 use wire::StatusRule;
 
-use crate::page::near;
-use crate::race::side::{self, Side};
-use crate::race::texts::{self, Asked, ExpectedBody, quoted};
 use crate::shell::{ExitStatus, Refusal, print};
+use archive::page::near;
+use campaign::race::side::{self, Side};
+use campaign::race::texts::{self, ExpectedBody, StatedRequest, quoted};
 
 /// Write a server of yours into the project: a subject, its workload and an experiment
 ///
@@ -126,7 +126,7 @@ fn files(
     Subject::parse(root, name, &subject).map_err(refused)?;
     let mut files = vec![subject];
     if flags.workload.is_none() {
-        let made = texts::workload(name, &asked(flags)?)?;
+        let made = texts::workload(name, &stated(flags)?)?;
         let text = experiment(name);
         let experiment = SourceFile { name: format!("experiments/{name}.toml"), text };
         Experiment::parse(name, experiment.clone()).map_err(refused)?;
@@ -165,12 +165,12 @@ fn manifest(flags: &NewFlags, workload: &str, here: &Path) -> Result<String, Ref
     Ok(format!("title = {}\nspeaks = [{}]\n{serving}", quoted(&flags.name), quoted(workload)))
 }
 
-fn asked(flags: &NewFlags) -> Result<Asked, Refusal> {
+fn stated(flags: &NewFlags) -> Result<StatedRequest, Refusal> {
     let body = flags.expect_body.as_deref();
     let expect = answer::expect(flags.expect_status, &[], body)?;
     let usual = if flags.body.is_some() { "POST" } else { "GET" };
     let path = &flags.path;
-    Ok(Asked {
+    Ok(StatedRequest {
         method: flags.method.clone().unwrap_or_else(|| usual.into()),
         target: if path.starts_with('/') { path.clone() } else { format!("/{path}") },
         fields: flags.header.clone(),

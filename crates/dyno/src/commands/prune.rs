@@ -7,9 +7,9 @@ use clap::Args;
 use lab::amounts;
 use store::RunSummary;
 
-use crate::kept::store_of;
-use crate::removal::Removal;
 use crate::shell::{ExitStatus, Refusal, print};
+use archive::kept::store_of;
+use archive::removal::Removal;
 
 /// Delete runs by their age, or all but the newest
 #[derive(Args)]

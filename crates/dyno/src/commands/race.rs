@@ -17,21 +17,21 @@ use terminal::progress;
 
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
+use crate::ceiling::{Ceiling, is_fixed};
 use crate::job::{Job, weighed};
-use crate::keep;
+use crate::order::asked::stated;
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::schedule;
-use crate::race::ceiling::{Ceiling, is_fixed};
-use crate::race::command_line;
-use crate::race::label::{Label, labels};
-use crate::race::look::{Look, differences, look};
-use crate::race::side::{self, Side};
-use crate::race::slices::{Slices, refuse_one_port};
-use crate::race::texts::{self, Asked, Course};
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
+use archive::keep;
+use campaign::race::label::{Label, labels};
+use campaign::race::look::{Look, differences, look};
+use campaign::race::side::{self, Side};
+use campaign::race::slices::{Slices, refuse_one_port};
+use campaign::race::texts::{self, Course};
 use requests::reach;
 use requests::url::Endpoint;
 use units::duration;
@@ -249,7 +249,7 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
     let workload = match standard(flags, &sides, project.as_ref())? {
         Some(workload) => workload,
-        None => texts::workload(texts::NAME, &Asked::of(&flags.asking, path(flags), texts::NAME)?)?,
+        None => texts::workload(texts::NAME, &stated(&flags.asking, path(flags), texts::NAME)?)?,
     };
     let experiment =
         texts::experiment(&labels, &workload.name, &load, &course(flags, &load, &labels)?)?;

@@ -8,10 +8,10 @@ use store::{RunId, RunSummary, Store};
 
 use super::charts::{self, ChartFlags};
 use crate::job::Job;
-use crate::keep;
-use crate::kept::{alike, kept, store_of};
-use crate::page::{leave, near};
 use crate::shell::{ExitStatus, Refusal, print};
+use archive::keep;
+use archive::kept::{alike, kept, store_of};
+use archive::page::{leave, near};
 use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::keep;
 use crate::shell::{self, ExitStatus, Refusal};
+use archive::keep;
 use requests::{file, har};
 
 /// Write a file of requests for `dyno load --requests` from what a browser recorded

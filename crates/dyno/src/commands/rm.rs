@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use store::{RunId, RunSummary};
 
-use crate::kept::store_of;
-use crate::removal::Removal;
 use crate::shell::{ExitStatus, Refusal};
+use archive::kept::store_of;
+use archive::removal::Removal;
 
 /// Delete runs and their pages
 #[derive(Args)]

@@ -21,11 +21,11 @@ use store::{RunId, Store};
 
 use super::report::{self, How, formats};
 use crate::job::{Job, weighed};
-use crate::keep;
 use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
+use archive::keep;
 use requests::reach;
 use terminal::progress;
 use units::count;

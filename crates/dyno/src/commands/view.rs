@@ -8,9 +8,9 @@ use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
-use crate::kept::store_of;
 use crate::shell::{ExitStatus, Refusal, print};
-use crate::view::View;
+use archive::kept::store_of;
+use archive::view::View;
 
 /// Show the kept runs to a browser on this machine: an index, each run's page, two compared
 ///

@@ -12,11 +12,10 @@ use requests::RequestSource;
 
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
-use crate::race::command_line;
-use crate::race::label::{Label, labels};
-use crate::race::side::Side;
-use crate::race::texts::{self, Asked, Course};
-use crate::shell::Refusal;
+use crate::shell::{Refusal, command_line};
+use campaign::race::label::{Label, labels};
+use campaign::race::side::Side;
+use campaign::race::texts::{self, Course};
 
 /// The run that these flags make, before its first load. A load that is only shown on a page needs no texts: a ramp, for
 /// example, is no experiment.
@@ -95,7 +94,7 @@ fn texts(
     let mut sources = vec![experiment.source];
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
-        let asked = Asked::of(&flags.asking, url.target.clone(), texts::LOAD)?;
+        let asked = order::asked::stated(&flags.asking, url.target.clone(), texts::LOAD)?;
         sources.push(texts::workload(texts::LOAD, &asked)?.source);
     }
     Ok(sources.into_iter().map(|source| (source.name, source.text)).collect())

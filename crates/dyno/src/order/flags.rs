@@ -12,11 +12,11 @@ use requests::answer;
 use requests::url::{self, Url};
 use wire::StatusRule;
 
+use super::feed::FeedFlags;
 use super::keeping::KeepingFlags;
 use super::requested::RequestsFlags;
 use super::requirement::RequireFlags;
 use super::schedule;
-use crate::feed::FeedFlags;
 
 /// `dyno load`
 #[derive(Args)]

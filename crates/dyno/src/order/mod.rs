@@ -1,6 +1,8 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
+pub(crate) mod asked;
 pub(crate) mod changes;
+pub(crate) mod feed;
 pub(crate) mod flags;
 pub(crate) mod keeping;
 mod requested;

@@ -11,29 +11,30 @@ use store::{RunId, RunSummary, Store};
 use units::counted;
 
 use crate::page::{self, near};
-use crate::shell::{Refusal, print};
+use lab::Refusal;
+use terminal::print;
 
 /// A store, and the folder of its pages.
-pub(crate) struct Removal {
-    pub(crate) store: Store,
+pub struct Removal {
+    pub store: Store,
     path: PathBuf,
     pages: PathBuf,
 }
 
 impl Removal {
-    pub(crate) fn open(project: Option<Project>, path: PathBuf) -> Result<Removal, Refusal> {
+    pub fn open(project: Option<Project>, path: PathBuf) -> Result<Removal, Refusal> {
         let project = project.map_or_else(Project::of_user, Ok)?;
         let store = Store::open(&path)?;
         Ok(Removal { store, pages: project.reports(&path), path })
     }
 
     /// Makes sure that no other dyno works on a run.
-    pub(crate) fn claim(&self, run: RunId) -> Result<Claim, Refusal> {
+    pub fn claim(&self, run: RunId) -> Result<Claim, Refusal> {
         Claim::stake(&self.path, run)
     }
 
     /// Prints what would be deleted.
-    pub(crate) fn show(&self, runs: &[RunSummary]) -> Result<(), Refusal> {
+    pub fn show(&self, runs: &[RunSummary]) -> Result<(), Refusal> {
         for run in runs {
             let page = self.page(run).filter(|page| page.is_file());
             print(&line("would delete", run, page.as_deref()))?;
@@ -42,11 +43,7 @@ impl Removal {
     }
 
     /// Deletes these runs, all of them or none, and then their pages; prints what was deleted. The runs are claimed.
-    pub(crate) fn delete(
-        &mut self,
-        runs: &[RunSummary],
-        claims: Vec<Claim>,
-    ) -> Result<(), Refusal> {
+    pub fn delete(&mut self, runs: &[RunSummary], claims: Vec<Claim>) -> Result<(), Refusal> {
         let numbers: Vec<RunId> = runs.iter().map(|run| run.id).collect();
         self.store.remove(&numbers)?;
         drop(claims);
@@ -94,7 +91,7 @@ fn line(what: &str, run: &RunSummary, page: Option<&Path>) -> String {
 }
 
 /// A run as it is named where something is done with it.
-pub(crate) fn in_words(run: &RunSummary) -> String {
+pub fn in_words(run: &RunSummary) -> String {
     if let Some(damage) = &run.damage {
         return format!("run {}, which is damaged ({damage})", run.id);
     }

@@ -9,9 +9,8 @@ use lab::record::Check;
 use lab::subject::Subject;
 use wire::{BodyRule, Expect};
 
-use super::label::Label;
-use super::texts;
 use crate::shell::Refusal;
+use campaign::race::{label::Label, texts};
 
 /// The file that the server answers with; it is removed in the end.
 pub(crate) struct Ceiling {

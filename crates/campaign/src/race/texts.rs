@@ -14,45 +14,45 @@ use load::{Arrivals, Load, Rate};
 use wire::{BodyRule, StatusRule};
 
 use super::label::Label;
-use crate::shell::Refusal;
+use lab::Refusal;
 
 /// How long a trial loads, where nothing else ends it.
-pub(crate) const USUAL: Duration = Duration::from_secs(3);
+pub const USUAL: Duration = Duration::from_secs(3);
 
 /// What the run, its experiment and its workload are called.
-pub(crate) const NAME: &str = "race";
+pub const NAME: &str = "race";
 
 /// The same of loads that are kept or repeated.
-pub(crate) const LOAD: &str = "load";
+pub const LOAD: &str = "load";
 
 /// How it is called in a refusal.
-pub(super) fn called(name: &str) -> &'static str {
+pub fn called(name: &str) -> &'static str {
     if name == NAME { "a race" } else { "a load that is kept or repeated" }
 }
 
 /// How long, how often, and under which conditions.
-pub(crate) struct Course {
+pub struct Course {
     /// `race` or `load`.
-    pub(crate) name: &'static str,
-    pub(crate) question: String,
+    pub name: &'static str,
+    pub question: String,
     /// None where `total` or the steps of the rate end a trial.
-    pub(crate) duration: Option<Duration>,
-    pub(crate) total: Option<u64>,
-    pub(crate) warmup: Duration,
-    pub(crate) timeout: Duration,
-    pub(crate) keep_alive: bool,
-    pub(crate) rounds: Option<u64>,
-    pub(crate) until_percent: Option<f64>,
-    pub(crate) limit: Option<Duration>,
-    pub(crate) isolate: bool,
-    pub(crate) check: bool,
-    pub(crate) seed: u64,
+    pub duration: Option<Duration>,
+    pub total: Option<u64>,
+    pub warmup: Duration,
+    pub timeout: Duration,
+    pub keep_alive: bool,
+    pub rounds: Option<u64>,
+    pub until_percent: Option<f64>,
+    pub limit: Option<Duration>,
+    pub isolate: bool,
+    pub check: bool,
+    pub seed: u64,
     /// How long the load stays with one side; none where whole trials follow one another.
-    pub(crate) slices: Option<Duration>,
+    pub slices: Option<Duration>,
 }
 
 /// The experiment.
-pub(crate) fn experiment(
+pub fn experiment(
     labels: &[Label],
     workload: &str,
     load: &Load,
@@ -132,19 +132,19 @@ fn of_load(load: &Load, what: &str) -> Result<String, Refusal> {
     })
 }
 
-/// What is asked, and what must be answered.
-pub(crate) struct Asked {
-    pub(crate) method: String,
-    pub(crate) target: String,
-    pub(crate) fields: Vec<(String, String)>,
-    pub(crate) send: String,
-    pub(crate) status: Option<StatusRule>,
-    pub(crate) answer_fields: Vec<(String, String)>,
-    pub(crate) body: ExpectedBody,
+/// A request, and what its answer must have.
+pub struct StatedRequest {
+    pub method: String,
+    pub target: String,
+    pub fields: Vec<(String, String)>,
+    pub send: String,
+    pub status: Option<StatusRule>,
+    pub answer_fields: Vec<(String, String)>,
+    pub body: ExpectedBody,
 }
 
 /// An expected body, as text where it is one.
-pub(crate) enum ExpectedBody {
+pub enum ExpectedBody {
     Any,
     Text(String),
     Length(u64),
@@ -153,7 +153,7 @@ pub(crate) enum ExpectedBody {
 
 impl ExpectedBody {
     /// Of a rule; the bytes of a file that is no text, or in which braces would be filled, are expected by their hash.
-    pub(crate) fn of(rule: &BodyRule, written: Option<&str>) -> ExpectedBody {
+    pub fn of(rule: &BodyRule, written: Option<&str>) -> ExpectedBody {
         match rule {
             BodyRule::Any => ExpectedBody::Any,
             BodyRule::Length(length) => ExpectedBody::Length(*length),
@@ -170,8 +170,8 @@ impl ExpectedBody {
 }
 
 /// The workload.
-pub(crate) fn workload(name: &str, asked: &Asked) -> Result<Workload, Refusal> {
-    let Asked { method, target, .. } = asked;
+pub fn workload(name: &str, asked: &StatedRequest) -> Result<Workload, Refusal> {
+    let StatedRequest { method, target, .. } = asked;
     let what = called(name);
     let mut text = format!("title = {}\n\n[[ask]]\n", quoted(&format!("{method} {target}")));
     text += &format!("request = {}\n", quoted(&format!("{method} {target} HTTP/1.1")));
@@ -216,17 +216,12 @@ fn table(key: &str, fields: &[(String, String)], what: &str) -> Result<String, R
 }
 
 /// The user's own command, run in this folder.
-pub(crate) fn own(
-    label: &Label,
-    workload: &str,
-    command: &str,
-    folder: &str,
-) -> Result<Subject, Refusal> {
+pub fn own(label: &Label, workload: &str, command: &str, folder: &str) -> Result<Subject, Refusal> {
     subject(label, workload, &format!("in = {}\nrun = {}\n", quoted(folder), quoted(command)), "")
 }
 
 /// A server that runs already.
-pub(crate) fn found(
+pub fn found(
     label: &Label,
     workload: &str,
     address: SocketAddr,
@@ -241,7 +236,7 @@ pub(crate) fn found(
 }
 
 /// The server that shows the ceiling.
-pub(crate) fn reference(label: &Label, workload: &str, command: &str) -> Result<Subject, Refusal> {
+pub fn reference(label: &Label, workload: &str, command: &str) -> Result<Subject, Refusal> {
     let serving = format!("in = \"/\"\nrun = {}\n", quoted(command));
     subject(label, workload, &serving, "tier = \"reference\"\n")
 }
@@ -257,7 +252,7 @@ fn subject(label: &Label, workload: &str, serving: &str, more: &str) -> Result<S
 }
 
 /// A text as TOML writes it: as JSON does, except for one character.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
@@ -303,7 +298,7 @@ mod tests {
         let Serving::Own(command, folder) = subject.serving else { panic!("its own") };
         assert_eq!(command.words(), ["sh", "-c", "a \"b\""]);
         assert_eq!(folder, Path::new("/tmp/a b"));
-        let asked = Asked {
+        let asked = StatedRequest {
             method: "POST".into(),
             target: "/a?b={seq}".into(),
             fields: vec![("X-Odd".into(), "a\"b".into())],

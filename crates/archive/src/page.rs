@@ -11,7 +11,7 @@ use crate::keep;
 use crate::kept::kept;
 
 /// Writes the run's page, whole or not at all.
-pub(crate) fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
+pub fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(pages)?;
     let path = path(pages, &findings.id, &findings.run.name);
     keep::write(&path, &run::page(findings))?;
@@ -19,7 +19,7 @@ pub(crate) fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf
 }
 
 /// The file of a run's page.
-pub(crate) fn path(pages: &Path, id: &str, name: &str) -> PathBuf {
+pub fn path(pages: &Path, id: &str, name: &str) -> PathBuf {
     pages.join(format!("{id}-{}.html", file_name(name)))
 }
 
@@ -31,14 +31,14 @@ fn file_name(name: &str) -> String {
 }
 
 /// The shortest path to a file from the current folder.
-pub(crate) fn near(path: &Path) -> String {
+pub fn near(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let inside = here.and_then(|here| path.strip_prefix(here).ok().map(Path::to_path_buf));
     inside.unwrap_or_else(|| path.to_path_buf()).display().to_string()
 }
 
 /// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
-pub(crate) fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
+pub fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
     let Ok(store) = Store::open_to_read(store) else { return };
     let Ok((run, trials, damaged)) = kept(&store, id) else { return };
     let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));

@@ -9,10 +9,10 @@ use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, Findings, Side, place};
 use store::{Damage, Extent, Kept, RunId, RunSummary, Store};
 
-use crate::shell::Refusal;
+use lab::Refusal;
 
 /// The store that a flag names, or else the one of the project; and the project, if it can be read.
-pub(crate) fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refusal> {
+pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refusal> {
     let project = Project::find();
     let path = match (flag, &project) {
         (Some(path), _) => path.to_path_buf(),
@@ -31,7 +31,7 @@ pub(crate) fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf)
 type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
 
 /// A run, its whole trials, and a sentence for each that is damaged.
-pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
+pub fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
     let run = store.run(id)?;
     let (mut trials, mut damaged) = (Vec::new(), Vec::new());
     for kept in store.trials(id, Extent::Whole)? {
@@ -50,7 +50,7 @@ pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
 }
 
 /// The runs of the experiment of which this is one, oldest first: those with trials whose own rows are not damaged.
-pub(crate) fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
+pub fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
     let name = store.run(id)?.name;
     let mut runs = store.runs()?;
     runs.retain(|run| run.name == name && run.damage.is_none() && 0 < run.kept);
@@ -60,9 +60,9 @@ pub(crate) fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal
 
 /// What one argument names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) run: RunId,
-    pub(crate) subject: Option<String>,
+pub struct Named {
+    pub run: RunId,
+    pub subject: Option<String>,
 }
 
 impl fmt::Display for Named {
@@ -75,7 +75,7 @@ impl fmt::Display for Named {
 }
 
 /// Either both are whole runs, or both subjects; and they are not the same.
-pub(crate) fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
+pub fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
     if a.subject.is_some() != b.subject.is_some() {
         return Err(Refusal::new(format!(
             "`{a}` and `{b}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice"
@@ -87,21 +87,21 @@ pub(crate) fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(crate) fn named(text: &str) -> Result<Named, Refusal> {
+pub fn named(text: &str) -> Result<Named, Refusal> {
     match text.split_once(':') {
         None => Ok(Named { run: number(text)?, subject: None }),
         Some((run, subject)) => Ok(Named { run: number(run)?, subject: Some(subject.into()) }),
     }
 }
 
-pub(crate) fn number(text: &str) -> Result<RunId, Refusal> {
+pub fn number(text: &str) -> Result<RunId, Refusal> {
     text.parse().map_err(|error: store::RunIdError| {
         Refusal::new(format!("{error}; two subjects of one run are `--run RUN SUBJECT SUBJECT`"))
     })
 }
 
 /// Both sides as they were kept, matched; refused if they do not match.
-pub(crate) fn compared<T>(
+pub fn compared<T>(
     store: &Store,
     a: &Named,
     b: &Named,

@@ -3,22 +3,22 @@
 use std::path::Path;
 
 use super::side::Side;
-use crate::shell::Refusal;
+use lab::Refusal;
 
 /// How a side is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Label {
+pub struct Label {
     /// For readers.
-    pub(crate) title: String,
+    pub title: String,
     /// For the store: of a-z, 0-9 and -.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 /// A longer title is cut.
 const LONGEST: usize = 32;
 
 /// A label for each side; the first of them are given.
-pub(crate) fn labels(sides: &[Side], given: &[String]) -> Result<Vec<Label>, Refusal> {
+pub fn labels(sides: &[Side], given: &[String]) -> Result<Vec<Label>, Refusal> {
     if sides.len() < given.len() {
         return Err(Refusal::new(format!(
             "--name: {} names for {} sides; leave some out",
@@ -39,8 +39,8 @@ pub(crate) fn labels(sides: &[Side], given: &[String]) -> Result<Vec<Label>, Ref
     let made = titles(sides);
     let titles: Vec<String> =
         made.iter().enumerate().map(|(at, made)| given.get(at).unwrap_or(made).clone()).collect();
-    let titles = told_apart(titles, " #");
-    let names = told_apart(titles.iter().map(|title| file_name(title)).collect(), "-");
+    let titles = made_unique(titles, " #");
+    let names = made_unique(titles.iter().map(|title| file_name(title)).collect(), "-");
     Ok(titles.into_iter().zip(names).map(|(title, name)| Label { title, name }).collect())
 }
 
@@ -120,7 +120,7 @@ fn file_name(title: &str) -> String {
 }
 
 /// The same texts with a number after each that has been there before.
-fn told_apart(texts: Vec<String>, before: &str) -> Vec<String> {
+fn made_unique(texts: Vec<String>, before: &str) -> Vec<String> {
     let mut apart: Vec<String> = Vec::new();
     for text in texts {
         let numbered = |number: usize| match number {

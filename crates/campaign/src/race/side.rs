@@ -5,17 +5,17 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use campaign::project::Project;
+use crate::project::Project;
 use lab::command::Command;
 use lab::source_file::nearest;
 use lab::subject::is_file_name;
 
-use crate::shell::Refusal;
+use lab::Refusal;
 use requests::url::{self, Endpoint, Url};
 
 /// One side, as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     /// A server that runs already.
     Found(Url),
     /// A folder with subject.toml.
@@ -30,7 +30,7 @@ pub(crate) enum Side {
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
 /// Reads a side; the project is asked for names, if there is one.
-pub(crate) fn read(text: &str, project: Option<&Project>) -> Result<Side, Refusal> {
+pub fn read(text: &str, project: Option<&Project>) -> Result<Side, Refusal> {
     let refused = |says: String| Refusal::new(format!("`{}`: {says}", text.escape_debug()));
     if is_address(text) {
         let url = url::parse(text).map_err(refused)?;

@@ -1,7 +1,7 @@
 //! Before the load: each side is asked once, so that one that cannot answer is known at once, and whether all of them do
 //! the same work is seen.
 
-use campaign::{Campaign, Entrant};
+use crate::{Campaign, Entrant};
 use lab::ask::ask;
 use lab::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use lab::subject::Serving;
@@ -15,17 +15,17 @@ use wire::Values;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What was seen of a side.
-pub(crate) struct Look {
-    pub(crate) title: String,
-    pub(crate) first: Check,
+pub struct Look {
+    pub title: String,
+    pub first: Check,
     /// It took another port than the one that it was given.
-    pub(crate) moved: Option<Fact>,
+    pub moved: Option<Fact>,
     /// That port.
-    pub(crate) moved_to: Option<u16>,
+    pub moved_to: Option<u16>,
 }
 
 /// Starts a side, asks it once, and ends it; one that runs already is only asked.
-pub(crate) fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
+pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
     let title = entrant.subject.title.clone();
     let fail = |kind, says: String| Outcome { kind, says };
     let workload = &campaign.workloads[0];
@@ -54,7 +54,7 @@ pub(crate) fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Resul
 }
 
 /// What differs between the first answers of the sides, against the first side: one sentence for each that differs.
-pub(crate) fn differences(looks: &[Look]) -> Vec<String> {
+pub fn differences(looks: &[Look]) -> Vec<String> {
     let Some((first, others)) = looks.split_first() else { return Vec::new() };
     others.iter().filter_map(|other| difference(first, other)).collect()
 }

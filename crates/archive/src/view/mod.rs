@@ -13,15 +13,15 @@ use report::markup::{Markup, markup};
 use store::{RunEnd, RunId, RunSummary, Store};
 
 use crate::kept::{alike, compared, differ, kept, named};
-use crate::shell::Refusal;
 use frame::framed;
+use lab::Refusal;
 use report::index::{self, IndexRow};
 use report::render::{Format, Screen, html};
 use report::run::{self, Brief, Findings, Glyphs};
 use report::trend::{self, RunFigures};
 
 /// One store, looked at.
-pub(crate) struct View {
+pub struct View {
     store: PathBuf,
     /// The project in which published figures are looked for that a run has not kept.
     root: Option<PathBuf>,
@@ -47,11 +47,11 @@ const LISTED: usize = 300;
 const FOLLOWED: usize = 100;
 
 impl View {
-    pub(crate) fn new(store: PathBuf, root: Option<PathBuf>) -> View {
+    pub fn new(store: PathBuf, root: Option<PathBuf>) -> View {
         View { store, root, turn: Mutex::default() }
     }
 
-    pub(crate) fn answer(&self, question: &Request) -> Response {
+    pub fn answer(&self, question: &Request) -> Response {
         let mut known = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = match question.path.as_str() {
             "/" => self.index(question.value("q").unwrap_or_default(), &mut known),

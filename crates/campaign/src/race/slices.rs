@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use campaign::Campaign;
+use crate::Campaign;
 use lab::amounts;
 use load::Load;
 
 use super::look::Look;
-use crate::shell::Refusal;
+use lab::Refusal;
 
 /// What `--slices` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slices {
+pub enum Slices {
     Off,
     Of(Duration),
 }
@@ -21,7 +21,7 @@ const USUAL: Duration = Duration::from_millis(100);
 
 impl Slices {
     /// Reads the flag.
-    pub(crate) fn parse(text: &str) -> Result<Slices, String> {
+    pub fn parse(text: &str) -> Result<Slices, String> {
         match text {
             "off" => Ok(Slices::Off),
             text => amounts::time(text).map(Slices::Of),
@@ -30,7 +30,7 @@ impl Slices {
 
     /// How long a slice of this load is; none where whole trials follow one another. Sessions, ramps, steps and a number
     /// of requests cannot be divided.
-    pub(crate) fn of(asked: Option<Slices>, load: &Load, total: Option<u64>) -> Option<Duration> {
+    pub fn of(asked: Option<Slices>, load: &Load, total: Option<u64>) -> Option<Duration> {
         let is_whole = match load {
             Load::Closed { .. } => total.is_some(),
             Load::Open { arrivals, .. } => total.is_some() || arrivals.length().is_some(),
@@ -45,7 +45,7 @@ impl Slices {
 }
 
 /// Sides that live at once cannot listen on one port.
-pub(crate) fn refuse_one_port(campaign: &Campaign, looks: &[Look]) -> Result<(), Refusal> {
+pub fn refuse_one_port(campaign: &Campaign, looks: &[Look]) -> Result<(), Refusal> {
     let experiment = &campaign.experiment;
     if experiment.slices.is_none() || experiment.conditions.isolate {
         return Ok(());

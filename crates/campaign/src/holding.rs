@@ -2,47 +2,47 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::shell::Refusal;
+use lab::Refusal;
 use units::{bytes, count, counted, time};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Required {
-    pub(crate) connections: u64,
+pub struct Required {
+    pub connections: u64,
     /// Addresses over which they are spread.
-    pub(crate) targets: u64,
+    pub targets: u64,
     /// The servers are on this machine, too.
-    pub(crate) is_loopback: bool,
+    pub is_loopback: bool,
     /// Local addresses that were given.
-    pub(crate) sources: Vec<IpAddr>,
+    pub sources: Vec<IpAddr>,
     /// Processes that were given.
-    pub(crate) parts: Option<u64>,
+    pub parts: Option<u64>,
     /// Begun each second.
-    pub(crate) per_second: f64,
+    pub per_second: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Available {
+pub struct Available {
     /// Files that a process may open.
-    pub(crate) files: u64,
+    pub files: u64,
     /// Files that the machine may still open.
-    pub(crate) files_of_all: u64,
+    pub files_of_all: u64,
     /// Local ports of one address towards one target.
-    pub(crate) ports: u64,
+    pub ports: u64,
     /// Bytes of available memory.
-    pub(crate) memory: Option<u64>,
+    pub memory: Option<u64>,
     /// The shortest accept queue of the servers, where they are on this machine.
-    pub(crate) backlog: Option<u32>,
+    pub backlog: Option<u32>,
 }
 
 /// How the connections are held.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Resources {
+pub struct Resources {
     /// Processes.
-    pub(crate) parts: u64,
+    pub parts: u64,
     /// Local addresses, in turn; if empty, the kernel chooses.
-    pub(crate) sources: Vec<IpAddr>,
+    pub sources: Vec<IpAddr>,
     /// The calculation, a line for each item.
-    pub(crate) sum: Vec<String>,
+    pub sum: Vec<String>,
 }
 
 /// Files of a holding process besides its connections.
@@ -59,7 +59,7 @@ const SOURCES_MAX: u64 = 250;
 
 impl Resources {
     /// Adds up, and refuses with the calculation if something is short.
-    pub(crate) fn weigh(required: &Required, available: Available) -> Result<Resources, Refusal> {
+    pub fn weigh(required: &Required, available: Available) -> Result<Resources, Refusal> {
         let per_part = available.files.saturating_sub(OTHERS).max(1);
         let parts =
             required.parts.unwrap_or_else(|| required.connections.div_ceil(per_part).max(1));

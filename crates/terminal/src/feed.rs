@@ -2,61 +2,20 @@
 //! a file that is written anew each second. A thread of its own writes; the load never waits for it.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use lab::Refusal;
 use load::{End, Glance, Recording};
-use report::load::{RequestSummary, Slice, Totals};
+use report::load::{Slice, Totals};
 
-use crate::keep;
-use crate::shell::Refusal;
+/// Where lines go, and its name.
+pub type Stream = (String, Box<dyn Write + Send>);
 
-#[derive(Args)]
-pub(crate) struct FeedFlags {
-    /// Write a line of JSON for each second, while the load is under way, to standard output (the report then goes to
-    /// standard error), or to a file: --stream=FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "-")]
-    pub(crate) stream: Option<PathBuf>,
-    /// Write the counts so far to this file each second and at the end, in OpenMetrics' text format
-    #[arg(long, value_name = "FILE")]
-    pub(crate) openmetrics: Option<PathBuf>,
-}
-
-impl FeedFlags {
-    /// Whether lines of JSON go to standard output, so that nothing else may.
-    pub(crate) fn is_on_stdout(&self) -> bool {
-        self.stream.as_deref() == Some(Path::new("-"))
-    }
-
-    /// Whether these lines appear on the user's terminal, where a live view would disturb them.
-    pub(crate) fn is_on_terminal(&self) -> bool {
-        self.is_on_stdout() && io::stdout().is_terminal()
-    }
-
-    /// Refuses what cannot be written, before anything starts.
-    pub(crate) fn check(&self, has_json: bool, loads: u32) -> Result<(), Refusal> {
-        if 1 < loads && (self.stream.is_some() || self.openmetrics.is_some()) {
-            return Err(Refusal::new(
-                "--stream and --openmetrics show one load; leave --repeat out, or them",
-            ));
-        }
-        if has_json && self.is_on_stdout() {
-            return Err(Refusal::new(
-                "--stream and --json both write to standard output; write --stream=FILE, or -o FILE for the results",
-            ));
-        }
-        if let Some(path) = self.stream.as_ref().filter(|_| !self.is_on_stdout()) {
-            keep::check("--stream", path)?;
-        }
-        self.openmetrics.as_ref().map_or(Ok(()), |path| keep::check("--openmetrics", path))
-    }
-}
+/// Writes the file of counts anew.
+pub type Page = Box<dyn FnMut(&Totals) -> Result<(), Refusal> + Send>;
 
 /// This many seconds may wait to be written. If more would, several become one line.
 const WAITING_MAX: usize = 16;
@@ -76,7 +35,7 @@ type Writer = JoinHandle<Result<(), Refusal>>;
 
 /// What is written while a load is under way.
 #[derive(Default)]
-pub(crate) struct Feed {
+pub struct Feed {
     writer: Option<(SyncSender<Parcel>, Writer)>,
     pending: Option<Slice>,
     /// What must not be mixed with what follows, and must wait for room.
@@ -89,28 +48,15 @@ pub(crate) struct Feed {
 
 impl Feed {
     /// Starts the thread that writes about this load, whose measured time is so long at most.
-    pub(crate) fn open(
-        flags: &FeedFlags,
-        asked: &RequestSummary,
+    pub fn open(
+        stream: Option<Stream>,
+        page: Option<Page>,
         longest: Option<Duration>,
     ) -> Result<Feed, Refusal> {
-        let stream: Option<Output> = match &flags.stream {
-            None => None,
-            Some(_) if flags.is_on_stdout() => {
-                Some(("standard output".into(), Box::new(io::stdout())))
-            }
-            Some(path) => {
-                let name = format!("--stream {}", path.display());
-                let file =
-                    File::create(path).map_err(|error| Refusal::new(format!("{name}: {error}")))?;
-                Some((name, Box::new(file)))
-            }
-        };
-        if stream.is_none() && flags.openmetrics.is_none() {
+        if stream.is_none() && page.is_none() {
             return Ok(Feed::default());
         }
-        let wants_totals = flags.openmetrics.is_some();
-        let page = flags.openmetrics.clone().map(|path| (path, asked.clone()));
+        let wants_totals = page.is_some();
         let (parcels, received) = sync_channel(WAITING_MAX);
         let write = move || write_all(&received, stream, page);
         let thread = thread::Builder::new().name("feed".into()).spawn(write);
@@ -121,7 +67,7 @@ impl Feed {
     }
 
     /// Adds what happened, and hands over each whole second.
-    pub(crate) fn watch(&mut self, glance: &Glance<'_>) {
+    pub fn watch(&mut self, glance: &Glance<'_>) {
         if self.writer.is_none() {
             return;
         }
@@ -170,7 +116,7 @@ impl Feed {
 
     /// Writes the rest and the end, and says what could not be written. A reader that has stopped reading is not waited
     /// for without end.
-    pub(crate) fn close(mut self, recording: &Recording) -> Result<(), Refusal> {
+    pub fn close(mut self, recording: &Recording) -> Result<(), Refusal> {
         if self.writer.is_none() {
             return Ok(());
         }
@@ -181,7 +127,7 @@ impl Feed {
         let until = Instant::now() + patience;
         let late = || {
             Err(Refusal::new(format!(
-                "--stream, --openmetrics: whoever reads them did not take the rest within {} s; it is lost",
+                "--stream, --openmetrics: the reader did not take the rest within {} s; it is lost",
                 patience.as_secs_f64()
             )))
         };
@@ -203,14 +149,11 @@ impl Feed {
     }
 }
 
-/// Where lines go, and its name.
-type Output = (String, Box<dyn Write + Send>);
-
 /// Writes until the load is over. An output that cannot be written is given up; the other one is not.
 fn write_all(
     parcels: &Receiver<Parcel>,
-    mut stream: Option<Output>,
-    mut page: Option<(PathBuf, RequestSummary)>,
+    mut stream: Option<Stream>,
+    mut page: Option<Page>,
 ) -> Result<(), Refusal> {
     let mut lost = Ok(());
     for parcel in parcels {
@@ -232,8 +175,8 @@ fn write_all(
                 }
             }
         }
-        if let (Some((path, asked)), Some(totals)) = (&page, parcel.totals)
-            && let Err(refusal) = keep::write_for("--openmetrics", path, &totals.openmetrics(asked))
+        if let (Some(write), Some(totals)) = (&mut page, parcel.totals)
+            && let Err(refusal) = write(&totals)
         {
             lost = Err(refusal);
             page = None;

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::shell::Refusal;
+use lab::Refusal;
 
 /// Refuses a path that could not be written after a long run.
-pub(crate) fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
+pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     let refused = |why: &str| {
         Err(Refusal::new(format!(
             "{flag} {}: {why}; name a file in a directory that you may write to",
@@ -34,7 +34,7 @@ pub(crate) fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
 }
 
 /// Writes the whole file or nothing. A link is followed; a device or a pipe is written as it is.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return File::options().write(true).open(path)?.write_all(text.as_bytes());
@@ -52,7 +52,7 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The same for the file that a flag names.
-pub(crate) fn write_for(flag: &str, path: &Path, text: &str) -> Result<(), Refusal> {
+pub fn write_for(flag: &str, path: &Path, text: &str) -> Result<(), Refusal> {
     write(path, text).map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
 }
 
@@ -64,7 +64,7 @@ fn directory(path: &Path) -> &Path {
 }
 
 /// A name beside a file, for what is renamed to it when it is whole.
-pub(crate) fn beside(path: &Path) -> PathBuf {
+pub fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     directory(path).join(format!(".{name}.{}.part", std::process::id()))
 }
