@@ -9,7 +9,7 @@ use crate::conformance::{Conformance, Spot};
 use crate::experiment::{Experiment, Point};
 
 /// One run of one experiment: what it was to do, where, and with which program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRecord {
     /// The experiment's name: its file's, without the ending.
     pub name: String,

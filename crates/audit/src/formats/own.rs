@@ -1,20 +1,10 @@
 //! What `dyno load --json` writes: an instrument's own results are examined by the same rules.
 
+use load::PERCENTILES;
 use serde_json::Value;
 
 use crate::row::{Limit, NoLimit, Row, Time};
 use crate::text::{figure_of, text_of};
-
-const PERCENTILES: [(&str, f64); 8] = [
-    ("p50_ns", 0.5),
-    ("p75_ns", 0.75),
-    ("p90_ns", 0.9),
-    ("p95_ns", 0.95),
-    ("p99_ns", 0.99),
-    ("p99_9_ns", 0.999),
-    ("p99_99_ns", 0.9999),
-    ("max_ns", 1.0),
-];
 
 pub(crate) fn rows(name: &str, value: &Value) -> Vec<Row> {
     let at = |pointer: &str| value.pointer(pointer).unwrap_or(&Value::Null);
@@ -34,7 +24,7 @@ pub(crate) fn rows(name: &str, value: &Value) -> Vec<Row> {
     let exact = |key: &str| figure_of(response, key).map(Time::exact);
     row.mean = row.time("mean_ns", exact("mean_ns"));
     row.shortest("min_ns", exact("min_ns"));
-    for (key, share) in PERCENTILES {
+    for (key, share) in PERCENTILES.into_iter().chain([("max_ns", 1.0)]) {
         let found = row.time(key, exact(key));
         row.percentile(share, found);
     }

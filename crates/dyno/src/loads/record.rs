@@ -46,7 +46,6 @@ pub(crate) fn of_run(
     Ok(RunRecord {
         name: texts::LOAD.into(),
         files,
-        is_quick: false,
         seed: plan.order.seed,
         began_unix_ms,
         dyno: campaign::version(),
@@ -59,7 +58,7 @@ pub(crate) fn of_run(
             ..Entry::default()
         }],
         plan: keys,
-        conformance: Vec::new(),
+        ..RunRecord::default()
     })
 }
 

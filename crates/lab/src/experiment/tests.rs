@@ -372,12 +372,7 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
             files: vec![("experiments/e.toml".into(), experiment.source.text.clone())],
             is_quick,
             seed: 0,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: Vec::new(),
-            conformance: Vec::new(),
+            ..RunRecord::default()
         };
         run.again()
     };

@@ -170,15 +170,10 @@ impl LoadsFile {
         let began_unix_ms = first.began_unix_ms.unwrap_or(0);
         let run = RunRecord {
             name: WORKLOAD.into(),
-            files: Vec::new(),
-            is_quick: false,
-            seed: 0,
             began_unix_ms,
-            dyno: String::new(),
             facts,
             entries: vec![Entry { name: name.into(), title: name.into(), ..Entry::default() }],
-            plan: Vec::new(),
-            conformance: Vec::new(),
+            ..RunRecord::default()
         };
         let point = first.order.load.point().ok_or("its load has no rate and no connections")?;
         let loads = loads.iter().map(One::stated).collect::<Result<_, _>>()?;

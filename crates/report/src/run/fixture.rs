@@ -52,14 +52,13 @@ pub(crate) fn run() -> RunRecord {
             file("workloads/echo-xml.toml", WORKLOAD),
             file("experiments/history/two-2011.csv", HISTORY),
         ],
-        is_quick: false,
         seed: 7,
         began_unix_ms: 1_795_267_680_000,
         dyno: "0.1.0".into(),
         facts: vec![fact("cpu.model", "A CPU"), fact("kernel", "Linux 6.18")],
         entries: entries(),
         plan,
-        conformance: Vec::new(),
+        ..RunRecord::default()
     }
 }
 
