@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use analysis::Gate;
 use campaign::project::Project;
+use lab::Refusal;
 use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, Findings, Side, place};
 use store::{Damage, Extent, Kept, RunId, RunSummary, Store};
-
-use lab::Refusal;
 
 /// The store that a flag names, or else the one of the project; and the project, if it can be read.
 pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refusal> {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use campaign::Claim;
 use campaign::project::Project;
+use lab::Refusal;
 use report::time::utc;
 use store::{RunId, RunSummary, Store};
 use units::counted;
 
 use crate::page::{self, near};
-use lab::Refusal;
 use terminal::print;
 
 /// A store, and the folder of its pages.

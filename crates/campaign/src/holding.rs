@@ -46,28 +46,28 @@ pub struct Resources {
 }
 
 /// Files of a holding process besides its connections.
-const OTHERS: u64 = 64;
+const OTHER_FILES: u64 = 64;
 /// Measured here: a TCP socket with its file and its place in an epoll, and what dyno keeps for it.
 const KERNEL_BYTES: u64 = 4_500;
 const OWN_BYTES: u64 = 700;
 /// More processes than this are never useful.
 const PARTS_MAX: u64 = 64;
-/// The kernel assigns half of an address' ports at once; for the others it searches all of them, each time.
-const EASY: u64 = 2;
+/// The kernel assigns one of this many of an address' ports at once; for the others it searches all of them, each time.
+const EASY_SHARE: u64 = 2;
 /// 127.0.0.1 to 127.0.0.250.
 const SOURCES_MAX: u64 = 250;
 
 impl Resources {
     /// Adds up, and refuses with the calculation if something is short.
     pub fn weigh(required: &Required, available: Available) -> Result<Resources, Refusal> {
-        let per_part = available.files.saturating_sub(OTHERS).max(1);
+        let per_part = available.files.saturating_sub(OTHER_FILES).max(1);
         let parts =
             required.parts.unwrap_or_else(|| required.connections.div_ceil(per_part).max(1));
         let each = required.connections.div_ceil(parts.max(1));
         let per_target = required.connections.div_ceil(required.targets.max(1));
         let addresses = match required.sources.len() as u64 {
             0 if required.is_loopback => {
-                per_target.div_ceil((available.ports / EASY).max(1)).max(1)
+                per_target.div_ceil((available.ports / EASY_SHARE).max(1)).max(1)
             }
             given => given.max(1),
         };
@@ -87,7 +87,7 @@ impl Resources {
                 ),
                 format!(
                     "raise the limit with `ulimit -n {}`, or hold fewer, or in more --parts (at most {PARTS_MAX})",
-                    each + OTHERS
+                    each + OTHER_FILES
                 ),
             );
         }
@@ -137,7 +137,7 @@ fn sum(
             "files    {} in {}, {} each; a process may open {}",
             count(required.connections),
             counted(parts, "process", "processes"),
-            count(each + OTHERS),
+            count(each + OTHER_FILES),
             count(available.files)
         ),
         format!(

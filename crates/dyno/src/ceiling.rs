@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use campaign::Campaign;
+use campaign::race::{label::Label, texts};
 use lab::command::shown;
 use lab::record::Check;
 use lab::subject::Subject;
 use wire::{BodyRule, Expect};
 
 use crate::shell::Refusal;
-use campaign::race::{label::Label, texts};
 
 /// The file that the server answers with; it is removed in the end.
 pub(crate) struct Ceiling {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::report::run::words::place_in;
+use archive::page;
 use campaign::project::Project;
 use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
 use lab::record::RunRecord;
@@ -15,7 +16,6 @@ use units::count;
 
 use crate::interrupt::halt_on_interrupt;
 use crate::shell::Refusal;
-use archive::page;
 
 /// What a run needs.
 pub(crate) struct Job {
@@ -81,7 +81,7 @@ pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
         let Ports::Short { needed, there, held_s } = ports else { continue };
         terminal::notice(&format!(
             "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
-             and there are {}; what fails for want of them is counted as our own: ask for less",
+             and there are {}; what fails because of that is counted as dyno's own failure; lower the load",
             campaign.experiment.source.name,
             place_in(Some(&campaign.experiment), *point),
             count(*needed),

@@ -197,7 +197,7 @@ impl Figure {
                 "correct answers inside the measured time, divided by that time",
             ),
             Figure::Offered => {
-                ("offered_per_s", PerSecond, "offered/s", "requests that the schedule asked for")
+                ("offered_per_s", PerSecond, "offered/s", "requests that were due by the schedule")
             }
             Figure::OnTime => (
                 "on_time_percent",

@@ -126,9 +126,9 @@ pub struct TrialRecord {
     pub launch: Option<Launch>,
     /// What was done for the conditions, and what could not be: `memory` = `1.5 GiB by cgroup v1`.
     pub conditions: Vec<Fact>,
-    /// Questions asked before and after the load.
+    /// Requests sent before and after the load, one by one, and their answers.
     pub checks: Vec<Check>,
-    /// The cheapest cases of the RFCs, asked before and after the load.
+    /// The cheapest cases of the RFCs, played before and after the load.
     pub spots: Vec<Spot>,
     /// The load, if the trial got that far.
     pub loaded: Option<LoadRecord>,
@@ -138,7 +138,7 @@ pub struct TrialRecord {
     pub series: Vec<Series>,
     /// How the subject's process ended: `exit status 0`, `signal 9 (KILL)`; empty if it never ran.
     pub exit: String,
-    /// Processes of the subject that did not end when they were asked to.
+    /// Processes of the subject that did not end at the signal, and were killed.
     pub killed: u32,
     /// The last of what it wrote to standard output and standard error.
     pub output_tail: Vec<u8>,
@@ -241,7 +241,7 @@ impl OutcomeKind {
     }
 }
 
-/// One question, asked on a connection of its own, and what came back.
+/// One request, sent on a connection of its own, and what came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// Before or after the load.
@@ -276,7 +276,7 @@ impl Check {
     }
 }
 
-/// When a question was asked.
+/// When a request was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Before,

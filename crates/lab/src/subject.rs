@@ -43,7 +43,7 @@ pub struct Subject {
     pub advice: Option<String>,
     /// Run once, in a copy of the folder.
     pub build: Vec<Command>,
-    /// How there comes to be a server: this is what is measured.
+    /// Where the server comes from: this is what is measured.
     pub serving: Serving,
     /// The command that prints the version.
     pub version: Option<Command>,
@@ -61,7 +61,7 @@ pub struct Subject {
     pub settings: Vec<Setting>,
 }
 
-/// How there comes to be a server.
+/// Where a subject's server comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serving {
     /// It is started for each trial, where it was built.
@@ -85,7 +85,7 @@ impl Serving {
     }
 }
 
-/// Where a server that runs already is found, and what it is asked for.
+/// Where a server that runs already is found, and what is requested of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     pub address: SocketAddr,

@@ -2,6 +2,7 @@
 
 use analysis::{Cell, ThenNow, ThenNowRow};
 use lab::figure::{Figure, Unit};
+use units::chosen;
 
 use crate::Findings;
 use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot, Trust};
@@ -10,7 +11,6 @@ use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
 use crate::run::words::number;
 use crate::written::Written;
-use units::chosen;
 
 /// The article's plots and peaks, with ours beside them.
 pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {

@@ -3,9 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use load::{Evidence, Failure};
+use units::{count, seconds};
 
 use crate::json::json_type;
-use units::{count, seconds};
 
 /// At most this many classes of failure are shown with their bytes.
 const CLASSES_SHOWN: usize = 3;

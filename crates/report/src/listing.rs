@@ -2,11 +2,11 @@
 //! for programs.
 
 use serde::Serialize;
+use units::count;
 
 use crate::grid::{Cell, lines};
 use crate::json::written;
 use crate::paint::{self, Ink, Line, wrapped};
-use units::count;
 
 #[derive(Serialize)]
 pub struct Listing {

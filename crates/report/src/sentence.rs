@@ -4,12 +4,12 @@
 
 use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
 use lab::figure::Figure;
+use units::digits;
 
 use crate::run::words::number;
 use crate::run::{race_sentences, trouble};
 use crate::written::{Written, as_written};
 use crate::{Findings, competing, held};
-use units::digits;
 
 /// A paragraph about each workload, and one about how far to trust them.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {

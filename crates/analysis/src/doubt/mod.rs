@@ -283,7 +283,7 @@ pub enum Doubt {
         case: String,
         /// What the subject did before.
         before: String,
-        /// What it did after the load, asked twice.
+        /// What it did after the load, in both attempts.
         after: String,
         others: usize,
     },

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use analysis::Gate;
 use host::{Request, Response, Status};
+use lab::Refusal;
 use report::markup::{Markup, markup};
 use store::{RunEnd, RunId, RunSummary, Store};
 
 use crate::kept::{alike, compared, differ, kept, named};
 use frame::framed;
-use lab::Refusal;
 use report::index::{self, IndexRow};
 use report::render::{Format, Screen, html};
 use report::run::{self, Brief, Findings, Glyphs};

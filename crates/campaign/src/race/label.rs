@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::side::Side;
 use lab::Refusal;
+
+use super::side::Side;
 
 /// How a side is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,7 +85,7 @@ fn short(side: &Side) -> String {
     }
 }
 
-/// What tells a side from the others of the same short title: its path, or the words that not all of them have.
+/// What distinguishes a side from others of the same short title: its path, or the words that not all of them have.
 fn long(side: &Side, sides: &[Side]) -> String {
     match side {
         Side::Found(url) => format!("{}{}", url.host_field, url.target),

@@ -1,5 +1,7 @@
-//! Before the load: each side is asked once, so that one that cannot answer is known at once, and whether all of them do
-//! the same work is seen.
+//! Before the load, one request is sent to each side: a side that cannot answer is known at once, and it is seen whether
+//! all of them do the same work.
+
+use units::count;
 
 use crate::{Campaign, Entrant};
 use lab::ask::ask;
@@ -8,7 +10,6 @@ use lab::subject::Serving;
 use lab::visit::{Visit, VisitSetup};
 use load::Halt;
 use std::time::Duration;
-use units::count;
 use wire::Values;
 
 /// How long a server that runs already may take for its first answer.
@@ -24,7 +25,7 @@ pub struct Look {
     pub moved_to: Option<u16>,
 }
 
-/// Starts a side, asks it once, and ends it; one that runs already is only asked.
+/// Starts a side, sends it one request, and ends it; one that runs already is only sent the request.
 pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
     let title = entrant.subject.title.clone();
     let fail = |kind, says: String| Outcome { kind, says };

@@ -5,13 +5,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::project::Project;
+use lab::Refusal;
 use lab::command::Command;
 use lab::source_file::nearest;
 use lab::subject::is_file_name;
-
-use lab::Refusal;
 use requests::url::{self, Endpoint, Url};
+
+use crate::project::Project;
 
 /// One side, as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Side {
 /// Words that only a shell understands.
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
-/// Reads a side; the project is asked for names, if there is one.
+/// Reads a side; names are looked up in the project, if there is one.
 pub fn read(text: &str, project: Option<&Project>) -> Result<Side, Refusal> {
     let refused = |says: String| Refusal::new(format!("`{}`: {says}", text.escape_debug()));
     if is_address(text) {

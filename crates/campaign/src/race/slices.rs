@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use lab::Refusal;
+
 use crate::Campaign;
 use lab::amounts;
 use load::Load;
 
 use super::look::Look;
-use lab::Refusal;
 
 /// What `--slices` says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub fn refuse_one_port(campaign: &Campaign, looks: &[Look]) -> Result<(), Refusa
     for (title, port) in moved {
         if let Some((other, _)) = earlier.iter().find(|(_, other)| *other == port) {
             return Err(Refusal::new(format!(
-                "{other} and {title} both insist on port {port}, and the sides of a race live at once: give each a \
+                "{other} and {title} both listen on port {port}, and the sides of a race run at the same time: give each a \
                  network of its own (--isolate), let whole trials follow one another (--slices off), or let them \
                  listen on `{{port}}` or the variable PORT"
             )));

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use lab::Refusal;
 use lab::amounts;
 use lab::experiment::Experiment;
 use lab::source_file::SourceFile;
@@ -14,7 +15,6 @@ use load::{Arrivals, Load, Rate};
 use wire::{BodyRule, StatusRule};
 
 use super::label::Label;
-use lab::Refusal;
 
 /// How long a trial loads, where nothing else ends it.
 pub const USUAL: Duration = Duration::from_secs(3);
@@ -170,22 +170,22 @@ impl ExpectedBody {
 }
 
 /// The workload.
-pub fn workload(name: &str, asked: &StatedRequest) -> Result<Workload, Refusal> {
-    let StatedRequest { method, target, .. } = asked;
+pub fn workload(name: &str, stated: &StatedRequest) -> Result<Workload, Refusal> {
+    let StatedRequest { method, target, .. } = stated;
     let what = called(name);
     let mut text = format!("title = {}\n\n[[ask]]\n", quoted(&format!("{method} {target}")));
     text += &format!("request = {}\n", quoted(&format!("{method} {target} HTTP/1.1")));
-    text += &table("send_header", &asked.fields, what)?;
-    if !asked.send.is_empty() {
-        text += &format!("send = {}\n", quoted(&asked.send));
+    text += &table("send_header", &stated.fields, what)?;
+    if !stated.send.is_empty() {
+        text += &format!("send = {}\n", quoted(&stated.send));
     }
-    text += &match asked.status {
+    text += &match stated.status {
         None | Some(StatusRule::Success) => String::new(),
         Some(StatusRule::Any) => "status = \"any\"\n".into(),
         Some(StatusRule::Exactly(status)) => format!("status = {status}\n"),
     };
-    text += &table("header", &asked.answer_fields, what)?;
-    text += &match &asked.body {
+    text += &table("header", &stated.answer_fields, what)?;
+    text += &match &stated.body {
         ExpectedBody::Any => String::new(),
         ExpectedBody::Text(body) => format!("body = {}\n", quoted(body)),
         ExpectedBody::Length(length) => format!("body_length = {length}\n"),
@@ -298,7 +298,7 @@ mod tests {
         let Serving::Own(command, folder) = subject.serving else { panic!("its own") };
         assert_eq!(command.words(), ["sh", "-c", "a \"b\""]);
         assert_eq!(folder, Path::new("/tmp/a b"));
-        let asked = StatedRequest {
+        let stated = StatedRequest {
             method: "POST".into(),
             target: "/a?b={seq}".into(),
             fields: vec![("X-Odd".into(), "a\"b".into())],
@@ -307,7 +307,7 @@ mod tests {
             answer_fields: Vec::new(),
             body: ExpectedBody::Text(odd.into()),
         };
-        let workload = workload(NAME, &asked).unwrap();
+        let workload = workload(NAME, &stated).unwrap();
         let BodyRule::Exactly(body) = &workload.questions[0].ask.expect.body else { panic!() };
         assert_eq!(body.constant(), Some(odd.as_bytes()));
         assert_eq!(workload.questions[0].method, "POST");

@@ -2,10 +2,10 @@
 
 use check::Target;
 use lab::subject::is_file_name;
-
-use crate::shell::Refusal;
 use requests::reach::{find, is_this_machine};
 use requests::url::{Endpoint, Url, parse_with_socket};
+
+use crate::shell::Refusal;
 
 /// A server to be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]

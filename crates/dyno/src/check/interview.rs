@@ -111,7 +111,7 @@ impl Interview<'_> {
             halt: self.halt,
         };
         let visit = Visit::begin(setup, subject, &built)
-            .map_err(|outcome| format!("it cannot be asked: {}", outcome.says))?;
+            .map_err(|outcome| format!("it cannot be checked: {}", outcome.says))?;
         let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
         let _ = visit.end();
         Ok((version, result))

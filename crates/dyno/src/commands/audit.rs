@@ -63,7 +63,7 @@ impl Unit {
 }
 
 const AFTER_HELP: &str = "\
-docs/audit.md has the rules. What a file does not carry cannot be asked, and is listed.
+docs/audit.md has the rules. A rule whose figures a file lacks is not applied, and is listed.
 
 Examples:
   # one result

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use archive::keep;
 use clap::Args;
 use load::{Arrivals, Halt, Load, Order, Rate, Recording, Stop, Target};
 use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 use crate::interrupt::halt_on_interrupt;
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::keep;
 use machine::limits::{self, Machine};
 use report::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use report::load::weigh;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use archive::keep;
 use clap::{Args, ValueEnum};
 
 use crate::shell::{Refusal, print};
-use archive::keep;
 use report::run::{self, Findings};
 
 /// Which chart, and in which colours.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use archive::keep;
 use check::FailOn;
 use clap::Args;
 use load::Halt;
@@ -15,7 +16,6 @@ use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::keep;
 use campaign::project::unknown;
 use campaign::roster::State;
 use campaign::{Lock, sweep};

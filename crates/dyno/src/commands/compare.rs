@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::{Better, Gate, GateAnswer, better};
+use archive::kept::{Named, compared, differ, named, number, store_of};
 use clap::Args;
 use lab::amounts;
 use lab::figure::{Figure, Fold};
@@ -13,7 +14,6 @@ use requests::file;
 use store::Store;
 
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::kept::{Named, compared, differ, named, number, store_of};
 
 /// Compare two kept runs, two subjects of them, or two files of `dyno load`
 ///

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use store::{RunId, Store};
-
-use crate::shell::{ExitStatus, Refusal, print};
 use archive::keep;
 use archive::kept::store_of;
 use archive::page::near;
 use archive::removal::in_words;
+use clap::Args;
+use store::{RunId, Store};
+
+use crate::shell::{ExitStatus, Refusal, print};
 
 /// Write a run into one file, to be kept or shared; `dyno import` reads it
 #[derive(Args)]

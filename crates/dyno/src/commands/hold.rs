@@ -4,6 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use archive::keep;
+use campaign::holding::{Available, Required, Resources};
 use clap::Args;
 use lab::amounts;
 use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread, usual_per_second};
@@ -11,16 +13,14 @@ use machine::sockets::listeners;
 use report::hold::{FinishedHold, document, json, lost_process, second, title};
 use report::render;
 use report::verdict::ExplainedVerdict;
+use requests::reach::find;
+use requests::url::{Endpoint, Url, parse_with_socket};
 use units::{count, duration};
 
 use crate::interrupt::{halt_on_interrupt, on_interrupt};
 use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::keep;
-use campaign::holding::{Available, Required, Resources};
 use machine::limits::{self, Machine};
-use requests::reach::find;
-use requests::url::{Endpoint, Url, parse_with_socket};
 use terminal::live::{HoldHeader, HoldView, Style};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets

@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::PathBuf;
 
+use archive::page::near;
+use archive::removal::in_words;
 use campaign::project::Project;
 use clap::Args;
 use store::{Imported, RunId, RunSummary, Store};
 
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::page::near;
-use archive::removal::in_words;
 
 /// Take over the runs of a file that `dyno export` wrote, or of another store
 #[derive(Args)]

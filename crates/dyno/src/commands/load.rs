@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use analysis::Requirement;
+use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use report::load::{
@@ -10,6 +11,7 @@ use report::load::{
 };
 use report::render::{self, Screen};
 use report::run;
+use requests::secret;
 
 use crate::interrupt::halt_on_interrupt;
 use crate::loads::Shelf;
@@ -18,9 +20,7 @@ use crate::order::keeping::LikeTool;
 use crate::order::requirement::outcome;
 use crate::order::{self, Plan};
 use crate::shell::{ExitStatus, Refusal};
-use archive::keep;
 use machine::limits::{self, Machine};
-use requests::secret;
 use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {

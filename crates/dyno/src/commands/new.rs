@@ -4,7 +4,10 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use archive::page::near;
 use campaign::project::{Project, unknown};
+use campaign::race::side::{self, Side};
+use campaign::race::texts::{self, ExpectedBody, StatedRequest, quoted};
 use clap::Args;
 use lab::experiment::Experiment;
 use lab::source_file::{ConfigError, SourceFile};
@@ -14,9 +17,6 @@ use requests::answer;
 use wire::StatusRule;
 
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::page::near;
-use campaign::race::side::{self, Side};
-use campaign::race::texts::{self, ExpectedBody, StatedRequest, quoted};
 
 /// Write a server of yours into the project: a subject, its workload and an experiment
 ///

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use archive::kept::store_of;
+use archive::removal::Removal;
 use campaign::{Claim, now_unix_ms};
 use clap::Args;
 use lab::amounts;
 use store::RunSummary;
 
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::kept::store_of;
-use archive::removal::Removal;
 
 /// Delete runs by their age, or all but the newest
 #[derive(Args)]

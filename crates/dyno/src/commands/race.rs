@@ -3,7 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use archive::keep;
 use campaign::project::Project;
+use campaign::race::label::{Label, labels};
+use campaign::race::look::{Look, differences, look};
+use campaign::race::side::{self, Side};
+use campaign::race::slices::{Slices, refuse_one_port};
+use campaign::race::texts::{self, Course};
 use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
 use clap::Args;
 use lab::amounts;
@@ -12,29 +18,23 @@ use lab::subject::{Serving, Subject, is_file_name};
 use lab::workload::Workload;
 use load::Load;
 use machine::limits::Machine;
+use requests::reach;
+use requests::url::Endpoint;
 use store::RunId;
 use terminal::progress;
+use units::duration;
 
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
 use crate::ceiling::{Ceiling, is_fixed};
 use crate::job::{Job, weighed};
-use crate::order::asked::stated;
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::schedule;
+use crate::order::stated;
 use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
-use archive::keep;
-use campaign::race::label::{Label, labels};
-use campaign::race::look::{Look, differences, look};
-use campaign::race::side::{self, Side};
-use campaign::race::slices::{Slices, refuse_one_port};
-use campaign::race::texts::{self, Course};
-use requests::reach;
-use requests::url::Endpoint;
-use units::duration;
 
 /// Race servers against each other: commands, addresses, folders or subjects
 ///
@@ -249,7 +249,10 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
     let workload = match standard(flags, &sides, project.as_ref())? {
         Some(workload) => workload,
-        None => texts::workload(texts::NAME, &stated(&flags.asking, path(flags), texts::NAME)?)?,
+        None => texts::workload(
+            texts::NAME,
+            &stated::request(&flags.asking, path(flags), texts::NAME)?,
+        )?,
     };
     let experiment =
         texts::experiment(&labels, &workload.name, &load, &course(flags, &load, &labels)?)?;

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use archive::keep;
+use archive::kept::{alike, kept, store_of};
+use archive::page::{leave, near};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, RunSummary, Store};
@@ -9,9 +12,6 @@ use store::{RunId, RunSummary, Store};
 use super::charts::{self, ChartFlags};
 use crate::job::Job;
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::keep;
-use archive::kept::{alike, kept, store_of};
-use archive::page::{leave, near};
 use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};

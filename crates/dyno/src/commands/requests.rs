@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use archive::keep;
 use clap::Args;
+use requests::{file, har};
 
 use crate::shell::{self, ExitStatus, Refusal};
-use archive::keep;
-use requests::{file, har};
 
 /// Write a file of requests for `dyno load --requests` from what a browser recorded
 #[derive(Args)]

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use archive::kept::store_of;
+use archive::removal::Removal;
 use clap::Args;
 use store::{RunId, RunSummary};
 
 use crate::shell::{ExitStatus, Refusal};
-use archive::kept::store_of;
-use archive::removal::Removal;
 
 /// Delete runs and their pages
 #[derive(Args)]

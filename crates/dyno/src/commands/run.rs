@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use archive::keep;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
 use campaign::{
@@ -17,7 +18,9 @@ use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
 use lab::record::{Fact, LOAD, RACE, RunRecord, TrialKey};
+use requests::reach;
 use store::{RunId, Store};
+use units::count;
 
 use super::report::{self, How, formats};
 use crate::job::{Job, weighed};
@@ -25,10 +28,7 @@ use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
-use archive::keep;
-use requests::reach;
 use terminal::progress;
-use units::count;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]

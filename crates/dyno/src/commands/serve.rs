@@ -13,13 +13,13 @@ use lab::amounts;
 use oracle::{Config, Delay, Fault, Listen, Oracle, Reply, Root, Stall, Truth};
 use report::chart::bars;
 use report::json::encoded;
+use requests::file;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
 use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
-use requests::file;
 
 /// `dyno serve`
 #[derive(Args)]

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use archive::kept::store_of;
+use archive::view::View;
 use clap::Args;
 use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::kept::store_of;
-use archive::view::View;
 
 /// Show the kept runs to a browser on this machine: an index, each run's page, two compared
 ///

@@ -129,7 +129,7 @@ pub(crate) struct ArrivingFlags {
     pub(crate) max_connections: Option<usize>,
 }
 
-/// What is asked, and what must be answered: the same for a load and for a race.
+/// What is requested, and what must be answered: the same for a load and for a race.
 #[derive(Args)]
 pub(crate) struct AskingFlags {
     /// The request's method [GET, or POST if there is a body]

@@ -1,6 +1,5 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
-pub(crate) mod asked;
 pub(crate) mod changes;
 pub(crate) mod feed;
 pub(crate) mod flags;
@@ -8,6 +7,7 @@ pub(crate) mod keeping;
 mod requested;
 pub(crate) mod requirement;
 pub(crate) mod schedule;
+pub(crate) mod stated;
 pub(crate) mod words;
 
 use std::net::{IpAddr, UdpSocket};

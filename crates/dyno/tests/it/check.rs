@@ -252,7 +252,7 @@ fn subjects_are_started_for_it_and_gone_afterwards() {
     let ran = lab.dyno(&[&["check", "good"], &few[..]].concat()).status(0);
     let _ = ran.stdout_has("good · A subject").stdout_has("page /hello").stdout_has("2 pass");
     let both = lab.dyno(&[&["check", "--all"], &few[..]].concat()).status(2);
-    let both = both.stdout_has("good").stdout_has("not checked: it cannot be asked: ");
+    let both = both.stdout_has("good").stdout_has("not checked: it cannot be checked: ");
     let _ = both.stdout_has("it ended before it answered: exit status 3 (`no`)");
     let unknown = lab.dyno(&["check", "god"]).status(2);
     let _ = unknown.stderr_has("unknown subject `god`; did you mean `good`?");

@@ -1,7 +1,6 @@
 //! Findings of an audit in words: what speaks against a row, why that matters, and what to do.
 
 use audit::{Finding, Mark, NoLimit, Row, Rule, Why};
-
 use units::{count, digits, percent, rate, time, trimmed};
 
 /// A rule in a few words.

@@ -1,7 +1,6 @@
 //! Where a value is on paper, and which round values an axis names.
 
 use lab::figure::Unit;
-
 use units::trimmed;
 
 /// Maps values to places on paper.

@@ -1,11 +1,12 @@
 //! A check as a document: first what is broken, with its bytes; then what is doubtful, what cannot be said, and the
 //! sums.
 
+use units::duration;
+
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
 use check::{Area, CaseVerdict, Finding, Report, Target, VerdictCounts, stamp};
-use units::duration;
 
 use super::excerpt::{Cut, lines as excerpt};
 use super::repeat::command;

@@ -7,12 +7,12 @@ mod table;
 use std::borrow::Cow;
 
 use analysis::{Gravity, Verdict, Worth};
+use units::count;
 
 use crate::markup::Markup;
 use crate::paint::Line;
 pub use marks::{Mark, Marks};
 pub use table::{Align, Cell, Column, MORE, Row, Sign, Table, View};
-use units::count;
 
 /// A whole report.
 #[derive(Clone, Debug, Default)]

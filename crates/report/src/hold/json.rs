@@ -6,12 +6,12 @@ use lab::hold::{Kind, LostProcess, SentText};
 use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau};
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::seconds;
 
 use super::document::sentence;
 use super::{FinishedHold, lost_process};
 use crate::json::{DistributionJson, json_type, written};
 use crate::verdict::ExplainedVerdict;
-use units::seconds;
 
 const SCHEMA: &str = "dyno.hold/2";
 

@@ -5,11 +5,11 @@ pub(crate) mod json;
 
 use lab::hold::{HoldSpec, LostProcess};
 use load::Holding;
+use units::{count, counted};
 
 use crate::verdict::ExplainedVerdict;
 pub use document::{document, second};
 pub use json::json;
-use units::{count, counted};
 
 /// What was held, and how.
 pub struct FinishedHold {

@@ -1,5 +1,7 @@
 //! The end report of a load as a document.
 
+use units::{bytes, count, nanos, percent, rate, tight, time};
+
 use super::{FinishedLoad, answers, requirements, sentence, words};
 use crate::chart::bars;
 use crate::document::{
@@ -13,7 +15,6 @@ use analysis::{
     offered_per_s, on_time, throughput_per_s,
 };
 use load::{Arrivals, Distribution, Failure, Load, SECOND};
-use units::{bytes, count, nanos, percent, rate, tight, time};
 
 /// The whole report.
 pub fn document(run: &FinishedLoad) -> Document {

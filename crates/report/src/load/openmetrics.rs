@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use load::{Distribution, Failure, Nanos, Tally};
-
 use requests::RequestSource;
 
 use super::RequestSummary;

@@ -6,6 +6,7 @@ use analysis::{Estimate, JudgedTrial, Reason, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::counted;
 
 use super::{FinishedLoad, words};
 use crate::Findings;
@@ -14,7 +15,6 @@ use crate::doubt::By;
 use crate::json::written;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};
-use units::counted;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/2";
 

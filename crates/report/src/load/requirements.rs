@@ -1,12 +1,12 @@
 //! What was required of a load, and whether it was met: in words and as JSON.
 
 use analysis::{JudgedRequirement, Required, RequirementAnswer, WhyUnknown};
+use units::{self, count, fixed};
 
 use super::FinishedLoad;
 use crate::document::{Block, Entry, Tone};
 use crate::json::json_type;
 use crate::verdict::ExplainedVerdict;
-use units::{self, count, fixed};
 
 /// A line for each requirement, and why it cannot be judged where it cannot.
 pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {

@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 
 const EXPERIMENT: &str = r#"
 question = "Which of two answers, and how fast?"
-article = "Two servers (nobody, May 2011)"
+article = "Two servers (Author, May 2011)"
 subjects = ["quick", "evil", "absent"]
 workload = "echo-xml"
 load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = "0s", timeout = "5s" }

@@ -10,6 +10,7 @@ use analysis::{
 };
 use lab::experiment::Point;
 use lab::figure::Unit;
+use units::count;
 
 use super::{Findings, conformance, results, trouble};
 use crate::document::{
@@ -17,7 +18,6 @@ use crate::document::{
 };
 use crate::held as pictures;
 use crate::written::Written;
-use units::count;
 
 /// The columns of a plateau, and which go first where room is short.
 const USUAL: [(HeldFigure, u8); 23] = [

@@ -2,11 +2,11 @@
 
 use analysis::{Placed, Row, Table, Verdict};
 use lab::figure::Figure;
+use units::count;
 
 use super::{Findings, conformance, words};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::written::Written;
-use units::count;
 
 /// Figures besides the throughput, and how soon each is left out where room is short.
 const USUAL: [(Figure, u8); 12] = [

@@ -2,12 +2,12 @@
 
 use analysis::{Cell as Pair, ThenNow, ThenNowRow};
 use lab::figure::Figure;
+use units::{chosen, digits};
 
 use super::{Findings, words};
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
 use crate::written::Written;
-use units::{chosen, digits};
 
 /// None if the experiment has no article's figures.
 pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {

@@ -7,10 +7,10 @@ use lab::figure::Figure;
 use lab::record::OutcomeKind;
 use lab::schedule::Schedule;
 use load::Rate;
+use units::{chosen, count, duration, percent};
 
 use crate::load::words::of_arrivals;
 use crate::written;
-use units::{chosen, count, duration, percent};
 
 /// How a trial ended, as it reads after "not measured:".
 pub fn outcome(kind: OutcomeKind) -> &'static str {

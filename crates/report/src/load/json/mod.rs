@@ -6,6 +6,8 @@ mod windows;
 
 use std::collections::BTreeMap;
 
+use units::seconds;
+
 use crate::evidence::EvidenceJson;
 use crate::json::{DistributionJson, json_type, written};
 use analysis::{
@@ -15,7 +17,6 @@ use analysis::{
 use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
-use units::seconds;
 
 use super::answers::AnswersJson;
 use super::requirements::RequirementJson;

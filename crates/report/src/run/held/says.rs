@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use analysis::{Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps};
 use lab::experiment::{Experiment, Shape};
 use lab::figure::Unit;
+use units::{count, duration};
 
 use super::super::words;
 use super::shown_in;
 use crate::written::number;
-use units::{count, duration};
 
 /// How often it was measured.
 pub(super) fn rounds(subjects: &[(&Ramps, &HeldSubject)]) -> String {

@@ -8,7 +8,7 @@ use super::method;
 use crate::shell::Refusal;
 
 /// The request of these flags to this target; `name` is what the workload is called.
-pub(crate) fn stated(
+pub(crate) fn request(
     asking: &AskingFlags,
     target: String,
     name: &'static str,
