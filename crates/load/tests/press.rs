@@ -211,3 +211,23 @@ fn running_out_of_ports_is_our_own_failure() {
     assert_eq!(recording.total.failures(Failure::NoPorts), recording.total.failed_in_all());
     assert!(0 < recording.total.failed_in_all());
 }
+
+/// The thread that collects may stand still, and learn late what the lanes have done: they end ahead of what they have.
+#[test]
+fn a_halt_that_is_noticed_late_leaves_nothing_out_of_the_measured_time() {
+    let oracle = oracle(Config::default());
+    let load = Load::Open { arrivals: constant("900"), connections: 9, max_connections: 99 };
+    let stop = Stop { total: None, duration: Some(Duration::from_secs(60)) };
+    let order = Order { stop, ..order(target(&oracle), "/hello", hello(), load) };
+    let halt = Halt::default();
+    let recording = press(&order, &halt, &mut |glance| {
+        // As if this thread had no CPU until the lanes are some windows ahead.
+        while !halt.is_asked() && oracle.truth().requests < glance.total.attempted + 600 {
+            std::thread::yield_now();
+        }
+        halt.ask();
+    });
+    let recording = recording.unwrap();
+    let scheduled = recording.scheduled_until.unwrap() - recording.measured_from;
+    assert_eq!(recording.total.due * 1_000_000_000, 900 * scheduled);
+}
