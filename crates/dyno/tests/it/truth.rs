@@ -7,10 +7,9 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use oracle::{Config, Fault};
-use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::rig::{Going, Rig};
+use crate::rig::Rig;
 
 fn number(json: &Value, path: &str) -> f64 {
     json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path}: {json}"))
@@ -246,15 +245,9 @@ fn a_dyno_that_was_stopped_does_not_blame_the_server() {
 /// A load with a stop in the middle; the classes of its failures, if the server is blamed for many of them.
 fn stopped(flags: [&str; 2]) -> Result<(), String> {
     let rig = Rig::new();
-    let all = ["load", "{url}/hello", "-d", "3s", "--timeout", "500ms", "--json", "--no-live"];
-    let going = Going::start(rig.command(&[&all[..], &flags].concat()));
-    while rig.requests() < 100 {
-        thread::yield_now();
-    }
-    going.signal(Signal::STOP);
-    thread::sleep(Duration::from_millis(1_200));
-    going.signal(Signal::CONT);
-    let json = going.end().json();
+    let all = ["load", "{url}/hello", "-d", "50s", "--timeout", "500ms", "--json", "--no-live"];
+    let pause = Duration::from_millis(1_200);
+    let json = rig.dyno_stopped(&[&all[..], &flags].concat(), pause).status(130).json();
     check(&format!("{flags:?}, frozen"), &json);
     assert_eq!(json["verdict"]["word"], "invalid", "{json:#}");
     let doubts = json["verdict"]["doubts"].as_array().unwrap();
