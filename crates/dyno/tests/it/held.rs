@@ -117,7 +117,8 @@ fn answers_that_end_are_lost_by_their_cause_and_begun_again_only_if_that_is_want
 #[test]
 fn a_dyno_killed_in_the_middle_of_a_ramp_leaves_nothing_and_the_run_goes_on() {
     in_one_of_five(|| {
-        let lab = faulty("notes", RAMP);
+        // The last step is long enough for a kill that comes late.
+        let lab = faulty("notes", &RAMP.replace("every = '1s'", "every = '4s'"));
         let going = lab.start(&["run", "x"]);
         let pid = going.pid();
         until("the second step has begun", || lab.note("faulty", "second-step").is_some());

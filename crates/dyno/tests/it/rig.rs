@@ -3,7 +3,6 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -14,6 +13,7 @@ use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+pub(crate) use crate::again::in_one_of_five;
 use crate::lab_rig::until;
 
 /// No run of the tests takes longer.
@@ -286,15 +286,6 @@ impl Ran {
 impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}\n--- stdout\n{}\n--- stderr\n{}", self.status, self.stdout, self.stderr)
-    }
-}
-
-/// Repeats a test in which time itself is measured. A busy machine may keep any program waiting for longer than the test
-/// allows for, but not in each attempt; a fault of dyno's is there in all of them.
-#[track_caller]
-pub(crate) fn in_one_of_five(attempt: impl Fn()) {
-    if (1..5).all(|_| catch_unwind(AssertUnwindSafe(&attempt)).is_err()) {
-        attempt();
     }
 }
 

@@ -80,8 +80,9 @@ fn check(name: &str, json: &Value) {
     assert_eq!(at("/response/censored"), given_up + under_way, "{name}");
     assert_eq!(at("/service/count"), at("/first_byte/count"), "{name}");
     assert!((correct..=at("/response/count")).contains(&at("/service/count")), "{name}");
+    let longest_ns = number(json, "/order/timeout_s") * 2e9;
     for which in ["response", "service", "first_byte", "late", "blocked", "connect"] {
-        distribution(&format!("{name}: {which}"), &json[which]);
+        distribution(&format!("{name}: {which}"), &json[which], longest_ns);
     }
 
     let windows = json["windows"].as_array().unwrap();
@@ -100,8 +101,8 @@ fn check(name: &str, json: &Value) {
     assert!(ids.iter().all(|doubt| doubt["id"] != "books"), "{name}: {ids:#?}");
 }
 
-/// The printed figures of a distribution match its histogram.
-fn distribution(name: &str, json: &Value) {
+/// The printed figures of a distribution match its histogram, which counts what is longer than the longest as that.
+fn distribution(name: &str, json: &Value, longest_ns: f64) {
     let histogram = histogram(json);
     assert_eq!(histogram.len(), json["count"].as_u64().unwrap(), "{name}");
     if histogram.is_empty() {
@@ -113,7 +114,9 @@ fn distribution(name: &str, json: &Value) {
     }
     assert_eq!(json["max_ns"].as_u64(), Some(histogram.max()), "{name}");
     let (mean, about) = (json["mean_ns"].as_f64().unwrap(), histogram.mean());
-    assert!((mean - about).abs() <= about * 0.002 + 1.0, "{name}: {mean} {about}");
+    let is_whole = (histogram.max() as f64) < longest_ns * 0.999;
+    assert!(!is_whole || (mean - about).abs() <= about * 0.002 + 1.0, "{name}: {mean} {about}");
+    assert!(about <= mean * 1.002 + 1.0, "{name}: {mean} {about}");
 }
 
 const LOADS: [(&str, &[&str]); 5] = [
@@ -227,7 +230,8 @@ fn a_stop_in_the_middle_leaves_no_figure_out_of_step() {
         let windows = measured_s * 10.0;
         assert!((windows - windows.round()).abs() < 1e-6, "it ends with a window: {measured_s}");
         if flags[0] == "-r" {
-            assert_eq!(number(&json, "/rate/offered_per_s"), 900.0);
+            let offered = number(&json, "/rate/offered_per_s");
+            assert!((offered - 900.0).abs() < 1e-6, "{offered}");
         }
     }
 }
