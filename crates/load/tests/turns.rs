@@ -70,8 +70,15 @@ fn only_one_side_is_under_load_at_a_time_and_each_keeps_its_connections() {
             assert!(400_000_000 <= own, "the clock stood still in the turns of others: {own}");
         }
         all.sort_unstable();
-        let order: Vec<usize> = all.iter().map(|(_, _, side)| *side).take(12).collect();
-        assert_eq!(order, [1, 2, 0, 0, 2, 1, 1, 2, 0, 0, 2, 1]);
+        let order: Vec<usize> = all.iter().map(|(_, _, side)| *side).collect();
+        // A side whose time is over has no more turns; on a busy machine, one long turn may be enough for that.
+        let mut left = [0, 1, 2].map(|side| order.iter().filter(|it| **it == side).count());
+        let rounds = [1, 2, 0, 0, 2, 1].into_iter().cycle().filter(|side| {
+            let has_one = 0 < left[*side];
+            left[*side] -= usize::from(has_one);
+            has_one
+        });
+        assert_eq!(order, rounds.take(order.len()).collect::<Vec<_>>());
         for pair in all.windows(2) {
             assert!(pair[0].1 + 3_000_000 <= pair[1].0, "a gap lies between two turns: {pair:?}");
         }

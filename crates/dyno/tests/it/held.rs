@@ -6,7 +6,7 @@ use lab::record::{OutcomeKind, TrialRecord};
 use load::{Holding, Loss, Plateau};
 use rustix::process::Signal;
 
-use crate::lab_rig::{Lab, ORACLE, until};
+use crate::lab_rig::{Lab, ORACLE, not_tested, until};
 use crate::rig::in_one_of_five;
 
 /// Two steps of four, each measured for more than half a second.
@@ -74,16 +74,22 @@ fn a_ramp_is_run_kept_and_gone() {
 
 #[test]
 fn a_server_that_dies_in_the_second_step_is_a_result_and_the_first_step_is_kept() {
-    let lab = faulty("dies", &RAMP.replace("connections = 8", "connections = 12"));
-    lab.dyno(&["run", "x"]).status(2).stderr_has("died: ").stderr_has("nothing was measured");
-    let trial = lab.trial();
-    assert_eq!(trial.outcome.kind, OutcomeKind::Died);
-    assert!(trial.outcome.says.contains("the load began: signal 9 (KILL)"), "{:?}", trial.outcome);
-    assert_eq!(trial.output_tail, b"no more of you\n");
-    let holding = holding(&trial);
-    assert!(holding.was_halted);
-    assert_eq!((holding.plateaus[0].open, holding.plateaus[0].lost_in_all()), (4, 0));
-    assert!(holding.closed_at < 3_000_000_000, "the third step was not waited for");
+    in_one_of_five(|| {
+        let lab = faulty("dies", &RAMP.replace("connections = 8", "connections = 12"));
+        lab.dyno(&["run", "x"]).status(2).stderr_has("died: ").stderr_has("nothing was measured");
+        let trial = lab.trial();
+        assert_eq!(trial.outcome.kind, OutcomeKind::Died);
+        assert!(
+            trial.outcome.says.contains("the load began: signal 9 (KILL)"),
+            "{:?}",
+            trial.outcome
+        );
+        assert_eq!(trial.output_tail, b"no more of you\n");
+        let holding = holding(&trial);
+        assert!(holding.was_halted);
+        assert_eq!((holding.plateaus[0].open, holding.plateaus[0].lost_in_all()), (4, 0));
+        assert!(holding.closed_at < 3_000_000_000, "the third step was not waited for");
+    });
 }
 
 #[test]
@@ -100,18 +106,20 @@ fn a_server_that_stops_sending_without_closing_is_silent() {
 
 #[test]
 fn answers_that_end_are_lost_by_their_cause_and_begun_again_only_if_that_is_wanted() {
-    for (reopen, begun_again) in [(true, 1..=u64::MAX), (false, 0..=0)] {
-        let lab = faulty("ends", &format!("{RAMP}, reopen = {reopen}"));
-        lab.dyno(&["run", "x"]).measured();
-        let trial = lab.trial();
-        let steps = &holding(&trial).plateaus;
-        let again: u64 = steps.iter().map(|step| step.begun_again).sum();
-        assert!(begun_again.contains(&again), "{again}");
-        let ended = Loss::from_name("held.ended").unwrap().index();
-        let lost: u64 = steps.iter().map(Plateau::lost_in_all).sum();
-        assert!(8 <= lost, "{lost}");
-        assert_eq!(steps.iter().map(|step| step.lost[ended]).sum::<u64>(), lost);
-    }
+    in_one_of_five(|| {
+        for (reopen, begun_again) in [(true, 1..=u64::MAX), (false, 0..=0)] {
+            let lab = faulty("ends", &format!("{RAMP}, reopen = {reopen}"));
+            lab.dyno(&["run", "x"]).measured();
+            let trial = lab.trial();
+            let steps = &holding(&trial).plateaus;
+            let again: u64 = steps.iter().map(|step| step.begun_again).sum();
+            assert!(begun_again.contains(&again), "{again}");
+            let ended = Loss::from_name("held.ended").unwrap().index();
+            let lost: u64 = steps.iter().map(Plateau::lost_in_all).sum();
+            assert!(8 <= lost, "{lost}");
+            assert_eq!(steps.iter().map(|step| step.lost[ended]).sum::<u64>(), lost);
+        }
+    });
 }
 
 #[test]
@@ -135,6 +143,9 @@ fn a_dyno_killed_in_the_middle_of_a_ramp_leaves_nothing_and_the_run_goes_on() {
 
 #[test]
 fn ctrl_c_near_a_step_s_boundary_ends_a_trial_of_two_lanes() {
+    if std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() < 2) {
+        return not_tested("a trial of two lanes", "two CPUs");
+    }
     let ramp = "connections = 16, step = 4, every = '1300ms', rate = 20, settle = '100ms', beat = '1s', \
                 drain = '100ms'";
     let lab = held(ramp, &["faulty"], &format!("{POLL}conditions = {{ load_cpus = '0-1' }}\n"));

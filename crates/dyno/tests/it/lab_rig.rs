@@ -15,7 +15,7 @@ use store::{Extent, Kept, RunId, Store};
 use crate::rig::{Going, Ran};
 
 /// At most this long an event is awaited.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A load that is over soon.
 pub(crate) const SHORT: &str = "closed = { connections = 2 }, total = 200";
@@ -86,7 +86,7 @@ impl Lab {
             "echo x >>starts\nif [ $(wc -l <starts) -gt {starts} ]; then\n\
              until [ -e '{gate}' ]; do sleep 0.02; done\nfi\nexec \"$@\"\n"
         );
-        self.subject(name, &format!("run = 'sh gate.sh {ORACLE}'\nready = '60s'"))
+        self.subject(name, &format!("run = 'sh gate.sh {ORACLE}'\nready = '150s'"))
             .file(&format!("subjects/{name}/gate.sh"), &script)
     }
 

@@ -17,7 +17,7 @@ pub(crate) use crate::again::in_one_of_five;
 use crate::lab_rig::until;
 
 /// No run of the tests takes longer.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(180);
 
 pub(crate) struct Rig {
     oracle: Option<Oracle>,
