@@ -75,7 +75,9 @@ fn a_ramp_is_run_kept_and_gone() {
 #[test]
 fn a_server_that_dies_in_the_second_step_is_a_result_and_the_first_step_is_kept() {
     in_one_of_five(|| {
-        let lab = faulty("dies", &RAMP.replace("connections = 8", "connections = 12"));
+        let ramp = RAMP.replace("connections = 8", "connections = 12");
+        // The server dies early in the second step, however long it is.
+        let lab = faulty("dies", &ramp.replace("every = '1s'", "every = '3s'"));
         lab.dyno(&["run", "x"]).status(2).stderr_has("died: ").stderr_has("nothing was measured");
         let trial = lab.trial();
         assert_eq!(trial.outcome.kind, OutcomeKind::Died);
@@ -88,7 +90,7 @@ fn a_server_that_dies_in_the_second_step_is_a_result_and_the_first_step_is_kept(
         let holding = holding(&trial);
         assert!(holding.was_halted);
         assert_eq!((holding.plateaus[0].open, holding.plateaus[0].lost_in_all()), (4, 0));
-        assert!(holding.closed_at < 3_000_000_000, "the third step was not waited for");
+        assert!(holding.closed_at < 9_000_000_000, "the third step was not waited for");
     });
 }
 

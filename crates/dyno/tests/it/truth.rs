@@ -173,23 +173,21 @@ fn every_figure_of_every_load_is_what_its_definition_says() {
 /// Compared with what a server that behaves as configured has counted itself.
 fn against_the_truth(name: &str, truth: &oracle::Truth, json: &Value) {
     let whole = |path: &str| count(json, path);
-    let warmup: u64 = json["windows"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|window| window["is_warmup"] == true)
-        .filter_map(|window| window["attempted"].as_u64())
-        .sum();
-    let attempted = whole("/books/attempted") + warmup;
+    let attempted = whole("/books/attempted");
     let again = whole("/notes/stale_retries");
-    // A request that was never sent was not received; one that was sent again was received twice. The warm-up has no
-    // notes.
-    let received = if warmup == 0 { attempted + again } else { 2 * attempted };
+    // A request that was never sent was not received; one that was sent again was received twice. The warm-up has neither
+    // books nor notes, and what was due in it may be sent when it is over.
+    let warmup_s = number(json, "/order/warmup_s");
+    let due_before = json["rate"]["offered_per_s"].as_f64().unwrap_or(0.0) * warmup_s;
+    let received = match warmup_s {
+        0.0 => attempted + again,
+        _ => 2 * (attempted + due_before.ceil() as u64),
+    };
     assert!(truth.requests <= received, "{name}: {} {attempted}", truth.requests);
     assert!(whole("/books/correct") <= truth.answers, "{name}: {truth}");
     let is_healthy = truth.faults == 0 && whole("/books/failed") == 0 && again == 0;
     // There are no notes of requests that were sent again, either.
-    if is_healthy && warmup == 0 {
+    if is_healthy && warmup_s == 0.0 {
         assert_eq!(truth.requests, attempted, "{name}");
         assert_eq!(truth.bytes_in, whole("/bytes/sent_bytes"), "{name}");
     }
@@ -262,7 +260,7 @@ fn stopped(flags: [&str; 2]) -> Result<(), String> {
     let doubts = json["verdict"]["doubts"].as_array().unwrap();
     assert!(doubts.iter().any(|doubt| doubt["id"] == "instrument_stood_still"), "{doubts:#?}");
     let longest = number(&json, "/generator/lanes/0/stood_still_longest_s");
-    assert!(1.0 < longest, "{longest}");
+    assert!(0.6 < longest, "{longest}");
     let classes = json["books"]["by_class"].as_object().unwrap();
     let sum = |is_own: bool| -> u64 {
         let of = classes.iter().filter(|(class, _)| class.starts_with("own.") == is_own);
