@@ -21,8 +21,8 @@ pub type Page = Box<dyn FnMut(&Totals) -> Result<(), Refusal> + Send>;
 const WAITING_MAX: usize = 16;
 /// At the end of the load, what is not written yet has this long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The same if the user has asked for the end.
-const PATIENCE_HALTED: Duration = Duration::from_millis(500);
+/// The same if the user has asked for the end: long enough for a busy machine to write to a file.
+const PATIENCE_HALTED: Duration = Duration::from_secs(3);
 
 /// A second, and all that has been counted by its end.
 struct Parcel {
@@ -195,7 +195,10 @@ mod tests {
 
     /// The warm-up ends while one line waits to be written, for which there is no more room; then the load ends.
     /// Returns what the end said, if it came in time.
-    fn ended(write: impl FnOnce(Receiver<Parcel>) + Send + 'static) -> Option<Result<(), String>> {
+    fn ended(
+        end: End,
+        write: impl FnOnce(Receiver<Parcel>) + Send + 'static,
+    ) -> Option<Result<(), String>> {
         let (parcels, received) = sync_channel(1);
         parcels.send(Parcel { slice: None, totals: None }).unwrap();
         let thread = thread::spawn(move || {
@@ -211,16 +214,16 @@ mod tests {
                 feed.watch(&Glance { now, from, is_warmup, window, total });
             }
             let recording = Recording::new(tally, SECOND / 2..SECOND, SECOND);
-            let closed = feed.close(&Recording { end: End::Halted, ..recording });
+            let closed = feed.close(&Recording { end, ..recording });
             let _ = say.send(closed.map_err(|refusal| refusal.to_string()));
         });
-        said.recv_timeout(Duration::from_secs(4)).ok()
+        said.recv_timeout(Duration::from_secs(60)).ok()
     }
 
     #[test]
     fn a_reader_that_stops_reading_holds_up_neither_the_load_nor_its_end() {
         let (_held, hold) = channel::<()>();
-        let ended = ended(move |received| {
+        let ended = ended(End::Halted, move |received| {
             let _ = hold.recv();
             drop(received);
         });
@@ -231,7 +234,7 @@ mod tests {
     #[test]
     fn a_reader_that_is_slow_gets_every_line_in_order() {
         let (say, said) = channel();
-        let ended = ended(move |received| {
+        let ended = ended(End::Done, move |received| {
             thread::sleep(Duration::from_millis(100));
             received.iter().for_each(|parcel| say.send(parcel.slice).unwrap());
         });

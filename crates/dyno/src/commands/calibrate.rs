@@ -168,6 +168,9 @@ impl Drop for OracleProcess {
     }
 }
 
+/// How often a load is tried before it is said that the oracle does not answer.
+const ATTEMPTS: u32 = 5;
+
 impl<'a> Bench<'a> {
     fn open(machine: &Machine, halt: &'a Halt) -> Result<Bench<'a>, Refusal> {
         // Neighbours may share a core: the first and the last are the farthest apart.
@@ -181,11 +184,21 @@ impl<'a> Bench<'a> {
 
     fn press(&self, load: Load, duration: Duration) -> Result<Recording, Refusal> {
         let order = self.order(load, duration)?;
-        let recording = load::press(&order, self.halt, &mut |_| {})?;
+        let press = || load::press(&order, self.halt, &mut |_| {});
+        // A busy machine may keep both of them waiting for as long as a load lasts; not for long.
+        let is_empty =
+            |recording: &Recording| recording.total.correct == 0 && !self.halt.is_asked();
+        let mut recording = press();
+        for _ in 1..ATTEMPTS {
+            if recording.as_ref().is_ok_and(is_empty) {
+                recording = press();
+            }
+        }
+        let recording = recording?;
         if let Some(wrong) = weigh(&recording, &order, None).find("books") {
             return Err(Refusal::new(format!("{} {}", wrong.says, wrong.what_to_do)));
         }
-        if recording.total.correct == 0 && !self.halt.is_asked() {
+        if is_empty(&recording) {
             return Err(Refusal::new(
                 "the oracle did not answer; see whether `dyno serve` works here",
             ));
