@@ -3,6 +3,7 @@
 mod answer;
 mod conformance;
 mod document;
+mod loads;
 pub(crate) mod json;
 
 use analysis::{Change, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
@@ -57,9 +58,12 @@ impl<'t> Compared<'t> {
         checks.map_or(figures, |checks| figures.max(checks))
     }
 
-    /// Whether files state loads of different kinds: what they have in common is not measured alike.
+    /// Whether they are loads of different kinds: what they have in common is not measured alike.
     fn is_unlike(&self) -> bool {
         let [a, b] = self.sides.each_ref().map(|side| side.findings);
+        if a.is_load() && b.is_load() && !self.is_one_run() {
+            return !loads::differences(a.run, b.run).is_empty();
+        }
         let is_of_files = a.stated.is_some() && b.stated.is_some();
         let unlike = differences(&a.run.facts, &b.run.facts);
         is_of_files && unlike.iter().any(|it| it.name != lab::record::REQUEST)
@@ -152,7 +156,12 @@ impl<'t> Compared<'t> {
                 }
             }
         }
-        let shared = a.files.iter().filter(|(path, _)| !path.starts_with("subjects/"));
+        let are_loads = self.sides.iter().all(|side| side.findings.is_load());
+        if are_loads {
+            notes.extend(loads::differences(a, b));
+        }
+        let shared =
+            a.files.iter().filter(|(path, _)| !path.starts_with("subjects/") && !are_loads);
         notes.extend(shared.filter_map(|(path, text)| {
             let (_, other) = b.files.iter().find(|(other, _)| other == path)?;
             (text != other).then(|| format!("{path} is not the same in both"))
