@@ -73,6 +73,39 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
 }
 
 #[test]
+fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
+    let folder = Folder::new("unlike");
+    let store = folder.file("s.sqlite");
+    let (rig, other) = (Rig::new(), Rig::new());
+    let keep = |rig: &Rig, path: &str, flags: &[&str]| {
+        let url = format!("{{url}}{path}");
+        let all = ["load", &url, "--keep", "--store", &store, "-c", "2", "--repeat", "2"];
+        let ran = rig.dyno(&[&all[..], flags].concat());
+        let _ = ran.stderr_has("kept as run ");
+    };
+    keep(&rig, "/hello", &["-d", "500ms"]);
+    keep(&rig, "/hello", &["-d", "700ms", "--timeout", "100ms", "--method", "HEAD"]);
+    keep(&other, "/user/1", &["-d", "500ms"]);
+    let compare = |a: &str, b: &str, more: &[&str]| {
+        let all = ["compare", a, b, "--store", &store, "--tolerance", "90%"];
+        rig.dyno(&[&all[..], more].concat())
+    };
+    compare("1", "2", &[])
+        .status(2)
+        .stdout_has("The two loads are not alike: see \"What must be known\"")
+        .stdout_has("the loads differ in duration: A had 500ms, B 700ms")
+        .stdout_has("the loads differ in timeout: A had 5s, B 100ms")
+        .stdout_has("the loads differ in method: A had GET, B HEAD");
+    let json = compare("1", "2", &["--json"]).status(2).json();
+    assert_eq!(json["gate"]["answer"], "cannot_tell", "{json}");
+    let ran = compare("1", "3", &[]);
+    ran.stdout_lacks("the loads differ").stdout_lacks("not alike").stdout_has("B / A");
+    let json = compare("1", "3", &["--json"]).json();
+    let throughput = &json["rows"][0]["figures"][0];
+    assert!(throughput["ratio"].is_f64() && throughput["ratio_low"].is_f64(), "{json:#}");
+}
+
+#[test]
 fn repeated_loads_have_intervals_and_are_each_there() {
     let folder = Folder::new("repeated");
     let (store, output) = (folder.file("s.sqlite"), folder.file("all.json"));
