@@ -21,11 +21,17 @@ pub(crate) fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf)
     };
     match path.is_file() {
         true => Ok((project.ok(), path)),
-        false => Err(Refusal::new(format!(
-            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
-            path.display()
-        ))),
+        false => Err(nothing_kept(&path)),
     }
+}
+
+/// A store without a run.
+pub(crate) fn nothing_kept(path: &Path) -> Refusal {
+    let (path, option) = (path.display(), Project::store_option(path));
+    Refusal::new(format!(
+        "{path}: no run has been kept here; `dyno run EXPERIMENT{option}`, `dyno race SIDE SIDE{option}` and \
+         `dyno load URL --keep{option}` keep one"
+    ))
 }
 
 type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
@@ -47,6 +53,17 @@ pub(crate) fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
         }
     }
     Ok((run, trials, damaged))
+}
+
+/// What is found in a run, with the commands that show it again.
+pub(crate) fn findings<'t>(
+    store: &Store,
+    id: RunId,
+    (run, trials, damaged): &'t Loaded,
+    root: Option<&Path>,
+) -> Findings<'t> {
+    let found = Findings::of(&id, run, trials, damaged.clone(), root);
+    found.kept_where(Project::store_option(store.path()))
 }
 
 /// The runs of the experiment of which this is one, oldest first: those with trials whose own rows are not damaged.
@@ -116,7 +133,8 @@ pub(crate) fn compared<T>(
             a.run, a_loaded.0.name, b.run, b_loaded.0.name
         )));
     }
-    let (a_found, b_found) = (found(a, &a_loaded), found(b, &b_loaded));
+    let a_found = findings(store, a.run, &a_loaded, None);
+    let b_found = findings(store, b.run, &b_loaded, None);
     then(&Compared::of(
         Side { findings: &a_found, subject: a.subject.as_deref() },
         Side { findings: &b_found, subject: b.subject.as_deref() },
@@ -139,8 +157,4 @@ fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
         }
     }
     Ok(loaded)
-}
-
-fn found<'t>(side: &Named, (run, trials, damaged): &'t Loaded) -> Findings<'t> {
-    Findings::of(&side.run, run, trials, damaged.clone(), None)
 }

@@ -67,6 +67,12 @@ impl Store {
         Ok(Store { path: path.to_path_buf(), identity: None, connection })
     }
 
+    /// Its file, as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Begins a run.
     pub fn begin(&mut self, run: &RunRecord) -> Result<RunId, StoreError> {
         if TRIALS_MOST < run.plan.len() {

@@ -7,6 +7,7 @@ use lab::experiment::{Experiment, Subjects};
 use lab::workload::Workload;
 use store::{RunSummary, Store, StoreError};
 
+use crate::kept::nothing_kept;
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
 use campaign::roster::{self, Member, State};
@@ -42,10 +43,7 @@ pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
     let runs = match &flags.store {
         Some(path) if !path.is_file() => {
-            return Err(Refusal::new(format!(
-                "--store: {}: no run has been kept here; name the file that `dyno run --store` was given",
-                path.display()
-            )));
+            return Err(nothing_kept(path));
         }
         Some(path) => runs(path)?,
         None => own_runs(&project.store_path()),

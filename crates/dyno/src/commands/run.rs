@@ -1,6 +1,6 @@
 //! `dyno run`: subjects × loads × rounds → the store → a table and a page; continues where it stopped.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::project::Project;
@@ -12,7 +12,6 @@ use campaign::{
 use clap::Args;
 use lab::amounts;
 use lab::build::Recipe;
-use lab::command::shown;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
@@ -217,7 +216,12 @@ fn begin(
     let run = job.store.begin(&record)?;
     job.claim(run)?;
     let checks = expected_checks(campaign, &record, &job.store)?;
-    announce(campaign, &record, run, (&record.plan.iter().collect::<Vec<_>>(), checks));
+    announce(
+        campaign,
+        &record,
+        (run, &job.path),
+        (&record.plan.iter().collect::<Vec<_>>(), checks),
+    );
     go_on(&mut job, flags, campaign, resources, &entrants, (&record, run))
 }
 
@@ -239,26 +243,27 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let kept = job.store.kept(run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
+    let option = Project::store_option(&job.path);
     if is_finished(&job.store, run)? {
         return Err(Refusal::new(format!(
-            "run {run} is complete; `dyno report {run}` shows it, `{}` runs it anew",
+            "run {run} is complete; `dyno report {run}{option}` shows it, `{}{option}` runs it anew",
             record.again()
         )));
     }
-    let mut campaign = located(as_it_was(project, &record)?, flags)?;
+    let mut campaign = located(as_it_was(project, &record, &job.path)?, flags)?;
     campaign.experiment = flags.cpus.given_to(campaign.experiment);
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
     let resources = weighed(&campaign)?;
-    same_instrument(&record, &resources, run)?;
+    same_instrument(&record, &resources, (run, &job.path))?;
     resources.take()?;
     let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
     if job.halt.is_asked() {
         return Ok(interrupted_early());
     }
-    same_entries(&record, &entries, run)?;
+    same_entries(&record, &entries, (run, &job.path))?;
     let checks = expected_checks(&campaign, &record, &job.store)?;
-    announce(&campaign, &record, run, (&left, checks));
+    announce(&campaign, &record, (run, &job.path), (&left, checks));
     go_on(&mut job, flags, &campaign, &resources, &entrants, (&record, run))
 }
 
@@ -292,14 +297,14 @@ fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
 fn announce(
     campaign: &Campaign,
     record: &RunRecord,
-    run: RunId,
+    (run, store): (RunId, &Path),
     (left, checks): (&[&TrialKey], Duration),
 ) {
     let experiment = &campaign.experiment;
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
     terminal::notice(&format!(
-        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume` \
+        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}` \
          goes on",
         experiment.name,
         if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
@@ -307,6 +312,7 @@ fn announce(
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
         dry_run::time(experiment, left, checks),
+        Project::store_option(store),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
@@ -337,14 +343,6 @@ fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
     Job::open(project, &path, project.reports(&path))
 }
 
-/// The command that goes on with a run.
-fn resuming(flags: &RunFlags, run: RunId) -> String {
-    let mut words = vec!["dyno".into(), "run".into(), "--resume".into(), run.to_string()];
-    let store = flags.store.as_ref().map(|path| path.display().to_string());
-    words.extend(store.into_iter().flat_map(|path| ["--store".into(), path]));
-    shown(&words)
-}
-
 /// Runs what is left, and reports.
 fn go_on(
     job: &mut Job,
@@ -364,7 +362,10 @@ fn go_on(
             if let Err(refusal) = reported {
                 terminal::notice(&format!("dyno: {refusal}"));
             }
-            terminal::notice(&format!("dyno: interrupted; `{}` goes on", resuming(flags, run)));
+            let option = Project::store_option(&job.path);
+            terminal::notice(&format!(
+                "dyno: interrupted; `dyno run --resume {run}{option}` goes on"
+            ));
             return Ok(ExitStatus::Interrupted);
         }
         Ended::Done => reported?,

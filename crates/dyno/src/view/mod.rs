@@ -12,7 +12,7 @@ use host::{Request, Response, Status};
 use report::markup::{Markup, markup};
 use store::{RunEnd, RunId, RunSummary, Store};
 
-use crate::kept::{alike, compared, differ, kept, named};
+use crate::kept::{alike, compared, differ, findings, kept, named};
 use crate::shell::Refusal;
 use frame::framed;
 use report::index::{self, IndexRow};
@@ -133,8 +133,8 @@ impl View {
         if run.damage.is_some() || until < Instant::now() {
             return None;
         }
-        let (record, trials, damaged) = kept(store, run.id).ok()?;
-        let found = Findings::of(&run.id, &record, &trials, damaged, self.root.as_deref());
+        let loaded = kept(store, run.id).ok()?;
+        let found = findings(store, run.id, &loaded, self.root.as_deref());
         let analysed = Analysed { brief: found.brief(), figures: found.figures() };
         // What it was with fewer trials is not needed any more.
         known.retain(|(id, _), _| *id != run.id);
@@ -176,8 +176,8 @@ impl View {
         let (Some(id), Some(format)) = (known_run(&store, number)?, format) else {
             return Ok(nothing(&format!("There is no run {asked}.")));
         };
-        let (run, trials, damaged) = kept(&store, id)?;
-        shaped(&Findings::of(&id, &run, &trials, damaged, self.root.as_deref()), format, workload)
+        let loaded = kept(&store, id)?;
+        shaped(&findings(&store, id, &loaded, self.root.as_deref()), format, workload)
     }
 
     /// Two sides, named as on the command line: a title, and the page's body.

@@ -240,7 +240,7 @@ fn in_doubt(name: &str, rows: &[(String, &Row)], findings: &Findings<'_>) -> Opt
         some => format!("{}; and {} more", found[..NAMED].join("; "), some - NAMED),
     };
     let why = match &findings.stated {
-        None => format!("`dyno report {}` says why", findings.id),
+        None => format!("`dyno report {}{}` says why", findings.id, findings.store_option),
         Some(_) => {
             let reasons = rows.iter().flat_map(|(_, row)| row.reasons());
             reasons.map(|reason| doubt::says(&reason.doubt)).collect::<Vec<_>>().join("; ")
