@@ -57,18 +57,22 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
             break;
         }
         cut_short = shelf.as_mut().map_or(Ok(()), |shelf| shelf.put(&load));
+        let says = match load.recording.end {
+            End::Halted => "was interrupted; what it measured until then is reported",
+            End::Done | End::GaveUp(_) => "is done",
+        };
         loads.push(load);
         if cut_short.is_err() {
             break;
         }
         if 1 < count {
-            terminal::notice(&format!("dyno: load {} of {count} is done", loads.len()));
+            terminal::notice(&format!("dyno: load {} of {count} {says}", loads.len()));
         }
     }
     // What was measured is reported and closed, whatever could not be kept or written.
     let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
-    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole));
+    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole, halt.is_asked()));
     report(&loads, shelf.as_ref(), flags)?;
     if let Some(says) = closed? {
         terminal::notice(&says);

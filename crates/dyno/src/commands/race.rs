@@ -33,7 +33,7 @@ use crate::shell::{ExitStatus, Refusal};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
-use ::report::units::duration;
+use ::report::units::{counted, duration};
 
 /// Race servers against each other: commands, addresses, folders or subjects
 ///
@@ -199,7 +199,13 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     job.claim(run)?;
     announce(&campaign, &record, run, &job)?;
     let ended = job.go_on(&campaign, &resources, &entrants, &record, run)?;
-    finish(flags, &job, run, &campaign, ended)
+    let kept = job.store.kept(run)?.len();
+    if ended == Ended::Interrupted && kept == 0 {
+        job.store.remove(&[run])?;
+        terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
+        return Ok(ExitStatus::Interrupted);
+    }
+    finish(flags, &job, (run, kept), &campaign, ended)
 }
 
 /// Asks every side once. A side that fails ends the race.
@@ -416,7 +422,7 @@ fn interrupted_early() -> ExitStatus {
 fn finish(
     flags: &RaceFlags,
     job: &Job,
-    run: RunId,
+    (run, kept): (RunId, usize),
     campaign: &Campaign,
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
@@ -431,7 +437,10 @@ fn finish(
         if let Err(refusal) = reported {
             terminal::notice(&format!("dyno: {refusal}"));
         }
-        terminal::notice("dyno: interrupted; the trials above are kept");
+        let trials = counted(kept as u64, "trial is", "trials are");
+        terminal::notice(&format!(
+            "dyno: interrupted; {trials} kept as run {run}; a race cannot be resumed, the same command begins it anew"
+        ));
         return Ok(ExitStatus::Interrupted);
     }
     Ok(match reported? {

@@ -15,7 +15,7 @@ use lab::build::Recipe;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
-use lab::record::{Fact, LOAD, RACE, RunRecord, TrialKey};
+use lab::record::{LOAD, RACE, RunRecord, TrialKey};
 use store::{RunId, Store};
 
 use super::report::{self, How, formats};
@@ -235,10 +235,8 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     };
     job.claim(run)?;
     let record = job.store.run(run)?;
-    if let Some(command) = made_by(&record) {
-        return Err(Refusal::new(format!(
-            "run {run} is of no experiment, and cannot go on; make it anew: {command}"
-        )));
+    if let Some(says) = unresumable(&record, (run, &job.path)) {
+        return Err(Refusal::new(says));
     }
     let kept = job.store.kept(run)?;
     let left: Vec<&TrialKey> =
@@ -273,18 +271,39 @@ fn interrupted_early() -> ExitStatus {
 }
 
 fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
+    let mut other = None;
     for run in store.runs()?.iter().rev().filter(|run| !run.is_finished) {
-        if run.damage.is_some() || made_by(&store.run(run.id)?).is_none() {
-            return Ok(run.id);
+        let says = match run.damage {
+            Some(_) => None,
+            None => unresumable(&store.run(run.id)?, (run.id, store.path())),
+        };
+        match says {
+            None => return Ok(run.id),
+            Some(says) => other = other.or(Some(says)),
         }
     }
-    Err(Refusal::new("no run is unfinished; `dyno list` shows the experiments"))
+    let path = store.path().display();
+    let way_out = other.unwrap_or_else(|| {
+        let option = Project::store_option(store.path());
+        format!("`dyno list{option}` shows its runs, and `dyno list` the experiments")
+    });
+    Err(Refusal::new(format!("{path}: no run of an experiment is unfinished; {way_out}")))
 }
 
-/// The command line that made a run without an experiment: a race, or a load that was kept.
-fn made_by(record: &RunRecord) -> Option<&str> {
-    let is_it = |fact: &&Fact| [RACE, LOAD].contains(&fact.name.as_str());
-    record.facts.iter().find(is_it).map(|fact| fact.value.as_str())
+/// Why a run cannot be resumed, and how to go on, if it is of no experiment.
+fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> Option<String> {
+    let made = [("a race", RACE), ("a kept load", LOAD)].into_iter();
+    let (what, command) = made
+        .filter_map(|(what, name)| {
+            let fact = record.facts.iter().find(|fact| fact.name == name)?;
+            Some((what, &fact.value))
+        })
+        .next()?;
+    let option = Project::store_option(store);
+    Some(format!(
+        "run {run} is {what}, and only a run of an experiment can be resumed; `dyno report {run}{option}` shows what is \
+         kept of it, and this begins it anew: {command}"
+    ))
 }
 
 /// Whether no trial is left to run.
@@ -392,11 +411,12 @@ fn go_on(
 #[cfg(test)]
 mod tests {
     use lab::experiment::Point;
+    use lab::record::Fact;
 
     use super::*;
 
     #[test]
-    fn a_load_that_was_interrupted_is_no_run_that_goes_on() {
+    fn a_race_or_a_load_that_was_interrupted_is_no_run_that_goes_on() {
         let folder = std::env::temp_dir().join(format!("dyno-resume-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let mut store = Store::open(&folder.join("s.sqlite")).unwrap();
@@ -419,11 +439,24 @@ mod tests {
             plan: vec![key],
             conformance: Vec::new(),
         };
-        let run = store.begin(&record).unwrap();
+        let of_experiment = record.clone();
         for name in [LOAD, RACE] {
-            record.facts = vec![Fact { name: name.into(), value: "dyno …".into() }];
+            record.facts = vec![Fact { name: name.into(), value: format!("dyno {name} x") }];
             store.begin(&record).unwrap();
         }
+        let says = newest_unfinished(&store).unwrap_err().to_string();
+        for part in [
+            "no run of an experiment is unfinished; run 2 is a race, and only a run of an experiment can be resumed",
+            "`dyno report 2 --store /",
+            "begins it anew: dyno race.command x",
+        ] {
+            assert!(says.contains(part), "{part} in {says}");
+        }
+        let run = store.begin(&of_experiment).unwrap();
+        record.facts.truncate(0);
+        let newer =
+            RunRecord { facts: vec![Fact { name: RACE.into(), value: "x".into() }], ..record };
+        store.begin(&newer).unwrap();
         assert_eq!(newest_unfinished(&store).unwrap(), run);
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -54,12 +54,17 @@ impl Shelf {
     }
 
     /// After the last load. Returns a sentence that says where they are kept, if they are.
-    pub(crate) fn close(&mut self, is_whole: bool) -> Result<Option<String>, Refusal> {
+    pub(crate) fn close(
+        &mut self,
+        is_whole: bool,
+        is_interrupted: bool,
+    ) -> Result<Option<String>, Refusal> {
         let Some(InStore { store, id, .. }) = &mut self.kept else { return Ok(None) };
         let end = if is_whole { RunEnd::Done } else { RunEnd::Interrupted };
         store.end(*id, now_unix_ms(), end)?;
         let option = Project::store_option(store.path());
-        Ok(Some(format!("dyno: kept as run {id}: `dyno report {id}{option}` shows it again")))
+        let how = if is_interrupted { "interrupted; what was measured is " } else { "" };
+        Ok(Some(format!("dyno: {how}kept as run {id}: `dyno report {id}{option}` shows it again")))
     }
 
     /// The loads so far, analysed as a run.

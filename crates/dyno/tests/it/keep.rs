@@ -203,8 +203,20 @@ fn a_run_of_loads_that_goes_on_is_deleted_by_no_other_dyno() {
     let _ = rig.dyno(&["rm", "1", "--store", &store]).status(2).stderr_has("is working on run 1");
     going.signal(Signal::INT);
     let ran = going.end().status(130);
-    let _ = ran.stderr_has("kept as run 1");
+    let _ = ran.stderr_has("interrupted; what was measured is kept as run 1");
     rig.dyno(&["rm", "1", "--store", &store]).status(0);
+}
+
+#[test]
+fn the_first_of_several_loads_is_reported_where_it_was_interrupted() {
+    let folder = Folder::new("first");
+    let store = folder.file("s.sqlite");
+    let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50s"];
+    let ran = Rig::new().dyno_interrupted(&[&load[..], &["--repeat", "3"]].concat()).status(130);
+    let ran = ran
+        .stderr_has("load 1 of 3 was interrupted; what it measured until then is reported")
+        .stderr_has("interrupted; what was measured is kept as run 1");
+    assert!(!ran.stderr.contains("is done"), "{ran}");
 }
 
 #[test]
