@@ -27,10 +27,13 @@ pub(crate) fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf)
 
 /// A store without a run.
 pub(crate) fn nothing_kept(path: &Path) -> Refusal {
-    let (path, option) = (path.display(), Project::store_option(path));
+    let with = match Project::store_option(path).trim() {
+        "" => String::new(),
+        option => format!(", with `{option}`"),
+    };
     Refusal::new(format!(
-        "{path}: no run has been kept here; `dyno run EXPERIMENT{option}`, `dyno race SIDE SIDE{option}` and \
-         `dyno load URL --keep{option}` keep one"
+        "{}: no run has been kept here; `dyno run EXPERIMENT`, `dyno race` and `dyno load --keep` keep one{with}",
+        path.display()
     ))
 }
 

@@ -104,8 +104,10 @@ fn commands_that_are_suggested_find_a_store_of_another_place() {
     let _ = ran.stderr_has(&format!("has no run 9; `dyno list {option} shows those it has"));
     let ran = lab.dyno(&["report", "--store", "none.sqlite"]).status(2);
     let _ = ran
-        .stderr_has("none.sqlite: no run has been kept here; `dyno run EXPERIMENT --store none.sqlite`")
-        .stderr_has("`dyno race SIDE SIDE --store none.sqlite` and `dyno load URL --keep --store none.sqlite`");
+        .stderr_has(
+            "none.sqlite: no run has been kept here; `dyno run EXPERIMENT`, `dyno race` and",
+        )
+        .stderr_has("`dyno load --keep` keep one, with `--store none.sqlite`");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn differences(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let one = |thing: &&str| {
         let [a, b] = all.each_ref().map(|of| of.get(*thing).map_or("nothing", String::as_str));
         let is_short = a.chars().count().max(b.chars().count()) <= LONGEST;
-        let values = is_short.then(|| format!(": A had {a}, B {b}")).unwrap_or_default();
+        let values = if is_short { format!(": A had {a}, B {b}") } else { String::new() };
         (a != b).then(|| format!("the loads differ in {thing}{values}"))
     };
     things.iter().filter_map(one).collect()
