@@ -16,6 +16,7 @@ mod race;
 mod removal;
 mod resources;
 mod shell;
+mod unfinished;
 mod view;
 
 use std::process::ExitCode;

@@ -17,7 +17,7 @@ use terminal::progress;
 
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
-use crate::job::{Job, weighed};
+use crate::job::{Job, interrupted_early, weighed};
 use crate::keep;
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::url::Endpoint;
@@ -412,11 +412,6 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> R
         dry_run::time(&campaign.experiment, &left, checks),
     ));
     Ok(())
-}
-
-fn interrupted_early() -> ExitStatus {
-    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
-    ExitStatus::Interrupted
 }
 
 fn finish(
