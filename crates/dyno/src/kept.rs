@@ -69,11 +69,11 @@ pub(crate) fn findings<'t>(
     found.kept_where(Project::store_option(store.path()))
 }
 
-/// The runs of the experiment of which this is one, oldest first: those with trials whose own rows are not damaged.
+/// The runs of which this is one repetition, oldest first: those with trials whose own rows are not damaged.
 pub(crate) fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
-    let name = store.run(id)?.name;
+    let group = store.run(id)?.group();
     let mut runs = store.runs()?;
-    runs.retain(|run| run.name == name && run.damage.is_none() && 0 < run.kept);
+    runs.retain(|run| run.group == group && run.damage.is_none() && 0 < run.kept);
     runs.sort_by_key(|run| run.id);
     Ok(runs)
 }

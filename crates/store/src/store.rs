@@ -312,6 +312,7 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
     match summary {
         Ok((run, end)) => Ok(RunSummary {
             id,
+            group: run.group(),
             name: run.name,
             began_unix_ms: run.began_unix_ms,
             ended: end.as_ref().map(|end| (end.ended_unix_ms, end.how)),
@@ -325,6 +326,7 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
         Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::TooMuch(says)) => Ok(RunSummary {
             id,
             name: String::new(),
+            group: String::new(),
             began_unix_ms: 0,
             ended: None,
             is_quick: false,

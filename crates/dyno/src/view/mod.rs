@@ -84,7 +84,7 @@ impl View {
         runs.sort_by_key(|run| std::cmp::Reverse(run.id));
         let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
         for run in runs.iter().filter(|run| run.damage.is_none() && 0 < run.kept) {
-            *alike.entry(&run.name).or_default() += 1;
+            *alike.entry(&run.group).or_default() += 1;
         }
         let records: Vec<_> = runs.iter().map(|run| store.run(run.id).ok()).collect();
         let rows = runs.iter().zip(&records).map(|(run, record)| IndexRow {
@@ -101,7 +101,7 @@ impl View {
             },
             damage: run.damage.as_deref(),
             record: record.as_ref(),
-            alike: alike.get(run.name.as_str()).copied().unwrap_or_default(),
+            alike: alike.get(run.group.as_str()).copied().unwrap_or_default(),
             brief: None,
         });
         let (mut shown, mut more) = (Vec::new(), 0);
