@@ -6,10 +6,10 @@ use analysis::Requirement;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use report::load::{
-    Costs, FinishedLoad, Queue, Tool, document, json, like, page, repeated, repeated_json, weigh,
+    Costs, FinishedLoad, Queue, Tool, document, json, like, page, page_of_all, repeated,
+    repeated_json, weigh,
 };
 use report::render::{self, Screen};
-use report::run;
 
 use crate::feed::Feed;
 use crate::interrupt::halt_on_interrupt;
@@ -203,7 +203,7 @@ fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> R
     if let (Some(path), Some(found)) = (&flags.keeping.html, &found) {
         let page = match together {
             None => page(load, found),
-            Some(found) => run::page(found),
+            Some(found) => page_of_all(loads, found),
         };
         write("--html", path, &page)?;
     }

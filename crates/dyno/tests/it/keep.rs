@@ -234,6 +234,21 @@ fn a_file_that_cannot_be_written_leaves_the_kept_loads_whole() {
 }
 
 #[test]
+fn the_newest_load_of_each_url_is_left_by_prune() {
+    let folder = Folder::new("prune");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    for path in ["/hello", "/user/1", "/hello"] {
+        let url = format!("{{url}}{path}");
+        rig.dyno(&["load", &url, "--keep", "--store", &store, "-n", "50", "-c", "1"]);
+    }
+    let ran = rig.dyno(&["prune", "--keep", "1", "--store", &store]).status(0);
+    assert_eq!(ran.stdout.lines().count(), 1, "{ran}");
+    let deleted = format!("deleted run 1: load of GET {}, begun ", rig.url("/hello"));
+    let _ = ran.stdout_has(&deleted);
+}
+
+#[test]
 fn requirements_of_repeated_loads_are_explained() {
     let rig = Rig::new();
     let load = ["load", "{url}/hello", "-c", "1", "-d", "200ms", "--require", "max<1ns"];
@@ -289,9 +304,25 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     let ramp = ["-r", "50..200", "-d", "600ms", "--html", &page];
     rig.dyno(&[&["load", "{url}/hello"], &ramp[..]].concat()).status(0);
     assert!(fs::read_to_string(&page).unwrap().contains("the ramp, a tenth in a row"));
-    let all = ["--repeat", "2", "-n", "100", "--html", &page];
-    rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat()).status(0);
-    assert!(fs::read_to_string(&page).unwrap().contains("Every trial as CSV"));
+    let all = ["--repeat", "2", "-n", "100", "--html", &page, "--require", "p50<9s"];
+    rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat());
+    let html = fs::read_to_string(&page).unwrap();
+    for part in [
+        "2 loads, one after another",
+        "Every load as CSV",
+        "What was required",
+        "p50&lt;9s: met in ",
+        "All loads together",
+        "One load along its time",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    for part in
+        ["run –", ">rank", "find a server", "One round", "one round", "RFCs", "what was due"]
+    {
+        let visible = html.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
+        assert!(!visible.contains(part), "{part}");
+    }
 }
 
 /// What a script's pipeline makes of dyno's output.

@@ -119,6 +119,9 @@ fn workload(
             _ => curve::lines(findings, table, width, glyphs),
         };
         blocks.push(Block::Drawing(Drawing { markup: Markup::default(), lines, is_brief: false }));
+    }
+    // What a load cost its server was not watched.
+    if is_measured && !findings.is_load() {
         let cost = both(["c", "d"], place, &|id, room| signature::cost(findings, table, id, room));
         blocks.push(Block::fold("What it cost, as pictures", vec![Block::picture(cost)]));
     }
