@@ -20,11 +20,20 @@ pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refus
     };
     match path.is_file() {
         true => Ok((project.ok(), path)),
-        false => Err(Refusal::new(format!(
-            "{}: no run has been kept here; `dyno run EXPERIMENT` makes one",
-            path.display()
-        ))),
+        false => Err(nothing_kept(&path)),
     }
+}
+
+/// A store without a run.
+pub fn nothing_kept(path: &Path) -> Refusal {
+    let with = match Project::store_option(path).trim() {
+        "" => String::new(),
+        option => format!(", with `{option}`"),
+    };
+    Refusal::new(format!(
+        "{}: no run has been kept here; `dyno run EXPERIMENT`, `dyno race` and `dyno load --keep` keep one{with}",
+        path.display()
+    ))
 }
 
 type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
@@ -48,11 +57,22 @@ pub fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
     Ok((run, trials, damaged))
 }
 
-/// The runs of the experiment of which this is one, oldest first: those with trials whose own rows are not damaged.
+/// What is found in a run, with the commands that show it again.
+pub fn findings<'t>(
+    store: &Store,
+    id: RunId,
+    (run, trials, damaged): &'t Loaded,
+    root: Option<&Path>,
+) -> Findings<'t> {
+    let found = Findings::of(&id, run, trials, damaged.clone(), root);
+    found.kept_where(Project::store_option(store.path()))
+}
+
+/// The runs of which this is one repetition, oldest first: those with trials whose own rows are not damaged.
 pub fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
-    let name = store.run(id)?.name;
+    let group = store.run(id)?.group();
     let mut runs = store.runs()?;
-    runs.retain(|run| run.name == name && run.damage.is_none() && 0 < run.kept);
+    runs.retain(|run| run.group == group && run.damage.is_none() && 0 < run.kept);
     runs.sort_by_key(|run| run.id);
     Ok(runs)
 }
@@ -115,7 +135,8 @@ pub fn compared<T>(
             a.run, a_loaded.0.name, b.run, b_loaded.0.name
         )));
     }
-    let (a_found, b_found) = (found(a, &a_loaded), found(b, &b_loaded));
+    let a_found = findings(store, a.run, &a_loaded, None);
+    let b_found = findings(store, b.run, &b_loaded, None);
     then(&Compared::of(
         Side { findings: &a_found, subject: a.subject.as_deref() },
         Side { findings: &b_found, subject: b.subject.as_deref() },
@@ -138,8 +159,4 @@ fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
         }
     }
     Ok(loaded)
-}
-
-fn found<'t>(side: &Named, (run, trials, damaged): &'t Loaded) -> Findings<'t> {
-    Findings::of(&side.run, run, trials, damaged.clone(), None)
 }

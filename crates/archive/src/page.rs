@@ -8,7 +8,7 @@ use report::run::{self, Findings};
 use store::{RunId, Store};
 
 use crate::keep;
-use crate::kept::kept;
+use crate::kept::{findings, kept};
 
 /// Writes the run's page, whole or not at all.
 pub fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
@@ -40,8 +40,8 @@ pub fn near(path: &Path) -> String {
 /// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
 pub fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
     let Ok(store) = Store::open_to_read(store) else { return };
-    let Ok((run, trials, damaged)) = kept(&store, id) else { return };
-    let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
+    let Ok(loaded) = kept(&store, id) else { return };
+    let findings = findings(&store, id, &loaded, Some(&project.root));
     if let Ok(path) = leave(&findings, pages) {
         terminal::notice(&format!(
             "the page after the first round: {} (written again at the end)",

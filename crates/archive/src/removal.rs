@@ -98,5 +98,5 @@ pub fn in_words(run: &RunSummary) -> String {
     let (quick, began) = (if run.is_quick { ", quick" } else { "" }, utc(run.began_unix_ms));
     let trials = counted(u64::from(run.kept), "trial", "trials");
     let end = if run.is_finished { "" } else { ", unfinished" };
-    format!("run {}: {}{quick}, begun {began}, {trials}{end}", run.id, run.name)
+    format!("run {}: {}{quick}, begun {began}, {trials}{end}", run.id, run.group)
 }

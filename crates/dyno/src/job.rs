@@ -15,7 +15,7 @@ use terminal::progress::Progress;
 use units::count;
 
 use crate::interrupt::halt_on_interrupt;
-use crate::shell::Refusal;
+use crate::shell::{ExitStatus, Refusal};
 
 /// What a run needs.
 pub(crate) struct Job {
@@ -72,6 +72,12 @@ impl Job {
         self.store.end(run, now_unix_ms(), end)?;
         Ok(ended)
     }
+}
+
+/// The end of a command that was interrupted while it looked at its servers.
+pub(crate) fn interrupted_early() -> ExitStatus {
+    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
+    ExitStatus::Interrupted
 }
 
 /// What the run may use, with a warning about each load level that may need more ports than there are.

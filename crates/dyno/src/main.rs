@@ -10,6 +10,7 @@ mod loads;
 mod order;
 mod pattern;
 mod shell;
+mod unfinished;
 
 use std::process::ExitCode;
 

@@ -35,6 +35,23 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// What it is a repetition of: its experiment, or if it is a race, its sides' names, or if it is of `dyno load`, what
+    /// was requested.
+    #[must_use]
+    pub fn group(&self) -> String {
+        let fact = |name: &str| self.facts.iter().find(|fact| fact.name == name);
+        if fact(RACE).is_some() {
+            let sides = self.entries.iter().filter(|entry| entry.tier != "reference");
+            let mut sides: Vec<&str> = sides.map(|entry| entry.title.as_str()).collect();
+            sides.sort_unstable();
+            return format!("{} of {}", self.name, sides.join(" and "));
+        }
+        match (fact(LOAD), fact(REQUEST)) {
+            (Some(_), Some(request)) => format!("{} of {}", self.name, request.value),
+            _ => self.name.clone(),
+        }
+    }
+
     /// The command that runs its experiment anew, changed as it was: by name, or by the file that was given if that is in
     /// no `experiments/`.
     #[must_use]

@@ -13,7 +13,7 @@ use lab::Refusal;
 use report::markup::{Markup, markup};
 use store::{RunEnd, RunId, RunSummary, Store};
 
-use crate::kept::{alike, compared, differ, kept, named};
+use crate::kept::{alike, compared, differ, findings, kept, named};
 use frame::framed;
 use report::index::{self, IndexRow};
 use report::render::{Format, Screen, html};
@@ -84,7 +84,7 @@ impl View {
         runs.sort_by_key(|run| std::cmp::Reverse(run.id));
         let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
         for run in runs.iter().filter(|run| run.damage.is_none() && 0 < run.kept) {
-            *alike.entry(&run.name).or_default() += 1;
+            *alike.entry(&run.group).or_default() += 1;
         }
         let records: Vec<_> = runs.iter().map(|run| store.run(run.id).ok()).collect();
         let rows = runs.iter().zip(&records).map(|(run, record)| IndexRow {
@@ -101,7 +101,7 @@ impl View {
             },
             damage: run.damage.as_deref(),
             record: record.as_ref(),
-            alike: alike.get(run.name.as_str()).copied().unwrap_or_default(),
+            alike: alike.get(run.group.as_str()).copied().unwrap_or_default(),
             brief: None,
         });
         let (mut shown, mut more) = (Vec::new(), 0);
@@ -133,8 +133,8 @@ impl View {
         if run.damage.is_some() || until < Instant::now() {
             return None;
         }
-        let (record, trials, damaged) = kept(store, run.id).ok()?;
-        let found = Findings::of(&run.id, &record, &trials, damaged, self.root.as_deref());
+        let loaded = kept(store, run.id).ok()?;
+        let found = findings(store, run.id, &loaded, self.root.as_deref());
         let analysed = Analysed { brief: found.brief(), figures: found.figures() };
         // What it was with fewer trials is not needed any more.
         known.retain(|(id, _), _| *id != run.id);
@@ -176,8 +176,8 @@ impl View {
         let (Some(id), Some(format)) = (known_run(&store, number)?, format) else {
             return Ok(nothing(&format!("There is no run {asked}.")));
         };
-        let (run, trials, damaged) = kept(&store, id)?;
-        shaped(&Findings::of(&id, &run, &trials, damaged, self.root.as_deref()), format, workload)
+        let loaded = kept(&store, id)?;
+        shaped(&findings(&store, id, &loaded, self.root.as_deref()), format, workload)
     }
 
     /// Two sides, named as on the command line: a title, and the page's body.

@@ -1,7 +1,7 @@
 //! `dyno import`: takes over runs that another store exported.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use archive::page::near;
 use archive::removal::in_words;
@@ -59,32 +59,26 @@ pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     let mut store = Store::open(&path)?;
     for run in &runs {
         let imported = store.import(&from, run.id)?;
-        print(&says(flags, &store, run, imported)?)?;
+        print(&says(&flags.file, &store, run, imported)?)?;
     }
     Ok(ExitStatus::Yes)
 }
 
-fn says(
-    flags: &ImportFlags,
-    store: &Store,
-    run: &RunSummary,
-    is: Imported,
-) -> Result<String, Refusal> {
+fn says(file: &Path, store: &Store, run: &RunSummary, is: Imported) -> Result<String, Refusal> {
     let found = |id: RunId| -> Result<Option<RunSummary>, Refusal> {
         Ok(store.runs()?.into_iter().find(|run| run.id == id))
     };
-    let (theirs, file) = (run.id, near(&flags.file));
-    let store_flag = flags.store.as_ref().map(|path| format!(" --store {}", path.display()));
-    let store_flag = store_flag.unwrap_or_default();
+    let (theirs, file) = (run.id, near(file));
+    let store_option = Project::store_option(store.path());
     Ok(match is {
         Imported::New(id) => {
             let words = found(id)?.as_ref().map_or(String::new(), in_words);
-            format!("{words} (run {theirs} of {file}); `dyno report {id}{store_flag}` shows it\n")
+            format!("{words} (run {theirs} of {file}); `dyno report {id}{store_option}` shows it\n")
         }
         Imported::Known(id) => match found(id)?.map_or(0, |run| run.kept) {
             kept if kept < run.kept => format!(
                 "run {theirs} of {file} is here already, as run {id}, with {kept} of its {} trials: nothing was changed; \
-                 to have all of them, `dyno rm {id}{store_flag}`, and import it again\n",
+                 to have all of them, `dyno rm {id}{store_option}`, and import it again\n",
                 run.kept
             ),
             _ => format!(

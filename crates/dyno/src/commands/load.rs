@@ -7,10 +7,10 @@ use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use report::load::{
-    Costs, FinishedLoad, Queue, Tool, document, json, like, page, repeated, repeated_json, weigh,
+    Costs, FinishedLoad, Queue, Tool, document, json, like, page, page_of_all, repeated,
+    repeated_json, weigh,
 };
 use report::render::{self, Screen};
-use report::run;
 use requests::secret;
 
 use crate::interrupt::halt_on_interrupt;
@@ -57,18 +57,22 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
             break;
         }
         cut_short = shelf.as_mut().map_or(Ok(()), |shelf| shelf.put(&load));
+        let says = match load.recording.end {
+            End::Halted => "was interrupted; what it measured until then is reported",
+            End::Done | End::GaveUp(_) => "is done",
+        };
         loads.push(load);
         if cut_short.is_err() {
             break;
         }
         if 1 < count {
-            terminal::notice(&format!("dyno: load {} of {count} is done", loads.len()));
+            terminal::notice(&format!("dyno: load {} of {count} {says}", loads.len()));
         }
     }
     // What was measured is reported and closed, whatever could not be kept or written.
     let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
-    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole));
+    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole, halt.is_asked()));
     report(&loads, shelf.as_ref(), flags)?;
     if let Some(says) = closed? {
         terminal::notice(&says);
@@ -199,7 +203,7 @@ fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> R
     if let (Some(path), Some(found)) = (&flags.keeping.html, &found) {
         let page = match together {
             None => page(load, found),
-            Some(found) => run::page(found),
+            Some(found) => page_of_all(loads, found),
         };
         write("--html", path, &page)?;
     }

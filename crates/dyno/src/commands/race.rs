@@ -22,12 +22,11 @@ use requests::reach;
 use requests::url::Endpoint;
 use store::RunId;
 use terminal::progress;
-use units::duration;
 
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
 use crate::ceiling::{Ceiling, is_fixed};
-use crate::job::{Job, weighed};
+use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::schedule;
 use crate::order::stated;
@@ -35,6 +34,7 @@ use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
+use units::{counted, duration};
 
 /// Race servers against each other: commands, addresses, folders or subjects
 ///
@@ -200,7 +200,13 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     job.claim(run)?;
     announce(&campaign, &record, run, &job)?;
     let ended = job.go_on(&campaign, &resources, &entrants, &record, run)?;
-    finish(flags, &job, run, &campaign, ended)
+    let kept = job.store.kept(run)?.len();
+    if ended == Ended::Interrupted && kept == 0 {
+        job.store.remove(&[run])?;
+        terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
+        return Ok(ExitStatus::Interrupted);
+    }
+    finish(flags, &job, (run, kept), &campaign, ended)
 }
 
 /// Asks every side once. A side that fails ends the race.
@@ -412,15 +418,10 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> R
     Ok(())
 }
 
-fn interrupted_early() -> ExitStatus {
-    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
-    ExitStatus::Interrupted
-}
-
 fn finish(
     flags: &RaceFlags,
     job: &Job,
-    run: RunId,
+    (run, kept): (RunId, usize),
     campaign: &Campaign,
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
@@ -435,7 +436,10 @@ fn finish(
         if let Err(refusal) = reported {
             terminal::notice(&format!("dyno: {refusal}"));
         }
-        terminal::notice("dyno: interrupted; the trials above are kept");
+        let trials = counted(kept as u64, "trial is", "trials are");
+        terminal::notice(&format!(
+            "dyno: interrupted; {trials} kept as run {run}; a race cannot be resumed, the same command begins it anew"
+        ));
         return Ok(ExitStatus::Interrupted);
     }
     Ok(match reported? {

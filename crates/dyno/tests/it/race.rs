@@ -277,11 +277,44 @@ fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
     ]));
     going.says("1/");
     going.signal(Signal::INT);
-    going.end().status(130).stderr_has("interrupted; the trials above are kept");
+    going.end().status(130).stderr_has(" kept as run 1; a race cannot be resumed");
     assert_eq!(place.names("cache/dyno/work"), [""; 0]);
     place
         .dyno(&["report"])
         .status(0)
         .stdout_has("the run is not finished")
         .stdout_lacks("--resume");
+    place
+        .dyno(&["run", "--resume"])
+        .status(2)
+        .stderr_has("no run of an experiment is unfinished; run 1 is a race, and only a run of an")
+        .stderr_has(
+            "`dyno report 1` shows what is kept of it, and this begins it anew: dyno race ",
+        );
+}
+
+#[test]
+fn a_race_that_is_interrupted_before_a_trial_ended_leaves_nothing() {
+    let place = Place::new();
+    let mut going = Going::start(place.command(&[
+        "race",
+        ORACLE,
+        ORACLE,
+        "-c",
+        "2",
+        "-d",
+        "50s",
+        "--slices",
+        "off",
+        "--no-ceiling",
+    ]));
+    going.says("Ctrl-C ends it");
+    going.signal(Signal::INT);
+    going
+        .end()
+        .status(130)
+        .stderr_has("interrupted before a trial ended; nothing was kept")
+        .stdout_lacks("What went wrong");
+    assert_eq!(place.names("state/dyno"), ["run.lock", "runs.sqlite"]);
+    place.dyno(&["report"]).status(2).stderr_has("no run has been kept here");
 }

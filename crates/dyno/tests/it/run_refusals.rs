@@ -144,7 +144,11 @@ fn an_experiments_file_leads_to_its_project_from_anywhere() {
 #[test]
 fn there_must_be_something_to_resume() {
     let lab = good();
-    refused(&lab, &["run", "--resume"], &["no run is unfinished"]);
+    refused(
+        &lab,
+        &["run", "--resume"],
+        &["no run of an experiment is unfinished; `dyno list` shows its runs"],
+    );
     refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno list --store "]);
     refused(&lab, &["run", "--resume", "0"], &["`0` is no run"]);
     refused(&lab, &["run", "--resume", "x"], &["`x` is no run"]);

@@ -232,7 +232,7 @@ fn a_run_that_needed_fewer_rounds_than_were_planned_is_finished() {
     ran.stdout_has("still wider when the limit of time was reached");
     assert_eq!(standing(&lab), (3, 3, "out_of_time".into()));
     lab.dyno(&["run", "--resume", "1"]).status(2).stderr_has("run 1 is complete");
-    lab.dyno(&["run", "--resume"]).status(2).stderr_has("no run is unfinished");
+    lab.dyno(&["run", "--resume"]).status(2).stderr_has("no run of an experiment is unfinished");
     lab.dyno(&["list"]).status(0).stdout_has(" 3 trials");
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::history::History;
+use crate::record::{Entry, Fact, LOAD, RACE, REQUEST, RunRecord};
 
 const WHOLE: &str = r#"
 question = "Which?"
@@ -379,6 +380,37 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
     assert_eq!(again(&whole, false), "dyno run e");
     assert_eq!(again(&changed, false), "dyno run e --only b --repeat 7");
     assert_eq!(again(&changed, true), "dyno run e --quick --only b --repeat 7");
+}
+
+#[test]
+fn runs_are_of_one_group_if_they_measure_the_same() {
+    let run = |name: &str, facts: &[(&str, &str)], sides: &[(&str, &str)]| RunRecord {
+        name: name.into(),
+        files: Vec::new(),
+        is_quick: false,
+        seed: 0,
+        began_unix_ms: 0,
+        dyno: String::new(),
+        facts: facts
+            .iter()
+            .map(|&(name, value)| Fact { name: name.into(), value: value.into() })
+            .collect(),
+        entries: sides
+            .iter()
+            .map(|&(title, tier)| Entry {
+                title: title.into(),
+                tier: tier.into(),
+                ..Entry::default()
+            })
+            .collect(),
+        plan: Vec::new(),
+        conformance: Vec::new(),
+    };
+    let sides = [("b.js", "default"), ("a.js", "default"), ("dyno's oracle", "reference")];
+    assert_eq!(run("x", &[(REQUEST, "GET /")], &sides).group(), "x");
+    assert_eq!(run("race", &[(RACE, "dyno race …")], &sides).group(), "race of a.js and b.js");
+    let load = [(LOAD, "dyno load …"), (REQUEST, "GET http://a/b")];
+    assert_eq!(run("load", &load, &sides[..1]).group(), "load of GET http://a/b");
 }
 
 const CLOSED: &str = "closed = { connections = [1, 9] }, total = 10, duration = '9s'";

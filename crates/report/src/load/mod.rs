@@ -23,7 +23,7 @@ pub use document::document;
 pub use json::json;
 pub use like::Tool;
 pub use openmetrics::Totals;
-pub use page::page;
+pub use page::{page, page_of_all};
 pub use repeat::{repeated, repeated_json};
 pub use slice::Slice;
 pub use verdict::weigh;
