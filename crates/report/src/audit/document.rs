@@ -97,7 +97,7 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
     for (why, rows, rules) in unasked(sources) {
         let rows = counted(rows as u64, "row", "rows");
         texts.push(format!(
-            "not asked of {rows}: {}, because {}",
+            "not applied to {rows}: {}, because {}",
             rules.join(", "),
             words::why(why)
         ));
