@@ -5,6 +5,7 @@ pub(crate) mod changes;
 pub(crate) mod flags;
 mod instant;
 pub(crate) mod keeping;
+mod notation;
 mod reach;
 mod replay;
 pub(crate) mod requests;
