@@ -38,6 +38,13 @@ pub(crate) struct RequestsFlags {
     curl: Option<String>,
 }
 
+impl RequestsFlags {
+    /// The files of requests that are read, with their flags.
+    pub(super) fn files(&self) -> [(&'static str, Option<&Path>); 2] {
+        [("--requests", self.requests.as_deref()), ("--workload", self.workload.as_deref())]
+    }
+}
+
 const SAID_BY_CURL: [&str; 7] =
     ["url", "requests", "workload", "method", "header", "body", "body_file"];
 
