@@ -85,7 +85,7 @@ fn a_seed_is_kept_as_it_was_up_to_the_largest() {
         assert_eq!(printed["order"]["seed"].as_u64(), Some(seed));
         let report = ["report", &run.to_string(), "--store", &store, "--format", "json"];
         let report = rig.dyno(&report).status(0).json();
-        assert_eq!(report["seed"].as_u64(), Some(seed), "run {run}");
+        assert_eq!(report["run"]["seed"].as_u64(), Some(seed), "run {run}");
         let store = store::Store::open_to_read(store.as_ref()).unwrap();
         let run = store.run(run.to_string().parse().unwrap()).unwrap();
         let texts = run.files.iter().find(|(name, _)| name.starts_with("experiments/"));
