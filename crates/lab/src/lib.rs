@@ -12,6 +12,7 @@ pub mod figure;
 pub mod history;
 pub mod hold;
 pub mod need;
+pub mod plain_words;
 pub mod plan;
 pub mod probe;
 pub mod record;

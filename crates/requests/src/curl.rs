@@ -69,7 +69,8 @@ pub(crate) fn read(command: &str) -> Result<Curl, String> {
 
 fn unknown(option: &str) -> String {
     format!(
-        "`{}` is no option of curl that dyno knows; leave it out, or say it with -m, -H and -b of dyno load",
+        "`{}` is no option of curl that dyno knows; leave it out, or leave --curl out and say by a URL, -m, -H and -b \
+         what is to be sent",
         option.escape_debug()
     )
 }

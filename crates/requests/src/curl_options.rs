@@ -41,8 +41,9 @@ pub(crate) enum Data {
 const IDLE: Meaning = Meaning::Idle { has_value: false };
 const IDLE_VALUE: Meaning = Meaning::Idle { has_value: true };
 const TIMEOUT: Meaning = Meaning::Refused("give --timeout TIME to dyno load");
-const CONNECT: Meaning =
-    Meaning::Refused("write the address in the URL, and the name as -H 'Host: NAME'");
+const CONNECT: Meaning = Meaning::Refused(
+    "leave it out of the curl command, and give --connect-to HOST:PORT to dyno load: the place to connect to, alone",
+);
 const TLS: Meaning = Meaning::Refused("TLS is not supported yet; leave it out");
 const HTTP: Meaning = Meaning::Refused("dyno load speaks HTTP/1.1; leave it out");
 const AUTH: Meaning = Meaning::Refused("only -u NAME:PASSWORD (Basic) is known here; leave it out");

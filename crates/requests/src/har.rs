@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab::Refusal;
+use lab::plain_words;
 use lab::source_file::SourceFile;
 use serde::Deserialize;
 use units::counted;
@@ -101,7 +102,11 @@ pub fn take(source: &SourceFile, origin: Option<&str>) -> Result<Taken, Refusal>
     let refused = |says: String| Refusal::new(format!("{}: {says}", source.name));
     let text = source.text.trim_start_matches('\u{feff}');
     let har: Har = serde_json::from_str(text).map_err(|error| {
-        refused(format!("this is no HAR file: {error}; save one in the browser's network panel"))
+        let (name, line) = (&source.name, error.line());
+        let says = plain_words::of_json(&error);
+        Refusal::new(format!(
+            "{name}:{line}: this is no HAR file: {says}; save one in the browser's network panel"
+        ))
     })?;
     let entries = &har.log.entries;
     let origin = match origin {
@@ -356,7 +361,8 @@ mod tests {
             ["", "{}", "[]", "{\"log\": 1}", "{\"log\": {\"entries\": 1}}", "GET / HTTP/1.1"]
         {
             let says = taken(text, None).err().unwrap();
-            assert!(says.starts_with("a.har: this is no HAR file: "), "{says}");
+            assert!(says.starts_with("a.har:1: this is no HAR file: column "), "{says}");
+            assert!(!says.contains("struct"), "{says}");
         }
         let deep = "[".repeat(100_000);
         assert!(taken(&deep, None).is_err());

@@ -9,6 +9,7 @@ pub mod file;
 pub mod har;
 mod instant;
 mod line;
+mod notation;
 pub mod reach;
 pub mod secret;
 mod shell_words;

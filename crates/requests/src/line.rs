@@ -94,7 +94,7 @@ impl<'de> Deserialize<'de> for Fields {
             type Value = Fields;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("header fields as an object, {\"Name\": \"value\"}")
+                f.write_str("an object of header fields like {\"Name\": \"value\"}")
             }
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields, M::Error> {
@@ -314,10 +314,10 @@ mod tests {
     fn what_is_wrong_is_said_with_the_file_and_the_line() {
         for (line, says) in [
             ("{\"pth\": \"/\"}", "unknown key `pth`; did you mean `path`?"),
-            ("{\"path\": 3}", "column 10: invalid type: integer `3`, expected a string"),
+            ("{\"path\": 3}", "column 10: `3` stands where a text belongs"),
             ("{\"path\": \"/\"", "the JSON does not end on this line"),
             ("{\"path\": \"/\"} {}", "column 15: trailing characters"),
-            ("{\"path\": \"/\", \"path\": \"/\"}", "duplicate field `path`"),
+            ("{\"path\": \"/\", \"path\": \"/\"}", "the key `path` stands there twice"),
             ("[{}]", "this is a list"),
             ("path", "this is no JSON object; a line is written"),
             ("{\"path\": \"hello\"}", "`hello` is no path: it begins with /"),
@@ -327,10 +327,12 @@ mod tests {
             ("{\"method\": \"G T\"}", "`G T` is no method"),
             ("{\"headers\": {\"A\": \"b\\nc\"}}", "header `A`"),
             ("{\"headers\": {\"A\": 1}}", "is a text, or a list of texts"),
-            ("{\"headers\": [\"A: 1\"]}", "header fields as an object"),
-            ("{\"body\": {\"a\": 1}}", "expected a string"),
+            ("{\"headers\": [\"A: 1\"]}", "an object of header fields like"),
+            ("{\"body\": {\"a\": 1}}", "an object stands where a text belongs"),
             ("{\"weight\": 0}", "a weight of 0"),
-            ("{\"weight\": -1}", "column"),
+            ("{\"weight\": -1}", "column 13: `-1` stands where a whole number from 0 to"),
+            ("{\"weight\": 1.5}", "column 14: `1.5` stands where a whole number from 0 to"),
+            ("{\"expect\": 5}", "column 12: `5` stands where an object belongs"),
             ("{\"weight\": 4294967296}", "column"),
             ("{\"expect\": {\"status\": 99}}", "`expect.status` `99` is no status"),
             ("{\"expect\": {\"status\": 70000}}", "a status is a number such as 200"),

@@ -6,15 +6,17 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use lab::Refusal;
 use load::Evidence;
+
+use crate::notation::{Notation, ReadAs};
 
 /// The command has this long to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Servers refuse larger heads anyway.
 const LONGEST: u64 = 32 << 10;
-/// At an edge of what was kept, a part of a secret this long is concealed.
-const PART: usize = 4;
 /// A word of a secret this long is concealed wherever it is.
 const WORD: usize = 6;
 /// What stands in its place.
@@ -101,27 +103,78 @@ impl Secret {
         &self.0
     }
 
-    /// The value, and those of its words that a server may repeat alone, as it does with the token of `Bearer token`.
-    fn texts(&self) -> impl Iterator<Item = &str> {
+    /// What a server may repeat of it: the value; those of its words that may stand alone, as the token of
+    /// `Bearer token`; the name and password that `Basic` encodes; and all of these in base64.
+    fn texts(&self) -> Vec<Vec<u8>> {
         let words = self.0.split_whitespace().filter(|word| WORD <= word.len());
-        std::iter::once(self.0.as_str()).chain(words)
+        let mut texts: Vec<Vec<u8>> = words.map(|word| word.as_bytes().to_vec()).collect();
+        let credentials =
+            self.0.strip_prefix("Basic ").and_then(|word| STANDARD.decode(word.trim()).ok());
+        if let Some(credentials) = credentials {
+            let password = credentials.splitn(2, |byte| *byte == b':').nth(1);
+            texts.extend(password.filter(|password| WORD <= password.len()).map(<[u8]>::to_vec));
+            texts.push(credentials);
+        }
+        texts.push(self.0.clone().into_bytes());
+        let encoded: Vec<_> = texts.iter().flat_map(|text| in_base64(text)).collect();
+        texts.extend(encoded);
+        texts
     }
+}
+
+/// How a text looks within a longer one that is encoded in base64: three bytes become four letters, so there are three
+/// ways, without the letters at its ends that the neighbouring bytes shape as well.
+fn in_base64(text: &[u8]) -> Vec<Vec<u8>> {
+    let way = |before: usize| {
+        let encoded = STANDARD_NO_PAD.encode([&[0; 2][..before], text].concat());
+        let bits = 8 * (before + text.len());
+        encoded.as_bytes()[(8 * before).div_ceil(6)..bits / 6].to_vec()
+    };
+    let ways: Vec<Vec<u8>> = (0..3).map(way).filter(|letters| WORD <= letters.len()).collect();
+    let of_urls = |letters: &Vec<u8>| {
+        let one = |letter: &u8| match letter {
+            b'+' => b'-',
+            b'/' => b'_',
+            letter => *letter,
+        };
+        letters.iter().map(one).collect()
+    };
+    let others: Vec<Vec<u8>> = ways.iter().map(of_urls).collect();
+    [ways, others].concat()
 }
 
 /// Takes the values out of what was kept of failures: the requests, and the answers that repeat them.
 pub fn conceal(secrets: &[Secret], kept: &mut [Evidence]) {
     for evidence in kept {
-        evidence.request = without(secrets, &evidence.request);
-        evidence.received = without(secrets, &evidence.received);
+        let request = Piece {
+            is_cut_before: false,
+            is_cut_after: Evidence::BYTES_MAX <= evidence.request.len(),
+        };
+        let received =
+            Piece { is_cut_before: evidence.lacks_beginning, is_cut_after: evidence.is_cut };
+        evidence.request = without(secrets, &evidence.request, request);
+        evidence.received = without(secrets, &evidence.received, received);
     }
 }
 
+/// At which ends bytes are missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Piece {
+    pub(super) is_cut_before: bool,
+    pub(super) is_cut_after: bool,
+}
+
 /// The bytes without the values and their words, and without a part of one at their beginning or end. All are sought in
-/// the bytes as they were, because one may be within another.
-fn without(secrets: &[Secret], bytes: &[u8]) -> Vec<u8> {
+/// the bytes as they were, because one may be within another, and as they are when the usual ways of writing characters
+/// in URLs, JSON and HTML are undone.
+fn without(secrets: &[Secret], bytes: &[u8], piece: Piece) -> Vec<u8> {
     let mut is_secret = vec![false; bytes.len()];
-    for text in secrets.iter().flat_map(Secret::texts) {
-        mark(text.as_bytes(), bytes, &mut is_secret);
+    if !secrets.is_empty() {
+        let texts: Vec<Vec<u8>> = secrets.iter().flat_map(Secret::texts).collect();
+        for notation in Notation::ALL {
+            let read = ReadAs::new(bytes, notation);
+            texts.iter().for_each(|text| read.mark(text, piece, &mut is_secret));
+        }
     }
     let mut kept = Vec::with_capacity(bytes.len());
     let mut was_secret = false;
@@ -136,23 +189,10 @@ fn without(secrets: &[Secret], bytes: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// Marks where this text is, and where what was kept begins or ends in the middle of it.
-fn mark(text: &[u8], bytes: &[u8], is_secret: &mut [bool]) {
-    let windows = bytes.windows(text.len()).enumerate();
-    for (at, _) in windows.filter(|(_, window)| *window == text) {
-        is_secret[at..at + text.len()].fill(true);
-    }
-    let parts = || (PART..text.len()).rev();
-    if let Some(length) = parts().find(|&length| bytes.starts_with(&text[text.len() - length..])) {
-        is_secret[..length].fill(true);
-    }
-    if let Some(length) = parts().find(|&length| bytes.ends_with(&text[..length])) {
-        is_secret[bytes.len() - length..].fill(true);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
     use super::*;
 
     #[test]
@@ -176,6 +216,68 @@ mod tests {
         assert!(why("echo 'hush{seq}'").contains("brace"));
         assert!(why("").contains("empty command"));
         assert!(why("head -c 40000 /dev/zero").contains("longer than"));
+    }
+
+    #[test]
+    fn an_encoded_secret_is_taken_out_too() {
+        let without = |text: &str| without_any(&["Bearer s3cr\"e&t/+k"], text);
+        let (json, html, url) =
+            ("{\"token\": \"(not shown)\"}", "<a>(not shown)</a>", "?t=(not shown)&x");
+        for (said, left) in [
+            ("{\"token\": \"s3cr\\\"e&t/+k\"}", json),
+            ("{\"token\": \"s3cr\\u0022e\\u0026t\\/+k\"}", json),
+            ("<a>s3cr&quot;e&amp;t/+k</a>", html),
+            ("<a>s3cr&#34;e&#x26;t/+k</a>", html),
+            ("?t=s3cr%22e%26t%2F%2Bk&x", url),
+            ("?t=s3cr%22e%26t%2f%2bk&x", url),
+            ("?t=%733%63r%22e%26t/%2bk&x", url),
+        ] {
+            assert_eq!(without(said), left, "{said}");
+        }
+        assert_eq!(
+            without("a Bearer+s3cr%22e%26t%2F%2Bk b"),
+            "a (not shown) b",
+            "as a form has it"
+        );
+        assert_eq!(
+            without("100 % of a+b, \\u00 \\x &amp; &none;"),
+            "100 % of a+b, \\u00 \\x &amp; &none;"
+        );
+    }
+
+    #[test]
+    fn a_secret_in_base64_is_taken_out_wherever_it_stands_in_it() {
+        for (before, after) in [("", ""), ("a", ""), ("ab", "c"), ("user:", "x"), ("", "yz")] {
+            let text = format!("{before}s3cret?key>~~{after}");
+            for encoded in [STANDARD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                let left = without_any(&["Bearer s3cret?key>~~"], &format!("<{encoded}>"));
+                assert!(left.contains("(not shown)"), "{text}: {left}");
+                let rest = left.len() - "<(not shown)>".len();
+                assert!(rest <= 12, "{text}: {left}");
+            }
+        }
+        let basic = format!("Basic {}", STANDARD.encode("me:open sesame"));
+        for said in ["me:open sesame", "wrong password open sesame for me"] {
+            let left = without_any(&[&basic], said);
+            assert!(!left.contains("sesame"), "what Basic encodes is plain in the answer: {left}");
+        }
+    }
+
+    #[test]
+    fn where_bytes_were_cut_off_the_shortest_piece_is_taken_out() {
+        let secrets = [Secret("Bearer s3cret".into())];
+        let left = |text: &str, piece: Piece| {
+            String::from_utf8(without(&secrets, text.as_bytes(), piece)).unwrap()
+        };
+        let whole = Piece::default();
+        let after = Piece { is_cut_after: true, ..whole };
+        let before = Piece { is_cut_before: true, ..whole };
+        assert_eq!(left("of token s3", whole), "of token s3", "by chance");
+        assert_eq!(left("of token s3", after), "of token (not shown)");
+        assert_eq!(left("of token s", after), "of token (not shown)");
+        assert_eq!(left("et is wrong", whole), "et is wrong");
+        assert_eq!(left("et is wrong", before), "(not shown) is wrong");
+        assert_eq!(left("nothing", after), "nothing");
     }
 
     #[test]
@@ -216,6 +318,6 @@ mod tests {
 
     fn without_any(secrets: &[&str], text: &str) -> String {
         let secrets: Vec<Secret> = secrets.iter().map(|text| Secret((*text).into())).collect();
-        String::from_utf8(without(&secrets, text.as_bytes())).unwrap()
+        String::from_utf8(without(&secrets, text.as_bytes(), Piece::default())).unwrap()
     }
 }

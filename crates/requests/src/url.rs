@@ -1,5 +1,6 @@
 //! Addresses as people write them: `http://host:port/path`, `localhost:8080`, `unix:/path:/hello`.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// The place and the target of a request.
@@ -106,7 +107,7 @@ fn without_scheme(text: &str) -> Result<&str, String> {
     }
     match scheme.to_ascii_lowercase().as_str() {
         "http" => Ok(rest),
-        "https" => Err("TLS is not supported yet; name the server's plain http:// port".into()),
+        "https" => Err("TLS is not supported yet; write http://, and the port on which the server speaks without TLS".into()),
         "ws" | "wss" => Err("WebSocket is not supported yet; write http://host:port/path".into()),
         _ => Err(format!("`{scheme}` is not supported here; write http://host:port/path")),
     }
@@ -114,6 +115,16 @@ fn without_scheme(text: &str) -> Result<&str, String> {
 
 /// A host and a port, as `10.0.0.7:8080`, `[::1]:80` or `localhost:8080`.
 pub fn place(text: &str) -> Result<(String, u16), String> {
+    if let Some((_, rest)) = text.split_once("://") {
+        let place = rest.split('/').next().unwrap_or_default().escape_debug();
+        return Err(format!("only the place belongs here, without http:// and path: {place}"));
+    }
+    // curl's form is HOST1:PORT1:HOST2:PORT2.
+    if !text.starts_with('[') && text.parse::<IpAddr>().is_err() && 2 < text.matches(':').count() {
+        return Err("write only the place to connect to, like 127.0.0.1:8080 or [::1]:8080; there is one URL, so its \
+                    own host and port are not repeated here as for curl"
+            .into());
+    }
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     match host_and_port(text) {
         Ok(_) if !has_port => Err("it names no port; write it like localhost:8080".into()),

@@ -53,22 +53,50 @@ pub fn read(text: &str, project: Option<&Project>) -> Result<Side, Refusal> {
     if known.iter().any(|name| name == text) {
         return Ok(Side::Named(text.into()));
     }
-    let command = Command::parse(text).map_err(|error| refused(error.to_string()))?;
-    let words = command.words().to_vec();
-    if let Some(word) = words.iter().find(|word| OF_A_SHELL.contains(&word.as_str())) {
+    if let Some(near) = nearest(text, known.iter().map(String::as_str))
+        && !starts_program(text)
+    {
         return Err(refused(format!(
-            "it is run without a shell, and `{word}` means nothing to a program; write \
-             sh -c 'exec …' around it"
+            "no subject has this name, and no program either; did you mean `{near}`?"
         )));
     }
-    if !is_program(&words[0]) {
-        return Err(refused(unknown(text, &words[0], &known)));
-    }
+    let words = command(text).map_err(|says| match is_file_name(text) {
+        true => refused(format!(
+            "{says}; a side is a URL, a folder with subject.toml, a subject's name, or a command in quotes"
+        )),
+        false => refused(says),
+    })?;
     Ok(Side::Own { text: text.into(), words })
 }
 
+fn starts_program(text: &str) -> bool {
+    Command::parse(text).is_ok_and(|command| is_program(&command.words()[0]))
+}
+
+/// The words of a command that starts a server.
+pub fn command(text: &str) -> Result<Vec<String>, String> {
+    let words = Command::parse(text).map_err(|error| error.to_string())?.words().to_vec();
+    if let Some(word) = words.iter().find(|word| OF_A_SHELL.contains(&word.as_str())) {
+        return Err(format!(
+            "it is run without a shell, and `{word}` means nothing to a program; write \
+             sh -c 'exec …' around it"
+        ));
+    }
+    match is_program(&words[0]) {
+        true => Ok(words),
+        false => {
+            let hint = if words[0].contains('=') {
+                "; to set a variable, write `env` before it"
+            } else {
+                ""
+            };
+            Err(format!("there is no program `{}` to start{hint}", words[0].escape_debug()))
+        }
+    }
+}
+
 /// `http://…`, `unix:…` or `host:port…`: no program has such a name.
-fn is_address(text: &str) -> bool {
+pub fn is_address(text: &str) -> bool {
     if text.contains(char::is_whitespace) {
         return false;
     }
@@ -89,21 +117,6 @@ fn is_program(word: &str) -> bool {
     }
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| can_run(&folder.join(word)))
-}
-
-fn unknown(text: &str, program: &str, known: &[String]) -> String {
-    if let Some(near) = nearest(text, known.iter().map(String::as_str)) {
-        return format!("no subject has this name, and no program either; did you mean `{near}`?");
-    }
-    let mut says = format!("there is no program `{}` to start", program.escape_debug());
-    if program.contains('=') {
-        says.push_str("; to set a variable, write `env` before it");
-    } else if is_file_name(text) {
-        says.push_str(
-            "; a side is a URL, a folder with subject.toml, a subject's name, or a command in quotes",
-        );
-    }
-    says
 }
 
 #[cfg(test)]

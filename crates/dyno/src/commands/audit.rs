@@ -63,7 +63,7 @@ impl Unit {
 }
 
 const AFTER_HELP: &str = "\
-docs/audit.md has the rules. A rule whose figures a file lacks is not applied, and is listed.
+docs/audit.md has the rules. Those for which a file lacks the figures are not applied, and are listed.
 
 Examples:
   # one result
@@ -154,8 +154,10 @@ fn unreadable(why: &Unreadable) -> String {
         ),
         Unreadable::Unknown => "it has none of the formats that can be audited".into(),
         Unreadable::OwnDocument(schema) => format!(
-            "it is `{schema}`, which says itself what its figures are worth (`verdict`); of dyno's own documents only \
-             `dyno load --json` is audited"
+            "its schema is `{}`, and of what dyno writes only the results of `dyno load --json` are audited, with and \
+             without --repeat",
+            schema.escape_debug()
         ),
+        Unreadable::Empty => "it is empty".into(),
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use archive::keep;
 use archive::page::near;
 use archive::removal::in_words;
 use campaign::project::Project;
@@ -38,9 +39,14 @@ Exit codes:
 pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     let file = &flags.file;
     if !file.is_file() {
-        let file = file.display();
+        let what = match (file.is_dir(), file.exists()) {
+            (true, _) => "this is a folder",
+            (false, true) => "this is no ordinary file",
+            (false, false) => "there is no such file",
+        };
         return Err(Refusal::new(format!(
-            "{file}: there is no such file; name one that `dyno export` wrote"
+            "{}: {what}; name a file that `dyno export` wrote, or a store (runs.sqlite)",
+            file.display()
         )));
     }
     let from = Store::open_to_read(file)?;
@@ -56,10 +62,26 @@ pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
         fs::create_dir_all(folder)
             .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
     }
+    let is_new = !path.exists();
     let mut store = Store::open(&path)?;
-    for run in &runs {
-        let imported = store.import(&from, run.id)?;
-        print(&says(&flags.file, &store, run, imported)?)?;
+    let taken = take_all(flags, &from, &runs, &mut store);
+    let is_empty = store.runs().is_ok_and(|runs| runs.is_empty());
+    drop(store);
+    if is_new && is_empty {
+        keep::remove_store(&path);
+    }
+    taken
+}
+
+fn take_all(
+    flags: &ImportFlags,
+    from: &Store,
+    runs: &[RunSummary],
+    store: &mut Store,
+) -> Result<ExitStatus, Refusal> {
+    for run in runs {
+        let imported = store.import(from, run.id)?;
+        print(&says(&flags.file, store, run, imported)?)?;
     }
     Ok(ExitStatus::Yes)
 }

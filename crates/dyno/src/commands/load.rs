@@ -25,9 +25,7 @@ use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
-    for (flag, path) in files(flags) {
-        keep::check(flag, path)?;
-    }
+    keep::check_all(&written(flags), &flags.files_read())?;
     flags.feed.check(flags.json, flags.keeping.loads())?;
     let plan = order::plan(flags, &Machine::read())?;
     let mut shelf = Shelf::open(flags, &plan)?;
@@ -87,9 +85,10 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
 }
 
 /// The files that are to be written, with their flags.
-fn files(flags: &LoadFlags) -> impl Iterator<Item = (&'static str, &Path)> {
-    let output = flags.output.as_deref().map(|path| ("--output", path));
-    output.into_iter().chain(flags.keeping.html.as_deref().map(|path| ("--html", path)))
+fn written(flags: &LoadFlags) -> Vec<(&'static str, &Path)> {
+    let ends = [("--output", &flags.output), ("--html", &flags.keeping.html)];
+    let ends = ends.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    ends.chain(flags.feed.files()).collect()
 }
 
 /// Prints the warnings, and takes what the run needs.

@@ -38,7 +38,7 @@ Exit codes:
 
 pub(crate) fn run(flags: &RequestsFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
+        keep::check_all(&[("--output", path)], &[("--from-har", &flags.from_har)])?;
     }
     let source = file::text("--from-har", &flags.from_har)?;
     let taken = har::take(&source, flags.origin.as_deref())?;

@@ -35,7 +35,7 @@ impl FeedFlags {
         self.is_on_stdout() && io::stdout().is_terminal()
     }
 
-    /// Refuses what cannot be written, before anything starts.
+    /// Refuses what does not go together, before anything starts.
     pub(crate) fn check(&self, has_json: bool, loads: u32) -> Result<(), Refusal> {
         if 1 < loads && (self.stream.is_some() || self.openmetrics.is_some()) {
             return Err(Refusal::new(
@@ -47,10 +47,14 @@ impl FeedFlags {
                 "--stream and --json both write to standard output; write --stream=FILE, or -o FILE for the results",
             ));
         }
-        if let Some(path) = self.stream.as_ref().filter(|_| !self.is_on_stdout()) {
-            keep::check("--stream", path)?;
-        }
-        self.openmetrics.as_ref().map_or(Ok(()), |path| keep::check("--openmetrics", path))
+        Ok(())
+    }
+
+    /// The files that are to be written, with their flags.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let stream = self.stream.as_deref().filter(|_| !self.is_on_stdout());
+        let all = [("--stream", stream), ("--openmetrics", self.openmetrics.as_deref())];
+        all.into_iter().filter_map(|(flag, path)| Some((flag, path?)))
     }
 
     /// Begins to write about a load.

@@ -1,7 +1,7 @@
 //! The flags of `dyno load`, those that a race shares among them. The habits of wrk and oha users work.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -168,6 +168,21 @@ pub(crate) struct AskingFlags {
     /// The owner of this address agrees to the load; needed if it is neither on this machine nor in a private network
     #[arg(long)]
     pub(crate) i_may_load_this_target: bool,
+}
+
+impl LoadFlags {
+    /// The files that are read, and the store, with their flags: no result may be written over one.
+    pub(crate) fn files_read(&self) -> Vec<(&'static str, &Path)> {
+        let times = match &self.arriving.arrivals {
+            Some(schedule::Spacing::File(path)) => Some(path.as_path()),
+            Some(_) | None => None,
+        };
+        let body = self.asking.body_file.as_deref();
+        let store = self.keeping.store.as_deref();
+        let others = [("--arrivals", times), ("--body-file", body), ("--store", store)];
+        let all = others.into_iter().chain(self.from.files());
+        all.filter_map(|(flag, path)| Some((flag, path?))).collect()
+    }
 }
 
 impl AskingFlags {

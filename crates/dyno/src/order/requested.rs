@@ -1,6 +1,6 @@
 //! What `dyno load` requests, from its flags: the URL's request, a curl command's, or those of a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use requests::{RequestFileKind, RequestOrder, RequestSpec};
@@ -23,6 +23,13 @@ pub(crate) struct RequestsFlags {
     /// Send the request of a curl command, 'curl http://localhost:8080/ -H …', in place of a URL
     #[arg(long, value_name = "COMMAND", conflicts_with_all = SAID_BY_CURL)]
     curl: Option<String>,
+}
+
+impl RequestsFlags {
+    /// The files of requests that are read, with their flags.
+    pub(super) fn files(&self) -> [(&'static str, Option<&Path>); 2] {
+        [("--requests", self.requests.as_deref()), ("--workload", self.workload.as_deref())]
+    }
 }
 
 const SAID_BY_CURL: [&str; 7] =

@@ -106,6 +106,30 @@ fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
 }
 
 #[test]
+fn a_seed_is_kept_as_it_was_up_to_the_largest() {
+    let folder = Folder::new("seeds");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    for (run, seed) in [(1, 0), (2, i64::MAX as u64), (3, 1 << 63), (4, u64::MAX)] {
+        let flags =
+            ["load", "{url}/hello", "-r", "200", "-n", "20", "--arrivals", "poisson", "--json"];
+        let kept = ["--keep", "--store", &store, "--seed", &seed.to_string()];
+        let printed = rig.dyno(&[&flags[..], &kept].concat()).json();
+        assert_eq!(printed["order"]["seed"].as_u64(), Some(seed));
+        let report = ["report", &run.to_string(), "--store", &store, "--format", "json"];
+        let report = rig.dyno(&report).status(0).json();
+        assert_eq!(report["run"]["seed"].as_u64(), Some(seed), "run {run}");
+        let store = store::Store::open_to_read(store.as_ref()).unwrap();
+        let run = store.run(run.to_string().parse().unwrap()).unwrap();
+        let texts = run.files.iter().find(|(name, _)| name.starts_with("experiments/"));
+        assert!(texts.unwrap().1.contains(&format!("seed = {seed}\n")), "{texts:?}");
+    }
+    rig.dyno(&["load", "{url}/hello", "--seed", "18446744073709551616"])
+        .status(2)
+        .stderr_has("--seed");
+}
+
+#[test]
 fn repeated_loads_have_intervals_and_are_each_there() {
     let folder = Folder::new("repeated");
     let (store, output) = (folder.file("s.sqlite"), folder.file("all.json"));

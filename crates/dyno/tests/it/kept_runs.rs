@@ -163,7 +163,7 @@ fn what_is_damaged_foreign_or_there_already_is_refused_by_name() {
     for (arguments, says) in [
         (&["import", "note.txt"][..], "note.txt: is not a store of dyno's"),
         (&["import", "none.dyno"], "none.dyno: there is no such file"),
-        (&["import", ".dyno"], ".dyno: there is no such file"),
+        (&["import", ".dyno"], ".dyno: this is a folder; name a file that `dyno export` wrote"),
         (&["export", "1", "-o", "note.txt"], "--output note.txt: it is there already"),
         (&["export", "1", "-o", "none/x"], "--output none/x: there is no such directory"),
         (&["export", "9", "-o", "x.dyno"], "has no run 9"),
@@ -183,6 +183,8 @@ fn what_is_damaged_foreign_or_there_already_is_refused_by_name() {
         "one.dyno: is damaged (run 1: trial 0: its rows are not those that were sealed)",
     );
     assert_eq!(runs(&lab), [""; 0]);
+    lab.dyno(&["import", "one.dyno", "--store", "new.sqlite"]).status(2);
+    assert!(!lab.has("new.sqlite") && !lab.has("new.sqlite-wal"), "no empty store is left behind");
     let names = fs::read_dir(&lab.root).unwrap().flatten().map(|it| it.file_name());
     let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains(".part")).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -64,6 +64,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
             None => self.note_loss_at_rest(failure),
         }
+        self.transcript.forget(conn);
         self.put_on_agenda(conn);
     }
 

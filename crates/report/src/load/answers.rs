@@ -24,7 +24,7 @@ pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
     };
     vec![
         Fact::new("statuses", listed(answers, |_| true)),
-        Fact::new("sizes", format!("{each}, heads included")),
+        Fact::new("sizes", format!("{each}, status line and header fields included")),
     ]
 }
 
