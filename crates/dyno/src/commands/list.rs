@@ -18,8 +18,8 @@ use report::time;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ListFlags {
-    /// List the runs of this store, as text nothing else [default: all there is, and the runs of .dyno/runs.sqlite of the
-    /// project, else of ~/.local/state/dyno/runs.sqlite]
+    /// List the runs of this store and nothing else; JSON has the rest, too [default: .dyno/runs.sqlite of the project, else
+    /// ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// Write JSON

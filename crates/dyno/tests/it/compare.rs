@@ -96,7 +96,7 @@ fn what_has_no_partner_or_was_not_measured_is_said() {
 fn what_cannot_be_compared_is_refused_with_the_way_out() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     let lab = lab.experiment("y", &["a"], SHORT, "");
-    lab.dyno(&["compare", "1", "2"]).status(2).stderr_has("`dyno run EXPERIMENT` makes one");
+    lab.dyno(&["compare", "1", "2"]).status(2).stderr_has("no run has been kept here");
     lab.dyno(&["run", "x"]).measured();
     lab.dyno(&["run", "y"]).measured();
     for (flags, says) in [

@@ -189,8 +189,7 @@ fn what_is_not_there_is_refused_with_the_way_out() {
         assert!(ran.stderr.contains(says), "{}", ran.stderr);
     }
     let listed = Rig::new().dyno(&["list", "--store", &store]).status(0).stdout;
-    assert!(listed.starts_with("Runs\n"), "only the runs matter: {listed}");
-    assert!(listed.contains("\nRuns\n  1    two"), "{listed}");
+    assert!(listed.starts_with("Runs\n  1    two"), "only the runs matter: {listed}");
     Rig::new().dyno(&["list", "--store", &none]).status(2).stderr_has("no run has been kept here");
     let notes = kept.path("notes");
     fs::write(&notes, "a page of notes\n".repeat(99)).unwrap();

@@ -64,7 +64,7 @@ fn an_invalid_value_has_a_mark_beside_its_letter() {
     };
     let text = drawn(nothing, 80, Glyphs::Unicode);
     assert!(text.lines().any(|line| line.ends_with("!b")), "{text}");
-    assert!(text.ends_with("small letters: in doubt · ! invalid\n"), "{text}");
+    assert!(text.contains("small letters: in doubt") && text.ends_with("! invalid\n"), "{text}");
 }
 
 #[test]
