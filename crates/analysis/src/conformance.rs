@@ -33,7 +33,7 @@ pub struct Score {
     pub protocols: Vec<(Protocol, VerdictCounts)>,
     /// The tally of each area, likewise.
     pub areas: Vec<(Area, VerdictCounts)>,
-    /// How often each case was asked.
+    /// How often each case was played.
     pub rounds: usize,
     /// Why the check stopped early; empty if it did not.
     pub cut_short: String,

@@ -66,7 +66,7 @@ pub fn of_requests(figure: Figure) -> Definition {
         ),
         Figure::Offered => (
             DUE,
-            "the part of the measured time in which the schedule asked; none of a closed loop",
+            "the part of the measured time in which requests were due; none of a closed loop",
             Rate,
         ),
         Figure::OnTime => (

@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(interval(&[5.0], Fold::Factors), None);
         assert_eq!(interval(&[0.0, 0.0, 0.0], Fold::Factors), Some((0.0, 0.0)));
         let (low, high) = interval(&[0.0, 1.0, 5.0], Fold::Factors).unwrap();
-        assert!(low == 0.0 && 5.0 < high, "a round that came to nothing takes the logarithms away");
+        assert!(low == 0.0 && 5.0 < high, "a round without any answer takes the logarithms away");
         let (low, high) = interval(&[100.0, 100.0], Fold::Factors).unwrap();
         assert!((low - 100.0).abs() < 1e-9 && (high - 100.0).abs() < 1e-9);
         let (low, high) = interval(&[90.0, 99.0, 100.0], Fold::Shares).unwrap();

@@ -54,15 +54,9 @@ pub(crate) fn run(subjects: &[(&str, &str)]) -> RunRecord {
     };
     RunRecord {
         name: "x".into(),
-        files: Vec::new(),
-        is_quick: false,
         seed: 1,
-        began_unix_ms: 0,
-        dyno: String::new(),
-        facts: Vec::new(),
         entries: subjects.iter().map(entry).collect(),
-        plan: Vec::new(),
-        conformance: Vec::new(),
+        ..RunRecord::default()
     }
 }
 

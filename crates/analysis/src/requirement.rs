@@ -1,6 +1,8 @@
 //! What a load is required to do, and whether its recording shows that it did. What a percentile needs in samples, and
 //! what a censored one may say, is `Distribution::quantile`'s rule.
 
+mod text;
+
 use load::{Distribution, Recording};
 
 use crate::rates::{offered_per_s, on_time, throughput_per_s};

@@ -10,7 +10,7 @@ const SPREAD: f64 = 0.8;
 const LITTLE: f64 = 0.05;
 /// Fewer than four subjects may agree by chance, or because they are related.
 pub const ALIKE_AT_LEAST: usize = 4;
-/// And they must be so large a share of all. A third is what issue 15 asks for: a choice, and no measurement. The two
+/// And they must be so large a share of all. A third is a choice, and no measurement. The two
 /// published tables that something else had limited had 43 % and 46 %, which 40 % would find, too; but two tables do
 /// not say how small such a share can be. How often sound tables have a third was not counted.
 const SHARE_AT_LEAST: f64 = 1.0 / 3.0;
@@ -41,7 +41,7 @@ pub fn mean_s_by_littles_law(under_way: f64, per_s: f64) -> Option<f64> {
 ///
 /// It holds upward only. With fewer requests under way than connections (some wait for the client, or are opened again)
 /// the mean is shorter, which is no contradiction. Where times count from a schedule, they include a wait that no
-/// connection carried, so the rule must not be asked.
+/// connection carried, so the rule does not hold there.
 #[must_use]
 pub fn is_above_littles_law(mean_s: f64, under_way: f64, per_s: f64) -> bool {
     let most = mean_s_by_littles_law(under_way, per_s);

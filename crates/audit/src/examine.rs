@@ -1,4 +1,4 @@
-//! Asks every rule of every row, and remembers which could not be asked and why.
+//! Applies every rule to every row, and remembers which could not be applied and why.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub struct AuditedRow {
     pub findings: Vec<Finding>,
 }
 
-/// A rule that could not be asked.
+/// A rule that could not be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Untested {
     pub rule: Rule,
@@ -88,7 +88,7 @@ fn of_source(source: &Source) -> Vec<Finding> {
     marks.into_iter().chain(unit).collect()
 }
 
-/// What speaks against one row; the rules that cannot be asked are handed to `cannot`.
+/// What speaks against one row; the rules that cannot be applied are handed to `cannot`.
 fn of_row(row: &Row, is_unit_of_file: bool, cannot: &mut dyn FnMut(Rule, Why)) -> Vec<Finding> {
     let marks = (!row.marks.is_empty()).then(|| Finding::NoNumber { marks: row.marks.clone() });
     let no_unit =

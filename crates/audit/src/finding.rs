@@ -4,7 +4,7 @@ use analysis::Gravity;
 
 use crate::row::{Mark, MarkOf, NoLimit};
 
-/// A question that is asked of every row.
+/// A rule that is applied to every row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// The mean reaches the p99.
@@ -43,7 +43,7 @@ impl Rule {
         Rule::SameMedian,
     ];
 
-    /// A stable name. Where dyno asks the same of its own trials, it is that doubt's name.
+    /// A stable name. Where dyno applies the same rule to its own trials, it is that doubt's name.
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Rule {
     }
 }
 
-/// Why a rule could not be asked of a row.
+/// Why a rule could not be applied to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     NoMean,

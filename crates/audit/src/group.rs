@@ -12,7 +12,7 @@ use crate::row::{Limit, NoLimit, Row};
 /// Rows that can be compared, by the numbers of their source and row.
 type Places = BTreeMap<(Format, String), Vec<(usize, usize)>>;
 
-/// Adds what rows have in common; which source's rows could not be asked is handed to `cannot`.
+/// Adds what rows have in common; a rule that could not be applied to a source's rows is handed to `cannot`.
 pub(crate) fn compare(sources: &mut [AuditedSource], cannot: &mut dyn FnMut(usize, Rule, Why)) {
     let mut places = Places::new();
     for (number, source) in sources.iter().enumerate() {
@@ -88,7 +88,7 @@ fn mark(sources: &mut [AuditedSource], compared: Compared, values: &[(f64, (usiz
     }
 }
 
-/// A rate that a schedule gave is no coincidence. Where it is not known what limited it, it is not asked.
+/// A rate that a schedule gave is no coincidence. Where it is not known what limited it, the rule is not applied.
 fn rate(row: &Row) -> Result<f64, Why> {
     let rate = row.rate_per_s.ok_or(Why::NoRate)?;
     match row.limit {

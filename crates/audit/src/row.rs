@@ -1,4 +1,4 @@
-//! One row of somebody's results: the figures that were published of one load, as plain values.
+//! One row of published results: the figures that were published of one load, as plain values.
 
 /// Of three digits, two different figures share all in one of several hundred cases.
 const DIGITS: f64 = 0.01;

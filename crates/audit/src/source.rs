@@ -36,8 +36,10 @@ pub enum Unreadable {
     NoJson(String),
     /// It is in none of the formats.
     Unknown,
-    /// It is another document of dyno's.
+    /// It is another document of dyno's, with this schema.
     OwnDocument(String),
+    /// There is nothing in it.
+    Empty,
 }
 
 /// Reads one file.
@@ -50,11 +52,14 @@ pub fn read(name: &str, content: &[u8], stated: Stated) -> Result<Source, Unread
     let first = content.iter().find(|byte| !byte.is_ascii_whitespace());
     let (format, rows) = match first {
         Some(b'{' | b'[') => {
-            let value: Value = serde_json::from_slice(content)
-                .map_err(|error| Unreadable::NoJson(error.to_string()))?;
+            let value: Value = serde_json::from_slice(content).map_err(|error| {
+                let no_json = Unreadable::NoJson(error.to_string());
+                of_first_line(name, content).unwrap_or(no_json)
+            })?;
             formats::of_json(name, &value)?
         }
-        Some(_) | None => {
+        None => return Err(Unreadable::Empty),
+        Some(_) => {
             let text = String::from_utf8_lossy(content);
             formats::of_text(name, &text).ok_or(Unreadable::Unknown)?
         }
@@ -63,6 +68,13 @@ pub fn read(name: &str, content: &[u8], stated: Stated) -> Result<Source, Unread
         Source { name: name.into(), format, rows, marks: Vec::new(), has_no_units: false },
         stated,
     ))
+}
+
+/// Which document of dyno's has such lines, each an object of its own: a stream.
+fn of_first_line(name: &str, content: &[u8]) -> Option<Unreadable> {
+    let line = content.split(|byte| *byte == b'\n').next()?;
+    let value: Value = serde_json::from_slice(line).ok()?;
+    formats::of_json(name, &value).err().filter(|why| matches!(why, Unreadable::OwnDocument(_)))
 }
 
 /// With what its reader stated. What is the same in all rows is said once, of the file.

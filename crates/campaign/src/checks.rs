@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use check::{Case, CheckPlan, Scheduling, Target, catalogue};
+use lab::Refusal;
 use lab::conformance::Conformance;
 use lab::record::{Entry, OutcomeKind, RACE, RunRecord};
 use lab::subject::{Serving, Site};
@@ -12,7 +13,6 @@ use lab::workload::Workload;
 use store::{Store, StoreError};
 
 use crate::event::{Event, Watch};
-use crate::refusal::Refusal;
 use crate::trials::{Ended, Run};
 use crate::{Campaign, Entrant};
 

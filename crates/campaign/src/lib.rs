@@ -4,12 +4,13 @@
 mod checks;
 pub mod embedded;
 mod event;
+pub mod holding;
 mod lock;
 mod others;
 pub mod places;
 mod ports;
 pub mod project;
-mod refusal;
+pub mod race;
 mod remains;
 mod resources;
 mod resume;
@@ -19,6 +20,7 @@ mod trials;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
+use lab::Refusal;
 use lab::build::{BuildCache, Built};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
@@ -38,7 +40,6 @@ pub use checks::{EACH, expected_checks};
 pub use event::{Event, Watch};
 pub use lock::{Claim, Lock};
 pub use ports::ports_for;
-pub use refusal::Refusal;
 pub use remains::sweep;
 pub use resources::RunResources;
 pub use resume::{as_it_was, same_entries, same_instrument};
@@ -73,65 +74,9 @@ impl Campaign {
     /// Reads everything that an experiment names. Runs nothing.
     pub fn read(project: Project, experiment: Experiment) -> Result<Campaign, Refusal> {
         let cache = project.cache()?;
-        let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
-        let mut workloads = Vec::new();
-        let known = project.workloads();
-        for name in &experiment.workloads {
-            if !known.contains(name) {
-                let says = unknown("workload", name, &known, "`dyno list` shows them");
-                return Err(refused(experiment.source.wrong_name(name, says.to_string())));
-            }
-            workloads.push(Workload::read(&project.root, name).map_err(refused)?);
-        }
-        if let Some(echo) = workloads.iter().find(|workload| workload.is_echo()) {
-            let (file, name) = (&experiment.source.name, &echo.name);
-            return Err(Refusal::new(format!(
-                "{file}: workload `{name}` is a conversation that checks have, and no load; name another workload (to \
-                 hold WebSockets: `wspoll`), or press it by hand: dyno hold ws://ADDRESS/PATH --echo RATE"
-            )));
-        }
-        let holds = matches!(experiment.shape, Shape::Held(_));
-        if let Some(odd) = workloads.iter().find(|workload| workload.is_held() != holds) {
-            let (file, name) = (&experiment.source.name, &odd.name);
-            return Err(Refusal::new(match holds {
-                true => format!(
-                    "{file}: the answers of workload `{name}` end, and this load holds connections whose answers do \
-                     not; name `poll` or `wspoll`, or press `{name}` with `closed`, `open` or `sessions`"
-                ),
-                false => format!(
-                    "{file}: the answers of workload `{name}` never end, and this load waits for their end; hold \
-                     them: load = {{ held = {{ connections = 1000, every = \"10s\" }} }}"
-                ),
-            }));
-        }
-        let history = history(&project, &experiment).map_err(refused)?;
-        let known = project.subjects();
-        let names = match &experiment.subjects {
-            Subjects::All => known,
-            Subjects::Named(names) => {
-                if let Some(name) = names.iter().find(|name| !known.contains(name)) {
-                    let says = unknown("subject", name, &known, "`dyno list` shows them");
-                    return Err(refused(experiment.source.wrong_name(name, says.to_string())));
-                }
-                names.clone()
-            }
-        };
-        let mut members: Vec<Member> =
-            names.iter().map(|name| Member::read(&project, &cache, name)).collect();
-        match &experiment.subjects {
-            Subjects::All => members.retain(|member| {
-                let speaks = |subject: &Subject| {
-                    experiment.workloads.iter().any(|name| subject.answers(name))
-                };
-                member.subject.as_ref().is_ok_and(speaks)
-            }),
-            Subjects::Named(_) => {
-                if let Some(error) = members.iter().find_map(|member| member.subject.as_ref().err())
-                {
-                    return Err(Refusal::new(error.clone()));
-                }
-            }
-        }
+        let workloads = workloads(&project, &experiment)?;
+        let history = history(&project, &experiment)?;
+        let mut members = members(&project, &cache, &experiment)?;
         let extras = extras(&project, &cache, &experiment, &mut members);
         let spoken = checks::spoken(&project);
         Ok(Campaign {
@@ -354,6 +299,74 @@ fn extras(
     }
     members.extend(others.into_iter().filter(|member| extras.contains_key(&member.name)));
     extras
+}
+
+/// The workloads that the experiment names; each suits the kind of its load.
+fn workloads(project: &Project, experiment: &Experiment) -> Result<Vec<Workload>, Refusal> {
+    let known = project.workloads();
+    let mut workloads = Vec::new();
+    for name in &experiment.workloads {
+        refuse_unknown("workload", name, &known, experiment)?;
+        workloads.push(Workload::read(&project.root, name)?);
+    }
+    let file = &experiment.source.name;
+    if let Some(Workload { name, .. }) = workloads.iter().find(|workload| workload.is_echo()) {
+        return Err(Refusal::new(format!(
+            "{file}: workload `{name}` is a conversation for checks, and no load; name another workload (to hold \
+             WebSockets: `wspoll`), or hold its connections by hand: dyno hold ws://ADDRESS/PATH --echo RATE"
+        )));
+    }
+    let holds = matches!(experiment.shape, Shape::Held(_));
+    match workloads.iter().find(|workload| workload.is_held() != holds) {
+        None => Ok(workloads),
+        Some(Workload { name, .. }) if holds => Err(Refusal::new(format!(
+            "{file}: the answers of workload `{name}` end, and this load holds connections whose answers do not; name \
+             `poll` or `wspoll`, or load `{name}` with `closed`, `open` or `sessions`"
+        ))),
+        Some(Workload { name, .. }) => Err(Refusal::new(format!(
+            "{file}: the answers of workload `{name}` never end, and this load waits for their end; hold them: \
+             load = {{ held = {{ connections = 1000, every = \"10s\" }} }}"
+        ))),
+    }
+}
+
+/// The subjects that the experiment names, or all that answer one of its workloads.
+fn members(
+    project: &Project,
+    cache: &BuildCache,
+    experiment: &Experiment,
+) -> Result<Vec<Member>, Refusal> {
+    let known = project.subjects();
+    let member = |name: &String| Member::read(project, cache, name);
+    let Subjects::Named(names) = &experiment.subjects else {
+        let answers = |subject: &Subject| {
+            experiment.workloads.iter().any(|workload| subject.answers(workload))
+        };
+        let takes_part = |member: &Member| member.subject.as_ref().is_ok_and(answers);
+        return Ok(known.iter().map(member).filter(takes_part).collect());
+    };
+    for name in names {
+        refuse_unknown("subject", name, &known, experiment)?;
+    }
+    let members: Vec<Member> = names.iter().map(member).collect();
+    match members.iter().find_map(|member| member.subject.as_ref().err()) {
+        None => Ok(members),
+        Some(error) => Err(Refusal::new(error.clone())),
+    }
+}
+
+/// Refuses a name in the experiment's file that the project does not have.
+fn refuse_unknown(
+    what: &str,
+    name: &str,
+    known: &[String],
+    experiment: &Experiment,
+) -> Result<(), Refusal> {
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let says = unknown(what, name, known, "`dyno list` shows them");
+    Err(experiment.source.wrong_name(name, says.to_string()).into())
 }
 
 /// The published figures that an experiment names, read so that errors in them are reported before anything starts.

@@ -1,6 +1,7 @@
 //! One run at a time in a project: two runs would load each other's servers. And one dyno at a time for each run of a
 //! store.
 
+use lab::Refusal;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::linux::net::SocketAddrExt;
@@ -13,7 +14,6 @@ use rustix::net::sockopt::socket_peercred;
 use store::RunId;
 
 use crate::project::Project;
-use crate::refusal::Refusal;
 
 /// Held while a run is under way; the kernel releases it, however dyno ends.
 pub struct Lock {

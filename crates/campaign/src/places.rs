@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use lab::Refusal;
 use lab::build::caller_home;
-
-use crate::refusal::Refusal;
 
 /// What can be made again: `XDG_CACHE_HOME`, else `~/.cache`. Under `sudo` it is the caller's, for whom builds are made.
 pub(crate) fn cache() -> Result<PathBuf, Refusal> {

@@ -4,12 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lab::Refusal;
 use lab::build::{BuildCache, give_to_caller};
+use lab::command::shown;
 use lab::experiment::Experiment;
 use lab::source_file::nearest;
 use lab::subject::is_file_name;
 
-use crate::refusal::Refusal;
 use crate::{embedded, places};
 
 #[derive(Clone, Debug)]
@@ -119,11 +120,20 @@ impl Project {
         self.results.join("runs.sqlite")
     }
 
+    /// ` --store FILE`, for a command that is to find this store from the current folder; nothing where it is the one
+    /// that commands read there.
+    pub fn store_option(store: &Path) -> String {
+        let here = Project::around().map_or_else(Project::of_user, Ok);
+        match here.is_ok_and(|project| is_same(&project.store_path(), store)) {
+            true => String::new(),
+            false => format!(" --store {}", shown(&[store.to_string_lossy().into_owned()])),
+        }
+    }
+
     /// The folder for a run's page: `reports` beside the project's own store, a folder with the store's name beside any
     /// other store, so that the pages of two stores do not overwrite each other.
     pub fn reports(&self, store: &Path) -> PathBuf {
-        let is_own = fs::canonicalize(store).ok() == fs::canonicalize(self.store_path()).ok();
-        if is_own {
+        if is_same(store, &self.store_path()) {
             return self.results.join("reports");
         }
         let name = store.file_name().unwrap_or_default().to_string_lossy();
@@ -154,8 +164,14 @@ impl Project {
     }
 }
 
+/// Whether both name one file, which need not be there yet.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    real(one) == real(other)
+}
+
 fn read(path: &Path, shown: &str) -> Result<Experiment, Refusal> {
-    Experiment::read(path, shown).map_err(|error| Refusal::new(error.to_string()))
+    Experiment::read(path, shown).map_err(Refusal::from)
 }
 
 fn toml_stem(path: &Path) -> Option<&std::ffi::OsStr> {

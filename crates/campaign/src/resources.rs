@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use lab::Refusal;
 use lab::amounts;
 use lab::experiment::{Experiment, Point};
 use load::{Stop, Target};
@@ -12,7 +13,6 @@ use machine::limits::{Machine, raise_files};
 use machine::ports::Ports;
 
 use crate::ports::ports_for;
-use crate::refusal::Refusal;
 
 /// The resources that a run may use.
 pub struct RunResources {

@@ -1,19 +1,21 @@
 //! Going on with a kept run: only where its trials can be compared with those to come.
 
+use std::path::Path;
+
+use lab::Refusal;
 use lab::experiment::Experiment;
 use lab::record::{Entry, RunRecord};
 use machine::facts::differences_beyond_a_start;
 use store::RunId;
 
 use crate::project::Project;
-use crate::refusal::Refusal;
 use crate::{Campaign, RunResources};
 
 /// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
 pub fn same_instrument(
     record: &RunRecord,
     resources: &RunResources,
-    run: RunId,
+    (run, store): (RunId, &Path),
 ) -> Result<(), Refusal> {
     let (facts, version) = (resources.facts(), crate::version());
     let mut differ: Vec<String> = Vec::new();
@@ -28,14 +30,15 @@ pub fn same_instrument(
     }
     Err(Refusal::new(format!(
         "run {run} began under other conditions, and its trials are compared with each other: {}; put that back, \
-         or start a new run with `{}` (`dyno report {run}` shows what was measured)",
+         or start a new run with `{}` (`dyno report {run}{}` shows what was measured)",
         differ.join("; "),
-        record.again()
+        anew(record, store),
+        Project::store_option(store)
     )))
 }
 
 /// The campaign of a kept run; refused if a file that shaped it has changed.
-pub fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refusal> {
+pub fn as_it_was(project: Project, record: &RunRecord, store: &Path) -> Result<Campaign, Refusal> {
     let experiment = Experiment::of_run(record)
         .map_err(|error| Refusal::new(format!("the experiment as it was kept: {error}")))?;
     for (name, text) in record.files.iter().skip(1) {
@@ -44,7 +47,7 @@ pub fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refus
             return Err(Refusal::new(format!(
                 "{name} has changed since the run began; put it back, or start a new run with \
                  `{}`",
-                record.again()
+                anew(record, store)
             )));
         }
     }
@@ -52,7 +55,11 @@ pub fn as_it_was(project: Project, record: &RunRecord) -> Result<Campaign, Refus
 }
 
 /// Refuses subjects that were built anew since the run began: a run compares like with like.
-pub fn same_entries(record: &RunRecord, entries: &[Entry], run: RunId) -> Result<(), Refusal> {
+pub fn same_entries(
+    record: &RunRecord,
+    entries: &[Entry],
+    (run, store): (RunId, &Path),
+) -> Result<(), Refusal> {
     let changed = |entry: &&Entry| {
         let now = entries.iter().find(|other| other.name == entry.name);
         entry.skipped.is_none()
@@ -65,7 +72,12 @@ pub fn same_entries(record: &RunRecord, entries: &[Entry], run: RunId) -> Result
              one with `{}`",
             entry.name,
             entry.version,
-            record.again()
+            anew(record, store)
         ))),
     }
+}
+
+/// The command that runs the experiment anew, into the same store.
+fn anew(record: &RunRecord, store: &Path) -> String {
+    record.again() + &Project::store_option(store)
 }

@@ -7,6 +7,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use analysis::Rounds;
+use lab::Refusal;
 use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Serving;
 use lab::trial::{self, Candidate, Part, Round, Setup};
@@ -15,7 +16,6 @@ use store::{Extent, Kept, RunId, Store, StoreError};
 
 use crate::event::{Event, Watch};
 use crate::others::Others;
-use crate::refusal::Refusal;
 use crate::{Campaign, Entrant, RunResources};
 
 /// How a run ended.

@@ -59,6 +59,13 @@ pub struct ParsedStream {
     pub rest: usize,
 }
 
+impl ParsedStream {
+    /// Whether there may be more answers than were read.
+    pub(crate) fn is_flood(&self) -> bool {
+        ANSWERS <= self.interim.len() + self.finals.len()
+    }
+}
+
 /// At most this many answers are read; everything after them stays in the rest, so that a flood costs little.
 const ANSWERS: usize = 4096;
 

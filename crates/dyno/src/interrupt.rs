@@ -14,12 +14,12 @@ use signal_hook::iterator::Signals;
 
 use crate::shell::{ExitStatus, Refusal};
 
-/// Calls `ask` at the first SIGINT, SIGTERM or SIGHUP; leaves at the second.
-pub(crate) fn on_interrupt(ask: impl Fn() + Send + 'static) -> Result<(), Refusal> {
-    listen(ask).map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))
+/// Calls `stop` at the first SIGINT, SIGTERM or SIGHUP; ends dyno at the second.
+pub(crate) fn on_interrupt(stop: impl Fn() + Send + 'static) -> Result<(), Refusal> {
+    listen(stop).map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))
 }
 
-/// A load, a run or a check ends early when this is asked, which the first signal does.
+/// What ends a load, a run or a check early, at the first signal.
 pub(crate) fn halt_on_interrupt() -> Result<Arc<Halt>, Refusal> {
     let halt = Arc::new(Halt::default());
     let asked = Arc::clone(&halt);

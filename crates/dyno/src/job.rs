@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::report::run::words::place_in;
-use ::report::units::count;
+use archive::page;
 use campaign::project::Project;
 use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
 use lab::record::RunRecord;
@@ -12,10 +12,10 @@ use load::Halt;
 use machine::ports::Ports;
 use store::{RunEnd, RunId, Store};
 use terminal::progress::Progress;
+use units::count;
 
 use crate::interrupt::halt_on_interrupt;
-use crate::page;
-use crate::shell::Refusal;
+use crate::shell::{ExitStatus, Refusal};
 
 /// What a run needs.
 pub(crate) struct Job {
@@ -74,6 +74,12 @@ impl Job {
     }
 }
 
+/// The end of a command that was interrupted while it looked at its servers.
+pub(crate) fn interrupted_early() -> ExitStatus {
+    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
+    ExitStatus::Interrupted
+}
+
 /// What the run may use, with a warning about each load level that may need more ports than there are.
 pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
     let resources = RunResources::weigh(&campaign.experiment)?;
@@ -81,7 +87,7 @@ pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
         let Ports::Short { needed, there, held_s } = ports else { continue };
         terminal::notice(&format!(
             "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
-             and there are {}; what fails for want of them is counted as our own: ask for less",
+             and there are {}; what fails because of that is counted as dyno's own failure; lower the load",
             campaign.experiment.source.name,
             place_in(Some(&campaign.experiment), *point),
             count(*needed),

@@ -1,22 +1,16 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
+mod ceiling;
 mod check;
 mod commands;
-mod feed;
 mod interrupt;
 mod job;
-mod keep;
-mod kept;
 mod kernel;
 mod loads;
 mod order;
-mod page;
 mod pattern;
-mod race;
-mod removal;
-mod resources;
 mod shell;
-mod view;
+mod unfinished;
 
 use std::process::ExitCode;
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-pub(crate) use campaign::Refusal;
+pub(crate) use lab::Refusal;
+use lab::command::shown;
 
 /// The exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,12 @@ impl From<ExitStatus> for ExitCode {
 
 /// Writes a result on standard output.
 pub(crate) fn print(text: &str) -> Result<ExitStatus, Refusal> {
-    terminal::print(text).map_err(|error| Refusal::new(format!("standard output: {error}")))?;
+    terminal::print(text)?;
     Ok(ExitStatus::Yes)
+}
+
+/// The command as it was typed.
+pub(crate) fn command_line() -> String {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    shown(&std::iter::once("dyno".to_string()).chain(words).collect::<Vec<_>>())
 }

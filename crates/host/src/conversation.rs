@@ -26,7 +26,7 @@ pub(crate) fn hold(mut stream: TcpStream, port: u16, handler: &Handler) {
         Ok(Read::Request(question)) => (handler(&question), question.is_head),
         Ok(Read::Refused(answer)) => (answer, false),
         Ok(Read::Partial) => {
-            (Response::text(Status::TimedOut, "this took too long to ask\n"), false)
+            (Response::text(Status::TimedOut, "the request took too long\n"), false)
         }
         Err(_) => return,
     };

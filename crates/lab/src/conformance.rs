@@ -65,7 +65,7 @@ fn slim(finding: &mut Finding) {
     }
 }
 
-/// One of the cheapest cases, asked beside a trial's load.
+/// One of the cheapest cases, played beside a trial's load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// Before or after the load.

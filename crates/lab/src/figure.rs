@@ -187,112 +187,46 @@ impl Figure {
         }
     }
 
+    #[rustfmt::skip]
     fn row(self) -> (&'static str, Unit, &'static str, &'static str) {
+        use Figure as F;
         use Unit::{Bytes, Count, KibPerSecond, Milliseconds, PerSecond, Percent};
         match self {
-            Figure::Throughput => (
-                "throughput_per_s",
-                PerSecond,
-                "throughput/s",
-                "correct answers inside the measured time, divided by that time",
-            ),
-            Figure::Offered => {
-                ("offered_per_s", PerSecond, "offered/s", "requests that the schedule asked for")
-            }
-            Figure::OnTime => (
-                "on_time_percent",
-                Percent,
-                "on time",
-                "requests answered as expected within the limit, of those due",
-            ),
-            Figure::Attempted => ("attempted", Count, "samples", "requests that were due"),
-            Figure::Correct => ("correct", Count, "correct", "requests answered as expected"),
-            Figure::Failed => ("failed", Count, "failures", "requests that failed"),
-            Figure::FailedShare => {
-                ("failed_percent", Percent, "failed", "requests that failed, of those due")
-            }
-            Figure::ResponseMean => {
-                ("response_mean_ms", Milliseconds, "mean", "mean response time")
-            }
-            Figure::ResponseSd => {
-                ("response_sd_ms", Milliseconds, "sd", "standard deviation of the response time")
-            }
-            Figure::ResponseMin => {
-                ("response_min_ms", Milliseconds, "min", "shortest response time")
-            }
-            Figure::ResponseP50 => {
-                ("response_p50_ms", Milliseconds, "p50", "response time of half the requests")
-            }
-            Figure::ResponseP90 => {
-                ("response_p90_ms", Milliseconds, "p90", "response time of 90 % of the requests")
-            }
-            Figure::ResponseP99 => {
-                ("response_p99_ms", Milliseconds, "p99", "response time of 99 % of the requests")
-            }
-            Figure::ResponseP999 => (
-                "response_p99_9_ms",
-                Milliseconds,
-                "p99.9",
-                "response time of 99.9 % of the requests",
-            ),
-            Figure::ResponseMax => {
-                ("response_max_ms", Milliseconds, "max", "longest response time")
-            }
-            Figure::ServiceP50 => {
-                ("service_p50_ms", Milliseconds, "service p50", "from sent to done, half")
-            }
-            Figure::ServiceP99 => {
-                ("service_p99_ms", Milliseconds, "service p99", "from sent to done, 99 %")
-            }
-            Figure::ConnectP50 => {
-                ("connect_p50_ms", Milliseconds, "connect p50", "time to connect, half")
-            }
-            Figure::LateP99 => {
-                ("late_p99_ms", Milliseconds, "late p99", "dyno's own delay in sending, 99 %")
-            }
-            Figure::Received => {
-                ("received_kib_per_s", KibPerSecond, "KiB/s", "units of 1,024 bytes received")
-            }
-            Figure::AnswerBytes => {
-                ("answer_bytes", Bytes, "B/answer", "bytes of an answer on the wire, on average")
-            }
-            Figure::CpuPerThousand => (
-                "cpu_ms_per_1000",
-                Milliseconds,
-                "CPU/1k",
-                "the subject's CPU time for 1,000 correct answers",
-            ),
-            Figure::CpuShare => {
-                ("cpu_percent", Percent, "CPU", "the subject's CPU time; 100 % is one CPU")
-            }
-            Figure::RssPeak => {
-                ("rss_peak_bytes", Bytes, "memory", "the most that the subject held (RSS)")
-            }
-            Figure::PssPeak => {
-                ("pss_peak_bytes", Bytes, "PSS", "the same, shared pages divided among processes")
-            }
-            Figure::MemoryPerConnection => (
-                "memory_per_connection_bytes",
-                Bytes,
-                "memory/conn.",
-                "the slope of the subject's memory over held connections (PSS where it could be read, else RSS)",
-            ),
-            Figure::StartUp => (
-                "start_up_ms",
-                Milliseconds,
-                "start-up",
-                "from its start to the first right answer",
-            ),
-            Figure::Backlog => {
-                ("backlog", Count, "backlog", "of its listening socket, as observed")
-            }
-            Figure::Processes => ("processes", Count, "processes", "that it had when it was ready"),
-            Figure::GeneratorBusy => (
-                "generator_busy_percent",
-                Percent,
-                "dyno busy",
-                "of the time, dyno's threads had something to do",
-            ),
+            F::Throughput => ("throughput_per_s", PerSecond, "throughput/s",
+                "correct answers inside the measured time, divided by that time"),
+            F::Offered => ("offered_per_s", PerSecond, "offered/s", "requests that were due by the schedule"),
+            F::OnTime => ("on_time_percent", Percent, "on time",
+                "requests answered as expected within the limit, of those due"),
+            F::Attempted => ("attempted", Count, "samples", "requests that were due"),
+            F::Correct => ("correct", Count, "correct", "requests answered as expected"),
+            F::Failed => ("failed", Count, "failures", "requests that failed"),
+            F::FailedShare => ("failed_percent", Percent, "failed", "requests that failed, of those due"),
+            F::ResponseMean => ("response_mean_ms", Milliseconds, "mean", "mean response time"),
+            F::ResponseSd => ("response_sd_ms", Milliseconds, "sd", "standard deviation of the response time"),
+            F::ResponseMin => ("response_min_ms", Milliseconds, "min", "shortest response time"),
+            F::ResponseP50 => ("response_p50_ms", Milliseconds, "p50", "response time of half the requests"),
+            F::ResponseP90 => ("response_p90_ms", Milliseconds, "p90", "response time of 90 % of the requests"),
+            F::ResponseP99 => ("response_p99_ms", Milliseconds, "p99", "response time of 99 % of the requests"),
+            F::ResponseP999 => ("response_p99_9_ms", Milliseconds, "p99.9", "response time of 99.9 % of the requests"),
+            F::ResponseMax => ("response_max_ms", Milliseconds, "max", "longest response time"),
+            F::ServiceP50 => ("service_p50_ms", Milliseconds, "service p50", "from sent to done, half"),
+            F::ServiceP99 => ("service_p99_ms", Milliseconds, "service p99", "from sent to done, 99 %"),
+            F::ConnectP50 => ("connect_p50_ms", Milliseconds, "connect p50", "time to connect, half"),
+            F::LateP99 => ("late_p99_ms", Milliseconds, "late p99", "dyno's own delay in sending, 99 %"),
+            F::Received => ("received_kib_per_s", KibPerSecond, "KiB/s", "units of 1,024 bytes received"),
+            F::AnswerBytes => ("answer_bytes", Bytes, "B/answer", "bytes of an answer on the wire, on average"),
+            F::CpuPerThousand => ("cpu_ms_per_1000", Milliseconds, "CPU/1k",
+                "the subject's CPU time for 1,000 correct answers"),
+            F::CpuShare => ("cpu_percent", Percent, "CPU", "the subject's CPU time; 100 % is one CPU"),
+            F::RssPeak => ("rss_peak_bytes", Bytes, "memory", "the most that the subject held (RSS)"),
+            F::PssPeak => ("pss_peak_bytes", Bytes, "PSS", "the same, shared pages divided among processes"),
+            F::MemoryPerConnection => ("memory_per_connection_bytes", Bytes, "memory/conn.",
+                "the slope of the subject's memory over held connections (PSS where it could be read, else RSS)"),
+            F::StartUp => ("start_up_ms", Milliseconds, "start-up", "from its start to the first right answer"),
+            F::Backlog => ("backlog", Count, "backlog", "of its listening socket, as observed"),
+            F::Processes => ("processes", Count, "processes", "that it had when it was ready"),
+            F::GeneratorBusy => ("generator_busy_percent", Percent, "dyno busy",
+                "of the time, dyno's threads had something to do"),
         }
     }
 }

@@ -30,8 +30,8 @@ const LOOK: Duration = Duration::from_millis(50);
 const STOP_LEAD_NS: u64 = 150_000_000;
 /// After the end, a process may take this long to close its connections and report what it saw.
 const GRACE_NS: u64 = 5 * SECOND_NS;
-/// A process whose output has ended is about to end.
-const ENDING: Duration = Duration::from_millis(500);
+/// A process whose output has ended is about to end; on a busy machine, not at once.
+const ENDING: Duration = Duration::from_secs(5);
 
 /// Where no rate is given, no fewer connections than this are begun each second. It is low because every server can
 /// accept so many; a run kept without a rate was made with it.

@@ -12,12 +12,16 @@ pub mod figure;
 pub mod history;
 pub mod hold;
 pub mod need;
+pub mod plain_words;
 pub mod plan;
 pub mod probe;
 pub mod record;
+mod refusal;
 pub mod schedule;
 pub mod source_file;
 pub mod subject;
 pub mod trial;
 pub mod visit;
 pub mod workload;
+
+pub use refusal::Refusal;

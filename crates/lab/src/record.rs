@@ -9,7 +9,7 @@ use crate::conformance::{Conformance, Spot};
 use crate::experiment::{Experiment, Point};
 
 /// One run of one experiment: what it was to do, where, and with which program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunRecord {
     /// The experiment's name: its file's, without the ending.
     pub name: String,
@@ -35,6 +35,23 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// What it is a repetition of: its experiment, or if it is a race, its sides' names, or if it is of `dyno load`, what
+    /// was requested.
+    #[must_use]
+    pub fn group(&self) -> String {
+        let fact = |name: &str| self.facts.iter().find(|fact| fact.name == name);
+        if fact(RACE).is_some() {
+            let sides = self.entries.iter().filter(|entry| entry.tier != "reference");
+            let mut sides: Vec<&str> = sides.map(|entry| entry.title.as_str()).collect();
+            sides.sort_unstable();
+            return format!("{} of {}", self.name, sides.join(" and "));
+        }
+        match (fact(LOAD), fact(REQUEST)) {
+            (Some(_), Some(request)) => format!("{} of {}", self.name, request.value),
+            _ => self.name.clone(),
+        }
+    }
+
     /// The command that runs its experiment anew, changed as it was: by name, or by the file that was given if that is in
     /// no `experiments/`.
     #[must_use]
@@ -126,9 +143,9 @@ pub struct TrialRecord {
     pub launch: Option<Launch>,
     /// What was done for the conditions, and what could not be: `memory` = `1.5 GiB by cgroup v1`.
     pub conditions: Vec<Fact>,
-    /// Questions asked before and after the load.
+    /// Requests sent before and after the load, one by one, and their answers.
     pub checks: Vec<Check>,
-    /// The cheapest cases of the RFCs, asked before and after the load.
+    /// The cheapest cases of the RFCs, played before and after the load.
     pub spots: Vec<Spot>,
     /// The load, if the trial got that far.
     pub loaded: Option<LoadRecord>,
@@ -138,7 +155,7 @@ pub struct TrialRecord {
     pub series: Vec<Series>,
     /// How the subject's process ended: `exit status 0`, `signal 9 (KILL)`; empty if it never ran.
     pub exit: String,
-    /// Processes of the subject that did not end when they were asked to.
+    /// Processes of the subject that did not end at the signal, and were killed.
     pub killed: u32,
     /// The last of what it wrote to standard output and standard error.
     pub output_tail: Vec<u8>,
@@ -241,7 +258,7 @@ impl OutcomeKind {
     }
 }
 
-/// One question, asked on a connection of its own, and what came back.
+/// One request, sent on a connection of its own, and what came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// Before or after the load.
@@ -276,7 +293,7 @@ impl Check {
     }
 }
 
-/// When a question was asked.
+/// When a request was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Before,

@@ -10,6 +10,8 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
+use crate::plain_words::{Notation, in_plain_words, of_json};
+
 /// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -83,8 +85,7 @@ impl SourceFile {
     /// Reads the page as TOML into a shape that refuses unknown keys.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         toml::from_str(&self.text).map_err(|error| {
-            let says = error.message().to_string();
-            let says = unknown(&says).unwrap_or(says);
+            let says = in_plain_words(error.message(), Notation::Toml);
             self.wrong(error.span(), says)
         })
     }
@@ -97,10 +98,7 @@ impl SourceFile {
                             `jq -c . FILE` writes it so";
                 return self.wrong(Some(part), says);
             }
-            let says = error.to_string();
-            let says = says.rsplit_once(" at line ").map_or(says.as_str(), |(says, _)| says);
-            let says = unknown(says)
-                .unwrap_or_else(|| format!("column {}: {says}", error.column()));
+            let says = of_json(&error);
             self.wrong(Some(part), says)
         })
     }
@@ -131,19 +129,6 @@ fn open(path: &Path) -> io::Result<File> {
         true => Ok(file),
         false => Err(io::Error::other("it is no ordinary file")),
     }
-}
-
-/// Reports an unknown key in dyno's own words, with the nearest known key.
-fn unknown(says: &str) -> Option<String> {
-    let quoted: Vec<&str> = says.split('`').skip(1).step_by(2).collect();
-    let (what, known) = quoted.split_first()?;
-    let kind =
-        ["unknown field", "unknown variant"].into_iter().find(|kind| says.starts_with(kind))?;
-    let noun = if kind == "unknown field" { "key" } else { "word" };
-    Some(match nearest(what, known.iter().copied()) {
-        Some(near) => format!("unknown {noun} `{what}`; did you mean `{near}`?"),
-        None => format!("unknown {noun} `{what}`; known are {}", known.join(", ")),
-    })
 }
 
 /// The word that the user meant: the nearest of those known, if it is near.

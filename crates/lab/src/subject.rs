@@ -43,7 +43,7 @@ pub struct Subject {
     pub advice: Option<String>,
     /// Run once, in a copy of the folder.
     pub build: Vec<Command>,
-    /// How there comes to be a server: this is what is measured.
+    /// Where the server comes from: this is what is measured.
     pub serving: Serving,
     /// The command that prints the version.
     pub version: Option<Command>,
@@ -61,7 +61,7 @@ pub struct Subject {
     pub settings: Vec<Setting>,
 }
 
-/// How there comes to be a server.
+/// Where a subject's server comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serving {
     /// It is started for each trial, where it was built.
@@ -85,7 +85,7 @@ impl Serving {
     }
 }
 
-/// Where a server that runs already is found, and what it is asked for.
+/// Where a server that runs already is found, and what is requested of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     pub address: SocketAddr,
@@ -291,13 +291,16 @@ backlog = "1024: why"
         assert!(says("-o server server.c", "-o {port}").starts_with(&at(8, "`{port}` is nothing")));
         assert!(says("\"sh\"", "\"a/b\"").starts_with(&at(7, "`a/b` is neither")));
         assert!(says("[\"hello\"]", "[\"../x\"]").starts_with(&at(6, "`../x` is no name")));
-        assert!(says("ready = \"10s\"", "ready = 10").starts_with(&at(12, "invalid type")));
+        assert!(
+            says("ready = \"10s\"", "ready = 10")
+                .starts_with(&at(12, "`10` stands where a text belongs"))
+        );
         assert!(
             says("ready = \"10s\"", "ready = \"soon\"").starts_with(&at(12, "`soon` is no time"))
         );
         assert!(says("ready = \"10s\"", "from = \"y\"").contains("no subject `y`"));
         assert!(says("MODE = ", "\"A B\" = ").starts_with(&at(11, "`A B` is no variable's name")));
-        assert!(says("title = \"Some server\"", "").contains("missing field `title`"));
+        assert!(says("title = \"Some server\"", "").contains("the key `title` is missing"));
         assert!(says("backlog = 128", "backlog = 1.5").starts_with(&at(15, "a float where")));
     }
 
@@ -330,7 +333,7 @@ backlog = "1024: why"
                 "url = 'http://h'\nprobe = 'beam'",
                 ":4: this server runs already, and is not started; leave `probe`",
             ),
-            ("", ": missing field `run`, the command that starts it, or `url`"),
+            ("", ": the key `run`, the command that starts it, is missing, or `url`"),
         ] {
             let found = read(keys).unwrap_err();
             assert!(found.contains(says), "{keys}: {found}");

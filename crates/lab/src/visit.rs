@@ -1,5 +1,5 @@
-//! A subject that is started for a check, not for a measurement: it has its own port and no conditions, is asked until
-//! it answers, and is started again when a check has ended it.
+//! A subject that is started for a check, not for a measurement: it has its own port and no conditions, gets
+//! requests until it answers, and is started again when a check has ended it.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -116,7 +116,7 @@ impl<'a> Visit<'a> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process, and its first right answer if it was asked.
+    /// The process, and its first right answer if a request was sent.
     fn start(&self) -> Result<(Running, Option<Check>), Setback> {
         let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();
@@ -164,7 +164,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The first question that it is asked; one with an endless answer only if it has no other.
+    /// The first request that it gets; one with an endless answer only if it has no other.
     fn first_question(&self) -> Option<&'a Question> {
         let mut spoken: Vec<&Workload> =
             spoken(self.candidate.subject, self.setup.workloads).collect();

@@ -1,4 +1,4 @@
-//! What is asked and what must be answered: one definition for readiness, checks and every answer under load.
+//! What is requested and what must be answered: one definition for readiness, checks and every answer under load.
 
 mod expected;
 
@@ -16,7 +16,7 @@ use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::Site;
 use expected::{StatusKey, expect, template};
 
-/// The questions that every subject is asked in the same way.
+/// The requests that every subject gets in the same way.
 #[derive(Clone, Debug)]
 pub struct Workload {
     /// Its file's name, without the ending.
@@ -35,18 +35,18 @@ pub struct Question {
     pub method: String,
     /// Path and query, placeholders and all.
     pub path: String,
-    /// How often it is asked, relative to the others.
+    /// How often it is sent, relative to the others.
     pub weight: u32,
     request: Request,
     /// The bytes of its request, and what must be answered.
     pub ask: Ask,
     /// The same with `Connection: close`.
     pub last_ask: Ask,
-    /// How it goes on after it was asked.
+    /// How it goes on after the request.
     pub interaction: Interaction,
 }
 
-/// How a question goes on after it was asked.
+/// How it goes on after a request.
 #[derive(Clone, Debug)]
 pub enum Interaction {
     Answer,
@@ -142,7 +142,7 @@ impl Workload {
             questions.push(question);
         }
         if questions.is_empty() {
-            return Err(source.wrong(None, "nothing is asked; write an [[ask]]"));
+            return Err(source.wrong(None, "nothing is requested; write an [[ask]]"));
         }
         Ok(Workload { name: name.into(), title: file.title, questions, source })
     }
@@ -255,7 +255,7 @@ fn question(
     let weight = match &keys.weight {
         Some(weight) if *weight.get_ref() == 0 => {
             return Err(
-                source.wrong(Some(weight.span()), "a weight of 0 is never asked; leave it out")
+                source.wrong(Some(weight.span()), "a weight of 0 is never requested; leave it out")
             );
         }
         Some(weight) => *weight.get_ref(),
@@ -392,7 +392,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line() {
         let ask = |rest: &str| format!("title = 'x'\n[[ask]]\nrequest = 'GET / HTTP/1.1'\n{rest}");
         for (text, says) in [
-            ("title = 'x'\nask = []".to_string(), ": nothing is asked"),
+            ("title = 'x'\nask = []".to_string(), ": nothing is requested"),
             ("title = 'x'\n[[ask]]\nrequest = 'GET /'".into(), ":3: `GET /` is no request line"),
             (ask("weight = 0"), ":4: a weight of 0"),
             (ask("status = 99"), ":4: 99 is no final status"),

@@ -1,6 +1,7 @@
 //! Folds what the lanes report, on the caller's thread, and decides when to give up.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -79,10 +80,13 @@ impl<'a> Collector<'a> {
     ) -> Recording {
         let mut was_halted = false;
         while let Ok(report) = reports.recv() {
-            self.take(report);
-            while let Some((index, window)) = self.next_whole() {
-                self.close_window(index, &window, watch);
-                self.recycle(window);
+            // This thread may be behind the lanes: the end must not lie where they have already been.
+            for report in iter::once(report).chain(reports.try_iter()) {
+                self.take(report);
+                while let Some((index, window)) = self.next_whole() {
+                    self.close_window(index, &window, watch);
+                    self.recycle(window);
+                }
             }
             if !was_halted && halt.is_asked() {
                 was_halted = true;

@@ -11,6 +11,17 @@ use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
 
+/// The percentiles that results have, by their names there.
+pub const PERCENTILES: [(&str, f64); 7] = [
+    ("p50_ns", 0.5),
+    ("p75_ns", 0.75),
+    ("p90_ns", 0.9),
+    ("p95_ns", 0.95),
+    ("p99_ns", 0.99),
+    ("p99_9_ns", 0.999),
+    ("p99_99_ns", 0.9999),
+];
+
 /// A histogram with its exact sum, in which some values may be lower bounds. One that was read from a file stays
 /// folded, in a few hundred bytes, until something is added to it: each query unfolds it for a moment.
 #[derive(Clone, Debug)]

@@ -19,13 +19,19 @@ pub struct Evidence {
     pub request: Vec<u8>,
     /// What was expected, in words and bytes.
     pub expected: String,
-    /// What was received of the answer, up to a limit.
+    /// What was received of the answer, from its beginning and up to a limit.
     #[serde(with = "written::bytes")]
     pub received: Vec<u8>,
-    /// The answer came in several pieces, and those before this one were not kept.
+    /// The answer came in several reads, and those before the last one were not kept: on a lane's first 4,096
+    /// connections, only by an older dyno.
     pub lacks_beginning: bool,
     /// More bytes came than were kept.
     pub is_cut: bool,
+}
+
+impl Evidence {
+    /// So many bytes of a request and of an answer are kept.
+    pub const BYTES_MAX: usize = 4 << 10;
 }
 
 /// This many failures of a class are kept with their bytes.

@@ -28,7 +28,7 @@ mod written;
 
 pub use answers::Answers;
 pub use arrivals::{Arrivals, Listed, Rate, RateError};
-pub use distribution::{Distribution, EncodedError, Folded, Quantile, is_supported};
+pub use distribution::{Distribution, EncodedError, Folded, PERCENTILES, Quantile, is_supported};
 pub use evidence::Evidence;
 pub use failure::Failure;
 pub use halt::Halt;

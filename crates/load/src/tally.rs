@@ -140,6 +140,12 @@ impl Still {
 const SLOWEST_KEPT: usize = 5;
 
 impl Tally {
+    /// Right answers that came after the measured time, to requests that were due in it.
+    #[must_use]
+    pub fn correct_after(&self) -> u64 {
+        self.correct.saturating_sub(self.correct_inside.saturating_sub(self.carried_in))
+    }
+
     /// An empty tally. Latencies up to `max` are distinguished.
     #[must_use]
     pub fn new(max: Nanos) -> Tally {

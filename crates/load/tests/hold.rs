@@ -1,12 +1,15 @@
 //! Held connections on real sockets, against the oracle.
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
+mod again;
+
 use std::io::Write;
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use again::in_one_of_five;
 use load::{
     Failure, Halt, HoldOrder, HoldWhat, Holding, Loss, Plateau, Ramp, Sends, Share, Target, hold,
 };
@@ -84,64 +87,78 @@ fn least(plateau: &Plateau) -> u64 {
 
 #[test]
 fn both_protocols_are_held_and_their_beats_are_on_time() {
-    for (plateau, truth) in beats("", Duration::from_millis(50)) {
-        assert!(least(&plateau) < NOISE, "{}", least(&plateau));
-        assert!(plateau.messages <= truth.beats);
-        assert_eq!(truth.connections, 50);
-    }
+    in_one_of_five(|| {
+        for (plateau, truth) in beats("", Duration::from_millis(50)) {
+            assert!(least(&plateau) < NOISE, "{}", least(&plateau));
+            assert!(plateau.messages <= truth.beats);
+            assert_eq!(truth.connections, 50);
+        }
+    });
 }
 
 #[test]
 fn lateness_is_measured_as_it_was_imposed() {
-    for (plateau, truth) in beats("?late=constant:20ms", Duration::from_millis(50)) {
-        let least = least(&plateau);
-        assert!(is_no_earlier(least, 20 * MS) && least < 20 * MS + NOISE, "{least}");
-        assert!(truth.late_ns.equivalent(truth.late_ns.max(), 20 * MS));
-    }
+    in_one_of_five(|| {
+        for (plateau, truth) in beats("?late=constant:20ms", Duration::from_millis(50)) {
+            let least = least(&plateau);
+            assert!(is_no_earlier(least, 20 * MS) && least < 20 * MS + NOISE, "{least}");
+            assert!(truth.late_ns.equivalent(truth.late_ns.max(), 20 * MS));
+        }
+    });
 }
 
 #[test]
 fn two_modes_of_lateness_are_seen_in_their_shares() {
-    for (plateau, truth) in beats("?late=bimodal:5ms,60ms,0.2", Duration::from_millis(100)) {
-        let (least, most) = plateau.late.extremes().unwrap();
-        let share = plateau.late.histogram().count_between(59 * MS, most) as f64
-            / plateau.late.count() as f64;
-        assert!(0.12 < share, "{share}");
-        assert!(is_no_earlier(least, 5 * MS) && least < 5 * MS + NOISE, "{least}");
-        for quantile in [0.25, 0.5, 0.95] {
-            let imposed = truth.late_ns.value_at_quantile(quantile);
-            let measured = late(&plateau, quantile);
-            assert!(is_no_earlier(measured, imposed), "{quantile}: {measured} for {imposed}");
+    in_one_of_five(|| {
+        for (plateau, truth) in beats("?late=bimodal:5ms,60ms,0.2", Duration::from_millis(100)) {
+            let (least, most) = plateau.late.extremes().unwrap();
+            let share = plateau.late.histogram().count_between(59 * MS, most) as f64
+                / plateau.late.count() as f64;
+            assert!(0.12 < share, "{share}");
+            assert!(is_no_earlier(least, 5 * MS) && least < 5 * MS + NOISE, "{least}");
+            for quantile in [0.25, 0.5, 0.95] {
+                let imposed = truth.late_ns.value_at_quantile(quantile);
+                let measured = late(&plateau, quantile);
+                assert!(is_no_earlier(measured, imposed), "{quantile}: {measured} for {imposed}");
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn a_server_that_stops_sending_without_closing_is_silent() {
-    for path in ["/poll/0.02?stops=3", "/wspoll/0.02?stops=3"] {
-        let oracle = Oracle::start(Config::default()).unwrap();
-        let order = order(target(&oracle), path, 20, Duration::from_millis(800));
-        let silence = Duration::from_millis(300);
-        let holding = run(&HoldOrder { silence, ..order });
-        let plateau = &holding.plateaus[0];
-        assert_eq!((plateau.open, plateau.silent, plateau.lost_in_all()), (20, 20, 0), "{path}");
-        assert_eq!(oracle.stop().beats, 60);
-    }
+    in_one_of_five(|| {
+        for path in ["/poll/0.02?stops=3", "/wspoll/0.02?stops=3"] {
+            let oracle = Oracle::start(Config::default()).unwrap();
+            let order = order(target(&oracle), path, 20, Duration::from_millis(800));
+            let silence = Duration::from_millis(300);
+            let holding = run(&HoldOrder { silence, ..order });
+            let plateau = &holding.plateaus[0];
+            assert_eq!(
+                (plateau.open, plateau.silent, plateau.lost_in_all()),
+                (20, 20, 0),
+                "{path}"
+            );
+            assert_eq!(oracle.stop().beats, 60);
+        }
+    });
 }
 
 #[test]
 fn an_end_is_reported_as_the_protocol_reports_it() {
-    for (path, cause) in [
-        ("/poll/0.01?beats=3", "held.ended"),
-        ("/wspoll/0.01?beats=3", "ws.goodbye"),
-        ("/hello", "held.not_a_stream"),
-        ("/nowhere", "content.status"),
-        ("/wspoll/0", "ws.not_switched"),
-    ] {
-        let oracle = Oracle::start(Config::default()).unwrap();
-        let holding = run(&order(target(&oracle), path, 5, Duration::from_millis(500)));
-        assert_eq!(causes(&holding.plateaus[0]), [(cause, 5)], "{path}");
-    }
+    in_one_of_five(|| {
+        for (path, cause) in [
+            ("/poll/0.01?beats=3", "held.ended"),
+            ("/wspoll/0.01?beats=3", "ws.goodbye"),
+            ("/hello", "held.not_a_stream"),
+            ("/nowhere", "content.status"),
+            ("/wspoll/0", "ws.not_switched"),
+        ] {
+            let oracle = Oracle::start(Config::default()).unwrap();
+            let holding = run(&order(target(&oracle), path, 5, Duration::from_millis(500)));
+            assert_eq!(causes(&holding.plateaus[0]), [(cause, 5)], "{path}");
+        }
+    });
 }
 
 /// Why connections were never opened or have ended, and how often.
@@ -152,30 +169,32 @@ fn causes(plateau: &Plateau) -> Vec<(&'static str, u64)> {
 
 #[test]
 fn a_server_that_dies_in_the_middle_of_a_ramp_is_reported_as_it_was() {
-    for path in ["/poll/0.05", "/wspoll/0.05"] {
-        let mut oracle = Some(Oracle::start(Config::default()).unwrap());
-        let target = target(oracle.as_ref().unwrap());
-        let mut order = order(target, path, 100, Duration::from_millis(1_500));
-        (order.ramp.per_second, order.window) = (100.0, Duration::from_millis(50));
-        let holding = hold(&order, &Halt::default(), &mut |window| {
-            if 10 <= window.open {
-                drop(oracle.take());
-            }
-        });
-        let holding = holding.unwrap();
-        let plateau = &holding.plateaus[0];
-        assert_eq!((plateau.begun, plateau.open, plateau.opening), (100, 0, 0));
-        assert!(10 <= plateau.lost_in_all(), "{path}: {:?}", causes(plateau));
-        let refused = plateau.failed[Loss::Failure(Failure::ConnectRefused).index()];
-        assert!(0 < refused, "{path}: {:?}", causes(plateau));
-        let are_told = ["connect.refused", "connect.reset", "recv.reset", "recv.empty"];
-        let end = if path.starts_with("/ws") { "ws.cut" } else { "recv.cut_body" };
-        let causes = causes(plateau);
-        assert!(
-            causes.iter().all(|(name, _)| are_told.contains(name) || *name == end),
-            "{causes:?}"
-        );
-    }
+    in_one_of_five(|| {
+        for path in ["/poll/0.05", "/wspoll/0.05"] {
+            let mut oracle = Some(Oracle::start(Config::default()).unwrap());
+            let target = target(oracle.as_ref().unwrap());
+            let mut order = order(target, path, 100, Duration::from_millis(1_500));
+            (order.ramp.per_second, order.window) = (100.0, Duration::from_millis(50));
+            let holding = hold(&order, &Halt::default(), &mut |window| {
+                if 10 <= window.open {
+                    drop(oracle.take());
+                }
+            });
+            let holding = holding.unwrap();
+            let plateau = &holding.plateaus[0];
+            assert_eq!((plateau.begun, plateau.open, plateau.opening), (100, 0, 0));
+            assert!(10 <= plateau.lost_in_all(), "{path}: {:?}", causes(plateau));
+            let refused = plateau.failed[Loss::Failure(Failure::ConnectRefused).index()];
+            assert!(0 < refused, "{path}: {:?}", causes(plateau));
+            let are_told = ["connect.refused", "connect.reset", "recv.reset", "recv.empty"];
+            let end = if path.starts_with("/ws") { "ws.cut" } else { "recv.cut_body" };
+            let causes = causes(plateau);
+            assert!(
+                causes.iter().all(|(name, _)| are_told.contains(name) || *name == end),
+                "{causes:?}"
+            );
+        }
+    });
 }
 
 #[test]
@@ -188,28 +207,33 @@ fn lanes_that_would_hold_each_other_s_connections_are_refused() {
 
 #[test]
 fn lost_connections_are_begun_again() {
-    let oracle = Oracle::start(Config::default()).unwrap();
-    let order = order(target(&oracle), "/wspoll/0.01?beats=3", 10, Duration::from_millis(1_500));
-    let plateau = &run(&HoldOrder { reopen: true, ..order }).plateaus[0];
-    assert!(10 <= plateau.begun_again && plateau.begun == 10 + plateau.begun_again);
-    assert_eq!(causes(plateau), [("ws.goodbye", plateau.opened)]);
+    in_one_of_five(|| {
+        let oracle = Oracle::start(Config::default()).unwrap();
+        let order =
+            order(target(&oracle), "/wspoll/0.01?beats=3", 10, Duration::from_millis(1_500));
+        let plateau = &run(&HoldOrder { reopen: true, ..order }).plateaus[0];
+        assert!(10 <= plateau.begun_again && plateau.begun == 10 + plateau.begun_again);
+        assert_eq!(causes(plateau), [("ws.goodbye", plateau.opened)]);
+    });
 }
 
 #[test]
 fn every_hostile_socket_is_classified() {
-    let all: Vec<Fault> = Fault::all().iter().copied().filter(Fault::fits_a_socket).collect();
-    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                while let Some(fault) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    wrong.lock().unwrap().extend(met(fault));
-                }
-            });
-        }
+    in_one_of_five(|| {
+        let all: Vec<Fault> = Fault::all().iter().copied().filter(Fault::fits_a_socket).collect();
+        let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while let Some(fault) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        wrong.lock().unwrap().extend(met(fault));
+                    }
+                });
+            }
+        });
+        assert!(20 <= all.len());
+        assert_eq!(wrong.into_inner().unwrap(), Vec::<String>::new());
     });
-    assert!(20 <= all.len());
-    assert_eq!(wrong.into_inner().unwrap(), Vec::<String>::new());
 }
 
 /// What is wrong with the reaction to a fault, if anything is.
@@ -234,42 +258,46 @@ fn met(fault: &Fault) -> Option<String> {
 
 #[test]
 fn an_echo_comes_back_to_its_sender() {
-    for length in [5, 300, 70_000] {
-        let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
-        let order = order(target(&oracle), "/wsecho", 100, Duration::from_millis(1_150));
-        let sends = Sends::Echo { text: vec![b'e'; length], per_second: 200.0 };
-        let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
-        let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
-        let echoes = &plateau.echoes;
-        assert_eq!((plateau.open, plateau.lost_in_all()), (100, 0));
-        // One second of texts, sent or not, including those that are due at its very end.
-        assert_eq!(echoes.due, 200);
-        assert_eq!(echoes.failed, 0);
-        assert_eq!(echoes.due, echoes.correct + echoes.under_way + echoes.blocked);
-        assert_eq!(echoes.response.count(), echoes.correct + echoes.under_way);
-        assert!(echoes.correct <= truth.messages);
-        let (least, _) = echoes.response.extremes().unwrap();
-        assert!(least < NOISE, "{length}: {least}");
-    }
+    in_one_of_five(|| {
+        for length in [5, 300, 70_000] {
+            let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
+            let order = order(target(&oracle), "/wsecho", 100, Duration::from_millis(1_150));
+            let sends = Sends::Echo { text: vec![b'e'; length], per_second: 200.0 };
+            let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
+            let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
+            let echoes = &plateau.echoes;
+            assert_eq!((plateau.open, plateau.lost_in_all()), (100, 0));
+            // One second of texts, sent or not, including those that are due at its very end.
+            assert_eq!(echoes.due, 200);
+            assert_eq!(echoes.failed, 0);
+            assert_eq!(echoes.due, echoes.correct + echoes.under_way + echoes.blocked);
+            assert_eq!(echoes.response.count(), echoes.correct + echoes.under_way);
+            assert!(echoes.correct <= truth.messages);
+            let (least, _) = echoes.response.extremes().unwrap();
+            assert!(least < NOISE, "{length}: {least}");
+        }
+    });
 }
 
 #[test]
 fn what_is_said_in_the_room_is_heard_by_all() {
-    let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
-    let order = order(target(&oracle), "/wsroom", 100, Duration::from_millis(1_500));
-    let sends = Sends::Broadcast { every: Duration::from_millis(50) };
-    let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
-    let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
-    assert_eq!((plateau.open, plateau.lost_in_all(), truth.spread_skipped), (100, 0, 0));
-    let received: Vec<u64> = plateau.broadcasts.values().map(|one| one.received).collect();
-    // The last half second of them may still be on its way at the end.
-    assert!(
-        (18..=28).contains(&received.len()) && received.iter().all(|received| *received <= 100),
-        "{received:?}"
-    );
-    assert!(received[6..18].iter().all(|received| *received == 100), "{received:?}");
-    assert!(plateau.broadcasts.values().all(|one| one.first <= one.last));
-    assert_eq!(plateau.late.count(), received.iter().sum::<u64>());
+    in_one_of_five(|| {
+        let oracle = Oracle::start(Config { threads: 2, ..Config::default() }).unwrap();
+        let order = order(target(&oracle), "/wsroom", 100, Duration::from_millis(1_500));
+        let sends = Sends::Broadcast { every: Duration::from_millis(50) };
+        let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
+        let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
+        assert_eq!((plateau.open, plateau.lost_in_all(), truth.spread_skipped), (100, 0, 0));
+        let received: Vec<u64> = plateau.broadcasts.values().map(|one| one.received).collect();
+        // The last half second of them may still be on its way at the end.
+        assert!(
+            (18..=28).contains(&received.len()) && received.iter().all(|received| *received <= 100),
+            "{received:?}"
+        );
+        assert!(received[6..18].iter().all(|received| *received == 100), "{received:?}");
+        assert!(plateau.broadcasts.values().all(|one| one.first <= one.last));
+        assert_eq!(plateau.late.count(), received.iter().sum::<u64>());
+    });
 }
 
 /// This many connections share the memory that a load needs however many it holds.

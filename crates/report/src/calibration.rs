@@ -5,10 +5,10 @@ use analysis::{
 };
 use load::{Nanos, Recording};
 use serde::Serialize;
+use units::{nanos, percent, rate, tight, time};
 
 use crate::grid::{self, Cell};
 use crate::paint::{self, Ink, Line, wrapped};
-use crate::units::{nanos, percent, rate, tight, time};
 
 /// The whole result, as it is kept in its file.
 #[derive(Debug, Serialize)]

@@ -2,6 +2,7 @@
 
 use analysis::{Cell, ThenNow, ThenNowRow};
 use lab::figure::{Figure, Unit};
+use units::chosen;
 
 use crate::Findings;
 use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot, Trust};
@@ -9,7 +10,6 @@ use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
 use crate::run::words::number;
-use crate::units::chosen;
 use crate::written::Written;
 
 /// The article's plots and peaks, with ours beside them.

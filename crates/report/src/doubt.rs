@@ -5,9 +5,9 @@ mod way_out;
 use analysis::{Alarm, Doubt, Drifting, Remark};
 use lab::experiment::Point;
 use lab::figure::Figure;
+use units::{count, percent, rate, time};
 
 use crate::run::words;
-use crate::units::{count, percent, rate, time};
 pub(crate) use way_out::{By, way_out};
 
 /// A doubt's stable name.
@@ -65,7 +65,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
 pub(crate) fn says(doubt: &Doubt) -> String {
     match *doubt {
         Doubt::ConformanceUnderLoad { ref case, ref before, ref after, others } => format!(
-            "{case} was kept before the load and not after it{}: before: {before}; after, asked twice: {after}",
+            "{case} was kept before the load and not after it{}: before: {before}; after, in both attempts: {after}",
             if others == 0 {
                 String::new()
             } else {

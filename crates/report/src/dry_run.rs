@@ -8,9 +8,9 @@ use lab::record::TrialKey;
 use lab::subject::Subject;
 use lab::workload::Workload;
 use machine::conditions::Split;
+use units::{bytes, count, duration};
 
 use crate::run::words;
-use crate::units::{bytes, count, duration};
 
 /// A run that has not begun.
 pub struct DryRun<'r> {

@@ -3,9 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use load::{Evidence, Failure};
+use units::{count, seconds};
 
 use crate::json::json_type;
-use crate::units::{count, seconds};
 
 /// At most this many classes of failure are shown with their bytes.
 const CLASSES_SHOWN: usize = 3;
@@ -52,9 +52,9 @@ json_type! {
         request: String = STANDARD.encode(&kept.request),
         /// what was expected, in words
         expected: String = kept.expected.clone(),
-        /// what was received, in base64, up to 4 KiB
+        /// the beginning of the answer, in base64: up to 4 KiB, or 2 KiB if it came in several reads
         received: String = STANDARD.encode(&kept.received),
-        /// the answer came in several pieces, and only the last one was kept
+        /// it came in several reads, and its beginning was not kept: each lane keeps those of 4,096 connections
         lacks_beginning: bool,
         /// more came than was kept
         is_cut: bool,

@@ -3,13 +3,13 @@
 
 use lab::experiment::{Changed, Experiment};
 use lab::record::{Entry, RunRecord};
+use units::{count, counted};
 
 use crate::document::Document;
 use crate::markup::{Markup, markup};
 use crate::render::html;
 use crate::run::Brief;
 use crate::time::utc;
-use crate::units::{count, counted};
 
 /// The commands that delete and copy what is listed.
 const DELETING: &str = "`dyno rm RUN` deletes a run and its page, `dyno prune` old ones; `dyno export RUN -o FILE` writes \

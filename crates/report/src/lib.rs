@@ -31,7 +31,6 @@ mod sentence;
 mod signature;
 pub mod time;
 pub mod trend;
-pub mod units;
 pub mod verdict;
 mod written;
 

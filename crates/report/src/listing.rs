@@ -2,11 +2,11 @@
 //! for programs.
 
 use serde::Serialize;
+use units::count;
 
 use crate::grid::{Cell, lines};
 use crate::json::written;
 use crate::paint::{self, Ink, Line, wrapped};
-use crate::units::count;
 
 #[derive(Serialize)]
 pub struct Listing {
@@ -64,6 +64,12 @@ pub fn text(listing: &Listing, width: usize, is_coloured: bool) -> String {
     paint::shown(&shown(listing, width), is_coloured)
 }
 
+/// The runs alone, for readers.
+pub fn runs_text(runs: &[RunRow], width: usize, is_coloured: bool) -> String {
+    let lines: Vec<Line> = shown_runs(runs).into_iter().map(|line| line.cut(width)).collect();
+    paint::shown(&lines, is_coloured)
+}
+
 const DYNOS_OWN: &str = "This is what dyno carries, as this folder is in no project. `dyno init DIR` writes it out, to be \
                          changed.";
 
@@ -86,8 +92,7 @@ fn shown(listing: &Listing, width: usize) -> Vec<Line> {
     parts.push(named("Workloads", &listing.workloads));
     parts.push(named("Experiments", &listing.experiments));
     if !listing.runs.is_empty() {
-        let rows: Vec<Vec<Cell>> = listing.runs.iter().map(run_cells).collect();
-        parts.push(part("Runs", "", lines(&rows, 5)));
+        parts.push(shown_runs(&listing.runs));
     }
     parts.join(&Line::default()).into_iter().map(|line| line.cut(width)).collect()
 }
@@ -190,6 +195,11 @@ fn broken(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
         entry
     };
     rows.iter().flat_map(one).collect()
+}
+
+fn shown_runs(runs: &[RunRow]) -> Vec<Line> {
+    let rows: Vec<Vec<Cell>> = runs.iter().map(run_cells).collect();
+    part("Runs", if runs.is_empty() { "  none" } else { "" }, lines(&rows, 5))
 }
 
 fn run_cells(row: &RunRow) -> Vec<Cell> {

@@ -1,9 +1,9 @@
 //! Percentiles of times as they are printed: `≥` where only a bound is known, `*` where there are too few samples.
 
 use load::{Distribution, Quantile};
+use units::{nanos, tight};
 
 use crate::document::{Cell, Mark, Marks, Tone};
-use crate::units::{nanos, tight};
 
 /// In a sentence: `≥ 5.00 s` where a request was given up, `1.20 ms*` where fewer than 10 samples lie beyond.
 pub(crate) fn shown(quantile: Quantile) -> String {

@@ -4,10 +4,10 @@
 
 use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
 use lab::figure::Figure;
+use units::digits;
 
 use crate::run::words::number;
 use crate::run::{race_sentences, trouble};
-use crate::units::digits;
 use crate::written::{Written, as_written};
 use crate::{Findings, competing, held};
 

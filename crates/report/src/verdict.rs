@@ -4,10 +4,10 @@ use analysis::{Doubt, Gravity, Verdict};
 use load::Holding;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use units::count;
 
 use crate::document::{Block, Depth, Entry, Section, Tone};
 use crate::doubt::{self, By};
-use crate::units::count;
 
 /// The heading under which doubts stand, in every report.
 pub(crate) const DOUBTS: &str = "What to doubt";

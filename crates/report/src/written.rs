@@ -2,9 +2,9 @@
 
 use analysis::{Basis, Estimate, Slope};
 use lab::figure::Unit;
+use units::{BYTES, Scale, TIMES, decimals, fitting, fixed, of_hundred};
 
 use crate::document::{Cell, Mark, Marks};
-use crate::units::{BYTES, Scale, TIMES, decimals, fitting, fixed, of_hundred};
 
 /// A figure as people read it. Files for programs have all of its digits.
 #[derive(Clone, Debug, PartialEq, Eq)]

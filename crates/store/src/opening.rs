@@ -130,13 +130,15 @@ pub(crate) fn folder(path: &Path) -> &Path {
 
 /// Refuses a file that is not a dyno store, before anything is written to it.
 fn judge(connection: &Connection, known: i64) -> Result<(), Fault> {
-    let application_id =
-        number(connection, "PRAGMA application_id").map_err(|fault| match fault {
-            Fault::Damaged(_) => Fault::NotAStore,
-            fault => fault,
-        })?;
-    let found = version(connection)?;
-    let tables = number(connection, "SELECT count(*) FROM sqlite_schema")?;
+    // All is read at one time: another process may be making the store.
+    let seen = connection.unchecked_transaction()?;
+    let application_id = number(&seen, "PRAGMA application_id").map_err(|fault| match fault {
+        Fault::Damaged(_) => Fault::NotAStore,
+        fault => fault,
+    })?;
+    let found = version(&seen)?;
+    let tables = number(&seen, "SELECT count(*) FROM sqlite_schema")?;
+    drop(seen);
     let is_new = (application_id, found, tables) == (0, 0, 0);
     if application_id != APPLICATION_ID && !is_new {
         return Err(Fault::NotAStore);

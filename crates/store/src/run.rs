@@ -70,6 +70,8 @@ pub struct RunSummary {
     pub id: RunId,
     /// The experiment's name.
     pub name: String,
+    /// What it is a repetition of.
+    pub group: String,
     /// Wall time of its start, milliseconds since 1970.
     pub began_unix_ms: i64,
     /// Wall time of its end, and how it ended; nothing if it is under way, or was killed.

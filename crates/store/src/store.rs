@@ -67,6 +67,12 @@ impl Store {
         Ok(Store { path: path.to_path_buf(), identity: None, connection })
     }
 
+    /// Its file, as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Begins a run.
     pub fn begin(&mut self, run: &RunRecord) -> Result<RunId, StoreError> {
         if TRIALS_MOST < run.plan.len() {
@@ -306,6 +312,7 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
     match summary {
         Ok((run, end)) => Ok(RunSummary {
             id,
+            group: run.group(),
             name: run.name,
             began_unix_ms: run.began_unix_ms,
             ended: end.as_ref().map(|end| (end.ended_unix_ms, end.how)),
@@ -319,6 +326,7 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
         Err(Fault::Damaged(says) | Fault::Disk(says) | Fault::TooMuch(says)) => Ok(RunSummary {
             id,
             name: String::new(),
+            group: String::new(),
             began_unix_ms: 0,
             ended: None,
             is_quick: false,

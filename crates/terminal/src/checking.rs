@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use check::{Report, VerdictCounts};
 
 use report::paint::{Ink, Line, bar};
-use report::units::duration;
+use units::duration;
 
 const EVERY: Duration = Duration::from_millis(100);
 

@@ -2,6 +2,7 @@
 //! to standard output. Whether they are terminals, how wide they are, and how to leave them.
 
 pub mod checking;
+pub mod feed;
 pub mod live;
 pub mod progress;
 
@@ -9,6 +10,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lab::Refusal;
 use report::paint::wrapped;
 use report::render::Screen;
 use report::run::Glyphs;
@@ -35,12 +37,12 @@ pub fn notice_text(text: &str, indent: usize) {
 }
 
 /// Writes a result on standard output. If the reader has gone, that is not an error.
-pub fn print(text: &str) -> io::Result<()> {
+pub fn print(text: &str) -> Result<(), Refusal> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        other => other.map_err(|error| Refusal::new(format!("standard output: {error}"))),
     }
 }
 

@@ -12,7 +12,7 @@ use load::{Glance, Holding, Nanos};
 
 use report::paint::{Ink, Line, bar};
 use report::run::words::place_in;
-use report::units::{bytes, count, duration, nanos, rate};
+use units::{bytes, count, duration, nanos, rate};
 
 const EVERY: Duration = Duration::from_millis(200);
 

@@ -80,7 +80,7 @@ impl fmt::Display for AskError {
             AskError::Method(method) => write!(f, "`{}` is no method", method.escape_debug()),
             AskError::Target(target) => write!(
                 f,
-                "`{}` cannot be asked for: spaces and control characters are written %20 and so on",
+                "`{}` cannot be requested: spaces and control characters are written %20 and so on",
                 target.escape_debug()
             ),
             AskError::Header(name) => write!(

@@ -283,7 +283,7 @@ pub enum Doubt {
         case: String,
         /// What the subject did before.
         before: String,
-        /// What it did after the load, asked twice.
+        /// What it did after the load, in both attempts.
         after: String,
         others: usize,
     },
@@ -341,7 +341,12 @@ pub fn doubts(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
 
 fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
     let Some(held) = &trial.held else { return Vec::new() };
-    let beside = [
+    held::all(trial, held).into_iter().chain(of_surroundings(trial)).collect()
+}
+
+/// What the machine and the subject's processes did meanwhile, whatever was loaded or held.
+fn of_surroundings(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
+    let all = [
         queue::overflows(trial),
         queue::syn_retries(trial),
         machine::steal(trial),
@@ -351,29 +356,19 @@ fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
         subject::processes_ended(trial),
         subject::memory_kills(trial),
     ];
-    held::all(trial, held).into_iter().chain(beside.into_iter().flatten()).collect()
+    all.into_iter().flatten()
 }
 
 fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let Some(loaded) = &trial.loaded else { return Vec::new() };
     let recording = &loaded.recording;
     let ordered = ordered(trial, recording, terms);
-    let beside = [
-        books::connections(trial),
-        queue::overflows(trial),
-        queue::syn_retries(trial),
-        shape::delayed_ack(trial),
-        machine::steal(trial),
-        machine::other_programs(trial),
-        machine::other_dyno(trial),
-        machine::clock_step(trial),
-        subject::processes_ended(trial),
-        subject::memory_kills(trial),
-        subject::twin_busy(loaded),
-        subject::short_slices(loaded),
-    ];
     let mut doubts = of_recording(recording, ordered);
-    doubts.extend(beside.into_iter().flatten());
+    doubts.extend(books::connections(trial));
+    doubts.extend(of_surroundings(trial));
+    doubts.extend(shape::delayed_ack(trial));
+    doubts.extend(subject::twin_busy(loaded));
+    doubts.extend(subject::short_slices(loaded));
     // A server that does not keep up has no steady state to wait for.
     if !doubts.iter().any(Doubt::is_behind)
         && let Some(found) = steady::warmup_too_short(recording)

@@ -46,7 +46,7 @@ pub(super) fn carried_in(recording: &Recording, ordered: Ordered) -> Option<Doub
     let total = &recording.total;
     let (carried_in, inside) = (total.carried_in, total.correct_inside);
     // Correct answers that arrived later, to requests that were due inside: they make up for those carried in.
-    let after = total.correct.saturating_sub(inside.saturating_sub(carried_in));
+    let after = total.correct_after();
     let excess = carried_in as i64 - after as i64;
     let least = ((CARRIED * inside as f64) as u64).max(CARRIED_AT_LEAST);
     let is_it = match ordered.on_time {

@@ -9,7 +9,7 @@ use crate::text::{figure_of, text_of, time};
 
 /// Profiles whose connections carry many requests at once.
 const MULTIPLEXED: [&str; 6] = ["h2", "h2c", "h3", "grpc", "gateway", "production"];
-/// A profile in which refusals are what is asked for.
+/// A profile in which refusals are the right answers.
 const NOISY: &str = "noisy";
 
 pub(crate) fn rows(name: &str, value: &Value) -> Option<Vec<Row>> {

@@ -77,7 +77,7 @@ impl Format {
             Format::TechEmpower => "TechEmpower's results.json",
             Format::HttpArena => "HttpArena's data",
             Format::WebFrameworks => "the-benchmarker's data.json",
-            Format::DynoLoad => "the JSON of `dyno load`",
+            Format::DynoLoad => "what `dyno load --json` writes",
         }
     }
 }
@@ -105,9 +105,9 @@ pub(crate) fn of_json(name: &str, value: &Value) -> Result<(Format, Vec<Row>), U
     if let Some(schema) = value.get("schema").and_then(Value::as_str)
         && let Some(document) = schema.strip_prefix("dyno.")
     {
-        return match document.starts_with("load/") {
-            true => Ok((Format::DynoLoad, own::rows(name, value))),
-            false => Err(Unreadable::OwnDocument(schema.into())),
+        return match own::rows(document, name, value) {
+            Some(rows) => Ok((Format::DynoLoad, rows)),
+            None => Err(Unreadable::OwnDocument(schema.into())),
         };
     }
     let formats: [(Format, OfJson); 5] = [

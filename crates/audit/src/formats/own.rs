@@ -1,28 +1,45 @@
-//! What `dyno load --json` writes: an instrument's own results are examined by the same rules.
+//! What `dyno load --json` writes, for one load or for several: an instrument's own results are examined by the same
+//! rules.
 
+use load::PERCENTILES;
 use serde_json::Value;
 
+use super::numbered;
 use crate::row::{Limit, NoLimit, Row, Time};
 use crate::text::{figure_of, text_of};
 
-const PERCENTILES: [(&str, f64); 8] = [
-    ("p50_ns", 0.5),
-    ("p75_ns", 0.75),
-    ("p90_ns", 0.9),
-    ("p95_ns", 0.95),
-    ("p99_ns", 0.99),
-    ("p99_9_ns", 0.999),
-    ("p99_99_ns", 0.9999),
-    ("max_ns", 1.0),
-];
+/// The loads of a document of dyno's, with its version left out; none if it is another document.
+pub(crate) fn rows(document: &str, name: &str, value: &Value) -> Option<Vec<Row>> {
+    match document.split('/').next() {
+        Some("load") => Some(vec![row(name, value)]),
+        Some("loads") => {
+            let loads = value.get("loads").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+            let of = |(place, load)| row(&numbered(name, place), load);
+            Some(loads.iter().enumerate().map(of).collect())
+        }
+        _ => None,
+    }
+}
 
-pub(crate) fn rows(name: &str, value: &Value) -> Vec<Row> {
+/// By how much more the times may add up to than the measured time: those of the last requests reach beyond its end, by
+/// the longest at most.
+fn reach(value: &Value) -> f64 {
+    let at = |pointer: &str| value.pointer(pointer).and_then(Value::as_f64);
+    match (at("/measured_s"), at("/response/max_ns")) {
+        (Some(measured_s), Some(max_ns)) if 0.0 < measured_s && 0.0 < max_ns => {
+            1.0 + max_ns / 1e9 / measured_s
+        }
+        _ => 1.0,
+    }
+}
+
+fn row(name: &str, value: &Value) -> Row {
     let at = |pointer: &str| value.pointer(pointer).unwrap_or(&Value::Null);
     let load = at("/order/load");
     let connections = figure_of(load, "connections").filter(|number| 0.0 < *number);
     let (limit, place) = match (text_of(load, "kind"), connections) {
         (Some("closed"), Some(number)) => {
-            (Limit::UnderWay(number), format!("{number} connections"))
+            (Limit::UnderWay(number * reach(value)), format!("{number} connections"))
         }
         (Some("open" | "sessions"), _) => (Limit::Unknown(NoLimit::Schedule), "a schedule".into()),
         _ => (Limit::Unknown(NoLimit::Connections), String::new()),
@@ -34,12 +51,12 @@ pub(crate) fn rows(name: &str, value: &Value) -> Vec<Row> {
     let exact = |key: &str| figure_of(response, key).map(Time::exact);
     row.mean = row.time("mean_ns", exact("mean_ns"));
     row.shortest("min_ns", exact("min_ns"));
-    for (key, share) in PERCENTILES {
+    for (key, share) in PERCENTILES.into_iter().chain([("max_ns", 1.0)]) {
         let found = row.time(key, exact(key));
         row.percentile(share, found);
     }
     row.samples = row.count("count", figure_of(response, "count")).filter(|count| 0.0 < *count);
     row.requests = row.count("attempted", figure_of(at("/books"), "attempted"));
     row.failed = row.count("failed", figure_of(at("/books"), "failed"));
-    vec![row]
+    row
 }

@@ -2,9 +2,9 @@
 
 use check::Target;
 use lab::subject::is_file_name;
+use requests::reach::{find, is_this_machine};
+use requests::url::{Endpoint, Url, parse_with_socket};
 
-use crate::order::url::{Endpoint, Url, parse};
-use crate::order::{find, is_this_machine};
 use crate::shell::Refusal;
 
 /// A server to be checked.
@@ -46,13 +46,7 @@ impl Aim {
             return Ok(Aim::Subject(word.into()));
         }
         let refused = |why: String| Refusal::new(format!("`{}`: {why}", word.escape_debug()));
-        let (text, is_socket) = match word.get(..5) {
-            Some(scheme) if scheme.eq_ignore_ascii_case("ws://") => {
-                (format!("http://{}", &word[5..]), true)
-            }
-            _ => (word.to_string(), false),
-        };
-        let url = parse(&text).map_err(|why| refused(own_words(&why)))?;
+        let (url, is_socket) = parse_with_socket(word).map_err(|why| refused(own_words(&why)))?;
         Address::of(url, is_socket).map(Aim::Address).map_err(refused)
     }
 }
@@ -168,7 +162,7 @@ mod tests {
     fn a_refusal_says_how_to_write_it() {
         let why = |word: &str| Aim::parse(word).unwrap_err().to_string();
         assert!(why("https://h/").contains("TLS is not supported yet"));
-        assert!(why("wss://h/").contains("write http://"));
+        assert!(why("wss://h/").contains("write ws://"));
         assert!(why("http://user:pw@h/").ends_with("do not belong in it; leave them out"));
         assert!(why("unix:/x:/").contains("over TCP"));
         assert!(why("h/{seq}").contains("placeholders"));

@@ -37,7 +37,7 @@ impl Choice {
         match cases.is_empty() {
             false => Ok(cases),
             true => Err(Refusal::new(
-                "--only and --area leave no case to ask (slow ones take --slow, too); `dyno check --list` shows all",
+                "--only and --area leave no case (slow ones take --slow, too); `dyno check --list` shows all",
             )),
         }
     }

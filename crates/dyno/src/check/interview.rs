@@ -42,9 +42,7 @@ impl SubjectSetup {
         let project = Project::find()?;
         let cache = project.cache()?;
         let warden = [cache.dyno.clone().into_os_string(), OsString::from("warden")];
-        let workload = |name: &String| {
-            Workload::read(&project.root, name).map_err(|error| Refusal::new(error.to_string()))
-        };
+        let workload = |name: &String| Workload::read(&project.root, name).map_err(Refusal::from);
         let workloads = project.workloads().iter().map(workload).collect::<Result<_, _>>()?;
         Ok(SubjectSetup { project, cache, warden, workloads })
     }
@@ -113,7 +111,7 @@ impl Interview<'_> {
             halt: self.halt,
         };
         let visit = Visit::begin(setup, subject, &built)
-            .map_err(|outcome| format!("it cannot be asked: {}", outcome.says))?;
+            .map_err(|outcome| format!("it cannot be checked: {}", outcome.says))?;
         let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
         let _ = visit.end();
         Ok((version, result))

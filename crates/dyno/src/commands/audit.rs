@@ -63,7 +63,7 @@ impl Unit {
 }
 
 const AFTER_HELP: &str = "\
-docs/audit.md has the rules. What a file does not carry cannot be asked, and is listed.
+docs/audit.md has the rules. Those for which a file lacks the figures are not applied, and are listed.
 
 Examples:
   # one result
@@ -102,9 +102,7 @@ pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
         return Err(Refusal::new("there is no row in what was read; name files that hold results"));
     };
     let text = match (flags.json, flags.markdown) {
-        (true, _) => {
-            report::audit::json(&audit).map_err(|error| Refusal::new(error.to_string()))?
-        }
+        (true, _) => report::audit::json(&audit)?,
         (false, true) => render::markdown(&report::audit::document(&audit)),
         (false, false) => {
             let screen = Screen { is_full: flags.full, ..terminal::screen() };
@@ -156,8 +154,10 @@ fn unreadable(why: &Unreadable) -> String {
         ),
         Unreadable::Unknown => "it has none of the formats that can be audited".into(),
         Unreadable::OwnDocument(schema) => format!(
-            "it is `{schema}`, which says itself what its figures are worth (`verdict`); of dyno's own documents only \
-             `dyno load --json` is audited"
+            "its schema is `{}`, and of what dyno writes only the results of `dyno load --json` are audited, with and \
+             without --repeat",
+            schema.escape_debug()
         ),
+        Unreadable::Empty => "it is empty".into(),
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use archive::keep;
 use clap::{Args, ValueEnum};
 
-use crate::keep;
 use crate::shell::{Refusal, print};
 use report::run::{self, Findings};
 

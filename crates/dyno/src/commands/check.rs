@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use archive::keep;
 use check::FailOn;
 use clap::Args;
 use load::Halt;
@@ -14,7 +15,6 @@ use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
-use crate::keep;
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::State;
@@ -116,7 +116,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
     }
     if flags.list {
         let listed = match flags.json {
-            true => list::json(&cases).map_err(|error| Refusal::new(error.to_string()))?,
+            true => list::json(&cases)?,
             false => {
                 // A pipe or a file gets the full text.
                 let is_coloured = terminal::stdout_is_coloured();
@@ -242,7 +242,7 @@ fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> 
             }
         }
     } else if flags.json {
-        print(&json(checked).map_err(|error| Refusal::new(error.to_string()))?)?;
+        print(&json(checked)?)?;
     } else if flags.markdown {
         print(&render::markdown(&summary(checked, is_part(flags))))?;
     } else if writes_junit_to_stdout(flags) {

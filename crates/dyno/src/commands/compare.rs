@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use analysis::{Better, Gate, GateAnswer, better};
+use archive::kept::{Named, compared, differ, named, number, store_of};
 use clap::Args;
 use lab::amounts;
 use lab::figure::{Figure, Fold};
 use report::load::file::LoadsFile;
 use report::render::{self, Screen};
 use report::run::{Compared, Side};
+use requests::file;
 use store::Store;
 
-use crate::kept::{Named, compared, differ, named, number, store_of};
-use crate::order::answer;
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Compare two kept runs, two subjects of them, or two files of `dyno load`
@@ -82,13 +82,13 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     }
     let (a, b) = sides(flags)?;
     let (_, path) = store_of(flags.store.as_deref())?;
-    let store = Store::open(&path).map_err(|error| Refusal::new(error.to_string()))?;
+    let store = Store::open(&path)?;
     compared(&store, &a, &b, gate, |compared| show(flags, compared))
 }
 
 fn show(flags: &CompareFlags, compared: &Compared<'_>) -> Result<ExitStatus, Refusal> {
     let text = match flags.json {
-        true => compared.json().map_err(|error| Refusal::new(error.to_string()))?,
+        true => compared.json()?,
         false => {
             let screen = Screen { is_full: flags.full, ..terminal::screen() };
             render::text(&compared.document(), screen)
@@ -128,7 +128,7 @@ fn files(flags: &CompareFlags) -> Result<Option<[&str; 2]>, Refusal> {
 }
 
 fn read(path: &str) -> Result<LoadsFile, Refusal> {
-    let bytes = answer::file("dyno compare", Path::new(path))?;
+    let bytes = file::bytes("dyno compare", Path::new(path))?;
     let refused = |says: String| Refusal::new(format!("{}: {says}", path.escape_debug()));
     let text = String::from_utf8(bytes).map_err(|_| refused("it is no text (UTF-8)".into()))?;
     LoadsFile::read(path, &text).map_err(refused)

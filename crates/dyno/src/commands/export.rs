@@ -1,15 +1,15 @@
 //! `dyno export`: one run, in one file.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use archive::keep;
+use archive::kept::store_of;
+use archive::page::near;
+use archive::removal::in_words;
 use clap::Args;
 use store::{RunId, Store};
 
-use crate::keep;
-use crate::kept::store_of;
-use crate::page::near;
-use crate::removal::in_words;
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Write a run into one file, to be kept or shared; `dyno import` reads it
@@ -56,19 +56,10 @@ pub(crate) fn run(flags: &ExportFlags) -> Result<ExitStatus, Refusal> {
             .map_err(|error| Refusal::new(format!("--output {}: {error}", output.display())))
     });
     if written.is_err() {
-        remove(&beside);
+        keep::remove_store(&beside);
     }
     written?;
     let runs = Store::open_to_read(output)?.runs()?;
     let run = runs.first().map_or(String::new(), in_words);
     print(&format!("{}: {run}\n", near(output)))
-}
-
-/// Removes what was half written.
-fn remove(path: &Path) {
-    for ending in ["", "-wal", "-shm", "-journal"] {
-        let mut name = path.as_os_str().to_os_string();
-        name.push(ending);
-        let _ = fs::remove_file(PathBuf::from(name));
-    }
 }

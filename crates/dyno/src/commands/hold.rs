@@ -4,20 +4,21 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use archive::keep;
+use campaign::holding::{Available, Required, Resources};
 use clap::Args;
 use lab::amounts;
 use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread, usual_per_second};
 use machine::sockets::listeners;
 use report::hold::{FinishedHold, document, json, lost_process, second, title};
 use report::render;
-use report::units::{count, duration};
 use report::verdict::ExplainedVerdict;
+use requests::reach::find;
+use requests::url::{Endpoint, Url, parse_with_socket};
+use units::{count, duration};
 
 use crate::interrupt::{halt_on_interrupt, on_interrupt};
-use crate::keep;
-use crate::order::url::{Endpoint, Url};
-use crate::order::{check_cpus, find};
-use crate::resources::{Available, Required, Resources};
+use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
 use terminal::live::{HoldHeader, HoldView, Style};
@@ -72,7 +73,7 @@ pub(crate) struct HoldFlags {
     #[arg(long)]
     no_reopen: bool,
     /// A further header field; may be given again
-    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = crate::order::answer::field)]
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = requests::answer::field)]
     header: Vec<(String, String)>,
     /// Processes that hold them [default: as few as the limit of open files allows]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
@@ -128,14 +129,8 @@ struct Address {
 }
 
 fn address(text: &str) -> Result<Address, String> {
-    let (text, is_socket) = match text.strip_prefix("ws://") {
-        Some(rest) => (format!("http://{rest}"), true),
-        None if text.starts_with("wss://") => {
-            return Err("wss:// (TLS) is not supported yet; write ws://".into());
-        }
-        None => (text.to_string(), false),
-    };
-    Ok(Address { url: crate::order::url::parse(&text)?, is_socket })
+    let (url, is_socket) = parse_with_socket(text)?;
+    Ok(Address { url, is_socket })
 }
 
 pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
@@ -248,7 +243,7 @@ fn live_header(spec: &HoldSpec) -> HoldHeader {
 }
 
 fn report(flags: &HoldFlags, held: &FinishedHold) -> Result<(), Refusal> {
-    let json = json(held).map_err(|error| Refusal::new(error.to_string()))?;
+    let json = json(held)?;
     if flags.json {
         print(&json)?;
     } else {

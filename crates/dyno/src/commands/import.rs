@@ -1,14 +1,15 @@
 //! `dyno import`: takes over runs that another store exported.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use archive::keep;
+use archive::page::near;
+use archive::removal::in_words;
 use campaign::project::Project;
 use clap::Args;
 use store::{Imported, RunId, RunSummary, Store};
 
-use crate::page::near;
-use crate::removal::in_words;
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Take over the runs of a file that `dyno export` wrote, or of another store
@@ -38,9 +39,14 @@ Exit codes:
 pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     let file = &flags.file;
     if !file.is_file() {
-        let file = file.display();
+        let what = match (file.is_dir(), file.exists()) {
+            (true, _) => "this is a folder",
+            (false, true) => "this is no ordinary file",
+            (false, false) => "there is no such file",
+        };
         return Err(Refusal::new(format!(
-            "{file}: there is no such file; name one that `dyno export` wrote"
+            "{}: {what}; name a file that `dyno export` wrote, or a store (runs.sqlite)",
+            file.display()
         )));
     }
     let from = Store::open_to_read(file)?;
@@ -56,35 +62,45 @@ pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
         fs::create_dir_all(folder)
             .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
     }
+    let is_new = !path.exists();
     let mut store = Store::open(&path)?;
-    for run in &runs {
-        let imported = store.import(&from, run.id)?;
-        print(&says(flags, &store, run, imported)?)?;
+    let taken = take_all(flags, &from, &runs, &mut store);
+    let is_empty = store.runs().is_ok_and(|runs| runs.is_empty());
+    drop(store);
+    if is_new && is_empty {
+        keep::remove_store(&path);
+    }
+    taken
+}
+
+fn take_all(
+    flags: &ImportFlags,
+    from: &Store,
+    runs: &[RunSummary],
+    store: &mut Store,
+) -> Result<ExitStatus, Refusal> {
+    for run in runs {
+        let imported = store.import(from, run.id)?;
+        print(&says(&flags.file, store, run, imported)?)?;
     }
     Ok(ExitStatus::Yes)
 }
 
-fn says(
-    flags: &ImportFlags,
-    store: &Store,
-    run: &RunSummary,
-    is: Imported,
-) -> Result<String, Refusal> {
+fn says(file: &Path, store: &Store, run: &RunSummary, is: Imported) -> Result<String, Refusal> {
     let found = |id: RunId| -> Result<Option<RunSummary>, Refusal> {
         Ok(store.runs()?.into_iter().find(|run| run.id == id))
     };
-    let (theirs, file) = (run.id, near(&flags.file));
-    let store_flag = flags.store.as_ref().map(|path| format!(" --store {}", path.display()));
-    let store_flag = store_flag.unwrap_or_default();
+    let (theirs, file) = (run.id, near(file));
+    let store_option = Project::store_option(store.path());
     Ok(match is {
         Imported::New(id) => {
             let words = found(id)?.as_ref().map_or(String::new(), in_words);
-            format!("{words} (run {theirs} of {file}); `dyno report {id}{store_flag}` shows it\n")
+            format!("{words} (run {theirs} of {file}); `dyno report {id}{store_option}` shows it\n")
         }
         Imported::Known(id) => match found(id)?.map_or(0, |run| run.kept) {
             kept if kept < run.kept => format!(
                 "run {theirs} of {file} is here already, as run {id}, with {kept} of its {} trials: nothing was changed; \
-                 to have all of them, `dyno rm {id}{store_flag}`, and import it again\n",
+                 to have all of them, `dyno rm {id}{store_option}`, and import it again\n",
                 run.kept
             ),
             _ => format!(

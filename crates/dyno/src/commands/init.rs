@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use campaign::embedded;
 use clap::Args;
-use report::units::count;
+use units::count;
 
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Refusal, print};
 
 /// Write dyno's own subjects, experiments and workloads into a folder, to be changed there
 #[derive(Args)]
@@ -46,9 +46,7 @@ pub(crate) fn run(flags: &InitFlags) -> Result<ExitStatus, Refusal> {
     }
     fs::create_dir_all(folder).map_err(refused)?;
     embedded::write_to(folder).map_err(refused)?;
-    terminal::print(&says(folder))
-        .map_err(|error| Refusal::new(format!("standard output: {error}")))?;
-    Ok(ExitStatus::Yes)
+    print(&says(folder))
 }
 
 fn says(folder: &Path) -> String {

@@ -8,6 +8,7 @@ use lab::workload::Workload;
 use store::{RunSummary, Store, StoreError};
 
 use crate::shell::{ExitStatus, Refusal, print};
+use archive::kept::nothing_kept;
 use campaign::project::Project;
 use campaign::roster::{self, Member, State};
 use report::listing::{self, Listing, NamedRow, RunRow, SubjectRow};
@@ -17,7 +18,8 @@ use report::time;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ListFlags {
-    /// The store whose runs are listed [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
+    /// List the runs of this store and nothing else; JSON has the rest, too [default: .dyno/runs.sqlite of the project, else
+    /// ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// Write JSON
@@ -39,21 +41,21 @@ Exit codes:
   2    a file, a folder or the store cannot be read";
 
 pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
-    let project = Project::find()?;
-    let runs = match &flags.store {
-        Some(path) if !path.is_file() => {
-            return Err(Refusal::new(format!(
-                "--store: {}: no run has been kept here; name the file that `dyno run --store` was given",
-                path.display()
-            )));
-        }
-        Some(path) => runs(path)?,
-        None => own_runs(&project.store_path()),
+    let (width, is_coloured) = (terminal::stdout_width(), terminal::stdout_is_coloured());
+    let named = match &flags.store {
+        Some(path) if !path.is_file() => return Err(nothing_kept(path)),
+        Some(path) => Some(runs(path)?),
+        None => None,
     };
+    if let (Some(runs), false) = (&named, flags.json) {
+        return print(&listing::runs_text(runs, width, is_coloured));
+    }
+    let project = Project::find()?;
+    let runs = named.unwrap_or_else(|| own_runs(&project.store_path()));
     let listing = listing(&project, &project.cache()?, runs);
     let text = match flags.json {
-        true => listing::json(&listing).map_err(|error| Refusal::new(error.to_string()))?,
-        false => listing::text(&listing, terminal::stdout_width(), terminal::stdout_is_coloured()),
+        true => listing::json(&listing)?,
+        false => listing::text(&listing, width, is_coloured),
     };
     print(&text)
 }

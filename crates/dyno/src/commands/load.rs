@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use analysis::Requirement;
+use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use report::load::{
-    Costs, FinishedLoad, Queue, Tool, document, json, like, page, repeated, repeated_json, weigh,
+    Costs, FinishedLoad, Queue, Tool, document, json, like, page, page_of_all, repeated,
+    repeated_json, weigh,
 };
 use report::render::{self, Screen};
-use report::run;
+use requests::secret;
 
-use crate::feed::Feed;
 use crate::interrupt::halt_on_interrupt;
-use crate::keep;
 use crate::loads::Shelf;
 use crate::order::flags::LoadFlags;
 use crate::order::keeping::LikeTool;
@@ -25,9 +25,7 @@ use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
-    for (flag, path) in files(flags) {
-        keep::check(flag, path)?;
-    }
+    keep::check_all(&written(flags), &flags.files_read())?;
     flags.feed.check(flags.json, flags.keeping.loads())?;
     let plan = order::plan(flags, &Machine::read())?;
     let mut shelf = Shelf::open(flags, &plan)?;
@@ -57,18 +55,22 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
             break;
         }
         cut_short = shelf.as_mut().map_or(Ok(()), |shelf| shelf.put(&load));
+        let says = match load.recording.end {
+            End::Halted => "was interrupted; what it measured until then is reported",
+            End::Done | End::GaveUp(_) => "is done",
+        };
         loads.push(load);
         if cut_short.is_err() {
             break;
         }
         if 1 < count {
-            terminal::notice(&format!("dyno: load {} of {count} is done", loads.len()));
+            terminal::notice(&format!("dyno: load {} of {count} {says}", loads.len()));
         }
     }
     // What was measured is reported and closed, whatever could not be kept or written.
     let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
-    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole));
+    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole, halt.is_asked()));
     report(&loads, shelf.as_ref(), flags)?;
     if let Some(says) = closed? {
         terminal::notice(&says);
@@ -83,9 +85,10 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
 }
 
 /// The files that are to be written, with their flags.
-fn files(flags: &LoadFlags) -> impl Iterator<Item = (&'static str, &Path)> {
-    let output = flags.output.as_deref().map(|path| ("--output", path));
-    output.into_iter().chain(flags.keeping.html.as_deref().map(|path| ("--html", path)))
+fn written(flags: &LoadFlags) -> Vec<(&'static str, &Path)> {
+    let ends = [("--output", &flags.output), ("--html", &flags.keeping.html)];
+    let ends = ends.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    ends.chain(flags.feed.files()).collect()
 }
 
 /// Prints the warnings, and takes what the run needs.
@@ -109,7 +112,7 @@ fn press(
     flags: &LoadFlags,
 ) -> Result<(FinishedLoad, Result<(), Refusal>), Refusal> {
     let began_unix_ms = now_unix_ms();
-    let mut feed = Feed::open(&flags.feed, &plan.asked, plan.order.stop.duration)?;
+    let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
     let loaded = load::press(&plan.order, halt, &mut |glance| {
@@ -117,9 +120,9 @@ fn press(
         feed.watch(glance);
     });
     let live_view_cpu = view.close();
-    let mut recording = loaded.map_err(|error| Refusal::new(error.to_string()))?;
+    let mut recording = loaded?;
     let fed = feed.close(&recording);
-    order::secret::conceal(&plan.secrets, &mut recording.total.evidence);
+    secret::conceal(&plan.secrets, &mut recording.total.evidence);
     let after = queue_of(&plan.order.target);
     let queue = before.zip(after).map(|(before, after)| Queue {
         backlog: before.backlog.or(after.backlog),
@@ -199,7 +202,7 @@ fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> R
     if let (Some(path), Some(found)) = (&flags.keeping.html, &found) {
         let page = match together {
             None => page(load, found),
-            Some(found) => run::page(found),
+            Some(found) => page_of_all(loads, found),
         };
         write("--html", path, &page)?;
     }

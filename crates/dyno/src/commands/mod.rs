@@ -27,7 +27,7 @@ pub(crate) mod warden;
 
 use clap::Subcommand;
 
-/// What dyno is asked to do.
+/// What dyno is to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Race(Box<race::RaceFlags>),

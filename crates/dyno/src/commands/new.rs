@@ -4,18 +4,18 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use archive::page::near;
 use campaign::project::{Project, unknown};
+use campaign::race::side;
+use campaign::race::texts::{self, ExpectedBody, StatedRequest, quoted};
 use clap::Args;
 use lab::experiment::Experiment;
 use lab::source_file::{ConfigError, SourceFile};
 use lab::subject::{Location, Subject, is_file_name};
 use lab::workload::Workload;
+use requests::answer;
 use wire::StatusRule;
 
-use crate::order::answer;
-use crate::page::near;
-use crate::race::side::{self, Side};
-use crate::race::texts::{self, Asked, ExpectedBody, quoted};
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Write a server of yours into the project: a subject, its workload and an experiment
@@ -27,7 +27,7 @@ pub(crate) struct NewFlags {
     /// The subject's name: a-z, 0-9 and -
     name: String,
     /// The command that starts the server, in quotes; `{port}` in it is replaced by a free port
-    #[arg(long, value_name = "COMMAND", required_unless_present = "url", conflicts_with = "url")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "url")]
     cmd: Option<String>,
     /// Where the server runs already, instead of a command: http://host:port
     #[arg(long, value_name = "URL")]
@@ -126,13 +126,13 @@ fn files(
     Subject::parse(root, name, &subject).map_err(refused)?;
     let mut files = vec![subject];
     if flags.workload.is_none() {
-        let made = texts::workload(name, &asked(flags)?)?;
+        let made = texts::workload(name, &stated(flags)?)?;
         let text = experiment(name);
         let experiment = SourceFile { name: format!("experiments/{name}.toml"), text };
         Experiment::parse(name, experiment.clone()).map_err(refused)?;
         files.extend([made.source, experiment]);
     } else {
-        Workload::read(root, workload).map_err(|error| Refusal::new(error.to_string()))?;
+        Workload::read(root, workload)?;
     }
     Ok(files)
 }
@@ -140,12 +140,18 @@ fn files(
 fn manifest(flags: &NewFlags, workload: &str, here: &Path) -> Result<String, Refusal> {
     let serving = match (&flags.cmd, &flags.url) {
         (Some(command), _) => {
-            let Side::Own { text, .. } = side::read(command, None)? else {
+            let refused = |says: &str| {
                 let command = command.escape_debug();
-                return Err(Refusal::new(format!(
-                    "--cmd: `{command}` starts no server; write a command, or the address of one that runs as --url"
-                )));
+                Err(Refusal::new(format!("--cmd '{command}': {says}")))
             };
+            if side::is_address(command) || Path::new(command).is_dir() {
+                return refused(
+                    "this starts no server; write a command, or the address of a server that runs already as --url",
+                );
+            }
+            if let Err(says) = side::command(command) {
+                return refused(&format!("{says}; write what you would type to start the server"));
+            }
             let here = here.to_str().ok_or_else(|| {
                 Refusal::new("the current folder's name is not UTF-8; go to another folder")
             })?;
@@ -153,11 +159,17 @@ fn manifest(flags: &NewFlags, workload: &str, here: &Path) -> Result<String, Ref
                 "# The command runs in this folder, with all of your environment. {{port}} is a free port.\n\
                  in = {}\nrun = {}\n",
                 quoted(here),
-                quoted(&text)
+                quoted(command)
             )
         }
-        (None, url) => {
-            let url = url.as_deref().unwrap_or_default();
+        (None, None) => {
+            return Err(Refusal::new(format!(
+                "new {0}: where is the server that is to be called `{0}`? Write how to start it, --cmd 'node server.js \
+                 --port {{port}}', or where it runs already, --url http://localhost:8080",
+                flags.name
+            )));
+        }
+        (None, Some(url)) => {
             Location::parse(url).map_err(|says| Refusal::new(format!("--url {says}")))?;
             format!("# It runs already: dyno neither starts nor stops it.\nurl = {}\n", quoted(url))
         }
@@ -165,12 +177,12 @@ fn manifest(flags: &NewFlags, workload: &str, here: &Path) -> Result<String, Ref
     Ok(format!("title = {}\nspeaks = [{}]\n{serving}", quoted(&flags.name), quoted(workload)))
 }
 
-fn asked(flags: &NewFlags) -> Result<Asked, Refusal> {
+fn stated(flags: &NewFlags) -> Result<StatedRequest, Refusal> {
     let body = flags.expect_body.as_deref();
     let expect = answer::expect(flags.expect_status, &[], body)?;
     let usual = if flags.body.is_some() { "POST" } else { "GET" };
     let path = &flags.path;
-    Ok(Asked {
+    Ok(StatedRequest {
         method: flags.method.clone().unwrap_or_else(|| usual.into()),
         target: if path.starts_with('/') { path.clone() } else { format!("/{path}") },
         fields: flags.header.clone(),

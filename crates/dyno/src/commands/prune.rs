@@ -2,20 +2,21 @@
 
 use std::path::PathBuf;
 
+use archive::kept::store_of;
+use archive::removal::Removal;
 use campaign::{Claim, now_unix_ms};
 use clap::Args;
 use lab::amounts;
 use store::RunSummary;
 
-use crate::kept::store_of;
-use crate::removal::Removal;
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Delete runs by their age, or all but the newest
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PruneFlags {
-    /// Keep the newest N runs of each experiment; all kept loads count as one experiment, and so do all races
+    /// Keep the newest N runs of each group: of each experiment, of the races between the same sides, and of the kept loads
+    /// of the same method and URL
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     keep: Option<u64>,
     /// Delete only what began longer ago than this: 12h, 30d, 8w
@@ -37,7 +38,7 @@ A run is deleted if every rule that is given allows it. A run that another dyno 
 one whose own rows are damaged: `dyno rm` deletes it by its number.
 
 Examples:
-  # of each experiment the newest ten
+  # of each group of runs the newest ten
   dyno prune --keep 10
   # what was interrupted more than a week ago; look first
   dyno prune --unfinished --older-than 7d --dry-run
@@ -79,7 +80,7 @@ impl PruneFlags {
         let newer = |run: &RunSummary| {
             let is_newer = |other: &&RunSummary| {
                 let both = (other.began_unix_ms, other.id) > (run.began_unix_ms, run.id);
-                both && other.name == run.name && other.damage.is_none()
+                both && other.group == run.group && other.damage.is_none()
             };
             runs.iter().filter(is_newer).count() as u64
         };
@@ -121,6 +122,7 @@ mod tests {
         RunSummary {
             id: number.to_string().parse().unwrap(),
             name: name.into(),
+            group: name.into(),
             began_unix_ms: day * DAY,
             ended: None,
             is_quick: false,

@@ -3,7 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use archive::keep;
 use campaign::project::Project;
+use campaign::race::label::{Label, labels};
+use campaign::race::look::{Look, differences, look};
+use campaign::race::side::{self, Side};
+use campaign::race::slices::{Slices, refuse_one_port};
+use campaign::race::texts::{self, Course};
 use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
 use clap::Args;
 use lab::amounts;
@@ -12,28 +18,23 @@ use lab::subject::{Serving, Subject, is_file_name};
 use lab::workload::Workload;
 use load::Load;
 use machine::limits::Machine;
+use requests::reach;
+use requests::url::Endpoint;
 use store::RunId;
 use terminal::progress;
 
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
-use crate::job::{Job, weighed};
-use crate::keep;
+use crate::ceiling::{Ceiling, is_fixed};
+use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
-use crate::order::url::Endpoint;
-use crate::order::{self, schedule};
-use crate::race::ceiling::{Ceiling, is_fixed};
-use crate::race::command_line;
-use crate::race::label::{Label, labels};
-use crate::race::look::{Look, differences, look};
-use crate::race::side::{self, Side};
-use crate::race::slices::{Slices, refuse_one_port};
-use crate::race::texts::{self, Asked, Course};
-use crate::shell::{ExitStatus, Refusal};
+use crate::order::schedule;
+use crate::order::stated;
+use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
-use ::report::units::duration;
+use units::{counted, duration};
 
 /// Race servers against each other: commands, addresses, folders or subjects
 ///
@@ -199,7 +200,13 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     job.claim(run)?;
     announce(&campaign, &record, run, &job)?;
     let ended = job.go_on(&campaign, &resources, &entrants, &record, run)?;
-    finish(flags, &job, run, &campaign, ended)
+    let kept = job.store.kept(run)?.len();
+    if ended == Ended::Interrupted && kept == 0 {
+        job.store.remove(&[run])?;
+        terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
+        return Ok(ExitStatus::Interrupted);
+    }
+    finish(flags, &job, (run, kept), &campaign, ended)
 }
 
 /// Asks every side once. A side that fails ends the race.
@@ -248,7 +255,10 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
     let workload = match standard(flags, &sides, project.as_ref())? {
         Some(workload) => workload,
-        None => texts::workload(texts::NAME, &Asked::of(&flags.asking, path(flags), texts::NAME)?)?,
+        None => texts::workload(
+            texts::NAME,
+            &stated::request(&flags.asking, path(flags), texts::NAME)?,
+        )?,
     };
     let experiment =
         texts::experiment(&labels, &workload.name, &load, &course(flags, &load, &labels)?)?;
@@ -374,7 +384,7 @@ fn subject(
             let Endpoint::Host(host, port) = &url.endpoint else {
                 return Err(Refusal::new("a race needs a port; name http://host:port/"));
             };
-            let address = order::find(host, *port, flags.asking.i_may_load_this_target)?;
+            let address = reach::find(host, *port, flags.asking.i_may_load_this_target)?;
             let target = if url.target == "/" { path(flags) } else { url.target.clone() };
             texts::found(label, workload, address, (&url.host_field, &target))?
         }
@@ -384,7 +394,7 @@ fn subject(
         }
         Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
     };
-    let subject = order::located(subject, flags.asking.i_may_load_this_target)?;
+    let subject = reach::located(subject, flags.asking.i_may_load_this_target)?;
     Ok(match side {
         Side::Own { .. } => Subject { ready: flags.ready, ..subject },
         Side::Found(_) => subject,
@@ -408,15 +418,10 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> R
     Ok(())
 }
 
-fn interrupted_early() -> ExitStatus {
-    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
-    ExitStatus::Interrupted
-}
-
 fn finish(
     flags: &RaceFlags,
     job: &Job,
-    run: RunId,
+    (run, kept): (RunId, usize),
     campaign: &Campaign,
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
@@ -431,7 +436,10 @@ fn finish(
         if let Err(refusal) = reported {
             terminal::notice(&format!("dyno: {refusal}"));
         }
-        terminal::notice("dyno: interrupted; the trials above are kept");
+        let trials = counted(kept as u64, "trial is", "trials are");
+        terminal::notice(&format!(
+            "dyno: interrupted; {trials} kept as run {run}; a race cannot be resumed, the same command begins it anew"
+        ));
         return Ok(ExitStatus::Interrupted);
     }
     Ok(match reported? {

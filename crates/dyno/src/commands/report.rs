@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use archive::keep;
+use archive::kept::{alike, findings, kept, nothing_kept, store_of};
+use archive::page::{leave, near};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, RunSummary, Store};
 
 use super::charts::{self, ChartFlags};
 use crate::job::Job;
-use crate::keep;
-use crate::kept::{alike, kept, store_of};
-use crate::page::{leave, near};
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::Campaign;
 use campaign::project::Project;
@@ -95,8 +95,8 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
         return Ok(ExitStatus::Yes);
     }
     if flags.format == Format::Svg {
-        let (run, trials, damaged) = kept(&store, id)?;
-        let findings = Findings::of(&id, &run, &trials, damaged, root.as_deref());
+        let loaded = kept(&store, id)?;
+        let findings = findings(&store, id, &loaded, root.as_deref());
         charts::write(&findings, &flags.charts, flags.output.as_deref())?;
         return Ok(ExitStatus::Yes);
     }
@@ -113,8 +113,8 @@ fn trend(
     output: Option<&Path>,
 ) -> Result<(), Refusal> {
     let figures = |run: &RunSummary| -> Result<RunFigures, Refusal> {
-        let (record, trials, damaged) = kept(store, run.id)?;
-        Ok(Findings::of(&run.id, &record, &trials, damaged, root).figures())
+        let loaded = kept(store, run.id)?;
+        Ok(findings(store, run.id, &loaded, root).figures())
     };
     let runs = alike(store, id)?.iter().map(figures).collect::<Result<Vec<_>, Refusal>>()?;
     let text = render::text(&trend::document(&runs), screen(output, true));
@@ -123,8 +123,8 @@ fn trend(
 
 /// Reports a kept run on standard output, or in a file.
 fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
-    let (run, trials, damaged) = kept(store, id)?;
-    write_findings(&Findings::of(&id, &run, &trials, damaged, root), how)
+    let loaded = kept(store, id)?;
+    write_findings(&findings(store, id, &loaded, root), how)
 }
 
 /// Reports a run that has just ended, writes its page into the folder `pages`, prints its path, and returns the run's
@@ -136,8 +136,8 @@ pub(super) fn finish(
     how: How<'_>,
     pages: &Path,
 ) -> Result<RunOutcome, Refusal> {
-    let (run, trials, damaged) = kept(store, id)?;
-    let findings = Findings::of(&id, &run, &trials, damaged, Some(&project.root));
+    let loaded = kept(store, id)?;
+    let findings = findings(store, id, &loaded, Some(&project.root));
     let page = leave(&findings, pages);
     write_findings(&findings, how)?;
     match page {
@@ -148,8 +148,10 @@ pub(super) fn finish(
         // The measurement is kept and reported: a missing page changes no answer.
         Err(error) => {
             terminal::notice(&format!(
-                "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE` makes it",
-                pages.display()
+                "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE{}` \
+                 makes it",
+                pages.display(),
+                Project::store_option(store.path())
             ));
         }
     }
@@ -163,19 +165,19 @@ pub(super) fn finish_race(
     campaign: &Campaign,
     how: How<'_>,
 ) -> Result<RaceOutcome, Refusal> {
-    let (run, trials, damaged) = kept(&job.store, id)?;
-    let findings = Findings::of(&id, &run, &trials, damaged, Some(&campaign.project.root));
+    let loaded = kept(&job.store, id)?;
+    let findings = findings(&job.store, id, &loaded, Some(&campaign.project.root));
     let page = leave(&findings, &job.pages);
     match how.format {
         Format::Text => deliver(how.output, &race_text(&findings, how.output))?,
         Format::Markdown => deliver(how.output, &render::markdown(&run::race(&findings)))?,
         Format::Json => {
             let json = run::race_json(&findings);
-            deliver(how.output, &json.map_err(|error| Refusal::new(error.to_string()))?)?;
+            deliver(how.output, &json?)?;
         }
         Format::Html | Format::Csv | Format::Svg => write_findings(&findings, how)?,
     }
-    let more = format!("dyno report {id} --full --store {}", job.path.display());
+    let more = format!("dyno report {id} --full{}", Project::store_option(&job.path));
     match page {
         Ok(path) if how.format == Format::Text && how.output.is_none() => {
             print(&format!("page: {}\nmore: {more}\n", near(&path)))?;
@@ -219,11 +221,9 @@ fn deliver(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
 /// The requested run, or the newest.
 fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
     if let Some(text) = asked {
-        return text.parse().map_err(|error: store::RunIdError| Refusal::new(error.to_string()));
+        return Ok(text.parse()?);
     }
     let runs = store.runs()?;
     let newest = runs.iter().map(|run| run.id).max();
-    newest.ok_or_else(|| {
-        Refusal::new("no run has been kept in this store; `dyno run EXPERIMENT` makes one")
-    })
+    newest.ok_or_else(|| nothing_kept(store.path()))
 }

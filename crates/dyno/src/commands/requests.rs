@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
+use archive::keep;
 use clap::Args;
+use requests::{file, har};
 
-use crate::keep;
-use crate::order::answer;
-use crate::order::requests::har;
 use crate::shell::{self, ExitStatus, Refusal};
 
 /// Write a file of requests for `dyno load --requests` from what a browser recorded
@@ -39,9 +38,9 @@ Exit codes:
 
 pub(crate) fn run(flags: &RequestsFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
+        keep::check_all(&[("--output", path)], &[("--from-har", &flags.from_har)])?;
     }
-    let source = answer::text("--from-har", &flags.from_har)?;
+    let source = file::text("--from-har", &flags.from_har)?;
     let taken = har::take(&source, flags.origin.as_deref())?;
     match &flags.output {
         Some(path) => keep::write_for("--output", path, &taken.text)?,

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use archive::kept::store_of;
+use archive::removal::Removal;
 use clap::Args;
-use store::{RunId, RunSummary};
+use store::{Fault, RunId, RunSummary, StoreError};
 
-use crate::kept::store_of;
-use crate::removal::Removal;
 use crate::shell::{ExitStatus, Refusal};
 
 /// Delete runs and their pages
@@ -42,10 +42,8 @@ pub(crate) fn run(flags: &RmFlags) -> Result<ExitStatus, Refusal> {
     let all = removal.store.runs()?;
     let mut chosen: Vec<RunSummary> = Vec::new();
     for number in &flags.runs {
-        let found = all.iter().find(|run| run.id == *number).ok_or_else(|| {
-            let path = path.display();
-            Refusal::new(format!("{path}: has no run {number}; `dyno list` shows those it has"))
-        })?;
+        let found = all.iter().find(|run| run.id == *number);
+        let found = found.ok_or(StoreError { path: path.clone(), fault: Fault::NoRun(*number) })?;
         if !chosen.contains(found) {
             chosen.push(found.clone());
         }

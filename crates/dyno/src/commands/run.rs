@@ -1,8 +1,9 @@
 //! `dyno run`: subjects × loads × rounds → the store → a table and a page; continues where it stopped.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use archive::keep;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
 use campaign::{
@@ -12,21 +13,21 @@ use campaign::{
 use clap::Args;
 use lab::amounts;
 use lab::build::Recipe;
-use lab::command::shown;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
-use lab::record::{Fact, LOAD, RACE, RunRecord, TrialKey};
-use store::{RunId, Store};
+use lab::record::{RunRecord, TrialKey};
+use requests::reach;
+use store::RunId;
+use units::count;
 
 use super::report::{self, How, formats};
-use crate::job::{Job, weighed};
-use crate::keep;
-use crate::order::{self, changes::ChangeFlags};
+use crate::job::{Job, interrupted_early, weighed};
+use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::unfinished::{is_finished, newest_unfinished, unresumable};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::render::Format;
-use ::report::units::count;
 use terminal::progress;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
@@ -160,7 +161,7 @@ fn located(mut campaign: Campaign, flags: &RunFlags) -> Result<Campaign, Refusal
         if experiment.conditions.isolate {
             return refused("it cannot be given another network; leave it out, or `isolate`");
         }
-        match order::located(subject.clone(), flags.i_may_load_this_target) {
+        match reach::located(subject.clone(), flags.i_may_load_this_target) {
             Ok(subject) => {
                 terminal::notice(&format!("{name}: {}", subject.notes));
                 member.subject = Ok(subject);
@@ -217,7 +218,12 @@ fn begin(
     let run = job.store.begin(&record)?;
     job.claim(run)?;
     let checks = expected_checks(campaign, &record, &job.store)?;
-    announce(campaign, &record, run, (&record.plan.iter().collect::<Vec<_>>(), checks));
+    announce(
+        campaign,
+        &record,
+        (run, &job.path),
+        (&record.plan.iter().collect::<Vec<_>>(), checks),
+    );
     go_on(&mut job, flags, campaign, resources, &entrants, (&record, run))
 }
 
@@ -231,75 +237,48 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     };
     job.claim(run)?;
     let record = job.store.run(run)?;
-    if let Some(command) = made_by(&record) {
-        return Err(Refusal::new(format!(
-            "run {run} is of no experiment, and cannot go on; make it anew: {command}"
-        )));
+    if let Some(says) = unresumable(&record, (run, &job.path)) {
+        return Err(Refusal::new(says));
     }
     let kept = job.store.kept(run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
+    let option = Project::store_option(&job.path);
     if is_finished(&job.store, run)? {
         return Err(Refusal::new(format!(
-            "run {run} is complete; `dyno report {run}` shows it, `{}` runs it anew",
+            "run {run} is complete; `dyno report {run}{option}` shows it, `{}{option}` runs it anew",
             record.again()
         )));
     }
-    let mut campaign = located(as_it_was(project, &record)?, flags)?;
+    let mut campaign = located(as_it_was(project, &record, &job.path)?, flags)?;
     campaign.experiment = flags.cpus.given_to(campaign.experiment);
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
     let resources = weighed(&campaign)?;
-    same_instrument(&record, &resources, run)?;
+    same_instrument(&record, &resources, (run, &job.path))?;
     resources.take()?;
     let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
     if job.halt.is_asked() {
         return Ok(interrupted_early());
     }
-    same_entries(&record, &entries, run)?;
+    same_entries(&record, &entries, (run, &job.path))?;
     let checks = expected_checks(&campaign, &record, &job.store)?;
-    announce(&campaign, &record, run, (&left, checks));
+    announce(&campaign, &record, (run, &job.path), (&left, checks));
     go_on(&mut job, flags, &campaign, &resources, &entrants, (&record, run))
-}
-
-fn interrupted_early() -> ExitStatus {
-    terminal::notice("dyno: interrupted before a trial began; nothing was kept");
-    ExitStatus::Interrupted
-}
-
-fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
-    for run in store.runs()?.iter().rev().filter(|run| !run.is_finished) {
-        if run.damage.is_some() || made_by(&store.run(run.id)?).is_none() {
-            return Ok(run.id);
-        }
-    }
-    Err(Refusal::new("no run is unfinished; `dyno list` shows the experiments"))
-}
-
-/// The command line that made a run without an experiment: a race, or a load that was kept.
-fn made_by(record: &RunRecord) -> Option<&str> {
-    let is_it = |fact: &&Fact| [RACE, LOAD].contains(&fact.name.as_str());
-    record.facts.iter().find(is_it).map(|fact| fact.value.as_str())
-}
-
-/// Whether no trial is left to run.
-fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
-    let runs = store.runs()?;
-    Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
 }
 
 /// What is left to be done: trials, and checks that take about so long.
 fn announce(
     campaign: &Campaign,
     record: &RunRecord,
-    run: RunId,
+    (run, store): (RunId, &Path),
     (left, checks): (&[&TrialKey], Duration),
 ) {
     let experiment = &campaign.experiment;
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
     terminal::notice(&format!(
-        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume` \
+        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}` \
          goes on",
         experiment.name,
         if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
@@ -307,6 +286,7 @@ fn announce(
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
         dry_run::time(experiment, left, checks),
+        Project::store_option(store),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
@@ -337,14 +317,6 @@ fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
     Job::open(project, &path, project.reports(&path))
 }
 
-/// The command that goes on with a run.
-fn resuming(flags: &RunFlags, run: RunId) -> String {
-    let mut words = vec!["dyno".into(), "run".into(), "--resume".into(), run.to_string()];
-    let store = flags.store.as_ref().map(|path| path.display().to_string());
-    words.extend(store.into_iter().flat_map(|path| ["--store".into(), path]));
-    shown(&words)
-}
-
 /// Runs what is left, and reports.
 fn go_on(
     job: &mut Job,
@@ -364,7 +336,10 @@ fn go_on(
             if let Err(refusal) = reported {
                 terminal::notice(&format!("dyno: {refusal}"));
             }
-            terminal::notice(&format!("dyno: interrupted; `{}` goes on", resuming(flags, run)));
+            let option = Project::store_option(&job.path);
+            terminal::notice(&format!(
+                "dyno: interrupted; `dyno run --resume {run}{option}` goes on"
+            ));
             return Ok(ExitStatus::Interrupted);
         }
         Ended::Done => reported?,
@@ -385,45 +360,5 @@ fn go_on(
             ));
             Ok(ExitStatus::CouldNotTell)
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use lab::experiment::Point;
-
-    use super::*;
-
-    #[test]
-    fn a_load_that_was_interrupted_is_no_run_that_goes_on() {
-        let folder = std::env::temp_dir().join(format!("dyno-resume-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let mut store = Store::open(&folder.join("s.sqlite")).unwrap();
-        let key = TrialKey {
-            number: 0,
-            subject: "a".into(),
-            workload: "load".into(),
-            point: Point::Connections(1),
-            repeat: 0,
-        };
-        let mut record = RunRecord {
-            name: "x".into(),
-            files: Vec::new(),
-            is_quick: false,
-            seed: 1,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: vec![key],
-            conformance: Vec::new(),
-        };
-        let run = store.begin(&record).unwrap();
-        for name in [LOAD, RACE] {
-            record.facts = vec![Fact { name: name.into(), value: "dyno …".into() }];
-            store.begin(&record).unwrap();
-        }
-        assert_eq!(newest_unfinished(&store).unwrap(), run);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

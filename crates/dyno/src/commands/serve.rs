@@ -13,10 +13,11 @@ use lab::amounts;
 use oracle::{Config, Delay, Fault, Listen, Oracle, Reply, Root, Stall, Truth};
 use report::chart::bars;
 use report::json::encoded;
+use requests::file;
 use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
-use crate::order::{answer, check_cpus};
+use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
 
@@ -156,7 +157,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
 }
 
 fn reply(path: &Path) -> Result<Arc<Reply>, Refusal> {
-    let bytes = answer::file("--reply", path)?;
+    let bytes = file::bytes("--reply", path)?;
     let reply = Reply::parse(&bytes);
     let refused = |says| Refusal::new(format!("--reply {}: {says}", path.display()));
     reply.map(Arc::new).map_err(refused)

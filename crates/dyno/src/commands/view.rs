@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use archive::kept::store_of;
+use archive::view::View;
 use clap::Args;
 use host::Host;
 use store::Store;
 
 use crate::interrupt::on_interrupt;
-use crate::kept::store_of;
 use crate::shell::{ExitStatus, Refusal, print};
-use crate::view::View;
 
 /// Show the kept runs to a browser on this machine: an index, each run's page, two compared
 ///
@@ -38,7 +38,7 @@ Exit codes:
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
     let (project, path) = store_of(flags.store.as_deref())?;
     // A store that cannot be read is reported here, not to the first client.
-    Store::open_to_read(&path).map_err(|error| Refusal::new(error.to_string()))?;
+    Store::open_to_read(&path)?;
     let host = Host::listen(flags.port).map_err(|error| {
         Refusal::new(format!("--port {}: {error}; --port 0 takes any that is free", flags.port))
     })?;

@@ -1,21 +1,21 @@
 //! Loads as the record of a run: one subject, the URL; one row; and a trial for each load. Its experiment and its
 //! workload are texts that the lab's own readers read, as a race's are.
 
+use campaign::race::label::{Label, labels};
+use campaign::race::side::Side;
+use campaign::race::texts::{self, Course};
 use lab::experiment::Point;
 use lab::record::{
     Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG, QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey,
     TrialRecord,
 };
 use load::{Arrivals, Load, Order};
-use report::load::{FinishedLoad, RequestSource};
+use report::load::FinishedLoad;
+use requests::RequestSource;
 
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
-use crate::race::command_line;
-use crate::race::label::{Label, labels};
-use crate::race::side::Side;
-use crate::race::texts::{self, Asked, Course};
-use crate::shell::Refusal;
+use crate::shell::{Refusal, command_line};
 
 /// The run that these flags make, before its first load. A load that is only shown on a page needs no texts: a ramp, for
 /// example, is no experiment.
@@ -46,7 +46,6 @@ pub(crate) fn of_run(
     Ok(RunRecord {
         name: texts::LOAD.into(),
         files,
-        is_quick: false,
         seed: plan.order.seed,
         began_unix_ms,
         dyno: campaign::version(),
@@ -59,7 +58,7 @@ pub(crate) fn of_run(
             ..Entry::default()
         }],
         plan: keys,
-        conformance: Vec::new(),
+        ..RunRecord::default()
     })
 }
 
@@ -94,7 +93,7 @@ fn texts(
     let mut sources = vec![experiment.source];
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
-        let asked = Asked::of(&flags.asking, url.target.clone(), texts::LOAD)?;
+        let asked = order::stated::request(&flags.asking, url.target.clone(), texts::LOAD)?;
         sources.push(texts::workload(texts::LOAD, &asked)?.source);
     }
     Ok(sources.into_iter().map(|source| (source.name, source.text)).collect())

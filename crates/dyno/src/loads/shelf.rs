@@ -1,7 +1,7 @@
 //! Where loads are put as they end: in memory, as a run whose figures are estimated; and with --keep in the store.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use campaign::project::Project;
 use campaign::{Claim, now_unix_ms};
@@ -24,8 +24,6 @@ pub(crate) struct Shelf {
 struct InStore {
     store: Store,
     id: RunId,
-    path: PathBuf,
-    is_named: bool,
     /// No other dyno deletes the run meanwhile.
     _claim: Claim,
 }
@@ -56,20 +54,26 @@ impl Shelf {
     }
 
     /// After the last load. Returns a sentence that says where they are kept, if they are.
-    pub(crate) fn close(&mut self, is_whole: bool) -> Result<Option<String>, Refusal> {
-        let Some(InStore { store, id, path, is_named, .. }) = &mut self.kept else {
-            return Ok(None);
-        };
+    pub(crate) fn close(
+        &mut self,
+        is_whole: bool,
+        is_interrupted: bool,
+    ) -> Result<Option<String>, Refusal> {
+        let Some(InStore { store, id, .. }) = &mut self.kept else { return Ok(None) };
         let end = if is_whole { RunEnd::Done } else { RunEnd::Interrupted };
         store.end(*id, now_unix_ms(), end)?;
-        let option = if *is_named { format!(" --store {}", path.display()) } else { String::new() };
-        Ok(Some(format!("dyno: kept as run {id}: `dyno report {id}{option}` shows it again")))
+        let option = Project::store_option(store.path());
+        let how = if is_interrupted { "interrupted; what was measured is " } else { "" };
+        Ok(Some(format!("dyno: {how}kept as run {id}: `dyno report {id}{option}` shows it again")))
     }
 
     /// The loads so far, analysed as a run.
     pub(crate) fn findings(&self) -> Findings<'_> {
         let id = self.kept.as_ref().map_or("–".to_string(), |kept| kept.id.to_string());
-        Findings::of(&id, &self.run, &self.trials, Vec::new(), None)
+        let found = Findings::of(&id, &self.run, &self.trials, Vec::new(), None);
+        let kept = self.kept.as_ref();
+        let option = kept.map(|kept| Project::store_option(kept.store.path()));
+        found.kept_where(option.unwrap_or_default())
     }
 }
 
@@ -89,6 +93,6 @@ impl InStore {
         let mut store = Store::open(&path)?;
         let id = store.begin(run)?;
         let claim = Claim::stake(&path, id)?;
-        Ok(InStore { store, id, path, is_named: named.is_some(), _claim: claim })
+        Ok(InStore { store, id, _claim: claim })
     }
 }

@@ -1,24 +1,22 @@
 //! The flags of `dyno load`, those that a race shares among them. The habits of wrk and oha users work.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use lab::amounts;
 use lab::schedule::{Schedule, rate};
 use load::Rate;
+use requests::answer;
+use requests::url::{self, Url};
 use wire::StatusRule;
 
+use super::feed::FeedFlags;
 use super::keeping::KeepingFlags;
-use super::reach::ConnectFlags;
-use super::replay::ReplayFlags;
-use super::requests::RequestsFlags;
+use super::requested::RequestsFlags;
 use super::requirement::RequireFlags;
-use super::secret::HeaderCommandFlags;
-use super::url::Url;
-use super::{answer, schedule, url};
-use crate::feed::FeedFlags;
+use super::schedule;
 
 /// `dyno load`
 #[derive(Args)]
@@ -30,8 +28,9 @@ pub(crate) struct LoadFlags {
 
     #[command(flatten)]
     pub(crate) arriving: ArrivingFlags,
-    #[command(flatten)]
-    pub(crate) replay: ReplayFlags,
+    /// With --arrivals FILE: how many times as fast [1]
+    #[arg(long, value_name = "FACTOR", value_parser = schedule::speed)]
+    pub(crate) speed: Option<f64>,
     /// How long to load: 500ms, 10s, 2m [10s, unless -n or --arrivals FILE is given]
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) duration: Option<Duration>,
@@ -50,8 +49,10 @@ pub(crate) struct LoadFlags {
     pub(crate) from: RequestsFlags,
     #[command(flatten)]
     pub(crate) asking: AskingFlags,
-    #[command(flatten)]
-    pub(crate) secrets: HeaderCommandFlags,
+    /// A header field whose value a command prints, 'Name: command argument'. The command is run once, before the
+    /// load and without a shell; the first line of its output is sent, and neither shown nor kept. May be given again
+    #[arg(long, value_name = "FIELD", value_parser = answer::field)]
+    pub(crate) header_command: Vec<(String, String)>,
     /// Use HTTP/1.0
     #[arg(long = "http1.0")]
     pub(crate) http_1_0: bool,
@@ -71,8 +72,9 @@ pub(crate) struct LoadFlags {
     /// Connect to this Unix socket; the URL gives Host and path
     #[arg(long, value_name = "PATH")]
     pub(crate) unix: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) connecting: ConnectFlags,
+    /// Connect there, whatever the URL says; the request's Host and target stay the URL's
+    #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
+    pub(crate) connect_to: Option<(String, u16)>,
     /// Whether to poll before sleeping
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,
@@ -127,7 +129,7 @@ pub(crate) struct ArrivingFlags {
     pub(crate) max_connections: Option<usize>,
 }
 
-/// What is asked, and what must be answered: the same for a load and for a race.
+/// What is requested, and what must be answered: the same for a load and for a race.
 #[derive(Args)]
 pub(crate) struct AskingFlags {
     /// The request's method [GET, or POST if there is a body]
@@ -166,6 +168,21 @@ pub(crate) struct AskingFlags {
     /// The owner of this address agrees to the load; needed if it is neither on this machine nor in a private network
     #[arg(long)]
     pub(crate) i_may_load_this_target: bool,
+}
+
+impl LoadFlags {
+    /// The files that are read, and the store, with their flags: no result may be written over one.
+    pub(crate) fn files_read(&self) -> Vec<(&'static str, &Path)> {
+        let times = match &self.arriving.arrivals {
+            Some(schedule::Spacing::File(path)) => Some(path.as_path()),
+            Some(_) | None => None,
+        };
+        let body = self.asking.body_file.as_deref();
+        let store = self.keeping.store.as_deref();
+        let others = [("--arrivals", times), ("--body-file", body), ("--store", store)];
+        let all = others.into_iter().chain(self.from.files());
+        all.filter_map(|(flag, path)| Some((flag, path?))).collect()
+    }
 }
 
 impl AskingFlags {

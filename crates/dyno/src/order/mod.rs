@@ -1,18 +1,13 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
-pub(crate) mod answer;
 pub(crate) mod changes;
+pub(crate) mod feed;
 pub(crate) mod flags;
-mod instant;
 pub(crate) mod keeping;
-mod reach;
-mod replay;
-pub(crate) mod requests;
+mod requested;
 pub(crate) mod requirement;
-pub(crate) mod secret;
-pub(crate) use reach::{find, is_this_machine, located};
 pub(crate) mod schedule;
-pub(crate) mod url;
+pub(crate) mod stated;
 pub(crate) mod words;
 
 use std::net::{IpAddr, UdpSocket};
@@ -20,6 +15,9 @@ use std::time::Duration;
 
 use lab::amounts;
 use load::{Load, Order, Spin, Target};
+use requests::secret::{self, Secret};
+use requests::url::{Endpoint, Url};
+use requests::{Requested, reach, usual_method};
 use wire::Limits;
 
 use crate::shell::Refusal;
@@ -27,8 +25,6 @@ use flags::{AskingFlags, LoadFlags, SpinWhen};
 use machine::limits::Machine;
 use machine::ports::Ports;
 use report::load::RequestSummary;
-use secret::Secret;
-use url::{Endpoint, Url};
 
 /// An order, and how to describe it.
 #[derive(Clone)]
@@ -59,7 +55,7 @@ const WINDOW: Duration = Duration::from_millis(100);
 /// Turns flags into an order, or says which flag is wrong and what to do.
 pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal> {
     let files_for = machine.files.connections_max();
-    let listed = replay::arrivals(flags)?;
+    let listed = schedule::listed(flags)?;
     let stop = schedule::stop(flags, listed.as_ref())?;
     let load = match listed {
         Some(listed) => schedule::open_load(&flags.arriving, listed, files_for)?,
@@ -68,15 +64,17 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     requirement::check(&flags.required.require, &load)?;
     let cpus = cpus(flags, machine)?;
     let lanes = lanes(flags, machine, &load)?;
-    let url = requests::url(flags)?;
+    let spec = requested::spec(flags);
+    let base = spec.base()?;
+    let url = base.url.clone();
     let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
     let target = target(flags, &url)?;
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     // Last of all: a command that hands out a token is not run for a load that is refused.
-    let fields = secret::values(&flags.secrets.header_command)?;
-    let requests::Requested { asks, source, notes } = requests::requested(flags, lanes, &fields)?;
+    let fields = secret::values(&flags.header_command)?;
+    let Requested { asks, source, notes } = base.requested(lanes, &fields)?;
     let asked = RequestSummary {
         source,
         url: url.shown(),
@@ -117,7 +115,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
 
 pub(crate) fn method(flags: &AskingFlags) -> String {
     let has_body = flags.body.is_some() || flags.body_file.is_some();
-    flags.method.clone().unwrap_or_else(|| if has_body { "POST" } else { "GET" }.into())
+    flags.method.clone().unwrap_or_else(|| usual_method(has_body).into())
 }
 
 fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
@@ -159,7 +157,7 @@ fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Ref
 
 fn target(flags: &LoadFlags, url: &Url) -> Result<Target, Refusal> {
     let may_be_public = flags.asking.i_may_load_this_target;
-    if let Some((host, port)) = &flags.connecting.connect_to {
+    if let Some((host, port)) = &flags.connect_to {
         return match url.endpoint {
             Endpoint::Host(..) => reach::find(host, *port, may_be_public).map(Target::Tcp),
             Endpoint::Unix(_) => Err(Refusal::new(

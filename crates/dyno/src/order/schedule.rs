@@ -32,6 +32,55 @@ const USUAL_CONNECTIONS: usize = 50;
 const USUAL_DURATION: Duration = Duration::from_secs(10);
 const USUAL_CALLS: u64 = 10;
 
+/// No schedule is longer.
+const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+
+/// `2`, `0.5` or `2x`.
+pub(crate) fn speed(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches(['x', '×']).parse() {
+        Ok(factor) if (0.001..=1e6).contains(&factor) => Ok(factor),
+        _ => {
+            Err(format!("`{text}` is no speed; write a number from 0.001 to 1000000, as 2 or 0.5"))
+        }
+    }
+}
+
+/// The listed arrivals, if a file is named.
+pub(super) fn listed(flags: &LoadFlags) -> Result<Option<Arrivals>, Refusal> {
+    let Some(Spacing::File(path)) = &flags.arriving.arrivals else {
+        return match flags.speed {
+            None => Ok(None),
+            Some(_) => {
+                Err(Refusal::new("--speed is for --arrivals FILE; add it, or leave --speed out"))
+            }
+        };
+    };
+    for (is_given, flag) in [
+        (flags.arriving.rate.is_some(), "--rate"),
+        (flags.arriving.sessions.is_some(), "--sessions"),
+    ] {
+        if is_given {
+            return Err(Refusal::new(format!(
+                "--arrivals {} is a schedule of its own; leave {flag} out, or write --arrivals constant or poisson",
+                path.display()
+            )));
+        }
+    }
+    let listed = requests::arrivals::read(path, flags.speed.unwrap_or(1.0))?;
+    let length = listed.length();
+    let refused = |why: String| Err(Refusal::new(format!("--arrivals {}: {why}", path.display())));
+    if LONGEST < length {
+        return refused("the times are spread over more than a day; 24h is the most: add --speed, or cut the file".into());
+    }
+    if length <= flags.warmup {
+        let warmup = units::duration(flags.warmup);
+        return refused(format!(
+            "its times are over within --warmup {warmup}; shorten the warm-up"
+        ));
+    }
+    Ok(Some(Arrivals::Listed(listed)))
+}
+
 /// The load that the flags describe, for so long, on a machine with files for this many connections.
 pub(crate) fn load(flags: &ArrivingFlags, span: Duration, files_for: u64) -> Result<Load, Refusal> {
     if let Some(Spacing::File(path)) = &flags.arrivals {
@@ -147,7 +196,7 @@ pub(super) fn stop(flags: &LoadFlags, listed: Option<&Arrivals>) -> Result<Stop,
 /// How long steps last; none of a rate or a ramp.
 pub(crate) fn length_of(steps: &Schedule) -> Result<Option<Duration>, Refusal> {
     match steps.length() {
-        Some(length) if Duration::from_secs(24 * 3_600) < length => {
+        Some(length) if LONGEST < length => {
             Err(Refusal::new("--rate: the steps are longer than a day; 24h is the most"))
         }
         length => Ok(length),
@@ -182,5 +231,13 @@ mod tests {
         assert_eq!(seconds(&["--warmup", "4s", "-d", "3s"]), 3);
         assert_eq!(seconds(&["--warmup", "4s", "-d", "9s"]), 6);
         assert_eq!(seconds(&["--warmup", "0s", "-d", "1m"]), 10);
+    }
+
+    #[test]
+    fn a_speed_is_a_factor() {
+        assert_eq!((speed("2"), speed("0.5x")), (Ok(2.0), Ok(0.5)));
+        for text in ["", "0", "-1", "fast", "inf", "NaN", "1e9"] {
+            assert!(speed(text).is_err(), "{text}");
+        }
     }
 }

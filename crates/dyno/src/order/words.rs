@@ -1,8 +1,7 @@
 //! An order's conditions in words.
 
 use machine::ports::Ports;
-use report::units;
-use wire::{AskError, StatusRule};
+use wire::StatusRule;
 
 use super::flags::AskingFlags;
 
@@ -45,15 +44,4 @@ pub(crate) fn expected(asking: &AskingFlags) -> String {
 /// `1,3`, as --cpus takes them.
 pub(crate) fn numbers(numbers: &[usize]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// Which flag made a request impossible.
-pub(crate) fn of_ask(error: &AskError) -> String {
-    let flag = match error {
-        AskError::Method(_) => "--method",
-        AskError::Target(_) => "URL",
-        AskError::Header(_) | AskError::NotHttp2(_) => "--header",
-        AskError::Template(_) => "URL, --header or --body",
-    };
-    format!("{flag}: {error}")
 }

@@ -48,6 +48,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
     piped("[{\"rps\": NaN}]", "").status(2).stderr_has("write null");
     piped("{\"schema\": \"dyno.run/2\"}", "").status(2).stderr_has("`dyno load --json`");
     piped("[]", "").status(2).stderr_has("there is no row");
+    piped("", "").status(2).stderr_has("standard input: it is empty");
 }
 
 #[test]
@@ -86,6 +87,36 @@ fn a_load_of_dyno_s_own_passes_its_audit() {
         !["littles_law", "mean_impossible", "unit_missing"].iter().any(|id| ids.contains(id)),
         "{ids:?}"
     );
+}
+
+#[test]
+fn each_document_that_dyno_writes_has_a_verdict_or_is_refused_by_its_schema() {
+    let rig = Rig::new();
+    let folder = std::env::temp_dir().join(format!("dyno-audited-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
+    let (load, several, stream) = (path("load"), path("several"), path("stream"));
+    let sends = ["load", "{url}/hello", "-n", "2000", "-c", "2", "--no-live"];
+    let to = format!("--stream={stream}");
+    rig.dyno(&[&sends[..], &["-o", &load, &to]].concat()).measured();
+    rig.dyno(&[&sends[..], &["-o", &several, "--repeat", "2"]].concat()).measured();
+    for (file, rows) in [(&load, 1), (&several, 2)] {
+        let found = audit(&[file, "--json"]).json();
+        assert_eq!(found["files"][0]["rows"].as_array().map(Vec::len), Some(rows), "{found:#}");
+    }
+    let others = [
+        ("dyno.check-list/1", rig.dyno(&["check", "--list", "--json"]).status(0).stdout),
+        ("dyno.compare/2", rig.dyno(&["compare", &load, &several, "--json"]).stdout),
+        ("dyno.audit/2", audit(&[&load, "--json"]).stdout),
+        ("dyno.stream/2", std::fs::read_to_string(&stream).unwrap()),
+    ];
+    for (schema, document) in others {
+        assert!(document.contains(schema), "{document}");
+        let other = path("other");
+        std::fs::write(&other, document).unwrap();
+        audit(&[&other]).status(2).stderr_has(&format!("its schema is `{schema}`"));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

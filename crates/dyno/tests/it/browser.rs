@@ -177,14 +177,14 @@ fn a_table_is_sorted_by_a_heading_and_goes_back() {
 #[test]
 fn axes_turn_in_all_charts_at_once() {
     let Some(mut shown) = Shown::new("turn") else { return };
-    let (first, other) = ("figure [data-way='rate'].told", "figure [data-way='rate'].other");
+    let (first, other) = ("figure [data-way='rate'].stated", "figure [data-way='rate'].other");
     let rates = shown.count(first);
     assert_eq!((0 < rates, shown.count(other)), (true, 0));
     shown.browser.click("button[data-way='rate']");
     assert_eq!((shown.count(first), shown.count(other)), (0, rates));
-    assert!(0 < shown.count("figure [data-way='time'].told"), "times stay");
+    assert!(0 < shown.count("figure [data-way='time'].stated"), "times stay");
     shown.browser.click("button[data-way='time']");
-    assert_eq!(shown.count("figure [data-way='time'].told"), 0);
+    assert_eq!(shown.count("figure [data-way='time'].stated"), 0);
     assert_eq!(shown.text("location.hash"), "#rate=other&time=other");
     shown.browser.is_quiet();
 }

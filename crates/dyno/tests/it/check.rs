@@ -8,7 +8,7 @@ use std::thread;
 use rustix::process::Signal;
 
 use crate::lab_rig::Lab;
-use crate::rig::{Going, Rig};
+use crate::rig::{Going, Rig, closed_port};
 use crate::schema::fits;
 
 /// A few cheap cases.
@@ -82,7 +82,7 @@ fn verbose_shows_what_passed_too() {
 
 #[test]
 fn a_port_without_a_server_cannot_be_judged() {
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, gone) = closed_port();
     let ran = check(&Rig::at(gone), &["{url}/", "--rounds", "1"]).status(2);
     let _ = ran.stdout_has("no server answers at 127.0.0.1:").stdout_has("start the server first");
     let json = check(&Rig::at(gone), &["{url}/", "--json"]).status(2).json();
@@ -164,7 +164,7 @@ fn junit_is_well_formed_and_agrees_with_the_exit_code() {
     assert!(tests.starts_with("testsuites 4 2 0 4 2 "), "{tests}");
     let lenient = check(&says(HOSTILE), &[&flags[..], &["--fail-on", "never"]].concat()).status(0);
     assert!(parsed(&lenient.stdout).starts_with("testsuites 4 0 0 4 0 "));
-    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, gone) = closed_port();
     let absent = check(&Rig::at(gone), &["{url}/", "--junit", "-"]).status(2);
     assert_eq!(parsed(&absent.stdout), "testsuites 1 0 1 1 0 0 1");
 }
@@ -252,7 +252,7 @@ fn subjects_are_started_for_it_and_gone_afterwards() {
     let ran = lab.dyno(&[&["check", "good"], &few[..]].concat()).status(0);
     let _ = ran.stdout_has("good · A subject").stdout_has("page /hello").stdout_has("2 pass");
     let both = lab.dyno(&[&["check", "--all"], &few[..]].concat()).status(2);
-    let both = both.stdout_has("good").stdout_has("not checked: it cannot be asked: ");
+    let both = both.stdout_has("good").stdout_has("not checked: it cannot be checked: ");
     let _ = both.stdout_has("it ended before it answered: exit status 3 (`no`)");
     let unknown = lab.dyno(&["check", "god"]).status(2);
     let _ = unknown.stderr_has("unknown subject `god`; did you mean `good`?");

@@ -1,6 +1,7 @@
 //! `dyno compare`: a server with a known extra delay is found worse, and the same server is not.
 
-use crate::lab_rig::{Lab, SHORT};
+use crate::lab_rig::{Lab, SHORT, patiently};
+use crate::rig::in_one_of_five;
 use crate::schema::fits;
 
 const ROUNDS: &str = "[trials]\nrepeat = 6\npause = '0s'";
@@ -17,32 +18,37 @@ fn delayed() -> Lab {
 
 #[test]
 fn a_known_delay_is_found() {
-    let lab = delayed();
-    const BY_P50: [&str; 2] = ["--figure", "response_p50_ms"];
-    let compare = |flags: &[&str]| lab.dyno(&[&["compare"], flags, &BY_P50].concat());
-    let ran = compare(&["1:prompt", "1:tardy", "--json"]);
-    let json = ran.json();
-    fits("compare", &json);
-    // On a busy machine the rounds are in doubt, and a gate says no more than that.
-    let row = &json["rows"][0];
-    let is_doubtful = row["a_is_doubtful"] == true || row["b_is_doubtful"] == true;
-    let (status, answer) = if is_doubtful { (2, "cannot_tell") } else { (1, "worse") };
-    let gate = &json["gate"];
-    assert_eq!((&gate["answer"], &gate["rows"][0]["answer"]), (&answer.into(), &answer.into()));
-    assert_eq!(gate["rows"][0]["figure"], "response_p50_ms");
-    ran.status(status);
-    let ran = compare(&["--run", "1", "prompt", "tardy"]).status(status);
-    ran.stdout_has("worse").stdout_has("run 1").stdout_has("B / A [95 %]").stdout_has("Answer: ");
-    let back = compare(&["--run", "1", "tardy", "prompt"]);
-    back.status(if is_doubtful { 2 } else { 0 }).stdout_lacks("Worse: ");
-    let figures = json["rows"][0]["figures"].as_array().unwrap();
-    let of = |name: &str| figures.iter().find(|figure| figure["figure"] == name).unwrap();
-    assert_eq!(of("response_p50_ms")["finding"], "worse");
-    assert_eq!(of("response_p50_ms")["unit"], "ms");
-    let ratio = of("response_p50_ms")["ratio"].as_f64().unwrap();
-    assert!(3.0 < ratio, "150 ms by 2 ms, and what sending takes: {ratio}");
-    let json = lab.dyno(&["compare", "1:tardy", "1:prompt", "--json"]).json();
-    assert_eq!(json["rows"][0]["figures"][1]["finding"], "better");
+    in_one_of_five(|| {
+        let lab = delayed();
+        const BY_P50: [&str; 2] = ["--figure", "response_p50_ms"];
+        let compare = |flags: &[&str]| lab.dyno(&[&["compare"], flags, &BY_P50].concat());
+        let ran = compare(&["1:prompt", "1:tardy", "--json"]);
+        let json = ran.json();
+        fits("compare", &json);
+        // On a busy machine the rounds are in doubt, and a gate says no more than that.
+        let row = &json["rows"][0];
+        let is_doubtful = row["a_is_doubtful"] == true || row["b_is_doubtful"] == true;
+        let (status, answer) = if is_doubtful { (2, "cannot_tell") } else { (1, "worse") };
+        let gate = &json["gate"];
+        assert_eq!((&gate["answer"], &gate["rows"][0]["answer"]), (&answer.into(), &answer.into()));
+        assert_eq!(gate["rows"][0]["figure"], "response_p50_ms");
+        ran.status(status);
+        let ran = compare(&["--run", "1", "prompt", "tardy"]).status(status);
+        ran.stdout_has("worse")
+            .stdout_has("run 1")
+            .stdout_has("B / A [95 %]")
+            .stdout_has("Answer: ");
+        let back = compare(&["--run", "1", "tardy", "prompt"]);
+        back.status(if is_doubtful { 2 } else { 0 }).stdout_lacks("Worse: ");
+        let figures = json["rows"][0]["figures"].as_array().unwrap();
+        let of = |name: &str| figures.iter().find(|figure| figure["figure"] == name).unwrap();
+        assert_eq!(of("response_p50_ms")["finding"], "worse");
+        assert_eq!(of("response_p50_ms")["unit"], "ms");
+        let ratio = of("response_p50_ms")["ratio"].as_f64().unwrap();
+        assert!(3.0 < ratio, "150 ms by 2 ms, and what sending takes: {ratio}");
+        let json = lab.dyno(&["compare", "1:tardy", "1:prompt", "--json"]).json();
+        assert_eq!(json["rows"][0]["figures"][1]["finding"], "better");
+    });
 }
 
 #[test]
@@ -70,24 +76,27 @@ fn one_round_cannot_tell() {
 
 #[test]
 fn what_has_no_partner_or_was_not_measured_is_said() {
-    let lies = "run = '{dyno} serve --listen {address}:{port} --fault wrong-body'\nready = '500ms'";
-    let lab = Lab::new().oracle("a", "").subject("liar", lies);
-    let lab = lab.oracle("late", "").experiment("x", &["a", "liar"], SHORT, ROUNDS);
-    lab.dyno(&["run", "x"]).status(2).stderr_has("1 row is invalid or not measured");
-    let lab = lab.experiment("x", &["a", "late"], SHORT, ROUNDS);
+    const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
+    let lab = patiently(|ready| {
+        let lab = Lab::new().oracle("a", "").liar("liar", ready);
+        let lab = lab.oracle("late", "").experiment("x", &["a", "liar"], SHORT, TWICE);
+        let ran = lab.dyno(&["run", "x"]).status(2).stderr_has(" invalid or not measured");
+        (!ran.stderr.contains("not-ready: ")).then_some(lab)
+    });
+    let lab = lab.experiment("x", &["a", "late"], SHORT, TWICE);
     lab.dyno(&["run", "x"]).measured();
     let ran = lab.dyno(&["compare", "1", "2"]);
     let ran = ran.stdout_has("only in A: liar").stdout_has("only in B: late");
     ran.stdout_has("experiments/x.toml is not the same in both");
     let ran = lab.dyno(&["compare", "--run", "1", "a", "liar"]).status(2);
-    ran.stdout_has("6 of 6 rounds not measured").stdout_has("wrong answer");
+    ran.stdout_has("2 of 2 rounds not measured").stdout_has("wrong answer");
 }
 
 #[test]
 fn what_cannot_be_compared_is_refused_with_the_way_out() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     let lab = lab.experiment("y", &["a"], SHORT, "");
-    lab.dyno(&["compare", "1", "2"]).status(2).stderr_has("`dyno run EXPERIMENT` makes one");
+    lab.dyno(&["compare", "1", "2"]).status(2).stderr_has("no run has been kept here");
     lab.dyno(&["run", "x"]).measured();
     lab.dyno(&["run", "y"]).measured();
     for (flags, says) in [

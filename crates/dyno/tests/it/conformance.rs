@@ -188,14 +188,15 @@ fn a_subject_that_does_not_start_is_not_checked_and_the_run_goes_on() {
 
 #[test]
 fn a_run_that_is_interrupted_between_two_checks_goes_on_with_the_second() {
-    let lab =
-        Lab::new().oracle("a", "").oracle("b", "").experiment("race", &["a", "b"], SHORT, CHECKED);
+    let lab = Lab::new().oracle("a", "").gated("b", 0);
+    let lab = lab.experiment("race", &["a", "b"], SHORT, CHECKED);
     let mut going = lab.start(&["run", "race"]);
     going.says("MUST broken");
     going.signal(Signal::INT);
     going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
     let first = lab.checks("1");
     assert_eq!((first.len(), lab.trials("1").len()), (1, 0), "{first:?}");
+    lab.open_gate();
     lab.dyno(&["run", "--resume"]).measured().stderr_has("b: ");
     let both = lab.checks("1");
     assert_eq!((both.len(), &both[0], both[1].from_run), (2, &first[0], None));

@@ -122,6 +122,19 @@ fn two_outputs_do_not_share_standard_output_and_a_bad_file_is_refused_at_once() 
     refused(&["--stream", "--json"], "both write to standard output");
     refused(&["--stream=/no/such/dir/x"], "--stream /no/such/dir/x: there is no such directory");
     refused(&["--openmetrics", "/no/such/dir/x"], "--openmetrics /no/such/dir/x: there is no such");
+    let same = std::env::temp_dir().join(format!("dyno-same-{}", std::process::id()));
+    std::fs::create_dir(&same).unwrap();
+    let file = |name: &str| same.join(name).to_str().unwrap().to_string();
+    let (whole, dotted, linked) = (file("out"), file("./out"), file("link"));
+    std::os::unix::fs::symlink("out", &linked).unwrap();
+    let stream = format!("--stream={linked}");
+    refused(&["-o", &whole, "--html", &whole], "--output names the same file");
+    refused(&["-o", &dotted, &stream], "--output names the same file");
+    refused(&["--openmetrics", &whole, &stream], "--stream names the same file");
+    std::fs::write(&whole, "{}\n").unwrap();
+    refused(&["-o", &linked, "--requests", &dotted], "--requests names the same file");
+    assert_eq!(std::fs::read_to_string(&whole).unwrap(), "{}\n");
+    std::fs::remove_dir_all(same).unwrap();
     assert_eq!(rig.requests(), 0);
 }
 

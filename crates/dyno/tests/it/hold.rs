@@ -8,7 +8,7 @@ use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::lab_rig::until;
-use crate::rig::{Going, Rig};
+use crate::rig::{Going, Rig, in_one_of_five};
 
 /// A server that does this to every connection, once it has received a request.
 fn server(talk: impl Fn(&mut std::net::TcpStream) + Send + Sync + 'static) -> SocketAddr {
@@ -32,78 +32,89 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 
 #[test]
 fn connections_are_added_in_steps_over_several_processes() {
-    let rig = Rig::new();
-    let flags = [
-        "-c", "30", "--step", "15", "--every", "1s", "--settle", "200ms", "--parts", "3", "--json",
-    ];
-    let ran = rig.dyno(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(0);
-    let json = ran.json();
-    let books = |step: usize, key: &str| json["plateaus"][step]["books"][key].as_u64().unwrap();
-    assert_eq!(
-        (json["order"]["processes"].as_u64(), json["order"]["kind"].as_str()),
-        (Some(3), Some("chunks"))
-    );
-    assert_eq!((books(0, "open"), books(1, "open"), books(0, "begun")), (15, 30, 15));
-    assert_eq!((books(1, "failed"), books(1, "lost"), books(1, "opening")), (0, 0, 0));
-    let last = &json["plateaus"][1];
-    let messages = last["messages"].as_u64().unwrap();
-    // 30 connections, a message every 0.1 s, about 0.8 s.
-    assert!((150..=300).contains(&messages), "{messages}");
-    assert_eq!(last["stamped"], last["messages"]);
-    let truth = rig.truth();
-    assert_eq!((truth.connections, truth.connections_peak), (30, 30));
+    in_one_of_five(|| {
+        let rig = Rig::new();
+        let flags = [
+            "-c", "30", "--step", "15", "--every", "1s", "--settle", "200ms", "--parts", "3",
+            "--json",
+        ];
+        let ran = rig.dyno(&[&["hold", "{url}/poll/0.1"], &flags[..]].concat()).status(0);
+        let json = ran.json();
+        let books = |step: usize, key: &str| json["plateaus"][step]["books"][key].as_u64().unwrap();
+        assert_eq!(
+            (json["order"]["processes"].as_u64(), json["order"]["kind"].as_str()),
+            (Some(3), Some("chunks"))
+        );
+        assert_eq!((books(0, "open"), books(1, "open"), books(0, "begun")), (15, 30, 15));
+        assert_eq!((books(1, "failed"), books(1, "lost"), books(1, "opening")), (0, 0, 0));
+        let last = &json["plateaus"][1];
+        let messages = last["messages"].as_u64().unwrap();
+        // 30 connections, a message every 0.1 s, about 0.8 s.
+        assert!((150..=300).contains(&messages), "{messages}");
+        assert_eq!(last["stamped"], last["messages"]);
+        let truth = rig.truth();
+        assert_eq!((truth.connections, truth.connections_peak), (30, 30));
+    });
 }
 
 #[test]
 fn the_report_says_what_was_held_and_what_broke() {
-    let rig = Rig::new();
-    rig.dyno(&["hold", "{url}/poll/0.1", "-c", "5", "--every", "1s", "--settle", "100ms"])
-        .status(0)
-        .stdout_has("connections")
-        .stdout_has("against the instants that the messages themselves say")
-        .stderr_has("5 in 1 process");
-    let ran = rig.dyno(&[
-        "hold",
-        "{url}/hello",
-        "-c",
-        "5",
-        "--every",
-        "1s",
-        "--settle",
-        "0",
-        "--no-reopen",
-    ]);
-    ran.status(2)
-        .stdout_has("held.not_a_stream")
-        .stdout_has("an answer with a length")
-        .stdout_has("verdict: invalid")
-        .stdout_has("Not one of 5 attempts opened a connection.");
-    let ends = server(|socket| drop(socket.write_all(&[HEAD, b"3\r\nbee\r\n0\r\n\r\n"].concat())));
-    let ran = Rig::at(ends).dyno(&[
-        "hold",
-        "{url}/",
-        "-c",
-        "4",
-        "--every",
-        "1s",
-        "--settle",
-        "0",
-        "--no-reopen",
-    ]);
-    ran.status(1).stdout_has("held.ended").stdout_has("an answer that should not end has ended");
+    in_one_of_five(|| {
+        let rig = Rig::new();
+        rig.dyno(&["hold", "{url}/poll/0.1", "-c", "5", "--every", "1s", "--settle", "100ms"])
+            .status(0)
+            .stdout_has("connections")
+            .stdout_has("against the instants that the messages themselves say")
+            .stderr_has("5 in 1 process");
+        let ran = rig.dyno(&[
+            "hold",
+            "{url}/hello",
+            "-c",
+            "5",
+            "--every",
+            "1s",
+            "--settle",
+            "0",
+            "--no-reopen",
+        ]);
+        ran.status(2)
+            .stdout_has("held.not_a_stream")
+            .stdout_has("an answer with a length")
+            .stdout_has("verdict: invalid")
+            .stdout_has("Not one of 5 attempts opened a connection.");
+        let ends =
+            server(|socket| drop(socket.write_all(&[HEAD, b"3\r\nbee\r\n0\r\n\r\n"].concat())));
+        let ran = Rig::at(ends).dyno(&[
+            "hold",
+            "{url}/",
+            "-c",
+            "4",
+            "--every",
+            "1s",
+            "--settle",
+            "0",
+            "--no-reopen",
+        ]);
+        ran.status(1)
+            .stdout_has("held.ended")
+            .stdout_has("an answer that should not end has ended");
+    });
 }
 
 #[test]
 fn a_server_that_stops_sending_without_closing_is_silent() {
-    let stops = server(|socket| {
-        let _ = socket.write_all(&[HEAD, b"3\r\nbee\r\n"].concat());
-        let _ = socket.read(&mut [0; 1]);
+    in_one_of_five(|| {
+        let stops = server(|socket| {
+            let _ = socket.write_all(&[HEAD, b"3\r\nbee\r\n"].concat());
+            let _ = socket.read(&mut [0; 1]);
+        });
+        let flags = ["-c", "4", "--every", "1s", "--settle", "0", "--silence", "300ms", "--json"];
+        let json =
+            Rig::at(stops).dyno(&[&["hold", "{url}/"], &flags[..]].concat()).status(1).json();
+        let step = &json["plateaus"][0];
+        assert_eq!((step["silent"].as_u64(), step["books"]["open"].as_u64()), (Some(4), Some(4)));
+        assert_eq!(step["books"]["lost"].as_u64(), Some(0));
     });
-    let flags = ["-c", "4", "--every", "1s", "--settle", "0", "--silence", "300ms", "--json"];
-    let json = Rig::at(stops).dyno(&[&["hold", "{url}/"], &flags[..]].concat()).status(1).json();
-    let step = &json["plateaus"][0];
-    assert_eq!((step["silent"].as_u64(), step["books"]["open"].as_u64()), (Some(4), Some(4)));
-    assert_eq!(step["books"]["lost"].as_u64(), Some(0));
 }
 
 #[test]
@@ -174,7 +185,7 @@ fn a_holding_process_that_is_killed_is_reported_at_once_and_the_others_go_on() {
 #[test]
 fn what_the_other_processes_held_is_kept_and_the_exit_code_is_2() {
     let rig = Rig::new();
-    let (going, pids) = three_processes(&rig, "3s");
+    let (going, pids) = three_processes(&rig, "8s");
     kill_process(pids[0], Signal::TERM).unwrap();
     kill_process(pids[0], Signal::KILL).unwrap();
     let ran = going.end().status(2).stderr_has("holding process 1 of 3 was lost after");
@@ -204,21 +215,24 @@ fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
 
 #[test]
 fn messages_a_second_are_counted_over_whole_beats() {
-    let rig = Rig::new();
-    let hold = |path: &str, beat: &str, every: &str| {
-        let opened = ["-c", "100", "--rate", "1000", "--every", every, "--settle", "500ms"];
-        let flags = [&opened[..], &["--json", "--beat", beat]].concat();
-        rig.dyno(&[&["hold", path], &flags[..]].concat()).status(0).json()["plateaus"][0].clone()
-    };
-    // Beats are 0.5 s from the edges; 3.4 s are measured, which contain three whole beats.
-    let step = hold("{url}/poll/1", "1s", "4s");
-    assert_eq!(step["messages_per_s"].as_f64(), Some(100.0), "{step}");
-    assert_eq!(
-        (step["whole_beats_s"].as_f64(), step["messages_in_whole_beats"].as_u64()),
-        (Some(3.0), Some(300))
-    );
-    let step = hold("{url}/poll/10", "10s", "1s");
-    assert!(step["messages_per_s"].is_null(), "{step}");
+    in_one_of_five(|| {
+        let rig = Rig::new();
+        let hold = |path: &str, beat: &str, every: &str| {
+            let opened = ["-c", "100", "--rate", "1000", "--every", every, "--settle", "500ms"];
+            let flags = [&opened[..], &["--json", "--beat", beat]].concat();
+            rig.dyno(&[&["hold", path], &flags[..]].concat()).status(0).json()["plateaus"][0]
+                .clone()
+        };
+        // Beats are 0.5 s from the edges; 3.4 s are measured, which contain three whole beats.
+        let step = hold("{url}/poll/1", "1s", "4s");
+        assert_eq!(step["messages_per_s"].as_f64(), Some(100.0), "{step}");
+        assert_eq!(
+            (step["whole_beats_s"].as_f64(), step["messages_in_whole_beats"].as_u64()),
+            (Some(3.0), Some(300))
+        );
+        let step = hold("{url}/poll/10", "10s", "1s");
+        assert!(step["messages_per_s"].is_null(), "{step}");
+    });
 }
 
 #[test]

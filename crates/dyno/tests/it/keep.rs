@@ -73,6 +73,63 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
 }
 
 #[test]
+fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
+    let folder = Folder::new("unlike");
+    let store = folder.file("s.sqlite");
+    let (rig, other) = (Rig::new(), Rig::new());
+    let keep = |rig: &Rig, path: &str, flags: &[&str]| {
+        let url = format!("{{url}}{path}");
+        let all = ["load", &url, "--keep", "--store", &store, "-c", "2", "--repeat", "2"];
+        let ran = rig.dyno(&[&all[..], flags].concat());
+        let _ = ran.stderr_has("kept as run ");
+    };
+    keep(&rig, "/hello", &["-d", "500ms"]);
+    keep(&rig, "/hello", &["-d", "700ms", "--timeout", "100ms", "--method", "HEAD"]);
+    keep(&other, "/user/1", &["-d", "500ms"]);
+    let compare = |a: &str, b: &str, more: &[&str]| {
+        let all = ["compare", a, b, "--store", &store, "--tolerance", "90%"];
+        rig.dyno(&[&all[..], more].concat())
+    };
+    compare("1", "2", &[])
+        .status(2)
+        .stdout_has("The two loads are not alike: see \"What must be known\"")
+        .stdout_has("the loads differ in duration: A had 500ms, B 700ms")
+        .stdout_has("the loads differ in timeout: A had 5s, B 100ms")
+        .stdout_has("the loads differ in method: A had GET, B HEAD");
+    let json = compare("1", "2", &["--json"]).status(2).json();
+    assert_eq!(json["gate"]["answer"], "cannot_tell", "{json}");
+    let ran = compare("1", "3", &[]);
+    ran.stdout_lacks("the loads differ").stdout_lacks("not alike").stdout_has("B / A");
+    let json = compare("1", "3", &["--json"]).json();
+    let throughput = &json["rows"][0]["figures"][0];
+    assert!(throughput["ratio"].is_f64() && throughput["ratio_low"].is_f64(), "{json:#}");
+}
+
+#[test]
+fn a_seed_is_kept_as_it_was_up_to_the_largest() {
+    let folder = Folder::new("seeds");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    for (run, seed) in [(1, 0), (2, i64::MAX as u64), (3, 1 << 63), (4, u64::MAX)] {
+        let flags =
+            ["load", "{url}/hello", "-r", "200", "-n", "20", "--arrivals", "poisson", "--json"];
+        let kept = ["--keep", "--store", &store, "--seed", &seed.to_string()];
+        let printed = rig.dyno(&[&flags[..], &kept].concat()).json();
+        assert_eq!(printed["order"]["seed"].as_u64(), Some(seed));
+        let report = ["report", &run.to_string(), "--store", &store, "--format", "json"];
+        let report = rig.dyno(&report).status(0).json();
+        assert_eq!(report["run"]["seed"].as_u64(), Some(seed), "run {run}");
+        let store = store::Store::open_to_read(store.as_ref()).unwrap();
+        let run = store.run(run.to_string().parse().unwrap()).unwrap();
+        let texts = run.files.iter().find(|(name, _)| name.starts_with("experiments/"));
+        assert!(texts.unwrap().1.contains(&format!("seed = {seed}\n")), "{texts:?}");
+    }
+    rig.dyno(&["load", "{url}/hello", "--seed", "18446744073709551616"])
+        .status(2)
+        .stderr_has("--seed");
+}
+
+#[test]
 fn repeated_loads_have_intervals_and_are_each_there() {
     let folder = Folder::new("repeated");
     let (store, output) = (folder.file("s.sqlite"), folder.file("all.json"));
@@ -170,8 +227,20 @@ fn a_run_of_loads_that_goes_on_is_deleted_by_no_other_dyno() {
     let _ = rig.dyno(&["rm", "1", "--store", &store]).status(2).stderr_has("is working on run 1");
     going.signal(Signal::INT);
     let ran = going.end().status(130);
-    let _ = ran.stderr_has("kept as run 1");
+    let _ = ran.stderr_has("interrupted; what was measured is kept as run 1");
     rig.dyno(&["rm", "1", "--store", &store]).status(0);
+}
+
+#[test]
+fn the_first_of_several_loads_is_reported_where_it_was_interrupted() {
+    let folder = Folder::new("first");
+    let store = folder.file("s.sqlite");
+    let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50s"];
+    let ran = Rig::new().dyno_interrupted(&[&load[..], &["--repeat", "3"]].concat()).status(130);
+    let ran = ran
+        .stderr_has("load 1 of 3 was interrupted; what it measured until then is reported")
+        .stderr_has("interrupted; what was measured is kept as run 1");
+    assert!(!ran.stderr.contains("is done"), "{ran}");
 }
 
 #[test]
@@ -186,6 +255,21 @@ fn a_file_that_cannot_be_written_leaves_the_kept_loads_whole() {
     let store = store::Store::open(std::path::Path::new(&store)).unwrap();
     let runs = store.runs().unwrap();
     assert!(matches!(runs[0].ended, Some((_, store::RunEnd::Done))), "the run has its end");
+}
+
+#[test]
+fn the_newest_load_of_each_url_is_left_by_prune() {
+    let folder = Folder::new("prune");
+    let store = folder.file("s.sqlite");
+    let rig = Rig::new();
+    for path in ["/hello", "/user/1", "/hello"] {
+        let url = format!("{{url}}{path}");
+        rig.dyno(&["load", &url, "--keep", "--store", &store, "-n", "50", "-c", "1"]);
+    }
+    let ran = rig.dyno(&["prune", "--keep", "1", "--store", &store]).status(0);
+    assert_eq!(ran.stdout.lines().count(), 1, "{ran}");
+    let deleted = format!("deleted run 1: load of GET {}, begun ", rig.url("/hello"));
+    let _ = ran.stdout_has(&deleted);
 }
 
 #[test]
@@ -244,9 +328,25 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     let ramp = ["-r", "50..200", "-d", "600ms", "--html", &page];
     rig.dyno(&[&["load", "{url}/hello"], &ramp[..]].concat()).status(0);
     assert!(fs::read_to_string(&page).unwrap().contains("the ramp, a tenth in a row"));
-    let all = ["--repeat", "2", "-n", "100", "--html", &page];
-    rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat()).status(0);
-    assert!(fs::read_to_string(&page).unwrap().contains("Every trial as CSV"));
+    let all = ["--repeat", "2", "-n", "100", "--html", &page, "--require", "p50<9s"];
+    rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat());
+    let html = fs::read_to_string(&page).unwrap();
+    for part in [
+        "2 loads, one after another",
+        "Every load as CSV",
+        "What was required",
+        "p50&lt;9s: met in ",
+        "All loads together",
+        "One load along its time",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    for part in
+        ["run –", ">rank", "find a server", "One round", "one round", "RFCs", "what was due"]
+    {
+        let visible = html.split("<body>").nth(1).unwrap().split("<script>").next().unwrap();
+        assert!(!visible.contains(part), "{part}");
+    }
 }
 
 /// What a script's pipeline makes of dyno's output.
@@ -265,7 +365,8 @@ fn piped(rig: &Rig, flags: &[&str], filter: &str) -> String {
 #[test]
 fn scripts_that_read_wrk_read_dyno() {
     let rig = Rig::new();
-    let flags = ["-t1", "-c4", "-d400ms", "--timeout", "8", "--latency", "-H", "X: y"];
+    // Its number of requests ends it: in 400 ms, a busy machine may answer none.
+    let flags = ["-t1", "-c4", "-n2000", "-d50s", "--timeout", "8", "--latency", "-H", "X: y"];
     let flags = [&flags[..], &["--like", "wrk", "{url}/hello"]].concat();
     let read = |filter: &str| piped(&rig, &flags, filter);
     let number = |text: &str| text.parse::<f64>().unwrap_or_else(|_| panic!("`{text}`"));

@@ -52,9 +52,7 @@ fn a_run_is_deleted_with_its_page_and_the_others_stay() {
 #[test]
 fn what_cannot_be_deleted_is_refused_and_nothing_is() {
     let lab = lab(1);
-    lab.dyno(&["rm", "1", "9"])
-        .status(2)
-        .stderr_has("has no run 9; `dyno list` shows those it has");
+    lab.dyno(&["rm", "1", "9"]).status(2).stderr_has("has no run 9; `dyno list --store ");
     lab.dyno(&["rm", "x"]).status(2).stderr_has("`x` is no run; runs are numbered 1, 2, 3");
     lab.dyno(&["rm"]).status(2).stderr_has("<RUN>");
     lab.dyno(&["rm", "1", "--store", "none.sqlite"])
@@ -86,6 +84,30 @@ fn a_run_that_another_dyno_works_on_is_not_deleted() {
     let said = lab.dyno(&["prune", "--unfinished"]).status(0);
     let _ = said.stdout_has("deleted run 2: long, begun ").stdout_has("0 trials, unfinished");
     assert_eq!(runs(&lab), [""; 0]);
+}
+
+#[test]
+fn commands_that_are_suggested_find_a_store_of_another_place() {
+    let lab = lab(1);
+    let store = ["--store", "my runs.sqlite"];
+    let option = "--store 'my runs.sqlite'`";
+    let ran = lab.dyno(&[&["run", "x"], &store[..]].concat()).measured();
+    let _ = ran.stderr_has(&format!("`dyno run --resume {option} goes on"));
+    let ran = lab.dyno(&[&["report"], &store[..]].concat()).status(0);
+    assert!(
+        ran.has_sentence(&format!("more: `dyno report 1 --full {option} has all of it")),
+        "{ran}"
+    );
+    assert!(ran.has_sentence(&format!("once more: `dyno run x {option}")), "{ran}");
+    lab.dyno(&["report"]).status(0).stdout_lacks("--store");
+    let ran = lab.dyno(&[&["rm", "9"], &store[..]].concat()).status(2);
+    let _ = ran.stderr_has(&format!("has no run 9; `dyno list {option} shows those it has"));
+    let ran = lab.dyno(&["report", "--store", "none.sqlite"]).status(2);
+    let _ = ran
+        .stderr_has(
+            "none.sqlite: no run has been kept here; `dyno run EXPERIMENT`, `dyno race` and",
+        )
+        .stderr_has("`dyno load --keep` keep one, with `--store none.sqlite`");
 }
 
 #[test]
@@ -141,7 +163,7 @@ fn what_is_damaged_foreign_or_there_already_is_refused_by_name() {
     for (arguments, says) in [
         (&["import", "note.txt"][..], "note.txt: is not a store of dyno's"),
         (&["import", "none.dyno"], "none.dyno: there is no such file"),
-        (&["import", ".dyno"], ".dyno: there is no such file"),
+        (&["import", ".dyno"], ".dyno: this is a folder; name a file that `dyno export` wrote"),
         (&["export", "1", "-o", "note.txt"], "--output note.txt: it is there already"),
         (&["export", "1", "-o", "none/x"], "--output none/x: there is no such directory"),
         (&["export", "9", "-o", "x.dyno"], "has no run 9"),
@@ -161,6 +183,8 @@ fn what_is_damaged_foreign_or_there_already_is_refused_by_name() {
         "one.dyno: is damaged (run 1: trial 0: its rows are not those that were sealed)",
     );
     assert_eq!(runs(&lab), [""; 0]);
+    lab.dyno(&["import", "one.dyno", "--store", "new.sqlite"]).status(2);
+    assert!(!lab.has("new.sqlite") && !lab.has("new.sqlite-wal"), "no empty store is left behind");
     let names = fs::read_dir(&lab.root).unwrap().flatten().map(|it| it.file_name());
     let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains(".part")).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -15,7 +15,7 @@ use store::{Extent, Kept, RunId, Store};
 use crate::rig::{Going, Ran};
 
 /// At most this long an event is awaited.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A load that is over soon.
 pub(crate) const SHORT: &str = "closed = { connections = 2 }, total = 200";
@@ -76,6 +76,27 @@ impl Lab {
     /// The oracle, with these flags.
     pub(crate) fn oracle(self, name: &str, flags: &str) -> Lab {
         self.subject(name, &format!("run = '{ORACLE} {flags}'"))
+    }
+
+    /// The oracle. Its first so many starts are as usual; it is kept from starting again until the gate is opened. So
+    /// a run stands still at a known place, however late the test looks there.
+    pub(crate) fn gated(self, name: &str, starts: u32) -> Lab {
+        let gate = self.root.join(GATE).display().to_string();
+        let script = format!(
+            "echo x >>starts\nif [ $(wc -l <starts) -gt {starts} ]; then\n\
+             until [ -e '{gate}' ]; do sleep 0.02; done\nfi\nexec \"$@\"\n"
+        );
+        self.subject(name, &format!("run = 'sh gate.sh {ORACLE}'\nready = '150s'"))
+            .file(&format!("subjects/{name}/gate.sh"), &script)
+    }
+
+    pub(crate) fn open_gate(&self) {
+        self.write(GATE, "");
+    }
+
+    /// The oracle with wrong answers, of which each is another reason to wait for a right one for as long as this.
+    pub(crate) fn liar(self, name: &str, ready: &str) -> Lab {
+        self.subject(name, &format!("run = '{ORACLE} --fault wrong-body'\nready = '{ready}'"))
     }
 
     /// A server in Python, with a fault.
@@ -192,6 +213,9 @@ impl Drop for Lab {
 /// The command that runs the oracle as a subject.
 pub(crate) const ORACLE: &str = "{dyno} serve --listen {address}:{port} --threads 1";
 
+/// The file that lets gated servers start.
+const GATE: &str = "go";
+
 /// Waits until this holds.
 #[track_caller]
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
@@ -200,6 +224,13 @@ pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
         assert!(began.elapsed() < PATIENCE, "in vain: {what}");
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// What an attempt finds with the shortest of these times to be ready in that is long enough for it. A trial of a server
+/// that is never ready takes the whole of it; and on a busy machine, a server may not even have begun in a short one.
+#[track_caller]
+pub(crate) fn patiently<T>(attempt: impl FnMut(&str) -> Option<T>) -> T {
+    ["1s", "4s", "16s"].into_iter().find_map(attempt).expect("the longest is long enough")
 }
 
 /// Whether a server listens there.

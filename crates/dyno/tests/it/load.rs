@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use oracle::{Config, Listen};
 
-use crate::rig::{Ran, Rig, peer};
+use crate::rig::{Ran, Rig, closed_port, peer};
 
 /// One request to a peer that returns what arrived.
 fn ask(arguments: &[&str]) -> (Ran, String) {
@@ -183,7 +183,7 @@ fn failures_up_to_the_limit_are_no_failure() {
 #[test]
 fn sources_are_taken_in_turn_and_cpus_and_lanes_as_ordered() {
     let flags = ["--source", "127.0.0.2,127.0.0.3", "--cpus", "0", "-t", "2", "--spin", "never"];
-    let more = ["-c", "4", "-d", "200ms", "--warmup", "100ms", "--json", "--lenient"];
+    let more = ["-c", "4", "-n", "200", "--warmup", "100ms", "--json", "--lenient"];
     let ran = Rig::new().dyno(&[&["load", "{url}/hello"], &flags[..], &more[..]].concat());
     let order = &ran.status(0).json()["order"];
     assert_eq!(order["sources"], serde_json::json!(["127.0.0.2", "127.0.0.3"]));
@@ -245,14 +245,13 @@ fn progress_goes_to_standard_error_unless_it_is_not_wanted() {
 #[test]
 fn an_interrupted_run_reports_what_it_measured() {
     let ran = Rig::new().dyno_interrupted(&["load", "{url}/hello", "-c", "2", "-d", "50s"]);
-    assert!(ran.took < Duration::from_secs(10), "{ran}");
+    assert!(ran.took < Duration::from_secs(40), "{ran}");
     ran.status(130).stdout_has("It answered").stdout_has("It was stopped after");
 }
 
 #[test]
 fn a_port_without_a_server_is_reported_as_such() {
-    // A closed listener leaves a port at which no server listens.
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, gone) = closed_port();
     let run = |flags: &[&str]| {
         Rig::at(gone).dyno(&[&["load", "{url}/", "-c", "2"], flags].concat()).status(2)
     };
@@ -260,7 +259,7 @@ fn a_port_without_a_server_is_reported_as_such() {
         .stdout_has("no server listens on 127.0.0.1:")
         .stdout_has("verdict: invalid");
     let ran = run(&["-d", "50s"]).stdout_has("gave up");
-    assert!(ran.took < Duration::from_secs(10), "{ran}");
+    assert!(ran.took < Duration::from_secs(40), "{ran}");
 }
 
 #[test]
@@ -281,7 +280,7 @@ fn an_idle_connection_costs_little_memory() {
     let rig = Rig::new();
     let peak = |connections: &str, requests: &str| {
         let load = ["load", "{url}/hello", "-c", connections, "-n", requests, "-t", "1", "--json"];
-        let json = rig.dyno(&load).status(0).json();
+        let json = rig.dyno(&[&load[..], &["--timeout", "50s"]].concat()).status(0).json();
         assert_eq!(json["books"]["correct"].to_string(), requests);
         json["generator"]["peak_memory_bytes"].as_u64().unwrap()
     };

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test that is how it fails")]
 
+#[path = "../../../load/tests/again/mod.rs"]
+mod again;
 mod asking;
 mod audit;
 mod browser;

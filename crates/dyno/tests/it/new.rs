@@ -69,9 +69,14 @@ fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
     for (arguments, says) in [
         (&["Mine", "--cmd", "sh"][..], "`Mine` is no name; names are of a-z, 0-9 and -"),
         (&["../x", "--cmd", "sh"], "is no name"),
-        (&["mine"], "--cmd <COMMAND>"),
+        (&["mine"], "called `mine`? Write how to start it, --cmd 'node"),
+        (&["mine"], "or where it runs already, --url http://"),
         (&["mine", "--cmd", "sh", "--url", "http://h"], "cannot be used with"),
-        (&["mine", "--cmd", "no-such-program x"], "there is no program `no-such-program`"),
+        (
+            &["mine", "--cmd", "no-such-program x"],
+            "--cmd 'no-such-program x': there is no program `no-such-program`",
+        ),
+        (&["mine", "--cmd", "q"], "there is no program `q` to start; write what you would type"),
         (&["mine", "--cmd", "http://localhost:1/"], "as --url"),
         (&["mine", "--url", "https://h"], "--url `https://h`: TLS is not supported yet"),
         (&["mine", "--url", "http://h/x"], "leave the path out"),

@@ -8,11 +8,11 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::lab_rig::Lab;
-use crate::rig::{Going, Ran, Rig};
+use crate::rig::{Going, Ran, Rig, closed_port};
 
-/// Trials that are over soon.
+/// Trials that are over soon. Their number of requests ends them: in a short time, a busy machine may begin none.
 const SHORT: [&str; 10] =
-    ["-c", "2", "-d", "150ms", "--warmup", "50ms", "--rounds", "2", "--ready", "20s"];
+    ["-c", "2", "-n", "300", "--warmup", "50ms", "--rounds", "2", "--ready", "20s"];
 /// A server that takes the port that it is given.
 const ORACLE: &str = "DYNO serve --listen 127.0.0.1:{port}";
 
@@ -83,10 +83,8 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
         .stdout_has("dyno's oracle")
         .stdout_has("1-race.html");
     assert!(ran.has_sentence("as many requests as quick"), "{ran}");
-    assert!(
-        ran.has_sentence("slow answers 0.") || ran.has_sentence("slow (in doubt) answers 0."),
-        "{ran}"
-    );
+    let of_slow = ["slow answers ", "slow (in doubt) answers "];
+    assert!(of_slow.iter().any(|words| ran.has_sentence(words)), "{ran}");
     assert_eq!(place.names("here"), [""; 0], "nothing is left in the current folder");
     assert_eq!(place.names("state/dyno"), ["reports", "run.lock", "runs.sqlite"]);
     assert_eq!(
@@ -137,7 +135,7 @@ fn addresses_race_without_being_started_or_stopped_and_their_processes_are_watch
         lines[1..].iter().all(|line| line[column].parse::<f64>().is_ok_and(|bytes| 1e6 < bytes)),
         "{ran}"
     );
-    assert!(100 < one.requests() && 100 < other.requests());
+    assert!(600 <= one.requests() && 600 <= other.requests());
 }
 
 #[test]
@@ -206,14 +204,15 @@ fn a_subject_races_by_its_name() {
 fn a_side_that_fails_is_named_before_the_load() {
     let place = Place::new();
     let fails_with = |code, side: &str, says: &str| {
-        place.dyno(&["race", ORACLE, side, "--ready", "300ms"]).status(code).stderr_has(says);
+        place.dyno(&["race", ORACLE, side, "--ready", "20s"]).status(code).stderr_has(says);
     };
     let fails = |side: &str, says: &str| fails_with(1, side, says);
     fails(
         "sh -c 'echo bad luck >&2; exit 3'",
         "sh: it ended before it answered: exit status 3 (`bad luck`)",
     );
-    fails("sleep 60", "sleep: no right answer within 0.3 s");
+    let neither = place.dyno(&["race", "sleep 60", "sleep 60", "--ready", "300ms"]);
+    neither.status(1).stderr_has("sleep: no right answer within 0.3 s");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let insists = format!("DYNO serve --listen {}", taken.local_addr().unwrap());
     fails_with(
@@ -221,7 +220,7 @@ fn a_side_that_fails_is_named_before_the_load() {
         &insists,
         "on each of 3 ports; the last: it ended (`dyno: --listen: cannot listen on 127.0.0.1:",
     );
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, closed) = closed_port();
     fails(&format!("http://{closed}/"), "does not answer: no connection");
     assert!(!place.state().join("reports").exists(), "nothing was measured");
 }
@@ -271,14 +270,6 @@ fn a_ramp_is_raced_in_whole_trials_and_called_by_its_rates() {
 }
 
 #[test]
-fn a_number_of_requests_ends_the_trials_of_a_race() {
-    let place = Place::new();
-    let json = place.race(&[ORACLE, ORACLE, "--path", "/hello", "-n", "300", "--json"]).json();
-    crate::schema::fits("race", &json);
-    assert!(json["sentence"].as_str().unwrap().contains("as many requests as"), "{json}");
-}
-
-#[test]
 fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
     let place = Place::new();
     let mut going = Going::start(place.command(&[
@@ -286,11 +277,44 @@ fn an_interrupted_race_keeps_what_is_finished_and_leaves_no_process() {
     ]));
     going.says("1/");
     going.signal(Signal::INT);
-    going.end().status(130).stderr_has("interrupted; the trials above are kept");
+    going.end().status(130).stderr_has(" kept as run 1; a race cannot be resumed");
     assert_eq!(place.names("cache/dyno/work"), [""; 0]);
     place
         .dyno(&["report"])
         .status(0)
         .stdout_has("the run is not finished")
         .stdout_lacks("--resume");
+    place
+        .dyno(&["run", "--resume"])
+        .status(2)
+        .stderr_has("no run of an experiment is unfinished; run 1 is a race, and only a run of an")
+        .stderr_has(
+            "`dyno report 1` shows what is kept of it, and this begins it anew: dyno race ",
+        );
+}
+
+#[test]
+fn a_race_that_is_interrupted_before_a_trial_ended_leaves_nothing() {
+    let place = Place::new();
+    let mut going = Going::start(place.command(&[
+        "race",
+        ORACLE,
+        ORACLE,
+        "-c",
+        "2",
+        "-d",
+        "50s",
+        "--slices",
+        "off",
+        "--no-ceiling",
+    ]));
+    going.says("Ctrl-C ends it");
+    going.signal(Signal::INT);
+    going
+        .end()
+        .status(130)
+        .stderr_has("interrupted before a trial ended; nothing was kept")
+        .stdout_lacks("What went wrong");
+    assert_eq!(place.names("state/dyno"), ["run.lock", "runs.sqlite"]);
+    place.dyno(&["report"]).status(2).stderr_has("no run has been kept here");
 }

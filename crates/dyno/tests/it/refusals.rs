@@ -79,6 +79,17 @@ fn flags_that_do_not_go_together() {
 }
 
 #[test]
+fn a_place_to_connect_to_that_is_written_otherwise() {
+    let place = |place: &str, words: &[&str]| refused_load(&["--connect-to", place], words);
+    place("h:80:127.0.0.1:9", &["write only the place to connect to, like 127.0.0.1:8080"]);
+    place("::127.0.0.1:9", &["write only the place to connect to"]);
+    place("http://127.0.0.1:9/x", &["without http:// and path: 127.0.0.1:9"]);
+    place("127.0.0.1", &["names no port"]);
+    let curl = ["load", "--curl", "curl --connect-to ::127.0.0.1:9 http://h/"];
+    refused(&curl, &["--curl: --connect-to: ", "give --connect-to HOST:PORT to dyno load"]);
+}
+
+#[test]
 fn requests_and_expectations_that_cannot_be() {
     refused_load(&["-m", "GET /"], &["--method", "no method"]);
     refused_load(&["-H", "no colon"], &["--header", "Name: value"]);

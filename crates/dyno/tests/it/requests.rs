@@ -221,7 +221,7 @@ fn what_cannot_be_sent_is_refused_before_anything_starts() {
     for (flags, words) in [
         (
             &["{url}", "--requests", &file][..],
-            &["bad.jsonl:2: unknown key `wight`; did you mean `weight`?"][..],
+            &["bad.jsonl:2: column ", "unknown key `wight`; did you mean `weight`?"][..],
         ),
         (&["{url}", "--requests", "/no/such"], &["--requests /no/such: ", "name a file"]),
         (&["{url}", "--requests", "/dev/zero"], &["larger than 256 MiB"]),
@@ -294,7 +294,7 @@ fn what_is_no_recording_is_refused_and_nothing_is_written() {
             &["--from-har", &file, "-o", &out][..],
             "x.har: there is no request to http:// or https:// in it",
         ),
-        (&["--from-har", &text, "-o", &out], "text.har: this is no HAR file: "),
+        (&["--from-har", &text, "-o", &out], "text.har:1: this is no HAR file: column 1: "),
         (&["--from-har", "/no/such"], "--from-har /no/such: "),
         (&["--from-har", &file, "--origin", "shop.example/x"], "`shop.example/x` is no origin"),
         (&["--from-har", &file, "-o", "/no/such/x"], "--output /no/such/x: "),

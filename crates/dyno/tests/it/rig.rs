@@ -1,18 +1,23 @@
 //! A small language: a rig has a server, runs dyno against it, and checks the result.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use oracle::{Config, Oracle};
+use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+pub(crate) use crate::again::in_one_of_five;
+use crate::lab_rig::until;
+
 /// No run of the tests takes longer.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(180);
 
 pub(crate) struct Rig {
     oracle: Option<Oracle>,
@@ -84,11 +89,28 @@ impl Rig {
     /// Interrupts it once requests have arrived.
     pub(crate) fn dyno_interrupted(&self, arguments: &[&str]) -> Ran {
         self.run(arguments, |pid| {
-            while self.requests() < 10 {
-                thread::yield_now();
-            }
+            self.await_requests(10);
             let _ = kill_process(pid, Signal::INT);
         })
+    }
+
+    /// Stops it for this long once requests have arrived, and interrupts it when more have come after that.
+    pub(crate) fn dyno_stopped(&self, arguments: &[&str], pause: Duration) -> Ran {
+        self.run(arguments, |pid| {
+            let send = |signal| kill_process(pid, signal).expect("no thread has waited for it");
+            self.await_requests(100);
+            send(Signal::STOP);
+            thread::sleep(pause);
+            let before = self.requests();
+            send(Signal::CONT);
+            self.await_requests(before + 100);
+            send(Signal::INT);
+        })
+    }
+
+    #[track_caller]
+    fn await_requests(&self, count: u64) {
+        until("requests arrive", || count <= self.requests());
     }
 
     fn run(&self, arguments: &[&str], meanwhile: impl FnOnce(Pid)) -> Ran {
@@ -265,6 +287,14 @@ impl std::fmt::Display for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}\n--- stdout\n{}\n--- stderr\n{}", self.status, self.stdout, self.stderr)
     }
+}
+
+/// A port on which no server listens; no other program takes it as long as the socket is held.
+pub(crate) fn closed_port() -> (OwnedFd, SocketAddr) {
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("loopback");
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("port 0 is always free");
+    let address = getsockname(&socket).expect("it is bound").try_into().expect("it is TCP's");
+    (socket, address)
 }
 
 /// A server that answers `ok` to everything and reports what arrived.

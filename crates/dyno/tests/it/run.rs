@@ -8,7 +8,7 @@ use load::Failure;
 use rustix::process::Signal;
 use wire::Mismatch;
 
-use crate::lab_rig::{Lab, SHORT, is_answered, is_root, not_tested};
+use crate::lab_rig::{Lab, SHORT, is_answered, is_root, not_tested, patiently};
 
 fn failed(trial: &TrialRecord, class: Failure) -> u64 {
     let total = &trial.loaded.as_ref().unwrap().recording.total;
@@ -51,11 +51,13 @@ fn a_server_that_lies_about_a_byte_now_and_then_is_found_out() {
 
 #[test]
 fn a_server_that_always_lies_is_wrong_before_it_is_pressed() {
-    let lies = "run = '{dyno} serve --listen {address}:{port} --fault wrong-body'\nready = '500ms'";
-    let lab = Lab::new().subject("liar", lies).oracle("good", "");
-    let lab = lab.experiment("x", &["liar", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).measured().stderr_has("wrong: ");
-    for trial in lab.trials("1") {
+    let trials = patiently(|ready| {
+        let lab = Lab::new().liar("liar", ready).oracle("good", "");
+        let lab = lab.experiment("x", &["liar", "good"], SHORT, "");
+        let ran = lab.dyno(&["run", "x"]).measured();
+        ran.stderr.contains("wrong: ").then(|| lab.trials("1"))
+    });
+    for trial in trials {
         if trial.key.subject == "good" {
             assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
             continue;
@@ -147,7 +149,7 @@ fn a_server_that_eats_more_memory_than_it_has_is_said_to_have_run_out_of_it() {
 #[test]
 fn the_page_of_the_first_round_is_there_before_the_subjects_are_checked() {
     let rest = "[trials]\nrepeat = 2\npause = '0s'\ncheck = true";
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, rest);
+    let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, rest);
     let mut going = lab.start(&["run", "x"]);
     going.says("the page after the first round: .dyno/reports/1-x.html");
     assert!(!going.heard.contains("how much of the RFCs"), "{}", going.heard);
@@ -156,6 +158,7 @@ fn the_page_of_the_first_round_is_there_before_the_subjects_are_checked() {
     let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
     assert!(page.contains("1 of 2 trials"), "the page says how far the run is");
 
+    lab.open_gate();
     lab.dyno(&["run", "--resume"]).measured().stderr_has("how much of the RFCs 1 subject");
     let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
     assert!(!page.contains("1 of 2 trials"), "it was written again");

@@ -8,7 +8,7 @@ use lab::record::{Fact, Outcome, OutcomeKind, TrialRecord};
 use oracle::{Config, Listen, Oracle};
 use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
 
-use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, until};
+use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, patiently, until};
 
 fn of<'t>(trials: &'t [TrialRecord], name: &str) -> &'t TrialRecord {
     trials.iter().find(|trial| trial.key.subject == name).unwrap()
@@ -50,18 +50,26 @@ fn a_crash_in_the_third_trial_is_the_third_trials() {
 
 #[test]
 fn a_server_that_does_not_answer_in_time_is_not_ready() {
-    let hangs = "run = '''sh -c 'echo thinking; exec sleep 600' '''\nready = '1s'";
-    let mute = format!("run = '{ORACLE} --fault mute'\nready = '1s'");
     let none = "run = 'no-such-program-anywhere {port}'";
-    let lab = Lab::new().subject("hangs", hangs).subject("mute", &mute).subject("none", none);
-    let lab = lab.oracle("good", "");
-    let lab = lab.experiment("x", &["hangs", "mute", "none", "good"], SHORT, "");
-    lab.dyno(&["run", "x"]).measured().stderr_has("not-ready: no right answer within 1 s");
-    let trials = lab.trials("1");
+    let (within, trials) = patiently(|ready| {
+        let hangs =
+            format!("run = '''sh -c 'echo thinking; exec sleep 600' '''\nready = '{ready}'");
+        let mute = format!("run = '{ORACLE} --fault mute'\nready = '{ready}'");
+        let lab = Lab::new().subject("hangs", &hangs).subject("mute", &mute).subject("none", none);
+        let lab = lab.oracle("good", "");
+        let lab = lab.experiment("x", &["hangs", "mute", "none", "good"], SHORT, "");
+        let within = format!("no right answer within {} s; ", ready.trim_end_matches('s'));
+        let _ = lab.dyno(&["run", "x"]).measured().stderr_has(&format!("not-ready: {within}"));
+        let trials = lab.trials("1");
+        let have_begun = !tail(of(&trials, "hangs")).is_empty()
+            && !of(&trials, "mute").outcome.says.contains("no connection");
+        have_begun.then_some((within, trials))
+    });
     assert_eq!(of(&trials, "good").outcome.kind, OutcomeKind::Measured);
+    let late = |attempt: &str| format!("{within}the last attempt: {attempt}");
     for (name, says, last_words) in [
-        ("hangs", "no right answer within 1 s; the last attempt: no connection: ", "thinking\n"),
-        ("mute", "no right answer within 1 s; the last attempt: no whole answer within ", ""),
+        ("hangs", &*late("no connection: "), "thinking\n"),
+        ("mute", &late("no whole answer within "), ""),
         ("none", "`no-such-program-anywhere ", ""),
     ] {
         let trial = of(&trials, name);
@@ -178,10 +186,12 @@ fn share(port: u16) -> OwnedFd {
 
 #[test]
 fn a_process_that_comes_to_share_the_subjects_port_under_load_spoils_the_trial() {
-    let load = "closed = { connections = 2 }, duration = '1s'";
+    // An answer is withheld until the port is shared, so the load does not end before.
+    let load = "closed = { connections = 2 }, duration = '1s', timeout = '60s'";
     let lab = Lab::new().python("shared", "shares").experiment("x", &["shared"], load, "");
     let going = lab.start(&["run", "x"]);
     let stranger = share(printed_port(&lab, "shared", &[]));
+    lab.open_gate();
     going.end().status(2).stderr_has("wrong-server: ");
     drop(stranger);
     assert_eq!(lab.trial().outcome.kind, OutcomeKind::WrongServer);

@@ -68,17 +68,17 @@ fn unknown_names_are_named_with_the_near_miss() {
 #[test]
 fn wrong_types_and_amounts_are_named_with_their_line() {
     for (old, new, words) in [
-        ("'Which?'", "7", "x.toml:1: invalid type"),
-        ("= 200", "= 'many'", "x.toml:4: invalid type"),
+        ("'Which?'", "7", "x.toml:1: `7` stands where a text belongs"),
+        ("= 200", "= 'many'", "x.toml:4: \"many\" stands where a whole number"),
         ("= 200", "= 0", "x.toml:4: it must be at least 1"),
-        ("= 200", "= -1", "x.toml:4: invalid value"),
+        ("= 200", "= -1", "x.toml:4: `-1` stands where a whole number"),
         ("total = 200, ", "", "x.toml:4: a load that never ends"),
         ("= 2 }", "= 2.5 }", "x.toml:4: 2.5 connections; a whole number"),
         ("= 2 }", "= [] }", "x.toml:4: between 1 and 200 points"),
         ("= 2 }", "= nan }", "x.toml:4: "),
         ("closed", "clsoed", "x.toml:4: unknown key `clsoed`; did you mean `closed`?"),
         ("'0s', ", "'0s', ", ""),
-        ("repeat = 1", "repeat = 1e9", "x.toml:5: invalid type"),
+        ("repeat = 1", "repeat = 1e9", "stands where a whole number"),
         ("repeat = 1", "repeat = 1001", "x.toml:5: 1000 is the most"),
         ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` stands here twice"),
         ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is no name"),
@@ -127,7 +127,7 @@ fn files_that_are_none_are_refused() {
 fn what_only_checks_ask_is_no_load() {
     let lab = good();
     lab.write(WORKLOAD, "title = 'x'\n[[ask]]\nrequest = 'GET /wsecho HTTP/1.1'\necho = 'hi'\n");
-    let words = ["x.toml: workload `hello` is a conversation that checks have", "dyno hold"];
+    let words = ["x.toml: workload `hello` is a conversation for checks", "dyno hold"];
     refused(&lab, &["run", "x"], &words);
     refused(&lab, &["run", "x", "--show"], &words);
 }
@@ -144,7 +144,11 @@ fn an_experiments_file_leads_to_its_project_from_anywhere() {
 #[test]
 fn there_must_be_something_to_resume() {
     let lab = good();
-    refused(&lab, &["run", "--resume"], &["no run is unfinished"]);
+    refused(
+        &lab,
+        &["run", "--resume"],
+        &["no run of an experiment is unfinished; `dyno list` shows its runs"],
+    );
     refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno list --store "]);
     refused(&lab, &["run", "--resume", "0"], &["`0` is no run"]);
     refused(&lab, &["run", "--resume", "x"], &["`x` is no run"]);

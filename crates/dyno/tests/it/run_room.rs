@@ -54,14 +54,14 @@ impl Drop for Small {
 #[test]
 fn a_full_disk_keeps_what_is_kept_and_the_run_can_go_on() {
     let rest = "[trials]\nrepeat = 4\npause = '0s'";
-    let load = "closed = { connections = 2 }, duration = '300ms'";
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, rest);
+    let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, rest);
     let Some(small) = Small::mount(&lab.root.join("small"), "size=40m") else { return };
     let mut going = lab.start(&["run", "x", "--store", "small/runs.sqlite"]);
     going.says("1/4 ");
     // While dyno reserves its room, there is none for others.
     let filler = vec![1; 16 << 20];
     until("the filler has its place", || fs::write(small.0.join("filler"), &filler).is_ok());
+    lab.open_gate();
     let ran = going.end().status(2);
     let ran = ran.stderr_has("small/runs.sqlite: the disk is full");
     ran.stderr_has("go on with `dyno run --resume`");

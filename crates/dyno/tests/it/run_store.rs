@@ -6,16 +6,15 @@ use lab::record::{Fact, RunRecord};
 use rustix::process::Signal;
 use store::Store;
 
-use crate::lab_rig::Lab;
+use crate::lab_rig::{Lab, SHORT};
 use crate::rig::Going;
 
 const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
-const SECOND: &str = "closed = { connections = 2 }, duration = '1s'";
 const STORE: &str = ".dyno/runs.sqlite";
 
-/// A run of two trials, the first of which is kept.
+/// A run of two trials, the first of which is kept; the second waits for the gate.
 fn half_way() -> (Lab, Going) {
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SECOND, TWICE);
+    let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, TWICE);
     let mut going = lab.start(&["run", "x"]);
     going.says("1/2 ");
     (lab, going)
@@ -35,6 +34,7 @@ fn a_store_that_is_deleted_under_a_run_ends_it() {
     for file in [STORE, ".dyno/runs.sqlite-wal", ".dyno/runs.sqlite-shm"] {
         let _ = fs::remove_file(lab.root.join(file));
     }
+    lab.open_gate();
     let ran = going.end().status(2);
     let _ = ran
         .stderr_has("runs.sqlite: was deleted while it was open")
@@ -47,6 +47,7 @@ fn a_store_that_is_moved_away_under_a_run_keeps_what_it_has_and_the_run_goes_on_
     let (lab, going) = half_way();
     let (here, there) = (lab.root.join(STORE), lab.root.join("moved.sqlite"));
     fs::rename(&here, &there).unwrap();
+    lab.open_gate();
     let says = format!("was moved to {}", fs::canonicalize(&there).unwrap().display());
     let _ = going.end().status(2).stderr_has(&says);
     assert!(!here.exists());
@@ -68,6 +69,7 @@ fn another_store_in_the_place_of_a_runs_own_is_not_touched() {
     other.dyno(&["run", "y"]).measured();
     let before = fs::read(other.root.join(STORE)).unwrap();
     fs::rename(other.root.join(STORE), lab.root.join(STORE)).unwrap();
+    lab.open_gate();
     let _ =
         going.end().status(2).stderr_has("another file has its name now; that one was not touched");
     assert!(fs::read(lab.root.join(STORE)).unwrap() == before, "not a byte of it has changed");
@@ -93,6 +95,7 @@ fn set(record: &mut RunRecord, name: &str, value: &str) {
 #[test]
 fn a_run_is_gone_on_with_only_by_the_dyno_and_on_the_machine_that_it_began_on() {
     let lab = interrupted();
+    lab.open_gate();
     let ran = resumed(&lab, "dyno", |run| run.dyno = "0.0.1".into()).status(2);
     let _ =
         ran.stderr_has("run 1 began under other conditions").stderr_has("dyno was 0.0.1, and is ");
@@ -114,6 +117,7 @@ fn two_projects_cannot_go_on_with_one_run_at_once() {
     let holder =
         format!("another dyno (process {}) is working on run 1", first.pid().as_raw_nonzero());
     twin.dyno(&["run", "--resume", "1", "--store", &store]).status(2).stderr_has(&holder);
+    lab.open_gate();
     let _ = first.end().measured();
     assert_eq!(lab.trials("1").len(), 2);
 }

@@ -1,7 +1,7 @@
 //! Subjects that run already, at a URL: measured, never started; and what cannot be done for them.
 
 use crate::lab_rig::{Lab, SHORT};
-use crate::rig::Rig;
+use crate::rig::{Rig, closed_port};
 
 /// An oracle that runs already, beside one that is started.
 fn lab(server: &Rig) -> Lab {
@@ -88,8 +88,7 @@ fn a_server_of_someone_else_is_loaded_only_with_permission() {
 #[test]
 fn a_server_that_does_not_answer_is_a_result() {
     let server = Rig::new();
-    // This port was free a moment ago.
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, gone) = closed_port();
     let lab = lab(&server).file("subjects/gone/subject.toml", &manifest(&format!("http://{gone}")));
     lab.write(
         "experiments/y.toml",

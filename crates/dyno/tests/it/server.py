@@ -31,10 +31,15 @@ def converse(peer):
             die()
         if fault == "shares" and asked == 20:
             write_port()
+            # The gate of the project, which is three folders above that of the builds.
+            while not os.path.exists("../../../../go"):
+                time.sleep(0.01)
         if asked == 10:
             began.append(time.monotonic())
         if fault == "slower" and began and 2.4 < time.monotonic() - began[0]:
             time.sleep(0.005)
+        if fault == "loses" and began and 1 < time.monotonic() - began[0]:
+            os.kill(child, signal.SIGKILL)
         lies = fault == "lies" and asked % 50 == 49
         peer.sendall(ANSWER[:-1] + b"?" if lies else ANSWER)
 
@@ -67,9 +72,11 @@ if fault == "stubborn":
 if fault == "eats":
     # Not for ever: where memory cannot be limited, the machine itself must not run out of it.
     memory = [b"x" * (1 << 20) for _ in range(256)]
-if fault == "loses" and os.fork() == 0:
-    time.sleep(3)
-    os._exit(0)
+if fault == "loses":
+    child = os.fork()
+    if child == 0:
+        while True:
+            time.sleep(600)
 if fault == "crowded" and tries() == 1:
     # Another server takes the port before this one does.
     write_port()

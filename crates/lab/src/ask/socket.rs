@@ -50,7 +50,7 @@ impl Topic {
 /// Whether a message is sent as text, in the order in which they are sent.
 const KINDS: [bool; 2] = [true, false];
 
-/// Which server is asked what.
+/// Which server gets which request.
 pub(super) struct Call<'a> {
     pub(super) address: SocketAddr,
     pub(super) question: &'a Question,

@@ -6,15 +6,19 @@ use crate::workload::Workload;
 use oracle::{Config, Oracle};
 use std::io::Write;
 
-/// The verdict on the oracle's answer to an ask.
+/// The verdict on the oracle's answer to an ask, which is given in time.
 fn check(fault: Option<&str>, keys: &str) -> Option<String> {
+    check_within(Duration::from_secs(20), fault, keys)
+}
+
+/// The same of an ask that must be answered within this time.
+fn check_within(limit: Duration, fault: Option<&str>, keys: &str) -> Option<String> {
     let config = Config { fault: fault.map(|name| name.parse().unwrap()), ..Config::default() };
     let oracle = Oracle::start(config).unwrap();
     let oracle::Listen::Tcp(address) = *oracle.address() else { panic!("not TCP") };
     let text = format!("title = 'x'\n[[ask]]\n{keys}");
     let workload = Workload::parse("x", SourceFile { name: "x".into(), text }).unwrap();
     let values = Values { seq: 0, random: 7 };
-    let limit = Duration::from_millis(500);
     let check = ask(address, &workload.questions[0], values, Phase::Before, limit);
     let is_socket = keys.contains("websocket") || keys.contains("echo =");
     let is_compared = check.wrong.is_none() && !is_socket;
@@ -22,6 +26,18 @@ fn check(fault: Option<&str>, keys: &str) -> Option<String> {
     assert!(!check.request.is_empty());
     let _ = oracle.stop();
     check.wrong
+}
+
+/// What a short limit finds is one of these words. A busy machine may keep the oracle waiting for as long as the limit, or
+/// for longer than a beat, but not each time.
+#[track_caller]
+fn is_said(words: &str, limit_ms: u64, fault: Option<&str>, keys: &str) {
+    let limit = Duration::from_millis(limit_ms);
+    let said: Vec<_> = (0..5)
+        .map(|_| check_within(limit, fault, keys).unwrap_or_default())
+        .take_while(|says| !says.contains(words))
+        .collect();
+    assert!(said.len() < 5, "{said:?}");
 }
 
 const ECHO: &str = "request = 'GET /?value={random:4} HTTP/1.1'\n\
@@ -73,13 +89,13 @@ fn a_stream_is_heard_until_it_has_beaten_often_enough() {
              stream = {{ chunks = 3, every = '50ms' }}"
         )
     };
-    assert_eq!(check(None, &poll("/poll/0.05", 200)), None);
-    assert_eq!(check(None, &poll("/poll/0.05?late=uniform:0,15ms", 200)), None);
-    assert!(check(None, &poll("/poll/0.1", 200)).unwrap().contains("s apart"));
-    assert!(check(None, &poll("/poll/0.01", 200)).unwrap().contains("s apart"));
+    let is_right = |path| (0..5).any(|_| check(None, &poll(path, 200)).is_none());
+    assert!(is_right("/poll/0.05") && is_right("/poll/0.05?late=uniform:0,15ms"));
+    is_said("s apart", 20_000, None, &poll("/poll/0.1", 200));
+    is_said("s apart", 20_000, None, &poll("/poll/0.01", 200));
     assert!(check(None, &poll("/poll/0.05", 201)).unwrap().starts_with("status 200;"));
     assert!(check(None, &poll("/hello", 200)).unwrap().contains("go on for ever"));
-    assert!(check(None, &poll("/poll/9", 200)).unwrap().starts_with("1 of 3 chunks"));
+    is_said("1 of 3 chunks", 500, None, &poll("/poll/9", 200));
 }
 
 #[test]
@@ -138,9 +154,9 @@ fn a_websocket_is_heard_until_it_has_said_enough() {
              stream = {{ chunks = 3, every = '50ms', over = 'websocket' }}"
         )
     };
-    assert_eq!(check(None, &poll("/wspoll/0.05")), None);
-    assert!(check(None, &poll("/wspoll/0.1")).unwrap().contains("texts are "));
-    assert!(check(None, &poll("/wspoll/9")).unwrap().starts_with("1 of 3 texts"));
+    assert!((0..5).any(|_| check(None, &poll("/wspoll/0.05")).is_none()));
+    is_said("texts are ", 20_000, None, &poll("/wspoll/0.1"));
+    is_said("1 of 3 texts", 500, None, &poll("/wspoll/9"));
     let ends = check(None, &poll("/wspoll/0.05?beats=2")).unwrap();
     assert!(ends.contains("closed the WebSocket"), "{ends}");
     let no = check(None, &poll("/hello")).unwrap();
@@ -156,8 +172,8 @@ fn what_is_said_on_a_websocket_must_come_back() {
     // Its first text arrives before or after dyno has sent its message.
     let is_told = ["a message came that is no echo", "was said, and text `beat="];
     assert!(is_told.iter().any(|words| beats.contains(words)), "{beats}");
-    let silent = check(Some("ws-silent"), &echo("/wsecho")).unwrap();
-    assert_eq!(silent, "0 of 2 messages came back within 0.5 s");
+    let silent = "0 of 2 messages came back within 0.5 s";
+    is_said(silent, 500, Some("ws-silent"), &echo("/wsecho"));
     let ends = check(None, &echo("/wspoll/1?beats=0")).unwrap();
     assert!(ends.contains("closed the WebSocket"), "{ends}");
     let no = check(None, &echo("/hello")).unwrap();
@@ -168,7 +184,8 @@ fn what_is_said_on_a_websocket_must_come_back() {
 fn every_fault_of_the_oracles_ends_before_the_deadline_with_a_word() {
     for fault in oracle::Fault::all() {
         let began = Instant::now();
-        let _ = check(Some(fault.name), ECHO);
-        assert!(began.elapsed() < Duration::from_secs(3), "{}", fault.name);
+        let _ = check_within(Duration::from_millis(500), Some(fault.name), ECHO);
+        // A hang would take longer, however busy the machine is.
+        assert!(began.elapsed() < Duration::from_secs(30), "{}", fault.name);
     }
 }

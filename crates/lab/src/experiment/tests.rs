@@ -1,5 +1,6 @@
 use super::*;
 use crate::history::History;
+use crate::record::{Entry, Fact, LOAD, RACE, REQUEST, RunRecord};
 
 const WHOLE: &str = r#"
 question = "Which?"
@@ -66,7 +67,7 @@ fn there_is_a_ceiling_unless_the_file_says_no() {
     assert!(
         check("seed = 2011", "seed = 2011, ceiling = 'no'")
             .unwrap_err()
-            .contains(":7: invalid type")
+            .contains(":7: \"no\" stands where true or false belongs")
     );
 }
 
@@ -299,10 +300,10 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     );
     for (keys, says) in [
         ("{}", ":1: nothing is required; write it like { must_broken = 0"),
-        ("{ must_broken = -1 }", ":1: invalid value"),
-        ("{ must_broken = 'none' }", ":1: invalid type"),
+        ("{ must_broken = -1 }", ":1: `-1` stands where a whole number"),
+        ("{ must_broken = 'none' }", ":1: \"none\" stands where a whole number"),
         ("{ must_brocken = 0 }", ":1: unknown key `must_brocken`; did you mean `must_broken`?"),
-        ("0", ":1: invalid type"),
+        ("0", ":1: `0` stands where a table belongs"),
     ] {
         let refused = of(keys).unwrap_err();
         assert!(refused.contains(says), "{keys}: {refused}");
@@ -372,18 +373,44 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
             files: vec![("experiments/e.toml".into(), experiment.source.text.clone())],
             is_quick,
             seed: 0,
-            began_unix_ms: 0,
-            dyno: String::new(),
-            facts: Vec::new(),
-            entries: Vec::new(),
-            plan: Vec::new(),
-            conformance: Vec::new(),
+            ..RunRecord::default()
         };
         run.again()
     };
     assert_eq!(again(&whole, false), "dyno run e");
     assert_eq!(again(&changed, false), "dyno run e --only b --repeat 7");
     assert_eq!(again(&changed, true), "dyno run e --quick --only b --repeat 7");
+}
+
+#[test]
+fn runs_are_of_one_group_if_they_measure_the_same() {
+    let run = |name: &str, facts: &[(&str, &str)], sides: &[(&str, &str)]| RunRecord {
+        name: name.into(),
+        files: Vec::new(),
+        is_quick: false,
+        seed: 0,
+        began_unix_ms: 0,
+        dyno: String::new(),
+        facts: facts
+            .iter()
+            .map(|&(name, value)| Fact { name: name.into(), value: value.into() })
+            .collect(),
+        entries: sides
+            .iter()
+            .map(|&(title, tier)| Entry {
+                title: title.into(),
+                tier: tier.into(),
+                ..Entry::default()
+            })
+            .collect(),
+        plan: Vec::new(),
+        conformance: Vec::new(),
+    };
+    let sides = [("b.js", "default"), ("a.js", "default"), ("dyno's oracle", "reference")];
+    assert_eq!(run("x", &[(REQUEST, "GET /")], &sides).group(), "x");
+    assert_eq!(run("race", &[(RACE, "dyno race …")], &sides).group(), "race of a.js and b.js");
+    let load = [(LOAD, "dyno load …"), (REQUEST, "GET http://a/b")];
+    assert_eq!(run("load", &load, &sides[..1]).group(), "load of GET http://a/b");
 }
 
 const CLOSED: &str = "closed = { connections = [1, 9] }, total = 10, duration = '9s'";

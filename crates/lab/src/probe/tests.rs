@@ -128,7 +128,7 @@ fn what_cannot_be_declared_is_refused_with_its_line_and_the_way_out() {
         assert!(says.starts_with(&expected), "{says}\n  and not {expected}");
     }
     let untitled = "[[reading]]\nname = \"jvm.x\"\nfold = \"mean\"\n";
-    assert!(refused(untitled).contains("missing field `title`"));
+    assert!(refused(untitled).contains("the key `title` is missing"));
 }
 
 #[test]

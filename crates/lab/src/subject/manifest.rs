@@ -191,7 +191,7 @@ impl Reader<'_> {
                 location.map(Serving::ByUrl).map_err(|says| self.wrong(url, says))
             }
             (None, None, None) => {
-                let says = "missing field `run`, the command that starts it, or `url`, where it runs already";
+                let says = "the key `run`, the command that starts it, is missing, or `url`, where it runs already";
                 Err(self.source.wrong(None, says))
             }
             (Some(run), _, _) => {

@@ -1,4 +1,4 @@
-//! A server that runs already: it is neither started nor stopped, has no port, folder or group of dyno's, and is asked
+//! A server that runs already: it is neither started nor stopped, has no port, folder or group of dyno's, and is checked
 //! and loaded where it is.
 
 use std::net::IpAddr;

@@ -50,7 +50,7 @@ impl Round {
     }
 }
 
-/// A trial's part in a round: its place among the sides. Whoever drops the place gives it up, so that the others do not
+/// A trial's part in a round: its place among the sides. A place that is dropped is given up, so that the others do not
 /// wait for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {

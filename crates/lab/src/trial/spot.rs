@@ -1,4 +1,4 @@
-//! The cheapest cases of the RFCs, asked before and after a trial's load: a subject may conform when it is idle and not
+//! The cheapest cases of the RFCs, played before and after a trial's load: a subject may conform when it is idle and not
 //! under load. Whatever it does with them is a finding, never an outcome.
 
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 const SETTLE: Duration = Duration::from_millis(40);
 
 impl Trial<'_, '_> {
-    /// Asks them once. A case that passed before the load and fails after it is asked again: a server may still be busy
+    /// Plays them once. A case that passed before the load and fails after it is played again: a server may still be busy
     /// with requests that were given up.
     pub(super) fn spot(&self, phase: Phase, address: SocketAddr, record: &mut TrialRecord) {
         if !self.setup.experiment.has_check {
@@ -35,7 +35,7 @@ impl Trial<'_, '_> {
                 spots.iter_mut().filter(|it| it.id == spot.id).for_each(|it| *it = spot.clone());
             }
         }
-        // Cases that were interrupted count as not asked.
+        // Cases that were interrupted count as not played.
         if !self.halt.is_asked() {
             record.spots.extend(spots);
         }

@@ -57,7 +57,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if let Err(fault) = received {
             self.lose_over(conn, Loss::Failed(Failure::Wire(fault.into())), at, bytes);
         }
-        if self.transcript.is_kept() {
+        if !S::SHARED {
             self.listen(conn, bytes);
         }
     }

@@ -93,6 +93,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         self.lost_in_a_row += u32::from(has_failed);
         self.listed = all;
+        self.transcript.forget(conn);
         self.put_on_agenda(conn);
     }
 

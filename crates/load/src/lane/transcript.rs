@@ -1,6 +1,5 @@
-//! The bytes of answers that took several reads: kept only after one was wrong, and until enough is known.
-
-use std::collections::HashMap;
+//! The bytes of answers that take several reads: the beginning of each is kept until the answer is over, so that a
+//! failure can be shown with it. An answer that comes whole in one read is never copied.
 
 use wire::{ExchangeId, Session};
 
@@ -11,49 +10,76 @@ use crate::engine::Conn;
 use crate::evidence::Evidence;
 use crate::failure::Failure;
 
-/// This many bytes of a request and of an answer are kept.
-const KEPT_MAX: usize = 4 << 10;
-/// At most this many connections are recorded at once.
-const LISTENED_MAX: usize = 256;
+/// This many bytes are kept of an answer that is under way.
+const BEGINNING_MAX: usize = 2 << 10;
+/// A lane keeps beginnings on this many of its connections, so 8 MiB of them at most.
+const CONNECTIONS_MAX: usize = 4 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
-    /// What has come of answers that are not whole yet; none if nothing is recorded.
-    received: Option<HashMap<Conn, Vec<u8>>>,
+    /// By connection, as far as an answer on it has taken several reads.
+    beginnings: Vec<Beginning>,
+}
+
+/// The beginning of an answer that is under way. `kept.len() <= came`.
+#[derive(Debug, Default)]
+struct Beginning {
+    kept: Vec<u8>,
+    /// The bytes that came, kept or not.
+    came: usize,
+}
+
+impl Beginning {
+    fn keep(&mut self, bytes: &[u8], most: usize) {
+        // What follows a part that was not kept is not kept either.
+        if self.kept.len() == self.came {
+            let room = most.saturating_sub(self.kept.len()).min(bytes.len());
+            self.kept.extend_from_slice(&bytes[..room]);
+        }
+        self.came += bytes.len();
+    }
+
+    /// Its buffer is used again for the next answer.
+    fn clear(&mut self) {
+        self.kept.clear();
+        self.came = 0;
+    }
 }
 
 impl Transcript {
-    /// Whether anything is kept.
-    pub(super) fn is_kept(&self) -> bool {
-        self.received.is_some()
-    }
-
     /// Keeps bytes that came on a connection; `awaited` is the exchange that it now waits for.
     pub(super) fn keep(&mut self, conn: Conn, bytes: &[u8], awaited: Option<&Exchange>) {
-        let Some(received) = &mut self.received else { return };
-        match awaited.filter(|exchange| exchange.has_begun_to_be_answered()) {
-            None => drop(received.remove(&conn)),
-            Some(_) if received.len() < LISTENED_MAX || received.contains_key(&conn) => {
-                let kept = received.entry(conn).or_default();
-                let room = KEPT_MAX.saturating_sub(kept.len()).min(bytes.len());
-                kept.extend_from_slice(&bytes[..room]);
-            }
-            Some(_) => {}
+        let is_under_way = awaited.is_some_and(Exchange::has_begun_to_be_answered);
+        if !is_under_way {
+            return self.forget(conn);
+        }
+        let conn = conn as usize;
+        if self.beginnings.len() <= conn && conn < CONNECTIONS_MAX {
+            self.beginnings.resize_with(conn + 1, Beginning::default);
+        }
+        if let Some(beginning) = self.beginnings.get_mut(conn) {
+            beginning.keep(bytes, BEGINNING_MAX);
         }
     }
 
-    fn take(&mut self, conn: Conn) -> Option<Vec<u8>> {
-        self.received.as_mut()?.remove(&conn)
+    /// The answer on this connection is over, or will not come any more.
+    pub(super) fn forget(&mut self, conn: Conn) {
+        if let Some(beginning) = self.beginnings.get_mut(conn as usize) {
+            beginning.clear();
+        }
+    }
+
+    fn take(&mut self, conn: Conn) -> Beginning {
+        self.beginnings.get_mut(conn as usize).map(std::mem::take).unwrap_or_default()
     }
 }
 
 impl<'a, S: Session<'a>> Pool<'a, S> {
-    /// Keeps bytes that came on a connection, if its answers come one after the other.
+    /// Keeps bytes that came on a connection whose answers come one after the other.
     pub(super) fn listen(&mut self, conn: Conn, bytes: &[u8]) {
         self.list_under_way(conn);
-        let awaited = if S::SHARED { None } else { self.listed.first().copied() };
-        let awaited = awaited.and_then(|id| self.slab.get_mut(id));
-        self.transcript.keep(conn, bytes, awaited.map(|exchange| &*exchange));
+        let awaited = self.listed.first().and_then(|&id| self.slab.get(id));
+        self.transcript.keep(conn, bytes, awaited);
     }
 
     /// Keeps a failed exchange with its bytes, if it is among the first of its class. `bytes` are the last that came.
@@ -75,17 +101,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let ask = self.rules.asks.choose(exchange.values);
         let mut request = Vec::new();
         ask.encode(exchange.values, &mut request);
-        request.truncate(KEPT_MAX);
-        let before = self.transcript.take(conn);
+        request.truncate(Evidence::BYTES_MAX);
+        let mut answer = self.transcript.take(conn);
         let began_before = exchange.has_begun_to_be_answered() && exchange.first_byte != at;
-        let lacks_beginning = began_before && before.is_none();
-        let mut received = before.unwrap_or_default();
-        let is_cut = KEPT_MAX < received.len() + bytes.len();
-        received.extend_from_slice(&bytes[..bytes.len().min(KEPT_MAX - received.len())]);
-        if lacks_beginning {
-            // The next one is recorded from its beginning.
-            self.transcript.received.get_or_insert_default();
-        }
+        let lacks_beginning = began_before && answer.came == 0;
+        answer.keep(bytes, Evidence::BYTES_MAX);
+        let is_cut = answer.kept.len() < answer.came;
+        let received = answer.kept;
         self.recorder.evidence(Evidence {
             failure,
             at,
@@ -96,8 +118,5 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             lacks_beginning,
             is_cut,
         });
-        if !lacks_beginning && !self.recorder.wants_evidence(failure) {
-            self.transcript.received = None;
-        }
     }
 }

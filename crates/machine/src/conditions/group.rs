@@ -13,7 +13,7 @@ use crate::process::{Marker, Membership};
 const HOME: &str = "dyno-home";
 
 /// How long a group may be busy after its last process has ended.
-const BUSY: Duration = Duration::from_secs(2);
+const BUSY: Duration = Duration::from_secs(5);
 
 const WAY_OUT: &str = "run dyno as root, or by `systemd-run --user --scope -p Delegate=yes dyno …`";
 
@@ -89,26 +89,31 @@ impl Group {
     }
 
     fn take_away(&mut self) -> io::Result<()> {
-        let deadline = Instant::now() + BUSY;
+        let until = Instant::now() + BUSY;
         while let Some(folder) = self.folders.last() {
-            match fs::remove_dir(&folder.path) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                // The last process has ended, but the kernel is not done with the group yet.
-                Err(error)
-                    if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline =>
-                {
-                    std::thread::sleep(Duration::from_millis(1));
-                    continue;
-                }
-                Err(error) => {
+            match remove(&folder.path, until) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     let says = format!("{}: {error}", folder.path.display());
                     return Err(io::Error::new(error.kind(), says));
                 }
+                Ok(()) | Err(_) => {}
             }
             self.folders.pop();
         }
         Ok(())
+    }
+}
+
+/// Removes a group whose processes have ended. The kernel may not be done with it yet, and is waited for, but no longer
+/// than until this instant.
+pub(crate) fn remove(group: &Path, until: Instant) -> io::Result<()> {
+    loop {
+        match fs::remove_dir(group) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            done => return done,
+        }
     }
 }
 

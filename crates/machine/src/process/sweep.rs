@@ -1,7 +1,6 @@
 //! Ends what a dead dyno, or a killed warden, left behind: only what carries dyno's markers.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -36,8 +35,9 @@ pub fn sweep() -> Swept {
         processes
     });
     // Deepest first. What cannot be removed is not dyno's, or will be removed by the next dyno.
-    let cgroups = groups.into_iter().filter(|group| fs::remove_dir(group).is_ok()).collect();
-    Swept { processes, cgroups }
+    let until = Instant::now() + VANISH;
+    let cgroups = groups.into_iter().filter(|group| conditions::remove(group, until).is_ok());
+    Swept { processes, cgroups: cgroups.collect() }
 }
 
 /// The traces by which a subject's processes are found.

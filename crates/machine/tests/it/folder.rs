@@ -13,7 +13,7 @@ use machine::process::{Marker, Spec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Longer than anything should take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 

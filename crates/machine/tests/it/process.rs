@@ -28,24 +28,25 @@ crate::tests![
     the_next_start_leaves_alone_what_is_not_orphaned,
 ];
 
-/// Ignores TERM, forks twice, in a session of its own, and reports when all of it is there.
+/// Ignores TERM, forks twice, in a session of its own, and reports when all of it is there: four processes, and for a
+/// moment some shells.
 const HIDER: &str = r#"
 trap "" TERM
 exec 9>"$0"
-(setsid sh -c 'trap "" TERM; (echo hidden $$ >&9; exec sleep 1000) & (exec sleep 1000) & exit' &)
-echo first $$ >&9
-while :; do sleep 1000; done
+(setsid sh -c 'trap "" TERM; (echo hidden >&9; exec sleep 1000) & (echo hidden >&9; exec sleep 1000) & exit' &)
+sleep 1000 &
+echo first >&9
+while :; do wait; sleep 1000; done
 "#;
 
 fn hider(folder: &Folder, line: &mut Line) -> machine::process::Spec {
     spec(folder, &["sh", "-c", HIDER, line.path()])
 }
 
-fn hear_both(line: &mut Line) {
-    let mut heard =
-        [line.hear(), line.hear()].map(|line| line.split(' ').next().unwrap().to_string());
+fn hear_all(line: &mut Line) {
+    let mut heard = [line.hear(), line.hear(), line.hear()];
     heard.sort();
-    assert_eq!(heard, ["first", "hidden"]);
+    assert_eq!(heard, ["first", "hidden", "hidden"]);
 }
 
 fn what_ends_by_itself_tells_how() {
@@ -151,7 +152,7 @@ fn a_process_that_hides_is_found_when_it_is_stopped() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
-    hear_both(&mut line);
+    hear_all(&mut line);
     eventually("the whole tree", || running.tree().len() == 4);
     let tree = running.tree();
     let stopped = running.stop();
@@ -164,7 +165,7 @@ fn a_process_that_hides_is_found_when_its_handle_is_dropped() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
-    hear_both(&mut line);
+    hear_all(&mut line);
     drop(running);
     assert!(line.is_silent_within(Duration::ZERO), "a process is left");
 }
@@ -193,7 +194,7 @@ fn caller_with_hider(folder: &Folder, line: &mut Line) -> (Doomed, u32) {
     let mut caller = Doomed(caller.unwrap());
     let mut answer = String::new();
     BufReader::new(caller.0.stdout.take().unwrap()).read_line(&mut answer).unwrap();
-    hear_both(line);
+    hear_all(line);
     (caller, answer.trim().parse().unwrap())
 }
 
@@ -214,7 +215,7 @@ fn a_process_that_hides_is_found_when_the_warden_is_killed() {
     let folder = Folder::new();
     let mut line = Line::new(&folder);
     let mut running = launch(&warden(), &hider(&folder, &mut line)).unwrap();
-    hear_both(&mut line);
+    hear_all(&mut line);
     kill(running.warden_pid(), Signal::KILL);
     eventually("that the death is noticed", || running.ended().is_some());
     assert!(line.is_silent_within(Duration::ZERO), "a process is left");
@@ -253,16 +254,20 @@ fn the_interrupt_of_a_terminal_does_not_reach_a_subject() {
 }
 
 fn the_next_start_ends_what_two_deaths_left() {
-    let folder = Folder::new();
-    let mut line = Line::new(&folder);
-    let (caller, warden) = caller_with_hider(&folder, &mut line);
-    // The warden first, and dyno before it can notice.
-    kill(caller.0.id(), Signal::STOP);
-    kill(warden, Signal::KILL);
-    drop(caller);
-    let swept = sweep();
-    assert!(4 <= swept.processes, "{swept:?}");
-    assert!(line.is_silent_within(Duration::ZERO), "a process is left");
+    // Another dyno that starts just then may sweep first; not each time.
+    let all_swept = |_| {
+        let folder = Folder::new();
+        let mut line = Line::new(&folder);
+        let (caller, warden) = caller_with_hider(&folder, &mut line);
+        // The warden first, and dyno before it can notice.
+        kill(caller.0.id(), Signal::STOP);
+        kill(warden, Signal::KILL);
+        drop(caller);
+        let swept = sweep();
+        assert!(line.is_silent_within(PATIENCE), "a process is left");
+        4 <= swept.processes
+    };
+    assert!((0..5).any(all_swept));
 }
 
 fn the_next_start_leaves_alone_what_is_not_orphaned() {
@@ -275,7 +280,8 @@ fn the_next_start_leaves_alone_what_is_not_orphaned() {
         Doomed(sleeper.unwrap())
     };
     let (unmarked, mut marked) = (sleeper("dyno-1-2"), sleeper("dyno-1-2-3"));
-    assert!(1 <= sweep().processes);
+    // By this sweep, or by that of another dyno which starts just then.
+    let _ = sweep();
     marked.0.wait().unwrap();
     assert!(lives(unmarked.0.id()) && lives(warden) && lives(caller.0.id()));
     drop(caller);

@@ -9,7 +9,7 @@ use machine::process::launch;
 use machine::sockets::{Ownership, PORTS, free_port, is_free, listeners, owner_is_among};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 
-use crate::folder::{Doomed, Folder, Line, warden, worker};
+use crate::folder::{Doomed, Folder, Line, eventually, warden, worker};
 
 crate::tests![
     the_wrong_server_is_distinguished_from_the_right_one,
@@ -61,7 +61,8 @@ fn one_stranger_among_the_listeners_is_enough() {
     assert_eq!(listeners(port).unwrap().len(), 2);
     let own = std::process::id();
     let another = Ownership::Another(Some(stranger.0.id()), "sleep".to_string());
-    assert_eq!(owner_is_among(port, &[own]).unwrap(), another);
+    // A new process gets its name a little after it was started.
+    eventually("its name", || owner_is_among(port, &[own]).unwrap() == another);
     assert_eq!(owner_is_among(port, &[own, stranger.0.id()]).unwrap(), Ownership::Theirs);
     drop(stranger);
     assert_eq!(owner_is_among(port, &[own]).unwrap(), Ownership::Theirs);
@@ -73,10 +74,14 @@ fn a_backlog_and_what_waits_in_it_are_seen() {
     let listener = TcpListener::from(socket);
     let port = port_of(&listener);
     let _waiting = [0; 3].map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap());
-    let [found] = listeners(port).unwrap()[..] else { panic!("one listener") };
-    assert_eq!((found.backlog, found.waiting), (Some(7), 3));
+    let found = || {
+        let [found] = listeners(port).unwrap()[..] else { panic!("one listener") };
+        (found.backlog, found.waiting)
+    };
+    // On a busy machine, the kernel may handle a connection's last step later.
+    eventually("three that wait", || found() == (Some(7), 3));
     let _accepted = listener.accept().unwrap();
-    assert_eq!(listeners(port).unwrap()[0].waiting, 2);
+    assert_eq!(found(), (Some(7), 2));
 }
 
 fn a_port_is_free_when_nothing_of_it_is_left() {
@@ -91,7 +96,7 @@ fn a_port_is_free_when_nothing_of_it_is_left() {
     let reset = Some(std::time::Duration::ZERO);
     sockopt::set_socket_linger(&server, reset).unwrap();
     drop((server, client));
-    assert!(is_free(port).unwrap());
+    eventually("that the port is free", || is_free(port).unwrap());
     let flags = SocketFlags::CLOEXEC;
     let bound = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
     bind(&bound, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)).unwrap();

@@ -13,7 +13,7 @@ use std::time::Duration;
 use oracle::{Config, Listen, Oracle};
 
 /// Far longer than any answer takes; only a bug waits this long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn start(config: Config) -> Oracle {
     Oracle::start(config).expect("loopback has a free port")

@@ -2,12 +2,12 @@
 
 use analysis::{Gravity, Verdict};
 use audit::{Audit, AuditedRow, AuditedSource, Finding, Rule, Why};
+use units::{count, counted, percent, rate};
 
 use super::words;
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Fold, Row, Section, Sign, Table, Tone,
 };
-use crate::units::{count, counted, percent, rate};
 use crate::verdict::DOUBTS;
 
 /// A rule is shown with so many of its rows.
@@ -67,7 +67,7 @@ pub(super) fn sentence(audit: &Audit) -> String {
     format!("Of {}: {}.{beside}", counted(all as u64, "row", "rows"), parts.join("; "))
 }
 
-/// What was read: files of one format of which the same could not be asked stand together.
+/// What was read: files of one format to which the same rules could not be applied stand together.
 fn files(audit: &Audit) -> Vec<Fact> {
     let mut groups: Vec<Vec<&AuditedSource>> = Vec::new();
     for source in &audit.sources {
@@ -94,10 +94,10 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
     let rows: usize = sources.iter().map(|source| source.rows.len()).sum();
     let read = format!("{}, {}", sources[0].format.title(), counted(rows as u64, "row", "rows"));
     let mut texts = vec![format!("{name}: {read}")];
-    for (why, rows, rules) in unasked(sources) {
+    for (why, rows, rules) in not_applied(sources) {
         let rows = counted(rows as u64, "row", "rows");
         texts.push(format!(
-            "not asked of {rows}: {}, because {}",
+            "not applied to {rows}: {}, because {}",
             rules.join(", "),
             words::why(why)
         ));
@@ -105,8 +105,8 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
     Fact { name: sources[0].format.id().replace('_', " "), tone: Tone::Plain, texts }
 }
 
-/// What could not be asked of these files: rules with the same reason and the same number of rows together.
-fn unasked(sources: &[&AuditedSource]) -> Vec<(Why, usize, Vec<&'static str>)> {
+/// What could not be applied to these files: rules with the same reason and the same number of rows together.
+fn not_applied(sources: &[&AuditedSource]) -> Vec<(Why, usize, Vec<&'static str>)> {
     let mut all: Vec<(Why, usize, Vec<&'static str>)> = Vec::new();
     for (place, first) in sources[0].untested.iter().enumerate() {
         let rows = sources.iter().map(|source| source.untested[place].rows).sum();

@@ -60,7 +60,7 @@ json_type! {
         format: &'static str = source.format.id(),
         /// what is the same in all its rows
         verdict: ExplainedVerdict = verdict(&source.findings),
-        /// rules that could not be asked of some rows
+        /// rules that could not be applied to some rows
         not_asked: Vec<UntestedJson> = source.untested.iter().map(UntestedJson::from).collect(),
         /// each row
         rows: Vec<RowJson<'a>> = source.rows.iter().map(RowJson::from).collect(),
@@ -68,7 +68,7 @@ json_type! {
 }
 
 json_type! {
-    /// A rule that could not be asked.
+    /// A rule that could not be applied.
     struct UntestedJson as "not_asked" of untested: Untested {
         /// the stable name of its finding
         id: &'static str = untested.rule.id(),

@@ -29,10 +29,10 @@ fn an_audit_in_a_terminal() {
 
         What was read
         httparena  json-64.json: HttpArena's data, 6 rows
-                   not asked of 5 rows: percentiles_not_ascending, because no percentiles are given
-                   not asked of 5 rows: same_median, because no median is given
+                   not applied to 5 rows: percentiles_not_ascending, because no percentiles are given
+                   not applied to 5 rows: same_median, because no median is given
         wrk        wrk.txt: the text of wrk or wrk2, 1 row
-                   not asked of 1 row: same_rate, same_median, because the file does not name the server,
+                   not applied to 1 row: same_rate, same_median, because the file does not name the server,
                    and runs of one server have one speed
 
         What to doubt

@@ -1,8 +1,7 @@
 //! Findings of an audit in words: what speaks against a row, why that matters, and what to do.
 
 use audit::{Finding, Mark, NoLimit, Row, Rule, Why};
-
-use crate::units::{count, digits, percent, rate, time, trimmed};
+use units::{count, digits, percent, rate, time, trimmed};
 
 /// A rule in a few words.
 pub(super) fn title(rule: Rule) -> &'static str {

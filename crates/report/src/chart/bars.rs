@@ -2,9 +2,9 @@
 
 use hdrhistogram::Histogram;
 use load::Nanos;
+use units::{count, nanos};
 
 use crate::paint::{Ink, Line, bar};
-use crate::units::{count, nanos};
 
 /// Edges within a decade, from fine to coarse.
 const LADDERS: [&[u64]; 4] = [

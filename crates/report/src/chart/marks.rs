@@ -103,7 +103,7 @@ pub(crate) fn both_ways(kind: Option<&str>, draw: impl Fn(bool) -> Markup) -> Ma
     match kind {
         None => draw(false),
         Some(kind) => markup!(
-            "<g class=\"told\" data-way=\"{0}\">\n{1}</g>\n<g class=\"other\" data-way=\"{0}\">\n{2}</g>\n",
+            "<g class=\"stated\" data-way=\"{0}\">\n{1}</g>\n<g class=\"other\" data-way=\"{0}\">\n{2}</g>\n",
             kind,
             draw(false),
             draw(true)

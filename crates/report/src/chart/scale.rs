@@ -1,8 +1,7 @@
 //! Where a value is on paper, and which round values an axis names.
 
 use lab::figure::Unit;
-
-use crate::units::trimmed;
+use units::trimmed;
 
 /// Maps values to places on paper.
 #[derive(Clone, Copy, Debug, PartialEq)]

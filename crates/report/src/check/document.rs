@@ -1,10 +1,11 @@
 //! A check as a document: first what is broken, with its bytes; then what is doubtful, what cannot be said, and the
 //! sums.
 
+use units::duration;
+
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
-use crate::units::duration;
 use check::{Area, CaseVerdict, Finding, Report, Target, VerdictCounts, stamp};
 
 use super::excerpt::{Cut, lines as excerpt};

@@ -1,6 +1,7 @@
 //! One round along its time: what was requested and answered, and what the monitors read beside it.
 
 use analysis::{Closeup, Column, Detail, HEAT_BINS, ProbeTrack, Reading, Strip};
+use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 
 use super::closeup::{ended, heading};
@@ -38,7 +39,10 @@ pub(super) fn strip(
     let chart = Strips {
         about: About {
             id: String::new(),
-            title: format!("{title}: one round along its time"),
+            title: match findings.is_load() {
+                true => format!("{title}, along its time"),
+                false => format!("{title}: one round along its time"),
+            },
             description: format!("{} panels over one axis of time", panels.len()),
         },
         slot,
@@ -60,7 +64,10 @@ fn caption(findings: &Findings<'_>, close: &Closeup) -> Markup {
     let mut round = match close.rounds {
         0 | 1 if findings.is_load() => String::new(),
         0 | 1 => format!("round {}", close.repeat + 1),
-        many => format!("round {}, the middle one of {many}", close.repeat + 1),
+        many => {
+            let one = if findings.is_load() { "load" } else { "round" };
+            format!("{one} {}, the middle one of {many}", close.repeat + 1)
+        }
     };
     if let Some(ended) = ended(close) {
         round.push_str(&format!(" · no measurement: {ended}"));
@@ -71,7 +78,9 @@ fn caption(findings: &Findings<'_>, close: &Closeup) -> Markup {
 /// The panels, and a sentence about the readings that stayed at zero.
 fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>) {
     let strip = &close.strip;
-    let mut panels = vec![rates(strip), times(close, all)];
+    // A closed loop waits with the server: nothing is due.
+    let is_closed = matches!(close.point, Point::Connections(_));
+    let mut panels = vec![rates(strip, is_closed), times(close, all)];
     let column = |name: &'static str, class, unit, of: fn(&Column) -> f64| {
         let values = strip.columns.iter().map(|column| Some(of(column))).collect();
         trace(name, class, unit, values)
@@ -184,19 +193,19 @@ fn is_quiet(trace: &Trace) -> bool {
     trace.values.iter().flatten().all(|value| *value == 0.0)
 }
 
-fn rates(strip: &Strip) -> StripPanel {
+fn rates(strip: &Strip, is_closed: bool) -> StripPanel {
     let column = |name: &str, class, of: fn(&Column) -> f64| {
         let values = strip.columns.iter().map(|column| Some(of(column))).collect();
         trace(name, class, Unit::PerSecond, values)
     };
     let when = strip.columns.iter().map(|column| Some(column.from_s * 1e3)).collect();
-    let traces = vec![
-        // Not drawn: the beginning of the cursor's text.
-        Trace { values: Vec::new(), ..trace("at", "", Unit::Milliseconds, when) },
-        column("due/s", "dotted", |column| column.due_per_s),
-        column("throughput/s", "trace", |column| column.answered_per_s),
-    ];
-    panel("throughput/s", "dotted: what was due", Unit::PerSecond, 64.0, Way::Lines, traces)
+    // Not drawn: the beginning of the cursor's text.
+    let at = Trace { values: Vec::new(), ..trace("at", "", Unit::Milliseconds, when) };
+    let due = (!is_closed).then(|| column("due/s", "dotted", |column| column.due_per_s));
+    let answered = column("throughput/s", "trace", |column| column.answered_per_s);
+    let note = if is_closed { "" } else { "dotted: what was due" };
+    let traces = std::iter::once(at).chain(due).chain([answered]).collect();
+    panel("throughput/s", note, Unit::PerSecond, 64.0, Way::Lines, traces)
 }
 
 /// The map of the response times, with their p50 and p99, over the axis that all of the subject's rounds share.

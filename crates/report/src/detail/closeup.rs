@@ -24,12 +24,21 @@ pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Mark
         let charts = beside(wide(closeups), charts)?;
         Some(markup!("<h4>{}</h4>\n{}{}", heading, dim(says), charts))
     };
-    let is_alone = findings.is_load() && closeups.iter().all(|close| close.rounds <= 1);
-    let spectra = under("Percentiles", if is_alone { ALONE } else { TOGETHER }, &spectra);
-    let (heading, shown) = match is_alone {
-        true => ("Along its time", ""),
-        false => ("One round along its time", "The round with the median throughput. "),
+    let is_single = closeups.iter().all(|close| close.rounds <= 1);
+    let (together, heading, shown) = match (findings.is_load(), is_single) {
+        (true, true) => ("", "Along its time", ""),
+        (true, false) => (
+            "All loads together. ",
+            "One load along its time",
+            "The load with the median throughput. ",
+        ),
+        (false, _) => (
+            "All measured rounds together. ",
+            "One round along its time",
+            "The round with the median throughput. ",
+        ),
     };
+    let spectra = under("Percentiles", &format!("{together}{LINES}"), &spectra);
     let says = format!(
         "{shown}Shaded: not measured. In the map, stronger means more of the answers of that time; circles are the \
          slowest ones."
@@ -38,11 +47,9 @@ pub(super) fn all(findings: &Findings<'_>, detail: &Detail, slot: usize) -> Mark
     markup!("{}{}{}", spectra, strips, slowest(findings, closeups))
 }
 
-/// What the lines of percentiles are, of one load and of several rounds.
-const ALONE: &str = "Response: from when a request was due; service: from when it was sent. Grey: fewer than 10 samples \
+/// What the lines of percentiles are.
+const LINES: &str = "Response: from when a request was due; service: from when it was sent. Grey: fewer than 10 samples \
                      lie beyond.";
-const TOGETHER: &str = "All measured rounds together. Response: from when a request was due; service: from when it was \
-                        sent. Grey: fewer than 10 samples lie beyond.";
 
 /// Three charts side by side are wider than the text.
 fn wide(closeups: &[Closeup]) -> &'static str {

@@ -25,9 +25,11 @@ pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) 
     if charts.is_empty() {
         return dim("No round was measured, so there is no distribution of its answers.");
     }
-    let (heading, together) = match findings.is_load() {
-        true => ("Distribution", ""),
-        false => ("Distribution at each place", ", all measured rounds together"),
+    let is_single = detail.closeups.iter().all(|close| close.rounds <= 1);
+    let (heading, together) = match (findings.is_load(), is_single) {
+        (true, true) => ("Distribution", ""),
+        (true, false) => ("Distribution", ", all loads together"),
+        (false, _) => ("Distribution at each place", ", all measured rounds together"),
     };
     let legend = format!(
         "How long answers took{together}. Bars: how many took so long, by the tallest; line: the share that was answered \

@@ -7,10 +7,10 @@ mod table;
 use std::borrow::Cow;
 
 use analysis::{Gravity, Verdict, Worth};
+use units::count;
 
 use crate::markup::Markup;
 use crate::paint::Line;
-use crate::units::count;
 pub use marks::{Mark, Marks};
 pub use table::{Align, Cell, Column, MORE, Row, Sign, Table, View};
 

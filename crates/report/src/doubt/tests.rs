@@ -184,8 +184,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         11 of 1,000 attempts (1.1 %) failed, mostly recv.deadline (the answer began and did not end within the time-out); the latencies are mostly those of the others: find the cause, or offer less
         20 % of the requests waited for a free connection, 1 % of these 3.00 ms or longer; this is in the response times; if your clients would open more connections, allow more with --max-connections
         the load was judged suspect: failures; see what its own report says
-        H1-L01 was kept before the load and not after it: before: 200; after, asked twice: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
-        H1-L01 was kept before the load and not after it (nor were 2 more): before: 200; after, asked twice: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
+        H1-L01 was kept before the load and not after it: before: 200; after, in both attempts: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
+        H1-L01 was kept before the load and not after it (nor were 2 more): before: 200; after, in both attempts: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
         no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not
         to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
         not all were sent the same bytes: `ask` was another request for c; this is a fault of dyno: report it

@@ -2,13 +2,13 @@
 
 use analysis::{LossCount, gone};
 use load::{Distribution, HoldWindow, Holding, Plateau};
+use units::{bytes, count, nanos, rate};
 
 use super::{FinishedHold, lost_process, title};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
 use crate::quantile;
-use crate::units::{bytes, count, nanos, rate};
 
 /// While it runs: a line a second.
 pub fn second(window: &HoldWindow) -> String {

@@ -6,11 +6,11 @@ use lab::hold::{Kind, LostProcess, SentText};
 use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau};
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::seconds;
 
 use super::document::sentence;
 use super::{FinishedHold, lost_process};
 use crate::json::{DistributionJson, json_type, written};
-use crate::units::seconds;
 use crate::verdict::ExplainedVerdict;
 
 const SCHEMA: &str = "dyno.hold/2";

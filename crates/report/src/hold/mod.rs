@@ -5,8 +5,8 @@ pub(crate) mod json;
 
 use lab::hold::{HoldSpec, LostProcess};
 use load::Holding;
+use units::{count, counted};
 
-use crate::units::{count, counted};
 use crate::verdict::ExplainedVerdict;
 pub use document::{document, second};
 pub use json::json;

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use load::{Distribution, Nanos, Quantile};
+use load::{Distribution, Nanos, PERCENTILES, Quantile};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -47,16 +47,6 @@ pub struct DistributionJson {
     /// never average percentiles
     histogram: Option<String>,
 }
-
-const PERCENTILES: [(&str, f64); 7] = [
-    ("p50_ns", 0.5),
-    ("p75_ns", 0.75),
-    ("p90_ns", 0.9),
-    ("p95_ns", 0.95),
-    ("p99_ns", 0.99),
-    ("p99_9_ns", 0.999),
-    ("p99_99_ns", 0.9999),
-];
 
 impl From<&Distribution> for DistributionJson {
     fn from(distribution: &Distribution) -> DistributionJson {

@@ -6,7 +6,8 @@
 macro_rules! json_type {
     (
         $(#[$about:meta])*
-        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal of $it:ident: $Of:ty
+        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal
+            of $it:ident: $Of:ty $(, with $more:ident: $More:ty)?
             $(; $(let $name:ident = $once:expr;)+)?
         {
             $($(#[$is:meta])* $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
@@ -19,35 +20,25 @@ macro_rules! json_type {
             $($(#[$is])* $field: $Type),*
         }
 
-        impl $(<$life>)? From<&$($life)? $Of> for $Name $(<$life>)? {
-            fn from($it: &$($life)? $Of) -> Self {
+        $crate::json::typed::made! {
+            [$($life)?] $Name of $it: $Of $(, with $more: $More)? {
                 $($(let $name = $once;)+)?
                 $Name { $($field: $crate::json::typed::value!($it $field $(= $value)?)),* }
             }
         }
     };
-    // Made of several things, by `of`.
-    (
-        $(#[$about:meta])*
-        $vis:vis struct $Name:ident $(<$life:lifetime>)? as $title:literal
-            of $it:ident: $Of:ty, with $more:ident: $More:ty
-            $(; $(let $name:ident = $once:expr;)+)?
-        {
-            $($(#[$is:meta])* $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
-        }
-    ) => {
-        $(#[$about])*
-        #[derive(serde::Serialize, schemars::JsonSchema)]
-        #[schemars(rename = $title)]
-        $vis struct $Name $(<$life>)? {
-            $($(#[$is])* $field: $Type),*
-        }
+}
 
+/// How it is made: of one thing by `From`, or of several by `of`.
+macro_rules! made {
+    ([$($life:lifetime)?] $Name:ident of $it:ident: $Of:ty $made:block) => {
+        impl $(<$life>)? From<&$($life)? $Of> for $Name $(<$life>)? {
+            fn from($it: &$($life)? $Of) -> Self $made
+        }
+    };
+    ([$($life:lifetime)?] $Name:ident of $it:ident: $Of:ty, with $more:ident: $More:ty $made:block) => {
         impl $(<$life>)? $Name $(<$life>)? {
-            pub(crate) fn of($more: &$($life)? $More, $it: &$($life)? $Of) -> Self {
-                $($(let $name = $once;)+)?
-                $Name { $($field: $crate::json::typed::value!($it $field $(= $value)?)),* }
-            }
+            pub(crate) fn of($more: &$($life)? $More, $it: &$($life)? $Of) -> Self $made
         }
     };
 }
@@ -61,4 +52,4 @@ macro_rules! value {
     };
 }
 
-pub(crate) use {json_type, value};
+pub(crate) use {json_type, made, value};

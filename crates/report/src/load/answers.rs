@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use load::{Answers, Failure, Order};
+use units::{bytes, count};
 
 use super::FinishedLoad;
 use crate::document::Fact;
 use crate::json::json_type;
-use crate::units::{bytes, count};
 
 /// What answers had which status, and how large they were.
 pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
@@ -24,7 +24,7 @@ pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
     };
     vec![
         Fact::new("statuses", listed(answers, |_| true)),
-        Fact::new("sizes", format!("{each}, heads included")),
+        Fact::new("sizes", format!("{each}, status line and header fields included")),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! The end report of a load as a document.
 
+use units::{bytes, count, nanos, percent, rate, tight, time};
+
 use super::{FinishedLoad, answers, requirements, sentence, words};
 use crate::chart::bars;
 use crate::document::{
@@ -7,7 +9,6 @@ use crate::document::{
     Tone,
 };
 use crate::paint::{Ink, Line};
-use crate::units::{bytes, count, nanos, percent, rate, tight, time};
 use crate::{evidence, quantile};
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
@@ -71,22 +72,27 @@ fn rates(run: &FinishedLoad) -> Vec<Block> {
     };
     let seconds = time(measured_s(recording) * SECOND as f64);
     let answers = count(total.correct_inside);
-    let mut facts =
-        vec![Fact::new("measured", format!("{answers} correct answers in {seconds}{carried}"))];
+    let after = match total.correct_after() {
+        0 => String::new(),
+        after => format!("; {} more came after it, to requests that were due in it", count(after)),
+    };
+    let measured = format!("{answers} correct answers in {seconds}{carried}{after}");
+    let mut facts = vec![Fact::new("measured", measured)];
     if run.order.load.arrivals().is_some() {
         let offered = rate(offered_per_s(recording).unwrap_or(0.0));
         let on_time = on_time(recording, None);
         facts.push(Fact::new("offered", format!("{offered} requests/s")));
-        facts.push(Fact::new(
-            "on time",
-            format!(
-                "{}: {} of {} requests that were due were answered correctly within {}",
-                percent(on_time.share().unwrap_or(0.0)),
-                count(on_time.on_time),
-                count(on_time.due),
-                nanos(on_time.within)
-            ),
-        ));
+        let says =
+            on_time.share().map_or("no request was due in the measured time".into(), |share| {
+                format!(
+                    "{}: {} of {} requests that were due were answered correctly within {}",
+                    percent(share),
+                    count(on_time.on_time),
+                    count(on_time.due),
+                    nanos(on_time.within)
+                )
+            });
+        facts.push(Fact::new("on time", says));
     }
     let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
     facts.push(Fact::new("throughput", format!("{throughput} correct answers/s")));

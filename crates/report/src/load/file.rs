@@ -3,6 +3,7 @@
 use analysis::{Board, Number, StatedLoad, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
+use lab::plain_words;
 use lab::record::{Entry, Fact, REQUEST, RunRecord};
 use serde::Deserialize;
 
@@ -143,7 +144,10 @@ struct Times {
 impl LoadsFile {
     /// Reads the text of the file with this name, or says why it is none.
     pub fn read(name: &str, text: &str) -> Result<LoadsFile, String> {
-        let wrong = |error: serde_json::Error| format!("it is no JSON of `dyno load`: {error}");
+        let wrong = |error: serde_json::Error| {
+            let says = plain_words::of_json(&error);
+            format!("it is no JSON of `dyno load`: line {}, {says}", error.line())
+        };
         let Schema { schema } = serde_json::from_str(text).map_err(wrong)?;
         let loads = match schema.as_deref() {
             Some(json::SCHEMA) => vec![serde_json::from_str(text).map_err(wrong)?],
@@ -170,15 +174,10 @@ impl LoadsFile {
         let began_unix_ms = first.began_unix_ms.unwrap_or(0);
         let run = RunRecord {
             name: WORKLOAD.into(),
-            files: Vec::new(),
-            is_quick: false,
-            seed: 0,
             began_unix_ms,
-            dyno: String::new(),
             facts,
             entries: vec![Entry { name: name.into(), title: name.into(), ..Entry::default() }],
-            plan: Vec::new(),
-            conformance: Vec::new(),
+            ..RunRecord::default()
         };
         let point = first.order.load.point().ok_or("its load has no rate and no connections")?;
         let loads = loads.iter().map(One::stated).collect::<Result<_, _>>()?;

@@ -6,9 +6,10 @@ use load::{
     Arrivals, Distribution, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally,
     Target,
 };
+use requests::RequestSource;
 use wire::{Ask, Asks, Expect, Request};
 
-use super::{Costs, FinishedLoad, RequestSource, RequestSummary, weigh};
+use super::{Costs, FinishedLoad, RequestSummary, weigh};
 
 pub(crate) const MS: u64 = 1_000_000;
 

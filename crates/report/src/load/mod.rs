@@ -16,14 +16,14 @@ pub mod words;
 
 use analysis::JudgedRequirement;
 use load::{Nanos, Order, Recording};
+use requests::{RequestOrder, RequestSource};
 
-use crate::units;
 use crate::verdict::ExplainedVerdict;
 pub use document::document;
 pub use json::json;
 pub use like::Tool;
 pub use openmetrics::Totals;
-pub use page::page;
+pub use page::{page, page_of_all};
 pub use repeat::{repeated, repeated_json};
 pub use slice::Slice;
 pub use verdict::weigh;
@@ -64,47 +64,6 @@ impl RequestSummary {
             more => format!("status {}, {more}", self.status),
         }
     }
-}
-
-/// Where the requests came from.
-#[derive(Clone, Debug)]
-pub enum RequestSource {
-    /// The URL and the flags: a single one, with this method.
-    Flags {
-        method: String,
-    },
-    File(RequestFile),
-}
-
-/// The file that the requests came from.
-#[derive(Clone, Debug)]
-pub struct RequestFile {
-    pub kind: RequestFileKind,
-    /// As it was named.
-    pub name: String,
-    pub sha256: [u8; 32],
-    /// How many requests it has.
-    pub requests: usize,
-    pub order: RequestOrder,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestFileKind {
-    /// A request on each line.
-    Requests,
-    /// A workload, as an experiment has it.
-    Workload,
-}
-
-/// Which of several requests comes when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestOrder {
-    /// One after the other, over and over.
-    InOrder,
-    /// The same, in an order that the seed determines.
-    Shuffled,
-    /// Drawn for each request.
-    Weighted,
 }
 
 impl RequestSummary {

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use load::{Distribution, Failure, Nanos, Tally};
+use requests::RequestSource;
 
-use super::{RequestSource, RequestSummary};
+use super::RequestSummary;
 
 /// The upper limits of the histogram's buckets, written as OpenMetrics writes numbers, and in nanoseconds.
 const BUCKETS: [(&str, Nanos); 21] = [

@@ -1,20 +1,18 @@
-//! A load as a page for a browser: its report, and its course over time.
+//! A load, or several of one kind, as a page for a browser: the report, and the course over time.
 
-use super::{FinishedLoad, document};
+use super::{FinishedLoad, document, repeated};
 use crate::Findings;
-use crate::document::{Block, Depth, Section};
+use crate::document::{Block, Depth, Document, Section};
+use crate::page::{alone, csv_link};
+use crate::run::csv;
 use crate::time::utc;
+use units::counted;
 
 /// One self-contained HTML file. The findings are those of the run that this load is.
 pub fn page(run: &FinishedLoad, findings: &Findings<'_>) -> String {
     let mut document = document(run);
     document.label = format!("dyno load · {}", utc(run.began_unix_ms));
-    let pictures = crate::detail::of_load(findings);
-    let course = Section::new("course", "How long answers took, and when", Depth::Page)
-        .with([Block::picture(pictures)]);
-    // After the rates, and before the percentiles as numbers.
-    let place = document.sections.iter().position(|section| section.id == "latencies");
-    document.sections.insert(place.unwrap_or(document.sections.len()), course);
+    insert_course(&mut document, findings, "latencies");
     for (id, heading) in [
         ("rates", "What was measured"),
         ("steps", "Step by step"),
@@ -23,11 +21,39 @@ pub fn page(run: &FinishedLoad, findings: &Findings<'_>) -> String {
         ("evidence", "The first failures, byte by byte"),
         ("beside", "Connections, and dyno itself"),
     ] {
-        let mut sections = document.sections.iter_mut();
-        if let Some(section) = sections.find(|section| section.id == id) {
-            section.heading = heading.into();
-        }
+        name(&mut document, id, heading);
     }
     document.sections.retain(|section| section.id != "histogram");
-    crate::page::alone(&document).into_string()
+    alone(&document).into_string()
+}
+
+/// The same of several loads. The findings are those of the run that they are.
+pub fn page_of_all(loads: &[FinishedLoad], findings: &Findings<'_>) -> String {
+    let mut document = repeated(loads, findings);
+    let began = loads.first().map_or(String::new(), |load| utc(load.began_unix_ms));
+    let times = counted(loads.len() as u64, "load", "loads");
+    document.label = format!("dyno load · {times}, one after another · {began}");
+    name(&mut document, "loads", "Each load");
+    insert_course(&mut document, findings, "doubt");
+    let link = csv_link("loads.csv", "Every load as CSV", &csv(findings));
+    document
+        .sections
+        .push(Section::new("csv", "As a file", Depth::Page).with([Block::picture(link)]));
+    alone(&document).into_string()
+}
+
+/// Puts the pictures before this section, or at the end.
+fn insert_course(document: &mut Document, findings: &Findings<'_>, before: &str) {
+    let pictures = crate::detail::of_load(findings);
+    let course = Section::new("course", "How long answers took, and when", Depth::Page)
+        .with([Block::picture(pictures)]);
+    let place = document.sections.iter().position(|section| section.id == before);
+    document.sections.insert(place.unwrap_or(document.sections.len()), course);
+}
+
+fn name(document: &mut Document, id: &str, heading: &str) {
+    let mut sections = document.sections.iter_mut();
+    if let Some(section) = sections.find(|section| section.id == id) {
+        section.heading = heading.into();
+    }
 }

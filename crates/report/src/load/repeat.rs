@@ -6,13 +6,13 @@ use analysis::{Estimate, JudgedTrial, Reason, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::counted;
 
 use super::{FinishedLoad, words};
 use crate::Findings;
 use crate::document::{self, Block, Cell, Column, Depth, Document, Section, Table, Tone};
 use crate::doubt::By;
 use crate::json::written;
-use crate::units::counted;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};
 
@@ -86,13 +86,14 @@ fn sentence(findings: &Findings<'_>) -> String {
         [(Figure::ResponseP50, "half of them within"), (Figure::ResponseP99, "99 % within")];
     let times = times.map(|(of, says)| Some(format!("{says} {}", figure(of)?)));
     let times: Vec<String> = times.into_iter().flatten().collect();
+    let times = if times.is_empty() { String::new() } else { format!(", {}", times.join(" and ")) };
     let on_time =
         figure(Figure::OnTime).map_or(String::new(), |share| format!("; {share} on time"));
     let spread = match count {
         1 => "one load, whose spread is not known".to_string(),
         count => format!("the means of {count} loads, with 95 % intervals"),
     };
-    format!("It answered {rate} requests/s, {}{on_time}: {spread}.", times.join(" and "))
+    format!("It answered {rate} requests/s{times}{on_time}: {spread}.")
 }
 
 fn table(row: &Row) -> Table {

@@ -1,11 +1,11 @@
 //! What was required of a load, and whether it was met: in words and as JSON.
 
 use analysis::{JudgedRequirement, Required, RequirementAnswer, WhyUnknown};
+use units::{self, count, fixed};
 
 use super::FinishedLoad;
 use crate::document::{Block, Entry, Tone};
 use crate::json::json_type;
-use crate::units::{self, count, fixed};
 use crate::verdict::ExplainedVerdict;
 
 /// A line for each requirement, and why it cannot be judged where it cannot.

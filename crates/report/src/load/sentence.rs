@@ -2,9 +2,9 @@
 
 use analysis::{Verdict, generator_busy, offered_per_s, on_time, throughput_per_s};
 use load::{Distribution, Failure, Load, Tally};
+use units::{count, counted, nanos, percent, rate};
 
 use super::{FinishedLoad, answers, words};
-use crate::units::{count, counted, nanos, percent, rate};
 
 /// What happened, in plain words, with the gravest doubt.
 pub(super) fn of(run: &FinishedLoad) -> String {

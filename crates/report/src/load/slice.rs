@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use load::{Distribution, Failure, Glance, Nanos, SECOND};
+use units::seconds;
 
 use super::json::by_class;
 use crate::json::{DistributionJson, json_type};
-use crate::units::seconds;
 
 const SCHEMA: &str = "dyno.stream/2";
 

@@ -2,8 +2,6 @@
 
 use load::{Arrivals, Load, Order, Rate, Stop, Target};
 
-use crate::units;
-
 /// The address of a target.
 pub fn address(target: &Target) -> String {
     match target {

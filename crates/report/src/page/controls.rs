@@ -14,14 +14,17 @@ pub(super) fn controls(findings: &Findings<'_>) -> Markup {
     slots.sort_unstable();
     slots.dedup();
     let chips: Markup = slots.iter().map(|&slot| chip(findings, slot)).collect();
+    // Of a single server there is nothing to choose.
+    let choosing = (slots.len() < 2).then(|| Markup::fixed(" hidden"));
     markup!(
-        "<div class=\"controls\" role=\"group\" aria-label=\"what is shown\" hidden>\n<div class=\"chips\">{}</div>\n\
-         <div class=\"ways\"><input type=\"search\" placeholder=\"find a server\" aria-label=\"show only servers whose name, \
+        "<div class=\"controls\" role=\"group\" aria-label=\"what is shown\" hidden>\n<div class=\"chips\"{1}>{0}</div>\n\
+         <div class=\"ways\"><input{1} type=\"search\" placeholder=\"find a server\" aria-label=\"show only servers whose name, \
          version or language has this\" maxlength=\"60\" autocomplete=\"off\">\
-         <button type=\"button\" data-all=\"on\">all</button><button type=\"button\" data-all=\"off\">none</button>\
+         <button{1} type=\"button\" data-all=\"on\">all</button><button{1} type=\"button\" data-all=\"off\">none</button>\
          <button type=\"button\" data-way=\"rate\" aria-pressed=\"false\">logarithmic rates</button>\
          <button type=\"button\" data-way=\"time\" aria-pressed=\"false\">times from zero</button></div>\n</div>\n",
-        chips
+        chips,
+        choosing
     )
 }
 

@@ -140,12 +140,14 @@ fn badges(worth: Worth) -> Markup {
 
 fn ending(findings: &Findings<'_>, document: &Document, csv: &str) -> Markup {
     let texts: Markup = document.ending.iter().map(html::paragraph).collect();
-    markup!(
-        "<p><a download=\"run-{}.csv\" href=\"{}\">Every trial as CSV</a></p>\n{}",
-        findings.id,
-        data_link("text/csv", csv),
-        texts
-    )
+    let link = csv_link(&format!("run-{}.csv", findings.id), "Every trial as CSV", csv);
+    markup!("{}{}", link, texts)
+}
+
+/// Data that a page carries, to be saved as a file of this name.
+pub(crate) fn csv_link(name: &str, says: &str, csv: &str) -> Markup {
+    let data = data_link("text/csv", csv);
+    markup!("<p><a download=\"{}\" href=\"{}\">{}</a></p>\n", name, data, says)
 }
 
 /// The style of a report's parts in any other page.

@@ -4,6 +4,7 @@ mod answer;
 mod conformance;
 mod document;
 pub(crate) mod json;
+mod loads;
 
 use analysis::{Change, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
 use lab::record::RunRecord;
@@ -21,6 +22,14 @@ pub struct Side<'t> {
     pub subject: Option<&'t str>,
 }
 
+impl<'t> Side<'t> {
+    /// The server of a kept load, which is its run's only one.
+    fn of_load(&self) -> Option<Side<'t>> {
+        let first = self.findings.run.entries.first().filter(|_| self.findings.is_load())?;
+        Some(Side { findings: self.findings, subject: Some(&first.name) })
+    }
+}
+
 /// Both sides, matched and compared.
 pub struct Compared<'t> {
     sides: [Side<'t>; 2],
@@ -31,6 +40,11 @@ pub struct Compared<'t> {
 impl<'t> Compared<'t> {
     /// Either both sides name a subject, or neither does.
     pub fn of(a: Side<'t>, b: Side<'t>, gate: Gate) -> Compared<'t> {
+        let (a, b) = match (a.of_load(), b.of_load()) {
+            // Loads of two servers: each is its run's only one.
+            (Some(first), Some(second)) if first.subject != second.subject => (first, second),
+            _ => (a, b),
+        };
         let sides = match a.subject.zip(b.subject) {
             None => Sides::Runs,
             Some((first, second)) if a.findings.id == b.findings.id => {
@@ -57,12 +71,19 @@ impl<'t> Compared<'t> {
         checks.map_or(figures, |checks| figures.max(checks))
     }
 
-    /// Whether files state loads of different kinds: what they have in common is not measured alike.
+    /// Whether they are loads of different kinds: what they have in common is not measured alike.
     fn is_unlike(&self) -> bool {
         let [a, b] = self.sides.each_ref().map(|side| side.findings);
         let is_of_files = a.stated.is_some() && b.stated.is_some();
         let unlike = differences(&a.run.facts, &b.run.facts);
         is_of_files && unlike.iter().any(|it| it.name != lab::record::REQUEST)
+            || !self.kept_loads().is_none_or(|[a, b]| loads::differences(a, b).is_empty())
+    }
+
+    /// Both runs, if each is of `dyno load`.
+    fn kept_loads(&self) -> Option<[&RunRecord; 2]> {
+        let are_loads = self.sides.iter().all(|side| side.findings.is_load());
+        are_loads.then(|| self.sides.each_ref().map(|side| side.findings.run))
     }
 
     /// Whether the sides are of `dyno load`, as files or kept.
@@ -152,11 +173,10 @@ impl<'t> Compared<'t> {
                 }
             }
         }
-        let shared = a.files.iter().filter(|(path, _)| !path.starts_with("subjects/"));
-        notes.extend(shared.filter_map(|(path, text)| {
-            let (_, other) = b.files.iter().find(|(other, _)| other == path)?;
-            (text != other).then(|| format!("{path} is not the same in both"))
-        }));
+        notes.extend(match self.kept_loads() {
+            Some([a, b]) => loads::differences(a, b),
+            None => changed_files(a, b),
+        });
         notes.extend(facts(a, b));
         if self.sides.iter().any(|side| side.findings.stated.is_some()) {
             notes.push(
@@ -172,6 +192,16 @@ impl<'t> Compared<'t> {
         );
         notes
     }
+}
+
+/// Files that shaped both, and are not the same.
+fn changed_files(a: &RunRecord, b: &RunRecord) -> Vec<String> {
+    let shared = a.files.iter().filter(|(path, _)| !path.starts_with("subjects/"));
+    let changed = shared.filter_map(|(path, text)| {
+        let (_, other) = b.files.iter().find(|(other, _)| other == path)?;
+        (text != other).then(|| format!("{path} is not the same in both"))
+    });
+    changed.collect()
 }
 
 /// Facts of the machine that differ.
@@ -210,7 +240,7 @@ fn in_doubt(name: &str, rows: &[(String, &Row)], findings: &Findings<'_>) -> Opt
         some => format!("{}; and {} more", found[..NAMED].join("; "), some - NAMED),
     };
     let why = match &findings.stated {
-        None => format!("`dyno report {}` says why", findings.id),
+        None => format!("`dyno report {}{}` says why", findings.id, findings.store_option),
         Some(_) => {
             let reasons = rows.iter().flat_map(|(_, row)| row.reasons());
             reasons.map(|reason| doubt::says(&reason.doubt)).collect::<Vec<_>>().join("; ")

@@ -1,7 +1,7 @@
 //! Pictures of a table made of characters: curves against the load where there are several places, bars where there is
 //! one.
 
-use analysis::{Row, Table};
+use analysis::{Row, Table, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
@@ -90,10 +90,18 @@ fn legend(drawn: &[Curve<'_>], of: usize, glyphs: Glyphs) -> Vec<String> {
     if 1 < drawn.len() {
         parts.push(format!("{} several at once", several(glyphs)));
     }
-    if drawn.iter().flat_map(|curve| &curve.rows).any(|row| row.is_doubtful()) {
+    let rows = || drawn.iter().flat_map(|curve| &curve.rows);
+    if rows().any(|row| row.is_doubtful()) {
         parts.push("small letters: in doubt".into());
     }
+    if rows().any(|row| is_invalid(row)) {
+        parts.push(format!("{INVALID} invalid"));
+    }
     parts
+}
+
+fn is_invalid(row: &Row) -> bool {
+    0 < row.measured() && row.verdict() == Some(Verdict::Invalid)
 }
 
 /// As many of these on a line as fit; none is cut in two.
@@ -208,6 +216,7 @@ fn panel(
         let points = rows.map(|row| (row, value(row).map(|value| scale.share(value))));
         plot.add(curve, points);
     }
+    plot.mark_invalid();
     let mut lines = vec![Line::ink(Ink::Dim, format!("{:>gutter$}", figure.heading()))];
     lines.extend(plot.lines(&labels, gutter, glyphs));
     lines.push(ticks(findings, &plot, &places, gutter));
@@ -218,6 +227,8 @@ fn panel(
 struct Plot {
     dots: Braille,
     letters: Vec<Option<(char, Ink)>>,
+    /// The cells of invalid values.
+    invalid: Vec<usize>,
     width: usize,
     height: usize,
     low: f64,
@@ -234,6 +245,7 @@ impl Plot {
         Plot {
             dots: Braille::new(width, height),
             letters: vec![None; width * height],
+            invalid: Vec::new(),
             width,
             height,
             low,
@@ -273,10 +285,26 @@ impl Plot {
                 false => (curve.letter, Ink::Bold),
             };
             let ink = if curve.is_unmet { Ink::Dim } else { ink };
+            if is_invalid(row) {
+                self.invalid.push(cell);
+            }
             self.letters[cell] = match self.letters[cell] {
                 None => Some((letter, ink)),
                 Some(_) => Some((SEVERAL, Ink::Bold)),
             };
+        }
+    }
+
+    /// Marks invalid values beside their letters, where there is room.
+    fn mark_invalid(&mut self) {
+        for &cell in &self.invalid {
+            let column = cell % self.width;
+            let right = (column + 1 < self.width).then_some(cell + 1);
+            let left = (0 < column).then(|| cell - 1);
+            let mut beside = [right, left].into_iter().flatten();
+            if let Some(free) = beside.find(|&cell| self.letters[cell].is_none()) {
+                self.letters[free] = Some((INVALID, Ink::Bad));
+            }
         }
     }
 
@@ -313,6 +341,9 @@ impl Plot {
         (0..self.height).map(row).collect()
     }
 }
+
+/// Marks an invalid value, as in tables.
+const INVALID: char = '!';
 
 /// Marks a cell that several curves share.
 const SEVERAL: char = '*';

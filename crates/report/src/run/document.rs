@@ -119,6 +119,9 @@ fn workload(
             _ => curve::lines(findings, table, width, glyphs),
         };
         blocks.push(Block::Drawing(Drawing { markup: Markup::default(), lines, is_brief: false }));
+    }
+    // What a load cost its server was not watched.
+    if is_measured && !findings.is_load() {
         let cost = both(["c", "d"], place, &|id, room| signature::cost(findings, table, id, room));
         blocks.push(Block::fold("What it cost, as pictures", vec![Block::picture(cost)]));
     }
@@ -184,7 +187,10 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
         let least = if findings.is_bound() { " or more" } else { "" };
         let way_out = match findings.is_race() || findings.is_load() {
             true => String::new(),
-            false => format!("; `dyno run --resume {}` goes on", findings.id),
+            false => {
+                let Findings { id, store_option, .. } = findings;
+                format!("; `dyno run --resume {id}{store_option}` goes on")
+            }
         };
         warnings.push(format!(
             "{} of {planned}{least} trials: the run is not finished{way_out}",
@@ -221,18 +227,18 @@ pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
 }
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
+    let Findings { id, store_option, .. } = findings;
     let again = match findings.race_command().or(findings.load_command()) {
         Some(command) => command.to_string(),
-        None => findings.run.again(),
+        None => findings.run.again() + store_option,
     };
     // Loads that are repeated and not kept have no number.
-    let is_kept = findings.id.bytes().all(|byte| byte.is_ascii_digit());
+    let is_kept = id.bytes().all(|byte| byte.is_ascii_digit());
     let mut texts = vec![match is_kept {
         false => format!("once more: `{again}`"),
         true => format!(
-            "more: `dyno report {} --full` has all of it, `--format csv` every trial, `--format json` everything · once \
-             more: `{again}`",
-            findings.id
+            "more: `dyno report {id} --full{store_option}` has all of it, `--format csv` every trial, `--format json` \
+             everything · once more: `{again}`"
         ),
     }];
     let label = &findings.history.label;

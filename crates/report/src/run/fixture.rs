@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 
 const EXPERIMENT: &str = r#"
 question = "Which of two answers, and how fast?"
-article = "Two servers (nobody, May 2011)"
+article = "Two servers (Author, May 2011)"
 subjects = ["quick", "evil", "absent"]
 workload = "echo-xml"
 load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = "0s", timeout = "5s" }
@@ -52,14 +52,13 @@ pub(crate) fn run() -> RunRecord {
             file("workloads/echo-xml.toml", WORKLOAD),
             file("experiments/history/two-2011.csv", HISTORY),
         ],
-        is_quick: false,
         seed: 7,
         began_unix_ms: 1_795_267_680_000,
         dyno: "0.1.0".into(),
         facts: vec![fact("cpu.model", "A CPU"), fact("kernel", "Linux 6.18")],
         entries: entries(),
         plan,
-        conformance: Vec::new(),
+        ..RunRecord::default()
     }
 }
 

@@ -10,13 +10,13 @@ use analysis::{
 };
 use lab::experiment::Point;
 use lab::figure::Unit;
+use units::count;
 
 use super::{Findings, conformance, results, trouble};
 use crate::document::{
     self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone,
 };
 use crate::held as pictures;
-use crate::units::count;
 use crate::written::Written;
 
 /// The columns of a plateau, and which go first where room is short.

@@ -56,6 +56,8 @@ pub struct Findings<'a> {
     pub(crate) experiment: Option<Experiment>,
     pub(crate) board: Board,
     pub(crate) fairness: Fairness,
+    /// ` --store FILE` where commands need it to find the run, else nothing.
+    pub(crate) store_option: String,
     /// What a file says was ordered, where only a file's figures are known.
     pub(crate) stated: Option<String>,
     /// Data that only a page needs is computed on demand.
@@ -89,6 +91,12 @@ impl<'a> Findings<'a> {
         }
     }
 
+    /// With what commands need to find the run's store.
+    #[must_use]
+    pub fn kept_where(self, store_option: String) -> Findings<'a> {
+        Findings { store_option, ..self }
+    }
+
     /// Figures that a file states, whose order is in words.
     pub(crate) fn stated(
         id: &str,
@@ -114,6 +122,7 @@ impl<'a> Findings<'a> {
             experiment: None,
             board,
             fairness: Fairness::of(run, trials),
+            store_option: String::new(),
             stated: None,
             details: OnceCell::new(),
             courses: OnceCell::new(),

@@ -105,14 +105,8 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
         let mut figures = pair.figures.iter();
         figures.find(|(of, _)| *of == figure).map_or(Err(Why::Missing), |(_, made)| *made)
     };
-    let unmeasured: Vec<&str> = [pair.a, pair.b]
-        .into_iter()
-        .filter(|row| row.measured() == 0)
-        .map(|row| findings.title(&row.subject))
-        .collect();
-    if !unmeasured.is_empty() {
-        let them = unmeasured.join(" and ");
-        return format!("{them} could not be measured: see \"{}\".", trouble::WRONG);
+    if let Some(says) = unmeasured(findings, [pair.a, pair.b]) {
+        return says;
     }
     let p99 = found(Figure::ResponseP99).ok();
     // What was offered is the schedule's: then the price of an answer is the servers' own.
@@ -150,6 +144,25 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
     match is_alike(&made) {
         true => format!("No difference is shown: {says}{beside}."),
         false => format!("{says}{beside}."),
+    }
+}
+
+/// The sides without a measurement: those whose trials went wrong, or else those that have had no trial yet.
+fn unmeasured(findings: &Findings<'_>, rows: [&Row; 2]) -> Option<String> {
+    let (untried, failed): (Vec<&Row>, Vec<&Row>) = rows
+        .into_iter()
+        .filter(|row| row.measured() == 0)
+        .partition(|row| row.unmeasured().is_empty());
+    let them = |rows: &[&Row]| {
+        let names: Vec<&str> = rows.iter().map(|row| findings.title(&row.subject)).collect();
+        names.join(" and ")
+    };
+    match (failed.is_empty(), untried.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(format!("No trial of {} has ended yet.", them(&untried))),
+        (false, _) => {
+            Some(format!("{} could not be measured: see \"{}\".", them(&failed), trouble::WRONG))
+        }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use analysis::{Placed, Row, Table, Verdict};
 use lab::figure::Figure;
+use units::count;
 
 use super::{Findings, conformance, words};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
-use crate::units::count;
 use crate::written::Written;
 
 /// Figures besides the throughput, and how soon each is left out where room is short.
@@ -111,7 +111,7 @@ fn notes(table: &Table) -> Vec<String> {
 
 fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let mut all = Columns::default();
-    if table.rows.iter().any(|row| 1 < row.measured()) {
+    if 1 < table.bests().len() && table.rows.iter().any(|row| 1 < row.measured()) {
         let meaning = "first to last place: the order within is not settled (Holm's correction over all pairs)";
         all.add(Column::new("rank", "rank", 8).left().folding().meaning(meaning), rank);
     }
@@ -146,10 +146,13 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     figures(&main[..answers], &mut all);
     all.add(Column::new("verdict", "verdict", 4).left().folding(), verdict);
     figures(&main[answers..], &mut all);
-    let column = Column::new("conformance", "conformance", 5).folding().explained();
-    all.add(column.meaning(conformance::MEANING), |shown| {
-        conformance::cell(findings, &shown.placed.row.subject)
-    });
+    // `dyno load` checks no rule of the RFCs.
+    if !findings.is_load() {
+        let column = Column::new("conformance", "conformance", 5).folding().explained();
+        all.add(column.meaning(conformance::MEANING), |shown| {
+            conformance::cell(findings, &shown.placed.row.subject)
+        });
+    }
     all.add(
         Column::new("rounds", "rounds", 9).folding().meaning("measured, of those planned"),
         |shown| rounds(shown.placed.row),

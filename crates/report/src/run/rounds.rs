@@ -1,10 +1,10 @@
 //! Why rows have no more rounds, where the number of rounds was determined by the data.
 
 use analysis::{Row, Stopped, WhyStopped};
+use units::percent;
 
 use super::Findings;
 use crate::document::{Block, Tone};
-use crate::units::percent;
 
 /// A sentence for each reason, and which intervals are still wide.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {

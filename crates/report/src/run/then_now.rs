@@ -2,11 +2,11 @@
 
 use analysis::{Cell as Pair, ThenNow, ThenNowRow};
 use lab::figure::Figure;
+use units::{chosen, digits};
 
 use super::{Findings, words};
 use crate::classic;
 use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
-use crate::units::{chosen, digits};
 use crate::written::Written;
 
 /// None if the experiment has no article's figures.

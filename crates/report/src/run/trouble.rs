@@ -3,12 +3,12 @@
 use analysis::{Doubt, Gravity, JudgedTrial, Reason, Remark, Row, Table};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
+use units::count;
 
 use super::{Findings, words};
 use crate::document::{Block, Entry, Paragraph, Tone};
 use crate::doubt;
 use crate::evidence;
-use crate::units::count;
 
 /// The headings under which reasons stand, by which sentences refer to them: a terminal has its answer at the end, and a
 /// page at the top.

@@ -7,9 +7,9 @@ use lab::figure::Figure;
 use lab::record::OutcomeKind;
 use lab::schedule::Schedule;
 use load::Rate;
+use units::{chosen, count, duration, percent};
 
 use crate::load::words::of_arrivals;
-use crate::units::{chosen, count, duration, percent};
 use crate::written;
 
 /// How a trial ended, as it reads after "not measured:".

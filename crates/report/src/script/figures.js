@@ -34,9 +34,9 @@ const point = (mark) => {
   tip.hidden = mark === null;
   if (mark === null) return;
   mark.classList.add("pointed");
-  const [who, ...rest] = mark.getAttribute("aria-label").split(": ");
+  const [subject, ...rest] = mark.getAttribute("aria-label").split(": ");
   const name = document.createElement("b");
-  name.textContent = who;
+  name.textContent = subject;
   tip.replaceChildren(name, document.createElement("br"), rest.join(": "));
   const at = mark.getBoundingClientRect();
   const { width, height } = tip.getBoundingClientRect();

@@ -146,7 +146,7 @@ const button = (says, act) => {
 };
 
 const copy = (table, text, made) => {
-  const told = (says) => {
+  const say = (says) => {
     made.textContent = says;
     setTimeout(() => { made.textContent = "copy as Markdown"; }, 2000);
   };
@@ -165,7 +165,7 @@ const copy = (table, text, made) => {
   };
   const clipboard = navigator.clipboard;
   if (!clipboard) return byHand();
-  clipboard.writeText(text).then(() => told("copied"), byHand);
+  clipboard.writeText(text).then(() => say("copied"), byHand);
 };
 
 for (const table of tables) {

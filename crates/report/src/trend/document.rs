@@ -3,6 +3,7 @@
 
 use analysis::{Leading, Verdict};
 use lab::figure::Unit;
+use units::counted;
 
 use super::{Change, Figures, RunFigures, Server};
 use crate::chart::{About, Curves, Panel, Series, Spot, Stand, Trust};
@@ -11,7 +12,6 @@ use crate::document::{
 };
 use crate::run::document::both;
 use crate::time::utc;
-use crate::units::counted;
 
 /// The runs of one experiment, oldest first.
 pub fn document(runs: &[RunFigures]) -> Document {

@@ -85,7 +85,7 @@ impl Findings<'_> {
         };
         RunFigures {
             id: self.id.clone(),
-            experiment: run.name.clone(),
+            experiment: run.group(),
             began_unix_ms: run.began_unix_ms,
             dyno: run.dyno.clone(),
             facts: run.facts.clone(),

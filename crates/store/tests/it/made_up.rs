@@ -95,7 +95,7 @@ pub(crate) fn run(trials: u32) -> RunRecord {
             Entry { name: "go".into(), skipped: Some("no `go`".into()), ..Entry::default() },
         ],
         plan: (0..trials).map(key).collect(),
-        conformance: Vec::new(),
+        ..RunRecord::default()
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 
 use load::{HoldWindow, Nanos, SECOND};
+use units::{count, nanos, rate};
 
 use super::picture::{self, Across};
 use super::screen::{beside, done};
 use report::paint::{Ink, Line};
-use report::units::{count, nanos, rate};
 
 /// What stays the same while connections are held.
 #[derive(Clone, Debug)]

@@ -19,8 +19,8 @@ pub use hold::HoldHeader;
 use machine::limits::thread_cpu_ns;
 use report::load::{RequestSummary, words};
 use report::paint::Line;
-use report::units::{count, nanos, rate};
 use screen::Header;
+use units::{count, nanos, rate};
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

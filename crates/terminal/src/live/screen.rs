@@ -1,11 +1,11 @@
 //! The live view as lines of text, for any size of terminal. Pure.
 
 use load::{Failure, Nanos, SECOND};
+use units::{count, nanos, percent, rate};
 
 use super::history::{History, Slot, Snapshot};
 use super::picture::{self, Across};
 use report::paint::{Ink, Line};
-use report::units::{count, nanos, percent, rate};
 
 /// What stays the same during the run.
 #[derive(Clone, Debug)]

@@ -1,13 +1,12 @@
 //! Processes: killed, interrupted, stopped, defective.
 
-use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
 use super::{Dice, is_orderly};
 use crate::lab_rig::{Lab, ORACLE, SHORT, until};
-use crate::rig::{Going, Rig};
+use crate::rig::Rig;
 
 const TRIALS: usize = 3;
 /// About the time that such a run takes.
@@ -95,14 +94,9 @@ pub(super) fn interrupted(dice: &mut Dice) -> &'static str {
 pub(super) fn stopped(dice: &mut Dice) -> &'static str {
     let rig = Rig::new();
     let pace = *dice.one(&[["-r", "2000"], ["-c", "8"]]);
-    let all = ["load", "{url}/hello", "-d", "2s", "--json", "--no-live"];
-    let going = Going::start(rig.command(&[&all[..], &pace].concat()));
-    until("the load has begun", || 100 < rig.requests());
-    sleep(dice.part(Duration::from_millis(300)));
-    going.signal(Signal::STOP);
-    sleep(Duration::from_millis(400) + dice.part(Duration::from_millis(400)));
-    going.signal(Signal::CONT);
-    let ran = going.end();
+    let all = ["load", "{url}/hello", "-d", "50s", "--json", "--no-live"];
+    let pause = Duration::from_millis(400) + dice.part(Duration::from_millis(400));
+    let ran = rig.dyno_stopped(&[&all[..], &pace].concat(), pause);
     is_orderly(&ran);
     let json = ran.json();
     assert_ne!(json["verdict"]["word"], "valid", "{pace:?}: {json:#}");

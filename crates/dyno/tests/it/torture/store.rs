@@ -62,53 +62,57 @@ pub(super) fn flipped(dice: &mut Dice) -> &'static str {
     }
 }
 
-/// A run at some moment, mostly between two trials or within one.
-fn under_way(lab: &Lab, dice: &mut Dice) -> Going {
+/// A run at some moment, mostly in the middle of its second trial, which does not go on before the gate is opened.
+struct UnderWay {
+    going: Going,
+    is_halfway: bool,
+}
+
+fn under_way(lab: Lab, dice: &mut Dice) -> (Lab, UnderWay) {
+    let is_halfway = dice.roll(3) != 0;
+    let lab = if is_halfway { lab.gated("a", 1) } else { lab };
     let mut going = lab.start(&["run", "x"]);
-    match dice.roll(3) {
-        0 => _ = going.ends_within(dice.part(WHOLE)),
-        _ => {
+    match is_halfway {
+        false => _ = going.ends_within(dice.part(WHOLE)),
+        true => {
             going.says("1/3 ");
             let _ = going.ends_within(dice.part(Duration::from_millis(150)));
         }
     }
-    going
+    (lab, UnderWay { going, is_halfway })
 }
 
 /// How a run must end whose store has just disappeared.
 #[track_caller]
-fn came_of(mut going: Going, was_there: bool) -> &'static str {
-    let has_ended = going.ends_within(Duration::ZERO);
-    let is_late = has_ended || going.heard.contains("3/3 ");
-    let ran = going.end();
+fn came_of(lab: &Lab, run: UnderWay) -> &'static str {
+    lab.open_gate();
+    let ran = run.going.end();
     is_orderly(&ran);
     if ran.stderr.contains("runs.sqlite: ") {
         let _ = ran.status(2);
         return "refused";
     }
-    assert!(is_late || !was_there, "it did not notice: {ran}");
+    assert!(!run.is_halfway, "it did not notice: {ran}");
     let _ = ran.measured();
-    if is_late { "after its last look" } else { "before its first look" }
+    "before its first look, or after its last"
 }
 
 pub(super) fn deleted(dice: &mut Dice) -> &'static str {
-    let lab = three();
-    let going = under_way(&lab, dice);
-    let was_there = lab.has(STORE);
+    let (lab, run) = under_way(three(), dice);
     for file in [STORE, WAL, SHM] {
         let _ = fs::remove_file(lab.root.join(file));
     }
-    came_of(going, was_there)
+    came_of(&lab, run)
 }
 
 pub(super) fn replaced(dice: &mut Dice) -> &'static str {
     let lab = three();
     let other = lab.root.join("other");
     fs::write(&other, &sound().bytes).unwrap();
-    let mut going = under_way(&lab, dice);
-    going.says("order ");
+    let (lab, mut run) = under_way(lab, dice);
+    run.going.says("order ");
     fs::rename(other, lab.root.join(STORE)).unwrap();
-    let came = came_of(going, true);
+    let came = came_of(&lab, run);
     assert!(fs::read(lab.root.join(STORE)).unwrap() == sound().bytes, "it was touched");
     assert_eq!(
         (lab.store().runs().unwrap().len(), lab.trials("1").len()),
@@ -165,7 +169,7 @@ pub(super) fn filled(dice: &mut Dice) -> &'static str {
     fs::remove_file(folder.join("filler")).unwrap();
     let ran = lab.dyno(&[&["run", "--resume"], &at[..]].concat());
     let is_nothing_left =
-        ran.stderr.contains("no run is unfinished") || ran.stderr.contains("is complete");
+        ran.stderr.contains("no run of an experiment is unfinished") || ran.stderr.contains("is complete");
     if !is_nothing_left {
         let _ = ran.measured();
     }

@@ -386,15 +386,51 @@ fn the_first_wrong_answers_are_kept_with_their_bytes() {
         (&wrong, false, false)
     );
 
-    // In two pieces: of the first answer only the end is at hand; the next ones are recorded from their beginning.
-    let cut = move |now: Nanos| {
-        let (head, rest) = wrong.split_at(10);
-        vec![(now + MILLI, Act::Send(head.to_vec())), (now + 2 * MILLI, Act::Send(rest.to_vec()))]
-    };
-    let tally = run.press(Simulated::new(at_once, cut));
+    let tally = run.press(Simulated::new(at_once, move |now| in_pieces(now, &wrong, 10)));
     let seen: Vec<(bool, usize)> =
         tally.evidence.iter().map(|kept| (kept.lacks_beginning, kept.received.len())).collect();
-    assert_eq!(seen, [(true, 32), (false, 42), (false, 42)]);
+    assert_eq!(seen, [(false, 42); 3], "in several reads, from the first answer on");
+}
+
+/// An answer that takes several reads, each of this many bytes at most.
+fn in_pieces(now: Nanos, bytes: &[u8], each: usize) -> Vec<(Nanos, Act)> {
+    let piece =
+        |(at, piece): (usize, &[u8])| (now + (1 + at as u64) * MILLI, Act::Send(piece.to_vec()));
+    bytes.chunks(each).enumerate().map(piece).collect()
+}
+
+#[test]
+fn of_a_long_wrong_answer_in_several_reads_the_beginning_is_kept() {
+    let mut long = b"HTTP/1.1 200 OK\r\nContent-Length: 6000\r\n\r\n".to_vec();
+    long.extend((0..6000_u32).map(|place| b'a' + (place % 26) as u8));
+    let run = Run { total: 3, ..closed(1) };
+    for (each, kept_len) in [(1_000, 2 << 10), (9_000, 4 << 10)] {
+        let long_again = long.clone();
+        let tally =
+            run.press(Simulated::new(at_once, move |now| in_pieces(now, &long_again, each)));
+        let kept = &tally.evidence[0];
+        assert!(kept.is_cut && !kept.lacks_beginning, "in pieces of {each}");
+        assert!(kept.received == long[..kept_len], "in pieces of {each}");
+    }
+}
+
+#[test]
+fn what_came_of_a_lost_answer_is_not_taken_for_the_next_one() {
+    let wrong = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nRuss".to_vec();
+    let mut count = 0;
+    let expected = wrong.clone();
+    let server = move |now: Nanos| {
+        count += 1;
+        match count {
+            1..=5 => {
+                vec![(now + MILLI, Act::Send(GOOD[..20].to_vec())), (now + 2 * MILLI, Act::Reset)]
+            }
+            _ => in_pieces(now, &wrong, 30),
+        }
+    };
+    let tally = Run { total: 6, ..closed(1) }.press(Simulated::new(at_once, server));
+    let last = tally.evidence.last().unwrap();
+    assert_eq!((last.seq, &last.received), (5, &expected));
 }
 
 #[test]

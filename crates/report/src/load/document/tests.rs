@@ -207,3 +207,21 @@ fn offered_sessions_are_said_as_the_requests_that_they_offer() {
         requests/s, half of them within 1.00 ms and 99 % within 1.00 ms."#]]
     .assert_eq(&lines.join("\n"));
 }
+
+#[test]
+fn correct_answers_outside_the_measured_time_are_told_apart_from_those_within() {
+    let text = shown(closed(), |recording| {
+        let total = &mut recording.total;
+        (total.correct, total.correct_inside, total.carried_in) = (20_000, 19_993, 3);
+    });
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = "measured 19,993 correct answers in 10.0 s, 3 of them to requests that were due before it; 10 more came \
+                after it, to requests that were due in it";
+    assert!(words.contains(says), "{text}");
+}
+
+#[test]
+fn where_nothing_was_due_no_share_of_it_is_shown() {
+    let text = shown(open(), |recording| recording.total = load::Tally::new(5 * SECOND));
+    assert!(text.contains("on time     no request was due in the measured time\n"), "{text}");
+}

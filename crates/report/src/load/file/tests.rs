@@ -106,7 +106,7 @@ fn what_is_no_load_is_refused_with_the_reason() {
         ("{}", "it has no `schema`"),
         ("{\"schema\":\"dyno.run/2\"}", "`dyno.run/2`"),
         ("{\"schema\":\"\\u001b[31m\"}", "`\\u{1b}[31m`"),
-        ("{\"schema\":\"dyno.load/2\"}", "missing field"),
+        ("{\"schema\":\"dyno.load/2\"}", "the key `verdict` is missing"),
         (&loads(&[]), "no load in it"),
         (&loads(&[&whole, &scheduled]), "not of one kind"),
         (&whole.replace("\"valid\"", "\"good\""), "its verdict is none"),

@@ -2,10 +2,10 @@
 
 use analysis::OnTime;
 use load::Section;
+use units::seconds;
 
 use crate::json::{DistributionJson, json_type};
 use crate::load::Queue;
-use crate::units::seconds;
 
 json_type! {
     /// Whether the server kept up.

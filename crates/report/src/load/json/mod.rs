@@ -6,9 +6,10 @@ mod windows;
 
 use std::collections::BTreeMap;
 
+use units::seconds;
+
 use crate::evidence::EvidenceJson;
 use crate::json::{DistributionJson, json_type, written};
-use crate::units::seconds;
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
     on_time, throughput_per_s,

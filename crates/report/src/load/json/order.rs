@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use load::{Arrivals, Load, Spin};
+use requests::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::json::json_type;
-use crate::load::{FinishedLoad, RequestFile, RequestFileKind, RequestOrder, RequestSource, words};
+use crate::load::{FinishedLoad, words};
 
 json_type! {
     /// What was requested.

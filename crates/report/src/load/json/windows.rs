@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use load::{Nanos, Window};
+use units::seconds;
 
 use crate::json::{encoded, json_type};
-use crate::units::seconds;
 
 json_type! {
     /// A part of the run.

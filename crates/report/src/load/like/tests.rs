@@ -49,6 +49,18 @@ fn wrk_s_shape_has_dyno_s_numbers() {
 }
 
 #[test]
+fn a_length_that_is_no_whole_number_of_seconds_has_two_digits_as_wrk_s_others_have() {
+    for (ns, shown) in [(1_060_120_904, "1.06s"), (325_338_239, "325.34ms"), (2_000_000_000, "2s")]
+    {
+        let mut run = run();
+        run.order.stop.duration = None;
+        run.recording.measured_until = run.recording.measured_from + ns;
+        let text = text(&run, Tool::Wrk { has_latency: false });
+        assert!(text.starts_with(&format!("Running {shown} test @ ")), "{text}");
+    }
+}
+
+#[test]
 fn hey_s_shape_has_dyno_s_numbers() {
     expect![[r#"
 

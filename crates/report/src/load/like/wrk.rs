@@ -105,11 +105,12 @@ fn padded(text: &str, width: usize) -> String {
     format!("{:>1$}{2}", text, width - (2 - letters), " ".repeat(2 - letters))
 }
 
-/// `10s`, `2m`
+/// `10s`, `2m`; `1.06s` where it is no whole number of seconds.
 fn whole_time(seconds: f64) -> String {
     match seconds {
         seconds if 60.0 <= seconds && seconds % 60.0 == 0.0 => format!("{}m", seconds / 60.0),
-        seconds => format!("{seconds}s"),
+        seconds if seconds.fract() == 0.0 => format!("{seconds}s"),
+        seconds => time(seconds * 1e9),
     }
 }
 

@@ -4,10 +4,10 @@ use analysis::{Gate, GateAnswer, Gated, Unsure};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::count;
 
 use super::document::{because, bracket};
 use super::{Compared, conformance};
-use crate::units::count;
 
 /// The answer first, then its reasons: one sentence each.
 pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {

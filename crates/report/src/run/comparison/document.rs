@@ -293,7 +293,7 @@ fn more(compared: &Compared<'_>) -> Option<String> {
     let needs: Vec<String> = analysis::COMPARED.into_iter().filter_map(needs).collect();
     (!needs.is_empty()).then(|| {
         format!(
-            "to find a difference of 5 % four times in five, so many more rounds of each side are needed: {}",
+            "so many more rounds of each side would show a true difference of 5 % with a probability of 80 %: {}",
             needs.join(" · ")
         )
     })

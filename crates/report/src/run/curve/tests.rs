@@ -52,6 +52,22 @@ fn curves_have_letters_for_points_and_dots_between_them() {
 }
 
 #[test]
+fn an_invalid_value_has_a_mark_beside_its_letter() {
+    let nothing = |_: &mut RunRecord, trials: &mut Vec<TrialRecord>| {
+        let is_last =
+            |key: &lab::record::TrialKey| key.subject == "evil" && 150.0 < key.point.value();
+        for trial in trials.iter_mut().filter(|trial| is_last(&trial.key)) {
+            let Some(loaded) = &mut trial.loaded else { continue };
+            let total = &mut loaded.recording.total;
+            (total.correct, total.correct_inside, total.answered) = (0, 0, 0);
+        }
+    };
+    let text = drawn(nothing, 80, Glyphs::Unicode);
+    assert!(text.lines().any(|line| line.ends_with("!b")), "{text}");
+    assert!(text.contains("small letters: in doubt") && text.ends_with("! invalid\n"), "{text}");
+}
+
+#[test]
 fn the_same_in_40_columns_of_plain_letters() {
     expect![[r#"
         echo-xml: throughput/s and p99 against …

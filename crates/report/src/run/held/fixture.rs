@@ -66,14 +66,13 @@ pub(crate) fn run(rounds: u32) -> RunRecord {
             file("workloads/wspoll.toml", WORKLOAD),
             file("subjects/quick/subject.toml", "probe = \"beam\""),
         ],
-        is_quick: false,
         seed: 7,
         began_unix_ms: 1_795_267_680_000,
         dyno: "0.1.0".into(),
         facts: vec![Fact { name: "kernel".into(), value: "Linux 6.18".into() }],
         entries: SUBJECTS.iter().map(entry).collect(),
         plan,
-        conformance: Vec::new(),
+        ..RunRecord::default()
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use analysis::{Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps};
 use lab::experiment::{Experiment, Shape};
 use lab::figure::Unit;
+use units::{count, duration};
 
 use super::super::words;
 use super::shown_in;
-use crate::units::{count, duration};
 use crate::written::number;
 
 /// How often it was measured.

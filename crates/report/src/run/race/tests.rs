@@ -89,10 +89,19 @@ fn a_race_fails_with_a_side_and_cannot_tell_without_one() {
     trials.retain(|trial| trial.outcome.kind != keep || trial.key.subject == "quick");
     assert_eq!(race(&trials), RaceOutcome::CannotTell);
     assert_eq!(race(&[]), RaceOutcome::CannotTell);
-    let findings = Findings::of(&7, &run, &[], Vec::new(), None);
-    assert!(
-        sentences(&findings).concat().contains("could not be measured"),
-        "{:?}",
-        sentences(&findings)
-    );
+}
+
+#[test]
+fn a_side_that_went_wrong_and_one_that_was_not_tried_are_told_apart() {
+    let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    let says = |trials: &[TrialRecord]| {
+        let findings = Findings::of(&7, &run, trials, Vec::new(), None);
+        (sentences(&findings).concat(), trouble::failures(&findings).is_empty())
+    };
+    assert_eq!(says(&[]), ("No trial of Quick and Other has ended yet.".into(), true));
+    trials.retain(|trial| trial.key.subject == "quick");
+    assert_eq!(says(&trials[..1]), ("No trial of Other has ended yet.".into(), true));
+    trials[0].outcome.kind = OutcomeKind::Died;
+    let wrong = ("Quick could not be measured: see \"What went wrong\".".into(), false);
+    assert_eq!(says(&trials[..1]), wrong);
 }

@@ -21,7 +21,7 @@ const DRAIN: u64 = 30;
 
 const EXPERIMENT: &str = r#"
 question = "What does a held connection cost Costly and Thrifty?"
-article = "Costly vs. Thrifty (nobody, 2013)"
+article = "Costly vs. Thrifty (Author, 2013)"
 subjects = ["costly", "thrifty", "oracle"]
 workload = ["poll", "wspoll"]
 history = "ramps-2013.csv"

@@ -16,7 +16,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
     expect![[r#"
         **Which of two answers, and how fast?** (two · run 7 · 2026-11-21 13:28 UTC)
 
-        After: Two servers (nobody, May 2011)
+        After: Two servers (Author, May 2011)
 
         Under the promise (p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time): Quick holds every rate up to 2,000 requests/s; Evil ␛\[31m (in doubt) holds no rate that was tried; the lowest is 1,000 requests/s (a round failed).
 

@@ -13,7 +13,7 @@ fn the_same_in_80_columns() {
         &expect![[r#"
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
-            After: Two servers (nobody, May 2011)
+            After: Two servers (Author, May 2011)
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000
             sessions a trial, no warm-up, time-out 5 s; 2 rounds
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
@@ -161,7 +161,7 @@ fn one_place_is_one_line_each() {
         &expect![[r#"
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
-            After: Two servers (nobody, May 2011)
+            After: Two servers (Author, May 2011)
             quick: times and rounds were shrunk; good for a look, not to be quoted
             experiments/history/two-2011.csv: no project is here to look for it
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 100 sessions a trial, no
@@ -249,7 +249,7 @@ fn a_run_without_a_trial_says_so() {
         &expect![[r#"
             two · run 7 · 2026-11-21 13:28 UTC
             Which of two answers, and how fast?
-            After: Two servers (nobody, May 2011)
+            After: Two servers (Author, May 2011)
             0 of 8 trials: the run is not finished; `dyno run --resume 7` goes on
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no
             warm-up, time-out 5 s; 2 rounds

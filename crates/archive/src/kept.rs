@@ -1,0 +1,162 @@
+//! What a store has kept of a run, and two runs or two of its subjects to compare.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use analysis::Gate;
+use campaign::project::Project;
+use lab::Refusal;
+use lab::record::{RunRecord, TrialRecord};
+use report::run::{Compared, Findings, Side, place};
+use store::{Damage, Extent, Kept, RunId, RunSummary, Store};
+
+/// The store that a flag names, or else the one of the project; and the project, if it can be read.
+pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refusal> {
+    let project = Project::find();
+    let path = match (flag, &project) {
+        (Some(path), _) => path.to_path_buf(),
+        (None, Ok(project)) => project.store_path(),
+        (None, Err(refusal)) => return Err(refusal.clone()),
+    };
+    match path.is_file() {
+        true => Ok((project.ok(), path)),
+        false => Err(nothing_kept(&path)),
+    }
+}
+
+/// A store without a run.
+pub fn nothing_kept(path: &Path) -> Refusal {
+    let with = match Project::store_option(path).trim() {
+        "" => String::new(),
+        option => format!(", with `{option}`"),
+    };
+    Refusal::new(format!(
+        "{}: no run has been kept here; `dyno run EXPERIMENT`, `dyno race` and `dyno load --keep` keep one{with}",
+        path.display()
+    ))
+}
+
+type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
+
+/// A run, its whole trials, and a sentence for each that is damaged.
+pub fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
+    let run = store.run(id)?;
+    let (mut trials, mut damaged) = (Vec::new(), Vec::new());
+    for kept in store.trials(id, Extent::Whole)? {
+        match kept {
+            Kept::Whole(trial) => trials.push(*trial),
+            Kept::Damaged(Damage { number, says }) => {
+                let key = run.plan.iter().find(|key| key.number == number);
+                let whose = key.map_or(String::new(), |key| {
+                    format!(" ({}, {} at {})", key.subject, key.workload, place(&run, key.point))
+                });
+                damaged.push(format!("trial {number}{whose}: {says}"));
+            }
+        }
+    }
+    Ok((run, trials, damaged))
+}
+
+/// What is found in a run, with the commands that show it again.
+pub fn findings<'t>(
+    store: &Store,
+    id: RunId,
+    (run, trials, damaged): &'t Loaded,
+    root: Option<&Path>,
+) -> Findings<'t> {
+    let found = Findings::of(&id, run, trials, damaged.clone(), root);
+    found.kept_where(Project::store_option(store.path()))
+}
+
+/// The runs of which this is one repetition, oldest first: those with trials whose own rows are not damaged.
+pub fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
+    let group = store.run(id)?.group();
+    let mut runs = store.runs()?;
+    runs.retain(|run| run.group == group && run.damage.is_none() && 0 < run.kept);
+    runs.sort_by_key(|run| run.id);
+    Ok(runs)
+}
+
+/// What one argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    pub run: RunId,
+    pub subject: Option<String>,
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            None => write!(f, "{}", self.run),
+            Some(subject) => write!(f, "{}:{subject}", self.run),
+        }
+    }
+}
+
+/// Either both are whole runs, or both subjects; and they are not the same.
+pub fn differ(a: &Named, b: &Named) -> Result<(), Refusal> {
+    if a.subject.is_some() != b.subject.is_some() {
+        return Err(Refusal::new(format!(
+            "`{a}` and `{b}`: one names a subject and the other a whole run; name two runs, or RUN:SUBJECT twice"
+        )));
+    }
+    if a == b {
+        return Err(Refusal::new("A and B are the same: there is nothing to compare; name two"));
+    }
+    Ok(())
+}
+
+pub fn named(text: &str) -> Result<Named, Refusal> {
+    match text.split_once(':') {
+        None => Ok(Named { run: number(text)?, subject: None }),
+        Some((run, subject)) => Ok(Named { run: number(run)?, subject: Some(subject.into()) }),
+    }
+}
+
+pub fn number(text: &str) -> Result<RunId, Refusal> {
+    text.parse().map_err(|error: store::RunIdError| {
+        Refusal::new(format!("{error}; two subjects of one run are `--run RUN SUBJECT SUBJECT`"))
+    })
+}
+
+/// Both sides as they were kept, matched; refused if they do not match.
+pub fn compared<T>(
+    store: &Store,
+    a: &Named,
+    b: &Named,
+    gate: Gate,
+    then: impl FnOnce(&Compared<'_>) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let (a_loaded, b_loaded) = (load(store, a)?, load(store, b)?);
+    if a.subject.is_none() && a_loaded.0.name != b_loaded.0.name {
+        return Err(Refusal::new(format!(
+            "run {} is of `{}`, run {} of `{}`: their rows do not match; compare two runs of one experiment, or \
+             two subjects as RUN:SUBJECT RUN:SUBJECT",
+            a.run, a_loaded.0.name, b.run, b_loaded.0.name
+        )));
+    }
+    let a_found = findings(store, a.run, &a_loaded, None);
+    let b_found = findings(store, b.run, &b_loaded, None);
+    then(&Compared::of(
+        Side { findings: &a_found, subject: a.subject.as_deref() },
+        Side { findings: &b_found, subject: b.subject.as_deref() },
+        gate,
+    ))
+}
+
+/// A run as it was kept, which must have the requested subject.
+fn load(store: &Store, side: &Named) -> Result<Loaded, Refusal> {
+    let loaded = kept(store, side.run)?;
+    if let Some(subject) = &side.subject {
+        let entries: Vec<&str> = loaded.0.entries.iter().map(|entry| entry.name.as_str()).collect();
+        if !entries.contains(&subject.as_str()) {
+            return Err(Refusal::new(format!(
+                "run {} has no subject `{}`; it has {}",
+                side.run,
+                subject.escape_debug(),
+                entries.join(", ")
+            )));
+        }
+    }
+    Ok(loaded)
+}

@@ -1,0 +1,266 @@
+//! The answers of `dyno view`: each time from the store, so that a run under way shows what is kept so far.
+
+mod frame;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use analysis::Gate;
+use host::{Request, Response, Status};
+use lab::Refusal;
+use report::markup::{Markup, markup};
+use store::{RunEnd, RunId, RunSummary, Store};
+
+use crate::kept::{alike, compared, differ, findings, kept, named};
+use frame::framed;
+use report::index::{self, IndexRow};
+use report::render::{Format, Screen, html};
+use report::run::{self, Brief, Findings, Glyphs};
+use report::trend::{self, RunFigures};
+
+/// One store, looked at.
+pub struct View {
+    store: PathBuf,
+    /// The project in which published figures are looked for that a run has not kept.
+    root: Option<PathBuf>,
+    /// A page takes a CPU for a while: one at a time, so that many requests take no more than one. The holder of the
+    /// lock has the known results of each run, by its number of kept trials.
+    turn: Mutex<Known>,
+}
+
+type Known = HashMap<(RunId, u64), Analysed>;
+
+/// What is known of a run.
+#[derive(Clone)]
+struct Analysed {
+    brief: Brief,
+    figures: RunFigures,
+}
+
+/// A page takes no longer than this to analyse runs; the remaining ones are left for the next request.
+const LOOKING: Duration = Duration::from_secs(2);
+/// More runs than these are not listed at once.
+const LISTED: usize = 300;
+/// A trend shows no more runs than these, the newest.
+const FOLLOWED: usize = 100;
+
+impl View {
+    pub fn new(store: PathBuf, root: Option<PathBuf>) -> View {
+        View { store, root, turn: Mutex::default() }
+    }
+
+    pub fn answer(&self, question: &Request) -> Response {
+        let mut known = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = match question.path.as_str() {
+            "/" => self.index(question.value("q").unwrap_or_default(), &mut known),
+            "/style.css" => {
+                let style = report::style() + include_str!("view.css");
+                Ok(Response::of(Status::Ok, "text/css; charset=utf-8", style))
+            }
+            "/local-time.js" => {
+                let script = include_str!("local_time.js");
+                Ok(Response::of(Status::Ok, "text/javascript; charset=utf-8", script))
+            }
+            "/compare" => self.compared(question),
+            path => match (path.strip_prefix("/run/"), path.strip_prefix("/trend/")) {
+                (Some(run), _) => self.run(run, question.value("workload")),
+                (None, Some(run)) => self.trend(run, &mut known),
+                (None, None) => Ok(nothing("There is no such page.")),
+            },
+        };
+        answer.unwrap_or_else(|refusal| message(Status::Failed, &refusal.to_string()))
+    }
+
+    fn open(&self) -> Result<Store, Refusal> {
+        Store::open_to_read(&self.store).map_err(Refusal::from)
+    }
+
+    fn index(&self, search: &str, known: &mut Known) -> Result<Response, Refusal> {
+        let store = self.open()?;
+        let until = Instant::now() + LOOKING;
+        let mut runs = store.runs()?;
+        runs.sort_by_key(|run| std::cmp::Reverse(run.id));
+        let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
+        for run in runs.iter().filter(|run| run.damage.is_none() && 0 < run.kept) {
+            *alike.entry(&run.group).or_default() += 1;
+        }
+        let records: Vec<_> = runs.iter().map(|run| store.run(run.id).ok()).collect();
+        let rows = runs.iter().zip(&records).map(|(run, record)| IndexRow {
+            id: run.id.to_string(),
+            experiment: &run.name,
+            began_unix_ms: run.began_unix_ms,
+            is_quick: run.is_quick,
+            planned: run.planned,
+            kept: run.kept,
+            unfinished: match run.ended {
+                Some((_, RunEnd::Done)) => None,
+                Some((_, RunEnd::Interrupted)) => Some("interrupted"),
+                None => Some("under way, or killed"),
+            },
+            damage: run.damage.as_deref(),
+            record: record.as_ref(),
+            alike: alike.get(run.group.as_str()).copied().unwrap_or_default(),
+            brief: None,
+        });
+        let (mut shown, mut more) = (Vec::new(), 0);
+        for (row, run) in rows.zip(&runs).filter(|(row, _)| row.has(search)) {
+            match shown.len() < LISTED {
+                true => {
+                    let brief = self.analysed(&store, run, known, until).map(|found| found.brief);
+                    shown.push(IndexRow { brief, ..row });
+                }
+                false => more += 1,
+            }
+        }
+        let body = index::body(search, &shown, more, runs.len());
+        Ok(framed(Status::Ok, "Runs", &body))
+    }
+
+    /// Analyses a run unless its result is known; None if it cannot be read, or time is up.
+    fn analysed(
+        &self,
+        store: &Store,
+        run: &RunSummary,
+        known: &mut Known,
+        until: Instant,
+    ) -> Option<Analysed> {
+        let key = (run.id, u64::from(run.kept));
+        if let Some(found) = known.get(&key) {
+            return Some(found.clone());
+        }
+        if run.damage.is_some() || until < Instant::now() {
+            return None;
+        }
+        let loaded = kept(store, run.id).ok()?;
+        let found = findings(store, run.id, &loaded, self.root.as_deref());
+        let analysed = Analysed { brief: found.brief(), figures: found.figures() };
+        // What it was with fewer trials is not needed any more.
+        known.retain(|(id, _), _| *id != run.id);
+        known.insert(key, analysed.clone());
+        Some(analysed)
+    }
+
+    /// All runs of the experiment of which this is one.
+    fn trend(&self, asked: &str, known: &mut Known) -> Result<Response, Refusal> {
+        let store = self.open()?;
+        let Some(id) = known_run(&store, asked)? else {
+            return Ok(nothing(&format!("There is no run {asked}.")));
+        };
+        let mut runs = alike(&store, id)?;
+        let all = runs.len();
+        runs.reverse();
+        runs.truncate(FOLLOWED);
+        let until = Instant::now() + LOOKING;
+        let look = |run: &RunSummary| {
+            Some((run.id.to_string(), self.analysed(&store, run, known, until)?.figures))
+        };
+        let mut found: Vec<(String, RunFigures)> = runs.iter().filter_map(look).collect();
+        found.reverse();
+        let (ids, figures): (Vec<String>, Vec<RunFigures>) = found.into_iter().unzip();
+        let document = trend::document(&figures);
+        let body = index::trend(&document, &ids, all - ids.len());
+        Ok(framed(Status::Ok, &document.title, &body))
+    }
+
+    /// `7`, or `7.csv`; as a chart, that of a workload, or the first.
+    fn run(&self, asked: &str, workload: Option<&str>) -> Result<Response, Refusal> {
+        let digits = asked.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, ending) = asked.split_at(digits);
+        let format = match ending.strip_prefix('.') {
+            None => Some(Format::Html).filter(|_| ending.is_empty()),
+            Some(ending) => Format::ALL.into_iter().find(|format| format.ending() == ending),
+        };
+        let store = self.open()?;
+        let (Some(id), Some(format)) = (known_run(&store, number)?, format) else {
+            return Ok(nothing(&format!("There is no run {asked}.")));
+        };
+        let loaded = kept(&store, id)?;
+        shaped(&findings(&store, id, &loaded, self.root.as_deref()), format, workload)
+    }
+
+    /// Two sides, named as on the command line: a title, and the page's body.
+    fn sides(&self, a: &str, b: &str) -> Result<(String, Markup), Refusal> {
+        let (a, b) = (named(a)?, named(b)?);
+        differ(&a, &b)?;
+        let (document, title) = compared(&self.open()?, &a, &b, Gate::default(), |compared| {
+            let document = compared.document();
+            Ok((html::document(&document), document.title))
+        })?;
+        let links = [("A", &a), ("B", &b)].map(|(name, side)| {
+            markup!(" <a href=\"/run/{0}\">{1}: run {0}</a>", side.run.to_string(), name)
+        });
+        let links: Markup = links.into_iter().collect();
+        Ok((title, markup!("<p>{}</p>\n{}", links, document)))
+    }
+
+    fn compared(&self, question: &Request) -> Result<Response, Refusal> {
+        let [a, b] = ["a", "b"].map(|side| question.value(side).unwrap_or_default().trim());
+        let form = index::comparing(a, b);
+        if a.is_empty() || b.is_empty() {
+            return Ok(message_with(Status::Ok, "Name two runs, or two subjects.", &form));
+        }
+        match self.sides(a, b) {
+            Ok((title, part)) => {
+                let body = markup!("<h1>{}</h1>\n{}{}", title, part, form);
+                Ok(framed(Status::Ok, "Compared", &body))
+            }
+            Err(refusal) => Ok(message_with(Status::NotFound, &refusal.to_string(), &form)),
+        }
+    }
+}
+
+/// The number of a run, if the store has that run.
+fn known_run(store: &Store, number: &str) -> Result<Option<RunId>, Refusal> {
+    let runs = store.runs()?;
+    let id = number.parse::<RunId>().ok();
+    Ok(id.filter(|id| runs.iter().any(|run| run.id == *id)))
+}
+
+/// The width of a text that is not shown on a terminal.
+const TEXT_WIDTH: usize = 120;
+
+/// The run's page is the one that `dyno report` writes, byte by byte; its policy is the one that it declares.
+fn shaped(
+    found: &Findings<'_>,
+    format: Format,
+    workload: Option<&str>,
+) -> Result<Response, Refusal> {
+    let screen = Screen { width: TEXT_WIDTH, is_coloured: false, is_full: true };
+    let text = match (format, workload) {
+        (Format::Svg, Some(workload)) => match report::svg(found, workload, report::Theme::Auto) {
+            Some(svg) => svg,
+            None => return Ok(nothing("This run has no such chart.")),
+        },
+        _ => match run::rendered(found, format, (screen, Glyphs::Unicode)) {
+            Ok(text) => text,
+            Err(says) if format == Format::Svg => return Ok(nothing(&says)),
+            Err(says) => return Err(Refusal::new(says)),
+        },
+    };
+    Ok(match format {
+        Format::Html => {
+            let policy = frame::policy_of(&text).to_string();
+            Response::page(Status::Ok, &policy, text)
+        }
+        _ => Response::of(Status::Ok, format.media_type(), text).saved_as(format!(
+            "run-{}.{}",
+            found.id,
+            format.ending()
+        )),
+    })
+}
+
+fn nothing(says: &str) -> Response {
+    message(Status::NotFound, says)
+}
+
+fn message(status: Status, says: &str) -> Response {
+    message_with(status, says, &Markup::default())
+}
+
+/// A sentence, which may contain user input, and some of our own markup after it.
+fn message_with(status: Status, says: &str, behind: &Markup) -> Response {
+    framed(status, "dyno", &markup!("<p class=\"lede\">{}</p>\n{}", says, behind))
+}

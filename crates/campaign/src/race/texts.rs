@@ -1,0 +1,363 @@
+//! A race as the texts of an experiment, a workload and a manifest for each side, which the lab's own readers read, so
+//! that whatever shows a run can show a race. Loads that are kept have an experiment and a workload likewise.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use lab::Refusal;
+use lab::amounts;
+use lab::experiment::Experiment;
+use lab::source_file::SourceFile;
+use lab::subject::Subject;
+use lab::workload::Workload;
+use load::{Arrivals, Load, Rate};
+use wire::{BodyRule, StatusRule};
+
+use super::label::Label;
+
+/// How long a trial loads, where nothing else ends it.
+pub const USUAL: Duration = Duration::from_secs(3);
+
+/// What the run, its experiment and its workload are called.
+pub const NAME: &str = "race";
+
+/// The same of loads that are kept or repeated.
+pub const LOAD: &str = "load";
+
+/// How it is called in a refusal.
+pub fn called(name: &str) -> &'static str {
+    if name == NAME { "a race" } else { "a load that is kept or repeated" }
+}
+
+/// How long, how often, and under which conditions.
+pub struct Course {
+    /// `race` or `load`.
+    pub name: &'static str,
+    pub question: String,
+    /// None where `total` or the steps of the rate end a trial.
+    pub duration: Option<Duration>,
+    pub total: Option<u64>,
+    pub warmup: Duration,
+    pub timeout: Duration,
+    pub keep_alive: bool,
+    pub rounds: Option<u64>,
+    pub until_percent: Option<f64>,
+    pub limit: Option<Duration>,
+    pub isolate: bool,
+    pub check: bool,
+    pub seed: u64,
+    /// How long the load stays with one side; none where whole trials follow one another.
+    pub slices: Option<Duration>,
+}
+
+/// The experiment.
+pub fn experiment(
+    labels: &[Label],
+    workload: &str,
+    load: &Load,
+    course: &Course,
+) -> Result<Experiment, Refusal> {
+    let names: Vec<String> = labels.iter().map(|label| quoted(&label.name)).collect();
+    // Short trials need no long rest.
+    let pause = (course.duration.unwrap_or(USUAL) / 6).min(Duration::from_millis(500));
+    let mut trials = vec![
+        format!("seed = {}", course.seed),
+        format!("pause = {}", time(pause)),
+        "ceiling = false".into(),
+        format!("check = {}", course.check),
+    ];
+    trials.extend(course.slices.map(|length| format!("slices = {}", time(length))));
+    trials.extend(course.rounds.map(|rounds| format!("repeat = {rounds}")));
+    trials.extend(course.until_percent.map(|percent| format!("until = \"±{percent}%\"")));
+    trials.extend(course.limit.map(|limit| format!("limit = {}", time(limit))));
+    let mut loads = vec![of_load(load, called(course.name))?];
+    loads.extend(course.duration.map(|duration| format!("duration = {}", time(duration))));
+    loads.extend(course.total.map(|total| format!("total = {total}")));
+    let text = format!(
+        "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nwarmup = {}\ntimeout = {}\nkeep_alive = {}\n\n\
+         [conditions]\nisolate = {}\n\n[trials]\n{}\n",
+        quoted(&course.question),
+        names.join(", "),
+        quoted(workload),
+        loads.join("\n"),
+        time(course.warmup),
+        time(course.timeout),
+        course.keep_alive,
+        course.isolate,
+        trials.join("\n"),
+    );
+    let source = SourceFile { name: format!("experiments/{}.toml", course.name), text };
+    Experiment::parse(course.name, source).map_err(|error| Refusal::new(error.says()))
+}
+
+fn of_load(load: &Load, what: &str) -> Result<String, Refusal> {
+    let number = |rate: &Rate| rate.as_f64().to_string();
+    Ok(match load {
+        Load::Closed { connections } => format!("closed = {{ connections = {connections} }}"),
+        Load::Open { arrivals, connections, max_connections } => {
+            let (rate, law) = match arrivals {
+                Arrivals::Constant(rate) => (number(rate), "constant"),
+                Arrivals::Poisson(rate) => (number(rate), "poisson"),
+                Arrivals::Ramp { from, to, .. } => {
+                    (format!("\"{}..{}\"", number(from), number(to)), "constant")
+                }
+                Arrivals::Steps(steps) => {
+                    let step = |(rate, length): &(Rate, Duration)| {
+                        format!("{}:{}", number(rate), amounts::written(*length))
+                    };
+                    let steps: Vec<String> = steps.iter().map(step).collect();
+                    (format!("\"{}\"", steps.join(",")), "constant")
+                }
+                Arrivals::Listed(_) => {
+                    let says =
+                        format!("--arrivals: {what} has no list of times; give a rate with -r");
+                    return Err(Refusal::new(says));
+                }
+            };
+            format!(
+                "open = {{ rate = {rate}, arrivals = \"{law}\", connections = {connections}, max_connections = \
+                 {max_connections} }}"
+            )
+        }
+        Load::Sessions { arrivals: Arrivals::Constant(rate), calls, max_connections } => format!(
+            "sessions = {{ rate = {}, calls = {calls}, max_connections = {max_connections} }}",
+            rate.as_f64()
+        ),
+        Load::Sessions { .. } => {
+            return Err(Refusal::new(format!(
+                "--arrivals: sessions of {what} begin evenly; leave it out"
+            )));
+        }
+    })
+}
+
+/// A request, and what its answer must have.
+pub struct StatedRequest {
+    pub method: String,
+    pub target: String,
+    pub fields: Vec<(String, String)>,
+    pub send: String,
+    pub status: Option<StatusRule>,
+    pub answer_fields: Vec<(String, String)>,
+    pub body: ExpectedBody,
+}
+
+/// An expected body, as text where it is one.
+pub enum ExpectedBody {
+    Any,
+    Text(String),
+    Length(u64),
+    Sha256([u8; 32]),
+}
+
+impl ExpectedBody {
+    /// Of a rule; the bytes of a file that is no text, or in which braces would be filled, are expected by their hash.
+    pub fn of(rule: &BodyRule, written: Option<&str>) -> ExpectedBody {
+        match rule {
+            BodyRule::Any => ExpectedBody::Any,
+            BodyRule::Length(length) => ExpectedBody::Length(*length),
+            BodyRule::Sha256(digest) => ExpectedBody::Sha256(*digest),
+            BodyRule::Exactly(template) => match written.filter(|text| !text.starts_with('@')) {
+                Some(text) => ExpectedBody::Text(text.strip_prefix("text:").unwrap_or(text).into()),
+                None => {
+                    let bytes = template.constant().unwrap_or_default();
+                    ExpectedBody::Sha256(wire::sha256(bytes))
+                }
+            },
+        }
+    }
+}
+
+/// The workload.
+pub fn workload(name: &str, stated: &StatedRequest) -> Result<Workload, Refusal> {
+    let StatedRequest { method, target, .. } = stated;
+    let what = called(name);
+    let mut text = format!("title = {}\n\n[[ask]]\n", quoted(&format!("{method} {target}")));
+    text += &format!("request = {}\n", quoted(&format!("{method} {target} HTTP/1.1")));
+    text += &table("send_header", &stated.fields, what)?;
+    if !stated.send.is_empty() {
+        text += &format!("send = {}\n", quoted(&stated.send));
+    }
+    text += &match stated.status {
+        None | Some(StatusRule::Success) => String::new(),
+        Some(StatusRule::Any) => "status = \"any\"\n".into(),
+        Some(StatusRule::Exactly(status)) => format!("status = {status}\n"),
+    };
+    text += &table("header", &stated.answer_fields, what)?;
+    text += &match &stated.body {
+        ExpectedBody::Any => String::new(),
+        ExpectedBody::Text(body) => format!("body = {}\n", quoted(body)),
+        ExpectedBody::Length(length) => format!("body_length = {length}\n"),
+        ExpectedBody::Sha256(digest) => {
+            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("body_sha256 = \"{hex}\"\n")
+        }
+    };
+    let source = SourceFile { name: format!("workloads/{name}.toml"), text };
+    Workload::parse(name, source).map_err(|error| Refusal::new(error.says()))
+}
+
+fn table(key: &str, fields: &[(String, String)], what: &str) -> Result<String, Refusal> {
+    if fields.is_empty() {
+        return Ok(String::new());
+    }
+    let twice = (1..fields.len())
+        .find(|&at| fields[..at].iter().any(|other| other.0.eq_ignore_ascii_case(&fields[at].0)));
+    if let Some(at) = twice {
+        let name = fields[at].0.escape_debug();
+        return Err(Refusal::new(format!(
+            "the field `{name}` is given twice; {what} sends it once"
+        )));
+    }
+    let pair = |(name, value): &(String, String)| format!("{} = {}", quoted(name), quoted(value));
+    let pairs: Vec<String> = fields.iter().map(pair).collect();
+    Ok(format!("{key} = {{ {} }}\n", pairs.join(", ")))
+}
+
+/// The user's own command, run in this folder.
+pub fn own(label: &Label, workload: &str, command: &str, folder: &str) -> Result<Subject, Refusal> {
+    subject(label, workload, &format!("in = {}\nrun = {}\n", quoted(folder), quoted(command)), "")
+}
+
+/// A server that runs already.
+pub fn found(
+    label: &Label,
+    workload: &str,
+    address: SocketAddr,
+    (host, target): (&str, &str),
+) -> Result<Subject, Refusal> {
+    let site = format!(
+        "site = {{ address = \"{address}\", host = {}, target = {} }}\n",
+        quoted(host),
+        quoted(target)
+    );
+    subject(label, workload, &site, "")
+}
+
+/// The server that shows the ceiling.
+pub fn reference(label: &Label, workload: &str, command: &str) -> Result<Subject, Refusal> {
+    let serving = format!("in = \"/\"\nrun = {}\n", quoted(command));
+    subject(label, workload, &serving, "tier = \"reference\"\n")
+}
+
+fn subject(label: &Label, workload: &str, serving: &str, more: &str) -> Result<Subject, Refusal> {
+    let text = format!(
+        "title = {}\nlanguage = \"\"\nhome = \"\"\nprocesses = \"unstated\"\nspeaks = [{}]\n{more}{serving}",
+        quoted(&label.title),
+        quoted(workload)
+    );
+    let source = SourceFile { name: format!("subjects/{}/subject.toml", label.name), text };
+    Subject::parse(Path::new("/"), &label.name, &source).map_err(|error| Refusal::new(error.says()))
+}
+
+/// A text as TOML writes it: as JSON does, except for one character.
+pub fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+fn time(time: Duration) -> String {
+    format!("\"{}\"", amounts::written(time))
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::experiment::Point;
+    use lab::subject::Serving;
+
+    use super::*;
+
+    fn label(title: &str, name: &str) -> Label {
+        Label { title: title.into(), name: name.into() }
+    }
+
+    fn course() -> Course {
+        Course {
+            name: NAME,
+            question: "A or B?".into(),
+            duration: Some(Duration::from_millis(1_500)),
+            total: None,
+            warmup: Duration::ZERO,
+            timeout: Duration::from_secs(5),
+            keep_alive: true,
+            rounds: Some(3),
+            until_percent: None,
+            limit: None,
+            isolate: false,
+            check: false,
+            seed: 7,
+            slices: None,
+        }
+    }
+
+    #[test]
+    fn whatever_is_typed_comes_out_of_the_readers_unchanged() {
+        let odd = "a \"b\" \\ \n\t\u{7f}\u{1b} é ' # {port}";
+        let subject = own(&label(odd, "x"), NAME, "sh -c 'a \"b\"'", "/tmp/a b").unwrap();
+        assert_eq!(subject.title, odd);
+        let Serving::Own(command, folder) = subject.serving else { panic!("its own") };
+        assert_eq!(command.words(), ["sh", "-c", "a \"b\""]);
+        assert_eq!(folder, Path::new("/tmp/a b"));
+        let stated = StatedRequest {
+            method: "POST".into(),
+            target: "/a?b={seq}".into(),
+            fields: vec![("X-Odd".into(), "a\"b".into())],
+            send: odd.replace(['\u{1b}'], ""),
+            status: Some(StatusRule::Any),
+            answer_fields: Vec::new(),
+            body: ExpectedBody::Text(odd.into()),
+        };
+        let workload = workload(NAME, &stated).unwrap();
+        let BodyRule::Exactly(body) = &workload.questions[0].ask.expect.body else { panic!() };
+        assert_eq!(body.constant(), Some(odd.as_bytes()));
+        assert_eq!(workload.questions[0].method, "POST");
+    }
+
+    #[test]
+    fn a_load_comes_out_as_it_went_in() {
+        let labels = [label("A", "a"), label("B", "b")];
+        let rate: load::Rate = "2500.5".parse().unwrap();
+        for load in [
+            Load::Closed { connections: 16 },
+            Load::Open { arrivals: Arrivals::Poisson(rate), connections: 4, max_connections: 9 },
+            Load::Sessions { arrivals: Arrivals::Constant(rate), calls: 3, max_connections: 9 },
+        ] {
+            let made = experiment(&labels, NAME, &load, &course()).unwrap();
+            assert_eq!(format!("{:?}", made.load(made.points[0])), format!("{load:?}"));
+            assert_eq!((made.repeat, made.seed, made.has_check), (3, 7, false));
+            assert_eq!(made.duration, Some(Duration::from_millis(1_500)));
+        }
+        let until = Course { until_percent: Some(3.0), rounds: None, ..course() };
+        let made = experiment(&labels, NAME, &Load::Closed { connections: 1 }, &until).unwrap();
+        assert_eq!(made.until.map(|until| until.within), Some(0.03));
+        assert_eq!(made.points, [Point::Connections(1)]);
+    }
+
+    #[test]
+    fn a_ramp_and_steps_come_out_as_they_went_in() {
+        let labels = [label("A", "a"), label("B", "b")];
+        let rate = |text: &str| text.parse::<load::Rate>().unwrap();
+        let of = |arrivals: Arrivals, duration| {
+            let load = Load::Open { arrivals, connections: 4, max_connections: 9 };
+            let made = experiment(&labels, NAME, &load, &Course { duration, ..course() }).unwrap();
+            assert_eq!(format!("{:?}", made.load(made.points[0])), format!("{load:?}"));
+            (made.points.clone(), made.duration)
+        };
+        let s = Duration::from_secs;
+        let ramp = Arrivals::Ramp { from: rate("0.5"), to: rate("900"), over: s(4) };
+        assert_eq!(of(ramp, Some(s(4))), (vec![Point::Requests(900.0)], Some(s(4))));
+        let steps = vec![(rate("90"), Duration::from_millis(1_500)), (rate("50"), s(2))];
+        let length = Some(Duration::from_millis(3_500));
+        assert_eq!(of(Arrivals::Steps(steps), None), (vec![Point::Requests(90.0)], length));
+    }
+
+    #[test]
+    fn a_server_that_runs_already_has_its_own_host_and_path() {
+        let address = "127.0.0.1:81".parse().unwrap();
+        let subject = found(&label("h", "h"), NAME, address, ("h:81", "/x?y")).unwrap();
+        let Serving::Found(site) = subject.serving else { panic!("found") };
+        assert_eq!((site.host.as_str(), site.target.as_deref()), ("h:81", Some("/x?y")));
+        let fields = vec![("a".into(), "1".into()), ("A".into(), "2".into())];
+        assert!(table("send_header", &fields, "a race").unwrap_err().to_string().contains("twice"));
+    }
+}

@@ -1,0 +1,68 @@
+//! The ceiling of a race: dyno's own server gives the sides' answer, and shows how far the load and the machine come.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use campaign::Campaign;
+use campaign::race::{label::Label, texts};
+use lab::command::shown;
+use lab::record::Check;
+use lab::subject::Subject;
+use wire::{BodyRule, Expect};
+
+use crate::shell::Refusal;
+
+/// The file that the server answers with; it is removed in the end.
+pub(crate) struct Ceiling {
+    path: PathBuf,
+    pub(crate) subject: Subject,
+}
+
+/// No more of an answer is kept than this, so that a longer one is not known.
+const KEPT: u64 = 64 << 10;
+
+/// Whether each answer must have this same body.
+pub(crate) fn is_fixed(expect: &Expect) -> bool {
+    match &expect.body {
+        BodyRule::Any | BodyRule::Length(_) => false,
+        BodyRule::Exactly(template) => template.constant().is_some(),
+        BodyRule::Sha256(_) => true,
+    }
+}
+
+impl Ceiling {
+    /// A server that gives this answer to every request; none if the answer is not whole, or has no body.
+    pub(crate) fn of(campaign: &Campaign, first: &Check) -> Result<Option<Ceiling>, Refusal> {
+        if KEPT <= first.head_len + first.rest_len || first.head_len == 0 {
+            return Ok(None);
+        }
+        let head = &first.response[..first.head_len as usize];
+        let reply = [head, &first.content()].concat();
+        if oracle::Reply::parse(&reply).is_err() {
+            return Ok(None);
+        }
+        let folder = campaign.project.work();
+        let path = folder.join(format!("race-{}.reply", std::process::id()));
+        let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", path.display()));
+        fs::create_dir_all(folder).map_err(refused)?;
+        fs::write(&path, reply).map_err(refused)?;
+        let Some(command) = command(&campaign.cache.dyno, &path) else { return Ok(None) };
+        // No side has such a name: see `label`.
+        let label = Label { title: "dyno's oracle".into(), name: "dyno--oracle".into() };
+        let subject = texts::reference(&label, &campaign.workloads[0].name, &command)?;
+        Ok(Some(Ceiling { path, subject }))
+    }
+}
+
+/// As a manifest writes it; none if a path is no text.
+fn command(dyno: &Path, reply: &Path) -> Option<String> {
+    let words =
+        [dyno.to_str()?, "serve", "--listen", "127.0.0.1:{port}", "--reply", reply.to_str()?];
+    Some(shown(&words.map(String::from)))
+}
+
+impl Drop for Ceiling {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}

@@ -1,0 +1,92 @@
+//! What `dyno load` requests, from its flags: the URL's request, a curl command's, or those of a file.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use requests::{RequestFileKind, RequestOrder, RequestSpec};
+
+use super::flags::LoadFlags;
+
+/// Where the requests come from, if the URL and the flags do not say all.
+#[derive(Args)]
+pub(crate) struct RequestsFlags {
+    /// Send the requests of a file that has one JSON object a line: method, path, headers, body, weight, expect; - reads
+    /// them from standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "workload")]
+    requests: Option<PathBuf>,
+    /// Send the requests of a workload: a TOML file as `dyno run` has them
+    #[arg(long, value_name = "FILE", conflicts_with_all = SAID_BY_WORKLOAD)]
+    workload: Option<PathBuf>,
+    /// Which of the requests of a file comes when [in-order, or weighted if a line has a weight or a workload is sent]
+    #[arg(long, value_name = "ORDER")]
+    order: Option<Choice>,
+    /// Send the request of a curl command, 'curl http://localhost:8080/ -H …', in place of a URL
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = SAID_BY_CURL)]
+    curl: Option<String>,
+}
+
+impl RequestsFlags {
+    /// The files of requests that are read, with their flags.
+    pub(super) fn files(&self) -> [(&'static str, Option<&Path>); 2] {
+        [("--requests", self.requests.as_deref()), ("--workload", self.workload.as_deref())]
+    }
+}
+
+const SAID_BY_CURL: [&str; 7] =
+    ["url", "requests", "workload", "method", "header", "body", "body_file"];
+
+const SAID_BY_WORKLOAD: [&str; 9] = [
+    "method",
+    "header",
+    "header_command",
+    "body",
+    "body_file",
+    "expect_status",
+    "expect_body",
+    "expect_header",
+    "http_1_0",
+];
+
+/// Which of several requests comes when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Choice {
+    /// One after the other as the file has them, over and over
+    InOrder,
+    /// One after the other, over and over, in an order that --seed determines
+    Shuffled,
+    /// Each drawn by the weights of the lines; a line without a weight has 1
+    Weighted,
+}
+
+/// What the flags say of the requests.
+pub(super) fn spec(flags: &LoadFlags) -> RequestSpec {
+    let (from, asking) = (&flags.from, &flags.asking);
+    let lines = from.requests.clone().map(|path| (RequestFileKind::Requests, path));
+    let workload = from.workload.clone().map(|path| (RequestFileKind::Workload, path));
+    RequestSpec {
+        url: flags.url.clone(),
+        curl: from.curl.clone(),
+        file: lines.or(workload),
+        order: from.order.map(RequestOrder::from),
+        method: asking.method.clone(),
+        fields: asking.header.clone(),
+        body: asking.body.clone(),
+        body_file: asking.body_file.clone(),
+        http_1_0: flags.http_1_0,
+        keep_alive: !asking.no_keepalive,
+        expect_status: asking.expect_status,
+        expect_fields: asking.expect_header.clone(),
+        expect_body: asking.expect_body.clone(),
+        seed: asking.seed,
+    }
+}
+
+impl From<Choice> for RequestOrder {
+    fn from(choice: Choice) -> RequestOrder {
+        match choice {
+            Choice::InOrder => RequestOrder::InOrder,
+            Choice::Shuffled => RequestOrder::Shuffled,
+            Choice::Weighted => RequestOrder::Weighted,
+        }
+    }
+}

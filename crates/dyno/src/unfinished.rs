@@ -1,0 +1,106 @@
+//! Which kept run can be resumed, and how to go on where none can.
+
+use std::path::Path;
+
+use campaign::project::Project;
+use lab::record::{LOAD, RACE, RunRecord};
+use store::{RunId, Store};
+
+use crate::shell::Refusal;
+
+/// The newest run that can be resumed.
+pub(crate) fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
+    let mut other = None;
+    for run in store.runs()?.iter().rev().filter(|run| !run.is_finished) {
+        let says = match run.damage {
+            Some(_) => None,
+            None => unresumable(&store.run(run.id)?, (run.id, store.path())),
+        };
+        match says {
+            None => return Ok(run.id),
+            Some(says) => other = other.or(Some(says)),
+        }
+    }
+    let path = store.path().display();
+    let way_out = other.unwrap_or_else(|| {
+        let option = Project::store_option(store.path());
+        format!("`dyno list{option}` shows its runs, and `dyno list` the experiments")
+    });
+    Err(Refusal::new(format!("{path}: no run of an experiment is unfinished; {way_out}")))
+}
+
+/// Why a run cannot be resumed, and how to go on, if it is of no experiment.
+pub(crate) fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> Option<String> {
+    let made = [("a race", RACE), ("a kept load", LOAD)].into_iter();
+    let (what, command) = made
+        .filter_map(|(what, name)| {
+            let fact = record.facts.iter().find(|fact| fact.name == name)?;
+            Some((what, &fact.value))
+        })
+        .next()?;
+    let option = Project::store_option(store);
+    Some(format!(
+        "run {run} is {what}, and only a run of an experiment can be resumed; `dyno report {run}{option}` shows what is \
+         kept of it, and this begins it anew: {command}"
+    ))
+}
+
+/// Whether no trial is left to run.
+pub(crate) fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
+    let runs = store.runs()?;
+    Ok(runs.iter().any(|summary| summary.id == run && summary.is_finished))
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::experiment::Point;
+    use lab::record::{Fact, TrialKey};
+
+    use super::*;
+
+    #[test]
+    fn a_race_or_a_load_that_was_interrupted_is_no_run_that_goes_on() {
+        let folder = std::env::temp_dir().join(format!("dyno-resume-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut store = Store::open(&folder.join("s.sqlite")).unwrap();
+        let key = TrialKey {
+            number: 0,
+            subject: "a".into(),
+            workload: "load".into(),
+            point: Point::Connections(1),
+            repeat: 0,
+        };
+        let mut record = RunRecord {
+            name: "x".into(),
+            files: Vec::new(),
+            is_quick: false,
+            seed: 1,
+            began_unix_ms: 0,
+            dyno: String::new(),
+            facts: Vec::new(),
+            entries: Vec::new(),
+            plan: vec![key],
+            conformance: Vec::new(),
+        };
+        let of_experiment = record.clone();
+        for name in [LOAD, RACE] {
+            record.facts = vec![Fact { name: name.into(), value: format!("dyno {name} x") }];
+            store.begin(&record).unwrap();
+        }
+        let says = newest_unfinished(&store).unwrap_err().to_string();
+        for part in [
+            "no run of an experiment is unfinished; run 2 is a race, and only a run of an experiment can be resumed",
+            "`dyno report 2 --store /",
+            "begins it anew: dyno race.command x",
+        ] {
+            assert!(says.contains(part), "{part} in {says}");
+        }
+        let run = store.begin(&of_experiment).unwrap();
+        record.facts.truncate(0);
+        let newer =
+            RunRecord { facts: vec![Fact { name: RACE.into(), value: "x".into() }], ..record };
+        store.begin(&newer).unwrap();
+        assert_eq!(newest_unfinished(&store).unwrap(), run);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,229 @@
+//! What is requested of a server: one request from a URL and flags or from a curl command, or several from a file; and
+//! when each is due, if a log has their times.
+
+pub mod answer;
+pub mod arrivals;
+mod curl;
+mod curl_options;
+pub mod file;
+pub mod har;
+mod instant;
+mod line;
+mod notation;
+pub mod reach;
+pub mod secret;
+mod shell_words;
+mod source;
+pub mod url;
+
+use std::path::{Path, PathBuf};
+
+use lab::Refusal;
+use lab::source_file::SourceFile;
+use lab::workload::Workload;
+use wire::{Ask, AskError, Asks, Expect, Request, StatusRule};
+
+use secret::Secret;
+use url::Url;
+
+pub use source::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
+
+/// What a user says of the requests of a load.
+pub struct RequestSpec {
+    pub url: Option<Url>,
+    /// A curl command in place of a URL.
+    pub curl: Option<String>,
+    /// A file that has the requests.
+    pub file: Option<(RequestFileKind, PathBuf)>,
+    pub order: Option<RequestOrder>,
+    pub method: Option<String>,
+    pub fields: Vec<(String, String)>,
+    pub body: Option<String>,
+    pub body_file: Option<PathBuf>,
+    pub http_1_0: bool,
+    pub keep_alive: bool,
+    pub expect_status: Option<StatusRule>,
+    pub expect_fields: Vec<(String, String)>,
+    pub expect_body: Option<String>,
+    pub seed: u64,
+}
+
+/// A spec whose URL or curl command has been read.
+pub struct Base<'s> {
+    pub url: Url,
+    spec: &'s RequestSpec,
+    request: Request,
+    notes: Vec<String>,
+}
+
+/// What is sent.
+pub struct Requested {
+    pub asks: Asks,
+    pub source: RequestSource,
+    /// Sentences for the user, before the start.
+    pub notes: Vec<String>,
+}
+
+/// What the flags say of all requests of a file.
+struct Wanted {
+    /// The method of those that name none.
+    method: Option<String>,
+    expect: Expect,
+}
+
+/// The method of a request that names none.
+#[must_use]
+pub fn usual_method(has_body: bool) -> &'static str {
+    if has_body { "POST" } else { "GET" }
+}
+
+impl RequestSpec {
+    /// Reads the URL, or the curl command, and the body.
+    pub fn base(&self) -> Result<Base<'_>, Refusal> {
+        if self.order.is_some() && self.file.is_none() {
+            return Err(Refusal::new(
+                "--order is for the requests of a file; add --requests or --workload, or leave it out",
+            ));
+        }
+        if let Some(command) = &self.curl {
+            let curl =
+                curl::read(command).map_err(|says| Refusal::new(format!("--curl: {says}")))?;
+            let http_1_0 = self.http_1_0 || curl.request.http_1_0;
+            let request = Request { http_1_0, keep_alive: self.keep_alive, ..curl.request };
+            return Ok(Base { url: curl.url, spec: self, request, notes: curl.notes });
+        }
+        let Some(url) = self.url.clone() else {
+            return Err(Refusal::new("name an address: dyno load localhost:8080/hello"));
+        };
+        let body = match (&self.body, &self.body_file) {
+            (Some(text), _) => text.clone().into_bytes(),
+            (None, Some(path)) => file::bytes("--body-file", path)?,
+            (None, None) => Vec::new(),
+        };
+        let has_body = self.body.is_some() || self.body_file.is_some();
+        let request = Request {
+            method: self.method.clone().unwrap_or_else(|| usual_method(has_body).into()),
+            target: url.target.clone(),
+            host: url.host_field.clone(),
+            headers: self.fields.clone(),
+            body,
+            body_has_placeholders: self.body.is_some(),
+            http_1_0: self.http_1_0,
+            keep_alive: self.keep_alive,
+        };
+        Ok(Base { url, spec: self, request, notes: Vec::new() })
+    }
+}
+
+impl Base<'_> {
+    /// Reads the rest; `lanes` will share the requests, which all have the secret fields.
+    pub fn requested(
+        self,
+        lanes: usize,
+        secrets: &[(String, Secret)],
+    ) -> Result<Requested, Refusal> {
+        let Base { url, spec, mut request, notes } = self;
+        let revealed =
+            |(name, value): &(String, Secret)| (name.clone(), value.reveal().to_string());
+        request.headers.extend(secrets.iter().map(revealed));
+        let body = spec.expect_body.as_deref();
+        let expect = answer::expect(spec.expect_status, &spec.expect_fields, body)?;
+        // Built even where a file has the requests, so that what is wrong with a flag is not said of a line.
+        let ask = Ask::new(&request, expect.clone()).map_err(|error| with_flag(&error))?;
+        let Some((kind, path)) = &spec.file else {
+            let source = RequestSource::Flags { method: request.method };
+            return Ok(Requested { asks: Asks::one(ask), source, notes });
+        };
+        let file = match kind {
+            RequestFileKind::Requests => {
+                let wanted = Wanted { method: spec.method.clone(), expect };
+                of_lines(path, &url, &request, &wanted)?
+            }
+            RequestFileKind::Workload => of_workload(path, &url, spec.keep_alive)?,
+        };
+        let order = spec.order.unwrap_or(file.usual_order);
+        let source = RequestSource::File(RequestFile {
+            kind: *kind,
+            sha256: wire::sha256(file.source.text.as_bytes()),
+            name: file.source.name,
+            requests: file.asks.len(),
+            order,
+        });
+        Ok(Requested { asks: order.of(file.asks, lanes, spec.seed), source, notes })
+    }
+}
+
+/// Which flag made a request impossible.
+fn with_flag(error: &AskError) -> Refusal {
+    let flag = match error {
+        AskError::Method(_) => "--method",
+        AskError::Target(_) => "URL",
+        AskError::Header(_) | AskError::NotHttp2(_) => "--header",
+        AskError::Template(_) => "URL, --header or --body",
+    };
+    Refusal::new(format!("{flag}: {error}"))
+}
+
+/// The requests of a file, each with its weight.
+struct FromFile {
+    source: SourceFile,
+    asks: Vec<(u32, Ask)>,
+    usual_order: RequestOrder,
+}
+
+fn of_lines(path: &Path, url: &Url, base: &Request, wanted: &Wanted) -> Result<FromFile, Refusal> {
+    let is_number =
+        |text: &Path| text.to_str().is_some_and(|text| lab::amounts::count(text).is_ok());
+    if is_number(path) && !path.exists() {
+        return Err(Refusal::new(format!(
+            "--requests {0}: there is no such file; a number of requests is given with -n {0}",
+            path.display()
+        )));
+    }
+    let source = file::text("--requests", path)?;
+    let lines = line::read(&source, base, wanted, &line::MOST)?;
+    if !lines.use_path_of_url {
+        root_only("--requests", url, &source)?;
+    }
+    let has_weights = lines.asks.iter().any(|(weight, _)| weight.is_some());
+    let asks = lines.asks.into_iter().map(|(weight, ask)| (weight.unwrap_or(1), ask)).collect();
+    let usual_order = if has_weights { RequestOrder::Weighted } else { RequestOrder::InOrder };
+    Ok(FromFile { source, asks, usual_order })
+}
+
+fn of_workload(path: &Path, url: &Url, keep_alive: bool) -> Result<FromFile, Refusal> {
+    let shown = path.display();
+    let refused = |says: &str| Err(Refusal::new(format!("--workload {shown}: {says}")));
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let source = SourceFile::read(path, &shown.to_string());
+    let workload = source.and_then(|source| Workload::parse(&name, source));
+    let workload = workload?;
+    if workload.is_held() {
+        return refused(
+            "its answer never ends, and dyno load waits for answers that end; dyno hold holds such connections",
+        );
+    }
+    if workload.is_echo() {
+        return refused(
+            "it is a conversation on a WebSocket, for dyno check; name one that has requests",
+        );
+    }
+    root_only("--workload", url, &workload.source)?;
+    let workload = match workload.hosted(&url.host_field) {
+        Ok(workload) => workload,
+        Err(says) => return refused(&says),
+    };
+    let asks = workload.weighted(keep_alive);
+    Ok(FromFile { source: workload.source, asks, usual_order: RequestOrder::Weighted })
+}
+
+/// Refuses a path in the URL that no request would have.
+fn root_only(flag: &str, url: &Url, source: &SourceFile) -> Result<(), Refusal> {
+    match url.target.as_str() {
+        "/" => Ok(()),
+        path => Err(Refusal::new(format!(
+            "{flag} {}: its requests have paths of their own, so none would be sent to the URL's {path}; leave that out",
+            source.name
+        ))),
+    }
+}

@@ -1,0 +1,283 @@
+//! Addresses as people write them: `http://host:port/path`, `localhost:8080`, `unix:/path:/hello`.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// The place and the target of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Url {
+    pub endpoint: Endpoint,
+    /// The `Host` field.
+    pub host_field: String,
+    /// Path and query; placeholders in it stay as they were written.
+    pub target: String,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// A name or an address, and a port.
+    Host(String, u16),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl Url {
+    /// As it is shown: in full.
+    pub fn shown(&self) -> String {
+        match &self.endpoint {
+            Endpoint::Host(..) => format!("http://{}{}", self.host_field, self.target),
+            Endpoint::Unix(path) => format!("unix:{}:{}", path.display(), self.target),
+        }
+    }
+}
+
+/// Reads an address, or says what is wrong with it and how to write it.
+pub fn parse(text: &str) -> Result<Url, String> {
+    if text.chars().any(char::is_control) {
+        return Err("there are control characters in it; write them as %0A and so on".into());
+    }
+    if let Some(rest) = text.strip_prefix("unix:") {
+        return unix(rest);
+    }
+    let rest = without_scheme(text)?;
+    let rest = rest.split('#').next().unwrap_or_default();
+    let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    if authority.contains('@') {
+        return Err("a name and password do not belong in it; give -H 'Authorization: Basic …' \
+                    (base64 of name:password)"
+            .into());
+    }
+    let (host, port) = host_and_port(authority)?;
+    Ok(Url {
+        host_field: host_field(&host, port),
+        endpoint: Endpoint::Host(host, port),
+        target: encoded(target),
+    })
+}
+
+/// The same, or the `ws://…` of a WebSocket; says whether it is one.
+pub fn parse_with_socket(text: &str) -> Result<(Url, bool), String> {
+    match text.split_once("://") {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => {
+            Ok((parse(&format!("http://{rest}"))?, true))
+        }
+        Some((scheme, _)) if scheme.eq_ignore_ascii_case("wss") => {
+            Err("wss:// (TLS) is not supported yet; write ws://".into())
+        }
+        _ => Ok((parse(text)?, false)),
+    }
+}
+
+/// Path and query of a request to a server that is named elsewhere.
+pub fn target(text: &str) -> Result<String, String> {
+    if !text.starts_with('/') {
+        return Err(format!(
+            "`{}` is no path: it begins with / and the server is named in the URL of the command",
+            text.escape_debug()
+        ));
+    }
+    if text.chars().any(char::is_control) {
+        return Err("there are control characters in the path; write them as %0A and so on".into());
+    }
+    Ok(encoded(text.split('#').next().unwrap_or_default()))
+}
+
+fn unix(rest: &str) -> Result<Url, String> {
+    let (path, target) = match rest.rsplit_once(":/") {
+        Some((path, target)) => (path, format!("/{target}")),
+        None => (rest, "/".into()),
+    };
+    if path.trim_start_matches('/').is_empty() {
+        return Err("it names no socket; write unix:/path/to.sock:/hello".into());
+    }
+    Ok(Url {
+        endpoint: Endpoint::Unix(path.into()),
+        host_field: "localhost".into(),
+        target: encoded(&target),
+    })
+}
+
+fn without_scheme(text: &str) -> Result<&str, String> {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return Ok(text);
+    };
+    if scheme.contains(['/', '?', '#', '[']) {
+        return Ok(text);
+    }
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" => Ok(rest),
+        "https" => Err("TLS is not supported yet; write http://, and the port on which the server speaks without TLS".into()),
+        "ws" | "wss" => Err("WebSocket is not supported yet; write http://host:port/path".into()),
+        _ => Err(format!("`{scheme}` is not supported here; write http://host:port/path")),
+    }
+}
+
+/// A host and a port, as `10.0.0.7:8080`, `[::1]:80` or `localhost:8080`.
+pub fn place(text: &str) -> Result<(String, u16), String> {
+    if let Some((_, rest)) = text.split_once("://") {
+        let place = rest.split('/').next().unwrap_or_default().escape_debug();
+        return Err(format!("only the place belongs here, without http:// and path: {place}"));
+    }
+    // curl's form is HOST1:PORT1:HOST2:PORT2.
+    if !text.starts_with('[') && text.parse::<IpAddr>().is_err() && 2 < text.matches(':').count() {
+        return Err("write only the place to connect to, like 127.0.0.1:8080 or [::1]:8080; there is one URL, so its \
+                    own host and port are not repeated here as for curl"
+            .into());
+    }
+    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    match host_and_port(text) {
+        Ok(_) if !has_port => Err("it names no port; write it like localhost:8080".into()),
+        found => found,
+    }
+}
+
+fn host_and_port(authority: &str) -> Result<(String, u16), String> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (host, after) = rest.split_once(']').ok_or("the bracket `[` is not closed")?;
+            if !host.contains(':') {
+                return Err(format!("`{host}` is no IPv6 address; brackets are for those only"));
+            }
+            let port = after.strip_prefix(':').or(after.is_empty().then_some(""));
+            (host, port.ok_or(format!("`{after}` after the bracket is no port"))?)
+        }
+        None => authority.split_once(':').unwrap_or((authority, "")),
+    };
+    if port.contains(':') {
+        return Err("an IPv6 address is written in brackets: http://[::1]:8080/".into());
+    }
+    if host.is_empty() {
+        return Err("it names no host; write http://localhost:8080/".into());
+    }
+    if !host.is_ascii() {
+        return Err("a name beyond ASCII is written in Punycode: xn--…".into());
+    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:%".contains(&byte);
+    if !host.bytes().all(is_plain) {
+        return Err(format!("`{host}` is no host name"));
+    }
+    Ok((host.into(), port_number(port)?))
+}
+
+fn port_number(text: &str) -> Result<u16, String> {
+    if text.is_empty() {
+        return Ok(80);
+    }
+    let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(port) if is_decimal && 0 < port => Ok(port),
+        _ => Err(format!("`{text}` is no port; ports go from 1 to 65535")),
+    }
+}
+
+/// RFC 9110, 7.2: as in the URI, without a zone; the port only if it is not the default.
+fn host_field(host: &str, port: u16) -> String {
+    let host = match host.split('%').next() {
+        Some(address) if address.contains(':') => format!("[{address}]"),
+        _ => host.to_string(),
+    };
+    match port {
+        80 => host,
+        _ => format!("{host}:{port}"),
+    }
+}
+
+/// Path and query, with every character percent-encoded that is not allowed there; placeholders stay.
+fn encoded(target: &str) -> String {
+    let mut encoded = String::from(if target.starts_with('/') { "" } else { "/" });
+    let mut rest = target;
+    while let Some(first) = rest.chars().next() {
+        let placeholder = placeholder_length(rest);
+        match placeholder {
+            Some(length) => encoded.push_str(&rest[..length]),
+            None => push_encoded(first, &mut encoded),
+        }
+        rest = &rest[placeholder.unwrap_or(first.len_utf8())..];
+    }
+    encoded
+}
+
+/// The length of a placeholder that begins here. A malformed one is left for the code that fills placeholders to refuse.
+fn placeholder_length(text: &str) -> Option<usize> {
+    let is_hole = text.starts_with("{seq}") || text.starts_with("{random:");
+    is_hole.then(|| text.find('}').map_or(text.len(), |end| end + 1))
+}
+
+fn push_encoded(character: char, to: &mut String) {
+    if character.is_ascii_graphic() && !"\"<>\\^`{|}".contains(character) {
+        to.push(character);
+        return;
+    }
+    for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+        to.push_str(&format!("%{byte:02X}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, host: &str, port: u16, host_field: &str, target: &str) {
+        let url = parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert_eq!(url.endpoint, Endpoint::Host(host.into(), port), "{text}");
+        assert_eq!((url.host_field.as_str(), url.target.as_str()), (host_field, target), "{text}");
+    }
+
+    #[test]
+    fn addresses_are_read_as_people_write_them() {
+        check("http://localhost:8080/hello", "localhost", 8080, "localhost:8080", "/hello");
+        check("localhost:8080/x?y=z", "localhost", 8080, "localhost:8080", "/x?y=z");
+        check("localhost", "localhost", 80, "localhost", "/");
+        check("HTTP://Example.com", "Example.com", 80, "Example.com", "/");
+        check("http://h:80/", "h", 80, "h", "/");
+        check("http://h:/", "h", 80, "h", "/");
+        check("http://h?q=1#part", "h", 80, "h", "/?q=1");
+        check("[::1]:8080/a", "::1", 8080, "[::1]:8080", "/a");
+        check("http://[fe80::1%eth0]/", "fe80::1%eth0", 80, "[fe80::1]", "/");
+        check("h/?to=http://x/", "h", 80, "h", "/?to=http://x/");
+    }
+
+    #[test]
+    fn what_must_not_stand_in_a_request_line_is_encoded_and_placeholders_stay() {
+        check("h/a b/é\"", "h", 80, "h", "/a%20b/%C3%A9%22");
+        check("h/%20?v={random:8}&n={seq}&{x}", "h", 80, "h", "/%20?v={random:8}&n={seq}&%7Bx%7D");
+        check("h/{random:", "h", 80, "h", "/{random:");
+    }
+
+    #[test]
+    fn a_socket_in_the_file_system_has_a_form_of_its_own() {
+        let url = parse("unix:/run/app.sock:/hello?a=b").unwrap();
+        assert_eq!(url.endpoint, Endpoint::Unix("/run/app.sock".into()));
+        assert_eq!((url.host_field.as_str(), url.target.as_str()), ("localhost", "/hello?a=b"));
+        assert_eq!(parse("unix:a.sock").unwrap().target, "/");
+        assert!(parse("unix:").is_err());
+    }
+
+    #[test]
+    fn a_place_is_a_host_and_a_port() {
+        assert_eq!(place("localhost:8080"), Ok(("localhost".into(), 8080)));
+        assert_eq!(place("[::1]:80"), Ok(("::1".into(), 80)));
+        for text in
+            ["localhost", "", ":80", "[::1]", "h:", "h:0", "a:1:b:2", "http://h:1/", "h:1/x"]
+        {
+            assert!(place(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_how_to_write_it() {
+        let why = |text: &str| parse(text).unwrap_err();
+        assert!(why("https://h/").contains("TLS is not supported yet"));
+        assert!(why("ftp://h/").contains("`ftp` is not supported"));
+        assert!(why("http://user:pw@h/").contains("-H 'Authorization"));
+        assert!(why("::1").contains("in brackets"));
+        assert!(why("http://[::1/").contains("not closed"));
+        assert!(why("http://[::1]x/").contains("no port"));
+        assert!(why("http://[h]/").contains("no IPv6 address"));
+        for text in ["", "/", "http://", ":80", "h:0", "h:65536", "h:8o", "h:+8", "ü.de", "a b/"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+        assert!(why("h/\r\nX: y").contains("control"));
+    }
+}
