@@ -21,6 +21,7 @@ mod send;
 mod settings;
 mod slot;
 mod stream;
+mod window;
 
 use crate::{ExchangeId, Mismatch, Progress};
 
@@ -40,6 +41,7 @@ use hpack::Encoder;
 use receive::Incoming;
 use settings::FIRST_WINDOW;
 use slot::{Slot, Slots};
+use window::Window;
 
 /// What bytes meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +99,10 @@ pub struct H2<'a> {
     incoming: Incoming,
     /// What we may still send on all streams together.
     window_out: i64,
-    /// What the server may still send, and what of that it has sent since we last said so.
-    window_in: i64,
-    owed: u32,
+    /// What the server may still send on all streams together.
+    window_in: Window,
+    /// Calls of `receive`.
+    reads: u32,
     /// Streams whose body has not been sent whole, and the place where the next turn of sending begins.
     unsent: usize,
     turn: usize,
@@ -126,8 +129,8 @@ impl<'a> H2<'a> {
             heads: Heads::new(),
             incoming: Incoming::default(),
             window_out: FIRST_WINDOW.into(),
-            window_in: order.windows.connection().into(),
-            owed: 0,
+            window_in: Window::new(order.windows.connection()),
+            reads: 0,
             unsent: 0,
             turn: 0,
             demands: 0,

@@ -279,3 +279,51 @@ fn equal_heads_are_read_once() {
     assert_eq!(heads.octets, 200 * 9 + 5 * 3);
     assert_eq!(heads.list_octets, 205 * (42 + 39 + 39));
 }
+
+/// Answers, one after the other, to requests of these kinds, and how many of their heads were known.
+fn heads(answers: &[(&Ask, &[u8])]) -> (Vec<String>, u64) {
+    let order = order(1);
+    let mut talk = Talk::ready(&order, &[]);
+    let mut said = Vec::new();
+    for (turn, (ask, block)) in answers.iter().enumerate() {
+        talk.ask(0, ask);
+        talk.look();
+        talk.hear(&frame(HEADERS, WHOLE, 2 * turn as u32 + 1, block)).unwrap();
+        said.push(note(talk.news[1]));
+    }
+    (said, talk.h2.facts().heads.known)
+}
+
+#[test]
+fn a_head_is_known_only_so_long_as_the_table_is_the_same() {
+    let ask = get();
+    // Statuses that are inserted; the newest entry; and that entry with an insertion after it.
+    let (lost, broken, newest) = (b"\x48\x03404", b"\x48\x03500", b"\xbe");
+    let shifting = b"\xbe\x40\x01a\x01b";
+    let answers =
+        |blocks: &[&[u8]]| heads(&blocks.iter().map(|it| (&ask, *it)).collect::<Vec<_>>());
+    let (said, known) = answers(&[lost, broken, newest, newest, lost, newest, newest]);
+    let expected = ["0: 404", "0: 500", "0: 500", "0: 500", "0: 404", "0: 404", "0: 404"];
+    assert_eq!((said, known), (expected.map(String::from).to_vec(), 3));
+    let (said, known) = answers(&[lost, shifting, shifting]);
+    assert_eq!((said.join(", ").as_str(), known), ("0: 404, 0: 404, 0 failed h2.field", 0));
+    // The table's size changes what is in it.
+    let (said, known) = answers(&[lost, newest, b"\x20\x3f\xe1\x1f\x88", broken, newest]);
+    assert_eq!(said.join(", "), "0: 404, 0: 404, 0: 200, 0: 500, 0: 500");
+    assert_eq!(known, 0);
+}
+
+#[test]
+fn a_known_head_is_judged_for_its_own_request() {
+    let with = |value: &str| {
+        let headers = vec![("a".into(), Template::parse(value.as_bytes()).unwrap())];
+        request("GET", "", Expect { headers, ..Expect::default() })
+    };
+    let (right, wrong, own, any) = (with("b"), with("c"), with("{seq}"), get());
+    let block: &[u8] = b"\x88\x00\x01a\x01b";
+    let kinds = [&right, &right, &wrong, &wrong, &any, &own, &own];
+    let (said, known) = heads(&kinds.map(|ask| (ask, block)));
+    let expected = ["", "", " wrong Header", " wrong Header", "", " wrong Header", " wrong Header"];
+    assert_eq!(said, expected.map(|end| format!("0: 200{end}")));
+    assert_eq!(known, 3);
+}
