@@ -232,6 +232,8 @@ fn an_exchange_that_is_given_up_costs_the_others_nothing() {
     let late = frame(HEADERS, EH, 1, &[0x88, 0x40, 1, b'a', 1, b'b']);
     let said = talk.after(&[late, data(1, ES, "hi"), frame(HEADERS, WHOLE, 3, &[0x88, 0xbe])]);
     assert_eq!(said, "2 begins, 2: 200");
+    // What ended as it should have is another matter.
+    assert_eq!(talk.after(&[data(3, 0, "hi")]), "> GOAWAY 0 5, fault h2.frame");
 }
 
 #[test]
@@ -311,6 +313,13 @@ fn a_head_is_known_only_so_long_as_the_table_is_the_same() {
     let (said, known) = answers(&[lost, newest, b"\x20\x3f\xe1\x1f\x88", broken, newest]);
     assert_eq!(said.join(", "), "0: 404, 0: 404, 0: 200, 0: 500, 0: 500");
     assert_eq!(known, 0);
+    let order = order(4);
+    let mut talk = Talk::asked(&order, &[&ask; 4]);
+    let blocks: [&[u8]; 4] = [lost, newest, b"\x20\x88", newest];
+    let frames = [1, 3, 5, 7].into_iter().zip(blocks);
+    let frames = frames.map(|(stream, block)| frame(HEADERS, WHOLE, stream, block));
+    let said = talk.after(&frames.collect::<Vec<_>>());
+    assert!(said.ends_with("3: 200, 4 begins, > GOAWAY 0 9, fault h2.hpack"), "{said}");
 }
 
 #[test]

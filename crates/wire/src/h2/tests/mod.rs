@@ -107,7 +107,11 @@ fn post(length: usize) -> Ask {
 }
 
 fn id(number: u32) -> ExchangeId {
-    number as ExchangeId
+    number
+}
+
+fn number(exchange: ExchangeId) -> u32 {
+    exchange
 }
 
 /// A connection, and all that it has reported and sent since the last look.
@@ -185,15 +189,16 @@ fn note(news: H2News) -> String {
     match news {
         H2News::Ready => "ready".into(),
         H2News::Room => "room".into(),
-        H2News::FirstByte(exchange) => format!("{exchange} begins"),
+        H2News::FirstByte(exchange) => format!("{} begins", number(exchange)),
         H2News::Answered { exchange, status, mismatch, reusable, .. } => {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));
-            format!("{exchange}: {status}{wrong}{}", if reusable { "" } else { " last" })
+            let last = if reusable { "" } else { " last" };
+            format!("{}: {status}{wrong}{last}", number(exchange))
         }
-        H2News::Refused(exchange) => format!("{exchange} refused"),
-        H2News::Failed(exchange, fault) => format!("{exchange} failed {}", fault.name()),
-        H2News::Stalled(exchange) => format!("{exchange} stalls"),
-        H2News::Flowing(exchange) => format!("{exchange} flows"),
+        H2News::Refused(exchange) => format!("{} refused", number(exchange)),
+        H2News::Failed(exchange, fault) => format!("{} failed {}", number(exchange), fault.name()),
+        H2News::Stalled(exchange) => format!("{} stalls", number(exchange)),
+        H2News::Flowing(exchange) => format!("{} flows", number(exchange)),
         H2News::Draining => "draining".into(),
     }
 }

@@ -156,8 +156,9 @@ proptest! {
             _ => None,
         }).collect();
         talk.h2.under_way(&mut ended);
+        let mut ended: Vec<u32> = ended.into_iter().map(number).collect();
         ended.sort_unstable();
-        prop_assert_eq!(ended, (1..next).map(id).collect::<Vec<_>>());
+        prop_assert_eq!(ended, (1..next).collect::<Vec<_>>());
         prop_assert_eq!(talk.h2.slots.iter().count(), talk.h2.under_way);
         prop_assert_eq!(talk.h2.slots.iter().filter(|slot| 0 < slot.unsent).count(), talk.h2.unsent);
     }
