@@ -138,7 +138,7 @@ faults! {
     Idle              "h2.frame"   ProtocolError    "a frame came on a stream that no request opened"
     Closed            "h2.frame"   StreamClosed     "a frame came on a stream that had ended"
     Padding           "h2.frame"   ProtocolError    "a frame has more padding than payload"
-    Continuation      "h2.frame"   ProtocolError    "a block of fields was interrupted, or continued without a beginning"
+    Continuation      "h2.frame"   ProtocolError    "a block of fields is interrupted, or continues without a beginning"
     ContinuationFlood "h2.frame"   EnhanceYourCalm  "a block of fields has too many frames or octets"
     Flood             "h2.frame"   EnhanceYourCalm  "too many frames that demand an answer"
     Setting           "h2.frame"   ProtocolError    "a setting has a value that it must not have"

@@ -180,6 +180,8 @@ fn frames_in_the_wrong_order_fail_their_stream() {
         (vec![head(1, WHOLE, ":status: 103")], "h2.frame"),
         (vec![final_head.clone(), head(1, EH, "a: b")], "h2.frame, > RST 1 1"),
         (vec![final_head.clone(), head(1, WHOLE, ":status: 200")], "h2.field"),
+        (vec![final_head.clone(), head(1, WHOLE, "a: b\n:status: 200")], "h2.field"),
+        (vec![final_head.clone(), head(1, WHOLE, "A: b")], "h2.field"),
         (vec![final_head.clone(), frame(PRIORITY, 0, 1, &[0; 4])], "h2.frame, > RST 1 6"),
         (vec![final_head.clone(), window(1, 0)], "h2.flow, > RST 1 1"),
         (vec![final_head, window(1, 0x7fff_ffff)], "h2.flow, > RST 1 3"),

@@ -152,7 +152,9 @@ proptest! {
             }
         }
         let mut ended: Vec<ExchangeId> = talk.news.iter().filter_map(|news| match news {
-            H2News::Answered { exchange, .. } | H2News::Refused(exchange) | H2News::Failed(exchange, _) => Some(*exchange),
+            H2News::Answered { exchange, .. }
+            | H2News::Refused(exchange)
+            | H2News::Failed(exchange, _) => Some(*exchange),
             _ => None,
         }).collect();
         talk.h2.under_way(&mut ended);
