@@ -5,6 +5,7 @@
 #![no_main]
 
 use std::num::NonZeroU16;
+use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use wire::h2::{H2, H2Fault, H2Order, Scheme, Windows};
@@ -17,6 +18,24 @@ type Heard = (Vec<H2News>, Vec<u8>, Result<(), H2Fault>);
 
 /// SETTINGS without a setting.
 const INTRODUCTION: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
+
+static ASKS: LazyLock<[Ask; 3]> = LazyLock::new(|| {
+    let ask = |method: &str, length: usize, body| {
+        let request = Request {
+            method: method.into(),
+            body: vec![b'x'; length],
+            ..Request::get("h", "/?v={random:8}")
+        };
+        let headers = vec![("a".into(), Template::literal("b"))];
+        let expect = Expect { status: StatusRule::Success, headers, body };
+        Ask::over_http2(&request, expect, Scheme::Http).expect("a sound request")
+    };
+    [
+        ask("GET", 0, BodyRule::Any),
+        ask("HEAD", 0, BodyRule::Any),
+        ask("POST", 70_000, BodyRule::Length(5)),
+    ]
+});
 
 fuzz_target!(|input: &[u8]| {
     let [how, cut, bytes @ ..] = input else { return };
@@ -34,33 +53,17 @@ fuzz_target!(|input: &[u8]| {
             ..Limits::default()
         },
     };
-    let ask = |method: &str, length: usize, body| {
-        let request = Request {
-            method: method.into(),
-            body: vec![b'x'; length],
-            ..Request::get("h", "/?v={random:8}")
-        };
-        let headers = vec![("a".into(), Template::literal("b"))];
-        let expect = Expect { status: StatusRule::Success, headers, body };
-        Ask::over_http2(&request, expect, Scheme::Http).expect("a sound request")
-    };
-    let asks = [
-        ask("GET", 0, BodyRule::Any),
-        ask("HEAD", 0, BodyRule::Any),
-        ask("POST", 70_000, BodyRule::Length(5)),
-    ];
     // How a conversation begins, and how it goes on.
     let introduced = how & 32 == 0;
-    let whole = hear(&order, &asks, introduced, std::iter::once(bytes));
+    let whole = hear(&order, introduced, std::iter::once(bytes));
     let size = usize::from(*cut).max(1);
-    let pieces = hear(&order, &asks, introduced, bytes.chunks(size));
+    let pieces = hear(&order, introduced, bytes.chunks(size));
     assert_eq!(whole, pieces, "cut into pieces of {size}");
 });
 
 /// What comes of the pieces, before or after the server has introduced itself and requests were sent.
 fn hear<'b>(
     order: &H2Order,
-    asks: &[Ask],
     introduced: bool,
     mut pieces: impl Iterator<Item = &'b [u8]>,
 ) -> Heard {
@@ -74,7 +77,7 @@ fn hear<'b>(
     for exchange in 0..asked {
         let values = Values { seq: exchange.into(), random: 2 };
         let id = ExchangeId { place: exchange, generation: 0 };
-        let ask = &asks[exchange as usize % asks.len()];
+        let ask = &ASKS[exchange as usize % ASKS.len()];
         h2.submit(id, ask, values, &mut news, &mut output);
     }
     let sent = output.len();

@@ -52,15 +52,12 @@ pub(super) fn read_head<'f>(
     Ok(Head { status, length, mismatch: ask.expect.judge_head(status, fields, values) })
 }
 
-/// RFC 9113, 8.1: trailers are fields like others, without pseudo-header fields.
+/// RFC 9113, 8.1: trailers are fields like others. The name of a pseudo-header field is none among them.
 pub(super) fn check_trailers<'f>(
     mut fields: impl Fields<'f>,
     limits: &Limits,
 ) -> Result<(), H2Fault> {
-    fields.try_for_each(|(name, value)| match name.first() {
-        Some(b':') => Err(FrameFault::PseudoField.into()),
-        _ => check_field(name, value, limits),
-    })
+    fields.try_for_each(|(name, value)| check_field(name, value, limits))
 }
 
 fn read_status(value: &[u8]) -> Option<u16> {

@@ -33,7 +33,7 @@ pub struct Counts {
     pub acknowledgements: u32,
     /// How often we gave the server more window, for a stream and for the connection.
     pub window_updates_sent: u64,
-    /// How often the server used up a window of ours, so that it had to wait.
+    /// How often, at least, the server used up a window of ours, so that it had to wait.
     pub own_windows_empty: u64,
     /// How often a body had to wait for a window of the server's.
     pub stalls: u64,

@@ -138,7 +138,7 @@ faults! {
     Idle              Frame   ProtocolError    "a frame came on a stream that no request opened"
     Closed            Frame   StreamClosed     "a frame came on a stream that had ended"
     Padding           Frame   ProtocolError    "a frame has more padding than payload"
-    Continuation      Frame   ProtocolError    "a block of fields was interrupted, or continued without a beginning"
+    Continuation      Frame   ProtocolError    "a block of fields is interrupted, or continues without a beginning"
     ContinuationFlood Frame   EnhanceYourCalm  "a block of fields has too many frames or octets"
     Flood             Frame   EnhanceYourCalm  "too many frames that demand an answer"
     Setting           Frame   ProtocolError    "a setting has a value that it must not have"
@@ -152,11 +152,11 @@ faults! {
     InterimEnds       Frame   ProtocolError    "an interim answer ends the stream"
     OpenTrailers      Frame   ProtocolError    "a second head does not end the stream"
     ContentLength     Length  ProtocolError    "content-length and the length of DATA differ"
-    NoStatus          H2Field   ProtocolError    "not exactly one `:status` of three digits"
-    PseudoField       H2Field   ProtocolError    "a pseudo-header field that an answer does not have, or too late"
-    FieldName         H2Field   ProtocolError    "a field's name has an upper-case letter or is no token"
-    FieldValue        H2Field   ProtocolError    "a field's value has a control character, or blanks around it"
-    ConnectionField   H2Field   ProtocolError    "a field about the connection, which HTTP/2 does not have"
+    NoStatus          H2Field ProtocolError    "not exactly one `:status` of three digits"
+    PseudoField       H2Field ProtocolError    "a pseudo-header field that an answer does not have, or too late"
+    FieldName         H2Field ProtocolError    "a field's name has an upper-case letter or is no token"
+    FieldValue        H2Field ProtocolError    "a field's value has a control character, or blanks around it"
+    ConnectionField   H2Field ProtocolError    "a field about the connection, which HTTP/2 does not have"
 }
 
 impl H2Fault {

@@ -22,6 +22,7 @@ mod session;
 mod settings;
 mod slot;
 mod stream;
+mod window;
 
 use crate::{ExchangeId, News};
 
@@ -40,6 +41,7 @@ use heads::Heads;
 use hpack::Encoder;
 use receive::Incoming;
 use slot::{Slot, Slots};
+use window::Window;
 
 pub(crate) type H2News = News<H2Fault>;
 
@@ -66,9 +68,10 @@ pub struct H2<'a> {
     incoming: Incoming,
     /// What we may still send on all streams together.
     window_out: i64,
-    /// What the server may still send, and what of that it has sent since we last said so.
-    window_in: i64,
-    owed: u32,
+    /// What the server may still send on all streams together.
+    window_in: Window,
+    /// Calls of `receive`.
+    reads: u32,
     /// Streams whose body has not been sent whole, and the place where the next turn of sending begins.
     unsent: usize,
     turn: usize,
@@ -95,8 +98,8 @@ impl<'a> H2<'a> {
             heads: Heads::new(),
             incoming: Incoming::default(),
             window_out: settings::FIRST_WINDOW.into(),
-            window_in: order.windows.connection().into(),
-            owed: 0,
+            window_in: Window::new(order.windows.connection()),
+            reads: 0,
             unsent: 0,
             turn: 0,
             demands: 0,

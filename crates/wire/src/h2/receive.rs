@@ -7,6 +7,7 @@ use super::fault::{ErrorCode, FrameFault, H2Fault};
 use super::frames::{self, ACK, END_STREAM, FrameHead, HEAD, Kind, PADDED};
 use super::slot::Stage;
 use super::stream::Block;
+use super::window::Taken;
 use super::{H2, H2News};
 
 /// What has come in part.
@@ -49,6 +50,7 @@ impl<'a> H2<'a> {
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
         let before = self.counts.answers;
+        self.reads = self.reads.wrapping_add(1);
         let result = self.take_all(bytes, news, output);
         self.counts.reads_with_answers += u64::from(before < self.counts.answers);
         if let Err(fault) = result {
@@ -181,41 +183,34 @@ impl<'a> H2<'a> {
         news: &mut Vec<H2News>,
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
-        let (length, ends) = (head.length, head.has(END_STREAM));
-        let windows = self.order.windows;
+        let (stream, length, ends) = (head.stream, head.length, head.has(END_STREAM));
         // RFC 9113, 6.9: all of the payload counts, padding too, whatever becomes of the stream.
-        self.window_in -= i64::from(length);
-        if self.window_in < 0 {
-            return Err(FrameFault::Overrun.into());
-        }
-        self.counts.own_windows_empty += u64::from(self.window_in == 0 && 0 < length);
-        self.owed += length;
-        if windows.connection() / 2 < self.owed {
-            frames::push_window_update(0, self.owed, output);
-            self.counts.window_updates_sent += 1;
-            self.window_in += i64::from(std::mem::take(&mut self.owed));
-        }
-        if let Some(slot) = self.slots.open(head.stream) {
-            slot.window_in -= i64::from(length);
-            if slot.stage != Stage::Body {
-                self.fail(head.stream, FrameFault::EarlyData.into(), news, output);
-            } else if slot.window_in < 0 {
-                self.fail(head.stream, FrameFault::Overrun.into(), news, output);
-            } else {
-                let is_empty = slot.window_in == 0 && 0 < length && !ends;
-                self.counts.own_windows_empty += u64::from(is_empty);
-                slot.owed += length;
-                if windows.stream() / 2 < slot.owed && !ends {
-                    frames::push_window_update(head.stream, slot.owed, output);
-                    self.counts.window_updates_sent += 1;
-                    slot.window_in += i64::from(std::mem::take(&mut slot.owed));
-                }
+        let taken = self.window_in.take(length, self.reads)?;
+        self.give(0, taken, output);
+        if let Some(slot) = self.slots.open(stream) {
+            let is_early = slot.stage != Stage::Body;
+            let taken = slot.window_in.take(length, self.reads);
+            match taken {
+                _ if is_early => self.fail(stream, FrameFault::EarlyData.into(), news, output),
+                Err(fault) => self.fail(stream, fault.into(), news, output),
+                // A stream that has ended needs no window.
+                Ok(_) if ends => {}
+                Ok(taken) => self.give(stream, taken, output),
             }
         }
         let padding = if head.has(PADDED) { None } else { Some(0) };
-        let data = Data { stream: head.stream, left: length as usize, padding, ends };
+        let data = Data { stream, left: length as usize, padding, ends };
         self.go_on(data, news, output);
         Ok(())
+    }
+
+    /// Gives the server more window, where it is due.
+    fn give(&mut self, stream: u32, taken: Taken, output: &mut Vec<u8>) {
+        self.counts.own_windows_empty += u64::from(taken.emptied);
+        if 0 < taken.more {
+            frames::push_window_update(stream, taken.more, output);
+            self.counts.window_updates_sent += 1;
+        }
     }
 
     /// Takes what has come of a DATA frame.

@@ -2,6 +2,7 @@
 
 use super::frames::{self, END_HEADERS, END_STREAM, HEAD, Kind, PAYLOAD_MAX};
 use super::slot::{Slot, Stage};
+use super::window::Window;
 use super::{H2, H2News};
 use crate::ask::Ask;
 use crate::expect::BodyJudge;
@@ -46,8 +47,7 @@ impl<'a> H2<'a> {
         slot.mismatch = None;
         slot.body = BodyJudge::default();
         slot.octets = 0;
-        slot.window_in = self.order.windows.stream().into();
-        slot.owed = 0;
+        slot.window_in = Window::new(self.order.windows.stream());
         slot.window_out = self.peer.initial_window_size.into();
         slot.unsent = unsent;
         slot.sent_to = ask.body_at();

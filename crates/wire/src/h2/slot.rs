@@ -1,5 +1,6 @@
 //! One place for an exchange on a connection: a stream, from its request to the end of the answer.
 
+use super::window::Window;
 use crate::ask::Ask;
 use crate::expect::{BodyJudge, Mismatch};
 use crate::template::{Cursor, Values};
@@ -23,9 +24,8 @@ pub(super) struct Slot<'a> {
     pub(super) body: BodyJudge,
     /// The octets of the answer's frames.
     pub(super) octets: u64,
-    /// What the server may still send, and what of that it has sent since we last said so.
-    pub(super) window_in: i64,
-    pub(super) owed: u32,
+    /// What the server may still send.
+    pub(super) window_in: Window,
     /// What we may still send; below 0 if the server took something back.
     pub(super) window_out: i64,
     /// What of the request's body has not been sent, and where that begins.

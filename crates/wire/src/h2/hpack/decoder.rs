@@ -10,7 +10,7 @@ pub(in crate::h2) struct Decoder {
     /// The size that was announced to the peer.
     announced: usize,
     /// The octets of the fields, name and value, one field after the other.
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
     fields: Vec<Field>,
 }
 

@@ -180,6 +180,8 @@ fn frames_in_the_wrong_order_fail_their_stream() {
         (vec![head(1, WHOLE, ":status: 103")], "h2.frame"),
         (vec![final_head.clone(), head(1, EH, "a: b")], "h2.frame, > RST 1 1"),
         (vec![final_head.clone(), head(1, WHOLE, ":status: 200")], "h2.field"),
+        (vec![final_head.clone(), head(1, WHOLE, "a: b\n:status: 200")], "h2.field"),
+        (vec![final_head.clone(), head(1, WHOLE, "A: b")], "h2.field"),
         (vec![final_head.clone(), frame(PRIORITY, 0, 1, &[0; 4])], "h2.frame, > RST 1 6"),
         (vec![final_head.clone(), window(1, 0)], "h2.flow, > RST 1 1"),
         (vec![final_head, window(1, 0x7fff_ffff)], "h2.flow, > RST 1 3"),
@@ -232,6 +234,8 @@ fn an_exchange_that_is_given_up_costs_the_others_nothing() {
     let late = frame(HEADERS, EH, 1, &[0x88, 0x40, 1, b'a', 1, b'b']);
     let said = talk.after(&[late, data(1, ES, "hi"), frame(HEADERS, WHOLE, 3, &[0x88, 0xbe])]);
     assert_eq!(said, "2 begins, 2: 200");
+    // What ended as it should have is another matter.
+    assert_eq!(talk.after(&[data(3, 0, "hi")]), "> GOAWAY 0 5, fault h2.frame");
 }
 
 #[test]
@@ -278,4 +282,59 @@ fn equal_heads_are_read_once() {
     assert_eq!((heads.blocks, heads.known), (205, 199 + 4));
     assert_eq!(heads.octets, 200 * 9 + 5 * 3);
     assert_eq!(heads.list_octets, 205 * (42 + 39 + 39));
+}
+
+/// Answers, one after the other, to requests of these kinds, and how many of their heads were known.
+fn heads(answers: &[(&Ask, &[u8])]) -> (Vec<String>, u64) {
+    let order = order(1);
+    let mut talk = Talk::ready(&order, &[]);
+    let mut said = Vec::new();
+    for (turn, (ask, block)) in answers.iter().enumerate() {
+        talk.ask(0, ask);
+        talk.look();
+        talk.hear(&frame(HEADERS, WHOLE, 2 * turn as u32 + 1, block)).unwrap();
+        said.push(note(talk.news[1]));
+    }
+    (said, talk.h2.facts().heads.known)
+}
+
+#[test]
+fn a_head_is_known_only_so_long_as_the_table_is_the_same() {
+    let ask = get();
+    // Statuses that are inserted; the newest entry; and that entry with an insertion after it.
+    let (lost, broken, newest) = (b"\x48\x03404", b"\x48\x03500", b"\xbe");
+    let shifting = b"\xbe\x40\x01a\x01b";
+    let answers =
+        |blocks: &[&[u8]]| heads(&blocks.iter().map(|it| (&ask, *it)).collect::<Vec<_>>());
+    let (said, known) = answers(&[lost, broken, newest, newest, lost, newest, newest]);
+    let expected = ["0: 404", "0: 500", "0: 500", "0: 500", "0: 404", "0: 404", "0: 404"];
+    assert_eq!((said, known), (expected.map(String::from).to_vec(), 3));
+    let (said, known) = answers(&[lost, shifting, shifting]);
+    assert_eq!((said.join(", ").as_str(), known), ("0: 404, 0: 404, 0 failed h2.field", 0));
+    // The table's size changes what is in it.
+    let (said, known) = answers(&[lost, newest, b"\x20\x3f\xe1\x1f\x88", broken, newest]);
+    assert_eq!(said.join(", "), "0: 404, 0: 404, 0: 200, 0: 500, 0: 500");
+    assert_eq!(known, 0);
+    let order = order(4);
+    let mut talk = Talk::asked(&order, &[&ask; 4]);
+    let blocks: [&[u8]; 4] = [lost, newest, b"\x20\x88", newest];
+    let frames = [1, 3, 5, 7].into_iter().zip(blocks);
+    let frames = frames.map(|(stream, block)| frame(HEADERS, WHOLE, stream, block));
+    let said = talk.after(&frames.collect::<Vec<_>>());
+    assert!(said.ends_with("3: 200, 4 begins, > GOAWAY 0 9, fault h2.hpack"), "{said}");
+}
+
+#[test]
+fn a_known_head_is_judged_for_its_own_request() {
+    let with = |value: &str| {
+        let headers = vec![("a".into(), Template::parse(value.as_bytes()).unwrap())];
+        request("GET", "", Expect { headers, ..Expect::default() })
+    };
+    let (right, wrong, own, any) = (with("b"), with("c"), with("{seq}"), get());
+    let block: &[u8] = b"\x88\x00\x01a\x01b";
+    let kinds = [&right, &right, &wrong, &wrong, &any, &own, &own];
+    let (said, known) = heads(&kinds.map(|ask| (ask, block)));
+    let expected = ["", "", " wrong Header", " wrong Header", "", " wrong Header", " wrong Header"];
+    assert_eq!(said, expected.map(|end| format!("0: 200{end}")));
+    assert_eq!(known, 3);
 }

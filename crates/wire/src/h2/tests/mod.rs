@@ -112,6 +112,10 @@ fn id(number: u32) -> ExchangeId {
     ExchangeId { place: number, generation: 0 }
 }
 
+fn number(exchange: ExchangeId) -> u32 {
+    exchange.place
+}
+
 /// A connection, and all that it has reported and sent since the last look.
 struct Talk<'a> {
     h2: H2<'a>,
@@ -184,19 +188,19 @@ impl<'a> Talk<'a> {
 }
 
 fn note(news: H2News) -> String {
-    let named = |id: ExchangeId| id.place;
     match news {
         H2News::Ready => "ready".into(),
         H2News::Room => "room".into(),
-        H2News::FirstByte(id) => format!("{} begins", named(id)),
+        H2News::FirstByte(exchange) => format!("{} begins", number(exchange)),
         H2News::Answered { exchange, status, mismatch, reusable, .. } => {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));
-            format!("{}: {status}{wrong}{}", named(exchange), if reusable { "" } else { " last" })
+            let last = if reusable { "" } else { " last" };
+            format!("{}: {status}{wrong}{last}", number(exchange))
         }
-        H2News::Refused(id) => format!("{} refused", named(id)),
-        H2News::Failed(id, fault) => format!("{} failed {}", named(id), fault.name()),
-        H2News::Stalled(id) => format!("{} stalls", named(id)),
-        H2News::Flowing(id) => format!("{} flows", named(id)),
+        H2News::Refused(exchange) => format!("{} refused", number(exchange)),
+        H2News::Failed(exchange, fault) => format!("{} failed {}", number(exchange), fault.name()),
+        H2News::Stalled(exchange) => format!("{} stalls", number(exchange)),
+        H2News::Flowing(exchange) => format!("{} flows", number(exchange)),
         H2News::Draining => "draining".into(),
     }
 }

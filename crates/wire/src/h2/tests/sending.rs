@@ -62,6 +62,30 @@ fn a_window_may_fall_below_zero() {
 }
 
 #[test]
+fn a_window_below_zero_lets_nothing_through_while_others_send() {
+    let (order, ask) = (order(2), post(30_000));
+    let mut talk = Talk::ready(&order, &[(4, 10_000)]);
+    talk.ask(1, &ask);
+    talk.ask(2, &ask);
+    talk.hear(&[settings(&[(4, 5_000)]), window(3, 6_000)].concat()).unwrap();
+    talk.look();
+    talk.go_on();
+    assert_eq!(talk.look(), "2 flows, 2 stalls, > DATA 3 1000");
+}
+
+#[test]
+fn each_exchange_says_for_itself_that_it_stalls() {
+    let (order, ask) = (order(1), post(30));
+    let mut talk = Talk::ready(&order, &[(4, 10)]);
+    for (exchange, stream) in (1..7).zip((1..).step_by(2)) {
+        talk.ask(exchange, &ask);
+        let said = format!("{exchange} stalls, > HEADERS {stream}, > DATA {stream} 10");
+        assert_eq!(talk.look(), said);
+        assert_eq!(talk.after(&[rst(stream, 7)]), format!("{exchange} refused"));
+    }
+}
+
+#[test]
 fn a_setting_may_not_make_a_window_too_large() {
     let (order, ask) = (order(1), post(1));
     let mut talk = Talk::ready(&order, &[(4, 0)]);
