@@ -28,7 +28,8 @@ static ASKS: LazyLock<[Ask; 3]> = LazyLock::new(|| {
         };
         let headers = vec![("a".into(), Template::literal("b"))];
         let expect = Expect { status: StatusRule::Success, headers, body };
-        Ask::over_http2(&request, expect, Scheme::Http).expect("a sound request")
+        Ask::new(&Request { http2: Some(Scheme::Http), ..request }, expect)
+            .expect("a sound request")
     };
     [
         ask("GET", 0, BodyRule::Any),

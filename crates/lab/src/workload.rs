@@ -9,6 +9,7 @@ use std::time::Duration;
 use load::HoldWhat;
 use serde::Deserialize;
 use toml::Spanned;
+use wire::h2::Scheme;
 use wire::{Ask, Asks, Cut, Request, Template, socket_ask};
 
 use crate::amounts;
@@ -149,20 +150,25 @@ impl Workload {
 
     /// The same for a server that runs already: with its host, and its path in place of each question's.
     pub fn aimed(&self, site: &Site) -> Result<Workload, String> {
-        self.readdressed(&site.host, site.target.as_deref())
+        self.readdressed(&site.host, site.target.as_deref(), None)
     }
 
-    /// The same with this `Host`, and with the questions' own paths.
-    pub fn hosted(&self, host: &str) -> Result<Workload, String> {
-        self.readdressed(host, None)
+    /// The same with this `Host`, and with the questions' own paths; over HTTP/2, if a scheme is named.
+    pub fn hosted(&self, host: &str, http2: Option<Scheme>) -> Result<Workload, String> {
+        self.readdressed(host, None, http2)
     }
 
-    fn readdressed(&self, host: &str, target: Option<&str>) -> Result<Workload, String> {
+    fn readdressed(
+        &self,
+        host: &str,
+        target: Option<&str>,
+        http2: Option<Scheme>,
+    ) -> Result<Workload, String> {
         let aim = |question: &Question| {
             let path = target.unwrap_or(&question.path).to_string();
             let request_target = target.unwrap_or(&question.request.target).to_string();
             let (host, target) = (host.to_string(), request_target);
-            let request = Request { host, target, ..question.request.clone() };
+            let request = Request { host, target, http2, ..question.request.clone() };
             let ask = |keep_alive| {
                 let request = Request { keep_alive, ..request.clone() };
                 Ask::new(&request, question.ask.expect.clone()).map_err(|error| error.to_string())

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use lab::Refusal;
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
+use wire::h2::Scheme;
 use wire::{Ask, AskError, Asks, Expect, Request, StatusRule};
 
 use secret::Secret;
@@ -41,6 +42,7 @@ pub struct RequestSpec {
     pub body: Option<String>,
     pub body_file: Option<PathBuf>,
     pub http_1_0: bool,
+    pub http2: bool,
     pub keep_alive: bool,
     pub expect_status: Option<StatusRule>,
     pub expect_fields: Vec<(String, String)>,
@@ -89,7 +91,9 @@ impl RequestSpec {
             let curl =
                 curl::read(command).map_err(|says| Refusal::new(format!("--curl: {says}")))?;
             let http_1_0 = self.http_1_0 || curl.request.http_1_0;
-            let request = Request { http_1_0, keep_alive: self.keep_alive, ..curl.request };
+            let keep_alive = self.keep_alive;
+            let http2 = self.http2.then_some(Scheme::Http);
+            let request = Request { http_1_0, http2, keep_alive, ..curl.request };
             return Ok(Base { url: curl.url, spec: self, request, notes: curl.notes });
         }
         let Some(url) = self.url.clone() else {
@@ -109,6 +113,7 @@ impl RequestSpec {
             body,
             body_has_placeholders: self.body.is_some(),
             http_1_0: self.http_1_0,
+            http2: self.http2.then_some(Scheme::Http),
             keep_alive: self.keep_alive,
         };
         Ok(Base { url, spec: self, request, notes: Vec::new() })
@@ -139,7 +144,7 @@ impl Base<'_> {
                 let wanted = Wanted { method: spec.method.clone(), expect };
                 of_lines(path, &url, &request, &wanted)?
             }
-            RequestFileKind::Workload => of_workload(path, &url, spec.keep_alive)?,
+            RequestFileKind::Workload => of_workload(path, &url, &request)?,
         };
         let order = spec.order.unwrap_or(file.usual_order);
         let source = RequestSource::File(RequestFile {
@@ -191,7 +196,7 @@ fn of_lines(path: &Path, url: &Url, base: &Request, wanted: &Wanted) -> Result<F
     Ok(FromFile { source, asks, usual_order })
 }
 
-fn of_workload(path: &Path, url: &Url, keep_alive: bool) -> Result<FromFile, Refusal> {
+fn of_workload(path: &Path, url: &Url, base: &Request) -> Result<FromFile, Refusal> {
     let shown = path.display();
     let refused = |says: &str| Err(Refusal::new(format!("--workload {shown}: {says}")));
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -209,11 +214,11 @@ fn of_workload(path: &Path, url: &Url, keep_alive: bool) -> Result<FromFile, Ref
         );
     }
     root_only("--workload", url, &workload.source)?;
-    let workload = match workload.hosted(&url.host_field) {
+    let workload = match workload.hosted(&url.host_field, base.http2) {
         Ok(workload) => workload,
         Err(says) => return refused(&says),
     };
-    let asks = workload.weighted(keep_alive);
+    let asks = workload.weighted(base.keep_alive);
     Ok(FromFile { source: workload.source, asks, usual_order: RequestOrder::Weighted })
 }
 

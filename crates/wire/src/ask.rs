@@ -23,6 +23,8 @@ pub struct Request {
     pub body_has_placeholders: bool,
     /// Speak HTTP/1.0.
     pub http_1_0: bool,
+    /// Speak HTTP/2 with a server that is reached so. What says how HTTP/1.1 treats its connection is left out.
+    pub http2: Option<Scheme>,
     /// Ask for the connection to stay open; without it each connection carries one exchange.
     pub keep_alive: bool,
 }
@@ -39,6 +41,7 @@ impl Request {
             body: Vec::new(),
             body_has_placeholders: true,
             http_1_0: false,
+            http2: None,
             keep_alive: true,
         }
     }
@@ -110,6 +113,14 @@ impl From<TemplateError> for AskError {
 
 impl Ask {
     pub fn new(request: &Request, expect: Expect) -> Result<Ask, AskError> {
+        let ask = Ask::over_http1(request, expect)?;
+        match request.http2 {
+            None => Ok(ask),
+            Some(scheme) => ask.and_over_http2(request, scheme),
+        }
+    }
+
+    fn over_http1(request: &Request, expect: Expect) -> Result<Ask, AskError> {
         check(request)?;
         let head = Template::parse(head(request).as_bytes())?;
         let body = if request.body_has_placeholders {
@@ -144,16 +155,14 @@ impl Ask {
         })
     }
 
-    /// The same, to be sent over HTTP/2. What says how HTTP/1.1 treats its connection is left out.
-    pub fn over_http2(request: &Request, expect: Expect, scheme: Scheme) -> Result<Ask, AskError> {
-        let mut ask = Ask::new(request, expect)?;
-        let length = ask.body_len(Values::default());
-        let says_length = ask.counted.is_none() && (0 < length || request.method == "POST");
+    fn and_over_http2(mut self, request: &Request, scheme: Scheme) -> Result<Ask, AskError> {
+        let length = self.body_len(Values::default());
+        let says_length = self.counted.is_none() && (0 < length || request.method == "POST");
         let fields = h2::fields(request, scheme, says_length.then_some(length))?;
-        let mut prepared = Prepared::new(&fields, ask.counted.is_some());
+        let mut prepared = Prepared::new(&fields, self.counted.is_some());
         h2::assign_places(&mut [&mut prepared]);
-        ask.http2 = Some(Box::new(prepared));
-        Ok(ask)
+        self.http2 = Some(Box::new(prepared));
+        Ok(self)
     }
 
     /// Its head as HTTP/2 sends it, if it was made for that.

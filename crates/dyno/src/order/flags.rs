@@ -13,6 +13,7 @@ use requests::url::{self, Url};
 use wire::StatusRule;
 
 use super::feed::FeedFlags;
+use super::http2::Http2Flags;
 use super::keeping::KeepingFlags;
 use super::requested::RequestsFlags;
 use super::requirement::RequireFlags;
@@ -56,6 +57,8 @@ pub(crate) struct LoadFlags {
     /// Use HTTP/1.0
     #[arg(long = "http1.0")]
     pub(crate) http_1_0: bool,
+    #[command(flatten)]
+    pub(crate) http2: Http2Flags,
     /// Accept what old servers do: bare LF, folded fields, both lengths
     #[arg(long)]
     pub(crate) lenient: bool,

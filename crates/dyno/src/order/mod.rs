@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod feed;
 pub(crate) mod flags;
+mod http2;
 pub(crate) mod keeping;
 mod requested;
 pub(crate) mod requirement;
@@ -72,6 +73,8 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
+    let limits = Limits { lenient: flags.lenient, ..Limits::default() };
+    let (protocol, spread) = flags.http2.protocol(limits, keep_alive)?;
     // Last of all: a command that hands out a token is not run for a load that is refused.
     let fields = secret::values(&flags.header_command)?;
     let Requested { asks, source, notes } = base.requested(lanes, &fields)?;
@@ -94,8 +97,8 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         warmup: flags.warmup,
         timeout: flags.asking.timeout,
         on_time_within: flags.on_time,
-        protocol: load::Protocol::Http1,
-        spread: load::Spread::Even,
+        protocol,
+        spread,
         keep_alive,
         lanes,
         cpus,
@@ -104,7 +107,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
             SpinWhen::Never => Spin::Never,
             SpinWhen::Always => Spin::Always,
         },
-        limits: Limits { lenient: flags.lenient, ..Limits::default() },
+        limits,
         seed: flags.asking.seed,
         window: WINDOW,
     };

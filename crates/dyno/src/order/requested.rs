@@ -72,6 +72,7 @@ pub(super) fn spec(flags: &LoadFlags) -> RequestSpec {
         fields: asking.header.clone(),
         body: asking.body.clone(),
         body_file: asking.body_file.clone(),
+        http2: flags.http2.http2,
         http_1_0: flags.http_1_0,
         keep_alive: !asking.no_keepalive,
         expect_status: asking.expect_status,

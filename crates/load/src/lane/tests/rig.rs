@@ -101,13 +101,11 @@ pub(super) fn sessions(calls: u32, rate: u64, total: u64) -> Run {
 impl Run {
     fn order(&self) -> Order {
         let (method, body) = (self.method.into(), self.body.into());
-        let request = Request { method, body, ..Request::get("h", "/n/{seq}") };
+        let http2 = matches!(self.protocol, Protocol::Http2(_)).then_some(Scheme::Http);
+        let request = Request { method, body, http2, ..Request::get("h", "/n/{seq}") };
         let body = BodyRule::Exactly(Template::literal("Rust"));
         let expect = Expect { body, ..Expect::default() };
-        let ask = match self.protocol {
-            Protocol::Http1 => Ask::new(&request, expect).unwrap(),
-            Protocol::Http2(_) => Ask::over_http2(&request, expect, Scheme::Http).unwrap(),
-        };
+        let ask = Ask::new(&request, expect).unwrap();
         let constant = || Arrivals::Constant(Rate::per_s(self.rate).unwrap());
         let arrivals = self.arrivals.clone().unwrap_or_else(constant);
         let (connections, max_connections) = (self.connections, self.max_connections);

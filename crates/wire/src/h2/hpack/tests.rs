@@ -222,7 +222,7 @@ fn a_bomb_takes_no_memory_and_the_table_is_right_after_it() {
 fn ask(target: &str, headers: &[(&str, &str)]) -> Ask {
     let headers = headers.iter().map(|&(name, value)| (name.into(), value.into())).collect();
     let request = Request { headers, ..Request::get("localhost", target) };
-    Ask::over_http2(&request, Expect::default(), Scheme::Http).unwrap()
+    Ask::new(&Request { http2: Some(Scheme::Http), ..request }, Expect::default()).unwrap()
 }
 
 fn encode<'a>(encoder: &mut Encoder<'a>, ask: &'a Ask) -> Vec<u8> {

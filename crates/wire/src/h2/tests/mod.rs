@@ -97,7 +97,7 @@ fn order(streams: u16) -> H2Order {
 fn request(method: &str, body: &str, expect: Expect) -> Ask {
     let request =
         Request { method: method.into(), body: body.into(), ..Request::get("localhost", "/") };
-    Ask::over_http2(&request, expect, Scheme::Http).unwrap()
+    Ask::new(&Request { http2: Some(Scheme::Http), ..request }, expect).unwrap()
 }
 
 fn get() -> Ask {

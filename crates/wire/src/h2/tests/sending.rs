@@ -194,7 +194,8 @@ fn a_head_too_long_for_one_frame_is_continued() {
     let long = "x".repeat(40_000);
     let headers = vec![("X-Long".to_string(), format!("{{seq}}{long}"))];
     let request = Request { headers, ..Request::get("localhost", "/") };
-    let ask = Ask::over_http2(&request, Expect::default(), Scheme::Https).unwrap();
+    let ask =
+        Ask::new(&Request { http2: Some(Scheme::Https), ..request }, Expect::default()).unwrap();
     let order = order(1);
     let mut talk = Talk::ready(&order, &[]);
     talk.ask(1, &ask);
@@ -216,7 +217,7 @@ fn what_http_2_does_not_have_is_refused_with_its_name() {
     let ask = |method: &str, target: &str, name: &str, value: &str| {
         let headers = vec![(name.to_string(), value.to_string())];
         let request = Request { method: method.into(), headers, ..Request::get("h", target) };
-        Ask::over_http2(&request, Expect::default(), Scheme::Http)
+        Ask::new(&Request { http2: Some(Scheme::Http), ..request }, Expect::default())
     };
     for (name, value) in [("Transfer-Encoding", "chunked"), ("Upgrade", "h2c"), ("TE", "gzip")] {
         let error = ask("GET", "/", name, value).unwrap_err().to_string();

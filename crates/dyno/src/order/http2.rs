@@ -1,0 +1,112 @@
+//! The flags of HTTP/2: how many streams a connection carries, and how the client behaves.
+
+use std::num::NonZeroU16;
+
+use clap::{Args, ValueEnum};
+use lab::Refusal;
+use load::{Protocol, Spread};
+use wire::Limits;
+use wire::h2::{H2Order, Windows};
+
+/// HTTP/2, and its parameters.
+#[derive(Args)]
+pub(crate) struct Http2Flags {
+    /// Speak HTTP/2. The server must know it: nothing is negotiated, and nothing falls back
+    #[arg(long, conflicts_with = "http_1_0")]
+    pub(crate) http2: bool,
+    /// With --http2: requests at once on each connection, if the server allows as many [1]
+    #[arg(long, value_name = "N", requires = "http2", value_parser = streams)]
+    streams: Option<NonZeroU16>,
+    /// With --http2: how many bytes the server may send before it must wait, on a stream and on a connection
+    /// [2147483647:2147483647]
+    #[arg(long, value_name = "STREAM:CONNECTION", requires = "http2", value_parser = windows)]
+    h2_windows: Option<Windows>,
+    /// With --http2: which connection carries the next request of a schedule [even]
+    #[arg(long, value_name = "HOW", requires = "http2")]
+    spread: Option<SpreadHow>,
+    /// With --http2: how header fields are compressed [indexed]
+    #[arg(long, value_name = "HOW", requires = "http2")]
+    hpack: Option<HpackHow>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SpreadHow {
+    /// The one whose turn was longest ago, of those that have a stream free
+    Even,
+    /// The one that was used last, until it has no stream free
+    Fill,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum HpackHow {
+    /// A field that comes again is sent as a number, as browsers do
+    Indexed,
+    /// Only fields that every client and server know are sent as a number
+    Static,
+}
+
+impl Http2Flags {
+    /// What is spoken, and how requests are spread.
+    pub(super) fn protocol(
+        &self,
+        limits: Limits,
+        keep_alive: bool,
+    ) -> Result<(Protocol, Spread), Refusal> {
+        if !self.http2 {
+            return Ok((Protocol::Http1, Spread::default()));
+        }
+        if !keep_alive && self.streams.is_some_and(|streams| 1 < streams.get()) {
+            return Err(Refusal::new(
+                "--no-keepalive sends one request on each connection, so it has one stream; leave --streams out",
+            ));
+        }
+        let order = H2Order {
+            streams: self.streams.unwrap_or(NonZeroU16::MIN),
+            windows: self.h2_windows.unwrap_or_default(),
+            indexed: self.hpack != Some(HpackHow::Static),
+            limits,
+        };
+        let spread = match self.spread {
+            Some(SpreadHow::Fill) => Spread::Fill,
+            Some(SpreadHow::Even) | None => Spread::Even,
+        };
+        Ok((Protocol::Http2(order), spread))
+    }
+}
+
+/// More than this no server allows.
+const STREAMS_MAX: u16 = 10_000;
+
+fn streams(text: &str) -> Result<NonZeroU16, String> {
+    let streams = text.parse().ok().filter(|streams: &NonZeroU16| streams.get() <= STREAMS_MAX);
+    streams.ok_or_else(|| format!("write a number from 1 to {STREAMS_MAX}"))
+}
+
+fn windows(text: &str) -> Result<Windows, String> {
+    let both = text.split_once(':').and_then(|(stream, connection)| {
+        Windows::new(stream.parse().ok()?, connection.parse().ok()?)
+    });
+    both.ok_or_else(|| {
+        "write two numbers of bytes, like 65535:1048576; a stream's is 1 to 2147483647, a connection's 65535 to \
+         2147483647"
+            .into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_http_2_does_not_have_are_refused() {
+        for text in ["0", "-1", "1000000000", "10001", "many", ""] {
+            assert!(streams(text).is_err(), "{text}");
+        }
+        assert_eq!(streams("100").unwrap().get(), 100);
+        for text in ["1", "1:1", "0:65535", "65535:65534", "2147483648:65535", "a:b", ":"] {
+            assert!(windows(text).is_err(), "{text}");
+        }
+        let read = windows("1:2147483647").unwrap();
+        assert_eq!((read.stream(), read.connection()), (1, 2_147_483_647));
+    }
+}
