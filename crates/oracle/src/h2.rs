@@ -368,3 +368,6 @@ impl Multiplex {
         self.end == Some(End::Silence)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -299,7 +299,7 @@ impl Multiplex {
         self.end_block(id, flags, style, begun, out);
     }
 
-    /// The answer to a refused request; the connection goes on.
+    /// The answer to a refused request; the connection goes on. Without a window for it the reason is left out.
     pub(super) fn refuse(
         &mut self,
         id: u32,
@@ -310,14 +310,21 @@ impl Multiplex {
         state.count(Resource::Refused);
         let line = refusal_line(refusal.status);
         let text = format!("{}\n", refusal.why);
+        let length = text.len().to_string();
         let fields = [
             (":status", &line[9..12]),
             ("content-type", "text/plain"),
-            ("content-length", &text.len().to_string()),
+            ("content-length", &length),
         ];
-        self.push_fields(id, &fields, 0, &USUAL, &mut state.out);
-        push_frame(&mut state.out, DATA, END_STREAM, id, text.as_bytes());
-        self.window -= text.len() as i64;
+        let of_stream = self.streams.get(&id).map(|stream| stream.window);
+        let window = self.window.min(of_stream.unwrap_or(i64::from(self.peer_window)));
+        if text.len() as i64 <= window {
+            self.push_fields(id, &fields, 0, &USUAL, &mut state.out);
+            push_frame(&mut state.out, DATA, END_STREAM, id, text.as_bytes());
+            self.window -= text.len() as i64;
+        } else {
+            self.push_fields(id, &fields[..1], END_STREAM, &USUAL, &mut state.out);
+        }
         let asked = Asked { counts: Counts::Faulty, ..Asked::usual(id, 0, ended_ns) };
         self.leaves(&asked, true, &state.out);
     }

@@ -293,9 +293,12 @@ fn content_waits_for_both_windows() {
     raw.request(1, "/hello");
     let seen = raw.until(|seen| matches!(seen, Seen::Frame(DATA, ..)));
     assert_eq!(content(&seen), "Hello");
-    // Another stream is served meanwhile, and so is a PING.
-    raw.request(3, "/user/abc");
-    assert_eq!(content(&raw.answer(3)), "abc");
+    // A refusal is written whole as long as there is a window for its reason, and else without it.
+    raw.request(7, "/hello?delay=soon");
+    assert!(matches!(raw.answer(7).as_slice(), [Seen::Frame(HEADERS, 5, 7, _)]));
+    // Another stream is served meanwhile.
+    raw.request(9, "/user/abc");
+    assert_eq!(content(&raw.answer(9)), "abc");
     raw.send(&frame(WINDOW_UPDATE, 0, 1, &[0, 0, 0, 2]));
     assert_eq!(content(&raw.until(|seen| matches!(seen, Seen::Frame(DATA, ..)))), ", ");
     // SETTINGS open the windows of streams that wait.
@@ -307,9 +310,9 @@ fn content_waits_for_both_windows() {
     let size = "<http_test><value></value></http_test>".len() + 100;
     let fitting = (65_535 - 16) / size;
     for at in 0..=fitting {
-        raw.request(5 + 2 * at as u32, &path);
+        raw.request(11 + 2 * at as u32, &path);
     }
-    let seen = raw.answer(5 + 2 * fitting as u32 - 2);
+    let seen = raw.answer(11 + 2 * fitting as u32 - 2);
     raw.send(&frame(PING, 0, 0, b"and now?"));
     let more = raw.until(|seen| *seen == Seen::Frame(PING, 1, 0, b"and now?".to_vec()));
     assert_eq!(
@@ -318,7 +321,7 @@ fn content_waits_for_both_windows() {
         "all of the window, and no more"
     );
     raw.send(&frame(WINDOW_UPDATE, 0, 0, &[0, 0, 255, 255]));
-    assert_eq!(ends(&raw.answer(5 + 2 * fitting as u32)).last(), Some(&(5 + 2 * fitting as u32)));
+    assert_eq!(ends(&raw.answer(11 + 2 * fitting as u32)).last(), Some(&(11 + 2 * fitting as u32)));
 }
 
 #[test]
