@@ -51,16 +51,16 @@ impl Resource {
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) resource: Resource,
-    status_line: &'a str,
+    pub(crate) status_line: &'a str,
     /// Empty where it is among the lines, or where there is none.
-    content_type: &'static str,
+    pub(crate) content_type: &'static str,
     /// Header lines of its own, as `Allow: …`, or nothing.
-    lines: &'a str,
-    content: Content<'a>,
+    pub(crate) lines: &'a str,
+    pub(crate) content: Content<'a>,
 }
 
 #[derive(Debug)]
-enum Content<'a> {
+pub(crate) enum Content<'a> {
     Octets(Cow<'a, [u8]>),
     /// No end: one chunk per period.
     Beats(Rhythm),
@@ -238,7 +238,19 @@ impl<'a> Answer<'a> {
 
 /// Writes the answer to a refused request; the connection ends with it.
 pub(crate) fn write_refusal(refusal: Refusal, date: &[u8; 29], out: &mut Vec<u8>) {
-    let status_line = match refusal.status {
+    let why = refusal.why;
+    out.extend_from_slice(refusal_line(refusal.status).as_bytes());
+    out.extend_from_slice(b"\r\nDate: ");
+    out.extend_from_slice(date);
+    out.extend_from_slice(b"\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: ");
+    push_number(out, why.len() as u64 + 1);
+    out.extend_from_slice(b"\r\n\r\n");
+    out.extend_from_slice(why.as_bytes());
+    out.push(b'\n');
+}
+
+pub(crate) fn refusal_line(status: Status) -> &'static str {
+    match status {
         Status::BadRequest => "HTTP/1.1 400 Bad Request",
         Status::TimedOut => "HTTP/1.1 408 Request Timeout",
         Status::TooLong => "HTTP/1.1 413 Content Too Large",
@@ -247,21 +259,7 @@ pub(crate) fn write_refusal(refusal: Refusal, date: &[u8; 29], out: &mut Vec<u8>
         Status::FieldsTooLarge => "HTTP/1.1 431 Request Header Fields Too Large",
         Status::NotImplemented => "HTTP/1.1 501 Not Implemented",
         Status::VersionUnknown => "HTTP/1.1 505 HTTP Version Not Supported",
-    };
-    push_refusal(status_line, refusal.why, date, "Connection: close\r\n", out);
-}
-
-fn push_refusal(line: &str, why: &str, date: &[u8; 29], connection: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(line.as_bytes());
-    out.extend_from_slice(b"\r\nDate: ");
-    out.extend_from_slice(date);
-    out.extend_from_slice(b"\r\nContent-Type: text/plain\r\n");
-    out.extend_from_slice(connection.as_bytes());
-    out.extend_from_slice(b"Content-Length: ");
-    push_number(out, why.len() as u64 + 1);
-    out.extend_from_slice(b"\r\n\r\n");
-    out.extend_from_slice(why.as_bytes());
-    out.push(b'\n');
+    }
 }
 
 /// Appends a number in decimal digits, without formatting machinery.

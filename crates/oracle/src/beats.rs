@@ -160,7 +160,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn state() -> ThreadState {
-        ThreadState::new(Arc::new(Shared::new(Config::default())), 0)
+        ThreadState::new(Arc::new(Shared::new(Config::default(), None)), 0)
     }
 
     /// When each of a query's first beats leaves, and when it is due, in ms; one beat every 10 ms.

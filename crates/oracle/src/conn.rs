@@ -1,30 +1,35 @@
 //! A connection's life: bytes off the socket, requests out of bytes, answers back.
 //!
 //! ```text
+//! Securing (TLS) ──► Reading, or Multiplexing (HTTP/2)
+//!
 //! Reading ──request──► answered at once ──► Reading
 //!    │                 or Playing (delay, beats, fault) ──► Reading
 //!    │                 or Conversing (WebSocket) ──► Draining
+//!    ├─ the preface of HTTP/2 ──► Multiplexing ──► Draining
 //!    └─ the last answer is out ──► gone, or Draining until the peer has closed ──► gone
 //! ```
 
 mod conversation;
+mod multiplexing;
+mod securing;
 mod traffic;
 
 use std::mem;
-use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv, sockopt};
 
 use crate::answer::{Answer, Circumstances, Next, Resource, write_refusal};
-use crate::faults::{Change, Start};
-use crate::instructions::instructions;
+use crate::faults::Change;
+use crate::h2::Multiplex;
+use crate::instructions::{Befalls, instructions};
 use crate::intake::{Fed, Intake};
+use crate::line::Line;
 use crate::play::{Ask, Play, Turn};
 use crate::request::{Head, Refusal, Status};
 use crate::socket::Socket;
-use crate::state::{BUFFER, ThreadState, Token, now_ns};
+use crate::state::{ThreadState, Token, now_ns};
 
 /// How long a peer may take to notice that the oracle has closed.
 const DRAIN_NS: u64 = 5_000_000_000;
@@ -36,7 +41,7 @@ const OUT_KEPT: usize = 1 << 20;
 
 /// One connection. Idle, it costs these bytes and nothing on the heap.
 pub(crate) struct Conn {
-    socket: OwnedFd,
+    line: Line,
     token: Token,
     phase: Phase,
     /// Whether the socket may hold unread bytes.
@@ -45,6 +50,8 @@ pub(crate) struct Conn {
     peer_done: bool,
     /// Whether no further request will be read.
     ending: bool,
+    /// Whether a whole request has come: what follows is no preface.
+    has_requested: bool,
     /// Whether a timer will check the request that is arriving.
     watched: bool,
     /// Part of a request.
@@ -64,10 +71,14 @@ pub(crate) struct Conn {
 }
 
 enum Phase {
+    /// The handshake of TLS is under way.
+    Securing,
     Reading,
     Playing(Box<Play>),
     /// It has become a WebSocket.
     Conversing(Box<Socket>),
+    /// It speaks HTTP/2.
+    Multiplexing(Box<Multiplex>),
     Draining {
         until_ns: u64,
     },
@@ -119,22 +130,15 @@ impl Pending {
 
 impl Conn {
     pub(crate) fn new(socket: OwnedFd, token: Token, state: &mut ThreadState) -> Conn {
-        let fault = state.config().fault.filter(|fault| fault.start == Start::Accept);
-        let rate = state.config().fault_rate;
-        let phase = match fault.filter(|_| state.dice.happens(rate)) {
-            Some(fault) => {
-                state.books.faults += 1;
-                Phase::Playing(Box::new(Play::fault(&fault, None, 0)))
-            }
-            None => Phase::Reading,
-        };
+        let (line, phase) = self::securing::begin(socket, state);
         Conn {
-            socket,
+            line,
             token,
             phase,
             readable: false,
             peer_done: false,
             ending: false,
+            has_requested: false,
             watched: false,
             intake: None,
             unread: Pending::default(),
@@ -157,7 +161,12 @@ impl Conn {
         match &self.phase {
             Phase::Draining { until_ns } if now_ns >= *until_ns => return TurnEnd::Gone,
             Phase::Reading if self.watched => self.lose_patience(state, now_ns),
-            Phase::Reading | Phase::Playing(_) | Phase::Conversing(_) | Phase::Draining { .. } => {}
+            Phase::Securing
+            | Phase::Reading
+            | Phase::Playing(_)
+            | Phase::Conversing(_)
+            | Phase::Multiplexing(_)
+            | Phase::Draining { .. } => {}
         }
         self.turn(state)
     }
@@ -173,10 +182,12 @@ impl Conn {
     }
 
     fn step(&mut self, state: &mut ThreadState) -> Stepped {
-        if !self.unsent.is_empty() {
+        if !self.unsent.is_empty() && !matches!(self.phase, Phase::Multiplexing(_)) {
             return self.flush(state);
         }
         match &self.phase {
+            Phase::Securing => self.secure(state),
+            Phase::Multiplexing(_) => self.multiplex(state),
             Phase::Playing(_) => self.play(state),
             Phase::Conversing(_) => self.converse(state),
             Phase::Draining { .. } => self.drain(state),
@@ -189,18 +200,16 @@ impl Conn {
 
     fn read(&mut self, state: &mut ThreadState) -> Stepped {
         let mut buffer = mem::take(&mut state.buffer);
-        let stepped = match recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
+        let stepped = match self.line.receive(&mut buffer, state) {
             Ok((0, _)) => GONE,
-            Ok((count, _)) => {
-                state.books.bytes_in += count as u64;
+            Ok((count, has_more)) => {
                 self.arrived_ns = now_ns();
-                // Edge-triggered: a short read has emptied the socket, except for the peer's end.
-                self.readable = count == BUFFER || self.peer_done;
+                self.readable = has_more || self.peer_done;
                 let used = self.digest(&buffer[..count], state);
                 if used < count {
                     self.unread.bytes.extend_from_slice(&buffer[used..count]);
                 }
-                self.send(state, if count == BUFFER { TurnEnd::Again } else { TurnEnd::Rest })
+                self.send(state, if has_more { TurnEnd::Again } else { TurnEnd::Rest })
             }
             Err(Errno::AGAIN) => {
                 self.readable = false;
@@ -218,7 +227,9 @@ impl Conn {
         let mut unread = mem::take(&mut self.unread);
         let used = self.digest(unread.rest(), state);
         unread.advance(used);
-        self.unread = unread;
+        if !unread.is_empty() {
+            self.unread = unread;
+        }
         self.send(state, TurnEnd::Rest)
     }
 
@@ -241,6 +252,9 @@ impl Conn {
                     self.intake = Some(Box::new(intake));
                 }
                 Err(refusal) => {
+                    if self.begins_http2(&intake, &bytes[at..], refusal.status, state) {
+                        return bytes.len();
+                    }
                     at = bytes.len();
                     self.refuse(refusal, state);
                 }
@@ -253,7 +267,10 @@ impl Conn {
         match &self.phase {
             Phase::Reading => !self.ending,
             Phase::Playing(play) => play.awaits(),
-            Phase::Conversing(_) | Phase::Draining { .. } => false,
+            Phase::Securing
+            | Phase::Conversing(_)
+            | Phase::Multiplexing(_)
+            | Phase::Draining { .. } => false,
         }
     }
 
@@ -265,6 +282,7 @@ impl Conn {
         state: &mut ThreadState,
     ) {
         self.began_ns = 0;
+        self.has_requested = true;
         let reply = state.config().reply.clone();
         let answer = match &reply {
             Some(reply) => Answer::given(reply),
@@ -280,7 +298,8 @@ impl Conn {
             play.take(ask());
             return;
         }
-        let instructions = match instructions(head, head_bytes, answer.is_socket(), state) {
+        let befalls = if answer.is_socket() { Befalls::Socket } else { Befalls::Request };
+        let instructions = match instructions(head, head_bytes, befalls, state) {
             Ok(instructions) => instructions,
             Err(refusal) => return self.refuse(refusal, state),
         };
@@ -370,8 +389,7 @@ impl Conn {
             Turn::Silence => REST,
             Turn::Fin => self.half_close(state, now_ns),
             Turn::Rst => {
-                // A socket that may not linger is closed with a reset.
-                let _ = sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO));
+                self.line.reset_at_close();
                 GONE
             }
             Turn::Wait(due_ns) => {
@@ -392,7 +410,8 @@ impl Conn {
     fn end(&mut self, state: &mut ThreadState) -> Stepped {
         // RFC 9112, 9.6: closing while bytes are unread resets the connection, and the
         // peer may lose the answer with it.
-        let heard = !self.readable && self.unread.is_empty();
+        // Within TLS the end is announced.
+        let heard = !self.readable && self.unread.is_empty() && self.line.tls.is_none();
         if heard { GONE } else { self.half_close(state, now_ns()) }
     }
 

@@ -1,12 +1,18 @@
-//! Scripted faults: what a bad server does, as data. `table` lists them; `play` performs them.
+//! Scripted faults: what a bad server does, as data. `table`, `h2` and `tls` list them, by protocol; `play`, `h2/act.rs`
+//! and `tls/session.rs` perform them.
 
+mod h2;
 mod table;
+mod tls;
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use crate::h2::act::Act;
 use crate::nearest::nearest;
+use crate::tls::twist::Twist;
 
 /// One way to be a bad server, by its stable name.
 ///
@@ -25,7 +31,28 @@ pub struct Fault {
     /// The failure classes that a client may report; empty: it must count a success.
     pub expect: &'static [&'static str],
     pub(crate) start: Start,
-    pub(crate) steps: &'static [Step],
+    pub(crate) performance: Performance,
+}
+
+/// What a fault does, in the words of its protocol.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Performance {
+    /// Octets of HTTP/1.1, or of WebSockets.
+    Steps(&'static [Step]),
+    /// Frames of HTTP/2.
+    Acts(&'static [Act]),
+    /// Records of TLS, and what a server is set up with.
+    Twist(&'static Twist),
+}
+
+/// What a client must speak to meet a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    Http1,
+    WebSocket,
+    Http2,
+    /// Whatever is spoken within it.
+    Tls,
 }
 
 /// What a fault waits for before it begins.
@@ -41,6 +68,12 @@ pub(crate) enum Start {
     StrangersRequest,
     /// A correct request for a WebSocket.
     SocketRequest,
+    /// A whole request on a stream of HTTP/2.
+    Stream,
+    /// A connection of HTTP/2.
+    Preface,
+    /// A connection within TLS.
+    Handshake,
 }
 
 /// One step of a script. At the end of the script the connection goes on with the next request.
@@ -99,7 +132,51 @@ impl Fault {
     /// Every fault, in the catalogue's order.
     #[must_use]
     pub fn all() -> &'static [Fault] {
-        table::ALL
+        static ALL: LazyLock<Vec<Fault>> =
+            LazyLock::new(|| [table::ALL, h2::STREAMS, h2::CONNECTIONS, tls::ALL].concat());
+        &ALL
+    }
+
+    /// What a client must speak to meet it.
+    #[must_use]
+    pub fn protocol(&self) -> Protocol {
+        match self.start {
+            Start::Refusing
+            | Start::NeverAccepting
+            | Start::Accept
+            | Start::Request
+            | Start::StrangersRequest => Protocol::Http1,
+            Start::SocketRequest => Protocol::WebSocket,
+            Start::Stream | Start::Preface => Protocol::Http2,
+            Start::Handshake => Protocol::Tls,
+        }
+    }
+
+    /// Whether a single request of HTTP/2 may ask for it.
+    #[must_use]
+    pub fn fits_a_stream(&self) -> bool {
+        self.start == Start::Stream
+    }
+
+    pub(crate) fn steps(&self) -> &'static [Step] {
+        match self.performance {
+            Performance::Steps(steps) => steps,
+            Performance::Acts(_) | Performance::Twist(_) => &[],
+        }
+    }
+
+    pub(crate) fn acts(&self) -> &'static [Act] {
+        match self.performance {
+            Performance::Acts(acts) => acts,
+            Performance::Steps(_) | Performance::Twist(_) => &[],
+        }
+    }
+
+    pub(crate) fn twist(&self) -> Option<&'static Twist> {
+        match self.performance {
+            Performance::Twist(twist) => Some(twist),
+            Performance::Steps(_) | Performance::Acts(_) => None,
+        }
     }
 
     /// Whether a single request may ask for it (`?fault=NAME`); otherwise the server must be started with it.
@@ -125,7 +202,7 @@ impl FromStr for Fault {
     type Err = FaultError;
 
     fn from_str(text: &str) -> Result<Fault, FaultError> {
-        let found = table::ALL.iter().find(|fault| fault.name == text);
+        let found = Fault::all().iter().find(|fault| fault.name == text);
         found.copied().ok_or_else(|| FaultError(text.to_owned()))
     }
 }
@@ -143,10 +220,10 @@ pub struct FaultError(String);
 impl fmt::Display for FaultError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "unknown fault `{}`; ", self.0)?;
-        match nearest(&self.0, table::ALL.iter().map(|fault| fault.name)) {
+        match nearest(&self.0, Fault::all().iter().map(|fault| fault.name)) {
             Some(near) => write!(f, "did you mean `{near}`?"),
             None => {
-                let names: Vec<&str> = table::ALL.iter().map(|fault| fault.name).collect();
+                let names: Vec<&str> = Fault::all().iter().map(|fault| fault.name).collect();
                 write!(f, "the faults are: {}", names.join(" "))
             }
         }
@@ -169,11 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn every_case_of_the_catalogue_that_speaks_http_1_or_websocket_is_there_in_order() {
+    fn every_case_of_the_catalogue_is_there_in_order() {
         let cases: Vec<u8> = Fault::all().iter().map(|fault| fault.case).collect();
         assert!(cases.is_sorted());
         let cases: BTreeSet<u8> = cases.into_iter().collect();
-        assert_eq!(cases, (1..=38).chain(41..=44).collect());
+        assert_eq!(cases, (1..=38).chain(41..=60).collect());
     }
 
     #[test]
@@ -181,6 +258,9 @@ mod tests {
         let refusal = |text: &str| text.parse::<Fault>().unwrap_err().to_string();
         assert!(refusal("cut-bdoy").ends_with("did you mean `cut-body`?"));
         assert!(refusal("zzzzzzzzzzzzzzzzzzzzzz").contains("the faults are: refuse"));
+        let of =
+            |protocol| Fault::all().iter().filter(|fault| fault.protocol() == protocol).count();
+        assert!(40 <= of(Protocol::Http2) && 15 <= of(Protocol::Tls));
         assert_eq!("cut-body".parse::<Fault>().unwrap().case, 7);
     }
 }

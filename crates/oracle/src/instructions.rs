@@ -13,28 +13,45 @@ pub(crate) struct Instructions {
     pub(crate) drawn_ns: Option<u64>,
 }
 
+/// What a fault would strike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Befalls {
+    Request,
+    /// A request for a WebSocket.
+    Socket,
+    /// A request of HTTP/2.
+    Stream,
+}
+
+impl Befalls {
+    fn may(self, fault: &Fault) -> bool {
+        match self {
+            Befalls::Request => fault.fits_a_request(),
+            Befalls::Socket => fault.fits_a_request() || fault.fits_a_socket(),
+            Befalls::Stream => fault.start == Start::Stream,
+        }
+    }
+}
+
 /// Combines what the configuration and the query demand for a request.
 pub(crate) fn instructions(
     head: &Head<'_>,
     head_bytes: &[u8],
-    is_socket: bool,
+    befalls: Befalls,
     state: &mut ThreadState,
 ) -> Result<Instructions, Refusal> {
-    let asked = head.query.map_or(Ok((None, None)), |query| asked(query, is_socket))?;
+    let asked = head.query.map_or(Ok((None, None)), |query| asked(query, befalls))?;
     let fault = match asked.0 {
         Some(fault) => Some(fault),
         None => {
             let rate = state.config().fault_rate;
-            let fits = |fault: &Fault| fault.fits_a_request() || is_socket && fault.fits_a_socket();
-            let fault = state.config().fault.filter(fits);
+            let fault = state.config().fault.filter(|fault| befalls.may(fault));
             fault.filter(|_| state.dice.happens(rate))
         }
     };
-    let fault = fault.filter(|fault| match fault.start {
-        Start::StrangersRequest => is_stranger(head_bytes),
-        Start::SocketRequest => is_socket,
-        Start::Request | Start::Accept | Start::Refusing | Start::NeverAccepting => true,
-    });
+    let is_spared =
+        |fault: &Fault| fault.start == Start::StrangersRequest && !is_stranger(head_bytes);
+    let fault = fault.filter(|fault| !is_spared(fault));
     let law = asked.1.or(state.config().delay);
     let drawn_ns = law.map(|law| law.draw_ns(&mut state.dice));
     if let Some(drawn_ns) = drawn_ns {
@@ -44,17 +61,25 @@ pub(crate) fn instructions(
 }
 
 /// The fault and the delay that a query demands.
-fn asked(query: &[u8], is_socket: bool) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
+fn asked(query: &[u8], befalls: Befalls) -> Result<(Option<Fault>, Option<Delay>), Refusal> {
     let bad = |why| Refusal { status: Status::BadRequest, why };
     let fault = match parameter(query, b"fault=").map(text) {
         None => None,
         Some(name) => Some(name.parse::<Fault>().map_err(|_| bad("no fault has this name"))?),
     };
-    if !is_socket && fault.is_some_and(|fault| fault.fits_a_socket()) {
-        return Err(bad("this fault befalls WebSockets; ask for one at /wsecho or /wspoll/1"));
-    }
-    if fault.is_some_and(|fault| !fault.fits_a_request() && !fault.fits_a_socket()) {
-        return Err(bad("this fault befalls connections; start a server with it"));
+    if let Some(fault) = fault.filter(|fault| !befalls.may(fault)) {
+        return Err(bad(match fault.start {
+            Start::SocketRequest => {
+                "this fault befalls WebSockets; ask for one at /wsecho or /wspoll/1"
+            }
+            Start::Request | Start::StrangersRequest => "this fault befalls HTTP/1.1",
+            Start::Stream => "this fault befalls HTTP/2",
+            Start::Accept
+            | Start::Refusing
+            | Start::NeverAccepting
+            | Start::Preface
+            | Start::Handshake => "this fault befalls connections; start a server with it",
+        }));
     }
     let delay = match parameter(query, b"delay=").map(text) {
         None => None,

@@ -27,6 +27,11 @@ impl Intake {
         self.body.is_some()
     }
 
+    /// What has been kept of a head.
+    pub(crate) fn began(&self) -> &[u8] {
+        &self.head
+    }
+
     /// Takes the next piece. After a whole request the intake is used up: the next request needs a new one.
     pub(crate) fn feed<'a>(&'a mut self, piece: &'a [u8]) -> Result<Fed<'a>, Refusal> {
         if self.head.is_empty() {

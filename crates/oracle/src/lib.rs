@@ -15,13 +15,16 @@
 mod answer;
 mod beats;
 mod body;
+mod config;
 mod conn;
 mod date;
 mod delays;
 mod dice;
 mod faults;
+mod h2;
 mod instructions;
 mod intake;
+mod line;
 mod listen;
 mod nearest;
 mod play;
@@ -31,6 +34,7 @@ mod room;
 mod socket;
 mod spans;
 mod state;
+mod tls;
 mod truth;
 mod wait;
 mod worker;
@@ -38,141 +42,24 @@ mod xml;
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use config::{Address, Config, HttpVersions, Listen, Root, RootError};
 pub use delays::{Delay, DelayError, Stall, StallError};
-pub use faults::{Fault, FaultError};
+pub use faults::{Fault, FaultError, Protocol};
 pub use reply::Reply;
 pub use spans::SpanError;
-pub use truth::Truth;
+pub use tls::{TlsConfig, TlsError, TlsVersions};
+pub use truth::{StreamTimes, Truth};
 
+use faults::Start;
 use room::ThreadHandle;
 use state::{Shared, now_ns};
+use tls::Secured;
 use worker::{Command, Waker, Worker};
-
-/// How an oracle is to serve.
-#[derive(Clone, Debug)]
-pub struct Config {
-    pub listen: Listen,
-    /// How many threads; 0 is one for each of `cpus`, or if there are none, for each CPU that may be used.
-    pub threads: usize,
-    /// CPUs to pin the threads to, in turn; empty: not pinned.
-    pub cpus: Vec<usize>,
-    /// The law of the service times of requests that do not name one.
-    pub delay: Option<Delay>,
-    /// The law of the lateness of beats whose request does not name one.
-    pub late: Option<Delay>,
-    /// When everything freezes.
-    pub stall: Option<Stall>,
-    /// What goes wrong.
-    pub fault: Option<Fault>,
-    /// The share of requests that have the fault, or of connections for a fault that affects these. A
-    /// fault of the listener itself is always present.
-    pub fault_rate: f64,
-    /// Whether each answer carries `x-oracle-delay-ns`: from reading the request off the socket to writing the answer.
-    pub tell_delay: bool,
-    /// What a bare `GET /` answers.
-    pub root: Root,
-    /// What every request is answered with, in place of all else.
-    pub reply: Option<Arc<Reply>>,
-    /// The seed of all random choices.
-    pub seed: u64,
-    /// How many connections may wait to be accepted.
-    pub backlog: u32,
-}
-
-impl Default for Config {
-    fn default() -> Config {
-        Config {
-            listen: Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
-            threads: 0,
-            cpus: Vec::new(),
-            delay: None,
-            late: None,
-            stall: None,
-            fault: None,
-            fault_rate: 1.0,
-            tell_delay: false,
-            root: Root::Empty,
-            reply: None,
-            seed: 0,
-            backlog: 4096,
-        }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Listen {
-    /// An address, IPv4 or IPv6; port 0 is any free one.
-    Tcp(SocketAddr),
-    /// A path for a Unix socket.
-    Unix(PathBuf),
-}
-
-/// Where an oracle listens: as configured, with the real port.
-pub type Address = Listen;
-
-impl Listen {
-    /// The TCP port, if there is one.
-    #[must_use]
-    pub fn port(&self) -> Option<u16> {
-        match self {
-            Listen::Tcp(address) => Some(address.port()),
-            Listen::Unix(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Listen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Listen::Tcp(address) => address.fmt(f),
-            Listen::Unix(path) => write!(f, "unix:{}", path.display()),
-        }
-    }
-}
-
-/// What a bare `GET /` answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Root {
-    /// 200 without content.
-    #[default]
-    Empty,
-    /// `Hello, world!`
-    Hello,
-    /// The XML error of the echo tests.
-    XmlError,
-}
-
-impl std::str::FromStr for Root {
-    type Err = RootError;
-
-    fn from_str(text: &str) -> Result<Root, RootError> {
-        match text {
-            "empty" => Ok(Root::Empty),
-            "hello" => Ok(Root::Hello),
-            "xml-error" => Ok(Root::XmlError),
-            _ => Err(RootError(text.to_owned())),
-        }
-    }
-}
-
-/// There is no such answer to a bare `GET /`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RootError(String);
-
-impl fmt::Display for RootError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is nothing that / answers; choose empty, hello or xml-error", self.0)
-    }
-}
-
-impl std::error::Error for RootError {}
 
 /// Why an oracle did not start.
 #[derive(Debug)]
@@ -193,6 +80,10 @@ pub enum StartError {
     },
     /// The stall is as long as its period, or has no length.
     Stall(Stall),
+    /// There can be no TLS.
+    Tls(TlsError),
+    /// The fault befalls a protocol that is not spoken.
+    Unspoken(Fault),
     /// The kernel refused a thread, an epoll or an eventfd.
     Kernel(io::Error),
 }
@@ -212,6 +103,14 @@ impl fmt::Display for StartError {
             StartError::Stall(stall) => {
                 write!(f, "a stall of {stall} would never end; make it shorter than its period")
             }
+            StartError::Tls(error) => error.fmt(f),
+            StartError::Unspoken(fault) => match fault.protocol() {
+                Protocol::Tls => write!(f, "{fault} is a fault of TLS; serve TLS, too"),
+                Protocol::Http2 => write!(f, "{fault} is a fault of HTTP/2; serve HTTP/2, too"),
+                Protocol::Http1 | Protocol::WebSocket => {
+                    write!(f, "{fault} is a fault of HTTP/1.1; serve HTTP/1.1, too")
+                }
+            },
             StartError::Kernel(error) => {
                 write!(f, "the kernel refused us: {error}; raise `ulimit -n` or close files")
             }
@@ -247,11 +146,16 @@ impl Oracle {
         if let Some(stall) = config.stall.filter(|stall| !stall.is_possible()) {
             return Err(StartError::Stall(stall));
         }
+        if let Some(fault) = config.fault.filter(|fault| !is_met(fault, &config)) {
+            return Err(StartError::Unspoken(fault));
+        }
+        let secured = config.tls.as_ref().map(|tls| Secured::new(tls, &config)).transpose();
+        let secured = secured.map_err(StartError::Tls)?;
         listen::raise_file_limit();
         let threads = thread_count(&config);
         let sockets = listen::open(&config, threads)
             .map_err(|error| StartError::Listen { listen: config.listen.clone(), error })?;
-        let shared = Arc::new(Shared::new(config));
+        let shared = Arc::new(Shared::new(config, secured));
         let (address, unserved) = (sockets.address, sockets.unserved);
         // From here on, an error drops the oracle, and that stops the threads that exist.
         let mut oracle = Oracle { address, shared, threads: Vec::new(), unserved };
@@ -269,10 +173,24 @@ impl Oracle {
         &self.address
     }
 
+    /// The authority that has signed the server's certificate, as PEM, if both were made at the start.
+    #[must_use]
+    pub fn authority_pem(&self) -> Option<&str> {
+        self.shared.secured.as_ref()?.authority_pem.as_deref()
+    }
+
+    /// When each stream of HTTP/2 had its request and its answer, if that is kept; unfinished ones are not among them.
+    #[must_use]
+    pub fn streams(&self) -> Vec<StreamTimes> {
+        let asked: Vec<_> = self.threads.iter().map(|thread| thread.ask(Command::List)).collect();
+        asked.into_iter().filter_map(|answer| answer.recv().ok()).flatten().collect()
+    }
+
     /// What the oracle has done until now.
     #[must_use]
     pub fn truth(&self) -> Truth {
-        let asked: Vec<Receiver<Truth>> = self.threads.iter().map(Thread::ask).collect();
+        let asked: Vec<Receiver<Truth>> =
+            self.threads.iter().map(|thread| thread.ask(Command::Tell)).collect();
         self.merged(asked.into_iter().filter_map(|answer| answer.recv().ok()))
     }
 
@@ -319,9 +237,9 @@ impl Drop for Oracle {
 }
 
 impl Thread {
-    fn ask(&self) -> Receiver<Truth> {
+    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Receiver<T> {
         let (sender, receiver) = channel();
-        self.send(Command::Tell(sender));
+        self.send(command(sender));
         receiver
     }
 
@@ -333,6 +251,18 @@ impl Thread {
         // A worker that is gone needs no command.
         let _ = self.commands.send(command);
         self.waker.wake();
+    }
+}
+
+/// Whether a client of what is spoken can meet the fault.
+fn is_met(fault: &Fault, config: &Config) -> bool {
+    match fault.protocol() {
+        Protocol::Http1 | Protocol::WebSocket => {
+            config.http != HttpVersions::Http2
+                || matches!(fault.start, Start::Refusing | Start::NeverAccepting | Start::Accept)
+        }
+        Protocol::Http2 => config.http != HttpVersions::Http1,
+        Protocol::Tls => config.tls.is_some(),
     }
 }
 

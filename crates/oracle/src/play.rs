@@ -72,7 +72,12 @@ impl Play {
 
     /// A fault, upon a request or upon a new connection.
     pub(crate) fn fault(fault: &Fault, ask: Option<Ask>, due_ns: u64) -> Play {
-        Play { faulty: true, due_ns, ..Play::script(fault.steps, ask) }
+        Play { faulty: true, due_ns, ..Play::script(fault.steps(), ask) }
+    }
+
+    /// What happens in place of TLS.
+    pub(crate) fn bare(steps: &'static [Step]) -> Play {
+        Play { faulty: true, ..Play::script(steps, None) }
     }
 
     /// What follows a head whose content never ends.

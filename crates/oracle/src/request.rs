@@ -179,7 +179,7 @@ fn request_line(line: &[u8]) -> Result<(Method, &[u8], Version), Refusal> {
 }
 
 /// RFC 9110, 9.1: methods are case-sensitive.
-fn method(name: &[u8]) -> Method {
+pub(crate) fn method(name: &[u8]) -> Method {
     match name {
         b"GET" => Method::Get,
         b"HEAD" => Method::Head,
@@ -209,7 +209,10 @@ fn version(name: &[u8]) -> Result<Version, Refusal> {
 }
 
 /// RFC 9112, 3.2: the four forms of a target, as path and query.
-fn target_parts(method: Method, target: &[u8]) -> Result<(&[u8], Option<&[u8]>), Refusal> {
+pub(crate) fn target_parts(
+    method: Method,
+    target: &[u8],
+) -> Result<(&[u8], Option<&[u8]>), Refusal> {
     const NO_TARGET: Refusal = bad("the request target is none");
     if !all(target, |byte| byte.is_ascii_graphic() & (byte != b'#')) {
         return Err(NO_TARGET);

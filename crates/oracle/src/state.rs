@@ -12,15 +12,20 @@ use crate::answer::Resource;
 use crate::date::imf_fixdate;
 use crate::dice::Dice;
 use crate::room::ThreadHandle;
-use crate::truth::Truth;
+use crate::tls::Secured;
+use crate::truth::{StreamTimes, Truth};
 
 /// One read takes at most this much, and one turn of a connection writes about as much.
 pub(crate) const BUFFER: usize = 64 * 1024;
+
+/// So many streams are kept on each thread: 320 MB.
+const STREAMS_MAX: usize = 10_000_000;
 
 /// What all threads of a server share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) config: Config,
+    pub(crate) secured: Option<Secured>,
     pub(crate) started_ns: u64,
     /// The threads, in order, once all of them run: a room spans all of them.
     pub(crate) threads: OnceLock<Vec<ThreadHandle>>,
@@ -30,9 +35,9 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(config: Config) -> Shared {
+    pub(crate) fn new(config: Config, secured: Option<Secured>) -> Shared {
         let (open, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { config, started_ns: now_ns(), threads: OnceLock::new(), open, peak }
+        Shared { config, secured, started_ns: now_ns(), threads: OnceLock::new(), open, peak }
     }
 
     pub(crate) fn opened(&self) {
@@ -77,6 +82,8 @@ pub(crate) struct ThreadState {
     pub(crate) index: usize,
     pub(crate) dice: Dice,
     pub(crate) books: Truth,
+    /// The streams whose times are known, if they are to be kept.
+    pub(crate) streams: Vec<StreamTimes>,
     /// Instants at which connections want their turn. A connection that is gone leaves its entries here.
     pub(crate) timers: BinaryHeap<Reverse<(u64, Token)>>,
     /// Whole frames for all in the room; spread when the turns are over.
@@ -101,6 +108,7 @@ impl ThreadState {
             index,
             dice: Dice::seeded(seed),
             books,
+            streams: Vec::new(),
             timers: BinaryHeap::new(),
             for_the_room: Vec::new(),
             buffer: vec![0; BUFFER],
@@ -117,6 +125,17 @@ impl ThreadState {
     pub(crate) fn count(&mut self, resource: Resource) {
         self.books.requests += 1;
         self.books.resources[resource as usize].1 += 1;
+    }
+
+    pub(crate) fn log_stream(&mut self, times: StreamTimes) {
+        if !self.shared.config.log_streams {
+            return;
+        }
+        if self.streams.len() < STREAMS_MAX {
+            self.streams.push(times);
+        } else {
+            self.books.streams_unlogged += 1;
+        }
     }
 
     pub(crate) fn wake_at(&mut self, due_ns: u64, token: Token) {

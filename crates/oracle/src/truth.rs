@@ -41,12 +41,30 @@ pub struct Truth {
     pub connections_peak: u64,
     /// Connections that could not be accepted, mostly for lack of file descriptors.
     pub connections_lost: u64,
+    /// Handshakes of TLS that were done in full, by resuming a session, and not at all.
+    pub handshakes_full: u64,
+    pub handshakes_resumed: u64,
+    pub handshakes_failed: u64,
+    /// Streams of HTTP/2 whose times were not kept, because there were too many.
+    pub streams_unlogged: u64,
     /// From noticing a request's arrival to having written its answer, in nanoseconds; no faults.
     pub served_ns: Histogram<u64>,
     /// The delays that laws have drawn, in nanoseconds; without stalls and the oracle's own time.
     pub drawn_ns: Histogram<u64>,
     /// By how much a law delayed beats, in nanoseconds; as drawn, but no beat overtakes the previous one.
     pub late_ns: Histogram<u64>,
+}
+
+/// When one stream of HTTP/2 had its request and its answer, by the monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamTimes {
+    /// The client's port, by which it finds its own connection; 0 for a Unix socket.
+    pub peer_port: u16,
+    pub stream: u32,
+    /// When END_STREAM of the request was read.
+    pub request_ended_ns: u64,
+    /// When the kernel took END_STREAM of the answer; none, if it never left.
+    pub answer_ended_ns: Option<u64>,
 }
 
 impl Truth {
@@ -69,6 +87,10 @@ impl Truth {
             connections_open: 0,
             connections_peak: 0,
             connections_lost: 0,
+            handshakes_full: 0,
+            handshakes_resumed: 0,
+            handshakes_failed: 0,
+            streams_unlogged: 0,
             served_ns: histogram(),
             drawn_ns: histogram(),
             late_ns: histogram(),
@@ -89,6 +111,10 @@ impl Truth {
         self.bytes_out += other.bytes_out;
         self.connections += other.connections;
         self.connections_lost += other.connections_lost;
+        self.handshakes_full += other.handshakes_full;
+        self.handshakes_resumed += other.handshakes_resumed;
+        self.handshakes_failed += other.handshakes_failed;
+        self.streams_unlogged += other.streams_unlogged;
         for (name, count) in &other.resources {
             match self.resources.iter_mut().find(|(known, _)| known == name) {
                 Some((_, sum)) => *sum += count,
@@ -131,6 +157,17 @@ impl fmt::Display for Truth {
         writeln!(f, "connections  {}, open {open}, at most {peak}", self.connections)?;
         if self.connections_lost > 0 {
             writeln!(f, "not accepted {}", self.connections_lost)?;
+        }
+        let (full, resumed) = (self.handshakes_full, self.handshakes_resumed);
+        if full + resumed + self.handshakes_failed > 0 {
+            writeln!(
+                f,
+                "handshakes   {full} full, {resumed} resumed, {} failed",
+                self.handshakes_failed
+            )?;
+        }
+        if self.streams_unlogged > 0 {
+            writeln!(f, "not logged   {} streams", self.streams_unlogged)?;
         }
         writeln!(
             f,

@@ -15,7 +15,7 @@ use rustix::thread::set_current_timer_slack;
 use crate::conn::{Conn, TurnEnd};
 use crate::room::{Room, send_to_other_threads};
 use crate::state::{Shared, ThreadState, Token, now_ns};
-use crate::truth::Truth;
+use crate::truth::{StreamTimes, Truth};
 use crate::wait::Wait;
 
 const LISTENER: u64 = u64::MAX;
@@ -33,6 +33,8 @@ const ACCEPTS: usize = 64;
 #[derive(Debug)]
 pub(crate) enum Command {
     Tell(Sender<Truth>),
+    /// The times of the streams so far.
+    List(Sender<Vec<StreamTimes>>),
     /// A whole frame for the connections in the room.
     Spread(Arc<[u8]>),
     Stop,
@@ -163,6 +165,7 @@ impl Worker {
             match command {
                 // The receiver may be gone.
                 Command::Tell(asker) => drop(asker.send(self.state.books.clone())),
+                Command::List(asker) => drop(asker.send(self.state.streams.clone())),
                 Command::Spread(frame) => {
                     self.room.take_in(&mut self.state);
                     self.spread_here(&frame);
@@ -234,7 +237,9 @@ impl Worker {
     /// Closes the connection; its slot awaits the next.
     fn release(&mut self, token: Token) {
         let slot = &mut self.slots[token.slot as usize];
-        slot.conn = None;
+        if let Some(mut conn) = slot.conn.take() {
+            conn.leave(&mut self.state);
+        }
         slot.generation = slot.generation.wrapping_add(1);
         self.free.push(token.slot);
         self.state.out.clear();

@@ -1,5 +1,8 @@
 //! `dyno serve`: the oracle as a server, and at its end the truth about its delays and answers.
 
+mod protocols;
+mod truth;
+
 use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,18 +11,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use clap::Args;
-use hdrhistogram::Histogram;
 use lab::amounts;
-use oracle::{Config, Delay, Fault, Listen, Oracle, Reply, Root, Stall, Truth};
-use report::chart::bars;
-use report::json::encoded;
+use oracle::{Config, Delay, Fault, Listen, Oracle, Reply, Root, Stall, StartError};
 use requests::file;
-use serde::Serialize;
 
 use crate::interrupt::on_interrupt;
 use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
+use protocols::ProtocolFlags;
 
 /// `dyno serve`
 #[derive(Args)]
@@ -47,7 +47,7 @@ pub(crate) struct ServeFlags {
     /// Misbehave in this way; --list-faults lists the ways
     #[arg(long, value_name = "NAME")]
     fault: Option<Fault>,
-    /// The share of the requests that have the fault
+    /// The share of the requests, or of the connections, that have the fault
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1")]
     fault_rate: f64,
     /// List the faults and stop
@@ -68,6 +68,8 @@ pub(crate) struct ServeFlags {
     /// Connections that may wait to be accepted
     #[arg(long, value_name = "N", default_value_t = 4096)]
     backlog: u32,
+    #[command(flatten)]
+    protocols: ProtocolFlags,
     /// Write what it did as JSON at the end
     #[arg(long)]
     json: bool,
@@ -83,6 +85,9 @@ for beats: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?st
 It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk every N seconds; \
 WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).
 
+One port speaks HTTP/1.1 and, to a client that begins with it, HTTP/2; within TLS the client chooses by ALPN. Delays, \
+freezes and faults whose name begins with h2- belong to one stream, or to one connection where a fault says so.
+
 Examples:
   # delays with a long tail, around 2 ms
   dyno serve --delay lognormal:2ms,0.5
@@ -90,6 +95,10 @@ Examples:
   dyno serve --stall 1s/5s
   # a server that cuts off one body in twenty
   dyno serve --fault cut-body --fault-rate 0.05
+  # HTTP/1.1 and HTTP/2 within TLS, and what curl --cacert needs to trust it
+  dyno serve --listen 127.0.0.1:8443 --tls --ca-out ca.pem
+  # HTTP/2 whose connections end in peace after ten requests
+  dyno serve --http 2 --fault h2-goaway-10
 
 Exit codes:
   0    it was ended, and has reported what it did
@@ -123,13 +132,14 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<ExitStatus, Refusal> {
     let config = config(flags)?;
     let (end, ended) = channel();
     listen_for_the_end(flags, &end)?;
-    let oracle =
-        Oracle::start(config).map_err(|error| Refusal::new(format!("--listen: {error}")))?;
-    print(&format!("listening on {}\n", shown(oracle.address())))?;
+    let oracle = Oracle::start(config).map_err(|error| refused(&error, flags))?;
+    flags.protocols.write_authority(&oracle)?;
+    print(&format!("listening on {}\n", shown(oracle.address(), flags.protocols.is_secured())))?;
     warn_if_reachable(oracle.address());
     let _ = ended.recv();
+    flags.protocols.write_streams(&oracle)?;
     let truth = oracle.stop();
-    print(&if flags.json { truth_json(&truth) } else { truth_text(&truth) })
+    print(&if flags.json { truth::json(&truth) } else { truth::text(&truth) })
 }
 
 fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
@@ -139,7 +149,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
     if 1_024 < threads {
         return Err(Refusal::new("--threads: 1,024 are the most; one a CPU is plenty"));
     }
-    Ok(Config {
+    let mut config = Config {
         listen: flags.listen.clone(),
         threads: threads as usize,
         cpus,
@@ -153,7 +163,25 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         reply: flags.reply.as_deref().map(reply).transpose()?,
         seed: flags.seed,
         backlog: flags.backlog,
-    })
+        ..Config::default()
+    };
+    flags.protocols.apply(&mut config)?;
+    Ok(config)
+}
+
+fn refused(error: &StartError, flags: &ServeFlags) -> Refusal {
+    match error {
+        StartError::Tls(error) => flags.protocols.refused(error),
+        StartError::Unspoken(fault) => {
+            let way_out = match fault.protocol() {
+                oracle::Protocol::Tls => "add --tls",
+                oracle::Protocol::Http2 => "leave --http 1.1 out",
+                oracle::Protocol::Http1 | oracle::Protocol::WebSocket => "leave --http 2 out",
+            };
+            Refusal::new(format!("--fault {fault}: no client would meet it; {way_out}"))
+        }
+        error => Refusal::new(format!("--listen: {error}")),
+    }
 }
 
 fn reply(path: &Path) -> Result<Arc<Reply>, Refusal> {
@@ -179,8 +207,9 @@ fn listen_for_the_end(flags: &ServeFlags, end: &Sender<()>) -> Result<(), Refusa
     Ok(())
 }
 
-fn shown(address: &Listen) -> String {
+fn shown(address: &Listen, is_secured: bool) -> String {
     match address {
+        Listen::Tcp(address) if is_secured => format!("https://{address}"),
         Listen::Tcp(address) => format!("http://{address}"),
         Listen::Unix(_) => address.to_string(),
     }
@@ -200,95 +229,4 @@ fn faults() -> String {
     let width = Fault::all().iter().map(|fault| fault.name.len()).max().unwrap_or(0);
     let line = |fault: &Fault| format!("{:<width$}  {}\n", fault.name, fault.about);
     Fault::all().iter().map(line).collect()
-}
-
-#[derive(Serialize)]
-struct TruthJson {
-    schema: &'static str,
-    elapsed_s: f64,
-    requests: u64,
-    answers: u64,
-    faults: u64,
-    beats: u64,
-    beats_skipped: u64,
-    messages: u64,
-    spread: u64,
-    spread_skipped: u64,
-    received_bytes: u64,
-    sent_bytes: u64,
-    connections: u64,
-    connections_peak: u64,
-    connections_lost: u64,
-    imposed: TimesJson,
-    drawn: TimesJson,
-    late: TimesJson,
-}
-
-#[derive(Serialize)]
-struct TimesJson {
-    count: u64,
-    mean_ns: f64,
-    sd_ns: f64,
-    min_ns: u64,
-    p50_ns: u64,
-    p90_ns: u64,
-    p99_ns: u64,
-    p99_9_ns: u64,
-    max_ns: u64,
-    /// Base64 of HdrHistogram's V2 format with deflate.
-    histogram: Option<String>,
-}
-
-/// The table, and the histogram of the served times.
-fn truth_text(truth: &Truth) -> String {
-    let is_coloured = terminal::stdout_is_coloured();
-    let mut text = truth.to_string();
-    let bins = bars::lines(&truth.served_ns);
-    if !bins.is_empty() {
-        text.push_str("\n\nserved, how many answers took how long\n");
-    }
-    for line in bins {
-        text.push_str(line.shown(is_coloured).trim_end());
-        text.push('\n');
-    }
-    text
-}
-
-fn truth_json(truth: &Truth) -> String {
-    let json = TruthJson {
-        schema: "dyno.truth/1",
-        elapsed_s: truth.elapsed.as_secs_f64(),
-        requests: truth.requests,
-        answers: truth.answers,
-        faults: truth.faults,
-        beats: truth.beats,
-        beats_skipped: truth.beats_skipped,
-        messages: truth.messages,
-        spread: truth.spread,
-        spread_skipped: truth.spread_skipped,
-        received_bytes: truth.bytes_in,
-        sent_bytes: truth.bytes_out,
-        connections: truth.connections,
-        connections_peak: truth.connections_peak,
-        connections_lost: truth.connections_lost,
-        imposed: times(&truth.served_ns),
-        drawn: times(&truth.drawn_ns),
-        late: times(&truth.late_ns),
-    };
-    serde_json::to_string_pretty(&json).expect("numbers and names are JSON") + "\n"
-}
-
-fn times(histogram: &Histogram<u64>) -> TimesJson {
-    TimesJson {
-        count: histogram.len(),
-        mean_ns: histogram.mean(),
-        sd_ns: histogram.stdev(),
-        min_ns: histogram.min(),
-        p50_ns: histogram.value_at_quantile(0.5),
-        p90_ns: histogram.value_at_quantile(0.9),
-        p99_ns: histogram.value_at_quantile(0.99),
-        p99_9_ns: histogram.value_at_quantile(0.999),
-        max_ns: histogram.max(),
-        histogram: encoded(histogram),
-    }
 }

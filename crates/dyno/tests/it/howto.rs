@@ -75,8 +75,9 @@ const ELSEWHERE: [(&str, &str); 21] = [
     ),
     (
         "serve",
-        "--backlog --cpus --fault --fault-rate --json --late --list-faults --reply --root --seed --stall \
-         --tell-delay --threads",
+        "--backlog --ca-out --cert --cpus --fault --fault-rate --h2-window --http --json --key --late --list-faults \
+         --reply --root --seed --stall --stream-log --streams --tell-delay --threads --tls --tls-chain --tls-delay \
+         --tls-tickets",
     ),
     ("setup", "--all --yes setup"),
     ("view", "--port --store view"),

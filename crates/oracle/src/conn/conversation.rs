@@ -3,11 +3,10 @@
 use std::mem;
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv};
 
 use super::{Conn, GONE, Phase, REST, Stepped, TurnEnd};
 use crate::socket::Socket;
-use crate::state::{BUFFER, ThreadState, now_ns};
+use crate::state::{ThreadState, now_ns};
 
 /// How much the peer has sent.
 enum ReadOutcome {
@@ -62,13 +61,12 @@ impl Conn {
             return ReadOutcome::Nothing;
         }
         let mut buffer = mem::take(&mut state.buffer);
-        let outcome = match recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
+        let outcome = match self.line.receive(&mut buffer, state) {
             Ok((0, _)) => ReadOutcome::End,
-            Ok((count, _)) => {
-                state.books.bytes_in += count as u64;
-                self.readable = count == BUFFER || self.peer_done;
+            Ok((count, has_more)) => {
+                self.readable = has_more || self.peer_done;
                 socket.take(&buffer[..count], state);
-                if count == BUFFER { ReadOutcome::Much } else { ReadOutcome::Something }
+                if has_more { ReadOutcome::Much } else { ReadOutcome::Something }
             }
             Err(Errno::AGAIN) => {
                 self.readable = false;

@@ -1,7 +1,8 @@
 //! A connection's writes, and its end.
 
+use std::mem;
+
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 use super::{Conn, DRAIN_NS, GONE, OUT_KEPT, Phase, REST, Stepped, TurnEnd};
 use crate::state::{ThreadState, now_ns};
@@ -20,7 +21,9 @@ impl Conn {
             self.unsent.bytes.append(&mut state.out);
             return Stepped::Further;
         }
-        let sent = send(&self.socket, &state.out, SendFlags::NOSIGNAL);
+        let out = mem::take(&mut state.out);
+        let sent = self.line.send(&out, self.owed > 0, state);
+        state.out = out;
         let taken = match sent {
             Ok(taken) => taken,
             Err(Errno::AGAIN | Errno::INTR) => 0,
@@ -29,7 +32,6 @@ impl Conn {
                 return GONE;
             }
         };
-        state.books.bytes_out += taken as u64;
         if taken < state.out.len() {
             self.unsent.bytes.extend_from_slice(&state.out[taken..]);
         } else {
@@ -45,11 +47,8 @@ impl Conn {
             self.wake_at(thaw_ns, state);
             return REST;
         }
-        match send(&self.socket, self.unsent.rest(), SendFlags::NOSIGNAL) {
-            Ok(taken) => {
-                state.books.bytes_out += taken as u64;
-                self.unsent.advance(taken);
-            }
+        match self.line.send(self.unsent.rest(), self.owed > 0, state) {
+            Ok(taken) => self.unsent.advance(taken),
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => return REST,
             Err(_) => return GONE,
@@ -61,7 +60,10 @@ impl Conn {
                 Phase::Conversing(socket) => {
                     socket.skip_beats(now_ns(), &mut state.books.beats_skipped);
                 }
-                Phase::Reading | Phase::Draining { .. } => {}
+                Phase::Securing
+                | Phase::Reading
+                | Phase::Multiplexing(_)
+                | Phase::Draining { .. } => {}
             }
         }
         Stepped::Further
@@ -78,7 +80,7 @@ impl Conn {
     }
 
     pub(super) fn half_close(&mut self, state: &mut ThreadState, now_ns: u64) -> Stepped {
-        if shutdown(&self.socket, Shutdown::Write).is_err() {
+        if self.line.end(state).is_err() {
             return GONE;
         }
         let until_ns = now_ns + DRAIN_NS;
@@ -92,8 +94,8 @@ impl Conn {
         if !self.readable {
             return REST;
         }
-        match recv(&self.socket, &mut state.buffer[..], RecvFlags::empty()) {
-            Ok((0, _)) => GONE,
+        match self.line.drop_some(&mut state.buffer) {
+            Ok(0) => GONE,
             Ok(_) => Stepped::Stop(TurnEnd::Again),
             Err(Errno::AGAIN) => {
                 self.readable = false;

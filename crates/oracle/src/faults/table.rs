@@ -1,4 +1,4 @@
-//! The table of faults, by the cases of the catalogue of hostile servers.
+//! The table of the faults of HTTP/1.1 and WebSockets, by the cases of the catalogue of hostile servers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::Start::{Accept, NeverAccepting, Refusing, Request, SocketRequest, Str
 use super::Step::{
     Answer, AnswerNewest, Await, Drip, Fin, Repeat, Rst, Send, Silence, Swallow, Wait,
 };
-use super::{FOREVER, Fault, Start, Step};
+use super::{FOREVER, Fault, Performance, Start, Step};
 
 const fn fault(
     case: u8,
@@ -20,7 +20,7 @@ const fn fault(
     start: Start,
     steps: &'static [Step],
 ) -> Fault {
-    Fault { name, case, about, expect, start, steps }
+    Fault { name, case, about, expect, start, performance: Performance::Steps(steps) }
 }
 
 /// Long enough for the peer to have read what was sent before the next step.

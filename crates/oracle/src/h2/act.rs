@@ -1,0 +1,272 @@
+//! What a bad HTTP/2 server does, as data, and its interpreter. A script belongs to one stream or to the connection.
+
+use std::time::Duration;
+
+use super::answer::Asked;
+use super::frames::{DATA, push_frame, push_goaway, push_reset};
+use super::hpack::Manner;
+use super::stream::{Body, Source, Stream, Style, USUAL};
+use super::{Counts, End, Multiplex};
+use crate::state::{BUFFER, ThreadState};
+
+/// One act of a script. After the last one the stream is forgotten, and the connection serves as it should.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Act {
+    /// Sends one frame: its kind and flags, its stream, its payload.
+    Frame(u8, u8, On, &'static [u8]),
+    /// Sends a frame repeatedly, no faster than the peer reads and without regard for windows.
+    Repeat(u8, u8, On, &'static [u8], u64),
+    /// Sends octets that are no frame, or the head of one that lies.
+    Raw(&'static [u8]),
+    /// Sends HEADERS with these fields and these flags.
+    Fields(&'static [(&'static str, &'static str)], u8),
+    /// Sends the right answer in this style.
+    Answer(Style),
+    /// Sends this content repeatedly, as the windows allow, and ends the stream.
+    Content(&'static [u8], u64),
+    /// Sends DATA of one of these octets each second, forever.
+    Drip(&'static [u8]),
+    Reset(u32),
+    /// Says that the connection will end, that this is the last stream that is answered, and why.
+    GoAway(On, u32, &'static [u8]),
+    /// Announces what the server allows.
+    Settings(&'static [(u16, u32)]),
+    /// Greets as a right server does.
+    Greet,
+    /// Never acknowledges SETTINGS.
+    Unacknowledging,
+    /// Waits until so many requests have come on the connection.
+    Await(u64),
+    Wait(Duration),
+    /// Never answers on this stream.
+    Mute,
+    /// Never reads or writes again on the connection.
+    Silence,
+    /// Ends the oracle's direction.
+    Fin,
+    /// Drops the connection with a reset.
+    Rst,
+}
+
+/// The stream that a frame names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum On {
+    /// The stream of the request; for a script of the connection, the newest.
+    This,
+    Connection,
+    /// A stream that the peer has not opened.
+    Idle,
+    /// A stream that only the server could open.
+    Own,
+    /// The greatest number that a stream of the peer's can have.
+    Last,
+}
+
+/// Forever, in `Act::Repeat` and `Act::Content`.
+pub(crate) const FOREVER: u64 = u64::MAX;
+const DRIP_NS: u64 = 1_000_000_000;
+
+/// A script under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Script {
+    acts: &'static [Act],
+    at: usize,
+    /// How often a repeating act has been done.
+    progress: u64,
+    /// Whether an act that waits has begun to.
+    is_waiting: bool,
+    /// Nothing happens before this instant.
+    due_ns: u64,
+}
+
+/// How far a script has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Played {
+    Done,
+    /// It goes on at this instant.
+    At(u64),
+    /// It goes on when the peer has room.
+    Again,
+    /// It goes on after something has happened, if ever.
+    Blocked,
+    End(End),
+}
+
+impl Script {
+    pub(crate) fn of(acts: &'static [Act]) -> Script {
+        Script { acts, at: 0, progress: 0, is_waiting: false, due_ns: 0 }
+    }
+
+    fn wait(&mut self, span_ns: u64, now_ns: u64) -> Played {
+        self.is_waiting = true;
+        self.due_ns = now_ns + span_ns;
+        Played::At(self.due_ns)
+    }
+}
+
+impl Multiplex {
+    /// A stream's script has its turn.
+    pub(super) fn play_for_stream(
+        &mut self,
+        id: u32,
+        mut stream: Stream,
+        mut script: Script,
+        state: &mut ThreadState,
+        now_ns: u64,
+    ) {
+        let played = self.play(&mut script, Some((id, &mut stream)), state, now_ns);
+        stream.script = Some(script);
+        match played {
+            Played::Done => {
+                self.streams.insert(id, stream);
+                self.forget(id, state);
+            }
+            Played::At(due_ns) => self.wait(id, stream, due_ns),
+            Played::Again => self.wait(id, stream, now_ns),
+            Played::Blocked if stream.has_more() => self.keep(id, stream, None),
+            Played::Blocked => drop(self.streams.insert(id, stream)),
+            Played::End(end) => {
+                self.streams.insert(id, stream);
+                self.end = Some(end);
+            }
+        }
+    }
+
+    /// Goes on with a script as far as it goes now.
+    pub(super) fn play(
+        &mut self,
+        script: &mut Script,
+        mut stream: Option<(u32, &mut Stream)>,
+        state: &mut ThreadState,
+        now_ns: u64,
+    ) -> Played {
+        if now_ns < script.due_ns {
+            return Played::At(script.due_ns);
+        }
+        let this = stream.as_ref().map_or(self.last_id.max(1), |(id, _)| *id);
+        while let Some(act) = script.acts.get(script.at) {
+            match *act {
+                Act::Frame(kind, flags, on, payload) => {
+                    push_frame(&mut state.out, kind, flags, self.numbered(on, this), payload);
+                }
+                Act::Repeat(kind, flags, on, payload, times) => {
+                    let on = self.numbered(on, this);
+                    while script.progress < times && state.out.len() < BUFFER {
+                        push_frame(&mut state.out, kind, flags, on, payload);
+                        script.progress += 1;
+                    }
+                    if script.progress < times {
+                        return Played::Again;
+                    }
+                }
+                Act::Raw(octets) => state.out.extend_from_slice(octets),
+                Act::Fields(fields, flags) => self.push_plain(this, fields, flags, &mut state.out),
+                Act::Answer(style) => {
+                    if let Some((id, stream)) = &mut stream {
+                        script.at += 1;
+                        if self.answer_in_style(*id, stream, style, state, now_ns) {
+                            continue;
+                        }
+                        return Played::Blocked;
+                    }
+                }
+                Act::Content(pattern, times) => {
+                    if let Some((_, stream)) = &mut stream {
+                        script.at += 1;
+                        let length = times.saturating_mul(pattern.len() as u64);
+                        stream.body =
+                            Body { source: Source::Pattern(pattern, length), at: 0, is_last: true };
+                        return Played::Blocked;
+                    }
+                }
+                Act::Drip(octets) => {
+                    let octet = &octets[script.progress as usize % octets.len()..][..1];
+                    push_frame(&mut state.out, DATA, 0, this, octet);
+                    script.progress += 1;
+                    return script.wait(DRIP_NS, now_ns);
+                }
+                Act::Reset(code) => push_reset(&mut state.out, this, code),
+                Act::GoAway(last, code, why) => {
+                    let last = self.numbered(last, this);
+                    self.last_accepted = self.last_accepted.min(last);
+                    push_goaway(&mut state.out, last, code, why);
+                }
+                Act::Settings(settings) => self.announce(settings, &mut state.out),
+                Act::Greet => {
+                    let own_window = state.config().window;
+                    self.greet(own_window, &mut state.out);
+                }
+                Act::Unacknowledging => self.acknowledges = false,
+                Act::Await(requests) if self.requests < requests => return Played::Blocked,
+                Act::Await(_) => {}
+                Act::Wait(span) if !script.is_waiting => {
+                    return script.wait(span.as_nanos() as u64, now_ns);
+                }
+                Act::Wait(_) => script.is_waiting = false,
+                Act::Mute => return Played::Blocked,
+                Act::Silence => return Played::End(End::Silence),
+                Act::Fin => return Played::End(End::Fin),
+                Act::Rst => return Played::End(End::Rst),
+            }
+            script.at += 1;
+            script.progress = 0;
+        }
+        Played::Done
+    }
+
+    fn numbered(&self, on: On, this: u32) -> u32 {
+        match on {
+            On::This => this,
+            On::Connection => 0,
+            On::Idle => self.last_id + 1000,
+            On::Own => 2,
+            On::Last => 0x7fff_ffff,
+        }
+    }
+
+    /// The right answer; returns whether all of it is written.
+    fn answer_in_style(
+        &mut self,
+        id: u32,
+        stream: &mut Stream,
+        style: Style,
+        state: &mut ThreadState,
+        now_ns: u64,
+    ) -> bool {
+        stream.style = style;
+        let asked = Asked::usual(id, stream.window, stream.ended_ns);
+        let asked = Asked { style, counts: Counts::Faulty, ..asked };
+        let rest = self.answer_kept(&asked, stream, state, now_ns);
+        stream.has_ended = rest.is_none();
+        match rest {
+            None => true,
+            Some(rest) => {
+                rest.into_stream(stream);
+                false
+            }
+        }
+    }
+
+    /// HEADERS that no table has a part in: nothing of it is checked.
+    fn push_plain(&mut self, id: u32, fields: &[(&str, &str)], flags: u8, out: &mut Vec<u8>) {
+        let style = Style { manner: Manner::Plain, ..USUAL };
+        self.push_fields(id, fields, flags, &style, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::{Fault, Start};
+
+    #[test]
+    fn no_script_has_an_act_that_does_nothing_there() {
+        for fault in Fault::all() {
+            let misplaced = |act: &Act| match fault.start {
+                Start::Preface => matches!(act, Act::Answer(_) | Act::Content(..) | Act::Mute),
+                _ => matches!(act, Act::Await(_) | Act::Greet),
+            };
+            assert!(!fault.acts().iter().any(misplaced), "{}", fault.name);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The Huffman code of RFC 7541, appendix B. It is canonical: the lengths of its codes determine the codes.
+
+/// How many bits each octet's code has; the last one is the end of the string, which never appears.
+#[rustfmt::skip]
+const LENGTHS: [u8; 257] = [
+    13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28, 28, 28,
+    28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12,
+    10, 13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6, 15, 5, 6,
+    5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28, 20, 22, 20, 20, 22, 22,
+    22, 23, 22, 23, 23, 23, 23, 23, 24, 23, 24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24, 22, 21, 20,
+    22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23,
+    26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28,
+    27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28,
+    27, 27, 27, 27, 27, 26, 30,
+];
+const LONGEST: usize = 30;
+const END: u16 = 256;
+
+/// The code, as a decoder walks it: for each length the first code, and where its symbols begin.
+struct Code {
+    symbols: [u16; 257],
+    first: [u32; LONGEST + 1],
+    count: [u32; LONGEST + 1],
+    offset: [u32; LONGEST + 1],
+    /// The code of each symbol.
+    codes: [u32; 257],
+    /// By the next eight bits: the symbol and its length, where the code has no more bits than that.
+    short: [(u16, u8); 256],
+}
+
+static CODE: Code = code();
+
+const fn code() -> Code {
+    let mut code = Code {
+        symbols: [0; 257],
+        first: [0; LONGEST + 1],
+        count: [0; LONGEST + 1],
+        offset: [0; LONGEST + 1],
+        codes: [0; 257],
+        short: [(0, 0); 256],
+    };
+    let (mut length, mut next, mut place) = (1, 0, 0);
+    while length <= LONGEST {
+        next <<= 1;
+        code.first[length] = next;
+        code.offset[length] = place;
+        let mut symbol = 0;
+        while symbol < 257 {
+            if LENGTHS[symbol] as usize == length {
+                code.symbols[place as usize] = symbol as u16;
+                code.codes[symbol] = next;
+                let (mut at, end) = if length <= 8 {
+                    ((next << (8 - length)) as usize, ((next + 1) << (8 - length)) as usize)
+                } else {
+                    (0, 0)
+                };
+                while at < end {
+                    code.short[at] = (symbol as u16, length as u8);
+                    at += 1;
+                }
+                next += 1;
+                place += 1;
+            }
+            symbol += 1;
+        }
+        code.count[length] = place - code.offset[length];
+        length += 1;
+    }
+    code
+}
+
+/// Appends the text; `None` if it is no Huffman-coded string.
+pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let (mut bits, mut held) = (0_u64, 0_u32);
+    let mut rest = coded.iter();
+    loop {
+        while held <= 56 {
+            let Some(byte) = rest.next() else { break };
+            bits |= u64::from(*byte) << (56 - held);
+            held += 8;
+        }
+        let (symbol, length) = next_symbol(bits);
+        if held < length {
+            // RFC 7541, 5.2: the padding is shorter than an octet, and all ones.
+            let is_padding = held < 8 && (held == 0 || bits >> (64 - held) == (1 << held) - 1);
+            return is_padding.then_some(());
+        }
+        if symbol == END {
+            return None;
+        }
+        out.push(symbol as u8);
+        bits <<= length;
+        held -= length;
+    }
+}
+
+/// The symbol that these bits begin with, and how many of them it takes.
+fn next_symbol(bits: u64) -> (u16, u32) {
+    let (symbol, length) = CODE.short[(bits >> 56) as usize];
+    if length > 0 {
+        return (symbol, u32::from(length));
+    }
+    for length in 9..=LONGEST {
+        let code = (bits >> (64 - length)) as u32;
+        let place = code.wrapping_sub(CODE.first[length]);
+        if place < CODE.count[length] {
+            return (CODE.symbols[(CODE.offset[length] + place) as usize], length as u32);
+        }
+    }
+    unreachable!("the code is complete: every 30 bits begin with a symbol")
+}
+
+/// How many octets the text has when coded.
+pub(super) fn coded_length(text: &[u8]) -> usize {
+    let bits: usize = text.iter().map(|byte| usize::from(LENGTHS[usize::from(*byte)])).sum();
+    bits.div_ceil(8)
+}
+
+pub(super) fn encode(text: &[u8], out: &mut Vec<u8>) {
+    let (mut bits, mut held) = (0_u64, 0_u32);
+    for byte in text {
+        let length = u32::from(LENGTHS[usize::from(*byte)]);
+        bits = bits << length | u64::from(CODE.codes[usize::from(*byte)]);
+        held += length;
+        while held >= 8 {
+            held -= 8;
+            out.push((bits >> held) as u8);
+        }
+    }
+    if held > 0 {
+        out.push((bits << (8 - held)) as u8 | (0xff >> held));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decoded(coded: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        decode(coded, &mut out).map(|()| out)
+    }
+
+    /// RFC 7541, appendix C.4.1.
+    #[test]
+    fn the_example_of_the_rfc_is_coded_as_there() {
+        let coded = b"\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff";
+        let mut out = Vec::new();
+        encode(b"www.example.com", &mut out);
+        assert_eq!(out, coded);
+        assert_eq!(coded_length(b"www.example.com"), coded.len());
+        assert_eq!(decoded(coded).unwrap(), b"www.example.com");
+    }
+
+    #[test]
+    fn padding_of_an_octet_or_with_a_zero_is_refused_and_so_is_the_end_of_the_string() {
+        assert_eq!(decoded(b"\x1f").unwrap(), b"a");
+        assert_eq!(decoded(b"\x1f\xff"), None, "eight bits of padding and more");
+        assert_eq!(decoded(b"\x1e"), None, "a zero in the padding");
+        assert_eq!(decoded(b"\xff\xff\xff\xff"), None, "the end of the string");
+        assert_eq!(decoded(b"").unwrap(), b"");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_coded_is_decoded(text in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let mut out = Vec::new();
+            encode(&text, &mut out);
+            prop_assert_eq!(out.len(), coded_length(&text));
+            prop_assert_eq!(decoded(&out), Some(text));
+        }
+    }
+}
