@@ -168,8 +168,8 @@ pub(super) fn filled(dice: &mut Dice) -> &'static str {
     };
     fs::remove_file(folder.join("filler")).unwrap();
     let ran = lab.dyno(&[&["run", "--resume"], &at[..]].concat());
-    let is_nothing_left =
-        ran.stderr.contains("no run of an experiment is unfinished") || ran.stderr.contains("is complete");
+    let is_nothing_left = ran.stderr.contains("no run of an experiment is unfinished")
+        || ran.stderr.contains("is complete");
     if !is_nothing_left {
         let _ = ran.measured();
     }
