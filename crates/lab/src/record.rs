@@ -5,7 +5,7 @@ pub use machine::{Fact, Series};
 use serde::{Deserialize, Serialize};
 
 use crate::answer_parts::AnswerParts;
-use crate::conformance::{Conformance, Spot};
+use crate::conformance::{Conformance, LEFT_OUT, Spot};
 use crate::experiment::{Experiment, Point};
 
 /// One run of one experiment: what it was to do, where, and with which program.
@@ -63,7 +63,9 @@ impl RunRecord {
         let quick = if self.is_quick { " --quick" } else { "" };
         let flags = Experiment::of_run(self).map(|experiment| experiment.changed.flags);
         let flags = flags.unwrap_or_default().into_iter().map(|flag| format!(" {flag}"));
-        crate::command::shown(&words) + quick + &flags.collect::<String>()
+        let is_unchecked = self.facts.iter().any(|fact| fact.name == LEFT_OUT);
+        let unchecked = if is_unchecked { " --no-check" } else { "" };
+        crate::command::shown(&words) + quick + unchecked + &flags.collect::<String>()
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Collector<'a> {
     returns: Vec<Sender<Tally>>,
     /// Each lane has reported all windows before this one.
     progress: Vec<u64>,
+    /// No lane has ended a window with this number, or a later one.
+    reached: u64,
     /// Windows that not all lanes have reported yet.
     open: BTreeMap<u64, Tally>,
     spare: Vec<Tally>,
@@ -59,6 +61,7 @@ impl<'a> Collector<'a> {
             until: plan.measured.end,
             returns,
             progress: vec![0; plan.lanes],
+            reached: 0,
             open: BTreeMap::new(),
             spare: Vec::new(),
             total: Tally::new(plan.longest),
@@ -88,7 +91,8 @@ impl<'a> Collector<'a> {
                     self.recycle(window);
                 }
             }
-            if !was_halted && halt.is_asked() {
+            // Once all lanes have ended, nothing is left to be interrupted.
+            if !was_halted && halt.is_asked() && !self.is_over() {
                 was_halted = true;
                 self.stop(end);
             }
@@ -104,11 +108,15 @@ impl<'a> Collector<'a> {
 
     /// Ends the run with a window that no lane has reached yet, so that all lanes end with the same window.
     pub(crate) fn stop(&mut self, end: &StopTime) {
-        let furthest = self.progress.iter().filter(|next| **next < u64::MAX).max();
         if end.agreed().is_none() {
-            end.agree_on((furthest.copied().unwrap_or(0) + 2) * self.plan.width);
+            end.agree_on((self.reached + 2) * self.plan.width);
         }
         self.ends_at(end);
+    }
+
+    /// Whether every lane has ended.
+    fn is_over(&self) -> bool {
+        self.progress.iter().all(|next| *next == u64::MAX)
     }
 
     /// Takes over the end that has been agreed on.
@@ -140,6 +148,7 @@ impl<'a> Collector<'a> {
             (tally.correct_inside, tally.carried_in) = (0, 0);
         }
         self.progress[lane] = if is_last { u64::MAX } else { index + 1 };
+        self.reached = self.reached.max(index + 1);
         match self.sections.is_empty() {
             true => self.sections = sections,
             false => {

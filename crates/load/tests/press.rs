@@ -236,3 +236,28 @@ fn a_halt_that_is_noticed_late_leaves_nothing_out_of_the_measured_time() {
     let scheduled = recording.scheduled_until.unwrap() - recording.measured_from;
     assert_eq!(recording.total.due * 1_000_000_000, 900 * scheduled);
 }
+
+/// Ctrl-C may come when all lanes have ended, and before all that they have reported is counted.
+#[test]
+fn a_halt_after_the_end_changes_nothing() {
+    let oracle = oracle(Config::default());
+    for warmup in [Duration::ZERO, Duration::from_millis(200)] {
+        let stop = Stop { total: None, duration: Some(Duration::from_millis(500)) };
+        let load = Load::Closed { connections: 2 };
+        let order = Order { stop, warmup, ..order(target(&oracle), "/hello", hello(), load) };
+        let halt = Halt::default();
+        let recording = press(&order, &halt, &mut |glance| {
+            // The window after the measured time is counted when it has been reported by all lanes.
+            if order.warmup + Duration::from_millis(500) <= Duration::from_nanos(glance.from) {
+                halt.ask();
+            }
+        });
+        assert!(halt.is_asked());
+        let recording = recording.unwrap();
+        let measured = recording.measured_until - recording.measured_from;
+        assert_eq!(measured, 500_000_000);
+        let inside: u64 =
+            recording.windows.iter().filter(|one| !one.is_warmup).map(|one| one.correct).sum();
+        assert!(recording.total.correct_inside <= inside && 0 < inside);
+    }
+}

@@ -1,4 +1,5 @@
 use super::*;
+use crate::conformance::LEFT_OUT;
 use crate::history::History;
 use crate::record::{Entry, Fact, LOAD, RACE, REQUEST, RunRecord};
 
@@ -368,7 +369,9 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
     let changes = [Change::Subjects(vec!["b".into()]), Change::Rounds(7)];
     let changed = whole.with(&changes).unwrap();
     let again = |experiment: &Experiment, is_quick: bool| {
+        let unchecked = Fact { name: LEFT_OUT.into(), value: String::new() };
         let run = RunRecord {
+            facts: if is_quick { vec![unchecked] } else { Vec::new() },
             name: "e".into(),
             files: vec![("experiments/e.toml".into(), experiment.source.text.clone())],
             is_quick,
@@ -379,7 +382,7 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
     };
     assert_eq!(again(&whole, false), "dyno run e");
     assert_eq!(again(&changed, false), "dyno run e --only b --repeat 7");
-    assert_eq!(again(&changed, true), "dyno run e --quick --only b --repeat 7");
+    assert_eq!(again(&changed, true), "dyno run e --quick --no-check --only b --repeat 7");
 }
 
 #[test]

@@ -84,8 +84,14 @@ fn a_backlog_and_what_waits_in_it_are_seen() {
     assert_eq!(found(), (Some(7), 2));
 }
 
+/// A listener on a port that the kernel gives to no other test, even when this one has left it.
+fn listener_of_its_own() -> TcpListener {
+    let drawn = || TcpListener::bind(("127.0.0.1", free_port(PORTS).unwrap())).ok();
+    (0..100).find_map(|_| drawn()).expect("a port that no other process takes in between")
+}
+
 fn a_port_is_free_when_nothing_of_it_is_left() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = listener_of_its_own();
     let port = port_of(&listener);
     assert!(!is_free(port).unwrap(), "a server listens");
     let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
@@ -104,7 +110,7 @@ fn a_port_is_free_when_nothing_of_it_is_left() {
 }
 
 fn a_port_that_lingers_is_not_free() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = listener_of_its_own();
     let port = port_of(&listener);
     let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let (server, _) = listener.accept().unwrap();

@@ -66,7 +66,8 @@ fn caption(findings: &Findings<'_>, close: &Closeup) -> Markup {
         0 | 1 => format!("round {}", close.repeat + 1),
         many => {
             let one = if findings.is_load() { "load" } else { "round" };
-            format!("{one} {}, the middle one of {many}", close.repeat + 1)
+            let middle = if many == 2 { "one" } else { "the middle one" };
+            format!("{one} {}, {middle} of {many}", close.repeat + 1)
         }
     };
     if let Some(ended) = ended(close) {
