@@ -91,6 +91,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         },
         target,
         asks,
+        tls: None,
         load,
         stop,
         warmup: flags.warmup,

@@ -17,7 +17,12 @@ pub(crate) enum Act {
     Send(Vec<u8>),
     Fin,
     Reset,
+    /// The kernel takes bytes again.
+    Room,
 }
+
+/// A server that reads what it is sent: at this time, on this connection, of which it is the so-many-th there.
+pub(crate) type Peer = Box<dyn FnMut(Nanos, Conn, u32, &[u8]) -> Vec<(Nanos, Act)>>;
 
 /// The time of an act, its order, its connection, that connection's era, and the act.
 type ToCome = (Nanos, u64, Conn, u32, Act);
@@ -36,6 +41,10 @@ pub(crate) struct Simulated<Accept, Answer> {
     accept: Accept,
     answer: Answer,
     greeting: Vec<u8>,
+    /// Instead of `answer`.
+    peer: Option<Peer>,
+    /// At most so much is taken at once, and more a little later.
+    takes: usize,
     eras: Vec<u32>,
     to_come: BinaryHeap<Reverse<ToCome>>,
     count: u64,
@@ -58,6 +67,8 @@ where
             accept,
             answer,
             greeting: Vec::new(),
+            peer: None,
+            takes: usize::MAX,
             eras: Vec::new(),
             to_come: BinaryHeap::new(),
             count: 0,
@@ -83,6 +94,16 @@ where
     /// Hands over no more than this many events at once, as the kernel does.
     pub(crate) fn handing_over(self, at_once: usize) -> Self {
         Simulated { at_once, ..self }
+    }
+
+    /// A server that reads what it is sent.
+    pub(crate) fn with_peer(self, peer: Peer) -> Self {
+        Simulated { peer: Some(peer), ..self }
+    }
+
+    /// A kernel that takes no more than this at once, and more after 10 µs.
+    pub(crate) fn taking(self, takes: usize) -> Self {
+        Simulated { takes, ..self }
     }
 
     /// Sends this on every new connection, before any request.
@@ -124,8 +145,16 @@ where
     }
 
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        for (at, act) in (self.answer)(self.now) {
+        let bytes = &bytes[..bytes.len().min(self.takes)];
+        let acts = match &mut self.peer {
+            Some(peer) => peer(self.now, conn, self.eras[conn as usize], bytes),
+            None => (self.answer)(self.now),
+        };
+        for (at, act) in acts {
             self.expect(at, conn, act);
+        }
+        if self.takes < usize::MAX {
+            self.expect(self.now + 10_000, conn, Act::Room);
         }
         Ok(bytes.len())
     }
@@ -159,6 +188,7 @@ where
                     Act::Send(bytes) => Event::Bytes(bytes),
                     Act::Fin => Event::Ended,
                     Act::Reset => Event::Broken(Break::Reset),
+                    Act::Room => Event::Writable,
                 };
                 deliver(conn, event, self.now);
             }

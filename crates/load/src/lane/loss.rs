@@ -2,6 +2,7 @@
 
 use wire::{Progress, Session, WireFault};
 
+use super::handshake::unconnected;
 use super::pool::Pool;
 use super::slot::{Exchange, State, UNSENT};
 use crate::Nanos;
@@ -48,6 +49,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         slot.deadline = Nanos::MAX;
         if was_connecting {
             self.connecting -= 1;
+            self.end_handshake(conn);
             self.recorder.window().connections.failed += 1;
         }
         match self.slots[conn as usize].exchange.take() {
@@ -137,7 +139,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.waiting.pop_front();
             let failure = match self.is_our_stillness(self.deadline(&exchange)) {
                 true => Failure::Late,
-                false if 0 < self.connecting || !self.is_full() => Failure::ConnectTimeout,
+                false if 0 < self.connecting || !self.is_full() => unconnected(0 < self.shaking),
                 false => Failure::Blocked,
             };
             self.fail(&exchange, failure, now);
@@ -168,7 +170,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return self.set_deadline(conn, deadline);
         }
         let failure = match (slot.state, slot.exchange) {
-            (State::Connecting, _) | (_, None) => Failure::ConnectTimeout,
+            (State::Connecting, _) | (_, None) => unconnected(slot.is_reached),
             (_, Some(exchange)) => {
                 let has_begun = exchange.has_begun_to_be_answered();
                 self.out_of_time(conn, &exchange, has_begun)

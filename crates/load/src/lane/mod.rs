@@ -3,6 +3,7 @@
 //! Connections are distinguished by what they wait for; those that have something to do are on
 //! the agenda, and no turn looks at all of them.
 
+mod handshake;
 mod loss;
 mod pool;
 mod slot;

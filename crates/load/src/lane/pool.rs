@@ -38,6 +38,8 @@ pub(super) struct Pool<'a, S> {
     pub(super) agenda: VecDeque<Conn>,
     pub(super) deadlines: Deadlines,
     pub(super) connecting: usize,
+    /// Of them, those that TCP has connected: their handshake with TLS is under way.
+    pub(super) shaking: usize,
     pub(super) in_flight: usize,
     /// Exchanges begun and not ended.
     pub(super) unfinished: usize,
@@ -80,6 +82,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             agenda: VecDeque::new(),
             deadlines: Deadlines::new(rules.timeout),
             connecting: 0,
+            shaking: 0,
             in_flight: 0,
             unfinished: 0,
             lost_in_a_row: 0,
@@ -113,6 +116,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             exchange: None,
             unsent: Unsent::Nothing,
             begun: 0,
+            is_reached: false,
             free_since: 0,
             deadline: Nanos::MAX,
             looked_at: Nanos::MAX,
@@ -227,6 +231,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.recorder.turn_over(at);
         }
         match event {
+            Event::Reached => self.handle_reached(conn, at),
             Event::Connected => self.handle_connected(conn, at),
             Event::Bytes(bytes) => self.handle_bytes(conn, bytes, at),
             Event::Writable => self.put_on_agenda(conn),
@@ -235,22 +240,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 let failure = self.classify(conn, cause);
                 self.lose(conn, failure, at);
             }
-        }
-    }
-
-    pub(super) fn handle_connected(&mut self, conn: Conn, at: Nanos) {
-        self.connecting -= 1;
-        let slot = &mut self.slots[conn as usize];
-        slot.state = State::Free;
-        slot.free_since = at;
-        slot.deadline = Nanos::MAX;
-        let window = self.recorder.window();
-        window.connections.established += 1;
-        window.connect.record(at - slot.begun);
-        if slot.exchange.is_some() {
-            self.put_on_agenda(conn);
-        } else {
-            self.rest(conn);
         }
     }
 

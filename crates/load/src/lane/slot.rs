@@ -49,6 +49,8 @@ pub(super) struct Slot<'a, S> {
     pub(super) exchange: Option<Exchange>,
     pub(super) unsent: Unsent<'a>,
     pub(super) begun: Nanos,
+    /// TCP is connected, and TLS is not.
+    pub(super) is_reached: bool,
     pub(super) free_since: Nanos,
     pub(super) deadline: Nanos,
     /// When the wheel has this connection looked at; never, if it is not on the wheel.

@@ -2,6 +2,7 @@
 
 mod edges;
 mod rig;
+mod secured;
 mod stillness;
 mod truth;
 mod turns;

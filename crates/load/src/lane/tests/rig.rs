@@ -41,6 +41,7 @@ pub(super) struct Run {
     pub(super) arrivals: Option<Arrivals>,
     pub(super) on_time_within: Option<Nanos>,
     pub(super) turns: Option<Passed>,
+    pub(super) tls: Option<tls::Client>,
 }
 
 /// Turns of this length, with the instants at which each was passed on.
@@ -78,6 +79,7 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         arrivals: None,
         on_time_within: None,
         turns: None,
+        tls: None,
     }
 }
 
@@ -117,6 +119,7 @@ impl Run {
             timeout: Duration::from_nanos(self.timeout),
             on_time_within: self.on_time_within.map(Duration::from_nanos),
             keep_alive: self.keep_alive,
+            tls: self.tls.clone(),
             lanes: self.lanes,
             ..Order::new(target, Asks::one(ask), load)
         }
