@@ -180,7 +180,7 @@ impl SecurityLog {
             seen.suites.add(terms.suite, 1);
             terms.group.iter().for_each(|group| seen.groups.add(group, 1));
             let alpn = terms.alpn.as_deref().unwrap_or_default();
-            seen.alpn.add(&String::from_utf8_lossy(alpn), 1);
+            seen.alpn.add(&alpn.escape_ascii().to_string(), 1);
             seen.meant_to_resume += u64::from(is_meant_to_resume);
             if terms.kind == Kind::Resumed {
                 seen.resumed += 1;
@@ -199,7 +199,8 @@ impl SecurityLog {
     }
 
     pub(crate) fn failed(&self, fault: TlsFault, reason: &str) {
-        let reason: String = reason.chars().take(REASON_LENGTH_MAX).collect();
+        let shown = reason.chars().filter(|letter| !letter.is_control());
+        let reason: String = shown.take(REASON_LENGTH_MAX).collect();
         let reason = if reason.is_empty() { fault.meaning() } else { &reason };
         self.note(|seen| seen.add_reason(&format!("{}: {reason}", fault.name()), 1));
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{ClientConnection, Resumption, UnbufferedClientConnection};
@@ -74,11 +75,11 @@ impl Client {
         }
     }
 
-    /// TLS on a connection on which each answer is waited for. The handshake is done with the first byte.
-    pub fn stream(&self, socket: TcpStream) -> std::io::Result<Stream> {
+    /// TLS on a connection on which each answer is waited for. Its handshake is done, within this time.
+    pub fn stream(&self, socket: TcpStream, limit: Duration) -> std::io::Result<Stream> {
         let config = self.config().map_err(std::io::Error::other)?;
         let connection = ClientConnection::new(Arc::new(config), self.name.clone());
-        Ok(Stream::secured(connection.map_err(std::io::Error::other)?, socket))
+        Stream::secured(connection.map_err(std::io::Error::other)?, socket, &self.order.alpn, limit)
     }
 
     fn config(&self) -> Result<ClientConfig, rustls::Error> {

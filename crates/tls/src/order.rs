@@ -81,7 +81,7 @@ impl Version {
 }
 
 /// On how many of a hundred connections an earlier session is to be resumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resume(u8);
 
 impl Resume {

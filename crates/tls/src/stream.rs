@@ -1,12 +1,14 @@
 //! A connection that is waited on, plain or secured: for questions, probes and first looks, not for loads.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
 
 use rustls::client::ClientConnection;
 use rustls::{CommonState, StreamOwned};
 
-use crate::fault::reason;
+use crate::fault::{TlsFault, reason};
+use crate::order::HTTP_1_1;
 
 /// A connection over TCP, with or without TLS. How long it waits is set on its socket.
 #[derive(Debug)]
@@ -16,8 +18,42 @@ pub enum Stream {
 }
 
 impl Stream {
-    pub(crate) fn secured(connection: ClientConnection, socket: TcpStream) -> Stream {
-        Stream::Secured(Box::new(StreamOwned::new(connection, socket)))
+    /// Carries out the handshake. How long the stream waits afterwards is as it was before.
+    pub(crate) fn secured(
+        mut connection: ClientConnection,
+        mut socket: TcpStream,
+        alpn: &str,
+        limit: Duration,
+    ) -> io::Result<Stream> {
+        let until = Instant::now() + limit;
+        let times = (socket.read_timeout()?, socket.write_timeout()?);
+        while connection.is_handshaking() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(too_late());
+            }
+            socket.set_read_timeout(Some(left))?;
+            socket.set_write_timeout(Some(left))?;
+            match connection.complete_io(&mut socket) {
+                Ok(_) => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    return Err(too_late());
+                }
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    return Err(io::Error::new(error.kind(), TlsFault::Closed.meaning()));
+                }
+                Err(error) => return Err(in_words(error)),
+            }
+        }
+        // RFC 7301, 3.2: a server that knows no ALPN says nothing, and then means HTTP/1.1.
+        if connection.alpn_protocol().map_or(alpn != HTTP_1_1, |name| name != alpn.as_bytes()) {
+            return Err(io::Error::other(TlsFault::Alpn.meaning()));
+        }
+        socket.set_read_timeout(times.0)?;
+        socket.set_write_timeout(times.1)?;
+        Ok(Stream::Secured(Box::new(StreamOwned::new(connection, socket))))
     }
 
     /// The connection below.
@@ -27,15 +63,6 @@ impl Stream {
             Stream::Plain(socket) => socket,
             Stream::Secured(stream) => &stream.sock,
         }
-    }
-
-    /// Carries out the handshake, if there is one: `Ok` says that data may flow.
-    pub fn shake_hands(&mut self) -> io::Result<()> {
-        let Stream::Secured(stream) = self else { return Ok(()) };
-        while stream.conn.is_handshaking() {
-            in_words(stream.conn.complete_io(&mut stream.sock).map(|_| ()))?;
-        }
-        Ok(())
     }
 
     /// What was agreed on; none on a plain connection.
@@ -56,35 +83,34 @@ impl Stream {
         self.socket().shutdown(Shutdown::Write)
     }
 
-    /// Whether something that was read from the socket has not been asked for yet.
+    /// Whether something that was written has not left: `flush` goes on with it.
     #[must_use]
-    pub fn has_read_ahead(&mut self) -> bool {
-        match self {
-            Stream::Plain(_) => false,
-            Stream::Secured(stream) => stream
-                .conn
-                .process_new_packets()
-                .is_ok_and(|state| 0 < state.plaintext_bytes_to_read()),
-        }
+    pub fn has_unsent(&self) -> bool {
+        self.agreed().is_some_and(CommonState::wants_write)
     }
 }
 
 /// The library's error has its own wording; a user gets ours.
-fn in_words<T>(result: io::Result<T>) -> io::Result<T> {
-    result.map_err(|error| {
-        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        match inner {
-            Some(inner) => io::Error::new(error.kind(), reason(inner, b"")),
-            None => error,
-        }
-    })
+fn in_words(error: io::Error) -> io::Error {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(inner) => io::Error::new(error.kind(), reason(inner, b"")),
+        None => error,
+    }
+}
+
+fn too_late() -> io::Error {
+    io::Error::new(ErrorKind::TimedOut, TlsFault::Timeout.meaning())
 }
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(socket) => socket.read(buffer),
-            Stream::Secured(stream) => in_words(stream.read(buffer)),
+            Stream::Secured(stream) => match stream.read(buffer) {
+                // The end is the end, with or without TLS's closing message.
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
+                read => read.map_err(in_words),
+            },
         }
     }
 }
@@ -93,14 +119,14 @@ impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(socket) => socket.write(bytes),
-            Stream::Secured(stream) => in_words(stream.write(bytes)),
+            Stream::Secured(stream) => stream.write(bytes).map_err(in_words),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Stream::Plain(socket) => socket.flush(),
-            Stream::Secured(stream) => in_words(stream.flush()),
+            Stream::Secured(stream) => stream.flush().map_err(in_words),
         }
     }
 }

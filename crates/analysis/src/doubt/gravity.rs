@@ -39,6 +39,7 @@ impl Doubt {
             | Doubt::Stopped
             | Doubt::GaveUp(_)
             | Doubt::NoneRight { .. }
+            | Doubt::TlsMixed { .. }
             | Doubt::Nothing => Gravity::Invalid,
             Doubt::Failures { failed, attempted, .. } => {
                 let is_small = failed as f64 <= FAILURES * attempted as f64;
@@ -93,6 +94,7 @@ impl Doubt {
             | Doubt::TwinBusy { .. }
             | Doubt::ShortSlices { .. }
             | Doubt::FewAlone { .. }
+            | Doubt::ResumptionUnlike { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
             // Findings about the subject; an early end, since what was measured until then is valid for its time; another
             // dyno, whose CPU time is judged separately; and percentiles, which are marked one by one if they are not
@@ -106,6 +108,8 @@ impl Doubt {
             | Doubt::Halted { .. }
             | Doubt::FewForTail { .. }
             | Doubt::Blocked { .. }
+            | Doubt::HelloRetry { .. }
+            | Doubt::HandshakesCost { .. }
             | Doubt::FewSamples { .. } => Gravity::Note,
         }
     }

@@ -11,6 +11,7 @@ mod held;
 mod machine;
 mod queue;
 mod rate;
+mod security;
 mod shape;
 mod spots;
 mod steady;
@@ -287,6 +288,35 @@ pub enum Doubt {
         after: String,
         others: usize,
     },
+    /// The connections differ in what they agreed on with TLS.
+    TlsMixed {
+        /// In what: `version`.
+        what: &'static str,
+        /// What most of them have.
+        most: String,
+        /// What others have.
+        other: String,
+    },
+    /// Another share of the connections resumed a session than was ordered.
+    ResumptionUnlike {
+        resumed: u64,
+        /// How many were to.
+        meant: u64,
+        /// All handshakes.
+        of: u64,
+    },
+    /// The server asked for another group than the first one offered, which takes a round trip.
+    HelloRetry {
+        retried: u64,
+        /// All handshakes.
+        of: u64,
+    },
+    /// There was a handshake with TLS for most of the answers, and dyno's part of it may be the larger one.
+    HandshakesCost {
+        handshakes: u64,
+        /// The share of their time in which dyno's threads were busy.
+        share: f64,
+    },
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.
@@ -438,7 +468,7 @@ pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
         shape::mean_above_p99(recording, ordered.connections),
         books::few_samples(recording),
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(security::of_recording(recording)).collect()
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::replay::ReplayFlags;
 use super::requests::RequestsFlags;
 use super::requirement::RequireFlags;
 use super::secret::HeaderCommandFlags;
+use super::tls::TlsFlags;
 use super::url::Url;
 use super::{answer, schedule, url};
 use crate::feed::FeedFlags;
@@ -24,7 +25,7 @@ use crate::feed::FeedFlags;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadFlags {
-    /// http://host:port/path, host:port/path or unix:/path/to.sock:/path
+    /// https://host:port/path, http://…, host:port/path (without TLS) or unix:/path/to.sock:/path
     #[arg(value_parser = url::parse, required_unless_present = "curl")]
     pub(crate) url: Option<Url>,
 
@@ -73,6 +74,8 @@ pub(crate) struct LoadFlags {
     pub(crate) unix: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) connecting: ConnectFlags,
+    #[command(flatten)]
+    pub(crate) tls: TlsFlags,
     /// Whether to poll before sleeping
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,

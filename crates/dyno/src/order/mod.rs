@@ -10,6 +10,7 @@ mod replay;
 pub(crate) mod requests;
 pub(crate) mod requirement;
 pub(crate) mod secret;
+pub(crate) mod tls;
 pub(crate) use reach::{find, is_this_machine, located};
 pub(crate) mod schedule;
 pub(crate) mod url;
@@ -71,6 +72,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let url = requests::url(flags)?;
     let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
     let target = target(flags, &url)?;
+    let tls = requests::tls(flags, &url)?;
     check_sources(&flags.source, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
@@ -91,7 +93,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         },
         target,
         asks,
-        tls: None,
+        tls,
         load,
         stop,
         warmup: flags.warmup,

@@ -126,7 +126,6 @@ mod tests {
 
     #[test]
     fn what_is_no_side_is_refused_with_the_way_out() {
-        assert!(says("https://h/").contains("TLS is not supported yet"));
         assert!(says("unix:/a.sock:/").contains("needs a port"));
         assert!(says("sh a && sh b").contains("sh -c 'exec …'"));
         assert!(says("A=b sh").contains("write `env` before it"));

@@ -353,6 +353,15 @@ impl Holding {
         self.was_halted |= other.was_halted;
     }
 
+    /// What connections agreed on with TLS, in all steps together; none without TLS.
+    #[must_use]
+    pub fn security(&self) -> Option<Security> {
+        let mut whole = None;
+        let steps = self.plateaus.iter();
+        steps.for_each(|step| security::merge(&mut whole, step.security.as_deref()));
+        whole.map(|whole| *whole)
+    }
+
     /// Whether every connection that was begun is accounted for.
     #[must_use]
     pub fn books_balance(&self) -> bool {

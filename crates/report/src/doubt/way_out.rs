@@ -109,6 +109,19 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::NotOpened { .. } => {
             "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
         }
+        Doubt::TlsMixed { .. } => {
+            "see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)"
+        }
+        Doubt::ResumptionUnlike { .. } => {
+            "connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and \
+             for longer; the line `TLS` says whether the server sent tickets"
+        }
+        Doubt::HelloRetry { .. } => {
+            "offer the server's group first (--groups); its name is in the line `TLS`"
+        }
+        Doubt::HandshakesCost { .. } => {
+            "give dyno more CPUs, apart from the server's, and compare CPU times and not rates"
+        }
         Doubt::Silent { .. } => {
             "it keeps sockets that it no longer serves: see what it wrote, and its limits"
         }

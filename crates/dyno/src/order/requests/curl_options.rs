@@ -19,6 +19,8 @@ pub(super) enum Meaning {
     Head,
     Http10,
     Compressed,
+    /// Every certificate is believed.
+    Insecure,
     /// About curl's output, or what dyno does anyway.
     Idle {
         has_value: bool,
@@ -43,7 +45,6 @@ const IDLE_VALUE: Meaning = Meaning::Idle { has_value: true };
 const TIMEOUT: Meaning = Meaning::Refused("give --timeout TIME to dyno load");
 const CONNECT: Meaning =
     Meaning::Refused("write the address in the URL, and the name as -H 'Host: NAME'");
-const TLS: Meaning = Meaning::Refused("TLS is not supported yet; leave it out");
 const HTTP: Meaning = Meaning::Refused("dyno load speaks HTTP/1.1; leave it out");
 const AUTH: Meaning = Meaning::Refused("only -u NAME:PASSWORD (Basic) is known here; leave it out");
 
@@ -81,8 +82,7 @@ pub(super) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
     (Some('g'), "globoff", IDLE),
     (Some('N'), "no-buffer", IDLE),
     (None, "path-as-is", IDLE),
-    // It changes nothing for http://, and https:// is refused as such.
-    (Some('k'), "insecure", IDLE),
+    (Some('k'), "insecure", Meaning::Insecure),
     (Some('O'), "remote-name", IDLE),
     (Some('J'), "remote-header-name", IDLE),
     (Some('o'), "output", IDLE_VALUE),
@@ -138,8 +138,8 @@ pub(super) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
     (None, "negotiate", AUTH),
     (None, "anyauth", AUTH),
     (None, "aws-sigv4", AUTH),
-    (Some('E'), "cert", TLS),
-    (None, "cacert", TLS),
+    (Some('E'), "cert", Meaning::Refused("dyno has no certificates of a client; leave it out")),
+    (None, "cacert", Meaning::Refused("give --ca FILE to dyno load")),
     (None, "http2", HTTP),
     (None, "http2-prior-knowledge", HTTP),
     (None, "http3", HTTP),
@@ -153,6 +153,7 @@ impl Meaning {
             | Meaning::Head
             | Meaning::Http10
             | Meaning::Compressed
+            | Meaning::Insecure
             | Meaning::Refused(_) => false,
             Meaning::Url
             | Meaning::Method

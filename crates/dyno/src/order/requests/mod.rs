@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 use report::load::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
+use tls::Client;
 use wire::{Ask, Asks, Expect, Request};
 
 use super::flags::LoadFlags;
@@ -86,6 +87,13 @@ pub(super) fn url(flags: &LoadFlags) -> Result<Url, Refusal> {
         (None, Some(url)) => Ok(url.clone()),
         (None, None) => Err(Refusal::new("name an address: dyno load localhost:8080/hello")),
     }
+}
+
+/// How connections are secured: by dyno's flags, or by curl's -k.
+pub(super) fn tls(flags: &LoadFlags, url: &Url) -> Result<Option<Client>, Refusal> {
+    let mut tls = flags.tls.clone();
+    tls.trust.insecure |= by_curl(flags)?.is_some_and(|curl| curl.insecure);
+    tls.client(url)
 }
 
 fn by_curl(flags: &LoadFlags) -> Result<Option<curl::Curl>, Refusal> {
