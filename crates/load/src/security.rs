@@ -63,8 +63,8 @@ impl Counts {
         1 < self.0.len()
     }
 
-    /// It allocates only for a name that it sees for the first time.
-    pub(crate) fn add(&mut self, name: &str, count: u64) {
+    /// Counts a name. It allocates only for one that it sees for the first time.
+    pub fn add(&mut self, name: &str, count: u64) {
         match self.0.iter_mut().find(|(seen, _)| seen == name) {
             Some((_, sum)) => *sum += count,
             None => self.0.push((name.into(), count)),
@@ -163,7 +163,7 @@ impl SecurityLog {
         note(seen.get_or_insert_with(|| Box::new(Security::new(self.longest))));
     }
 
-    pub(crate) fn shaken(
+    pub(crate) fn handshake(
         &mut self,
         terms: &Terms,
         chain: &[CertificateDer<'_>],
@@ -233,10 +233,10 @@ mod tests {
         let terms =
             |kind, version| Terms { version, suite: "S", group: Some("x25519"), kind, alpn: None };
         let chain = [CertificateDer::from(vec![1; 500]), CertificateDer::from(vec![2; 400])];
-        log.shaken(&terms(Kind::Full, "1.3"), &chain, 5, false);
-        log.shaken(&terms(Kind::Retried, "1.3"), &chain[..1], 5, true);
+        log.handshake(&terms(Kind::Full, "1.3"), &chain, 5, false);
+        log.handshake(&terms(Kind::Retried, "1.3"), &chain[..1], 5, true);
         let mut one = log.take();
-        log.shaken(&terms(Kind::Resumed, "1.2"), &chain, 5, true);
+        log.handshake(&terms(Kind::Resumed, "1.2"), &chain, 5, true);
         log.tickets(2);
         merge(&mut one, log.take().as_deref());
         merge(&mut one, None);

@@ -2,7 +2,7 @@
 
 mod way_out;
 
-use analysis::{Alarm, Doubt, Drifting, Remark};
+use analysis::{Alarm, Doubt, Drifting, Remark, TlsDoubt};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
@@ -50,10 +50,10 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::NotOpened { .. } => "connections_not_opened",
         Doubt::Silent { .. } => "connections_silent",
         Doubt::ConformanceUnderLoad { .. } => "conformance_under_load",
-        Doubt::TlsMixed { .. } => "tls_mixed",
-        Doubt::ResumptionUnlike { .. } => "resumption_unlike",
-        Doubt::HelloRetry { .. } => "hello_retry",
-        Doubt::HandshakesCost { .. } => "handshakes_cost",
+        Doubt::Tls(TlsDoubt::Mixed { .. }) => "tls_mixed",
+        Doubt::Tls(TlsDoubt::ResumptionUnlike { .. }) => "resumption_unlike",
+        Doubt::Tls(TlsDoubt::HelloRetry { .. }) => "hello_retry",
+        Doubt::Tls(TlsDoubt::HandshakesCost { .. }) => "handshakes_cost",
         Doubt::Nothing | Doubt::NoneRight { .. } => "nothing_measured",
         Doubt::FewSamples { .. } | Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => {
             "too_few_samples"
@@ -251,24 +251,24 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(connections as u64),
             count(waiting)
         ),
-        Doubt::TlsMixed { what, ref most, ref other } => format!(
+        Doubt::Tls(TlsDoubt::Mixed { what, ref most, ref other }) => format!(
             "connections differ in what they agreed on with TLS: most have the {what} `{}`, others `{}`",
             most.escape_debug(),
             other.escape_debug()
         ),
-        Doubt::ResumptionUnlike { resumed, meant, of } => format!(
+        Doubt::Tls(TlsDoubt::ResumptionUnlike { resumed, meant, of }) => format!(
             "{} of {} handshakes resumed a session, and {} were to: full and resumed handshakes differ in what they cost",
             count(resumed),
             count(of),
             count(meant)
         ),
-        Doubt::HelloRetry { retried, of } => format!(
+        Doubt::Tls(TlsDoubt::HelloRetry { retried, of }) => format!(
             "in {} of {} handshakes the server asked for another group than the first one offered, which takes a round \
              trip more",
             count(retried),
             count(of)
         ),
-        Doubt::HandshakesCost { handshakes, share } => format!(
+        Doubt::Tls(TlsDoubt::HandshakesCost { handshakes, share }) => format!(
             "there were {} handshakes with TLS, and dyno was busy {} of the time: a client's part of a handshake costs \
              about as much as the server's, or more, so the rate may be dyno's limit",
             count(handshakes),

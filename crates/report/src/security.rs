@@ -18,13 +18,15 @@ pub(crate) fn fact(security: &Security, order: Option<&TlsOrder>) -> Fact {
         .zip(names)
         .filter_map(|(counts, name)| Some(format!("{name}{}", listed(counts)?)))
         .collect();
-    let agreed = if agreed.is_empty() { "no handshake was done".into() } else { agreed.join(", ") };
-    let mut fact = Fact::new("TLS", agreed).and(handshakes(security));
+    let mut fact = match security.handshakes() {
+        0 => Fact::new("TLS", "no handshake was done"),
+        _ => Fact::new("TLS", agreed.join(", ")).and(handshakes(security)),
+    };
     if let Some(keys) = listed(&security.certificates) {
         fact = fact.and(format!("certificate: {keys}{}", chain(security)));
     }
     match order.map(|order| &order.trust) {
-        Some(Trust::Everyone) => fact.and("certificates were not verified (-k)"),
+        Some(Trust::All) => fact.and("certificates were not verified (-k)"),
         Some(Trust::System | Trust::Given(_)) | None => fact,
     }
 }
@@ -124,7 +126,7 @@ json_type! {
         /// the name that was sent as SNI unless it is an address, and that the certificate had to be for
         host: String = order.host.clone(),
         /// whether certificates were verified
-        verified: bool = order.trust != Trust::Everyone,
+        verified: bool = order.trust != Trust::All,
         /// the only version that was offered; null for 1.2 and 1.3
         version: Option<&'static str> = order.version.map(Version::name),
         /// the suites that were offered, by their IANA names; empty for all that dyno has
@@ -155,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_was_agreed_on_is_said_in_a_few_lines() {
-        let order = TlsOrder { trust: Trust::Everyone, ..TlsOrder::to("h") };
+        let order = TlsOrder { trust: Trust::All, ..TlsOrder::to("h") };
         assert_eq!(
             fact(&seen(), Some(&order)).texts,
             [

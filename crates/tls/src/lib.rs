@@ -1,4 +1,4 @@
-//! TLS for every room that connects: what is offered and whom it trusts, what was agreed on, and why it failed.
+//! TLS for every room that connects: what is offered and which certificates are accepted, what was agreed on, and why it failed.
 //!
 //! It opens no connection. `Connector` begins TLS on connections that belong to others; `Stream` is for those that wait
 //! for each answer.
@@ -21,5 +21,5 @@ pub use stream::Stream;
 pub use terms::{Kind, Terms};
 pub use trust::authorities;
 
-/// The library below, for whoever moves the bytes of a connection.
+/// The library below, for the code that moves the bytes of a connection.
 pub use rustls;

@@ -11,7 +11,7 @@ pub struct TlsOrder {
     /// The host of the URL, without brackets: it is sent as SNI unless it is an address, and the certificate must be
     /// for it.
     pub host: String,
-    /// Whom to believe.
+    /// Which certificates are accepted.
     pub trust: Trust,
     /// Only this version; none: 1.3 or 1.2, whichever the server takes.
     pub version: Option<Version>,
@@ -40,7 +40,7 @@ impl TlsOrder {
     }
 }
 
-/// Whose certificates are believed.
+/// Which certificates are accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
@@ -48,8 +48,8 @@ pub enum Trust {
     System,
     /// Those that one of the authorities in this PEM text has signed.
     Given(String),
-    /// Everyone's.
-    Everyone,
+    /// All.
+    All,
 }
 
 /// A version of TLS.

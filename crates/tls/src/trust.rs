@@ -1,4 +1,4 @@
-//! Whom to believe: the system's authorities, those of a file, or everyone.
+//! Which certificates are accepted: those that the system's authorities have signed, or those of a file, or all.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub(crate) fn verifier(
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, String> {
     let (roots, given) = match trust {
-        Trust::Everyone => return Ok(Arc::new(Unverified { provider: Arc::clone(provider) })),
+        Trust::All => return Ok(Arc::new(Unverified { provider: Arc::clone(provider) })),
         Trust::System => (of_the_system()?, Vec::new()),
         Trust::Given(text) => {
             let given = authorities(text)?;

@@ -39,7 +39,6 @@ impl Doubt {
             | Doubt::Stopped
             | Doubt::GaveUp(_)
             | Doubt::NoneRight { .. }
-            | Doubt::TlsMixed { .. }
             | Doubt::Nothing => Gravity::Invalid,
             Doubt::Failures { failed, attempted, .. } => {
                 let is_small = failed as f64 <= FAILURES * attempted as f64;
@@ -55,6 +54,7 @@ impl Doubt {
                 let is_small = failed as f64 <= OWN_FAILURES * attempted as f64;
                 if is_small { Gravity::Suspect } else { Gravity::Invalid }
             }
+            Doubt::Tls(ref doubt) => doubt.gravity(),
             Doubt::StoodStill { share, .. } => {
                 if share <= STILL {
                     Gravity::Suspect
@@ -94,7 +94,6 @@ impl Doubt {
             | Doubt::TwinBusy { .. }
             | Doubt::ShortSlices { .. }
             | Doubt::FewAlone { .. }
-            | Doubt::ResumptionUnlike { .. }
             | Doubt::ConformanceUnderLoad { .. } => Gravity::Suspect,
             // Findings about the subject; an early end, since what was measured until then is valid for its time; another
             // dyno, whose CPU time is judged separately; and percentiles, which are marked one by one if they are not
@@ -108,8 +107,6 @@ impl Doubt {
             | Doubt::Halted { .. }
             | Doubt::FewForTail { .. }
             | Doubt::Blocked { .. }
-            | Doubt::HelloRetry { .. }
-            | Doubt::HandshakesCost { .. }
             | Doubt::FewSamples { .. } => Gravity::Note,
         }
     }

@@ -21,6 +21,7 @@ mod subject;
 pub use alone::{most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use held::of_holding;
+pub use security::TlsDoubt;
 
 pub use steady::{Steady, steady};
 
@@ -288,35 +289,8 @@ pub enum Doubt {
         after: String,
         others: usize,
     },
-    /// The connections differ in what they agreed on with TLS.
-    TlsMixed {
-        /// In what: `version`.
-        what: &'static str,
-        /// What most of them have.
-        most: String,
-        /// What others have.
-        other: String,
-    },
-    /// Another share of the connections resumed a session than was ordered.
-    ResumptionUnlike {
-        resumed: u64,
-        /// How many were to.
-        meant: u64,
-        /// All handshakes.
-        of: u64,
-    },
-    /// The server asked for another group than the first one offered, which takes a round trip.
-    HelloRetry {
-        retried: u64,
-        /// All handshakes.
-        of: u64,
-    },
-    /// There was a handshake with TLS for most of the answers, and dyno's part of it may be the larger one.
-    HandshakesCost {
-        handshakes: u64,
-        /// The share of their time in which dyno's threads were busy.
-        share: f64,
-    },
+    /// Something about the TLS of its connections.
+    Tls(TlsDoubt),
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.

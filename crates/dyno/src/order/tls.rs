@@ -1,4 +1,4 @@
-//! The flags of TLS: whom to believe, and what to offer.
+//! The flags of TLS: which certificates are accepted, and what is offered.
 
 use std::path::{Path, PathBuf};
 
@@ -9,18 +9,18 @@ use super::answer;
 use super::url::{Endpoint, Url};
 use crate::shell::Refusal;
 
-/// Whom to believe.
+/// Which certificates are accepted.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TrustFlags {
-    /// With https://, believe certificates that an authority in this PEM file has signed [those that this system knows]
+    /// With https://, accept certificates that an authority in this PEM file has signed [those that this system knows]
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
     pub(crate) ca: Option<PathBuf>,
-    /// With https://, believe every certificate, even one that has expired or is for another name
+    /// With https://, accept every certificate, even one that has expired or is for another name
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
 }
 
-/// The same, and what to offer.
+/// The same, and what is offered.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TlsFlags {
     #[command(flatten)]
@@ -48,11 +48,11 @@ fn group(text: &str) -> Result<String, String> {
 }
 
 impl TrustFlags {
-    /// Whom to believe; `SSL_CERT_FILE` is another way to say --ca, as it is for curl and OpenSSL.
+    /// Which certificates are accepted; `SSL_CERT_FILE` is another way to say --ca, as it is for curl and OpenSSL.
     fn trust(&self) -> Result<Trust, Refusal> {
         let by_variable = || std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty());
         match (&self.ca, self.insecure) {
-            (_, true) => Ok(Trust::Everyone),
+            (_, true) => Ok(Trust::All),
             (Some(path), false) => given("--ca", path),
             (None, false) => match by_variable() {
                 Some(path) => given("SSL_CERT_FILE", Path::new(&path)),
@@ -145,7 +145,7 @@ mod tests {
             client.map(|client| client.order().clone())
         };
         assert_eq!(order("http://h/"), None);
-        let of = |host: &str| Some(TlsOrder { trust: Trust::Everyone, ..TlsOrder::to(host) });
+        let of = |host: &str| Some(TlsOrder { trust: Trust::All, ..TlsOrder::to(host) });
         assert_eq!(order("https://h/"), of("h"));
         assert_eq!(order("https://[::1]:8443/"), of("::1"));
     }

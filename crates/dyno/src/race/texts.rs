@@ -249,7 +249,7 @@ fn table_of(order: &TlsOrder) -> String {
     let trust = match trust {
         Trust::System => "\"system\"".to_string(),
         Trust::Given(text) => format!("{{ given = {} }}", quoted(text)),
-        Trust::Everyone => "\"everyone\"".to_string(),
+        Trust::All => "\"all\"".to_string(),
     };
     let version = version.map(|it| format!("version = \"{}\", ", it.name())).unwrap_or_default();
     let list = |names: &[String]| names.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ");
@@ -388,7 +388,7 @@ mod tests {
         let mut tls = TlsOrder::to("h");
         for (version, trust) in [
             (None, Trust::System),
-            (Some(tls::Version::V1_2), Trust::Everyone),
+            (Some(tls::Version::V1_2), Trust::All),
             (Some(tls::Version::V1_3), Trust::Given("-----BEGIN\n\"'\\ü\n".into())),
         ] {
             (tls.version, tls.trust) = (version, trust);

@@ -10,7 +10,7 @@ use wire::Session;
 
 impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn handle_reached(&mut self, conn: Conn, at: Nanos) {
-        self.shaking += 1;
+        self.handshaking += 1;
         self.slots[conn as usize].is_reached = true;
         self.note_connect(conn, at);
     }
@@ -40,7 +40,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// The handshake is over, well or badly; returns whether there was one.
     pub(super) fn end_handshake(&mut self, conn: Conn) -> bool {
         let was_reached = std::mem::take(&mut self.slots[conn as usize].is_reached);
-        self.shaking -= usize::from(was_reached);
+        self.handshaking -= usize::from(was_reached);
         was_reached
     }
 }

@@ -139,7 +139,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.waiting.pop_front();
             let failure = match self.is_our_stillness(self.deadline(&exchange)) {
                 true => Failure::Late,
-                false if 0 < self.connecting || !self.is_full() => unconnected(0 < self.shaking),
+                false if 0 < self.connecting || !self.is_full() => {
+                    unconnected(0 < self.handshaking)
+                }
                 false => Failure::Blocked,
             };
             self.fail(&exchange, failure, now);

@@ -39,7 +39,7 @@ pub(super) struct Pool<'a, S> {
     pub(super) deadlines: Deadlines,
     pub(super) connecting: usize,
     /// Of them, those that TCP has connected: their handshake with TLS is under way.
-    pub(super) shaking: usize,
+    pub(super) handshaking: usize,
     pub(super) in_flight: usize,
     /// Exchanges begun and not ended.
     pub(super) unfinished: usize,
@@ -82,7 +82,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             agenda: VecDeque::new(),
             deadlines: Deadlines::new(rules.timeout),
             connecting: 0,
-            shaking: 0,
+            handshaking: 0,
             in_flight: 0,
             unfinished: 0,
             lost_in_a_row: 0,

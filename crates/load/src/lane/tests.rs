@@ -1,6 +1,7 @@
 //! Whole runs in simulated seconds.
 
 mod edges;
+mod renegotiation;
 mod rig;
 mod secured;
 mod stillness;

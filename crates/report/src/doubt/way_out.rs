@@ -1,6 +1,6 @@
 //! What to do about a doubt.
 
-use analysis::Doubt;
+use analysis::{Doubt, TlsDoubt};
 
 /// Where the remedy is applied: in the files of an experiment, or by the flags of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,17 +109,17 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::NotOpened { .. } => {
             "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
         }
-        Doubt::TlsMixed { .. } => {
+        Doubt::Tls(TlsDoubt::Mixed { .. }) => {
             "see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)"
         }
-        Doubt::ResumptionUnlike { .. } => {
+        Doubt::Tls(TlsDoubt::ResumptionUnlike { .. }) => {
             "connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and \
              for longer; the line `TLS` says whether the server sent tickets"
         }
-        Doubt::HelloRetry { .. } => {
+        Doubt::Tls(TlsDoubt::HelloRetry { .. }) => {
             "offer the server's group first (--groups); its name is in the line `TLS`"
         }
-        Doubt::HandshakesCost { .. } => {
+        Doubt::Tls(TlsDoubt::HandshakesCost { .. }) => {
             "give dyno more CPUs, apart from the server's, and compare CPU times and not rates"
         }
         Doubt::Silent { .. } => {

@@ -52,9 +52,10 @@ impl Desk {
     /// Empties a place; `sealed` gets the last message of its connection.
     pub(super) fn close(&mut self, conn: Conn, sealed: &mut Vec<u8>) {
         let line = &mut self.lines[conn as usize];
-        line.say_goodbye(sealed);
-        *line = Line::default();
-        self.to_flush.retain(|other| *other != conn);
+        line.seal_close(sealed);
+        if std::mem::take(line).is_to_be_flushed {
+            self.to_flush.retain(|other| *other != conn);
+        }
         self.broken.retain(|(other, _)| *other != conn);
     }
 
@@ -81,11 +82,11 @@ impl Desk {
             }
             (_, Event::Bytes(bytes)) => self.receive(conn, bytes, at, deliver),
             (_, Event::Writable) => self.writable.push(conn),
-            (State::Shaking, Event::Ended) => {
+            (State::Handshaking, Event::Ended) => {
                 self.fail(conn, TlsFault::Closed, "", at, deliver);
             }
             // RFC 8446, 6.1: without the closing message, what came may have been cut.
-            (_, Event::Ended) if line.has_heard => {
+            (_, Event::Ended) if line.has_received => {
                 self.fail(conn, TlsFault::Cut, "", at, deliver);
             }
             (_, Event::Ended) => {
@@ -106,7 +107,7 @@ impl Desk {
         match self.connector.connect() {
             Ok((tls, resumes)) => {
                 (line.tls, line.is_meant_to_resume) = (Some(Box::new(tls)), resumes);
-                (line.state, line.reached) = (State::Shaking, at);
+                (line.state, line.reached) = (State::Handshaking, at);
                 self.receive(conn, &[], at, deliver);
             }
             Err(error) => {
@@ -138,7 +139,7 @@ impl Desk {
                     false => early.extend_from_slice(plain),
                 }
             });
-        line.has_heard |= has_data;
+        line.has_received |= has_data;
         line.without_data = if has_data { 0 } else { line.without_data + bytes.len() };
         let tickets = tls.tls13_tickets_received();
         if line.tickets < tickets {
@@ -155,15 +156,11 @@ impl Desk {
         }
         received.drain(..used);
         let line = &mut self.lines[conn as usize];
-        match (received.is_empty(), was_cut) {
-            (true, true) | (_, false) => {}
-            (false, true) => return line.cut = received,
-        }
-        if !received.is_empty() {
-            line.cut = received.clone();
-        }
-        received.clear();
-        if !was_cut {
+        if was_cut && !received.is_empty() {
+            line.cut = received;
+        } else if !was_cut {
+            line.cut.extend_from_slice(&received);
+            received.clear();
             self.received = received;
         }
     }
@@ -176,8 +173,8 @@ impl Desk {
         at: Nanos,
         deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
     ) {
-        if self.lines[conn as usize].state == State::Shaking && next != Next::Handshake {
-            if !self.shaken(conn, at, deliver) {
+        if self.lines[conn as usize].state == State::Handshaking && next != Next::Handshake {
+            if !self.finish_handshake(conn, at, deliver) {
                 return;
             }
             if !early.is_empty() {
@@ -191,7 +188,7 @@ impl Desk {
     }
 
     /// The handshake is done; returns whether the connection is of use.
-    fn shaken(
+    fn finish_handshake(
         &mut self,
         conn: Conn,
         at: Nanos,
@@ -212,7 +209,7 @@ impl Desk {
             return false;
         }
         let chain = state.peer_certificates().unwrap_or_default();
-        self.log.shaken(&terms, chain, at - line.reached, line.is_meant_to_resume);
+        self.log.handshake(&terms, chain, at - line.reached, line.is_meant_to_resume);
         line.state = State::Open;
         deliver(conn, Event::Connected, at);
         true
@@ -220,7 +217,7 @@ impl Desk {
 
     fn is_flood(&self, conn: Conn) -> bool {
         let line = &self.lines[conn as usize];
-        let most = if line.state == State::Shaking { HANDSHAKE_MAX } else { WITHOUT_DATA_MAX };
+        let most = if line.state == State::Handshaking { HANDSHAKE_MAX } else { WITHOUT_DATA_MAX };
         most < line.without_data
     }
 
@@ -260,7 +257,7 @@ impl Desk {
 /// A connection that breaks within the handshake never carried a request.
 fn of_break(state: State, cause: Break) -> Break {
     match (state, cause) {
-        (State::Shaking, Break::Reset) => Break::Tls(TlsFault::Closed),
+        (State::Handshaking, Break::Reset) => Break::Tls(TlsFault::Closed),
         (_, cause) => cause,
     }
 }

@@ -22,7 +22,7 @@ pub(super) enum State {
     /// TCP is being connected.
     Connecting,
     /// The handshake is under way.
-    Shaking,
+    Handshaking,
     Open,
     /// The server has said that it sends no more.
     Ended,
@@ -47,7 +47,7 @@ pub(super) struct Line {
     /// The lane waits for `Writable`.
     pub(super) owes_writable: bool,
     /// Plaintext has come since the last write.
-    pub(super) has_heard: bool,
+    pub(super) has_received: bool,
     /// It was to resume a session.
     pub(super) is_meant_to_resume: bool,
     /// Octets that have come since the last plaintext.
@@ -163,9 +163,10 @@ impl Line {
     }
 
     /// Appends the message with which TLS ends (RFC 8446, 6.1), or the alert that is due.
-    pub(super) fn say_goodbye(&mut self, sealed: &mut Vec<u8>) {
+    pub(super) fn seal_close(&mut self, sealed: &mut Vec<u8>) {
         let Some(tls) = &mut self.tls else { return };
-        if self.is_full || matches!(self.state, State::Vacant | State::Connecting | State::Shaking)
+        if self.is_full
+            || matches!(self.state, State::Vacant | State::Connecting | State::Handshaking)
         {
             return;
         }

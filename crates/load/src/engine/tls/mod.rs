@@ -103,7 +103,7 @@ impl<E: Engine> Engine for Tls<E> {
         }
         let line = &mut self.desk.lines[conn as usize];
         line.owes_writable = taken < bytes.len();
-        line.has_heard = false;
+        line.has_received = false;
         Ok(taken)
     }
 

@@ -241,7 +241,7 @@ fn certificates_are_verified_and_k_ignores_them() {
     let address = client(|order| order.host = "127.0.0.1".into());
     fails(TlsFault::Certificate, "not for 127.0.0.1", address, good());
     let careless = client(|order| {
-        (order.trust, order.host) = (Trust::Everyone, "example.org".into());
+        (order.trust, order.host) = (Trust::All, "example.org".into());
     });
     let tally = press(few(30), careless, expired());
     assert_eq!((tally.correct, tally.failed_in_all()), (30, 0));
