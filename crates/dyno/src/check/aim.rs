@@ -2,6 +2,7 @@
 
 use check::Target;
 use lab::subject::is_file_name;
+use tls::Client;
 
 use crate::order::tls::TrustFlags;
 use crate::order::url::{Endpoint, Url, of_socket, parse};
@@ -80,6 +81,11 @@ impl Address {
         }
     }
 
+    /// How connections are secured; none: not at all.
+    pub(crate) fn tls(&self, trust: &TrustFlags) -> Result<Option<Client>, Refusal> {
+        trust.client(&self.url)
+    }
+
     /// The target of a check, and whether it is this machine.
     pub(crate) fn target(
         &self,
@@ -87,7 +93,7 @@ impl Address {
         trust: &TrustFlags,
     ) -> Result<(Target, bool), Refusal> {
         let address = find(&self.host, self.port, true)?;
-        let tls = trust.client(&self.url)?;
+        let tls = self.tls(trust)?;
         let (path, host_field) = (&self.url.target, &self.url.host_field);
         let posts = match &offers.post {
             Some(path) => vec![path.clone()],

@@ -164,6 +164,11 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     }
     let aims = flags.servers.iter().map(|word| Aim::parse(word));
     let mut aims = aims.collect::<Result<Vec<Aim>, Refusal>>()?;
+    for aim in &aims {
+        if let Aim::Address(address) = aim {
+            address.tls(&flags.trust)?;
+        }
+    }
     let is_subject = |aim: &Aim| matches!(aim, Aim::Subject(_));
     if !flags.all && !aims.iter().any(is_subject) {
         return Ok(Servers { aims, setup: None });

@@ -247,11 +247,7 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
         ));
     }
-    let urls = sides.iter().filter_map(|side| match side {
-        Side::Found(url) => Some(url),
-        Side::Folder(_) | Side::Named(_) | Side::Own { .. } => None,
-    });
-    flags.tls.refuse_without(&urls.collect::<Vec<_>>())?;
+    flags.tls.refuse_without(&sides.iter().filter_map(Side::url).collect::<Vec<_>>())?;
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;

@@ -26,6 +26,16 @@ pub(crate) enum Side {
     Own { text: String, words: Vec<String> },
 }
 
+impl Side {
+    /// The address of a server that runs already.
+    pub(crate) fn url(&self) -> Option<&Url> {
+        match self {
+            Side::Found(url) => Some(url),
+            Side::Folder(_) | Side::Named(_) | Side::Own { .. } => None,
+        }
+    }
+}
+
 /// Words that only a shell understands.
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
