@@ -130,8 +130,18 @@ fn of_certificate(error: &CertificateError) -> String {
                 if shown.is_empty() { "no name".into() } else { shown.join(", ") },
             )
         }
+        own if is_authority(own) => {
+            "the certificate is that of an authority, or self-signed; give it as --ca FILE, or give -k"
+                .into()
+        }
         other => format!("the certificate is not valid: {other}"),
     }
+}
+
+/// Whether the only fault of a server's certificate is that it may sign others, as one of `openssl req -x509` may. The
+/// library has no name for this error; it looks at the dates before.
+pub(crate) fn is_authority(error: &CertificateError) -> bool {
+    format!("{error:?}").contains("CaUsedAsEndEntity")
 }
 
 /// The alert as RFC 8446, 6, writes it: `handshake_failure`.

@@ -11,6 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
+use crate::fault::is_authority;
 use crate::order::Trust;
 
 /// Where Linux distributions keep all authorities in one file: Debian, Fedora, openSUSE, Alpine, and older Fedoras.
@@ -86,10 +87,8 @@ struct Verified {
 }
 
 impl Verified {
-    /// webpki says this of a certificate that may sign others and is otherwise valid now.
     fn is_given_itself(&self, certificate: &CertificateDer<'_>, error: &Error) -> bool {
-        let is_authority = matches!(error, Error::InvalidCertificate(_))
-            && format!("{error:?}").contains("CaUsedAsEndEntity");
+        let is_authority = matches!(error, Error::InvalidCertificate(error) if is_authority(error));
         is_authority && self.given.iter().any(|given| given == certificate)
     }
 }

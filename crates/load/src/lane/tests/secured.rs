@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tls::rustls::pki_types::PrivateKeyDer;
 use tls::rustls::server::WebPkiClientVerifier;
 use tls::rustls::{RootCertStore, ServerConfig};
 use tls::{Client, Resume, TlsFault, Trust, Version};
@@ -245,6 +246,40 @@ fn certificates_are_verified_and_k_ignores_them() {
     });
     let tally = press(few(30), careless, expired());
     assert_eq!((tally.correct, tally.failed_in_all()), (30, 0));
+}
+
+/// As `openssl req -x509` makes it: a server that presents an authority's own certificate.
+#[test]
+fn a_self_signed_certificate_is_accepted_if_it_is_given() {
+    let made = |is_expired: bool| {
+        let mut params = rcgen::CertificateParams::new(vec!["h".into()]).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        if is_expired {
+            params.not_after = rcgen::date_time_ymd(2002, 1, 1);
+        }
+        let key = rcgen::KeyPair::generate().unwrap();
+        let own = params.self_signed(&key).unwrap();
+        let provider = tls::rustls::crypto::ring::default_provider();
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let config = ServerConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![own.der().clone()], key)
+            .unwrap();
+        (own.pem(), peer(config, GOOD, after(MILLI)))
+    };
+    let given = |pem: String, host: &str| {
+        let host = host.to_string();
+        client(move |order| (order.trust, order.host) = (Trust::Given(pem), host))
+    };
+    let (own, server) = made(false);
+    assert_eq!(press(few(30), given(own, "h"), server).correct, 30);
+    let (own, server) = made(false);
+    fails(TlsFault::Certificate, "not for elsewhere but for", given(own, "elsewhere"), server);
+    fails(TlsFault::Certificate, "give it as --ca FILE", client(|_| {}), made(false).1);
+    let (own, server) = made(true);
+    fails(TlsFault::Certificate, "has expired", given(own, "h"), server);
 }
 
 #[test]
