@@ -192,7 +192,7 @@ pub fn of_held(figure: HeldFigure) -> Definition {
 }
 
 /// The distributions of which `dyno load` prints quantiles, by their names in its JSON: which requests, and from when.
-pub const OF_LOAD: [(&str, &str, &str); 6] = [
+pub const OF_LOAD: [(&str, &str, &str); 7] = [
     ("response", ANSWERED, FROM_DUE),
     ("service", ANSWERED, FROM_SENT),
     ("first_byte", ANSWERED, "from when the request was sent to the first byte of its answer"),
@@ -207,6 +207,7 @@ pub const OF_LOAD: [(&str, &str, &str); 6] = [
         "from when the request was due to when a connection was free",
     ),
     ("connect", CONNECTIONS, "from the start of a connection to TCP's agreement"),
+    ("handshake", CONNECTIONS, "from TCP's agreement to the end of the handshake of TLS"),
 ];
 
 impl Kind {

@@ -11,6 +11,7 @@ use lab::subject::{Serving, Site};
 use lab::visit::{RunningServer, Visit, VisitSetup, target};
 use lab::workload::Workload;
 use store::{Store, StoreError};
+use tls::Client;
 
 use crate::event::{Event, Watch};
 use crate::trials::{Ended, Run};
@@ -136,7 +137,11 @@ fn checked_where_it_runs(
 ) -> Option<Conformance> {
     let usual = target(site.address, &entrant.subject, setup.workloads);
     let get = site.target.clone().unwrap_or_else(|| usual.get.clone());
-    let page = Target { authority: site.host.clone(), get, ..usual };
+    let tls = match site.tls.as_ref().map(Client::new).transpose() {
+        Ok(tls) => tls,
+        Err(says) => return Some(Conformance::of(&entrant.subject.name, Err(says))),
+    };
+    let page = Target { authority: site.host.clone(), get, tls, ..usual };
     let (plan, help) = (CheckPlan::new(page, cases()), RunningServer(setup.halt));
     let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
     let name = &entrant.subject.name;

@@ -5,10 +5,10 @@ mod patient;
 mod quote;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tls::Stream;
 
 use crate::answer::{ParsedStream, ReceivedAnswer, read};
 use crate::case::Case;
@@ -66,7 +66,7 @@ pub(crate) fn exchange_until(
         let slow = crate::slow::gather(crowd, target, post, is_halted);
         return Seen { slow, end: End::Open, took: began.elapsed(), ..nothing(began) };
     }
-    let Ok(mut talk) = Talk::open(target.address, case.limit, patience) else {
+    let Ok(mut talk) = Talk::open(target, case.limit, patience) else {
         return nothing(began);
     };
     for step in case.steps {
@@ -105,7 +105,7 @@ fn unix_s() -> u64 {
 }
 
 struct Talk {
-    socket: TcpStream,
+    socket: Stream,
     until: Instant,
     sent: Vec<u8>,
     sent_len: u64,
@@ -120,10 +120,10 @@ struct Talk {
 }
 
 impl Talk {
-    fn open(address: SocketAddr, limit: Duration, patience: &Patience) -> std::io::Result<Talk> {
-        let socket = TcpStream::connect_timeout(&address, patience.connect)?;
-        socket.set_nonblocking(true)?;
-        socket.set_nodelay(true)?;
+    fn open(target: &Target, limit: Duration, patience: &Patience) -> std::io::Result<Talk> {
+        let socket = target.connect(patience.connect)?;
+        socket.socket().set_nonblocking(true)?;
+        socket.socket().set_nodelay(true)?;
         Ok(Talk {
             socket,
             until: Instant::now() + limit,
@@ -188,7 +188,7 @@ impl Talk {
             Step::Crowd(_) => {}
             Step::ReceivePong(payload) => self.receive_pong(payload, patience),
             Step::HalfClose => {
-                let _ = self.socket.shutdown(Shutdown::Write);
+                let _ = self.socket.end_sending();
             }
         }
     }
@@ -219,8 +219,12 @@ impl Talk {
     /// Sends, and reads meanwhile, so that neither side waits for the other for ever.
     fn send(&mut self, bytes: &[u8]) {
         let mut left = bytes;
-        while !left.is_empty() && self.end == End::Open {
-            match self.socket.write(left) {
+        while (!left.is_empty() || self.socket.has_unsent()) && self.end == End::Open {
+            let written = match left {
+                [] => self.socket.flush().map(|()| 0),
+                left => self.socket.write(left),
+            };
+            match written {
                 Ok(count) => {
                     let room = SENT.saturating_sub(self.sent.len()).min(count);
                     self.sent.extend_from_slice(&left[..room]);
@@ -256,7 +260,7 @@ impl Talk {
             tv_sec: wait.as_secs().min(3600) as i64,
             tv_nsec: i64::from(wait.subsec_nanos()),
         };
-        let mut fds = [PollFd::new(&self.socket, flags)];
+        let mut fds = [PollFd::new(self.socket.socket(), flags)];
         match poll(&mut fds, Some(&limit)) {
             Ok(0) => return false,
             Ok(_) | Err(rustix::io::Errno::INTR) => {}

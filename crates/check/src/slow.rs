@@ -2,12 +2,14 @@
 //! that does to an honest client.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+
+use tls::Stream;
 
 use crate::run::Pulse;
 use crate::script::{Crowd, Then};
@@ -69,7 +71,7 @@ pub(crate) fn gather(
     is_halted: &dyn Fn() -> bool,
 ) -> Slow {
     let ask = target.fill(crowd.ask, post).repeat(crowd.times);
-    let mut members = assemble(crowd.size, target.address, is_halted);
+    let mut members = assemble(crowd.size, target, is_halted);
     for member in &mut members {
         member.ask(&ask);
     }
@@ -99,12 +101,12 @@ pub(crate) fn gather(
 }
 
 /// Opens connections. A server with a short queue accepts them slowly; if it accepts no more, that is left at that.
-fn assemble(size: usize, address: SocketAddr, is_halted: &dyn Fn() -> bool) -> Vec<Member> {
+fn assemble(size: usize, target: &Target, is_halted: &dyn Fn() -> bool) -> Vec<Member> {
     const LIMIT: Duration = Duration::from_secs(20);
     const REFUSALS: usize = 3;
     let (until, mut members, mut refusals) = (Instant::now() + LIMIT, Vec::new(), 0);
     while members.len() < size && refusals < REFUSALS && Instant::now() < until && !is_halted() {
-        match Member::open(address) {
+        match Member::open(target) {
             Ok(member) => members.push(member),
             Err(_) => refusals += 1,
         }
@@ -129,23 +131,24 @@ fn honestly(target: &Target, limit: Duration) -> Option<Duration> {
 
 /// One connection of a crowd.
 struct Member {
-    socket: TcpStream,
+    socket: Stream,
     asked: usize,
     is_gone: bool,
 }
 
 impl Member {
     /// With a window so small that the server has to keep what is not read.
-    fn open(address: SocketAddr) -> std::io::Result<Member> {
+    fn open(target: &Target) -> std::io::Result<Member> {
         // A connection that a full queue drops is tried again by the kernel after a second.
         const CONNECT: Duration = Duration::from_millis(2500);
-        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let family =
+            if target.address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         set_socket_recv_buffer_size(&socket, WINDOW)?;
         set_socket_timeout(&socket, Timeout::Send, Some(CONNECT))?;
-        connect(&socket, &address)?;
-        let socket = TcpStream::from(socket);
-        socket.set_nonblocking(true)?;
+        connect(&socket, &target.address)?;
+        let socket = target.secure(TcpStream::from(socket), CONNECT)?;
+        socket.socket().set_nonblocking(true)?;
         Ok(Member { socket, asked: 0, is_gone: false })
     }
 

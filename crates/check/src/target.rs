@@ -1,6 +1,10 @@
 //! The server to check, and the paths of what it offers.
 
-use std::net::SocketAddr;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use tls::{Client, Stream};
 
 /// A server, and the paths of what it offers.
 #[derive(Clone, Debug)]
@@ -15,6 +19,8 @@ pub struct Target {
     pub posts: Vec<String>,
     /// A WebSocket, ideally one that sends messages back.
     pub socket: Option<String>,
+    /// How connections are secured; none: not at all.
+    pub tls: Option<Client>,
 }
 
 impl Target {
@@ -27,6 +33,20 @@ impl Target {
             get: "/".into(),
             posts: Vec::new(),
             socket: None,
+            tls: None,
+        }
+    }
+
+    /// A connection over which data may flow: with TLS, its handshake is done within the same time.
+    pub fn connect(&self, limit: Duration) -> io::Result<Stream> {
+        self.secure(TcpStream::connect_timeout(&self.address, limit)?, limit)
+    }
+
+    /// The same, on a socket that is connected.
+    pub(crate) fn secure(&self, socket: TcpStream, limit: Duration) -> io::Result<Stream> {
+        match &self.tls {
+            None => Ok(Stream::Plain(socket)),
+            Some(client) => client.stream(socket, limit),
         }
     }
 

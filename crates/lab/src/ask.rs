@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use tls::Client;
 use wire::{ExchangeId, H1, Limits, Mismatch, News, Progress, Session, Values, WireFault};
 
 use crate::answer_parts::AnswerParts;
@@ -21,10 +22,24 @@ const KEPT: usize = 64 << 10;
 /// kept waiting once or twice.
 const LISTENED: usize = 3;
 
+/// A server that is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub address: SocketAddr,
+    /// How the connection is secured; none: not at all.
+    pub tls: Option<&'a Client>,
+}
+
+impl From<SocketAddr> for Asked<'_> {
+    fn from(address: SocketAddr) -> Self {
+        Asked { address, tls: None }
+    }
+}
+
 /// Asks once; if the beat is wrong, a few times. Whatever the server does, each attempt ends at the deadline.
 #[must_use]
 pub fn ask(
-    address: SocketAddr,
+    server: Asked<'_>,
     question: &Question,
     values: Values,
     phase: Phase,
@@ -32,7 +47,7 @@ pub fn ask(
 ) -> Check {
     let mut times = 1;
     loop {
-        let (check, is_beat_wrong) = once(address, question, values, phase, limit);
+        let (check, is_beat_wrong) = once(server, question, values, phase, limit);
         if !is_beat_wrong || times == LISTENED {
             return check;
         }
@@ -42,7 +57,7 @@ pub fn ask(
 
 /// Asks once; also returns whether only the beat of the answer is wrong.
 fn once(
-    address: SocketAddr,
+    server: Asked<'_>,
     question: &Question,
     values: Values,
     phase: Phase,
@@ -56,12 +71,12 @@ fn once(
     let topic = socket::Topic::of(question, values);
     let verdict = match &topic {
         Some(topic) => {
-            let call = socket::Call { address, question, values, limit };
+            let call = socket::Call { server, question, values, limit };
             call.talk(topic, &mut request, &mut received_bytes)
         }
         None => {
             question.ask.encode(values, &mut request);
-            converse(address, question, values, &request, limit, &mut received_bytes)
+            converse(server, question, values, &request, limit, &mut received_bytes)
         }
     };
     let answer = AnswerParts::of(&received_bytes);
@@ -96,7 +111,7 @@ fn failure(text: impl Into<String>) -> Fault {
 }
 
 fn converse(
-    address: SocketAddr,
+    server: Asked<'_>,
     question: &Question,
     values: Values,
     request: &[u8],
@@ -105,7 +120,7 @@ fn converse(
 ) -> Result<(), Fault> {
     let until = Instant::now() + limit;
     let mut socket =
-        connected(address, limit).map_err(|error| failure(format!("no connection: {error}")))?;
+        connected(server, limit).map_err(|error| failure(format!("no connection: {error}")))?;
     let sent = Instant::now();
     send(&mut socket, request, until)
         .map_err(|error| failure(format!("the request could not be sent: {error}")))?;
@@ -125,7 +140,7 @@ fn converse(
         if left.is_zero() {
             return Err(failure(listener.too_late(limit)));
         }
-        let _ = socket.set_read_timeout(Some(left));
+        let _ = socket.socket().set_read_timeout(Some(left));
         match socket.read(&mut buffer) {
             Ok(0) => return listener.ended(),
             Ok(count) => {

@@ -334,7 +334,7 @@ pub fn holder() -> bool {
     });
     let held = serde_json::from_str::<Part>(&line)
         .map_err(|error| error.to_string())
-        .and_then(|part| part.order().map_err(|error| error.to_string()))
+        .and_then(|part| part.order())
         .and_then(|order| {
             let all = order.ramp.connections.div_ceil(order.share.of) * order.lanes;
             let files = machine::limits::Machine::read().files;

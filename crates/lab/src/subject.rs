@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
+use tls::TlsOrder;
 
 use crate::command::Command;
 use crate::need::Need;
@@ -93,6 +94,8 @@ pub struct Site {
     pub host: String,
     /// Path and query in place of the workload's, if it has its own.
     pub target: Option<String>,
+    /// How connections are secured; none: not at all.
+    pub tls: Option<TlsOrder>,
 }
 
 /// How many processes a subject has: it matters for the numbers, so it is shown beside them.
@@ -194,7 +197,7 @@ impl Subject {
         );
         let notes = [self.notes, says].into_iter().filter(|text| !text.is_empty());
         let notes = notes.collect::<Vec<_>>().join("; ");
-        let site = Site { address, host: location.authority, target: None };
+        let site = Site { address, host: location.authority, target: None, tls: None };
         Subject { serving: Serving::Found(site), notes, ..self }
     }
 

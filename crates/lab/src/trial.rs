@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use load::{Glance, Halt, HoldWindow, Nanos, Order, Stop, Target, press};
+use tls::Client;
 use wire::Values;
 
 use crate::arrival::{
     Absence, OTHER_PORTS, PATIENCE, Setback, first_answer, foreign_listener, found_its_port_taken,
     no_port_of_its_own, too_late,
 };
-use crate::ask::ask;
+use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
 use crate::experiment::{Experiment, Shape};
 use crate::plan::seed_of;
@@ -98,8 +99,15 @@ pub fn run(
     let perform = || {
         let mut record = TrialRecord::new(key.clone(), began_unix_ms);
         let attendance = setup.part.map(Part::attend);
-        let trial =
-            Trial { setup, candidate, workload, key, halt, attendance: attendance.as_ref() };
+        let trial = Trial {
+            setup,
+            candidate,
+            workload,
+            tls: None,
+            key,
+            halt,
+            attendance: attendance.as_ref(),
+        };
         if let Err(outcome) = trial.perform(&mut record, report) {
             record.outcome = outcome;
         }
@@ -137,6 +145,8 @@ struct Trial<'a, 'r> {
     setup: Setup<'a>,
     candidate: Candidate<'a>,
     workload: &'a Workload,
+    /// How connections to it are secured; none: not at all.
+    tls: Option<&'a Client>,
     key: &'a TrialKey,
     halt: &'a Halt,
     attendance: Option<&'a Attendance<'r>>,
@@ -297,7 +307,8 @@ impl Trial<'_, '_> {
     fn question(&self, number: usize, phase: Phase, address: SocketAddr, limit: Duration) -> Check {
         // The same values for all subjects: equal answers have equal digests.
         let values = Values { seq: number as u64, random: seed_of(0xc4ec, self.key) };
-        ask(address, &self.workload.questions[number], values, phase, limit)
+        let server = Asked { address, tls: self.tls };
+        ask(server, &self.workload.questions[number], values, phase, limit)
     }
 
     /// Asks every question once.
@@ -397,6 +408,7 @@ impl Trial<'_, '_> {
             warmup: experiment.warmup,
             timeout: experiment.timeout,
             on_time_within: experiment.on_time_within(),
+            tls: self.tls.cloned(),
             keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
             lanes: cpus.len().min(load.connections_max()).max(1),
             cpus,

@@ -131,7 +131,8 @@ impl<'a> Visit<'a> {
             None => Ok(None),
             Some(question) => {
                 let values = Values { seq: 0, random: 0 };
-                let ask = |limit| ask(self.address(), question, values, Phase::Before, limit);
+                let ask =
+                    |limit| ask(self.address().into(), question, values, Phase::Before, limit);
                 let seek = |running: &Running| self.stage.seek(self.candidate, running);
                 first_answer(&mut running, began + ready, &is_halted, &seek, &ask).map(Some)
             }

@@ -240,13 +240,7 @@ impl<'a> Collector<'a> {
         let (index, &most) = failed.iter().enumerate().max_by_key(|(_, count)| **count)?;
         let now = self.now();
         let failure = Failure::ALL[index];
-        let is_refused = matches!(
-            failure,
-            Failure::ConnectRefused
-                | Failure::ConnectUnreachable
-                | Failure::NoPorts
-                | Failure::NoFiles
-        );
+        let is_refused = failure.is_unreached() && !failure.is_censored();
         let is_long = REFUSED_FOR <= now && is_refused
             || REFUSED_FOR + 2 * nanos(self.order.timeout) <= now
                 && self.order.stop.duration.is_none();

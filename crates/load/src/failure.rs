@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tls::TlsFault;
 use wire::{Mismatch, WireFault};
 
 use crate::engine::Break;
@@ -19,6 +20,8 @@ pub enum Failure {
     ConnectReset,
     /// The network or host cannot be reached.
     ConnectUnreachable,
+    /// There is no TLS, or none any more.
+    Tls(TlsFault),
     /// Ours: every port of every source address is taken.
     NoPorts,
     /// Ours: the limit of open files is reached.
@@ -49,13 +52,21 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 43] = {
-        use Failure::{Content, Wire};
+    pub const ALL: [Failure; 51] = {
+        use Failure::{Content, Tls, Wire};
         [
             Failure::ConnectRefused,
             Failure::ConnectTimeout,
             Failure::ConnectReset,
             Failure::ConnectUnreachable,
+            Tls(TlsFault::Alert),
+            Tls(TlsFault::Certificate),
+            Tls(TlsFault::Alpn),
+            Tls(TlsFault::Closed),
+            Tls(TlsFault::Timeout),
+            Tls(TlsFault::Protocol),
+            Tls(TlsFault::Flood),
+            Tls(TlsFault::Cut),
             Failure::SendReset,
             Failure::SendTimeout,
             Failure::RecvReset,
@@ -106,6 +117,7 @@ impl Failure {
             Failure::ConnectTimeout => "connect.timeout",
             Failure::ConnectReset => "connect.reset",
             Failure::ConnectUnreachable => "connect.unreachable",
+            Failure::Tls(fault) => fault.name(),
             Failure::NoPorts => "connect.no_ports",
             Failure::NoFiles => "connect.no_fds",
             Failure::SendReset => "send.reset",
@@ -143,6 +155,7 @@ impl Failure {
             Failure::ConnectTimeout => "no connection within the time-out",
             Failure::ConnectReset => "reset before it carried a byte",
             Failure::ConnectUnreachable => "the host cannot be reached",
+            Failure::Tls(fault) => fault.meaning(),
             Failure::NoPorts => "ours: no local port is left; give more addresses with --source",
             Failure::NoFiles => "ours: the limit of open files is reached; raise it with ulimit -n",
             Failure::SendReset => "reset while the request was written",
@@ -198,6 +211,21 @@ impl Failure {
         )
     }
 
+    /// Whether there was no connection over which a request could leave: then it is not known whether a server would have
+    /// answered it.
+    #[must_use]
+    pub const fn is_unreached(self) -> bool {
+        match self {
+            Failure::ConnectRefused
+            | Failure::ConnectTimeout
+            | Failure::ConnectUnreachable
+            | Failure::NoPorts
+            | Failure::NoFiles => true,
+            Failure::Tls(fault) => !matches!(fault, TlsFault::Cut | TlsFault::Flood),
+            _ => false,
+        }
+    }
+
     /// Whether the answer was whole and had the right status, and its content was wrong. A server that reports its own
     /// failure in the status has not answered wrongly.
     #[must_use]
@@ -212,6 +240,7 @@ impl Failure {
         matches!(
             self,
             Failure::ConnectTimeout
+                | Failure::Tls(TlsFault::Timeout)
                 | Failure::SendTimeout
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
@@ -258,6 +287,7 @@ impl From<Break> for Failure {
             Break::Unreachable => Failure::ConnectUnreachable,
             Break::NoPorts => Failure::NoPorts,
             Break::NoFiles => Failure::NoFiles,
+            Break::Tls(fault) => Failure::Tls(fault),
         }
     }
 }
@@ -271,6 +301,9 @@ mod tests {
         let mut names: Vec<_> = Failure::ALL.iter().map(|failure| failure.name()).collect();
         for fault in WireFault::ALL {
             assert_eq!(Failure::ALL[Failure::Wire(fault).index()], Failure::Wire(fault));
+        }
+        for fault in TlsFault::ALL {
+            assert_eq!(Failure::ALL[Failure::Tls(fault).index()], Failure::Tls(fault));
         }
         for failure in Failure::ALL {
             assert_eq!(Failure::from_name(failure.name()), Some(failure));

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tls::Client;
 use wire::h2::H2Order;
 use wire::{Asks, Limits};
 
@@ -18,6 +19,8 @@ pub struct Order {
     /// Local addresses to connect from, in turn; if there are none, the kernel chooses.
     pub sources: Vec<IpAddr>,
     pub asks: Asks,
+    /// How connections are secured; none: not at all.
+    pub tls: Option<Client>,
     /// How requests arrive.
     pub load: Load,
     pub stop: Stop,
@@ -56,6 +59,7 @@ impl Order {
             target,
             sources: Vec::new(),
             asks,
+            tls: None,
             load,
             stop: Stop::default(),
             warmup: Duration::ZERO,

@@ -10,12 +10,13 @@ use wire::{Chance, H1, HeadMemo};
 use crate::Nanos;
 use crate::arrivals::{Arrivals, Rate, Schedule};
 use crate::collector::Collector;
-use crate::engine::{Engine, Epoll, Origin};
+use crate::engine::{Engine, Epoll, Origin, Tls};
 use crate::halt::{Halt, StopTime};
 use crate::lane::{Lane, Rules, Seed};
 use crate::order::{Load, Order, Protocol, nanos};
 use crate::recorder::{Handover, Recorder, Times};
 use crate::recording::Recording;
+use crate::security::SecurityLog;
 use crate::supply::{Kind, Supply};
 use crate::tally::Tally;
 use crate::thread::{self, LoadError};
@@ -234,7 +235,7 @@ fn tenths(whole: Nanos) -> Vec<Nanos> {
     (0..TENTHS).map(|part| border(part + 1) - border(part)).collect()
 }
 
-/// One lane's whole run, on any engine.
+/// One lane's whole run, on any engine; with TLS between the two, if that was ordered.
 pub(crate) fn run_lane(
     order: &Order,
     plan: &Plan,
@@ -244,12 +245,6 @@ pub(crate) fn run_lane(
     turns: Option<&mut dyn TakesTurns>,
     stopped_at: &dyn Fn() -> Option<Nanos>,
 ) {
-    let rules = Rules {
-        asks: &order.asks,
-        timeout: nanos(order.timeout),
-        keep_alive: order.keep_alive,
-        spread: order.spread,
-    };
     let times = Times {
         width: plan.width,
         measured: plan.measured.clone(),
@@ -258,6 +253,31 @@ pub(crate) fn run_lane(
         sections: plan.sections.clone(),
     };
     let recorder = Recorder::new(number, &times, handover);
+    match &order.tls {
+        None => press_lane(order, plan, number, engine, recorder, turns, stopped_at),
+        Some(client) => {
+            let log = SecurityLog::new(plan.longest);
+            let engine = Tls::new(engine, client, log.clone());
+            press_lane(order, plan, number, engine, recorder.reading(log), turns, stopped_at);
+        }
+    }
+}
+
+fn press_lane(
+    order: &Order,
+    plan: &Plan,
+    number: usize,
+    engine: impl Engine,
+    recorder: Recorder,
+    turns: Option<&mut dyn TakesTurns>,
+    stopped_at: &dyn Fn() -> Option<Nanos>,
+) {
+    let rules = Rules {
+        asks: &order.asks,
+        timeout: nanos(order.timeout),
+        keep_alive: order.keep_alive,
+        spread: order.spread,
+    };
     let mut chance = Chance::new(order.seed ^ (number as u64).wrapping_mul(0x9e37_79b9));
     let seed =
         Seed { chance: chance.draw(), first_seq: number as u64, seq_stride: plan.lanes as u64 };

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::lane::Exchange;
 use crate::recording::Slow;
 use crate::section::Section;
+use crate::security::{self, SecurityLog};
 use crate::tally::Tally;
 
 /// A lane's window, on its way to the caller's thread.
@@ -52,6 +53,8 @@ pub(crate) struct Recorder {
     /// part of it was work, when the window is settled.
     worked: Nanos,
     worked_before: Nanos,
+    /// What the engine writes down of TLS, if there is any.
+    security: Option<SecurityLog>,
     /// A window whose time is up but whose clocks have not been read yet.
     ended: Option<WindowReport>,
     handover: Handover,
@@ -99,9 +102,15 @@ impl Recorder {
             clocks: Clocks::default(),
             worked: 0,
             worked_before: 0,
+            security: None,
             ended: None,
             handover,
         }
+    }
+
+    /// The same, which keeps what an engine writes down of TLS.
+    pub(crate) fn reading(self, log: SecurityLog) -> Recorder {
+        Recorder { security: Some(log), ..self }
     }
 
     pub(crate) fn window(&mut self) -> &mut Tally {
@@ -165,6 +174,9 @@ impl Recorder {
             self.hand_on_unsettled(report);
         }
         self.count_in_flight(self.turn);
+        if let Some(log) = &self.security {
+            security::merge(&mut self.window.security, log.take().as_deref());
+        }
         let empty = self.handover.empty.try_recv();
         let empty = empty.unwrap_or_else(|_| Tally::new(self.longest));
         let tally = std::mem::replace(&mut self.window, empty);

@@ -8,6 +8,7 @@ use crate::distribution::Distribution;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::recording::{Connections, Notes, Sessions, Slow};
+use crate::security::{self, Security};
 use crate::written;
 
 /// Counts and distributions, mergeable without loss.
@@ -50,8 +51,11 @@ pub struct Tally {
     pub late: Distribution,
     /// The wait for a free connection, of the requests that had to wait.
     pub blocked: Distribution,
-    /// From the start of a connection to its establishment.
+    /// From the start of a connection to its establishment by TCP.
     pub connect: Distribution,
+    /// What connections agreed on with TLS; none without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security: Option<Box<Security>>,
 
     /// Connections begun, established and failed.
     pub connections: Connections,
@@ -167,6 +171,7 @@ impl Tally {
             late: Distribution::new(max),
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
+            security: None,
             connections: Connections::default(),
             sessions: Sessions::default(),
             notes: Notes::default(),
@@ -260,6 +265,7 @@ impl Tally {
         self.connections.established += other.connections.established;
         self.connections.failed += other.connections.failed;
         self.connect.merge(&other.connect);
+        security::merge(&mut self.security, other.security.as_deref());
     }
 
     /// Empties it without freeing its memory.
@@ -271,6 +277,7 @@ impl Tally {
         self.failed = [0; Failure::COUNT];
         (self.connections, self.sessions) = (Connections::default(), Sessions::default());
         self.notes = Notes::default();
+        self.security = None;
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

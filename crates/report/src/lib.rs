@@ -27,6 +27,7 @@ pub mod render;
 pub mod run;
 #[cfg(test)]
 mod schemas;
+mod security;
 mod sentence;
 mod signature;
 pub mod time;

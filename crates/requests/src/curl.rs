@@ -18,6 +18,8 @@ pub(crate) struct Curl {
     pub(crate) request: Request,
     /// What is said of options without effect.
     pub(crate) notes: Vec<String>,
+    /// Every certificate is believed.
+    pub(crate) insecure: bool,
 }
 
 /// What the options have said so far.
@@ -39,6 +41,7 @@ struct Said {
     is_head: bool,
     is_globoff: bool,
     http_1_0: bool,
+    insecure: bool,
     idle: Vec<String>,
 }
 
@@ -149,6 +152,7 @@ impl Said {
             Meaning::Get => self.is_get = true,
             Meaning::Head => self.is_head = true,
             Meaning::Http10 => self.http_1_0 = true,
+            Meaning::Insecure => self.insecure = true,
             Meaning::Compressed => self.usual.push(("Accept-Encoding", "deflate, gzip".into())),
             Meaning::Idle { .. } => {
                 self.is_globoff |= ["-g", "--globoff"].contains(&option);
@@ -290,7 +294,8 @@ impl Said {
         self.idle.dedup();
         let idle = self.idle.join(", ");
         let note = format!("note: --curl: {idle}: no effect here");
-        Ok(Curl { url, request, notes: if idle.is_empty() { Vec::new() } else { vec![note] } })
+        let notes = if idle.is_empty() { Vec::new() } else { vec![note] };
+        Ok(Curl { url, request, notes, insecure: self.insecure })
     }
 }
 
@@ -328,7 +333,8 @@ mod tests {
             "PUT /api/orders?x=1 HTTP/1.1\nHost: localhost:8080\nContent-Type: application/json\n\
              Accept-Encoding: deflate, gzip\nCookie: session=a; b=c\nContent-Length: 10\n\n{\"it's\":1}"
         );
-        assert_eq!(read(command).unwrap().notes, ["note: --curl: --insecure: no effect here"]);
+        let curl = read(command).unwrap();
+        assert!(curl.notes.is_empty() && curl.insecure);
     }
 
     #[test]
@@ -410,7 +416,7 @@ mod tests {
             ("curl h -u me", "-u: curl would ask for the password"),
             ("curl h -b jar.txt", "-b: `jar.txt` is a file of cookies"),
             ("curl h -d @-", "-d @-: standard input"),
-            ("curl https://h/ -k", "the URL `https://h/`: TLS is not supported yet"),
+            ("curl https://h/ --cacert x.pem", "--cacert: give --ca FILE to dyno load"),
             ("curl 'h/{a,b}'", "several URLs"),
             ("curl 'h/[1-3]'", "several URLs"),
             ("curl $HOST", "write the value itself"),

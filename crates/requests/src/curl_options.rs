@@ -19,6 +19,8 @@ pub(crate) enum Meaning {
     Head,
     Http10,
     Compressed,
+    /// Every certificate is believed.
+    Insecure,
     /// About curl's output, or what dyno does anyway.
     Idle {
         has_value: bool,
@@ -44,7 +46,6 @@ const TIMEOUT: Meaning = Meaning::Refused("give --timeout TIME to dyno load");
 const CONNECT: Meaning = Meaning::Refused(
     "leave it out of the curl command, and give --connect-to HOST:PORT to dyno load: the place to connect to, alone",
 );
-const TLS: Meaning = Meaning::Refused("TLS is not supported yet; leave it out");
 const HTTP: Meaning = Meaning::Refused("dyno load speaks HTTP/1.1; leave it out");
 const AUTH: Meaning = Meaning::Refused("only -u NAME:PASSWORD (Basic) is known here; leave it out");
 
@@ -82,8 +83,7 @@ pub(crate) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
     (Some('g'), "globoff", IDLE),
     (Some('N'), "no-buffer", IDLE),
     (None, "path-as-is", IDLE),
-    // It changes nothing for http://, and https:// is refused as such.
-    (Some('k'), "insecure", IDLE),
+    (Some('k'), "insecure", Meaning::Insecure),
     (Some('O'), "remote-name", IDLE),
     (Some('J'), "remote-header-name", IDLE),
     (Some('o'), "output", IDLE_VALUE),
@@ -139,8 +139,8 @@ pub(crate) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
     (None, "negotiate", AUTH),
     (None, "anyauth", AUTH),
     (None, "aws-sigv4", AUTH),
-    (Some('E'), "cert", TLS),
-    (None, "cacert", TLS),
+    (Some('E'), "cert", Meaning::Refused("dyno has no certificates of a client; leave it out")),
+    (None, "cacert", Meaning::Refused("give --ca FILE to dyno load")),
     (None, "http2", HTTP),
     (None, "http2-prior-knowledge", HTTP),
     (None, "http3", HTTP),
@@ -154,6 +154,7 @@ impl Meaning {
             | Meaning::Head
             | Meaning::Http10
             | Meaning::Compressed
+            | Meaning::Insecure
             | Meaning::Refused(_) => false,
             Meaning::Url
             | Meaning::Method

@@ -176,9 +176,6 @@ impl Sorted {
                 requests(secrets as u64)
             ));
         }
-        if origin.starts_with("https:") {
-            notes.push("note: dyno load has no TLS yet: load the server's http:// port".into());
-        }
         notes
     }
 
@@ -310,7 +307,6 @@ mod tests {
             left out: 1 request: not to http:// or https://
             left out: 1 request: the body was not recorded
             note: 1 request with a Cookie or Authorization field: with the file, others can log in as you
-            note: dyno load has no TLS yet: load the server's http:// port
         "#]],
         );
         check(
@@ -321,7 +317,6 @@ mod tests {
             1 request to https://cdn.example
             left out: 9 requests to 2 other origins (--origin takes another): http://shop.example, https://shop.example
             left out: 1 request: not to http:// or https://
-            note: dyno load has no TLS yet: load the server's http:// port
         "#]],
         );
     }

@@ -56,6 +56,8 @@ pub struct Base<'s> {
     spec: &'s RequestSpec,
     request: Request,
     notes: Vec<String>,
+    /// The curl command says that every certificate is believed.
+    pub insecure: bool,
 }
 
 /// What is sent.
@@ -79,6 +81,11 @@ pub fn usual_method(has_body: bool) -> &'static str {
     if has_body { "POST" } else { "GET" }
 }
 
+/// What a request with HTTP/2 says of its scheme.
+fn scheme(url: &Url) -> Scheme {
+    if url.is_secure { Scheme::Https } else { Scheme::Http }
+}
+
 impl RequestSpec {
     /// Reads the URL, or the curl command, and the body.
     pub fn base(&self) -> Result<Base<'_>, Refusal> {
@@ -92,9 +99,15 @@ impl RequestSpec {
                 curl::read(command).map_err(|says| Refusal::new(format!("--curl: {says}")))?;
             let http_1_0 = self.http_1_0 || curl.request.http_1_0;
             let keep_alive = self.keep_alive;
-            let http2 = self.http2.then_some(Scheme::Http);
+            let http2 = self.http2.then_some(scheme(&curl.url));
             let request = Request { http_1_0, http2, keep_alive, ..curl.request };
-            return Ok(Base { url: curl.url, spec: self, request, notes: curl.notes });
+            return Ok(Base {
+                url: curl.url,
+                spec: self,
+                request,
+                notes: curl.notes,
+                insecure: curl.insecure,
+            });
         }
         let Some(url) = self.url.clone() else {
             return Err(Refusal::new("name an address: dyno load localhost:8080/hello"));
@@ -113,10 +126,10 @@ impl RequestSpec {
             body,
             body_has_placeholders: self.body.is_some(),
             http_1_0: self.http_1_0,
-            http2: self.http2.then_some(Scheme::Http),
+            http2: self.http2.then_some(scheme(&url)),
             keep_alive: self.keep_alive,
         };
-        Ok(Base { url, spec: self, request, notes: Vec::new() })
+        Ok(Base { url, spec: self, request, notes: Vec::new(), insecure: false })
     }
 }
 
@@ -127,7 +140,7 @@ impl Base<'_> {
         lanes: usize,
         secrets: &[(String, Secret)],
     ) -> Result<Requested, Refusal> {
-        let Base { url, spec, mut request, notes } = self;
+        let Base { url, spec, mut request, notes, .. } = self;
         let revealed =
             |(name, value): &(String, Secret)| (name.clone(), value.reveal().to_string());
         request.headers.extend(secrets.iter().map(revealed));

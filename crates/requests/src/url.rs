@@ -1,4 +1,4 @@
-//! Addresses as people write them: `http://host:port/path`, `localhost:8080`, `unix:/path:/hello`.
+//! Addresses as people write them: `https://host:port/path`, `localhost:8080`, `unix:/path:/hello`.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -7,6 +7,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Url {
     pub endpoint: Endpoint,
+    /// Whether it is reached with TLS.
+    pub is_secure: bool,
     /// The `Host` field.
     pub host_field: String,
     /// Path and query; placeholders in it stay as they were written.
@@ -23,14 +25,23 @@ pub enum Endpoint {
 }
 
 impl Url {
+    /// `https://`.
+    pub fn scheme(&self) -> &'static str {
+        if self.is_secure { "https://" } else { "http://" }
+    }
+
     /// As it is shown: in full.
     pub fn shown(&self) -> String {
         match &self.endpoint {
-            Endpoint::Host(..) => format!("http://{}{}", self.host_field, self.target),
+            Endpoint::Host(..) => format!("{}{}{}", self.scheme(), self.host_field, self.target),
             Endpoint::Unix(path) => format!("unix:{}:{}", path.display(), self.target),
         }
     }
 }
+
+/// RFC 9110, 4.2: the ports of URLs that name none.
+const HTTP: u16 = 80;
+const HTTPS: u16 = 443;
 
 /// Reads an address, or says what is wrong with it and how to write it.
 pub fn parse(text: &str) -> Result<Url, String> {
@@ -40,7 +51,7 @@ pub fn parse(text: &str) -> Result<Url, String> {
     if let Some(rest) = text.strip_prefix("unix:") {
         return unix(rest);
     }
-    let rest = without_scheme(text)?;
+    let (rest, is_secure) = without_scheme(text)?;
     let rest = rest.split('#').next().unwrap_or_default();
     let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     if authority.contains('@') {
@@ -48,22 +59,24 @@ pub fn parse(text: &str) -> Result<Url, String> {
                     (base64 of name:password)"
             .into());
     }
-    let (host, port) = host_and_port(authority)?;
+    let usual = if is_secure { HTTPS } else { HTTP };
+    let (host, port) = host_and_port(authority, usual)?;
     Ok(Url {
-        host_field: host_field(&host, port),
+        is_secure,
+        host_field: host_field(&host, port, usual),
         endpoint: Endpoint::Host(host, port),
         target: encoded(target),
     })
 }
 
-/// The same, or the `ws://…` of a WebSocket; says whether it is one.
+/// The same, or the address of a WebSocket, `ws://…` or `wss://…`; says whether it is one.
 pub fn parse_with_socket(text: &str) -> Result<(Url, bool), String> {
     match text.split_once("://") {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => {
             Ok((parse(&format!("http://{rest}"))?, true))
         }
-        Some((scheme, _)) if scheme.eq_ignore_ascii_case("wss") => {
-            Err("wss:// (TLS) is not supported yet; write ws://".into())
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("wss") => {
+            Ok((parse(&format!("https://{rest}"))?, true))
         }
         _ => Ok((parse(text)?, false)),
     }
@@ -93,22 +106,24 @@ fn unix(rest: &str) -> Result<Url, String> {
     }
     Ok(Url {
         endpoint: Endpoint::Unix(path.into()),
+        is_secure: false,
         host_field: "localhost".into(),
         target: encoded(&target),
     })
 }
 
-fn without_scheme(text: &str) -> Result<&str, String> {
+/// The rest, and whether the scheme is one with TLS.
+fn without_scheme(text: &str) -> Result<(&str, bool), String> {
     let Some((scheme, rest)) = text.split_once("://") else {
-        return Ok(text);
+        return Ok((text, false));
     };
     if scheme.contains(['/', '?', '#', '[']) {
-        return Ok(text);
+        return Ok((text, false));
     }
     match scheme.to_ascii_lowercase().as_str() {
-        "http" => Ok(rest),
-        "https" => Err("TLS is not supported yet; write http://, and the port on which the server speaks without TLS".into()),
-        "ws" | "wss" => Err("WebSocket is not supported yet; write http://host:port/path".into()),
+        "http" => Ok((rest, false)),
+        "https" => Ok((rest, true)),
+        "ws" | "wss" => Err("a WebSocket is no load; `dyno hold` and `dyno check` take one".into()),
         _ => Err(format!("`{scheme}` is not supported here; write http://host:port/path")),
     }
 }
@@ -126,13 +141,13 @@ pub fn place(text: &str) -> Result<(String, u16), String> {
             .into());
     }
     let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    match host_and_port(text) {
+    match host_and_port(text, HTTP) {
         Ok(_) if !has_port => Err("it names no port; write it like localhost:8080".into()),
         found => found,
     }
 }
 
-fn host_and_port(authority: &str) -> Result<(String, u16), String> {
+fn host_and_port(authority: &str, usual: u16) -> Result<(String, u16), String> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
             let (host, after) = rest.split_once(']').ok_or("the bracket `[` is not closed")?;
@@ -157,12 +172,12 @@ fn host_and_port(authority: &str) -> Result<(String, u16), String> {
     if !host.bytes().all(is_plain) {
         return Err(format!("`{host}` is no host name"));
     }
-    Ok((host.into(), port_number(port)?))
+    Ok((host.into(), port_number(port, usual)?))
 }
 
-fn port_number(text: &str) -> Result<u16, String> {
+fn port_number(text: &str, usual: u16) -> Result<u16, String> {
     if text.is_empty() {
-        return Ok(80);
+        return Ok(usual);
     }
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
@@ -172,14 +187,14 @@ fn port_number(text: &str) -> Result<u16, String> {
 }
 
 /// RFC 9110, 7.2: as in the URI, without a zone; the port only if it is not the default.
-fn host_field(host: &str, port: u16) -> String {
+fn host_field(host: &str, port: u16, usual: u16) -> String {
     let host = match host.split('%').next() {
         Some(address) if address.contains(':') => format!("[{address}]"),
         _ => host.to_string(),
     };
-    match port {
-        80 => host,
-        _ => format!("{host}:{port}"),
+    match port == usual {
+        true => host,
+        false => format!("{host}:{port}"),
     }
 }
 
@@ -231,6 +246,12 @@ mod tests {
         check("localhost", "localhost", 80, "localhost", "/");
         check("HTTP://Example.com", "Example.com", 80, "Example.com", "/");
         check("http://h:80/", "h", 80, "h", "/");
+        check("https://h", "h", 443, "h", "/");
+        check("HTTPS://h:443/x", "h", 443, "h", "/x");
+        check("https://[::1]:80/", "::1", 80, "[::1]:80", "/");
+        check("http://h:443/", "h", 443, "h:443", "/");
+        assert!(parse("https://h").unwrap().is_secure && !parse("h:443").unwrap().is_secure);
+        assert_eq!(parse("https://h:444/x").unwrap().shown(), "https://h:444/x");
         check("http://h:/", "h", 80, "h", "/");
         check("http://h?q=1#part", "h", 80, "h", "/?q=1");
         check("[::1]:8080/a", "::1", 8080, "[::1]:8080", "/a");
@@ -268,7 +289,7 @@ mod tests {
     #[test]
     fn a_refusal_says_how_to_write_it() {
         let why = |text: &str| parse(text).unwrap_err();
-        assert!(why("https://h/").contains("TLS is not supported yet"));
+        assert!(why("wss://h/").contains("`dyno hold` and `dyno check` take one"));
         assert!(why("ftp://h/").contains("`ftp` is not supported"));
         assert!(why("http://user:pw@h/").contains("-H 'Authorization"));
         assert!(why("::1").contains("in brackets"));

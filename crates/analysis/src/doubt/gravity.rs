@@ -54,6 +54,7 @@ impl Doubt {
                 let is_small = failed as f64 <= OWN_FAILURES * attempted as f64;
                 if is_small { Gravity::Suspect } else { Gravity::Invalid }
             }
+            Doubt::Tls(ref doubt) => doubt.gravity(),
             Doubt::StoodStill { share, .. } => {
                 if share <= STILL {
                     Gravity::Suspect

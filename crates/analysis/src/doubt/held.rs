@@ -5,7 +5,7 @@ use load::{Holding, Loss, Plateau};
 use machine::conditions::Cpus;
 
 use super::generator::{BUSY, LATE_MS, LATE_SHARE};
-use super::{Doubt, still};
+use super::{Doubt, security, still};
 
 /// Every doubt that only held connections raise, dyno's own faults first.
 pub(super) fn all(trial: &TrialRecord, held: &HeldRecord) -> Vec<Doubt> {
@@ -29,7 +29,7 @@ pub fn of_holding(holding: &Holding, lanes: u64) -> Vec<Doubt> {
         not_opened(holding),
         silent(holding),
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(security::of_holding(holding)).collect()
 }
 
 fn books(holding: &Holding) -> Option<Doubt> {

@@ -11,6 +11,7 @@ mod held;
 mod machine;
 mod queue;
 mod rate;
+mod security;
 mod shape;
 mod spots;
 mod steady;
@@ -20,6 +21,7 @@ mod subject;
 pub use alone::{most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use held::of_holding;
+pub use security::TlsDoubt;
 
 pub use steady::{Steady, steady};
 
@@ -287,6 +289,8 @@ pub enum Doubt {
         after: String,
         others: usize,
     },
+    /// Something about the TLS of its connections.
+    Tls(TlsDoubt),
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.
@@ -433,7 +437,7 @@ pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
         shape::mean_above_p99(recording, ordered.connections),
         books::few_samples(recording),
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter().flatten().chain(security::of_recording(recording)).collect()
 }
 
 #[cfg(test)]

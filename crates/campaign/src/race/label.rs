@@ -71,6 +71,7 @@ fn titles(sides: &[Side]) -> Vec<String> {
 /// The program and what it runs; the host and the port; the folder's name.
 fn short(side: &Side) -> String {
     match side {
+        Side::Found(url) if url.is_secure => format!("{}{}", url.scheme(), url.host_field),
         Side::Found(url) => url.host_field.clone(),
         Side::Folder(folder) => last(folder),
         Side::Named(name) => name.clone(),
@@ -88,7 +89,7 @@ fn short(side: &Side) -> String {
 /// What distinguishes a side from others of the same short title: its path, or the words that not all of them have.
 fn long(side: &Side, sides: &[Side]) -> String {
     match side {
-        Side::Found(url) => format!("{}{}", url.host_field, url.target),
+        Side::Found(url) => format!("{}{}", short(side), url.target),
         Side::Folder(folder) => {
             let parent = folder.parent().map(last).unwrap_or_default();
             format!("{parent}/{}", last(folder))

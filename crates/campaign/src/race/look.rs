@@ -4,12 +4,13 @@
 use units::count;
 
 use crate::{Campaign, Entrant};
-use lab::ask::ask;
+use lab::ask::{Asked, ask};
 use lab::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use lab::subject::Serving;
 use lab::visit::{Visit, VisitSetup};
 use load::Halt;
 use std::time::Duration;
+use tls::Client;
 use wire::Values;
 
 /// How long a server that runs already may take for its first answer.
@@ -33,7 +34,10 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
     if let Serving::Found(site) = &entrant.subject.serving {
         let aimed = workload.aimed(site).map_err(|says| fail(OutcomeKind::Unable, says))?;
         let values = Values { seq: 0, random: 0 };
-        let first = ask(site.address, &aimed.questions[0], values, Phase::Before, PATIENCE);
+        let tls = site.tls.as_ref().map(Client::new).transpose();
+        let tls = tls.map_err(|says| fail(OutcomeKind::Unable, says))?;
+        let server = Asked { address: site.address, tls: tls.as_ref() };
+        let first = ask(server, &aimed.questions[0], values, Phase::Before, PATIENCE);
         return match &first.wrong {
             None => Ok(Look { title, first, moved: None, moved_to: None }),
             Some(wrong) if first.response.is_empty() => {

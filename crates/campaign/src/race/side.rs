@@ -26,6 +26,16 @@ pub enum Side {
     Own { text: String, words: Vec<String> },
 }
 
+impl Side {
+    /// The address of a server that runs already.
+    pub fn url(&self) -> Option<&Url> {
+        match self {
+            Side::Found(url) => Some(url),
+            Side::Folder(_) | Side::Named(_) | Side::Own { .. } => None,
+        }
+    }
+}
+
 /// Words that only a shell understands.
 const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
@@ -139,7 +149,6 @@ mod tests {
 
     #[test]
     fn what_is_no_side_is_refused_with_the_way_out() {
-        assert!(says("https://h/").contains("TLS is not supported yet"));
         assert!(says("unix:/a.sock:/").contains("needs a port"));
         assert!(says("sh a && sh b").contains("sh -c 'exec …'"));
         assert!(says("A=b sh").contains("write `env` before it"));

@@ -12,6 +12,7 @@ use lab::source_file::SourceFile;
 use lab::subject::Subject;
 use lab::workload::Workload;
 use load::{Arrivals, Load, Rate};
+use tls::{TlsOrder, Trust};
 use wire::{BodyRule, StatusRule};
 
 use super::label::Label;
@@ -226,13 +227,35 @@ pub fn found(
     workload: &str,
     address: SocketAddr,
     (host, target): (&str, &str),
+    tls: Option<&TlsOrder>,
 ) -> Result<Subject, Refusal> {
     let site = format!(
-        "site = {{ address = \"{address}\", host = {}, target = {} }}\n",
+        "site = {{ address = \"{address}\", host = {}, target = {}{} }}\n",
         quoted(host),
-        quoted(target)
+        quoted(target),
+        tls.map_or(String::new(), |order| format!(", tls = {}", table_of(order)))
     );
     subject(label, workload, &site, "")
+}
+
+/// TLS as an inline table.
+fn table_of(order: &TlsOrder) -> String {
+    let TlsOrder { host, trust, version, suites, groups, resume, alpn } = order;
+    let trust = match trust {
+        Trust::System => "\"system\"".to_string(),
+        Trust::Given(text) => format!("{{ given = {} }}", quoted(text)),
+        Trust::All => "\"all\"".to_string(),
+    };
+    let version = version.map(|it| format!("version = \"{}\", ", it.name())).unwrap_or_default();
+    let list = |names: &[String]| names.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ");
+    format!(
+        "{{ host = {}, trust = {trust}, {version}suites = [{}], groups = [{}], resume = {}, alpn = {} }}",
+        quoted(host),
+        list(suites),
+        list(groups),
+        resume.percent(),
+        quoted(alpn)
+    )
 }
 
 /// The server that shows the ceiling.
@@ -354,9 +377,21 @@ mod tests {
     #[test]
     fn a_server_that_runs_already_has_its_own_host_and_path() {
         let address = "127.0.0.1:81".parse().unwrap();
-        let subject = found(&label("h", "h"), NAME, address, ("h:81", "/x?y")).unwrap();
+        let subject = found(&label("h", "h"), NAME, address, ("h:81", "/x?y"), None).unwrap();
         let Serving::Found(site) = subject.serving else { panic!("found") };
         assert_eq!((site.host.as_str(), site.target.as_deref()), ("h:81", Some("/x?y")));
+        let mut tls = TlsOrder::to("h");
+        for (version, trust) in [
+            (None, Trust::System),
+            (Some(tls::Version::V1_2), Trust::All),
+            (Some(tls::Version::V1_3), Trust::Given("-----BEGIN\n\"'\\ü\n".into())),
+        ] {
+            (tls.version, tls.trust) = (version, trust);
+            (tls.groups, tls.resume) = (vec!["x25519".into()], tls::Resume::parse("80").unwrap());
+            let subject = found(&label("h", "h"), NAME, address, ("h", "/"), Some(&tls)).unwrap();
+            let Serving::Found(site) = subject.serving else { panic!("found") };
+            assert_eq!(site.tls.as_ref(), Some(&tls), "what is kept is what was asked for");
+        }
         let fields = vec![("a".into(), "1".into()), ("A".into(), "2".into())];
         assert!(table("send_header", &fields, "a race").unwrap_err().to_string().contains("twice"));
     }

@@ -156,10 +156,9 @@ pub(crate) fn concurrency(target: &Target, pulse: Pulse, post: &str, most: usize
     1
 }
 
-fn half_asked(target: &Target, post: &str, number: usize) -> Option<std::net::TcpStream> {
+fn half_asked(target: &Target, post: &str, number: usize) -> Option<tls::Stream> {
     use std::io::Write;
-    let mut socket =
-        std::net::TcpStream::connect_timeout(&target.address, Duration::from_secs(1)).ok()?;
+    let mut socket = target.connect(Duration::from_secs(1)).ok()?;
     let half: &[u8] = match number % 2 {
         0 => b"GET {get} HTTP/1.1\r\nHost: {H}\r\nX-Half:",
         _ => b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 5\r\n\r\nhal",

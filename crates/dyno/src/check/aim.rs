@@ -4,7 +4,9 @@ use check::Target;
 use lab::subject::is_file_name;
 use requests::reach::{find, is_this_machine};
 use requests::url::{Endpoint, Url, parse_with_socket};
+use tls::Client;
 
+use crate::order::tls::TrustFlags;
 use crate::shell::Refusal;
 
 /// A server to be checked.
@@ -23,8 +25,7 @@ pub(crate) struct Address {
     pub(crate) shown: String,
     host: String,
     port: u16,
-    host_field: String,
-    path: String,
+    url: Url,
     /// Whether there is nothing but a WebSocket.
     pub(crate) is_socket: bool,
 }
@@ -62,7 +63,7 @@ fn own_words(why: &str) -> String {
 impl Address {
     fn of(url: Url, is_socket: bool) -> Result<Address, String> {
         let shown = match is_socket {
-            true => url.shown().replacen("http://", "ws://", 1),
+            true => url.shown().replacen("http", "ws", 1),
             false => url.shown(),
         };
         if url.target.contains('{') {
@@ -70,37 +71,43 @@ impl Address {
                 "placeholders such as {seq} are not filled here; write a path as it is".into()
             );
         }
-        match url.endpoint {
+        match url.endpoint.clone() {
             Endpoint::Unix(_) => Err("a check goes over TCP; write http://HOST:PORT/".into()),
-            Endpoint::Host(host, port) => Ok(Address {
-                shown,
-                host,
-                port,
-                host_field: url.host_field,
-                path: url.target,
-                is_socket,
-            }),
+            Endpoint::Host(host, port) => Ok(Address { shown, host, port, url, is_socket }),
         }
     }
 
+    /// How connections are secured; none: not at all.
+    pub(crate) fn tls(&self, trust: &TrustFlags) -> Result<Option<Client>, Refusal> {
+        trust.client(&self.url)
+    }
+
     /// The target of a check, and whether it is this machine.
-    pub(crate) fn target(&self, offers: &Offers) -> Result<(Target, bool), Refusal> {
+    pub(crate) fn target(
+        &self,
+        offers: &Offers,
+        trust: &TrustFlags,
+    ) -> Result<(Target, bool), Refusal> {
         let address = find(&self.host, self.port, true)?;
+        let tls = self.tls(trust)?;
+        let (path, host_field) = (&self.url.target, &self.url.host_field);
         let posts = match &offers.post {
             Some(path) => vec![path.clone()],
-            None if self.path == ECHO => vec![ECHO.into()],
-            None => vec![ECHO.into(), self.path.clone()],
+            None if path == ECHO => vec![ECHO.into()],
+            None => vec![ECHO.into(), path.clone()],
         };
         let target = match self.is_socket {
             true => Target {
-                socket: Some(self.path.clone()),
-                authority: self.host_field.clone(),
+                socket: Some(path.clone()),
+                authority: host_field.clone(),
+                tls,
                 ..Target::at(address)
             },
             false => Target {
-                authority: self.host_field.clone(),
-                get: self.path.clone(),
+                authority: host_field.clone(),
+                get: path.clone(),
                 posts,
+                tls,
                 socket: offers.socket.clone(),
                 ..Target::at(address)
             },
@@ -127,7 +134,7 @@ mod tests {
 
     fn target(word: &str, offers: &Offers) -> (Target, bool) {
         match Aim::parse(word) {
-            Ok(Aim::Address(address)) => address.target(offers).unwrap(),
+            Ok(Aim::Address(address)) => address.target(offers, &TrustFlags::default()).unwrap(),
             other => panic!("{word}: {other:?}"),
         }
     }
@@ -161,8 +168,7 @@ mod tests {
     #[test]
     fn a_refusal_says_how_to_write_it() {
         let why = |word: &str| Aim::parse(word).unwrap_err().to_string();
-        assert!(why("https://h/").contains("TLS is not supported yet"));
-        assert!(why("wss://h/").contains("write ws://"));
+        assert!(why("ftp://h/").contains("write http://"));
         assert!(why("http://user:pw@h/").ends_with("do not belong in it; leave them out"));
         assert!(why("unix:/x:/").contains("over TCP"));
         assert!(why("h/{seq}").contains("placeholders"));

@@ -12,6 +12,7 @@ use lab::workload::Workload;
 use load::Halt;
 
 use super::aim::{Address, Offers};
+use crate::order::tls::TrustFlags;
 use crate::shell::Refusal;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
@@ -25,6 +26,7 @@ pub(crate) struct Interview<'a> {
     /// The owner of an address that is not this machine has agreed.
     pub(crate) may_probe: bool,
     pub(crate) offers: Offers,
+    pub(crate) trust: TrustFlags,
     pub(crate) halt: &'a Halt,
 }
 
@@ -62,12 +64,17 @@ impl Interview<'_> {
     }
 
     fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
-        let (target, is_own) = address.target(&self.offers)?;
-        if let Err(error) = TcpStream::connect_timeout(&target.address, Duration::from_secs(5)) {
+        let (target, is_own) = address.target(&self.offers, &self.trust)?;
+        const PATIENCE: Duration = Duration::from_secs(5);
+        if let Err(error) = TcpStream::connect_timeout(&target.address, PATIENCE) {
             return Err(Refusal::new(format!(
                 "no server answers at {} ({error}); start the server first, or name another address",
                 target.address
             )));
+        }
+        if let Err(error) = target.connect(PATIENCE) {
+            let address = target.address;
+            return Err(Refusal::new(format!("no TLS with the server at {address}: {error}")));
         }
         let (may_be_rude, help) = (is_own || self.may_probe, RunningServer(self.halt));
         let mut cases = self.cases.clone();

@@ -15,6 +15,7 @@ use crate::check::aim::{Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
+use crate::order::tls::TrustFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::State;
@@ -27,7 +28,7 @@ use campaign::{Lock, sweep};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CheckFlags {
-    /// Subjects by name, or http://HOST:PORT/PATH, or ws://HOST:PORT/PATH
+    /// Subjects by name, or http[s]://HOST:PORT/PATH, or ws[s]://HOST:PORT/PATH
     #[arg(value_name = "SUBJECT|URL", required_unless_present_any = ["all", "list"])]
     servers: Vec<String>,
     /// Every subject that can run here
@@ -58,6 +59,8 @@ pub(crate) struct CheckFlags {
     /// For an address: the path of a WebSocket, if possible of one that sends messages back
     #[arg(long, value_name = "PATH", value_parser = path)]
     socket: Option<String>,
+    #[command(flatten)]
+    trust: TrustFlags,
     /// The owner of this address agrees to what could harm the server: smuggling, floods, slow clients
     #[arg(long)]
     i_may_probe_this_target: bool,
@@ -89,6 +92,8 @@ Examples:
   dyno check http://localhost:8080/ --post /echo
   # a WebSocket alone
   dyno check ws://localhost:8080/feed
+  # a server with a certificate of one's own authority
+  dyno check https://localhost:8443/ --ca ca.pem
   # one finding, to be filed where the server is developed
   dyno check http://localhost:8080/ --issue H1-H02
   # every case: its clause, what it demands, what is sent, what passes
@@ -133,6 +138,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         rounds: usize::from(flags.rounds),
         may_probe: flags.i_may_probe_this_target,
         offers: Offers { post: flags.post.clone(), socket: flags.socket.clone() },
+        trust: flags.trust.clone(),
         halt: &halt,
     };
     let checked = checked(flags, &interview, &setup)?;
@@ -158,6 +164,11 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     }
     let aims = flags.servers.iter().map(|word| Aim::parse(word));
     let mut aims = aims.collect::<Result<Vec<Aim>, Refusal>>()?;
+    for aim in &aims {
+        if let Aim::Address(address) = aim {
+            address.tls(&flags.trust)?;
+        }
+    }
     let is_subject = |aim: &Aim| matches!(aim, Aim::Subject(_));
     if !flags.all && !aims.iter().any(is_subject) {
         return Ok(Servers { aims, setup: None });

@@ -19,18 +19,20 @@ use units::{count, duration};
 
 use crate::interrupt::{halt_on_interrupt, on_interrupt};
 use crate::order::check_cpus;
+use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, print};
+use ::tls::TlsOrder;
 use machine::limits::{self, Machine};
 use terminal::live::{HoldHeader, HoldView, Style};
 
 /// Hold connections in growing numbers: endless answers, event streams or WebSockets
 ///
-/// http://… requests an answer that does not end, ws://… opens a WebSocket. With several addresses, connections
-/// are spread over them.
+/// http://… requests an answer that does not end, ws://… opens a WebSocket; https:// and wss:// do so with TLS. With
+/// several addresses, connections are spread over them.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct HoldFlags {
-    /// What to hold: http://HOST:PORT/PATH or ws://HOST:PORT/PATH
+    /// What to hold: http[s]://HOST:PORT/PATH or ws[s]://HOST:PORT/PATH
     #[arg(required = true, value_parser = address)]
     urls: Vec<Address>,
     /// How many connections there are after the last step
@@ -75,6 +77,8 @@ pub(crate) struct HoldFlags {
     /// A further header field; may be given again
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = requests::answer::field)]
     header: Vec<(String, String)>,
+    #[command(flatten)]
+    tls: TlsFlags,
     /// Processes that hold them [default: as few as the limit of open files allows]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     parts: Option<u64>,
@@ -275,11 +279,12 @@ fn answer(held: &FinishedHold) -> ExitStatus {
 
 fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
     let first = flags.urls.first().ok_or_else(|| Refusal::new("name an address"))?;
+    let scheme = |held: &Address| (held.is_socket, held.url.is_secure);
     let alike =
-        |held: &Address| (held.is_socket, &held.url.target) == (first.is_socket, &first.url.target);
+        |held: &Address| scheme(held) == scheme(first) && held.url.target == first.url.target;
     if !flags.urls.iter().all(alike) {
         return Err(Refusal::new(
-            "the addresses must differ in nothing but host and port: one path, and all http:// or all ws://",
+            "the addresses must differ in nothing but host and port: one path, and all http://, https://, ws:// or wss://",
         ));
     }
     let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
@@ -309,6 +314,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         timeout_ns: nanos(flags.timeout),
         reopen: !flags.no_reopen,
         sends,
+        tls: tls(flags, first)?,
         seed: flags.seed,
     };
     if !spec.ramp().leaves_time() {
@@ -318,6 +324,21 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         )));
     }
     Ok(spec)
+}
+
+/// A server's certificate must be for the name in the URL, so there is one name.
+fn tls(flags: &HoldFlags, first: &Address) -> Result<Option<TlsOrder>, Refusal> {
+    let client = flags.tls.client(&first.url)?;
+    let host = |held: &Address| match &held.url.endpoint {
+        Endpoint::Host(host, _) => Some(host.clone()),
+        Endpoint::Unix(_) => None,
+    };
+    if client.is_some() && flags.urls.iter().any(|held| host(held) != host(first)) {
+        return Err(Refusal::new(
+            "with TLS the addresses must have one name, for which the certificate is, and differ in their ports",
+        ));
+    }
+    Ok(client.map(|client| client.order().clone()))
 }
 
 fn kind(flags: &HoldFlags, first: &Address) -> Result<Kind, Refusal> {

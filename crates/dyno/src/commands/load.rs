@@ -221,15 +221,6 @@ fn as_printed_by(load: &FinishedLoad, tool: LikeTool, has_latency: bool) -> Stri
     like::text(load, tool)
 }
 
-/// If there are only these failures, it is not known whether a server would have answered.
-const UNREACHED: [Failure; 5] = [
-    Failure::ConnectRefused,
-    Failure::ConnectTimeout,
-    Failure::ConnectUnreachable,
-    Failure::NoPorts,
-    Failure::NoFiles,
-];
-
 /// The worst of them.
 fn answer(loads: &[FinishedLoad], failures_max_percent: f64) -> ExitStatus {
     let all = loads.iter().map(|load| of_one(&load.recording, failures_max_percent));
@@ -243,7 +234,8 @@ fn of_one(recording: &Recording, failures_max_percent: f64) -> ExitStatus {
         End::GaveUp(_) => return ExitStatus::CouldNotTell,
         End::Done => {}
     }
-    let unreached: u64 = UNREACHED.into_iter().map(|failure| total.failures(failure)).sum();
+    let unreached = Failure::ALL.into_iter().filter(|failure| failure.is_unreached());
+    let unreached: u64 = unreached.map(|failure| total.failures(failure)).sum();
     let nothing_but_unreached = unreached == total.attempted - total.under_way;
     if total.attempted == 0 || total.correct == 0 && nothing_but_unreached {
         return ExitStatus::CouldNotTell;

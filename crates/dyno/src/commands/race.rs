@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::tls::Client;
 use archive::keep;
 use campaign::project::Project;
 use campaign::race::label::{Label, labels};
@@ -30,6 +31,7 @@ use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::schedule;
 use crate::order::stated;
+use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
 use ::report::render::Format;
@@ -44,7 +46,7 @@ use units::{counted, duration};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RaceFlags {
-    /// Two or more: a command in quotes, http://host:port/path, a folder with subject.toml, or a subject's name
+    /// Two or more: a command in quotes, http[s]://host:port/path, a folder with subject.toml, or a subject's name
     #[arg(value_name = "SIDE", required = true)]
     sides: Vec<String>,
     /// The name of a side, for the first, the second and so on [made from the side]
@@ -89,6 +91,8 @@ pub(crate) struct RaceFlags {
     /// How long a command may take until its first right answer
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
     ready: Duration,
+    #[command(flatten)]
+    tls: TlsFlags,
     #[command(flatten)]
     cpus: CpuFlags,
     /// Give each trial a network of its own
@@ -250,6 +254,7 @@ fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
         ));
     }
+    flags.tls.refuse_without(&sides.iter().filter_map(Side::url).collect::<Vec<_>>())?;
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
@@ -386,7 +391,9 @@ fn subject(
             };
             let address = reach::find(host, *port, flags.asking.i_may_load_this_target)?;
             let target = if url.target == "/" { path(flags) } else { url.target.clone() };
-            texts::found(label, workload, address, (&url.host_field, &target))?
+            let tls = if url.is_secure { flags.tls.client(url)? } else { None };
+            let tls = tls.as_ref().map(Client::order);
+            texts::found(label, workload, address, (&url.host_field, &target), tls)?
         }
         Side::Named(name) => {
             let root = project.map(|project| project.root.clone()).unwrap_or_default();

@@ -18,12 +18,13 @@ use super::keeping::KeepingFlags;
 use super::requested::RequestsFlags;
 use super::requirement::RequireFlags;
 use super::schedule;
+use super::tls::TlsFlags;
 
 /// `dyno load`
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadFlags {
-    /// http://host:port/path, host:port/path or unix:/path/to.sock:/path
+    /// https://host:port/path, http://…, host:port/path (without TLS) or unix:/path/to.sock:/path
     #[arg(value_parser = url::parse, required_unless_present = "curl")]
     pub(crate) url: Option<Url>,
 
@@ -78,6 +79,8 @@ pub(crate) struct LoadFlags {
     /// Connect there, whatever the URL says; the request's Host and target stay the URL's
     #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
     pub(crate) connect_to: Option<(String, u16)>,
+    #[command(flatten)]
+    pub(crate) tls: TlsFlags,
     /// Whether to poll before sleeping
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,

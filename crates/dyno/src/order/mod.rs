@@ -9,6 +9,7 @@ mod requested;
 pub(crate) mod requirement;
 pub(crate) mod schedule;
 pub(crate) mod stated;
+pub(crate) mod tls;
 pub(crate) mod words;
 
 use std::net::{IpAddr, UdpSocket};
@@ -75,6 +76,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     let limits = Limits { lenient: flags.lenient, ..Limits::default() };
     let (protocol, spread) = flags.http2.protocol(limits, keep_alive)?;
+    let tls = flags.tls.of_load(&base, &protocol)?;
     // Last of all: a command that hands out a token is not run for a load that is refused.
     let fields = secret::values(&flags.header_command)?;
     let Requested { asks, source, notes } = base.requested(lanes, &fields)?;
@@ -92,6 +94,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         },
         target,
         asks,
+        tls,
         load,
         stop,
         warmup: flags.warmup,

@@ -110,7 +110,8 @@ fn flags_that_make_no_sense_say_the_way_out() {
     refused(&["{url}/", "--rounds", "0"], "1..=20");
     refused(&["{url}/", "--fail-on", "may"], "must, should, security or never");
     refused(&["{url}/", "--post", "echo"], "a path begins with /");
-    refused(&["https://localhost/"], "TLS is not supported yet");
+    refused(&["{url}/", "--ca", "/no/such.pem"], "--ca is for TLS");
+    refused(&["https://localhost:1/", "--ca", "/no/such.pem"], "/no/such.pem");
     refused(&["http://a:b@localhost/"], "leave them out");
     refused(&["unix:/tmp/x:/"], "over TCP");
     refused(&["{url}/", "--junit", "-", "--json"], "give --junit a file");

@@ -1,7 +1,7 @@
 //! The examples of docs/howto.md and docs/start.md work as they stand there: every ```sh block is run.
 //!
 //! A block of howto.md stands alone, and runs in an empty folder; those of start.md are one session. `localhost:8080`
-//! is an oracle, and a load takes a second. A command must end with exit code 0, or with what its comment says:
+//! is an oracle, `localhost:8443` the same behind TLS, whose authority is in `ca.pem`; and a load takes a second. A command must end with exit code 0, or with what its comment says:
 //! `# exit code 1`, or `# exit code 0 or 2` where it depends on the machine.
 
 use std::collections::BTreeSet;
@@ -15,6 +15,7 @@ use std::thread;
 use crate::install::commands;
 use crate::lab_rig::not_tested;
 use crate::rig::Rig;
+use crate::secured_rig::{Front, Odd};
 
 /// At most so many blocks are run at once.
 const AT_ONCE: usize = 4;
@@ -49,7 +50,7 @@ const ELSEWHERE: [(&str, &str); 21] = [
     (
         "hold",
         "--beat --broadcast --connections --cpus --echo --events --every --header --i-may-load-this-target \
-         --json --no-live --no-reopen --output --parts --rate --seed --settle --show --silence --source \
+         --ciphers --json --no-live --tls-resume --no-reopen --output --parts --rate --seed --settle --show --silence --source \
          --step --text --timeout hold",
     ),
     ("init", "init"),
@@ -65,7 +66,7 @@ const ELSEWHERE: [(&str, &str); 21] = [
         "race",
         "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
          --header --i-may-load-this-target --isolate --json --limit --max-connections --method --no-ceiling \
-         --no-keepalive --rate --ready --same --seed --sessions --slices --store --timeout --until --warmup --total",
+         --ciphers --groups --no-keepalive --rate --ready --same --tls-resume --seed --sessions --slices --store --timeout --until --warmup --total",
     ),
     ("report", "--full --store --trend --workload"),
     (
@@ -145,7 +146,7 @@ impl Block {
     }
 
     /// A script whose lines have the numbers that they have in the page.
-    fn script(&self, address: &str) -> String {
+    fn script(&self, address: &str, secured: &str) -> String {
         let mut script = format!("set -e; trap 'code=$?; line=$LINENO; {WRONG}' ERR");
         let (mut written, mut open) = (1, None);
         let mut lines: Vec<String> = self.lines.iter().map(|(_, line)| shorter(line)).collect();
@@ -168,7 +169,7 @@ impl Block {
             script.push_str(&line);
             written = *number;
         }
-        script.replace("localhost:8080", address)
+        script.replace("localhost:8080", address).replace("localhost:8443", secured)
     }
 }
 
@@ -213,7 +214,10 @@ fn fault(name: &str, block: &Block) -> Option<String> {
     let (rig, folder) = (Rig::new(), Folder::new());
     let address = rig.url("").replace("http://", "");
     let script = folder.0.join("script");
-    fs::write(&script, block.script(&address)).unwrap();
+    let front = Front::of(&address, Odd::default());
+    let secured = format!("localhost:{}", front.port());
+    fs::copy(front.ca(), folder.0.join("here/ca.pem")).unwrap();
+    fs::write(&script, block.script(&address, &secured)).unwrap();
     let dyno = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap().display();
     let path = format!("{dyno}:{}", std::env::var("PATH").unwrap());
     let ran = Command::new("timeout")

@@ -48,6 +48,8 @@ mod run_slices;
 mod run_store;
 mod run_url;
 mod schema;
+mod secured;
+mod secured_rig;
 mod serve;
 mod terminal;
 mod torture;

@@ -78,7 +78,10 @@ fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
         ),
         (&["mine", "--cmd", "q"], "there is no program `q` to start; write what you would type"),
         (&["mine", "--cmd", "http://localhost:1/"], "as --url"),
-        (&["mine", "--url", "https://h"], "--url `https://h`: TLS is not supported yet"),
+        (
+            &["mine", "--url", "https://h"],
+            "--url `https://h`: servers of an experiment are loaded without TLS",
+        ),
         (&["mine", "--url", "http://h/x"], "leave the path out"),
         (
             &["mine", "--cmd", "sh", "--workload", "hello"],

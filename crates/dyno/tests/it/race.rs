@@ -233,7 +233,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     };
     refused(&[], "required arguments were not provided");
     refused(&["sh"], "a race needs two sides");
-    refused(&["https://localhost:1/", "sh"], "TLS is not supported yet");
+    refused(&["http://localhost:1/", "sh", "--tls", "1.3"], "--tls is for TLS");
     refused(&["sh a", "sh b", "--name", "x", "--name", "x"], "--name `x` is given twice");
     refused(&["sh a && b", "sh"], "it is run without a shell");
     refused(&["nothing-of-this-name", "sh"], "a side is a URL");

@@ -22,7 +22,7 @@ fn refused_load(flags: &[&str], words: &[&str]) {
 #[test]
 fn addresses_that_are_none() {
     refused(&["load"], &["<URL>"]);
-    refused(&["load", "https://localhost/"], &["TLS is not supported yet"]);
+    refused(&["load", "wss://localhost/"], &["`dyno hold` and `dyno check` take one"]);
     refused(&["load", "http://a:b@localhost/"], &["-H 'Authorization"]);
     refused(&["load", "http://:80/"], &["names no host"]);
     refused(&["load", "http://localhost:99999/"], &["ports go from 1 to 65535"]);

@@ -237,7 +237,7 @@ fn what_cannot_be_sent_is_refused_before_anything_starts() {
         (&["{url}", "--requests", &good, "-H", "A: {random:0}"], &["--header", "{random:N}"]),
         (&["{url}", "--curl", "curl {url}"], &["[URL]", "--curl"]),
         (&["--curl", "curl {url} -L"], &["--curl: -L: dyno follows no redirect"]),
-        (&["--curl", "curl 'https://localhost/'"], &["--curl: ", "TLS is not supported yet"]),
+        (&["--curl", "curl --cacert a.pem 'https://localhost/'"], &["--cacert", "give --ca FILE"]),
         (&["--curl", "curl http://192.0.2.1/"], &["192.0.2.1", "--i-may-load-this-target"]),
     ] {
         let rig = Rig::at("127.0.0.1:9".parse().unwrap());

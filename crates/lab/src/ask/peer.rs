@@ -4,15 +4,26 @@ use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::time::{Duration, Instant};
 
+use super::Asked;
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with};
+use tls::Stream;
 
 /// A load of many connections may have left no port at 127.0.0.1 and the addresses that follow it. That is not the
 /// subject's fault, so the question is sent from this address.
 const ELSEWHERE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(127, 1, 0, 1), 0);
 
-pub(super) fn connected(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
+pub(super) fn connected(server: Asked<'_>, limit: Duration) -> io::Result<Stream> {
+    let until = Instant::now() + limit;
+    let socket = connected_by_tcp(server.address, limit)?;
+    match server.tls {
+        None => Ok(Stream::Plain(socket)),
+        Some(client) => client.stream(socket, until.saturating_duration_since(Instant::now())),
+    }
+}
+
+fn connected_by_tcp(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
     match (TcpStream::connect_timeout(&address, limit), address) {
         (Err(error), SocketAddr::V4(there))
             if error.kind() == ErrorKind::AddrNotAvailable && there.ip().is_loopback() =>
@@ -40,15 +51,19 @@ fn connected_from(
 }
 
 /// Sends all of it, or as much as the peer accepts until then.
-pub(super) fn send(socket: &mut TcpStream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
-    while !bytes.is_empty() {
+pub(super) fn send(socket: &mut Stream, mut bytes: &[u8], until: Instant) -> io::Result<()> {
+    while !bytes.is_empty() || socket.has_unsent() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(ErrorKind::TimedOut.into());
         }
-        socket.set_write_timeout(Some(left))?;
-        match socket.write(bytes) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+        socket.socket().set_write_timeout(Some(left))?;
+        let written = match bytes {
+            [] => socket.flush().map(|()| 0),
+            bytes => socket.write(bytes),
+        };
+        match written {
+            Ok(0) if !bytes.is_empty() => return Err(ErrorKind::WriteZero.into()),
             Ok(count) => bytes = &bytes[count..],
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}

@@ -1,13 +1,12 @@
 //! Opens a WebSocket and uses it: receives its first texts, or sends something and receives the echo.
 
 use std::io::{ErrorKind, Read};
-use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use wire::{HeldEvent, HeldLimits, HeldSession, Limits, Socket, Values};
 
 use super::peer::{connected, send};
-use super::{Fault, KEPT, excerpt, failure, filled};
+use super::{Asked, Fault, KEPT, excerpt, failure, filled};
 use crate::workload::{Interaction, Over, Question, Stream};
 
 /// What is expected on the WebSocket.
@@ -52,7 +51,7 @@ const KINDS: [bool; 2] = [true, false];
 
 /// Which server gets which request.
 pub(super) struct Call<'a> {
-    pub(super) address: SocketAddr,
+    pub(super) server: Asked<'a>,
     pub(super) question: &'a Question,
     pub(super) values: Values,
     pub(super) limit: Duration,
@@ -72,7 +71,7 @@ impl Call<'_> {
             HeldSession::Socket(Socket::new(&self.question.ask, &limits, HeldLimits::default()));
         held.begin(self.values.random, request);
         let mut unsent = request.clone();
-        let mut socket = connected(self.address, self.limit)
+        let mut socket = connected(self.server, self.limit)
             .map_err(|error| failure(format!("no connection: {error}")))?;
         let mut received = Received {
             topic,
@@ -124,11 +123,11 @@ impl Call<'_> {
 
 /// Reads what has arrived, if anything has.
 fn read(
-    socket: &mut TcpStream,
+    socket: &mut tls::Stream,
     buffer: &mut [u8],
     limit: Duration,
 ) -> Result<Option<usize>, Fault> {
-    let _ = socket.set_read_timeout(Some(limit));
+    let _ = socket.socket().set_read_timeout(Some(limit));
     match socket.read(buffer) {
         Ok(count) => Ok(Some(count)),
         Err(error) => match error.kind() {

@@ -19,7 +19,7 @@ fn check_within(limit: Duration, fault: Option<&str>, keys: &str) -> Option<Stri
     let text = format!("title = 'x'\n[[ask]]\n{keys}");
     let workload = Workload::parse("x", SourceFile { name: "x".into(), text }).unwrap();
     let values = Values { seq: 0, random: 7 };
-    let check = ask(address, &workload.questions[0], values, Phase::Before, limit);
+    let check = ask(address.into(), &workload.questions[0], values, Phase::Before, limit);
     let is_socket = keys.contains("websocket") || keys.contains("echo =");
     let is_compared = check.wrong.is_none() && !is_socket;
     assert_eq!(is_compared, check.digest.is_some());
@@ -55,7 +55,7 @@ fn a_server_that_never_reads_a_large_request_does_not_outlast_the_deadline() {
     std::thread::spawn(move || {
         let (values, limit) = (Values { seq: 0, random: 7 }, Duration::from_millis(300));
         let question = &workload.questions[0];
-        let _ = sender.send(ask(address, question, values, Phase::Before, limit).wrong);
+        let _ = sender.send(ask(address.into(), question, values, Phase::Before, limit).wrong);
     });
     let (_peer, _) = listener.accept().unwrap();
     let wrong = receiver.recv_timeout(Duration::from_secs(60)).expect("it ends");
@@ -136,7 +136,7 @@ fn paced(answers: Vec<u64>) -> Option<String> {
         }
     });
     let (values, limit) = (Values { seq: 0, random: 7 }, Duration::from_secs(9));
-    ask(address, &workload.questions[0], values, Phase::Before, limit).wrong
+    ask(address.into(), &workload.questions[0], values, Phase::Before, limit).wrong
 }
 
 #[test]

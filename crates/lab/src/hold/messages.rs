@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use load::{HoldOrder, HoldWhat, HoldWindow, Holding, Ramp, Sends, Share, Target};
 use serde::{Deserialize, Serialize};
+use tls::{Client, TlsOrder};
 use wire::{Ask, AskError, Cut, Expect, Request, socket_ask};
 
 /// What is to be held, according to the flags.
@@ -25,6 +26,8 @@ pub struct HoldSpec {
     pub timeout_ns: u64,
     pub reopen: bool,
     pub sends: Option<SentText>,
+    /// How connections are secured; none: not at all.
+    pub tls: Option<TlsOrder>,
     pub seed: u64,
 }
 
@@ -86,8 +89,9 @@ impl HoldSpec {
 }
 
 impl Part {
-    pub(super) fn order(&self) -> Result<HoldOrder, AskError> {
+    pub(super) fn order(&self) -> Result<HoldOrder, String> {
         let spec = &self.spec;
+        let what = spec.what().map_err(|error| error.to_string())?;
         let sends = spec.sends.as_ref().map(|text| match text {
             SentText::Echo { text, per_second } => {
                 Sends::Echo { text: text.clone().into_bytes(), per_second: *per_second }
@@ -108,7 +112,8 @@ impl Part {
             origin: Some(self.origin_ns),
             cpus: self.cpus.clone(),
             seed: spec.seed,
-            ..HoldOrder::new(Target::Tcp(self.address), spec.what()?, spec.ramp())
+            tls: spec.tls.as_ref().map(Client::new).transpose()?,
+            ..HoldOrder::new(Target::Tcp(self.address), what, spec.ramp())
         })
     }
 }

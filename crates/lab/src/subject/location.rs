@@ -15,7 +15,7 @@ impl Location {
         let says = |why: &str| Err(format!("`{}`: {why}", text.escape_debug()));
         let Some(rest) = text.strip_prefix("http://") else {
             return match text.starts_with("https://") {
-                true => says("TLS is not supported yet; write http://"),
+                true => says("servers of an experiment are loaded without TLS; write http://"),
                 false => says("write http://host:port"),
             };
         };
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(read("http://[::1]:8"), of("::1", 8, "[::1]:8"));
         assert_eq!(read("http://[::1]"), of("::1", 80, "[::1]"));
         for (text, says) in [
-            ("https://h:1", "TLS is not supported yet"),
+            ("https://h:1", "without TLS; write http://"),
             ("h:1", "write http://host:port"),
             ("http://h:1/x", "leave the path out"),
             ("http://u:p@h", "neither a user"),

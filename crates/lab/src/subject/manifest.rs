@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use tls::TlsOrder;
 use toml::Spanned;
 use wire::{Ask, Expect, Request};
 
@@ -68,6 +69,7 @@ struct SiteKeys {
     address: SocketAddr,
     host: String,
     target: String,
+    tls: Option<TlsOrder>,
 }
 
 /// Settings that can differ between subjects and spoil a comparison.
@@ -244,12 +246,12 @@ impl Reader<'_> {
     }
 
     fn found(&self, keys: &Spanned<SiteKeys>) -> Result<Serving, ConfigError> {
-        let SiteKeys { address, host, target } = keys.get_ref();
+        let SiteKeys { address, host, target, tls } = keys.get_ref();
         // Whether a request can be made of it is known as soon as one is.
         Ask::new(&Request::get(host, target), Expect::default())
             .map_err(|error| self.source.wrong(Some(keys.span()), error.to_string()))?;
-        let (host, target) = (host.clone(), target.clone());
-        Ok(Serving::Found(Site { address: *address, host, target: Some(target) }))
+        let (host, target, tls) = (host.clone(), Some(target.clone()), tls.clone());
+        Ok(Serving::Found(Site { address: *address, host, target, tls }))
     }
 
     /// A name that cannot lead out of its folder.

@@ -4,6 +4,8 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
+use tls::Client;
+
 use super::in_turns::Attendance;
 use super::{Event, Trial, outcome};
 use crate::arrival::PATIENCE;
@@ -31,7 +33,8 @@ impl Trial<'_, '_> {
         let address = Fact { name: "address".into(), value: site.address.to_string() };
         record.conditions.push(address);
         let workload = self.workload.aimed(site).map_err(unable)?;
-        let trial = Trial { workload: &workload, ..*self };
+        let tls = site.tls.as_ref().map(Client::new).transpose().map_err(unable)?;
+        let trial = Trial { workload: &workload, tls: tls.as_ref(), ..*self };
         let began = Instant::now();
         let port = is_here(site.address.ip()).then(|| site.address.port());
         let found = port.map_or(Vec::new(), processes);

@@ -4,11 +4,17 @@ mod epoll;
 mod pacer;
 #[cfg(test)]
 mod simulated;
+mod tls;
 mod wait;
 
+pub(crate) use self::tls::Tls;
+#[cfg(test)]
+pub(crate) use self::tls::server;
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
 pub(crate) use simulated::{Act, Peer, Simulated};
+
+use ::tls::TlsFault;
 
 use crate::Nanos;
 use crate::turns::Rest;
@@ -19,6 +25,8 @@ pub(crate) type Conn = u32;
 /// What happened on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event<'b> {
+    /// TCP is connected, and TLS is not: `Connected` or `Broken` follows.
+    Reached,
     Connected,
     /// The bytes still belong to the engine.
     Bytes(&'b [u8]),
@@ -38,6 +46,7 @@ pub(crate) enum Break {
     Unreachable,
     NoPorts,
     NoFiles,
+    Tls(TlsFault),
 }
 
 /// The boundary between lanes and the kernel. Its second implementation is a simulated network.

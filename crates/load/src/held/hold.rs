@@ -4,10 +4,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::lane::Lane;
+use super::tally::LONGEST;
 use super::{HoldOrder, HoldWindow, Holding, WindowMerger};
-use crate::engine::{Epoll, Origin};
+use crate::Nanos;
+use crate::engine::{Engine, Epoll, Origin, Tls};
 use crate::halt::{Halt, StopTime};
 use crate::order::{Spin, nanos};
+use crate::security::SecurityLog;
 use crate::thread::{self, LoadError};
 
 /// How often the program checks whether the run is to be halted.
@@ -44,9 +47,9 @@ pub fn hold(
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let lane = order.share.first + number;
                 let engine = Epoll::new(epoll, target, sources, Spin::Never, origin, lane);
-                let lane = Lane::new(engine, order, lane, origin.nanos());
                 // If the receiver is gone, the run is over and the window is not needed.
-                lane.hold(|| end.agreed(), &mut |window| drop(sender.send((number, window))))
+                let hand_over = &mut |window| drop(sender.send((number, window)));
+                hold_lane(engine, order, lane, origin.nanos(), || end.agreed(), hand_over)
             };
             joins.push(thread::start(scope, format!("holder {number}"), end, run)?);
         }
@@ -62,6 +65,23 @@ pub fn hold(
         holding.windows = windows;
         Ok(holding)
     })
+}
+
+/// One lane's part, on any engine; with TLS between the two, if that was ordered.
+pub(super) fn hold_lane(
+    engine: impl Engine,
+    order: &HoldOrder,
+    lane: usize,
+    origin: u64,
+    stopped_at: impl Fn() -> Option<Nanos>,
+    hand_over: &mut dyn FnMut(HoldWindow),
+) -> Holding {
+    let Some(client) = &order.tls else {
+        return Lane::new(engine, order, lane, origin).hold(stopped_at, hand_over);
+    };
+    let log = SecurityLog::new(LONGEST);
+    let engine = Tls::new(engine, client, log.clone());
+    Lane::new(engine, order, lane, origin).reading(log).hold(stopped_at, hand_over)
 }
 
 /// Merges the windows of all lanes. When an end is requested, sets one at which all lanes end.

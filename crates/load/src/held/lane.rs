@@ -6,6 +6,7 @@ use super::{HoldOrder, HoldWindow, Holding, Loss, Plateau};
 use crate::engine::{Conn, Engine, Event};
 use crate::order::nanos;
 use crate::pause::{LOOK_UP, Pause, read_all};
+use crate::security::SecurityLog;
 use crate::{Nanos, SECOND};
 
 /// At the end, the Close frames get this long to leave.
@@ -16,6 +17,8 @@ pub(super) struct Lane<'a, E> {
     pool: HeldPool<'a>,
     /// The thread's CPU time when the measured part of the step began.
     cpu_since: Option<Nanos>,
+    /// What the engine writes down of TLS, if there is any.
+    security: Option<SecurityLog>,
     /// When the last sleep ended, and the thread's CPU time at that instant.
     awake_since: (Nanos, Nanos),
 }
@@ -23,7 +26,13 @@ pub(super) struct Lane<'a, E> {
 impl<'a, E: Engine> Lane<'a, E> {
     pub(super) fn new(engine: E, order: &'a HoldOrder, lane: usize, origin: u64) -> Lane<'a, E> {
         let awake_since = (engine.now(), engine.cpu());
-        Lane { engine, pool: HeldPool::new(order, lane, origin), cpu_since: None, awake_since }
+        let pool = HeldPool::new(order, lane, origin);
+        Lane { engine, pool, cpu_since: None, security: None, awake_since }
+    }
+
+    /// The same, which keeps what an engine writes down of TLS.
+    pub(super) fn reading(self, log: SecurityLog) -> Lane<'a, E> {
+        Lane { security: Some(log), ..self }
     }
 
     /// Holds until the ramp's end, or until `stopped_at` once that is known; hands over each window when its time is
@@ -110,6 +119,7 @@ impl<'a, E: Engine> Lane<'a, E> {
 
     fn end_plateau(&mut self, now: Nanos) -> Plateau {
         let mut plateau = self.pool.end_plateau(now);
+        plateau.security = self.security.as_ref().and_then(SecurityLog::take);
         plateau.cpu = self.cpu_since.map_or(0, |since| self.engine.cpu() - since);
         plateau
     }

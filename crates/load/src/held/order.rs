@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use tls::Client;
 use wire::{Ask, Cut, HeldLimits, Limits};
 
 use super::Ramp;
@@ -15,6 +16,8 @@ pub struct HoldOrder {
     pub target: Target,
     /// Local addresses to connect from, in turn; if there are none, the kernel chooses.
     pub sources: Vec<IpAddr>,
+    /// How connections are secured; none: not at all.
+    pub tls: Option<Client>,
     pub what: HoldWhat,
     /// How connections are added.
     pub ramp: Ramp,
@@ -90,6 +93,7 @@ impl HoldOrder {
         HoldOrder {
             target,
             sources: Vec::new(),
+            tls: None,
             what,
             ramp,
             beat: None,

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use tls::TlsFault;
 use wire::{Chance, HeldSession, Socket, Stream};
 
 use super::count::Count;
-use super::slot::{HeldSlot, Inbox, PendingEcho, State};
+use super::slot::{HeldSlot, PendingEcho, State};
 use super::{HoldOrder, HoldWhat, HoldWindow, Loss, Plateau, Sends};
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
@@ -107,10 +108,16 @@ impl<'a> HeldPool<'a> {
             return;
         }
         match event {
+            Event::Reached => {
+                slot.is_reached = true;
+                self.count.connected(at - slot.begun);
+            }
             Event::Connected => {
                 slot.connected = at;
                 slot.state = State::Opening;
-                self.count.connected(at - slot.begun);
+                if !std::mem::take(&mut slot.is_reached) {
+                    self.count.connected(at - slot.begun);
+                }
                 let chance = self.chance.draw();
                 slot.held.begin(chance, &mut self.output);
                 self.keep_unsent(conn);
@@ -243,6 +250,7 @@ impl<'a> HeldPool<'a> {
             let slot = &self.slots[conn as usize];
             let failure = match slot.state {
                 State::Connecting | State::Opening if self.is_our_stillness(at) => Failure::Still,
+                State::Connecting if slot.is_reached => Failure::Tls(TlsFault::Timeout),
                 State::Connecting => Failure::ConnectTimeout,
                 State::Opening => Failure::FirstByteTimeout,
                 State::Vacant | State::Open | State::Leaving => continue,
@@ -291,8 +299,7 @@ impl<'a> HeldPool<'a> {
     pub(super) fn vacate(&mut self, conn: Conn, now: Nanos) {
         let held = self.new_held();
         let slot = &mut self.slots[conn as usize];
-        (slot.state, slot.held, slot.inbox, slot.unsent) =
-            (State::Vacant, held, Inbox::default(), Vec::new());
+        *slot = HeldSlot { era: slot.era, is_on_agenda: slot.is_on_agenda, ..HeldSlot::new(held) };
         if self.order.reopen && !self.is_leaving {
             self.resting.push_back((now + REST, conn));
         }

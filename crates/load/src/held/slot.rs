@@ -23,6 +23,8 @@ pub(super) struct HeldSlot<'a> {
     pub(super) era: u32,
     pub(super) begun: Nanos,
     pub(super) connected: Nanos,
+    /// TCP is connected, and TLS is not.
+    pub(super) is_reached: bool,
     pub(super) inbox: Inbox,
     /// What the kernel has not taken yet.
     pub(super) unsent: Vec<u8>,
@@ -53,6 +55,7 @@ impl<'a> HeldSlot<'a> {
             era: 0,
             begun: 0,
             connected: 0,
+            is_reached: false,
             inbox: Inbox::default(),
             unsent: Vec::new(),
             is_on_agenda: false,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Loss, PlateauTimes};
 use crate::distribution::{Distribution, Folded};
+use crate::security::{self, Security};
 use crate::tally::{Still, add};
 use crate::{Nanos, SECOND, written};
 
@@ -55,7 +56,10 @@ pub struct Plateau {
     pub stamped: u64,
     /// From the beginning of a connection until TCP has established it.
     pub connect: Distribution,
-    /// From there to the head, or to the end of the handshake.
+    /// What connections agreed on with TLS; none without TLS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security: Option<Box<Security>>,
+    /// From there, or from the end of TLS's handshake, to the head, or to the end of the handshake.
     pub agree: Distribution,
     /// Messages against their beat.
     pub late: Distribution,
@@ -146,7 +150,7 @@ pub struct HoldWindow {
 }
 
 /// Latencies up to this one are distinguished.
-pub(super) const LONGEST: Nanos = 100 * SECOND;
+pub(crate) const LONGEST: Nanos = 100 * SECOND;
 
 impl Plateau {
     /// A step in which nothing has happened yet.
@@ -168,6 +172,7 @@ impl Plateau {
             missed: 0,
             stamped: 0,
             connect: none(),
+            security: None,
             agree: none(),
             late: none(),
             gap: none(),
@@ -222,6 +227,7 @@ impl Plateau {
             (one, other) => one.or(other),
         };
         self.connect.merge(&other.connect);
+        security::merge(&mut self.security, other.security.as_deref());
         self.agree.merge(&other.agree);
         self.late.merge(&other.late);
         self.gap.merge(&other.gap);
@@ -345,6 +351,15 @@ impl Holding {
         self.plateaus = merged;
         self.closed_at = self.closed_at.max(other.closed_at);
         self.was_halted |= other.was_halted;
+    }
+
+    /// What connections agreed on with TLS, in all steps together; none without TLS.
+    #[must_use]
+    pub fn security(&self) -> Option<Security> {
+        let mut whole = None;
+        let steps = self.plateaus.iter();
+        steps.for_each(|step| security::merge(&mut whole, step.security.as_deref()));
+        whole.map(|whole| *whole)
     }
 
     /// Whether every connection that was begun is accounted for.

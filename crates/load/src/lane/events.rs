@@ -19,6 +19,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.recorder.turn_over(at);
         }
         match event {
+            Event::Reached => self.handle_reached(conn, at),
             Event::Connected => self.handle_connected(conn, at),
             Event::Bytes(bytes) => self.handle_bytes(conn, bytes, at),
             Event::Writable => {
@@ -28,18 +29,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             Event::Ended => self.handle_end(conn, at),
             Event::Broken(cause) => self.lose(conn, Loss::Broken(cause), at),
         }
-    }
-
-    fn handle_connected(&mut self, conn: Conn, at: Nanos) {
-        let slot = &mut self.slots[conn as usize];
-        slot.state = State::Opening;
-        let window = self.recorder.window();
-        window.connections.established += 1;
-        window.connect.record(at - slot.begun);
-        self.output.clear();
-        slot.session.open(&mut self.news, &mut self.output);
-        self.owe_output(conn);
-        self.handle_news(conn, at, &[]);
     }
 
     fn handle_bytes(&mut self, conn: Conn, bytes: &[u8], at: Nanos) {

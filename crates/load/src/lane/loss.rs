@@ -2,6 +2,7 @@
 
 use wire::{ExchangeId, Progress, Session, WireFault};
 
+use super::handshake::unconnected;
 use super::pool::Pool;
 use super::slot::{Exchange, State, UNSENT};
 use crate::Nanos;
@@ -55,10 +56,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return;
         }
         let was_opening = slot.is_opening();
+        let was_connecting = slot.state == State::Connecting;
         if was_opening {
             self.connecting -= 1;
-            self.recorder.window().connections.failed += u64::from(slot.state == State::Connecting);
+            self.end_handshake(conn);
+            self.recorder.window().connections.failed += u64::from(was_connecting);
         }
+        let slot = &mut self.slots[conn as usize];
         slot.state = State::Leaving;
         let bound = std::mem::take(&mut slot.bound);
         self.list_under_way(conn);
@@ -172,7 +176,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.slab.pop_front(&mut self.waiting);
             let failure = match self.is_our_stillness(self.deadline(id)) {
                 true => Failure::Late,
-                false if 0 < self.connecting || !self.is_full() => Failure::ConnectTimeout,
+                false if 0 < self.connecting || !self.is_full() => {
+                    unconnected(0 < self.handshaking)
+                }
                 false => Failure::Blocked,
             };
             let intended = self.slab[id].intended;
@@ -270,7 +276,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if let Some(first) = first {
             self.slab.push_back(&mut self.slots[conn as usize].bound, first);
         }
-        self.lose(conn, Loss::Failed(Failure::ConnectTimeout), now);
+        let failure = unconnected(self.slots[conn as usize].is_reached);
+        self.lose(conn, Loss::Failed(failure), now);
         let mut later = later;
         while let Some(id) = self.slab.pop_front(&mut later) {
             self.bind(conn, id);

@@ -4,6 +4,7 @@
 //! the agenda, and no turn looks at all of them.
 
 mod events;
+mod handshake;
 mod loss;
 mod pool;
 mod slab;

@@ -44,6 +44,8 @@ pub(super) struct Pool<'a, S: Session<'a>> {
     pub(super) connecting: usize,
     /// Connections whose place another one has taken, and which are not closed yet.
     pub(super) draining: usize,
+    /// Of those that connect, those that TCP has connected: their handshake with TLS is under way.
+    pub(super) handshaking: usize,
     pub(super) in_flight: usize,
     /// Connections lost since the last answer.
     pub(super) lost_in_a_row: u32,
@@ -88,6 +90,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             deadlines: Deadlines::new(rules.timeout),
             connecting: 0,
             draining: 0,
+            handshaking: 0,
             in_flight: 0,
             lost_in_a_row: 0,
             drain_until: Nanos::MAX,

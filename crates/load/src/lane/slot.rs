@@ -56,6 +56,8 @@ pub(super) struct Slot<'a, S> {
     pub(super) bound: Queue,
     pub(super) unsent: Unsent<'a>,
     pub(super) begun: Nanos,
+    /// TCP is connected, and TLS is not.
+    pub(super) is_reached: bool,
     /// Since when more exchanges could have been started on it.
     pub(super) room_since: Nanos,
     /// When the wheel has this connection looked at; never, if it is not on the wheel.
@@ -85,6 +87,7 @@ impl<S> Slot<'_, S> {
             bound: Queue::default(),
             unsent: Unsent::Nothing,
             begun: 0,
+            is_reached: false,
             room_since: 0,
             looked_at: Nanos::MAX,
             is_on_agenda: false,

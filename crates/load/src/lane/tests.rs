@@ -1,7 +1,9 @@
 //! Whole runs in simulated seconds.
 
 mod edges;
+mod renegotiation;
 mod rig;
+mod secured;
 mod stillness;
 mod streams;
 mod truth;

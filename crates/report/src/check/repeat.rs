@@ -8,8 +8,17 @@ pub(super) fn command(finding: &Finding, to: &Target) -> Result<String, &'static
         Some(why) => Err(why),
         None => {
             let text = printf(&finding.evidence.sent);
-            // It closes after three silent seconds, because many servers keep the connection open.
-            Ok(format!("printf '{text}' | nc -w 3 {} {}", to.address.ip(), to.address.port()))
+            // It closes after three seconds, because many servers keep the connection open.
+            Ok(match &to.tls {
+                None => {
+                    format!("printf '{text}' | nc -w 3 {} {}", to.address.ip(), to.address.port())
+                }
+                Some(client) => format!(
+                    "printf '{text}' | timeout 3 openssl s_client -quiet -servername {} -connect {}",
+                    client.order().host,
+                    to.address
+                ),
+            })
         }
     }
 }

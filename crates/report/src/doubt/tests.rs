@@ -50,6 +50,10 @@ fn all() -> Vec<Doubt> {
         Doubt::ReceivedLate { connections: 9_000, own_p99_ms: 3.0, late_p99_ms: 8.0 },
         Doubt::NotKept { gone: 5, begun: 3_000 },
         Doubt::NotOpened { waiting: 195, connections: 200 },
+        Doubt::Tls(TlsDoubt::Mixed { what: "version", most: "1.3".into(), other: "1.2".into() }),
+        Doubt::Tls(TlsDoubt::ResumptionUnlike { resumed: 3, meant: 1_000, of: 1_000 }),
+        Doubt::Tls(TlsDoubt::HelloRetry { retried: 50, of: 50 }),
+        Doubt::Tls(TlsDoubt::HandshakesCost { handshakes: 9_000, share: 0.8 }),
         Doubt::Silent { silent: 7, connections: 9_000 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },
@@ -172,6 +176,10 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
         5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
+        connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`; see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)
+        3 of 1,000 handshakes resumed a session, and 1,000 were to: full and resumed handshakes differ in what they cost; connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and for longer; the line `TLS` says whether the server sent tickets
+        in 50 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more; offer the server's group first (--groups); its name is in the line `TLS`
+        there were 9,000 handshakes with TLS, and dyno was busy 80 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit; give dyno more CPUs, apart from the server's, and compare CPU times and not rates
         of 9,000 connections 7 stayed open and received nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer
         10 samples are too few for a p99, which takes 1,000; measure for longer

@@ -1,6 +1,6 @@
 //! What to do about a doubt.
 
-use analysis::Doubt;
+use analysis::{Doubt, TlsDoubt};
 
 /// Where the remedy is applied: in the files of an experiment, or by the flags of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +108,19 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::NotKept { .. } => "see their causes, and what it wrote",
         Doubt::NotOpened { .. } => {
             "it takes no more at once (workers, its backlog): see its settings, and what it wrote"
+        }
+        Doubt::Tls(TlsDoubt::Mixed { .. }) => {
+            "see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)"
+        }
+        Doubt::Tls(TlsDoubt::ResumptionUnlike { .. }) => {
+            "connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and \
+             for longer; the line `TLS` says whether the server sent tickets"
+        }
+        Doubt::Tls(TlsDoubt::HelloRetry { .. }) => {
+            "offer the server's group first (--groups); its name is in the line `TLS`"
+        }
+        Doubt::Tls(TlsDoubt::HandshakesCost { .. }) => {
+            "give dyno more CPUs, apart from the server's, and compare CPU times and not rates"
         }
         Doubt::Silent { .. } => {
             "it keeps sockets that it no longer serves: see what it wrote, and its limits"

@@ -8,7 +8,7 @@ use super::{FinishedHold, lost_process, title};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
-use crate::quantile;
+use crate::{quantile, security};
 
 /// While it runs: a line a second.
 pub fn second(window: &HoldWindow) -> String {
@@ -38,7 +38,7 @@ pub fn document(held: &FinishedHold) -> Document {
     let mut sections = vec![
         Section::new("steps", "", Depth::Brief).with([steps(rows, has_rough)]),
         Section::new("losses", "", Depth::Brief).with(losses(holding)),
-        Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(holding))]),
+        Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(held))]),
         Section::new("processes", "", Depth::Brief)
             .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost_process(lost)))),
         held.verdict.section(),
@@ -159,13 +159,17 @@ fn losses(holding: &Holding) -> Option<Block> {
         let (times, loss) = (count(gone.times), gone.loss);
         Entry::new(Tone::Bad, format!("{times} {what}, {loss}: {whose}{}", loss.meaning()))
     };
-    let entries: Vec<Entry> = gone(&plateaus).iter().map(one).collect();
+    let mut entries: Vec<Entry> = gone(&plateaus).iter().map(one).collect();
+    entries.extend(holding.security().iter().flat_map(security::reasons));
     (!entries.is_empty()).then_some(Block::Entries(entries))
 }
 
 /// Facts that are not in the table.
-fn beside(holding: &Holding) -> Vec<Fact> {
+fn beside(held: &FinishedHold) -> Vec<Fact> {
+    let holding = &held.holding;
     let mut facts = Vec::new();
+    let order = held.spec.tls.as_ref();
+    facts.extend(holding.security().map(|seen| security::fact(&seen, order)));
     let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
     let (again, missed) = (sum(|plateau| plateau.begun_again), sum(|plateau| plateau.missed));
     if 0 < again {

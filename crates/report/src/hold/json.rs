@@ -11,6 +11,7 @@ use units::seconds;
 use super::document::sentence;
 use super::{FinishedHold, lost_process};
 use crate::json::{DistributionJson, json_type, written};
+use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
 
 const SCHEMA: &str = "dyno.hold/2";
@@ -90,6 +91,8 @@ json_type! {
                 SendsJson::Broadcast { every_s: seconds(*every_ns) }
             }
         }),
+        /// how connections were secured; null without TLS
+        tls: Option<TlsOrderJson> = held.spec.tls.as_ref().map(TlsOrderJson::from),
         /// the seed of what is random
         seed: u64 = held.spec.seed,
     }
@@ -154,7 +157,9 @@ json_type! {
         missed: u64,
         /// messages that say when they were due
         stamped: u64,
-        /// from the start of a connection until it is established
+        /// what connections agreed on with TLS; null without TLS
+        tls: Option<SecurityJson> = plateau.security.as_deref().map(SecurityJson::from),
+        /// from the start of a connection until TCP has established it
         connect: DistributionJson = (&plateau.connect).into(),
         /// from there until the handshake, or the head of the answer
         agree: DistributionJson = (&plateau.agree).into(),

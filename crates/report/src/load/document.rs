@@ -9,7 +9,7 @@ use crate::document::{
     Tone,
 };
 use crate::paint::{Ink, Line};
-use crate::{evidence, quantile};
+use crate::{evidence, quantile, security};
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
     offered_per_s, on_time, throughput_per_s,
@@ -143,15 +143,17 @@ fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<Row>) -> Bl
 /// The times of which there are samples, each with its name.
 fn times(run: &FinishedLoad) -> Vec<(&'static str, &Distribution)> {
     let total = &run.recording.total;
+    let handshake = total.security.as_deref().map(|seen| ("handshake", &seen.handshake));
     let all = [
-        ("response", &total.response),
-        ("service", &total.service),
-        ("first byte", &total.first_byte),
-        ("connect", &total.connect),
-        ("blocked", &total.blocked),
-        ("late", &total.late),
+        Some(("response", &total.response)),
+        Some(("service", &total.service)),
+        Some(("first byte", &total.first_byte)),
+        Some(("connect", &total.connect)),
+        handshake,
+        Some(("blocked", &total.blocked)),
+        Some(("late", &total.late)),
     ];
-    all.into_iter().filter(|(_, there)| 0 < there.count()).collect()
+    all.into_iter().flatten().filter(|(_, there)| 0 < there.count()).collect()
 }
 
 /// More percentiles than the first table has room for: a row for each.
@@ -252,7 +254,8 @@ fn books(run: &FinishedLoad) -> Vec<Block> {
         let says = format!("{} ({share}) {failure}: {}{instead}", count(times), failure.meaning());
         Entry::new(Tone::Bad, says)
     };
-    let failures: Vec<Entry> = seen.map(one).collect();
+    let mut failures: Vec<Entry> = seen.map(one).collect();
+    failures.extend(total.security.iter().flat_map(|seen| security::reasons(seen)));
     blocks.extend((!failures.is_empty()).then_some(Block::Entries(failures)));
     blocks
 }
@@ -288,6 +291,8 @@ fn beside(run: &FinishedLoad) -> Vec<Fact> {
             format!("{} sent, {} received", bytes(total.bytes_sent), bytes(total.bytes_received)),
         ),
     ];
+    let order = run.order.tls.as_ref().map(tls::Client::order);
+    facts.extend(total.security.iter().map(|seen| security::fact(seen, order)));
     facts.extend(queue(run));
     facts.extend(notes(run));
     facts.push(generator(run));

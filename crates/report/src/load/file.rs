@@ -72,6 +72,17 @@ struct Ordered {
     lenient: bool,
     lanes: u64,
     spin: String,
+    #[serde(default)]
+    tls: Option<Offered>,
+}
+
+/// What was offered with TLS. That there was TLS is in the URL.
+#[derive(Deserialize)]
+struct Offered {
+    version: Option<String>,
+    suites: Vec<String>,
+    groups: Vec<String>,
+    resume_percent: u64,
 }
 
 /// Its name is its owner's: two files are alike if their content is.
@@ -230,7 +241,21 @@ impl Ordered {
             fact("polling", self.spin.clone()),
         ];
         let expected = expected.map(|text| fact("expected of an answer", text.clone()));
-        facts.into_iter().chain(expected).collect()
+        let offered = self.tls.as_ref().map(|tls| fact("TLS", tls.in_words()));
+        facts.into_iter().chain(expected).chain(offered).collect()
+    }
+}
+
+impl Offered {
+    fn in_words(&self) -> String {
+        let version = self.version.as_deref().unwrap_or("1.2 or 1.3");
+        let list = |names: &[String]| match names {
+            [] => "all".to_string(),
+            names => names.join(", "),
+        };
+        let (suites, groups) = (list(&self.suites), list(&self.groups));
+        let resumed = self.resume_percent;
+        format!("{version}; suites: {suites}; groups: {groups}; {resumed} % to be resumed")
     }
 }
 

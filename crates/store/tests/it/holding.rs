@@ -52,6 +52,7 @@ pub(crate) fn plateau(place: u64, n: u64) -> Plateau {
         bytes: 1 << 40,
         missed: u64::MAX - n,
         stamped: 8_999,
+        security: None,
         connect: times((0..100).map(|step| 30_000 + step * step)),
         agree: times([place, 90_000, 100 * SECOND]),
         late: times((0..300).map(|step| 1_000 * step + n * place)),

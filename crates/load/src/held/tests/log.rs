@@ -68,7 +68,7 @@ impl<E: Engine> Engine for Seam<E> {
         let log = Rc::clone(&self.log);
         self.engine.deliver(&mut |conn, event, at| {
             let entry = match event {
-                Event::Connected => Entry::Connected,
+                Event::Reached | Event::Connected => Entry::Connected,
                 Event::Bytes(bytes) => Entry::Received(bytes.to_vec()),
                 Event::Ended => Entry::Ended,
                 Event::Broken(cause) => Entry::Broken(cause),

@@ -44,6 +44,7 @@ pub(super) struct Run {
     pub(super) arrivals: Option<Arrivals>,
     pub(super) on_time_within: Option<Nanos>,
     pub(super) turns: Option<Passed>,
+    pub(super) tls: Option<tls::Client>,
 }
 
 /// Turns of this length, with the instants at which each was passed on.
@@ -83,6 +84,7 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         arrivals: None,
         on_time_within: None,
         turns: None,
+        tls: None,
     }
 }
 
@@ -126,6 +128,7 @@ impl Run {
             on_time_within: self.on_time_within.map(Duration::from_nanos),
             keep_alive: self.keep_alive,
             protocol: self.protocol,
+            tls: self.tls.clone(),
             lanes: self.lanes,
             ..Order::new(target, Asks::one(ask), load)
         }

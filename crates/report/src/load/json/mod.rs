@@ -10,6 +10,7 @@ use units::seconds;
 
 use crate::evidence::EvidenceJson;
 use crate::json::{DistributionJson, json_type, written};
+use crate::security::SecurityJson;
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
     on_time, throughput_per_s,
@@ -73,8 +74,11 @@ json_type! {
         late: DistributionJson = (&run.recording.total.late).into(),
         /// the wait for a free connection, of the requests that had to wait
         blocked: DistributionJson = (&run.recording.total.blocked).into(),
-        /// from the start of a connection until it is established
+        /// from the start of a connection until TCP has established it
         connect: DistributionJson = (&run.recording.total.connect).into(),
+        /// what connections agreed on with TLS; null without TLS
+        tls: Option<SecurityJson> =
+            run.recording.total.security.as_deref().map(SecurityJson::from),
         /// connections from the run's start: those of a pool are opened before the measured time
         connections: Connections = (&run.recording.total.connections).into(),
         /// zeros if the load has no sessions
@@ -186,7 +190,7 @@ json_type! {
 }
 
 json_type! {
-    /// Octets on the wire.
+    /// Octets on the wire, or with TLS within it.
     struct Bytes as "bytes" of total: Tally {
         /// octets sent
         sent_bytes: u64 = total.bytes_sent,

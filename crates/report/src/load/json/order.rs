@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::json::json_type;
 use crate::load::{FinishedLoad, words};
+use crate::security::TlsOrderJson;
 
 json_type! {
     /// What was requested.
@@ -43,6 +44,9 @@ json_type! {
         timeout_s: f64 = run.order.timeout.as_secs_f64(),
         /// the limit within which an answer was on time
         on_time_within_s: f64 = run.order.on_time_within().as_secs_f64(),
+        /// how connections were secured; null without TLS
+        tls: Option<TlsOrderJson> =
+            run.order.tls.as_ref().map(|client| client.order().into()),
         /// whether connections were reused
         keep_alive: bool = run.order.keep_alive,
         /// whether broken framing was accepted

@@ -54,18 +54,11 @@ pub(super) fn text(run: &FinishedLoad, has_latency: bool) -> String {
 
 /// What failed, by the classes that wrk knows.
 fn errors(run: &FinishedLoad) -> String {
-    let connect = failed(run, |failure| {
-        matches!(
-            failure,
-            Failure::ConnectRefused
-                | Failure::ConnectTimeout
-                | Failure::ConnectReset
-                | Failure::ConnectUnreachable
-                | Failure::NoPorts
-                | Failure::NoFiles
-        )
+    let connect = failed(run, |failure| failure.is_unreached() || failure == Failure::ConnectReset);
+    let read = failed(run, |failure| {
+        let is_tls = matches!(failure, Failure::Tls(_)) && !failure.is_unreached();
+        is_tls || matches!(failure, Failure::RecvReset | Failure::Wire(_))
     });
-    let read = failed(run, |failure| matches!(failure, Failure::RecvReset | Failure::Wire(_)));
     let write = failed(run, |failure| matches!(failure, Failure::SendReset));
     let timeout = failed(run, |failure| {
         matches!(

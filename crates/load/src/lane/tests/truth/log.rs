@@ -60,7 +60,7 @@ impl<E: Engine> Engine for Logged<E> {
                 Event::Bytes(bytes) => Some(Entry::Heard(conn, bytes.to_vec())),
                 Event::Ended | Event::Broken(_) => Some(Entry::Lost(conn)),
                 Event::Connected => Some(Entry::Connected(conn)),
-                Event::Writable => None,
+                Event::Reached | Event::Writable => None,
             };
             log.borrow_mut().extend(entry.map(|entry| (at, entry)));
             deliver(conn, event, at);

@@ -1,0 +1,193 @@
+//! The flags of TLS: which certificates are accepted, and what is offered.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use load::Protocol;
+use requests::url::{Endpoint, Url};
+use requests::{Base, file};
+use tls::{Client, HTTP_1_1, HTTP_2, Resume, TlsOrder, Trust, Version, authorities};
+
+use crate::shell::Refusal;
+
+/// Which certificates are accepted.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct TrustFlags {
+    /// With https://, accept certificates that an authority in this PEM file has signed [those that this system knows]
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub(crate) ca: Option<PathBuf>,
+    /// With https://, accept every certificate, even one that has expired or is for another name
+    #[arg(short = 'k', long)]
+    pub(crate) insecure: bool,
+}
+
+/// The same, and what is offered.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct TlsFlags {
+    #[command(flatten)]
+    pub(crate) trust: TrustFlags,
+    /// With https://, speak only this version of TLS: 1.2 or 1.3 [the newer one that the server takes]
+    #[arg(long, value_name = "VERSION", value_parser = Version::parse)]
+    pub(crate) tls: Option<Version>,
+    /// With https://, how many of a hundred connections resume an earlier session: never, always or 80%
+    #[arg(long, value_name = "SHARE", value_parser = Resume::parse, default_value = "never")]
+    pub(crate) tls_resume: Resume,
+    /// With https://, offer only these suites, the best first, by their IANA names
+    #[arg(long, value_name = "LIST", value_parser = suite, value_delimiter = ',')]
+    pub(crate) ciphers: Vec<String>,
+    /// With https://, offer only these groups for the key exchange, the best first: x25519, secp256r1, secp384r1
+    #[arg(long, value_name = "LIST", value_parser = group, value_delimiter = ',')]
+    pub(crate) groups: Vec<String>,
+}
+
+fn suite(text: &str) -> Result<String, String> {
+    tls::suite(text).map(String::from)
+}
+
+fn group(text: &str) -> Result<String, String> {
+    tls::group(text).map(String::from)
+}
+
+impl TrustFlags {
+    /// Which certificates are accepted; `SSL_CERT_FILE` is another way to say --ca, as it is for curl and OpenSSL.
+    fn trust(&self) -> Result<Trust, Refusal> {
+        let by_variable = || std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty());
+        match (&self.ca, self.insecure) {
+            (_, true) => Ok(Trust::All),
+            (Some(path), false) => given("--ca", path),
+            (None, false) => match by_variable() {
+                Some(path) => given("SSL_CERT_FILE", Path::new(&path)),
+                None => Ok(Trust::System),
+            },
+        }
+    }
+
+    /// The TLS of a URL; none if it is plain.
+    pub(crate) fn client(&self, url: &Url) -> Result<Option<Client>, Refusal> {
+        TlsFlags { trust: self.clone(), ..TlsFlags::default() }.client(url)
+    }
+}
+
+impl TlsFlags {
+    /// The TLS of a URL; none if it is plain, and then none of these flags makes sense.
+    pub(crate) fn client(&self, url: &Url) -> Result<Option<Client>, Refusal> {
+        self.offering(url, HTTP_1_1)
+    }
+
+    /// The TLS of a load, which curl's -k loosens, too. What is offered is what will be spoken, and nothing else.
+    pub(super) fn of_load(
+        &self,
+        base: &Base<'_>,
+        protocol: &Protocol,
+    ) -> Result<Option<Client>, Refusal> {
+        let alpn = match protocol {
+            Protocol::Http1 => HTTP_1_1,
+            Protocol::Http2(_) => HTTP_2,
+        };
+        let mut flags = self.clone();
+        flags.trust.insecure |= base.insecure;
+        flags.offering(&base.url, alpn)
+    }
+
+    fn offering(&self, url: &Url, alpn: &str) -> Result<Option<Client>, Refusal> {
+        self.refuse_without(&[url])?;
+        let order = |host| Ok::<_, Refusal>(TlsOrder { alpn: alpn.into(), ..self.order(host)? });
+        host(url).map(|host| build(&order(host)?)).transpose()
+    }
+
+    fn order(&self, host: &str) -> Result<TlsOrder, Refusal> {
+        Ok(TlsOrder {
+            trust: self.trust.trust()?,
+            version: self.tls,
+            suites: self.ciphers.clone(),
+            groups: self.groups.clone(),
+            resume: self.tls_resume,
+            ..TlsOrder::to(host)
+        })
+    }
+
+    /// Refuses flags that would have no effect, because none of these URLs has TLS. `-k` is taken everywhere, as by curl.
+    pub(crate) fn refuse_without(&self, urls: &[&Url]) -> Result<(), Refusal> {
+        let given = [
+            ("--ca", self.trust.ca.is_some()),
+            ("--tls", self.tls.is_some()),
+            ("--tls-resume", self.tls_resume != Resume::NEVER),
+            ("--ciphers", !self.ciphers.is_empty()),
+            ("--groups", !self.groups.is_empty()),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) if !urls.iter().any(|url| url.is_secure) => Err(Refusal::new(format!(
+                "{flag} is for TLS, and nothing here has it; write https:// in the URL, or leave {flag} out"
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+fn given(flag: &str, path: &Path) -> Result<Trust, Refusal> {
+    let refused = |says: String| Refusal::new(format!("{flag} {}: {says}", path.display()));
+    let octets = file::bytes(flag, path)?;
+    let text = String::from_utf8_lossy(&octets).into_owned();
+    authorities(&text).map_err(refused)?;
+    Ok(Trust::Given(text))
+}
+
+fn build(order: &TlsOrder) -> Result<Client, Refusal> {
+    Client::new(order).map_err(|says| match order.suites.is_empty() {
+        true => Refusal::new(says),
+        false => Refusal::new(format!("--ciphers: {says}")),
+    })
+}
+
+/// The name that the certificate must be for: the URL's, wherever the connection goes.
+fn host(url: &Url) -> Option<&str> {
+    match &url.endpoint {
+        Endpoint::Host(host, _) if url.is_secure => Some(host),
+        Endpoint::Host(..) | Endpoint::Unix(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use requests::url::parse;
+
+    fn flags(change: impl FnOnce(&mut TlsFlags)) -> TlsFlags {
+        let mut flags = TlsFlags::default();
+        flags.trust.insecure = true;
+        change(&mut flags);
+        flags
+    }
+
+    #[test]
+    fn the_name_is_that_of_the_url_and_plain_urls_have_none() {
+        let order = |text: &str| {
+            let client = flags(|_| {}).client(&parse(text).unwrap()).unwrap();
+            client.map(|client| client.order().clone())
+        };
+        assert_eq!(order("http://h/"), None);
+        let of = |host: &str| Some(TlsOrder { trust: Trust::All, ..TlsOrder::to(host) });
+        assert_eq!(order("https://h/"), of("h"));
+        assert_eq!(order("https://[::1]:8443/"), of("::1"));
+    }
+
+    #[test]
+    fn flags_without_tls_are_refused_and_k_is_not() {
+        let plain = parse("http://h/").unwrap();
+        let says = |flags: TlsFlags| flags.client(&plain).unwrap_err().to_string();
+        assert!(says(flags(|it| it.tls = Some(Version::V1_2))).starts_with("--tls is for TLS"));
+        assert!(says(flags(|it| it.groups = vec!["x25519".into()])).contains("leave --groups out"));
+        assert!(says(flags(|it| it.trust.ca = Some("x".into()))).contains("write https://"));
+        assert!(flags(|_| {}).client(&plain).is_ok());
+    }
+
+    #[test]
+    fn suites_of_another_version_are_refused() {
+        let odd = flags(|it| {
+            it.tls = Some(Version::V1_2);
+            it.ciphers = vec!["TLS_AES_128_GCM_SHA256".into()];
+        });
+        let says = odd.client(&parse("https://h/").unwrap()).unwrap_err().to_string();
+        assert_eq!(says, "--ciphers: none of the suites that are to be offered belongs to TLS 1.2");
+    }
+}

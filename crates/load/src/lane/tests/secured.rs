@@ -1,0 +1,382 @@
+//! Whole runs over TLS in simulated seconds: what is measured, what is counted, and servers that do everything wrong.
+
+use std::sync::Arc;
+
+use tls::rustls::pki_types::PrivateKeyDer;
+use tls::rustls::server::WebPkiClientVerifier;
+use tls::rustls::{RootCertStore, ServerConfig};
+use tls::{Client, Resume, TlsFault, Trust, Version};
+
+use super::rig::{Run, at_once, classes, closed, open};
+use super::{GOOD, LAST, MILLI, is_about, p99};
+use crate::engine::server::{self, Flight, after, client, config, peer};
+use crate::engine::{Act, Peer, Simulated};
+use crate::failure::Failure;
+use crate::security::Security;
+use crate::tally::Tally;
+use crate::{Nanos, SECOND};
+
+fn never(_: Nanos) -> Vec<(Nanos, Act)> {
+    Vec::new()
+}
+
+fn press(run: Run, client: Client, peer: Peer) -> Tally {
+    Run { tls: Some(client), ..run }.press(Simulated::new(at_once, never).with_peer(peer))
+}
+
+fn few(total: u64) -> Run {
+    Run { total, timeout: SECOND / 10, ..closed(3) }
+}
+
+fn security(tally: &Tally) -> &Security {
+    tally.security.as_deref().expect("there was TLS")
+}
+
+#[test]
+fn a_run_over_tls_measures_what_it_would_without() {
+    let run = Run { total: 1_000, ..closed(8) };
+    let tally = press(run, client(|_| {}), peer(config(false), GOOD, after(MILLI)));
+    assert_eq!((tally.correct, tally.failed_in_all()), (1_000, 0));
+    assert!(is_about(p99(&tally.service), MILLI), "{}", p99(&tally.service));
+    assert_eq!((tally.connect.count(), p99(&tally.connect)), (8, 0), "TCP alone");
+    let seen = security(&tally);
+    assert!(is_about(p99(&seen.handshake), MILLI), "{}", p99(&seen.handshake));
+    assert_eq!((seen.full, seen.resumed, seen.meant_to_resume), (8, 0, 0));
+    assert_eq!(seen.versions.sorted(), [("1.3", 8)]);
+    assert_eq!(seen.suites.sorted(), [("TLS_AES_256_GCM_SHA384", 8)]);
+    assert_eq!(seen.groups.sorted(), [("x25519", 8)]);
+    assert_eq!(seen.alpn.sorted(), [("http/1.1", 8)]);
+    assert_eq!(seen.certificates.sorted(), [("ECDSA P-256", 8)]);
+    assert!(seen.chain_bytes.is_some_and(|(least, most)| 300 < least && least == most));
+    assert_eq!(seen.tickets, 16, "rustls sends two");
+}
+
+#[test]
+fn without_tls_nothing_is_kept_of_it() {
+    let tally = Run { total: 10, ..closed(1) }.press(Simulated::new(at_once, super::after(MILLI)));
+    assert!(tally.security.is_none());
+}
+
+#[test]
+fn how_the_records_are_cut_changes_nothing() {
+    let drip = |flight: Flight| {
+        let octets = flight.bytes.iter().enumerate();
+        octets.map(|(n, octet)| (flight.at + n as Nanos * 100, Act::Send(vec![*octet]))).collect()
+    };
+    let tally =
+        press(Run { total: 50, ..closed(2) }, client(|_| {}), peer(config(false), GOOD, drip));
+    assert_eq!((tally.correct, tally.failed_in_all()), (50, 0));
+    assert_eq!(security(&tally).full, 2);
+}
+
+#[test]
+fn what_the_kernel_does_not_take_at_once_leaves_later() {
+    for takes in [1, 7, 100] {
+        let engine = Simulated::new(at_once, never)
+            .with_peer(peer(config(false), GOOD, after(MILLI)))
+            .taking(takes);
+        let tally = Run { total: 20, tls: Some(client(|_| {})), ..closed(2) }.press(engine);
+        assert_eq!((tally.correct, tally.failed_in_all()), (20, 0), "{takes} octets at once");
+    }
+}
+
+#[test]
+fn sessions_are_resumed_as_often_as_ordered_and_counted() {
+    for (version, text, least, most) in [
+        (Version::V1_3, "always", 190, 198),
+        (Version::V1_2, "always", 190, 199),
+        (Version::V1_3, "50", 98, 100),
+        (Version::V1_2, "25%", 48, 50),
+        (Version::V1_3, "never", 0, 0),
+    ] {
+        let client = client(|order| {
+            order.version = Some(version);
+            order.resume = Resume::parse(text).unwrap();
+        });
+        let meant = 2 * u64::from(client.order().resume.percent());
+        let run = Run { total: 200, keep_alive: false, ..closed(2) };
+        let tally = press(run, client, peer(config(false), GOOD, after(MILLI)));
+        let seen = security(&tally);
+        assert_eq!((tally.correct, seen.handshakes()), (200, 200));
+        assert_eq!(seen.meant_to_resume, meant, "{text}");
+        assert!((least..=most).contains(&seen.resumed), "{version:?} {text}: {}", seen.resumed);
+        assert_eq!(seen.versions.sorted(), [(version.name(), 200)]);
+    }
+}
+
+#[test]
+fn a_group_that_the_server_does_not_take_costs_a_round_trip_that_is_counted() {
+    let mut provider = tls::rustls::crypto::ring::default_provider();
+    provider.kx_groups.retain(|group| group.name() == tls::rustls::NamedGroup::secp384r1);
+    let picky = ServerConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::clone(&config(false).cert_resolver));
+    let tally =
+        press(Run { total: 10, ..closed(2) }, client(|_| {}), peer(picky, GOOD, after(MILLI)));
+    let seen = security(&tally);
+    assert_eq!((tally.correct, seen.full, seen.retried), (10, 2, 2));
+    assert_eq!(seen.groups.sorted(), [("secp384r1", 2)]);
+    assert!(is_about(p99(&seen.handshake), 2 * MILLI));
+    assert_eq!(seen.alpn.sorted(), [("", 2)], "a server without ALPN speaks HTTP/1.1");
+}
+
+#[test]
+fn one_handshake_for_each_request_is_part_of_its_response() {
+    let run = Run { total: 50, keep_alive: false, ..closed(1) };
+    let tally = press(run, client(|_| {}), peer(config(false), GOOD, after(MILLI)));
+    assert_eq!((tally.connections.established, security(&tally).full), (50, 50));
+    assert!(is_about(p99(&tally.response), 2 * MILLI), "{}", p99(&tally.response));
+    assert!(is_about(p99(&tally.service), MILLI));
+}
+
+#[test]
+fn an_open_loop_sees_a_server_that_freezes_in_its_handshakes() {
+    let mut opened = 0;
+    let slow_after_the_first = move |flight: Flight| {
+        opened += u32::from(flight.nth == 0);
+        let delay = if flight.nth == 0 && 1 < opened { SECOND } else { 50 * MILLI };
+        vec![(flight.at + delay, Act::Send(flight.bytes))]
+    };
+    let run = Run { max_connections: 50, total: 100, ..open(1, 100) };
+    let tally = press(run, client(|_| {}), peer(config(false), GOOD, slow_after_the_first));
+    assert_eq!((tally.correct, tally.failed_in_all()), (100, 0));
+    assert!(800 * MILLI < p99(&tally.response), "{}", p99(&tally.response));
+    assert_eq!(p99(&tally.late), 0);
+}
+
+/// Each server does the same to every connection; the class, and what the reason must say.
+fn fails(fault: TlsFault, says: &str, client: Client, peer: Peer) {
+    let tally = press(few(30), client, peer);
+    assert_eq!(classes(&tally), [(Failure::Tls(fault).name(), 30)], "{says}");
+    let reasons = security(&tally).reasons.sorted();
+    let is_said = reasons.iter().all(|(reason, _)| reason.contains(says));
+    assert!(is_said && reasons.len() == 1, "{says}: {reasons:?}");
+}
+
+/// Replaces a flight of the server.
+fn instead(nth: u32, acts: &[Act]) -> impl FnMut(Flight) -> Vec<(Nanos, Act)> + use<> {
+    let acts = acts.to_vec();
+    move |flight| match flight.nth == nth {
+        true => acts.iter().map(|act| (flight.at + MILLI, act.clone())).collect(),
+        false => vec![(flight.at + MILLI, Act::Send(flight.bytes))],
+    }
+}
+
+fn bytes(bytes: &[u8]) -> Act {
+    Act::Send(bytes.to_vec())
+}
+
+#[test]
+fn what_is_no_tls_is_told_from_what_is() {
+    let of = |acts: &[Act]| peer(config(false), GOOD, instead(0, acts));
+    let broken = |says: &str, acts: &[Act]| {
+        fails(TlsFault::Protocol, says, client(|_| {}), of(acts));
+    };
+    broken("no TLS record", &[bytes(b"SSH-2.0-OpenSSH_9.2\r\n")]);
+    broken("write http://", &[bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n")]);
+    broken("no TLS record", &[bytes(&[0xff; 64])]);
+    // A record with more than 2^14 + 2,048 octets.
+    broken("TooLarge", &[bytes(&[22, 3, 3, 0xff, 0xff, 2, 0, 0, 0])]);
+    // Data before the handshake is done.
+    broken("", &[bytes(&[23, 3, 3, 0, 2, b'h', b'i'])]);
+    // A message of 16 MB.
+    broken("", &[bytes(&[22, 3, 3, 0, 4, 11, 0xff, 0xff, 0xff])]);
+    fails(TlsFault::Closed, "closed within", client(|_| {}), of(&[Act::Fin]));
+    fails(TlsFault::Closed, "closed within", client(|_| {}), of(&[bytes(&[22, 3, 3]), Act::Fin]));
+    let tally = press(few(30), client(|_| {}), of(&[Act::Reset]));
+    assert_eq!(classes(&tally), [("tls.closed", 30)]);
+}
+
+#[test]
+fn alerts_are_told_by_their_names_at_each_step() {
+    // In the clear, instead of the server's first message.
+    let refuses = instead(0, &[bytes(&[21, 3, 3, 0, 2, 2, 40])]);
+    let server = peer(config(false), GOOD, refuses);
+    fails(TlsFault::Alert, "handshake_failure", client(|_| {}), server);
+    // By a server that shares no suite with us.
+    let mut provider = tls::rustls::crypto::ring::default_provider();
+    provider.cipher_suites.truncate(1);
+    let narrow = ServerConfig::builder_with_provider(provider.into())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::clone(&config(false).cert_resolver));
+    let other = client(|order| order.suites = vec!["TLS_CHACHA20_POLY1305_SHA256".into()]);
+    fails(TlsFault::Alert, "handshake_failure", other, peer(narrow, GOOD, after(MILLI)));
+    // After our last message, when requests may be under way: it wants a certificate of ours.
+    let mut roots = RootCertStore::empty();
+    for authority in tls::authorities(&server::made().authority).unwrap() {
+        roots.add(authority).unwrap();
+    }
+    let provider = Arc::new(tls::rustls::crypto::ring::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider.clone())
+        .build()
+        .unwrap();
+    let strict = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_client_cert_verifier(verifier)
+        .with_cert_resolver(Arc::clone(&config(false).cert_resolver));
+    fails(
+        TlsFault::Alert,
+        "certificate_required",
+        client(|_| {}),
+        peer(strict, GOOD, after(MILLI)),
+    );
+}
+
+#[test]
+fn certificates_are_verified_and_k_ignores_them() {
+    let good = || peer(config(false), GOOD, after(MILLI));
+    let expired = || peer(config(true), GOOD, after(MILLI));
+    let mut params = rcgen::CertificateParams::new(vec!["h".into()]).unwrap();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "another");
+    let foreign = params.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
+    let by_other = || client(|order| order.trust = Trust::Given(foreign.clone()));
+    fails(TlsFault::Certificate, "unknown authority; give --ca FILE, or -k", by_other(), good());
+    fails(TlsFault::Certificate, "has expired", client(|_| {}), expired());
+    let elsewhere = client(|order| order.host = "example.org".into());
+    fails(TlsFault::Certificate, "not for example.org but for", elsewhere, good());
+    let address = client(|order| order.host = "127.0.0.1".into());
+    fails(TlsFault::Certificate, "not for 127.0.0.1", address, good());
+    let careless = client(|order| {
+        (order.trust, order.host) = (Trust::All, "example.org".into());
+    });
+    let tally = press(few(30), careless, expired());
+    assert_eq!((tally.correct, tally.failed_in_all()), (30, 0));
+}
+
+/// As `openssl req -x509` makes it: a server that presents an authority's own certificate.
+#[test]
+fn a_self_signed_certificate_is_accepted_if_it_is_given() {
+    let made = |is_expired: bool| {
+        let mut params = rcgen::CertificateParams::new(vec!["h".into()]).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        if is_expired {
+            params.not_after = rcgen::date_time_ymd(2002, 1, 1);
+        }
+        let key = rcgen::KeyPair::generate().unwrap();
+        let own = params.self_signed(&key).unwrap();
+        let provider = tls::rustls::crypto::ring::default_provider();
+        let key = PrivateKeyDer::Pkcs8(key.serialize_der().into());
+        let config = ServerConfig::builder_with_provider(provider.into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![own.der().clone()], key)
+            .unwrap();
+        (own.pem(), peer(config, GOOD, after(MILLI)))
+    };
+    let given = |pem: String, host: &str| {
+        let host = host.to_string();
+        client(move |order| (order.trust, order.host) = (Trust::Given(pem), host))
+    };
+    let (own, server) = made(false);
+    assert_eq!(press(few(30), given(own, "h"), server).correct, 30);
+    let (own, server) = made(false);
+    fails(TlsFault::Certificate, "not for elsewhere but for", given(own, "elsewhere"), server);
+    fails(TlsFault::Certificate, "give it as --ca FILE", client(|_| {}), made(false).1);
+    let (own, server) = made(true);
+    fails(TlsFault::Certificate, "has expired", given(own, "h"), server);
+}
+
+#[test]
+fn another_protocol_is_never_fallen_back_to() {
+    let offers = |name: &'static str| client(move |order| order.alpn = name.into());
+    let speaks = |names: &[&str]| {
+        let mut config = config(false);
+        config.alpn_protocols = names.iter().map(|name| name.as_bytes().to_vec()).collect();
+        peer(config, GOOD, after(MILLI))
+    };
+    fails(TlsFault::Alpn, "no_application_protocol", offers("http/1.1"), speaks(&["h2"]));
+    // A server without ALPN would speak HTTP/1.1.
+    fails(TlsFault::Alpn, "no protocol by ALPN", offers("h2"), speaks(&[]));
+    let tally = press(few(30), offers("http/1.1"), speaks(&["h2", "http/1.1"]));
+    assert_eq!((tally.correct, security(&tally).alpn.sorted()), (30, vec![("http/1.1", 3)]));
+}
+
+#[test]
+fn a_handshake_that_hangs_or_drips_is_a_time_out_of_its_own() {
+    let hangs = peer(config(false), GOOD, instead(0, &[]));
+    let tally = press(few(30), client(|_| {}), hangs);
+    assert_eq!(classes(&tally), [("tls.timeout", 30)]);
+    assert_eq!(tally.response.censored(), 30, "how long it would have taken is not known");
+    assert_eq!(tally.connect.count(), 30, "TCP was connected");
+    let drips = |flight: Flight| {
+        let octets = flight.bytes.iter().enumerate();
+        octets.map(|(n, octet)| (flight.at + n as Nanos * MILLI, Act::Send(vec![*octet]))).collect()
+    };
+    let tally = press(few(30), client(|_| {}), peer(config(false), GOOD, drips));
+    assert_eq!(classes(&tally), [("tls.timeout", 30)]);
+    // In an open loop no request is bound to a connection that is not ready.
+    let hangs = peer(config(false), GOOD, instead(0, &[]));
+    let run = Run { total: 20, timeout: SECOND / 10, max_connections: 10, ..open(2, 100) };
+    let tally = press(run, client(|_| {}), hangs);
+    assert_eq!(classes(&tally), [("tls.timeout", 20)]);
+    // Without an answer to TCP it is not TLS that takes too long.
+    let run = Run { tls: Some(client(|_| {})), ..few(30) };
+    let tally = run.press(Simulated::new(|now| (now + 3_600 * SECOND, Act::Accept), never));
+    assert_eq!(classes(&tally), [("connect.timeout", 30)]);
+}
+
+/// The flight that carries an answer, and a part of it.
+fn answering(then: &'static [Act], keeps: usize) -> impl FnMut(Flight) -> Vec<(Nanos, Act)> {
+    move |flight| {
+        let is_answer = 0 < flight.nth;
+        let len = if is_answer { flight.bytes.len().min(keeps) } else { flight.bytes.len() };
+        let mut acts = vec![(flight.at + MILLI, bytes(&flight.bytes[..len]))];
+        if is_answer {
+            acts.extend(then.iter().map(|act| (flight.at + MILLI, act.clone())));
+        }
+        acts
+    }
+}
+
+#[test]
+fn an_end_without_the_closing_message_is_a_cut_within_an_answer_and_nothing_at_rest() {
+    const HALF: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\nRust";
+    // Without a length, only the closing message says that the answer is whole.
+    const ENDLESS: &[u8] = b"HTTP/1.1 200 OK\r\n\r\nRust";
+    for answer in [HALF, ENDLESS] {
+        let server = peer(config(false), answer, answering(&[Act::Fin], usize::MAX));
+        let tally = press(few(30), client(|_| {}), server);
+        assert_eq!(classes(&tally), [("tls.cut", 30)]);
+    }
+    // A record that is cut off is no plaintext yet.
+    let server = peer(config(false), GOOD, answering(&[Act::Fin], 20));
+    let tally = press(few(30), client(|_| {}), server);
+    assert_eq!(classes(&tally), [("recv.empty", 30)]);
+    let server = peer(config(false), LAST, answering(&[Act::Fin], usize::MAX));
+    let tally = press(few(30), client(|_| {}), server);
+    assert_eq!((tally.correct, tally.failed_in_all()), (30, 0));
+    let server = peer(config(false), GOOD, answering(&[Act::Reset], usize::MAX));
+    let tally = press(few(30), client(|_| {}), server);
+    assert_eq!((tally.correct, tally.failed_in_all()), (30, 0), "it was closed at rest");
+}
+
+#[test]
+fn messages_without_end_are_cut_off_while_other_connections_go_on() {
+    // 10 MB of tickets after the handshake.
+    let mut generous = config(false);
+    generous.send_tls13_tickets = 100_000;
+    let as_read = |flight: Flight| {
+        let reads = flight.bytes.chunks(64 << 10);
+        reads.map(|read| (flight.at + MILLI, bytes(read))).collect()
+    };
+    fails(TlsFault::Flood, "without end", client(|_| {}), peer(generous, GOOD, as_read));
+    // Certificates that never end, on every third connection.
+    let mut record = vec![22, 3, 3, 0x3f, 0xfc, 11, 0, 0xff, 0xff];
+    record.resize(5 + 0x3ffc, 0);
+    let flood = vec![Act::Send(record); 100];
+    let third = move |flight: Flight| match (flight.nth, flight.conn % 3) {
+        (0, 0) => flood.iter().map(|act| (flight.at + MILLI, act.clone())).collect(),
+        _ => vec![(flight.at + MILLI, Act::Send(flight.bytes))],
+    };
+    let run = Run { until: SECOND, ..closed(3) };
+    let tally = press(run, client(|_| {}), peer(config(false), GOOD, third));
+    assert!(1_900 < tally.correct, "the others went on: {}", tally.correct);
+    let [(class, failed)] = classes(&tally)[..] else { panic!("{:?}", classes(&tally)) };
+    assert!(class.starts_with("tls.") && 10 < failed, "{class} {failed}");
+}

@@ -1,0 +1,250 @@
+//! What was agreed on with TLS, counted connection by connection and never assumed, and what went wrong.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+use tls::rustls::pki_types::CertificateDer;
+use tls::{Kind, Terms, TlsFault};
+
+use crate::Nanos;
+use crate::distribution::Distribution;
+
+/// More reasons than this are not told apart.
+const REASONS_MAX: usize = 16;
+const REASON_LENGTH_MAX: usize = 300;
+
+/// What connections agreed on, in a stretch of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Security {
+    /// From the establishment of the TCP connection to the end of the handshake.
+    pub handshake: Distribution,
+    /// Handshakes with a certificate.
+    pub full: u64,
+    /// Of them, those that took a round trip more, because the server asked for another group.
+    pub retried: u64,
+    /// Handshakes that resumed a session.
+    pub resumed: u64,
+    /// How many were to resume one.
+    pub meant_to_resume: u64,
+    pub versions: Counts,
+    pub suites: Counts,
+    /// Of the key exchange, where there was one.
+    pub groups: Counts,
+    /// The names that the servers chose by ALPN; empty where a server chose none.
+    pub alpn: Counts,
+    /// Kinds of keys in the certificates of full handshakes.
+    pub certificates: Counts,
+    /// Octets of the smallest and the largest chain of certificates.
+    pub chain_bytes: Option<(u64, u64)>,
+    /// Tickets that came after handshakes (TLS 1.3).
+    pub tickets: u64,
+    /// Why TLS failed, in words, beginning with the failure's class.
+    pub reasons: Counts,
+}
+
+/// How often each of a few names was seen, in the order in which they were.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts(Vec<(String, u64)>);
+
+impl Counts {
+    /// The names and their counts, the most frequent first.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<(&str, u64)> {
+        let mut sorted: Vec<_> =
+            self.0.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        sorted.sort_by(|one, other| other.1.cmp(&one.1).then(one.0.cmp(other.0)));
+        sorted
+    }
+
+    /// Whether there is more than one name.
+    #[must_use]
+    pub fn is_mixed(&self) -> bool {
+        1 < self.0.len()
+    }
+
+    /// Counts a name. It allocates only for one that it sees for the first time.
+    pub fn add(&mut self, name: &str, count: u64) {
+        match self.0.iter_mut().find(|(seen, _)| seen == name) {
+            Some((_, sum)) => *sum += count,
+            None => self.0.push((name.into(), count)),
+        }
+    }
+
+    fn merge(&mut self, other: &Counts) {
+        other.0.iter().for_each(|(name, count)| self.add(name, *count));
+    }
+}
+
+impl Security {
+    /// Nothing yet. Handshakes up to `longest` are distinguished.
+    #[must_use]
+    pub fn new(longest: Nanos) -> Security {
+        Security {
+            handshake: Distribution::new(longest),
+            full: 0,
+            retried: 0,
+            resumed: 0,
+            meant_to_resume: 0,
+            versions: Counts::default(),
+            suites: Counts::default(),
+            groups: Counts::default(),
+            alpn: Counts::default(),
+            certificates: Counts::default(),
+            chain_bytes: None,
+            tickets: 0,
+            reasons: Counts::default(),
+        }
+    }
+
+    /// Handshakes that were done.
+    #[must_use]
+    pub fn handshakes(&self) -> u64 {
+        self.full + self.resumed
+    }
+
+    /// Adds what another lane or another stretch of time has seen.
+    pub fn merge(&mut self, other: &Security) {
+        self.handshake.merge(&other.handshake);
+        self.full += other.full;
+        self.retried += other.retried;
+        self.resumed += other.resumed;
+        self.meant_to_resume += other.meant_to_resume;
+        self.versions.merge(&other.versions);
+        self.suites.merge(&other.suites);
+        self.groups.merge(&other.groups);
+        self.alpn.merge(&other.alpn);
+        self.certificates.merge(&other.certificates);
+        self.chain_bytes = match (self.chain_bytes, other.chain_bytes) {
+            (Some(mine), Some(theirs)) => Some((mine.0.min(theirs.0), mine.1.max(theirs.1))),
+            (mine, theirs) => mine.or(theirs),
+        };
+        self.tickets += other.tickets;
+        other.reasons.0.iter().for_each(|(reason, count)| self.add_reason(reason, *count));
+    }
+
+    fn add_reason(&mut self, reason: &str, count: u64) {
+        let is_known = self.reasons.0.iter().any(|(known, _)| known == reason);
+        let has_room = self.reasons.0.len() < REASONS_MAX;
+        self.reasons.add(if is_known || has_room { reason } else { "others" }, count);
+    }
+}
+
+/// Adds what was seen elsewhere, if anything was.
+pub(crate) fn merge(mine: &mut Option<Box<Security>>, theirs: Option<&Security>) {
+    match (mine, theirs) {
+        (_, None) => {}
+        (Some(mine), Some(theirs)) => mine.merge(theirs),
+        (mine @ None, Some(theirs)) => *mine = Some(Box::new(theirs.clone())),
+    }
+}
+
+/// Where an engine writes down what was agreed on, and a recorder finds it. Both belong to one lane.
+#[derive(Clone, Debug)]
+pub(crate) struct SecurityLog {
+    seen: Rc<RefCell<Option<Box<Security>>>>,
+    longest: Nanos,
+    /// The last certificate and its kind: a server has few.
+    last: (Vec<u8>, String),
+}
+
+impl SecurityLog {
+    pub(crate) fn new(longest: Nanos) -> SecurityLog {
+        SecurityLog { seen: Rc::default(), longest, last: (Vec::new(), String::new()) }
+    }
+
+    /// What was seen since this was last called.
+    pub(crate) fn take(&self) -> Option<Box<Security>> {
+        self.seen.take()
+    }
+
+    fn note(&self, note: impl FnOnce(&mut Security)) {
+        let mut seen = self.seen.borrow_mut();
+        note(seen.get_or_insert_with(|| Box::new(Security::new(self.longest))));
+    }
+
+    pub(crate) fn handshake(
+        &mut self,
+        terms: &Terms,
+        chain: &[CertificateDer<'_>],
+        took: Nanos,
+        is_meant_to_resume: bool,
+    ) {
+        if let Some(first) = chain.first().filter(|first| ***first != *self.last.0) {
+            self.last = (first.to_vec(), Terms::key(first));
+        }
+        let bytes = chain.iter().map(|one| one.len() as u64).sum();
+        self.note(|seen| {
+            seen.handshake.record(took);
+            seen.versions.add(terms.version, 1);
+            seen.suites.add(terms.suite, 1);
+            terms.group.iter().for_each(|group| seen.groups.add(group, 1));
+            let alpn = terms.alpn.as_deref().unwrap_or_default();
+            seen.alpn.add(&alpn.escape_ascii().to_string(), 1);
+            seen.meant_to_resume += u64::from(is_meant_to_resume);
+            if terms.kind == Kind::Resumed {
+                seen.resumed += 1;
+                return;
+            }
+            seen.full += 1;
+            seen.retried += u64::from(terms.kind == Kind::Retried);
+            seen.certificates.add(&self.last.1, 1);
+            let (smallest, largest) = seen.chain_bytes.unwrap_or((bytes, bytes));
+            seen.chain_bytes = Some((smallest.min(bytes), largest.max(bytes)));
+        });
+    }
+
+    pub(crate) fn tickets(&self, more: u32) {
+        self.note(|seen| seen.tickets += u64::from(more));
+    }
+
+    pub(crate) fn failed(&self, fault: TlsFault, reason: &str) {
+        let shown = reason.chars().filter(|letter| !letter.is_control());
+        let reason: String = shown.take(REASON_LENGTH_MAX).collect();
+        let reason = if reason.is_empty() { fault.meaning() } else { &reason };
+        self.note(|seen| seen.add_reason(&format!("{}: {reason}", fault.name()), 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_counted_and_bounded() {
+        let log = SecurityLog::new(crate::SECOND);
+        assert!(log.take().is_none(), "without TLS there is nothing");
+        for number in 0..100 {
+            log.failed(TlsFault::Alert, &format!("alert {}", number % 50));
+        }
+        log.failed(TlsFault::Closed, "");
+        let mut seen = log.take().unwrap();
+        let reasons = seen.reasons.sorted();
+        assert_eq!((reasons.len(), reasons[0]), (REASONS_MAX + 1, ("others", 69)));
+        assert_eq!(reasons[1], ("tls.alert: alert 0", 2));
+        let other = seen.clone();
+        seen.merge(&other);
+        assert_eq!(seen.reasons.sorted()[0], ("others", 138));
+    }
+
+    #[test]
+    fn lanes_add_up() {
+        let mut log = SecurityLog::new(crate::SECOND);
+        let terms =
+            |kind, version| Terms { version, suite: "S", group: Some("x25519"), kind, alpn: None };
+        let chain = [CertificateDer::from(vec![1; 500]), CertificateDer::from(vec![2; 400])];
+        log.handshake(&terms(Kind::Full, "1.3"), &chain, 5, false);
+        log.handshake(&terms(Kind::Retried, "1.3"), &chain[..1], 5, true);
+        let mut one = log.take();
+        log.handshake(&terms(Kind::Resumed, "1.2"), &chain, 5, true);
+        log.tickets(2);
+        merge(&mut one, log.take().as_deref());
+        merge(&mut one, None);
+        let all = one.unwrap();
+        assert_eq!((all.full, all.retried, all.resumed, all.meant_to_resume), (2, 1, 1, 2));
+        assert_eq!((all.chain_bytes, all.tickets), (Some((500, 900)), 2));
+        assert_eq!(all.versions.sorted(), [("1.3", 2), ("1.2", 1)]);
+        assert!(all.versions.is_mixed() && !all.suites.is_mixed());
+        assert_eq!((all.handshakes(), all.handshake.count()), (3, 3));
+    }
+}

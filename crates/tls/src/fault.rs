@@ -1,0 +1,194 @@
+//! Every way in which TLS can fail: stable names, and the reason in words.
+
+use rustls::{AlertDescription, CertificateError, Error, PeerMisbehaved};
+
+/// Why there is no TLS, or none any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TlsFault {
+    /// The server sent an alert.
+    Alert,
+    /// The server's certificate is not believed.
+    Certificate,
+    /// The server does not speak the protocol that was offered.
+    Alpn,
+    /// The connection ended within the handshake.
+    Closed,
+    /// The handshake was not done within the time-out.
+    Timeout,
+    /// What came is no TLS, or broke its rules.
+    Protocol,
+    /// TLS messages without end, and no data.
+    Flood,
+    /// The connection ended within an answer, without the closing message of TLS.
+    Cut,
+}
+
+impl TlsFault {
+    /// Every fault, in the order in which reports show them.
+    pub const ALL: [TlsFault; 8] = [
+        TlsFault::Alert,
+        TlsFault::Certificate,
+        TlsFault::Alpn,
+        TlsFault::Closed,
+        TlsFault::Timeout,
+        TlsFault::Protocol,
+        TlsFault::Flood,
+        TlsFault::Cut,
+    ];
+
+    /// The stable name, as it appears in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            TlsFault::Alert => "tls.alert",
+            TlsFault::Certificate => "tls.certificate",
+            TlsFault::Alpn => "tls.alpn",
+            TlsFault::Closed => "tls.closed",
+            TlsFault::Timeout => "tls.timeout",
+            TlsFault::Protocol => "tls.protocol",
+            TlsFault::Flood => "tls.flood",
+            TlsFault::Cut => "tls.cut",
+        }
+    }
+
+    /// The meaning, in a few words, with the way out where there is one.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            TlsFault::Alert => "the server ended TLS with an alert",
+            TlsFault::Certificate => "the certificate is not trusted; --ca FILE or -k may help",
+            TlsFault::Alpn => "the server does not take the protocol that was offered by ALPN",
+            TlsFault::Closed => "closed within the TLS handshake; is this an https:// port?",
+            TlsFault::Timeout => "no TLS handshake within the time-out",
+            TlsFault::Protocol => "what came is no TLS; is this an https:// port?",
+            TlsFault::Flood => "TLS messages without end, and no data",
+            TlsFault::Cut => "closed within an answer without TLS's closing message",
+        }
+    }
+}
+
+/// The class of an error.
+#[must_use]
+pub fn fault(error: &Error) -> TlsFault {
+    match error {
+        // RFC 7301, 3.2: a server that takes none of the names offered ends the handshake with this alert.
+        Error::AlertReceived(AlertDescription::NoApplicationProtocol)
+        | Error::NoApplicationProtocol
+        | Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol) => {
+            TlsFault::Alpn
+        }
+        Error::AlertReceived(AlertDescription::CloseNotify) => TlsFault::Closed,
+        Error::AlertReceived(_) => TlsFault::Alert,
+        Error::InvalidCertificate(_) | Error::NoCertificatesPresented => TlsFault::Certificate,
+        _ => TlsFault::Protocol,
+    }
+}
+
+/// What went wrong, in words; `first` is what came, if it may not have been TLS at all.
+#[must_use]
+pub fn reason(error: &Error, first: &[u8]) -> String {
+    match error {
+        Error::AlertReceived(alert) => format!("the server's alert is {}", alert_name(*alert)),
+        Error::InvalidCertificate(error) => of_certificate(error),
+        Error::NoCertificatesPresented => "the server sent no certificate".into(),
+        Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol) => {
+            "the server chose an ALPN name that was not offered".into()
+        }
+        Error::InvalidMessage(_) if first.starts_with(b"HTTP/") => {
+            "the server answers in plain HTTP; write http:// or name its TLS port".into()
+        }
+        Error::InvalidMessage(error) => format!("what came is no TLS record ({error:?})"),
+        other => other.to_string(),
+    }
+}
+
+fn of_certificate(error: &CertificateError) -> String {
+    match error {
+        CertificateError::UnknownIssuer => {
+            "the certificate is signed by an unknown authority; give --ca FILE, or -k".into()
+        }
+        CertificateError::BadSignature => {
+            "the certificate is not signed by the authority that it names; give that one's --ca \
+             FILE, or -k"
+                .into()
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the certificate has expired; renew it, or give -k".into()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the certificate is not valid yet; is this machine's clock right? -k ignores it".into()
+        }
+        CertificateError::NotValidForName => "the certificate is for another name".into(),
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            let mut names = presented.iter().map(|name| name.escape_debug().to_string());
+            let shown: Vec<String> = names.by_ref().take(5).collect();
+            let more = if names.next().is_some() { ", …" } else { "" };
+            format!(
+                "the certificate is not for {} but for {}{more}; use that name in the URL, with \
+                 --connect-to for the address, or give -k",
+                expected.to_str(),
+                if shown.is_empty() { "no name".into() } else { shown.join(", ") },
+            )
+        }
+        own if is_authority(own) => {
+            "the certificate is that of an authority, or self-signed; give it as --ca FILE, or give -k"
+                .into()
+        }
+        other => format!("the certificate is not valid: {other}"),
+    }
+}
+
+/// Whether the only fault of a server's certificate is that it may sign others, as one of `openssl req -x509` may. The
+/// library has no name for this error; it looks at the dates before.
+pub(crate) fn is_authority(error: &CertificateError) -> bool {
+    format!("{error:?}").contains("CaUsedAsEndEntity")
+}
+
+/// The alert as RFC 8446, 6, writes it: `handshake_failure`.
+fn alert_name(alert: AlertDescription) -> String {
+    let known = match alert {
+        AlertDescription::Unknown(number) => return format!("unknown, number {number}"),
+        known => format!("{known:?}"),
+    };
+    let mut name = String::new();
+    for letter in known.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() && !name.ends_with("c_a") {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name.replace("unknown_c_a", "unknown_ca").replace("p_s_k", "psk")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alerts_are_called_by_the_names_of_the_rfc() {
+        let of = |alert| alert_name(alert);
+        assert_eq!(of(AlertDescription::HandshakeFailure), "handshake_failure");
+        assert_eq!(of(AlertDescription::UnknownCA), "unknown_ca");
+        assert_eq!(of(AlertDescription::ProtocolVersion), "protocol_version");
+        assert_eq!(of(AlertDescription::UnknownPSKIdentity), "unknown_psk_identity");
+        assert_eq!(of(AlertDescription::from(199)), "unknown, number 199");
+    }
+
+    #[test]
+    fn names_are_one_each() {
+        let names: std::collections::BTreeSet<_> = TlsFault::ALL.map(TlsFault::name).into();
+        assert_eq!(names.len(), TlsFault::ALL.len());
+    }
+
+    #[test]
+    fn errors_have_their_class_and_say_the_way_out() {
+        let no_protocol = Error::AlertReceived(AlertDescription::NoApplicationProtocol);
+        assert_eq!(fault(&no_protocol), TlsFault::Alpn);
+        let unknown = Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        assert_eq!(fault(&unknown), TlsFault::Certificate);
+        assert!(reason(&unknown, b"").ends_with("give --ca FILE, or -k"));
+        let garbage = Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
+        assert_eq!(fault(&garbage), TlsFault::Protocol);
+        assert!(reason(&garbage, b"HTTP/1.1 400 ").contains("write http://"));
+    }
+}

@@ -1,0 +1,125 @@
+//! What TLS is to be like: plain values, as flags give them and as another process may receive them.
+
+use serde::{Deserialize, Serialize};
+
+/// The ALPN name of HTTP/1.1 (RFC 7301, 6), which WebSockets use, too.
+pub const HTTP_1_1: &str = "http/1.1";
+
+/// That of HTTP/2 (RFC 9113, 3.1).
+pub const HTTP_2: &str = "h2";
+
+/// The TLS of all connections of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsOrder {
+    /// The host of the URL, without brackets: it is sent as SNI unless it is an address, and the certificate must be
+    /// for it.
+    pub host: String,
+    /// Which certificates are accepted.
+    pub trust: Trust,
+    /// Only this version; none: 1.3 or 1.2, whichever the server takes.
+    pub version: Option<Version>,
+    /// The suites that are offered, in this order, by their IANA names; none: all of `SUITES`.
+    pub suites: Vec<String>,
+    /// The groups for the key exchange that are offered, in this order; none: all of `GROUPS`.
+    pub groups: Vec<String>,
+    pub resume: Resume,
+    /// The only name that is offered by ALPN.
+    pub alpn: String,
+}
+
+impl TlsOrder {
+    /// TLS as a careful client would speak it to this host: verified, never resumed.
+    #[must_use]
+    pub fn to(host: &str) -> TlsOrder {
+        TlsOrder {
+            host: host.into(),
+            trust: Trust::System,
+            version: None,
+            suites: Vec::new(),
+            groups: Vec::new(),
+            resume: Resume::NEVER,
+            alpn: HTTP_1_1.into(),
+        }
+    }
+}
+
+/// Which certificates are accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Those that an authority known to this system has signed.
+    System,
+    /// Those that one of the authorities in this PEM text has signed.
+    Given(String),
+    /// All.
+    All,
+}
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Version {
+    #[serde(rename = "1.2")]
+    V1_2,
+    #[serde(rename = "1.3")]
+    V1_3,
+}
+
+impl Version {
+    /// Reads `1.2` or `1.3`.
+    pub fn parse(text: &str) -> Result<Version, String> {
+        match text {
+            "1.2" => Ok(Version::V1_2),
+            "1.3" => Ok(Version::V1_3),
+            _ => Err("the versions are 1.2 and 1.3".into()),
+        }
+    }
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Version::V1_2 => "1.2",
+            Version::V1_3 => "1.3",
+        }
+    }
+}
+
+/// On how many of a hundred connections an earlier session is to be resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume(u8);
+
+impl Resume {
+    pub const NEVER: Resume = Resume(0);
+
+    /// Reads `never`, `always` or a percentage.
+    pub fn parse(text: &str) -> Result<Resume, String> {
+        let percent = match text {
+            "never" => Some(0),
+            "always" => Some(100),
+            _ => text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|it| *it <= 100),
+        };
+        percent.map(Resume).ok_or_else(|| {
+            "write never, always, or how many of a hundred connections resume a session: 80".into()
+        })
+    }
+
+    #[must_use]
+    pub fn percent(self) -> u8 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_resumed_connections_are_read() {
+        let of = |text: &str| Resume::parse(text).map(Resume::percent).ok();
+        assert_eq!(
+            ["never", "always", "80", "80%", "0", "100"].map(of),
+            [Some(0), Some(100), Some(80), Some(80), Some(0), Some(100)]
+        );
+        assert_eq!(["", "101", "-1", "often", "1.5", "%"].map(of), [None; 6]);
+        assert!(Version::parse("1.1").is_err() && Version::parse("tls1.3").is_err());
+    }
+}
