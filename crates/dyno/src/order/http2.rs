@@ -11,7 +11,7 @@ use wire::h2::{H2Order, Windows};
 /// HTTP/2, and its parameters.
 #[derive(Args)]
 pub(crate) struct Http2Flags {
-    /// Speak HTTP/2. The server must know it: nothing is negotiated, and nothing falls back
+    /// Speak HTTP/2: with https://, h2 alone is offered; without, the server must know it. Nothing falls back
     #[arg(long, conflicts_with = "http_1_0")]
     pub(crate) http2: bool,
     /// With --http2: requests at once on each connection, if the server allows as many [1]
