@@ -60,7 +60,7 @@ const ELSEWHERE: [(&str, &str); 21] = [
         "--body --body-file --calls --connections --expect-header --expect-status --header \
          --http1.0 --i-may-load-this-target --json --lenient --max-connections --method --no-keepalive \
          --no-live --on-time --output --rate --seed --sessions --source --spin --timeout --unix \
-         --warmup",
+         --http2 --streams --h2-windows --spread --hpack --warmup",
     ),
     (
         "race",
