@@ -164,6 +164,7 @@ fn a_slow_client_keeps_no_other_waiting_and_too_many_are_turned_away() {
             stream.write_all(b"GET / HT").unwrap();
         }
         assert!(get(port, "/").starts_with("HTTP/1.1 200"), "one place is left");
+        let answered_within = begun.elapsed();
         // The place of the answered connection is free at some time after it was closed: so one more of these may be received,
         // and which one is not known.
         let (sender, answers) = mpsc::channel();
@@ -188,5 +189,7 @@ fn a_slow_client_keeps_no_other_waiting_and_too_many_are_turned_away() {
             let is_late = Duration::from_secs(5) <= begun.elapsed();
             assert!(answer.starts_with("HTTP/1.1 421") || is_late, "{answer}");
         }
+        // One that was served after the slow ones would have waited for 5 s for each.
+        assert!(answered_within < Duration::from_secs(4 * MOST as u64), "{answered_within:?}");
     });
 }

@@ -282,7 +282,7 @@ fn the_next_start_leaves_alone_what_is_not_orphaned() {
     let (unmarked, mut marked) = (sleeper("dyno-1-2"), sleeper("dyno-1-2-3"));
     // By this sweep, or by that of another dyno which starts just then.
     let _ = sweep();
-    marked.0.wait().unwrap();
+    eventually("the end of what is orphaned", || marked.0.try_wait().unwrap().is_some());
     assert!(lives(unmarked.0.id()) && lives(warden) && lives(caller.0.id()));
     drop(caller);
     assert!(line.is_silent_within(PATIENCE));
