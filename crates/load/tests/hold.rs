@@ -166,7 +166,7 @@ fn an_end_is_reported_as_the_protocol_reports_it() {
             let holding = run(&order(target(&oracle), path, 5, Duration::from_millis(500)));
             let causes = causes(&holding.plateaus[0]);
             in_each(|| {
-                assert!(causes.iter().all(|(name, _)| *name == cause), "{path}: {causes:?}")
+                assert!(causes.iter().all(|(name, _)| *name == cause), "{path}: {causes:?}");
             });
             assert_eq!(causes, [(cause, 5)], "{path}");
         }
