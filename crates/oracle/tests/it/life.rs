@@ -47,7 +47,7 @@ fn stopping_takes_no_time_and_closes_everything() {
     }
     let Listen::Tcp(address) = oracle.address().clone() else { panic!("TCP was asked") };
     let (sender, stopped) = mpsc::channel();
-    thread::spawn(move || sender.send(oracle.stop()));
+    thread::spawn(move || drop(sender.send(oracle.stop())));
     // One that waited for the answers would take an hour, and one that waited for the connections would never end.
     let truth = stopped.recv_timeout(PATIENCE).expect("it waits for nothing");
     assert_eq!((truth.requests, truth.answers), (49, 0));
