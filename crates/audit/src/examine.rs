@@ -106,6 +106,7 @@ fn of_row(row: &Row, is_unit_of_file: bool, cannot: &mut dyn FnMut(Rule, Why)) -
         })
     };
     let found = [
+        row.own.clone().map(Finding::OwnVerdict),
         marks,
         no_unit,
         asked(Rule::NotAscending, not_ascending(row)),

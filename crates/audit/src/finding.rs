@@ -2,11 +2,13 @@
 
 use analysis::Gravity;
 
-use crate::row::{Mark, MarkOf, NoLimit};
+use crate::row::{Mark, MarkOf, NoLimit, OwnVerdict};
 
 /// A rule that is applied to every row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
+    /// The file itself calls the row invalid or suspect.
+    OwnVerdict,
     /// The mean reaches the p99.
     MeanAboveP99,
     /// Little's law: the mean is longer than so many connections allow at this rate.
@@ -30,7 +32,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 10] = [
+    pub const ALL: [Rule; 11] = [
+        Rule::OwnVerdict,
         Rule::MeanAboveP99,
         Rule::Little,
         Rule::MeanImpossible,
@@ -47,6 +50,7 @@ impl Rule {
     #[must_use]
     pub fn id(self) -> &'static str {
         match self {
+            Rule::OwnVerdict => "own_verdict",
             Rule::MeanAboveP99 => "mean_above_p99",
             Rule::Little => "littles_law",
             Rule::MeanImpossible => "mean_impossible",
@@ -86,6 +90,7 @@ pub enum Why {
 /// What speaks against a row, or against a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
+    OwnVerdict(OwnVerdict),
     MeanAboveP99 {
         mean: f64,
         p99: f64,
@@ -147,6 +152,7 @@ impl Finding {
     #[must_use]
     pub fn rule(&self) -> Rule {
         match self {
+            Finding::OwnVerdict(_) => Rule::OwnVerdict,
             Finding::MeanAboveP99 { .. } => Rule::MeanAboveP99,
             Finding::Little { .. } => Rule::Little,
             Finding::MeanImpossible { .. } => Rule::MeanImpossible,
@@ -164,6 +170,7 @@ impl Finding {
     #[must_use]
     pub fn gravity(&self) -> Gravity {
         match self {
+            Finding::OwnVerdict(own) => own.gravity,
             Finding::Little { .. }
             | Finding::MeanImpossible { .. }
             | Finding::NotAscending { .. } => Gravity::Invalid,

@@ -12,7 +12,7 @@ mod text;
 pub use examine::{Audit, AuditedRow, AuditedSource, Untested, audit};
 pub use finding::{Finding, Rule, Why};
 pub use formats::Format;
-pub use row::{Limit, Mark, MarkOf, NoLimit, Row, Time};
+pub use row::{Limit, Mark, MarkOf, NoLimit, OwnVerdict, Row, Time};
 pub use source::{Source, Stated, Unreadable, read};
 
 #[cfg(test)]

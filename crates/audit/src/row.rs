@@ -1,5 +1,7 @@
 //! One row of published results: the figures that were published of one load, as plain values.
 
+use analysis::Gravity;
+
 /// Of three digits, two different figures share all in one of several hundred cases.
 const DIGITS: f64 = 0.01;
 
@@ -86,6 +88,14 @@ pub struct Mark {
     pub text: String,
 }
 
+/// What a file itself says against one of its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnVerdict {
+    pub gravity: Gravity,
+    /// The stable names of its reasons, as they stand in the file.
+    pub doubts: Vec<String>,
+}
+
 /// What was published of one load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -112,6 +122,8 @@ pub struct Row {
     /// Other figures that were printed without their unit.
     pub unitless: Vec<String>,
     pub marks: Vec<Mark>,
+    /// None where the file says nothing against the row.
+    pub own: Option<OwnVerdict>,
 }
 
 const PERCENTILES_AT_MOST: usize = 64;
@@ -135,6 +147,7 @@ impl Row {
             has_unit: true,
             unitless: Vec::new(),
             marks: Vec::new(),
+            own: None,
         }
     }
 

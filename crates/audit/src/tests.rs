@@ -1,6 +1,6 @@
 //! Every format with planted faults, each beside a healthy twin that raises nothing; and hostile files.
 
-use analysis::Verdict;
+use analysis::{Gravity, Verdict};
 
 use super::*;
 

@@ -1,11 +1,10 @@
 use std::io::Read;
 use std::sync::mpsc;
-use std::time::Instant;
 
 use super::*;
 
 /// A host whose answer repeats the request.
-fn hosted(test: impl FnOnce(u16)) {
+fn hosted<T>(test: impl FnOnce(u16) -> T) -> T {
     let host = Host::listen(0).unwrap();
     let (port, closer) = (host.address().port(), host.closer());
     let handler = |question: &Request| match question.path.as_str() {
@@ -15,9 +14,10 @@ fn hosted(test: impl FnOnce(u16)) {
     };
     let handler: Arc<Handler> = Arc::new(handler);
     let serving = thread::spawn(move || host.serve(&handler));
-    test(port);
+    let seen = test(port);
     closer.close();
     serving.join().unwrap();
+    seen
 }
 
 fn said(port: u16, request: &str) -> String {
@@ -156,9 +156,14 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
 
 #[test]
 fn a_slow_client_keeps_no_other_waiting_and_too_many_are_turned_away() {
+    // The slow ones are waited for for 5 s, in which a busy machine may not answer the others; but not each time.
+    assert!((0..3).any(|_| are_answered_beside_slow_ones()), "the slow ones were waited for");
+}
+
+/// Whether a client is answered, and others are turned away, while all slow ones are connected and unanswered.
+fn are_answered_beside_slow_ones() -> bool {
     hosted(|port| {
         let open = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-        let begun = Instant::now();
         let mut slow: Vec<TcpStream> = (1..MOST).map(|_| open()).collect();
         for stream in &mut slow {
             stream.write_all(b"GET / HT").unwrap();
@@ -177,16 +182,23 @@ fn a_slow_client_keeps_no_other_waiting_and_too_many_are_turned_away() {
         }
         drop(sender);
         let turned_away = answers.iter().filter(|answer| answer.starts_with("HTTP/1.1 503"));
-        assert_eq!(turned_away.take(2).count(), 2);
-        for stream in &mut slow {
-            stream.write_all(b"TP/1.1\r\nHost: localhost:1\r\n\r\n").unwrap();
-        }
-        for mut stream in slow {
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer).unwrap();
-            // A request may take 5 s, and those of a busy machine may take longer.
-            let is_late = Duration::from_secs(5) <= begun.elapsed();
-            assert!(answer.starts_with("HTTP/1.1 421") || is_late, "{answer}");
-        }
-    });
+        let are_two = turned_away.take(2).count() == 2;
+        are_two && slow.iter().all(waits) && slow.into_iter().all(is_refused_in_the_end)
+    })
+}
+
+/// Whether this client has been sent nothing, and is still connected.
+fn waits(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let peeked = stream.peek(&mut [0]);
+    stream.set_nonblocking(false).unwrap();
+    peeked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+/// Sends the rest of a request with a foreign host.
+fn is_refused_in_the_end(mut stream: TcpStream) -> bool {
+    let mut answer = String::new();
+    stream.write_all(b"TP/1.1\r\nHost: localhost:1\r\n\r\n").is_ok()
+        && stream.read_to_string(&mut answer).is_ok()
+        && answer.starts_with("HTTP/1.1 421")
 }

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use again::in_one_of_five;
+use again::{in_each, in_one_of_five};
 use load::{
     Failure, Halt, HoldOrder, HoldWhat, Holding, Loss, Plateau, Ramp, Sends, Share, Target, hold,
 };
@@ -61,11 +61,13 @@ fn beats(query: &str, every: Duration) -> [(Plateau, Truth); 2] {
         let order = order(target(&oracle), &path, 50, 20 * every);
         let holding = run(&HoldOrder { beat: Some(every), ..twice(order) });
         let plateau = holding.plateaus.into_iter().next().unwrap();
+        in_each(|| {
+            assert_eq!(plateau.stamped, plateau.messages, "every beat says when it was due");
+            assert_eq!(plateau.stamped, plateau.late.count());
+        });
         let counts = (plateau.begun, plateau.opened, plateau.open, plateau.opening);
         assert_eq!(counts, (50, 50, 50, 0), "{path}");
         assert_eq!((plateau.silent, plateau.missed), (0, 0), "{path}");
-        assert_eq!(plateau.stamped, plateau.messages, "every beat says when it was due");
-        assert_eq!(plateau.stamped, plateau.late.count());
         assert!(500 < plateau.messages, "{path}: {}", plateau.messages);
         (plateau, oracle.stop())
     })
@@ -89,9 +91,11 @@ fn least(plateau: &Plateau) -> u64 {
 fn both_protocols_are_held_and_their_beats_are_on_time() {
     in_one_of_five(|| {
         for (plateau, truth) in beats("", Duration::from_millis(50)) {
+            in_each(|| {
+                assert!(plateau.messages <= truth.beats);
+                assert_eq!(truth.connections, 50);
+            });
             assert!(least(&plateau) < NOISE, "{}", least(&plateau));
-            assert!(plateau.messages <= truth.beats);
-            assert_eq!(truth.connections, 50);
         }
     });
 }
@@ -101,8 +105,11 @@ fn lateness_is_measured_as_it_was_imposed() {
     in_one_of_five(|| {
         for (plateau, truth) in beats("?late=constant:20ms", Duration::from_millis(50)) {
             let least = least(&plateau);
-            assert!(is_no_earlier(least, 20 * MS) && least < 20 * MS + NOISE, "{least}");
-            assert!(truth.late_ns.equivalent(truth.late_ns.max(), 20 * MS));
+            in_each(|| {
+                assert!(is_no_earlier(least, 20 * MS), "{least}");
+                assert!(truth.late_ns.equivalent(truth.late_ns.max(), 20 * MS));
+            });
+            assert!(least < 20 * MS + NOISE, "{least}");
         }
     });
 }
@@ -114,8 +121,9 @@ fn two_modes_of_lateness_are_seen_in_their_shares() {
             let (least, most) = plateau.late.extremes().unwrap();
             let share = plateau.late.histogram().count_between(59 * MS, most) as f64
                 / plateau.late.count() as f64;
+            in_each(|| assert!(is_no_earlier(least, 5 * MS), "{least}"));
             assert!(0.12 < share, "{share}");
-            assert!(is_no_earlier(least, 5 * MS) && least < 5 * MS + NOISE, "{least}");
+            assert!(least < 5 * MS + NOISE, "{least}");
             for quantile in [0.25, 0.5, 0.95] {
                 let imposed = truth.late_ns.value_at_quantile(quantile);
                 let measured = late(&plateau, quantile);
@@ -134,12 +142,12 @@ fn a_server_that_stops_sending_without_closing_is_silent() {
             let silence = Duration::from_millis(300);
             let holding = run(&HoldOrder { silence, ..order });
             let plateau = &holding.plateaus[0];
-            assert_eq!(
-                (plateau.open, plateau.silent, plateau.lost_in_all()),
-                (20, 20, 0),
-                "{path}"
-            );
-            assert_eq!(oracle.stop().beats, 60);
+            let truth = oracle.stop();
+            in_each(|| {
+                assert_eq!(plateau.lost_in_all(), 0, "{path}: {:?}", causes(plateau));
+                assert!(truth.beats <= 60, "{path}: {}", truth.beats);
+            });
+            assert_eq!((plateau.open, plateau.silent, truth.beats), (20, 20, 60), "{path}");
         }
     });
 }
@@ -156,7 +164,11 @@ fn an_end_is_reported_as_the_protocol_reports_it() {
         ] {
             let oracle = Oracle::start(Config::default()).unwrap();
             let holding = run(&order(target(&oracle), path, 5, Duration::from_millis(500)));
-            assert_eq!(causes(&holding.plateaus[0]), [(cause, 5)], "{path}");
+            let causes = causes(&holding.plateaus[0]);
+            in_each(|| {
+                assert!(causes.iter().all(|(name, _)| *name == cause), "{path}: {causes:?}");
+            });
+            assert_eq!(causes, [(cause, 5)], "{path}");
         }
     });
 }
@@ -182,17 +194,17 @@ fn a_server_that_dies_in_the_middle_of_a_ramp_is_reported_as_it_was() {
             });
             let holding = holding.unwrap();
             let plateau = &holding.plateaus[0];
-            assert_eq!((plateau.begun, plateau.open, plateau.opening), (100, 0, 0));
-            assert!(10 <= plateau.lost_in_all(), "{path}: {:?}", causes(plateau));
-            let refused = plateau.failed[Loss::Failure(Failure::ConnectRefused).index()];
-            assert!(0 < refused, "{path}: {:?}", causes(plateau));
             let are_told = ["connect.refused", "connect.reset", "recv.reset", "recv.empty"];
             let end = if path.starts_with("/ws") { "ws.cut" } else { "recv.cut_body" };
             let causes = causes(plateau);
-            assert!(
-                causes.iter().all(|(name, _)| are_told.contains(name) || *name == end),
-                "{causes:?}"
-            );
+            in_each(|| {
+                let is_told = |name| are_told.contains(name) || *name == end;
+                assert!(causes.iter().all(|(name, _)| is_told(name)), "{path}: {causes:?}");
+            });
+            assert_eq!((plateau.begun, plateau.open, plateau.opening), (100, 0, 0));
+            assert!(10 <= plateau.lost_in_all(), "{path}: {causes:?}");
+            let refused = plateau.failed[Loss::Failure(Failure::ConnectRefused).index()];
+            assert!(0 < refused, "{path}: {causes:?}");
         }
     });
 }
@@ -212,8 +224,10 @@ fn lost_connections_are_begun_again() {
         let order =
             order(target(&oracle), "/wspoll/0.01?beats=3", 10, Duration::from_millis(1_500));
         let plateau = &run(&HoldOrder { reopen: true, ..order }).plateaus[0];
+        let causes = causes(plateau);
+        in_each(|| assert!(causes.iter().all(|(name, _)| *name == "ws.goodbye"), "{causes:?}"));
         assert!(10 <= plateau.begun_again && plateau.begun == 10 + plateau.begun_again);
-        assert_eq!(causes(plateau), [("ws.goodbye", plateau.opened)]);
+        assert_eq!(causes, [("ws.goodbye", plateau.opened)]);
     });
 }
 
@@ -221,23 +235,38 @@ fn lost_connections_are_begun_again() {
 fn every_hostile_socket_is_classified() {
     in_one_of_five(|| {
         let all: Vec<Fault> = Fault::all().iter().copied().filter(Fault::fits_a_socket).collect();
-        let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let (next, met_as) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     while let Some(fault) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        wrong.lock().unwrap().extend(met(fault));
+                        met_as.lock().unwrap().push(met(fault));
                     }
                 });
             }
         });
-        assert!(20 <= all.len());
-        assert_eq!(wrong.into_inner().unwrap(), Vec::<String>::new());
+        let met_as = met_as.into_inner().unwrap();
+        let not_so = |is_met: fn(&Met) -> bool| -> Vec<&str> {
+            met_as.iter().filter(|met| !is_met(met)).map(|met| met.says.as_str()).collect()
+        };
+        in_each(|| {
+            assert!(20 <= all.len() && met_as.len() == all.len());
+            assert_eq!(not_so(|met| met.is_well_named), [""; 0]);
+        });
+        assert_eq!(not_so(|met| met.is_complete), [""; 0]);
     });
 }
 
-/// What is wrong with the reaction to a fault, if anything is.
-fn met(fault: &Fault) -> Option<String> {
+/// The reaction to a fault.
+struct Met {
+    /// Nothing was reported that the fault is not.
+    is_well_named: bool,
+    /// Both connections met the fault, and what became of both is known: within a second.
+    is_complete: bool,
+    says: String,
+}
+
+fn met(fault: &Fault) -> Met {
     let config = Config { threads: 1, fault: Some(*fault), ..Config::default() };
     let oracle = Oracle::start(config).unwrap();
     let order = order(target(&oracle), "/wspoll/1000?stops=0", 2, Duration::from_millis(1_000));
@@ -245,15 +274,15 @@ fn met(fault: &Fault) -> Option<String> {
     let holding = run(&HoldOrder { silence, ..order });
     let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
     let causes = causes(plateau);
-    let is_met = match fault.expect {
-        [] => causes.is_empty() && (plateau.open, plateau.silent) == (2, 2),
-        classes => {
-            let reported: u64 = causes.iter().map(|(_, count)| count).sum();
-            reported == 2 && causes.iter().all(|(name, _)| classes.contains(name))
-        }
+    let is_known = match fault.expect {
+        [] => (plateau.open, plateau.silent) == (2, 2),
+        _ => causes.iter().map(|(_, count)| count).sum::<u64>() == 2,
     };
-    let is_met = is_met && truth.faults == 2;
-    (!is_met).then(|| format!("{}: {causes:?}, open {}", fault.name, plateau.open))
+    Met {
+        is_well_named: causes.iter().all(|(name, _)| fault.expect.contains(name)),
+        is_complete: is_known && truth.faults == 2,
+        says: format!("{}: {causes:?}, open {}", fault.name, plateau.open),
+    }
 }
 
 #[test]
@@ -266,13 +295,14 @@ fn an_echo_comes_back_to_its_sender() {
             let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
             let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
             let echoes = &plateau.echoes;
-            assert_eq!((plateau.open, plateau.lost_in_all()), (100, 0));
+            in_each(|| {
+                assert_eq!((plateau.lost_in_all(), echoes.failed), (0, 0));
+                assert_eq!(echoes.due, echoes.correct + echoes.under_way + echoes.blocked);
+                assert_eq!(echoes.response.count(), echoes.correct + echoes.under_way);
+                assert!(echoes.correct <= truth.messages);
+            });
             // One second of texts, sent or not, including those that are due at its very end.
-            assert_eq!(echoes.due, 200);
-            assert_eq!(echoes.failed, 0);
-            assert_eq!(echoes.due, echoes.correct + echoes.under_way + echoes.blocked);
-            assert_eq!(echoes.response.count(), echoes.correct + echoes.under_way);
-            assert!(echoes.correct <= truth.messages);
+            assert_eq!((plateau.open, echoes.due), (100, 200));
             let (least, _) = echoes.response.extremes().unwrap();
             assert!(least < NOISE, "{length}: {least}");
         }
@@ -287,16 +317,17 @@ fn what_is_said_in_the_room_is_heard_by_all() {
         let sends = Sends::Broadcast { every: Duration::from_millis(50) };
         let holding = run(&HoldOrder { sends: Some(sends), ..twice(order) });
         let (plateau, truth) = (&holding.plateaus[0], oracle.stop());
-        assert_eq!((plateau.open, plateau.lost_in_all(), truth.spread_skipped), (100, 0, 0));
         let received: Vec<u64> = plateau.broadcasts.values().map(|one| one.received).collect();
+        in_each(|| {
+            assert_eq!(plateau.lost_in_all(), 0);
+            assert!(received.iter().all(|received| *received <= 100), "{received:?}");
+            assert!(plateau.broadcasts.values().all(|one| one.first <= one.last));
+            assert_eq!(plateau.late.count(), received.iter().sum::<u64>());
+        });
+        assert_eq!((plateau.open, truth.spread_skipped), (100, 0));
         // The last half second of them may still be on its way at the end.
-        assert!(
-            (18..=28).contains(&received.len()) && received.iter().all(|received| *received <= 100),
-            "{received:?}"
-        );
+        assert!((18..=28).contains(&received.len()), "{received:?}");
         assert!(received[6..18].iter().all(|received| *received == 100), "{received:?}");
-        assert!(plateau.broadcasts.values().all(|one| one.first <= one.last));
-        assert_eq!(plateau.late.count(), received.iter().sum::<u64>());
     });
 }
 

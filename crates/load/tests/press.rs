@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use load::{Arrivals, End, Failure, Halt, Load, Order, Recording, Stop, Target, press};
 use oracle::{Address, Config, Delay, Listen, Oracle};
+use rustix::net::{AddressFamily, SocketType};
 use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 
 fn oracle(config: Config) -> Oracle {
@@ -148,14 +149,17 @@ fn is_delay_measured_as_it_was() -> bool {
 
 #[test]
 fn a_port_without_a_server_is_reported_within_seconds() {
-    let address = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap()
-    };
+    // A socket that is bound and does not listen keeps its port from everybody else.
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    rustix::net::bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+    let address = rustix::net::getsockname(&socket).unwrap().try_into().unwrap();
     let order = order(Target::Tcp(address), "/", BodyRule::Any, closed(10));
     let stop = Stop { total: Some(1_000_000), duration: None };
-    let recording = run(&Order { stop, ..order });
+    // Without the limit for refused connections, it would go on for two time-outs, or for a million requests.
+    let timeout = Duration::from_secs(3_600);
+    let recording = run(&Order { stop, timeout, ..order });
     assert_eq!(recording.end, End::GaveUp(Failure::ConnectRefused));
+    assert!(recording.ended < 30 * 1_000_000_000, "{} ns", recording.ended);
     assert!(recording.total.attempted < 10_000, "a refused connection is not hammered");
 }
 

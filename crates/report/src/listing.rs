@@ -39,6 +39,8 @@ pub struct SubjectRow {
 pub struct RunRow {
     pub id: String,
     pub name: String,
+    /// What it is a repetition of: of a load its request, of a race its sides.
+    pub group: String,
     /// In UTC.
     pub began: String,
     pub is_quick: bool,
@@ -208,6 +210,8 @@ fn run_cells(row: &RunRow) -> Vec<Cell> {
         true => format!("{} trials", count(row.kept)),
         false => format!("{} of {} trials", count(row.kept), count(row.planned)),
     };
+    // An experiment's name says it already.
+    let what = row.group.strip_prefix(&format!("{} of ", row.name));
     let ink = if row.is_finished { Ink::Plain } else { Ink::Doubtful };
     vec![
         Cell::plain(format!("  {}", row.id)),
@@ -215,6 +219,7 @@ fn run_cells(row: &RunRow) -> Vec<Cell> {
         Cell::left(Ink::Dim, row.began.clone()),
         Cell::left(ink, kept),
         Cell::left(Ink::Dim, if row.is_quick { "quick" } else { "" }),
+        Cell::left(Ink::Plain, what.unwrap_or_default()),
     ]
 }
 

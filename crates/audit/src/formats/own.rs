@@ -1,11 +1,12 @@
 //! What `dyno load --json` writes, for one load or for several: an instrument's own results are examined by the same
 //! rules.
 
+use analysis::Gravity;
 use load::PERCENTILES;
 use serde_json::Value;
 
 use super::numbered;
-use crate::row::{Limit, NoLimit, Row, Time};
+use crate::row::{Limit, NoLimit, OwnVerdict, Row, Time};
 use crate::text::{figure_of, text_of};
 
 /// The loads of a document of dyno's, with its version left out; none if it is another document.
@@ -33,6 +34,21 @@ fn reach(value: &Value) -> f64 {
     }
 }
 
+/// The names of so many doubts are taken over.
+const DOUBTS_AT_MOST: usize = 64;
+
+/// What the file says against its load. Notes are no reason for a verdict.
+fn own(verdict: &Value) -> Option<OwnVerdict> {
+    let grave = [Gravity::Invalid, Gravity::Suspect];
+    let of =
+        |value, key| grave.into_iter().find(|gravity| text_of(value, key) == Some(gravity.name()));
+    let gravity = of(verdict, "word")?;
+    let doubts = verdict.get("doubts").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let reasons = doubts.iter().filter(|doubt| of(doubt, "gravity").is_some());
+    let ids = reasons.filter_map(|doubt| text_of(doubt, "id")).map(String::from);
+    Some(OwnVerdict { gravity, doubts: ids.take(DOUBTS_AT_MOST).collect() })
+}
+
 fn row(name: &str, value: &Value) -> Row {
     let at = |pointer: &str| value.pointer(pointer).unwrap_or(&Value::Null);
     let load = at("/order/load");
@@ -45,6 +61,7 @@ fn row(name: &str, value: &Value) -> Row {
         _ => (Limit::Unknown(NoLimit::Connections), String::new()),
     };
     let mut row = Row::new(name, place, limit);
+    row.own = own(at("/verdict"));
     row.connections = connections;
     row.rate_per_s = row.above_zero("throughput_per_s", figure_of(at("/rate"), "throughput_per_s"));
     let response = at("/response");

@@ -20,6 +20,30 @@ fn dyno_s_own_results_are_asked_the_same() {
 }
 
 #[test]
+fn a_load_is_no_better_than_its_own_file_says() {
+    let verdict = |text: &str| {
+        let load = String::from_utf8(fixture("dyno-healthy.json")).unwrap();
+        let load = load.replace("\"order\"", &format!("\"verdict\": {text}, \"order\""));
+        let audit = audit(vec![read("x", load.as_bytes(), NOTHING).unwrap()]);
+        let row = audit.rows().next().unwrap();
+        (row.verdict(), row.findings.clone())
+    };
+    let doubts =
+        r#""doubts": [{"id": "steal", "gravity": "suspect"}, {"id": "late", "gravity": "note"}]"#;
+    for (word, gravity, expected) in [
+        ("suspect", Gravity::Suspect, Verdict::Suspect),
+        ("invalid", Gravity::Invalid, Verdict::Invalid),
+    ] {
+        let own = OwnVerdict { gravity, doubts: vec!["steal".into()] };
+        let found = verdict(&format!("{{\"word\": \"{word}\", {doubts}}}"));
+        assert_eq!(found, (expected, vec![Finding::OwnVerdict(own)]));
+    }
+    for nothing in ["null", "7", "{\"word\": \"valid\", \"doubts\": []}", "{\"word\": \"odd\"}"] {
+        assert_eq!(verdict(nothing), (Verdict::Valid, Vec::new()), "{nothing}");
+    }
+}
+
+#[test]
 fn requests_that_end_after_the_measured_time_break_no_law() {
     let stalled = |max_ns: u64| {
         let load = String::from_utf8(fixture("dyno-healthy.json")).unwrap();

@@ -1,4 +1,4 @@
-//! `dyno audit`: which rows of others' results cannot be true or should not be ranked.
+//! `dyno audit`: which rows of published results cannot be true or should not be ranked.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use report::render::{self, Screen};
 
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Audit results of other load generators and boards
+/// Audit results of load generators and boards
 ///
 /// Reads what wrk, wrk2, oha, hey, k6 and h2load print, oha's and k6's JSON, the data files of TechEmpower, HttpArena and
 /// the-benchmarker, and `dyno load --json`, and says which rows cannot be true or should not be ranked. A format is

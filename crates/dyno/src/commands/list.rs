@@ -102,6 +102,7 @@ fn runs(path: &Path) -> Result<Vec<RunRow>, StoreError> {
     let row = |run: RunSummary| RunRow {
         id: run.id.to_string(),
         name: run.name,
+        group: run.group,
         began: time::utc(run.began_unix_ms),
         is_quick: run.is_quick,
         planned: run.planned as u64,

@@ -38,6 +38,19 @@ fn healthy_results_exit_with_0_and_planted_faults_with_1() {
 }
 
 #[test]
+fn dyno_s_own_verdict_is_carried() {
+    let load = r#"{"schema": "dyno.load/2", "order": {"load": {"kind": "closed", "connections": 1}},
+        "verdict": {"word": "invalid", "doubts": [{"id": "failures", "gravity": "invalid"}]}}"#;
+    piped(load, "")
+        .status(1)
+        .stdout_has("verdict: invalid")
+        .stdout_has("invalid: its own verdict (own_verdict): 1 row")
+        .stdout_has("its own verdict is invalid: failures")
+        .stdout_lacks("other programs");
+    piped(&load.replace("invalid", "valid"), "").status(0).stdout_lacks("own verdict");
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
     audit(&["wrk-healthy.txt", "none.txt"]).status(2).stderr_has("none.txt: No such file");
     audit(&[]).status(2);

@@ -1,7 +1,7 @@
 //! `dyno compare`: a server with a known extra delay is found worse, and the same server is not.
 
 use crate::lab_rig::{Lab, SHORT, patiently};
-use crate::rig::in_one_of_five;
+use crate::rig::{in_each, in_one_of_five};
 use crate::schema::fits;
 
 const ROUNDS: &str = "[trials]\nrepeat = 6\npause = '0s'";
@@ -24,14 +24,16 @@ fn a_known_delay_is_found() {
         let compare = |flags: &[&str]| lab.dyno(&[&["compare"], flags, &BY_P50].concat());
         let ran = compare(&["1:prompt", "1:tardy", "--json"]);
         let json = ran.json();
-        fits("compare", &json);
+        let gate = &json["gate"];
+        in_each(|| {
+            fits("compare", &json);
+            assert_eq!(gate["rows"][0]["figure"], "response_p50_ms");
+        });
         // On a busy machine the rounds are in doubt, and a gate says no more than that.
         let row = &json["rows"][0];
         let is_doubtful = row["a_is_doubtful"] == true || row["b_is_doubtful"] == true;
         let (status, answer) = if is_doubtful { (2, "cannot_tell") } else { (1, "worse") };
-        let gate = &json["gate"];
         assert_eq!((&gate["answer"], &gate["rows"][0]["answer"]), (&answer.into(), &answer.into()));
-        assert_eq!(gate["rows"][0]["figure"], "response_p50_ms");
         ran.status(status);
         let ran = compare(&["--run", "1", "prompt", "tardy"]).status(status);
         ran.stdout_has("worse")

@@ -69,7 +69,11 @@ fn a_kept_load_is_a_run_with_the_figures_and_the_verdict_that_were_printed() {
         rig.dyno(&report).status(0).stdout_has("GET http://127.0.0.1:");
     }
     let compared = rig.dyno(&["compare", "1", "2", "--store", &store]);
-    compared.status(2).stdout_has("No row of A has a measured partner in B");
+    let side =
+        format!("only in A: {}, load at", rig.url("/").replace("http://", "").replace('/', ""));
+    let compared = compared.status(2).stdout_has("No row of A has a measured partner in B");
+    let compared = compared.stdout_has("1 row that A measured is not in B").stdout_has(&side);
+    let _ = compared.stdout_has("`--repeat` of `dyno load` sets their number");
 }
 
 #[test]
@@ -95,14 +99,51 @@ fn kept_loads_are_compared_only_if_they_were_ordered_alike() {
         .stdout_has("The two loads are not alike: see \"What must be known\"")
         .stdout_has("the loads differ in duration: A had 500ms, B 700ms")
         .stdout_has("the loads differ in timeout: A had 5s, B 100ms")
-        .stdout_has("the loads differ in method: A had GET, B HEAD");
+        .stdout_has("the loads differ in method: A had GET, B HEAD")
+        .stdout_has("not judged")
+        .stdout_lacks("worse in")
+        .stdout_lacks("more rounds");
     let json = compare("1", "2", &["--json"]).status(2).json();
     assert_eq!(json["gate"]["answer"], "cannot_tell", "{json}");
+    assert_eq!((json["worse"].as_u64(), json["better"].as_u64()), (Some(0), Some(0)));
+    assert_eq!(json["gate"]["rows"][0]["why"], "unlike_loads", "{json:#}");
+    let first = &json["rows"][0]["figures"][0];
+    assert!(first["finding"] == "unlike_loads" && first["p"].is_null(), "{first:#}");
     let ran = compare("1", "3", &[]);
     ran.stdout_lacks("the loads differ").stdout_lacks("not alike").stdout_has("B / A");
     let json = compare("1", "3", &["--json"]).json();
     let throughput = &json["rows"][0]["figures"][0];
     assert!(throughput["ratio"].is_f64() && throughput["ratio_low"].is_f64(), "{json:#}");
+}
+
+#[test]
+fn differences_of_loads_are_in_the_words_of_their_flags() {
+    let folder = Folder::new("flags");
+    let (store, file) = (folder.file("s.sqlite"), folder.file("requests"));
+    let rig = Rig::new();
+    let keep = |url: &str, flags: &[&str]| {
+        let all = ["load", url, "--keep", "--store", &store, "-c", "1", "-n", "20"];
+        let _ = rig.dyno(&[&all[..], flags].concat()).stderr_has("kept as run ");
+    };
+    keep("{url}/hello", &[]);
+    let long = "x".repeat(70);
+    keep("{url}/hello", &["--expect-body", &long, "--body", "sent", "--header", "X-One: 1"]);
+    fs::write(&file, "{\"path\": \"/hello\"}\n{\"path\": \"/user/1\"}\n").unwrap();
+    keep("{url}", &["--requests", &file]);
+    keep("{url}", &["--requests", &file, "--order", "shuffled"]);
+    let compare = |a: &str, b: &str| rig.dyno(&["compare", a, b, "--store", &store]).status(2);
+    compare("1", "2")
+        .stdout_has("expected body (--expect-body): A had nothing, B")
+        .stdout_has(&format!("\n{}…\n", "x".repeat(60)))
+        .stdout_has("body (--body): A had nothing, B sent")
+        .stdout_has("header fields (--header): A had nothing, B \"X-One\" = \"1\"");
+    compare("3", "4").stdout_has("order of the requests (--order): A had in order, B shuffled");
+    let _ =
+        rig.dyno(&["list", "--store", &store]).stdout_has(&format!("GET {}", rig.url("/hello")));
+    let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-n", "900000000"];
+    let _ = Rig::new().dyno_interrupted(&load).status(130);
+    compare("1", "5")
+        .stdout_has("the loads differ in how they ended: A had whole loads, B an interrupted load");
 }
 
 #[test]

@@ -83,8 +83,12 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
         .stdout_has("dyno's oracle")
         .stdout_has("1-race.html");
     assert!(ran.has_sentence("as many requests as quick"), "{ran}");
+    let sentences = ran.sentences();
     let of_slow = ["slow answers ", "slow (in doubt) answers "];
-    assert!(of_slow.iter().any(|words| ran.has_sentence(words)), "{ran}");
+    let of_slow = of_slow.iter().find_map(|words| sentences.split_once(words));
+    let ratio = of_slow.and_then(|(_, rest)| rest.split_once('×')).expect("a ratio").0;
+    let ratio: f64 = ratio.trim_start_matches(['≤', '≥']).parse().expect("a number");
+    assert!(ratio < 1.0, "{ran}");
     assert_eq!(place.names("here"), [""; 0], "nothing is left in the current folder");
     assert_eq!(place.names("state/dyno"), ["reports", "run.lock", "runs.sqlite"]);
     assert_eq!(

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use oracle::{Config, Oracle};
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
-pub(crate) use crate::again::in_one_of_five;
+pub(crate) use crate::again::{in_each, in_one_of_five};
 use crate::lab_rig::until;
 
 /// No run of the tests takes longer.
@@ -100,6 +100,8 @@ impl Rig {
             let send = |signal| kill_process(pid, signal).expect("no thread has waited for it");
             self.await_requests(100);
             send(Signal::STOP);
+            // On a busy machine, threads go on for a while until the one that takes the signal has a CPU.
+            waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).expect("it stops, and is our child");
             thread::sleep(pause);
             let before = self.requests();
             send(Signal::CONT);
@@ -262,7 +264,12 @@ impl Ran {
 
     /// A sentence of standard output, wherever it was wrapped.
     pub(crate) fn has_sentence(&self, text: &str) -> bool {
-        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(text)
+        self.sentences().contains(text)
+    }
+
+    /// Standard output in one line.
+    pub(crate) fn sentences(&self) -> String {
+        self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[track_caller]

@@ -9,7 +9,7 @@ use hdrhistogram::serialization::Deserializer;
 use oracle::{Config, Fault};
 use serde_json::Value;
 
-use crate::rig::{Rig, in_one_of_five};
+use crate::rig::{Rig, in_each, in_one_of_five};
 
 fn number(json: &Value, path: &str) -> f64 {
     json.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path}: {json}"))
@@ -199,23 +199,22 @@ fn one_request_and_low_rates_are_divided_by_the_time_that_was_ordered() {
         let rig = Rig::new();
         let load = |flags: &[&str]| {
             let json = rig.dyno(&[&["load", "{url}/hello"], flags, &EXPECTED].concat()).json();
-            check(&format!("{flags:?}"), &json);
+            in_each(|| check(&format!("{flags:?}"), &json));
             json
         };
         let one = load(&["-n", "1", "-r", "2"]);
-        assert_eq!(
-            (number(&one, "/rate/offered_per_s"), number(&one, "/rate/throughput_per_s")),
-            (2.0, 2.0)
-        );
         let slow = load(&["-r", "2", "-d", "2s"]);
-        assert_eq!(
-            (number(&slow, "/measured_s"), number(&slow, "/rate/offered_per_s")),
-            (2.0, 2.0)
-        );
-        assert_eq!(number(&slow, "/rate/throughput_per_s"), 2.0);
         let half = load(&["-r", "0.5", "-d", "3s"]);
-        assert_eq!(count(&half, "/books/due"), 2);
         load(&["-n", "1", "-c", "1"]);
+        in_each(|| {
+            assert_eq!(number(&one, "/rate/offered_per_s"), 2.0);
+            let ordered = (number(&slow, "/measured_s"), number(&slow, "/rate/offered_per_s"));
+            assert_eq!(ordered, (2.0, 2.0));
+            assert_eq!(count(&half, "/books/due"), 2);
+        });
+        // An answer that comes after the end does not count.
+        assert_eq!(number(&one, "/rate/throughput_per_s"), 2.0);
+        assert_eq!(number(&slow, "/rate/throughput_per_s"), 2.0);
     });
 }
 
@@ -260,7 +259,8 @@ fn stopped(flags: [&str; 2]) -> Result<(), String> {
     let doubts = json["verdict"]["doubts"].as_array().unwrap();
     assert!(doubts.iter().any(|doubt| doubt["id"] == "instrument_stood_still"), "{doubts:#?}");
     let longest = number(&json, "/generator/lanes/0/stood_still_longest_s");
-    assert!(0.6 < longest, "{longest}");
+    // All of its threads stood still for 1.2 s. A little of that may have been intended sleep.
+    assert!(1.0 < longest, "{longest}");
     let classes = json["books"]["by_class"].as_object().unwrap();
     let sum = |is_own: bool| -> u64 {
         let of = classes.iter().filter(|(class, _)| class.starts_with("own.") == is_own);

@@ -1,10 +1,9 @@
 //! `dyno view` shows a store to a browser on this machine, and to no other program.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use rustix::process::{Signal, kill_process};
@@ -227,26 +226,41 @@ fn a_foreign_name_another_method_and_another_site_are_refused() {
     view.ask(&no_cors).status(403);
 }
 
+/// Whether this client has been sent nothing, and is still connected.
+fn waits(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    let peeked = stream.peek(&mut [0]);
+    stream.set_nonblocking(false).unwrap();
+    peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+}
+
+/// The server gives a client 5 s; on a busy machine the other one may be answered later than that, but not each time.
 #[test]
 fn a_slow_client_keeps_no_other_waiting() {
     let shelf = Shelf::new("slow").run("two", 8, Some(RunEnd::Done));
-    let (view, begun) = (shelf.view(), Instant::now());
-    let slow: Vec<TcpStream> = (0..20)
-        .map(|_| {
-            let mut stream = TcpStream::connect(&view.address).unwrap();
-            stream.write_all(b"GET / HTTP/1.1\r\nHo").unwrap();
-            stream
+    let view = shelf.view();
+    let served_beside = || {
+        let slow: Vec<TcpStream> = (0..20)
+            .map(|_| {
+                let mut stream = TcpStream::connect(&view.address).unwrap();
+                stream.write_all(b"GET / HTTP/1.1\r\nHo").unwrap();
+                stream
+            })
+            .collect();
+        view.get("/run/1").status(200);
+        if !slow.iter().all(waits) {
+            return false;
+        }
+        slow.into_iter().all(|mut stream| {
+            let mut answer = String::new();
+            let rest = format!("st: {}\r\n\r\n", view.address);
+            let sent = stream.write_all(rest.as_bytes());
+            sent.is_ok()
+                && stream.read_to_string(&mut answer).is_ok()
+                && answer.starts_with("HTTP/1.1 200")
         })
-        .collect();
-    view.get("/run/1").status(200);
-    for mut stream in slow {
-        stream.write_all(format!("st: {}\r\n\r\n", view.address).as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        // A request may take 5 s, and those of a busy machine may take longer.
-        let is_late = Duration::from_secs(5) <= begun.elapsed();
-        assert!(answer.starts_with("HTTP/1.1 200") || is_late, "it was waited for: {answer}");
-    }
+    };
+    assert!((0..5).any(|_| served_beside()), "it was waited for");
 }
 
 #[test]

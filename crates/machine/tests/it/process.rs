@@ -1,6 +1,7 @@
 //! Processes are started as specified, and nothing of them is left.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -282,7 +283,12 @@ fn the_next_start_leaves_alone_what_is_not_orphaned() {
     let (unmarked, mut marked) = (sleeper("dyno-1-2"), sleeper("dyno-1-2-3"));
     // By this sweep, or by that of another dyno which starts just then.
     let _ = sweep();
-    marked.0.wait().unwrap();
+    let mut end = None;
+    eventually("the end of what is orphaned", || {
+        end = marked.0.try_wait().unwrap();
+        end.is_some()
+    });
+    assert_eq!(end.and_then(|status| status.signal()), Some(9), "it was ended: {end:?}");
     assert!(lives(unmarked.0.id()) && lives(warden) && lives(caller.0.id()));
     drop(caller);
     assert!(line.is_silent_within(PATIENCE));

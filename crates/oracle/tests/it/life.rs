@@ -3,6 +3,8 @@
 use std::io::{Read, Write};
 use std::net::{Ipv6Addr, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use oracle::{Config, Delay, Listen, Oracle, Stall, StartError};
@@ -32,14 +34,23 @@ fn the_books_balance() {
 
 #[test]
 fn stopping_takes_no_time_and_closes_everything() {
-    let oracle = start(Config { threads: 3, ..Config::default() });
+    let delay = Some(Delay::Constant(Duration::from_secs(3_600)));
+    let oracle = start(Config { threads: 3, delay, ..Config::default() });
     let mut held: Vec<TcpStream> = (0..50).map(|_| connect(&oracle)).collect();
-    held[0].write_all(b"GET /poll/1 HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
-    let Listen::Tcp(address) = oracle.address().clone() else { panic!("TCP was asked") };
+    for stream in &mut held[1..] {
+        stream.write_all(b"GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    }
     let begun = Instant::now();
-    let _ = oracle.stop();
-    // A server that waited for its connections would wait for ever.
-    assert!(begun.elapsed() < PATIENCE);
+    while oracle.truth().requests < 49 {
+        assert!(begun.elapsed() < PATIENCE, "{}", oracle.truth());
+        thread::yield_now();
+    }
+    let Listen::Tcp(address) = oracle.address().clone() else { panic!("TCP was asked") };
+    let (sender, stopped) = mpsc::channel();
+    thread::spawn(move || drop(sender.send(oracle.stop())));
+    // One that waited for the answers would take an hour, and one that waited for the connections would never end.
+    let truth = stopped.recv_timeout(PATIENCE).expect("it waits for nothing");
+    assert_eq!((truth.requests, truth.answers), (49, 0));
     assert!(TcpStream::connect(address).is_err());
     for mut stream in held {
         // The end, or a reset; but not silence.

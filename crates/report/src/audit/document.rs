@@ -17,7 +17,7 @@ const NAMED: usize = 3;
 
 pub fn document(audit: &Audit) -> Document {
     Document {
-        label: "results of other programs".into(),
+        label: "results".into(),
         title: format!("Audit of {}", counted(audit.sources.len() as u64, "file", "files")),
         answer: vec![sentence(audit)],
         verdict: audit.verdict(),

@@ -22,7 +22,7 @@ const HEALTHY: (&str, &[u8]) =
 fn an_audit_in_a_terminal() {
     let found = of(&[FALSE, HEALTHY]);
     expect![[r#"
-        results of other programs
+        results
         Audit of 2 files
         An audit sees only what a file carries: a row that raises no doubt need not be true.
         verdict: invalid; rows: 2 valid · 2 suspect · 3 invalid

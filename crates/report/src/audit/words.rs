@@ -6,6 +6,7 @@ use units::{count, digits, percent, rate, time, trimmed};
 /// A rule in a few words.
 pub(super) fn title(rule: Rule) -> &'static str {
     match rule {
+        Rule::OwnVerdict => "its own verdict",
         Rule::MeanAboveP99 => "the mean reaches the p99",
         Rule::Little => "the mean is too long for so few connections (Little's law)",
         Rule::MeanImpossible => "no times with these percentiles have this mean",
@@ -22,6 +23,9 @@ pub(super) fn title(rule: Rule) -> &'static str {
 /// Why it matters.
 pub(super) fn because(rule: Rule) -> &'static str {
     match rule {
+        Rule::OwnVerdict => {
+            "The program that measured the row doubts it, and knew more than its file carries."
+        }
         Rule::MeanAboveP99 => {
             "A few requests were so slow that they raised the mean above the p99, or the p99 is an average under another name."
         }
@@ -54,6 +58,7 @@ pub(super) fn because(rule: Rule) -> &'static str {
 /// What to do about it.
 pub(super) fn what_to_do(rule: Rule) -> &'static str {
     match rule {
+        Rule::OwnVerdict => "the file has the way out of each doubt (`what_to_do`); measure again",
         Rule::MeanAboveP99 => {
             "look which column of the load generator was copied; do not rank by this p99"
         }
@@ -80,6 +85,11 @@ pub(super) fn what_to_do(rule: Rule) -> &'static str {
 /// A finding in a sentence, with its figures.
 pub(super) fn says(finding: &Finding) -> String {
     match *finding {
+        Finding::OwnVerdict(ref own) => {
+            let doubts: String = own.doubts.iter().map(|id| format!(", {id}")).collect();
+            let doubts = doubts.replacen(", ", ": ", 1);
+            format!("its own verdict is {}{doubts}", own.gravity.name())
+        }
         Finding::MeanAboveP99 { mean, p99, has_unit } if mean == p99 => {
             format!("p99 and mean are both {}", shown(p99, has_unit))
         }

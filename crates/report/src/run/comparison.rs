@@ -6,7 +6,7 @@ mod document;
 pub(crate) mod json;
 mod loads;
 
-use analysis::{Change, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
+use analysis::{Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
 use lab::record::RunRecord;
 use machine::facts::{Difference, differences};
 
@@ -77,13 +77,13 @@ impl<'t> Compared<'t> {
         let is_of_files = a.stated.is_some() && b.stated.is_some();
         let unlike = differences(&a.run.facts, &b.run.facts);
         is_of_files && unlike.iter().any(|it| it.name != lab::record::REQUEST)
-            || !self.kept_loads().is_none_or(|[a, b]| loads::differences(a, b).is_empty())
+            || self.kept_loads().is_some_and(|both| !loads::differences(both).is_empty())
     }
 
     /// Both runs, if each is of `dyno load`.
-    fn kept_loads(&self) -> Option<[&RunRecord; 2]> {
+    fn kept_loads(&self) -> Option<[&'t Findings<'t>; 2]> {
         let are_loads = self.sides.iter().all(|side| side.findings.is_load());
-        are_loads.then(|| self.sides.each_ref().map(|side| side.findings.run))
+        are_loads.then(|| self.sides.each_ref().map(|side| side.findings))
     }
 
     /// Whether the sides are of `dyno load`, as files or kept.
@@ -121,8 +121,13 @@ impl<'t> Compared<'t> {
         json::of(self)
     }
 
+    /// What a comparison of a figure shows; nothing where the loads are not alike.
+    fn finding(&self, made: &Comparison) -> Option<Change> {
+        (!self.is_unlike()).then(|| made.finding())
+    }
+
     fn count(&self, finding: Change) -> usize {
-        self.versus.made().filter(|made| made.finding() == finding).count()
+        self.versus.made().filter(|made| self.finding(made) == Some(finding)).count()
     }
 
     /// What a reader must know about the data: one sentence each.
@@ -144,7 +149,10 @@ impl<'t> Compared<'t> {
             let findings = self.sides[n].findings;
             notes.extend(self.versus.alone[n].iter().map(|(workload, row)| {
                 let place = findings.place(row.point);
-                format!("only in {name}: {}, {workload} at {place}", row.subject)
+                // Subjects of an experiment may have one title.
+                let is_url = findings.is_load() || findings.race_command().is_some();
+                let title = if is_url { findings.title(&row.subject) } else { &row.subject };
+                format!("only in {name}: {title}, {workload} at {place}")
             }));
         }
         notes
@@ -174,7 +182,7 @@ impl<'t> Compared<'t> {
             }
         }
         notes.extend(match self.kept_loads() {
-            Some([a, b]) => loads::differences(a, b),
+            Some(both) => loads::differences(both),
             None => changed_files(a, b),
         });
         notes.extend(facts(a, b));
@@ -207,8 +215,7 @@ fn changed_files(a: &RunRecord, b: &RunRecord) -> Vec<String> {
 /// Facts of the machine that differ.
 fn facts(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let differences = differences(&a.facts, &b.facts).into_iter();
-    let says =
-        |it: Difference<'_>| format!("{}: A had {}, B {}", it.name, it.values[0], it.values[1]);
+    let says = |it: Difference<'_>| format!("{}: {}", it.name, loads::values(it.values));
     differences.map(says).collect()
 }
 

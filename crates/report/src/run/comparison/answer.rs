@@ -4,9 +4,10 @@ use analysis::{Gate, GateAnswer, Gated, Unsure};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
-use units::count;
+use units::{count, counted};
 
 use super::document::{because, bracket};
+use super::json::UNLIKE;
 use super::{Compared, conformance};
 
 /// The answer first, then its reasons: one sentence each.
@@ -26,14 +27,15 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
     if compared.is_unlike() {
         says.push("The two loads are not alike: see \"What must be known\".".into());
     }
-    let within = gated.iter().filter(|gated| gated.verdict() == GateAnswer::Within).count();
+    let judged = if compared.is_unlike() { &[][..] } else { &gated[..] };
+    let within = judged.iter().filter(|gated| gated.verdict() == GateAnswer::Within).count();
     if 0 < within {
         let rows = format!("{} of {} rows", count(within as u64), count(gated.len() as u64));
         says.push(format!("Within {tolerance}: {rows}, by {}.", figures(&gated)));
     }
     let order = [GateAnswer::Worse, GateAnswer::CannotTell].into_iter();
     let others =
-        order.flat_map(|answer| gated.iter().filter(move |gated| gated.verdict() == answer));
+        order.flat_map(|answer| judged.iter().filter(move |gated| gated.verdict() == answer));
     says.extend(others.map(|gated| one(compared, gated)));
     says.extend(conformance::answers(compared));
     if gated.is_empty() {
@@ -41,10 +43,8 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
     }
     let alone = compared.versus.alone[0].iter().filter(|(_, row)| 0 < row.measured()).count();
     if 0 < alone {
-        says.push(format!(
-            "Cannot tell: {} rows that A measured are not in B.",
-            count(alone as u64)
-        ));
+        let rows = counted(alone as u64, "row that A measured is", "rows that A measured are");
+        says.push(format!("Cannot tell: {rows} not in B."));
     }
     says
 }
@@ -139,7 +139,7 @@ struct GatedJson<'t> {
     figure: &'static str,
     /// within, worse or cannot_tell
     answer: &'static str,
-    /// why it cannot be decided: too_wide, in_doubt, few_samples or as in `finding`; null if it is
+    /// why it cannot be decided: unlike_loads, too_wide, in_doubt, few_samples or as in `finding`; null if it is
     why: Option<&'static str>,
 }
 
@@ -162,6 +162,7 @@ fn why(unsure: Unsure) -> &'static str {
 
 pub(super) fn json<'t>(compared: &Compared<'t>) -> GateJson<'t> {
     let Gate { tolerance, .. } = compared.gate;
+    let is_unlike = compared.is_unlike();
     let row = |gated: &Gated<'_, 't>| GatedJson {
         workload: gated.pair.workload,
         point: gated.pair.a.point.value(),
@@ -169,8 +170,8 @@ pub(super) fn json<'t>(compared: &Compared<'t>) -> GateJson<'t> {
         a_subject: &gated.pair.a.subject,
         b_subject: &gated.pair.b.subject,
         figure: Figure::name(gated.figure),
-        answer: name(gated.verdict()),
-        why: gated.answer.err().map(why),
+        answer: name(if is_unlike { GateAnswer::CannotTell } else { gated.verdict() }),
+        why: if is_unlike { Some(UNLIKE) } else { gated.answer.err().map(why) },
     };
     GateJson {
         answer: name(compared.answer()),

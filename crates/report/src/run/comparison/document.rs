@@ -1,7 +1,7 @@
 //! A comparison as a document: the two sides, a table for each workload and load level, the answer, and what a reader
 //! must know before believing it.
 
-use analysis::{Change, Comparison, Gate, Pair, Row, Why};
+use analysis::{Change, Comparison, Pair, Row, Why};
 use lab::figure::Figure;
 
 use super::{Compared, Side, answer, conformance};
@@ -112,8 +112,11 @@ fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> Vec<Ratio> {
         ratio: made.ratio,
         interval: made.interval,
         says: bracket(&made),
-        is_found: matches!(made.finding(), Change::Worse | Change::Better | Change::Differs),
-        is_worse: made.finding() == Change::Worse,
+        is_found: matches!(
+            compared.finding(&made),
+            Some(Change::Worse | Change::Better | Change::Differs)
+        ),
+        is_worse: compared.finding(&made) == Some(Change::Worse),
     };
     let made =
         |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
@@ -146,7 +149,7 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
             value(pair.a, figure, &made, 0),
             value(pair.b, figure, &made, 1),
             ratio(pair, figure, &made),
-            finding(&made, compared.gate),
+            finding(compared, &made),
         ]);
         document::Row { cells, ..document::Row::default() }
     };
@@ -183,8 +186,14 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
         true => "loads of a server that was not restarted",
         false => "measured rounds, each a fresh process",
     };
+    let found = match compared.is_unlike() {
+        true => "",
+        false => {
+            "; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
+        }
+    };
     vec![format!(
-        "A, B: geometric means over the {rounds}; B / A: their ratio, with {interval}; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
+        "A, B: geometric means over the {rounds}; B / A: their ratio, with {interval}{found}"
     )]
 }
 
@@ -218,12 +227,16 @@ pub(in crate::run) fn bracket(made: &Comparison) -> String {
     format!("{bound}{}×{}", ratio.value, ratio.between())
 }
 
-fn finding(made: &Made, gate: Gate) -> Cell {
+fn finding(compared: &Compared<'_>, made: &Made) -> Cell {
+    let gate = compared.gate;
     let comparison = match made {
         Err(why) => return Cell::text(format!("not compared: {}", because(*why))).toned(Tone::Dim),
         Ok(comparison) => comparison,
     };
-    let (text, tone) = match comparison.finding() {
+    let Some(found) = compared.finding(comparison) else {
+        return Cell::text("not judged").toned(Tone::Dim);
+    };
+    let (text, tone) = match found {
         Change::Worse => ("worse".into(), Tone::Bad),
         Change::Better => ("better".into(), Tone::Good),
         Change::Differs => ("different".into(), Tone::Strong),
@@ -262,14 +275,32 @@ fn findings(compared: &Compared<'_>) -> String {
     let all = compared.versus.made().count();
     let [worse, better, differs] =
         [Change::Worse, Change::Better, Change::Differs].map(|finding| compared.count(finding));
+    if 0 < all && compared.is_unlike() {
+        return "Loads that are not alike have their figures side by side, and none is judged."
+            .into();
+    }
+    if all == 0 && compared.is_single() && compared.is_unlike() {
+        return "Each ratio stands without an interval, and is not judged.".into();
+    }
     if all == 0 && compared.is_single() {
         return "Single loads have no repetitions: each ratio stands without an interval, and shows no difference; \
                 `dyno load --repeat 5` on both sides makes intervals."
             .into();
     }
     if all == 0 {
-        return "Nothing could be compared: it takes two measured rounds of each side, of the same workload at the same \
-                load; `[trials] repeat` in the experiment sets the rounds.".into();
+        let (what, flag) = match compared.is_of_loads() {
+            true => (
+                "loads of each side, with as many connections or the same rate",
+                "`--repeat` of `dyno load`",
+            ),
+            false => (
+                "rounds of each side, of the same workload at the same load",
+                "`[trials] repeat` in an experiment, or `--rounds` of `dyno race`,",
+            ),
+        };
+        return format!(
+            "Nothing could be compared: it takes two measured {what}; {flag} sets their number."
+        );
     }
     let rest = all - worse - better - differs;
     format!(
@@ -279,6 +310,9 @@ fn findings(compared: &Compared<'_>) -> String {
 
 /// What more rounds would achieve: for each figure that shows no difference, for the pair that needs the most rounds.
 fn more(compared: &Compared<'_>) -> Option<String> {
+    if compared.is_unlike() {
+        return None;
+    }
     let needs = |figure: Figure| {
         let unsettled = compared.versus.made().filter(|made| {
             made.figure == figure && matches!(made.finding(), Change::NotShown | Change::ByChance)

@@ -9,6 +9,8 @@ use super::{Compared, Side, answer, conformance};
 use crate::json::{json_type, written};
 
 const SCHEMA: &str = "dyno.compare/2";
+/// In place of a finding: the loads are not alike, so that no figure is judged.
+pub(super) const UNLIKE: &str = "unlike_loads";
 
 /// Two runs, or two subjects, compared. compare.md explains how.
 #[derive(Serialize, JsonSchema)]
@@ -87,8 +89,8 @@ struct FigureJson {
     figure: &'static str,
     /// its unit
     unit: &'static str,
-    /// better, worse, differs, perhaps_chance, no_difference_shown; or not_compared_ and why: missing, one_round, zero,
-    /// kept_up, bounds
+    /// better, worse, differs, perhaps_chance, no_difference_shown; unlike_loads, of which none is judged; or not_compared_
+    /// and why: missing, one_round, zero, kept_up, bounds
     finding: &'static str,
     /// A's geometric mean over its rounds
     a_mean: Option<f64>,
@@ -132,10 +134,22 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
         comparisons: compared.versus.made().count(),
         worse: compared.count(Change::Worse),
         better: compared.count(Change::Better),
-        rows: compared.versus.pairs.iter().map(RowJson::from).collect(),
+        rows: rows(compared),
         conformance: conformance::json(&checks),
         notes: compared.notes(),
     })
+}
+
+/// Figures of loads that are not alike stand without a judgement.
+fn rows<'t>(compared: &'t Compared<'_>) -> Vec<RowJson<'t>> {
+    let mut rows: Vec<RowJson<'t>> = compared.versus.pairs.iter().map(RowJson::from).collect();
+    let figures = rows.iter_mut().flat_map(|row| &mut row.figures);
+    for figure in figures.filter(|figure| compared.is_unlike() && figure.p.is_some()) {
+        figure.finding = UNLIKE;
+        (figure.p, figure.p_adjusted) = (None, None);
+        (figure.smallest_shown_percent, figure.more_rounds_for_5_percent) = (None, None);
+    }
+    rows
 }
 
 fn figure(pair: &Pair<'_>, figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {
