@@ -30,6 +30,8 @@ pub enum Failure {
     SendReset,
     /// The peer did not take the request within the time-out.
     SendTimeout,
+    /// The server's window took no more of the request's body within the time-out (HTTP/2).
+    SendWindow,
     /// Reset while waiting for the answer, or within its head.
     RecvReset,
     /// Not one byte of the answer within the time-out.
@@ -52,7 +54,7 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 51] = {
+    pub const ALL: [Failure; 52] = {
         use Failure::{Content, Tls, Wire};
         [
             Failure::ConnectRefused,
@@ -69,6 +71,7 @@ impl Failure {
             Tls(TlsFault::Cut),
             Failure::SendReset,
             Failure::SendTimeout,
+            Failure::SendWindow,
             Failure::RecvReset,
             Failure::FirstByteTimeout,
             Failure::Deadline,
@@ -122,6 +125,7 @@ impl Failure {
             Failure::NoFiles => "connect.no_fds",
             Failure::SendReset => "send.reset",
             Failure::SendTimeout => "send.timeout",
+            Failure::SendWindow => "send.window",
             Failure::RecvReset => "recv.reset",
             Failure::FirstByteTimeout => "recv.first_byte_timeout",
             Failure::Deadline => "recv.deadline",
@@ -160,6 +164,9 @@ impl Failure {
             Failure::NoFiles => "ours: the limit of open files is reached; raise it with ulimit -n",
             Failure::SendReset => "reset while the request was written",
             Failure::SendTimeout => "the request was not taken within the time-out",
+            Failure::SendWindow => {
+                "the server's window did not let the request's body through in time"
+            }
             Failure::RecvReset => "reset while waiting for the answer",
             Failure::FirstByteTimeout => "no byte of the answer within the time-out",
             Failure::Deadline => "the answer began and did not end within the time-out",
@@ -242,6 +249,7 @@ impl Failure {
             Failure::ConnectTimeout
                 | Failure::Tls(TlsFault::Timeout)
                 | Failure::SendTimeout
+                | Failure::SendWindow
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
                 | Failure::Late

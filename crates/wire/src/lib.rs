@@ -156,6 +156,10 @@ pub enum News<Fault> {
     Stalled(ExchangeId),
     /// The request's body goes on.
     Flowing(ExchangeId),
+    /// The peer has sent all that we allow for now, and waits for us.
+    Starved,
+    /// More came of what it waited with.
+    Fed,
     /// The peer takes no more exchanges on this connection; those under way end in peace.
     Draining,
 }

@@ -97,15 +97,41 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 News::Ready => self.handle_ready(conn, at),
                 News::Room => self.use_room(conn, at),
                 News::Draining => self.drain(conn, at),
-                News::Stalled(_) | News::Flowing(_) => {}
+                News::Stalled(id) => {
+                    if let Some(exchange) = self.slab.get_mut(id) {
+                        exchange.waits_since = at;
+                    }
+                }
+                News::Flowing(id) => self.end_wait(id, at),
+                News::Starved => self.slots[conn as usize].starved_since = Some(at),
+                News::Fed => self.end_starving(conn, at),
             }
         }
         self.news.clear();
     }
 
+    /// The body of a request has waited for a window of the server's.
+    pub(super) fn end_wait(&mut self, id: ExchangeId, at: Nanos) {
+        let Some(exchange) = self.slab.get_mut(id).filter(|it| it.waits_since != UNSENT) else {
+            return;
+        };
+        let since = std::mem::replace(&mut exchange.waits_since, UNSENT);
+        self.recorder.http2().peer_window.add(at.saturating_sub(since));
+    }
+
+    /// The server has waited for a window of ours.
+    pub(super) fn end_starving(&mut self, conn: Conn, at: Nanos) {
+        if let Some(since) = self.slots[conn as usize].starved_since.take() {
+            self.recorder.http2().own_window.add(at.saturating_sub(since));
+        }
+    }
+
     fn handle_ready(&mut self, conn: Conn, at: Nanos) {
         self.connecting -= 1;
         let slot = &mut self.slots[conn as usize];
+        if S::SHARED {
+            self.recorder.ready(at - slot.room_since);
+        }
         slot.state = State::Ready;
         slot.room_since = at;
         slot.is_full = false;
@@ -136,6 +162,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         at: Nanos,
         bytes: &[u8],
     ) {
+        self.end_wait(id, at);
         let Some(exchange) = self.slab.get(id) else { return };
         self.recorder.answered(exchange, answer.status, answer.octets);
         let is_overdue = exchange.intended.saturating_add(self.rules.timeout) <= at;
@@ -146,7 +173,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.in_flight -= 1;
         self.lost_in_a_row = 0;
         self.recorder.window().notes.announced_closes +=
-            u64::from(!answer.reusable && self.rules.keep_alive);
+            u64::from(!answer.reusable && self.rules.keep_alive && !S::SHARED);
         let failure = overdue.or(wrong);
         match failure {
             None => {
@@ -165,6 +192,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// The server has not looked at the request: it goes out again, and its intended start is kept.
     fn handle_refusal(&mut self, conn: Conn, id: ExchangeId, at: Nanos, bytes: &[u8]) {
+        self.end_wait(id, at);
         let Some(exchange) = self.slab.get_mut(id) else { return };
         self.in_flight -= 1;
         exchange.tries += 1;

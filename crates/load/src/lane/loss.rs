@@ -62,6 +62,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.end_handshake(conn);
             self.recorder.window().connections.failed += u64::from(was_connecting);
         }
+        self.end_starving(conn, at);
         let slot = &mut self.slots[conn as usize];
         slot.state = State::Leaving;
         let bound = std::mem::take(&mut slot.bound);
@@ -318,6 +319,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let is_unwritten = self.slots[conn as usize].is_choked;
         let theirs = match has_begun {
             _ if is_unwritten => Failure::SendTimeout,
+            _ if self.slab[id].waits_since != UNSENT => Failure::SendWindow,
             true => Failure::Deadline,
             false => Failure::FirstByteTimeout,
         };

@@ -161,19 +161,10 @@ impl IndexMut<ExchangeId> for Slab {
 mod tests {
     use wire::Values;
 
-    use super::super::slot::UNSENT;
     use super::*;
 
     fn exchange(intended: u64) -> Exchange {
-        Exchange {
-            intended,
-            due: intended,
-            ready: intended,
-            sent: UNSENT,
-            first_byte: UNSENT,
-            values: Values::default(),
-            tries: 0,
-        }
+        Exchange::new(intended, intended, Values::default())
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod window;
 
 use crate::{ExchangeId, News};
 
-pub use facts::{Counts, Facts};
+pub use facts::{Counts, Facts, Ledger, SETTINGS_MAX};
 pub use fault::{ErrorCode, FrameFault, H2Fault};
 pub use frames::Kind as FrameKind;
 pub use heads::HeadCounts;
@@ -56,6 +56,8 @@ pub struct H2<'a> {
     peer: Settings,
     is_ready: bool,
     is_draining: bool,
+    /// The server has announced the end of the connection.
+    is_leaving: bool,
     /// No stream beyond this one is answered.
     last_taken: u32,
     /// The code of the server's GOAWAY, if it is an error.
@@ -77,25 +79,30 @@ pub struct H2<'a> {
     turn: usize,
     /// Frames since the last whole answer that demanded an answer of ours.
     demands: u32,
-    counts: facts::Counts,
+    /// Streams that we ended, because they were given up or broken.
+    resets_sent: u32,
+    /// The server used up a window of ours, and has sent no DATA since.
+    is_starved: bool,
+    ledger: Ledger,
 }
 
 impl<'a> H2<'a> {
-    /// A connection on which nothing has been sent.
+    /// A connection on which nothing has been sent. It writes what it sees of the server into the ledger.
     #[must_use]
-    pub fn new(order: &'a H2Order) -> H2<'a> {
+    pub fn new(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
         H2 {
             order,
             peer: Settings::default(),
             is_ready: false,
             is_draining: false,
+            is_leaving: false,
             last_taken: frames::LARGEST,
             ended_by: None,
             next_stream: 1,
             under_way: 0,
             slots: Slots::default(),
             encoder: Encoder::new(order.indexed),
-            heads: Heads::new(),
+            heads: Heads::new(ledger.clone()),
             incoming: Incoming::default(),
             window_out: settings::FIRST_WINDOW.into(),
             window_in: Window::new(order.windows.connection()),
@@ -103,17 +110,9 @@ impl<'a> H2<'a> {
             unsent: 0,
             turn: 0,
             demands: 0,
-            counts: Counts::default(),
-        }
-    }
-
-    /// What the server announced, and what was counted.
-    #[must_use]
-    pub fn facts(&self) -> Facts {
-        Facts {
-            settings: self.is_ready.then_some(self.peer),
-            counts: self.counts,
-            heads: self.heads.read,
+            resets_sent: 0,
+            is_starved: false,
+            ledger,
         }
     }
 
@@ -130,8 +129,9 @@ impl<'a> H2<'a> {
         output: &mut Vec<u8>,
     ) {
         frames::push_reset(stream, code, output);
-        self.counts.resets_sent += 1;
-        if RESETS_MAX < self.counts.resets_sent {
+        self.resets_sent += 1;
+        self.ledger.count().resets_sent += 1;
+        if RESETS_MAX < self.resets_sent {
             self.drain(news);
         }
     }

@@ -64,6 +64,7 @@ fn errors(run: &FinishedLoad) -> String {
         matches!(
             failure,
             Failure::SendTimeout
+                | Failure::SendWindow
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
                 | Failure::Late
