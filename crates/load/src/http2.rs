@@ -21,7 +21,7 @@ pub struct Http2 {
     pub reads_with_answers: u64,
     /// Frames that came, by their type.
     pub frames: Counts,
-    /// Announcements that a connection ends, by their error code.
+    /// Connections whose end the server announced (GOAWAY), by the error code that it gave first.
     pub goaways: Counts,
     /// Streams that the server ended, by the error code.
     pub resets_received: Counts,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use load::{H2Order, Heads, Http2, ServerSettings, Waits};
-use units::{bytes, count, counted, nanos, seconds, tight};
+use units::{bytes, count, counted, nanos, seconds};
 
 use crate::document::Fact;
 use crate::json::{DistributionJson, json_type};
@@ -19,16 +19,13 @@ pub(crate) fn fact(seen: &Http2) -> Fact {
         };
         fact = fact.and(format!("the server's SETTINGS{on}: {}", in_words(settings)));
     }
-    if let Some(ready) = seen.ready.as_ref().filter(|ready| 0 < ready.count()) {
-        let mean = tight(ready.mean());
-        fact = fact.and(format!("they came {mean} after a connection was open, on average"));
-    }
     if 0 < seen.reads_with_answers {
         let each = seen.answers as f64 / seen.reads_with_answers as f64;
         fact = fact.and(format!("{each:.1} answers came with each read{}", heads(seen.heads)));
     }
     if let Some(codes) = listed(&seen.goaways) {
-        fact = fact.and(format!("GOAWAY came {}: {codes}", times(seen.goaways.sum())));
+        let on = counted(seen.goaways.sum(), "connection", "connections");
+        fact = fact.and(format!("the server announced the end of {on} (GOAWAY): {codes}"));
     }
     if 0 < seen.refused {
         let refused = counted(seen.refused, "request", "requests");
@@ -118,7 +115,7 @@ json_type! {
         reads_with_answers: u64,
         /// frames that came, by type
         frames_received: BTreeMap<String, u64> = named(&it.frames),
-        /// GOAWAY frames that came, by error code
+        /// connections whose end the server announced (GOAWAY), by the error code that it gave first
         goaways: BTreeMap<String, u64> = named(&it.goaways),
         /// streams that the server ended, by error code
         resets_received: BTreeMap<String, u64> = named(&it.resets_received),
@@ -190,7 +187,7 @@ json_type! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::{Distribution, WantedStreams};
+    use load::WantedStreams;
 
     fn seen() -> Http2 {
         let wanted = WantedStreams { connections: 16, streams: 100, server_cpus: None };
@@ -203,9 +200,6 @@ mod tests {
             max_header_list_size: None,
         };
         seen.settings = vec![(settings, 16)];
-        let mut ready = Distribution::new(load::SECOND);
-        ready.record(200_000);
-        seen.ready = Some(ready);
         seen.heads = Heads { blocks: 1_000, octets: 34_000, list_octets: 200_000 };
         seen
     }
@@ -218,17 +212,16 @@ mod tests {
                 "up to 100 requests at once on each connection",
                 "the server's SETTINGS: MAX_CONCURRENT_STREAMS 128, INITIAL_WINDOW_SIZE 65,535, MAX_FRAME_SIZE 16,384, \
                  HEADER_TABLE_SIZE 4,096, MAX_HEADER_LIST_SIZE none",
-                "they came 200µs after a connection was open, on average",
                 "31.2 answers came with each read; an answer's header fields took 34 B, and 200 B before compression",
             ]
         );
-        let none = Http2 { settings: Vec::new(), ready: None, ..Http2::default() };
+        let none = Http2::default();
         assert_eq!(fact(&none).texts.len(), 1);
     }
 
     #[test]
     fn what_seldom_happens_is_said_only_then() {
-        let mut seen = Http2 { settings: Vec::new(), ready: None, answers: 0, ..seen() };
+        let mut seen = Http2 { settings: Vec::new(), answers: 0, ..seen() };
         (seen.reads_with_answers, seen.heads) = (0, Heads::default());
         seen.goaways.add("NO_ERROR", 1);
         (seen.refused, seen.resets_sent) = (7, 1);
@@ -238,7 +231,7 @@ mod tests {
         assert_eq!(
             fact(&seen).texts[1..],
             [
-                "GOAWAY came once: NO_ERROR",
+                "the server announced the end of 1 connection (GOAWAY): NO_ERROR",
                 "7 requests came back untouched by the server, to be sent again",
                 "3 streams were ended by the server (RST_STREAM): CANCEL (2) and INTERNAL_ERROR (1)",
                 "1 stream was ended by dyno (RST_STREAM)",

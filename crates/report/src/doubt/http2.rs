@@ -40,13 +40,21 @@ pub(super) fn says(doubt: &Http2Doubt) -> String {
             nanos(waits.sum),
             nanos(waits.longest)
         ),
-        Http2Doubt::Churn { goaways, refused, attempted } => format!(
-            "under load the server announced the end of {} (GOAWAY), and {} of {} requests were sent again because it had \
-             not touched them; the waits are in the response times",
-            counted(goaways, "connection", "connections"),
-            count(refused),
-            count(attempted)
-        ),
+        Http2Doubt::Churn { goaways, refused, attempted } => {
+            let ended = counted(goaways, "connection", "connections");
+            let ended = format!("under load the server announced the end of {ended} (GOAWAY)");
+            let again = format!(
+                "requests came back {} because it had not touched them, at {} in all, and went out again: the wait is in \
+                 their response times",
+                times(refused),
+                counted(attempted, "request", "requests")
+            );
+            match (goaways, refused) {
+                (_, 0) => ended,
+                (0, _) => format!("the server refused requests unread: {again}"),
+                _ => format!("{ended}; {again}"),
+            }
+        }
         Http2Doubt::Calm { times: asked, resets_sent } => format!(
             "{} the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, {} in all: \
              what failed there may be dyno's doing",

@@ -66,8 +66,9 @@ impl H2<'_> {
         news: &mut Vec<H2News>,
     ) -> Result<(), H2Fault> {
         let (last, code) = (frames::number(payload), ErrorCode::read(frames::code(&payload[4..])));
-        self.is_leaving = true;
-        self.ledger.count().goaways[code as usize] += 1;
+        if !std::mem::replace(&mut self.is_leaving, true) {
+            self.ledger.count().goaways[code as usize] += 1;
+        }
         self.note_calm(code);
         // RFC 9113, 6.8: what lies beyond has been sent again by now.
         if self.last_taken < last {

@@ -64,7 +64,7 @@ pub struct Counts {
     /// Calls of `receive` in which an answer became whole, and answers that did: how many the server sent at once.
     pub reads_with_answers: u64,
     pub answers: u64,
-    /// Announcements that a connection ends, by the code that the server gave.
+    /// Connections whose end the server announced, by the code that it gave first.
     pub goaways: [u64; ErrorCode::COUNT],
     /// Streams that the server ended, by the code that it gave.
     pub resets_received: [u64; ErrorCode::COUNT],

@@ -13,51 +13,55 @@ use crate::order::Protocol;
 use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
-const GOAWAY: u8 = 7;
-const WINDOW_UPDATE: u8 = 8;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-const MAX_CONCURRENT_STREAMS: u16 = 3;
-const INITIAL_WINDOW_SIZE: u16 = 4;
+pub(super) const GOAWAY: u8 = 7;
+pub(super) const WINDOW_UPDATE: u8 = 8;
+pub(super) const END_STREAM: u8 = 1;
+pub(super) const END_HEADERS: u8 = 4;
+pub(super) const MAX_CONCURRENT_STREAMS: u16 = 3;
+pub(super) const INITIAL_WINDOW_SIZE: u16 = 4;
 const REFUSED: [u8; 4] = [0, 0, 0, 7];
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
     [&head, payload].concat()
 }
 
-fn settings(pairs: &[(u16, u32)]) -> Vec<u8> {
+pub(super) fn settings(pairs: &[(u16, u32)]) -> Vec<u8> {
     let pair =
         |(name, value): &(u16, u32)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat();
     frame(SETTINGS, 0, 0, &pairs.iter().flat_map(pair).collect::<Vec<u8>>())
 }
 
-fn goaway(last: u32) -> Vec<u8> {
+pub(super) fn goaway(last: u32) -> Vec<u8> {
     frame(GOAWAY, 0, 0, &[last.to_be_bytes(), [0; 4]].concat())
 }
 
 /// Status 200 and the body that is expected.
-fn answer(stream: u32) -> Vec<u8> {
+pub(super) fn answer(stream: u32) -> Vec<u8> {
     let head = frame(HEADERS, END_HEADERS, stream, &[0x88]);
     [head, frame(DATA, END_STREAM, stream, b"Rust")].concat()
 }
 
 /// What has come to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
+pub(super) enum Came {
     Connection,
     /// A whole request: which one of its connection, from 1, and its stream.
     Request(u32, u32),
     Reset(u32),
+    /// More window for a stream.
+    Window(u32),
 }
 
 /// A server that reads frames, and says what follows from each event: at the time, on this connection of all, from 0.
-fn server(mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'static) -> Peer {
+pub(super) fn server(
+    mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'static,
+) -> Peer {
     /// Bytes that are not a whole frame yet, the number of the connection, and how many requests it has had.
     type Connection = (Vec<u8>, u32, u32);
     let mut connections: BTreeMap<(u32, u32), Connection> = BTreeMap::new();
@@ -85,6 +89,9 @@ fn server(mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'sta
                     sent.extend(does(now, *number, Came::Request(*requests, stream)));
                 }
                 RST_STREAM => sent.extend(does(now, *number, Came::Reset(stream))),
+                WINDOW_UPDATE if stream != 0 => {
+                    sent.extend(does(now, *number, Came::Window(stream)));
+                }
                 _ => {}
             }
         }
@@ -93,15 +100,15 @@ fn server(mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'sta
 }
 
 /// Introduces itself at once, with these SETTINGS, and answers each request after this delay.
-fn plain(announced: &'static [(u16, u32)], delay: Nanos) -> Peer {
+pub(super) fn plain(announced: &'static [(u16, u32)], delay: Nanos) -> Peer {
     server(move |now, _, came| match came {
         Came::Connection => vec![(now, settings(announced))],
         Came::Request(_, stream) => vec![(now + delay, answer(stream))],
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     })
 }
 
-fn spoken(streams: u16) -> Protocol {
+pub(super) fn spoken(streams: u16) -> Protocol {
     Protocol::Http2(H2Order {
         streams: NonZeroU16::new(streams).unwrap(),
         windows: Windows::default(),
@@ -110,7 +117,7 @@ fn spoken(streams: u16) -> Protocol {
     })
 }
 
-fn against(run: &Run, streams: u16, peer: Peer) -> Tally {
+pub(super) fn against(run: &Run, streams: u16, peer: Peer) -> Tally {
     let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(peer);
     Run { protocol: spoken(streams), ..run.clone() }.press(engine)
 }
@@ -141,7 +148,7 @@ fn a_freeze_is_seen_by_all_that_was_due_in_it() {
                 let at = if frozen.contains(&now) { frozen.end } else { now };
                 vec![(at + MILLI, answer(stream))]
             }
-            Came::Reset(_) => Vec::new(),
+            Came::Reset(_) | Came::Window(_) => Vec::new(),
         })
     };
     // With room for all: they leave when they are due, and wait for their answers.
@@ -210,7 +217,7 @@ fn a_refused_request_keeps_its_intended_start() {
                 vec![(now + 10 * MILLI, frame(RST_STREAM, 0, stream, &REFUSED))]
             }
             Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-            Came::Reset(_) => Vec::new(),
+            Came::Reset(_) | Came::Window(_) => Vec::new(),
         })
     };
     let run = Run { total: 1, ..open(1, 10) };
@@ -232,7 +239,7 @@ fn a_refused_request_keeps_its_intended_start() {
 fn a_stream_that_is_out_of_time_costs_the_others_nothing() {
     let silent = server(|now, _, came| match came {
         Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(10, _) | Came::Reset(_) => Vec::new(),
+        Came::Request(10, _) | Came::Reset(_) | Came::Window(_) => Vec::new(),
         Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
     });
     let run = Run { until: 2 * SECOND, timeout: 500 * MILLI, ..closed(1) };
@@ -249,7 +256,7 @@ fn a_connection_with_many_streams_given_up_is_replaced() {
     let silent = server(|now, connection, came| match came {
         Came::Connection => vec![(now, settings(&[]))],
         Came::Request(_, stream) if connection == 1 => vec![(now + MILLI, answer(stream))],
-        Came::Request(..) | Came::Reset(_) => Vec::new(),
+        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { until: SECOND, timeout: 100 * MILLI, ..closed(1) };
     let seen = against(&run, 20, silent);
@@ -277,7 +284,7 @@ fn settings_that_lower_the_limit_are_obeyed() {
             under_way -= 1;
             vec![(now + 10 * MILLI, answer(stream))]
         }
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { until: SECOND, ..closed(1) };
     let seen = against(&run, 100, lowers);
@@ -298,7 +305,7 @@ fn a_body_that_waits_for_a_window_leaves_when_it_opens() {
             ],
             Came::Connection => vec![(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]))],
             Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-            Came::Reset(_) => Vec::new(),
+            Came::Reset(_) | Came::Window(_) => Vec::new(),
         })
     };
     let run = Run { total: 3, timeout: SECOND, method: "POST", body: "eight bytes", ..closed(1) };
@@ -346,7 +353,7 @@ fn no_request_leaves_before_the_server_has_introduced_itself() {
             assert!(300 * MILLI <= now);
             vec![(now + MILLI, answer(stream))]
         }
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { total: 8, ..closed(1) };
     let seen = against(&run, 4, slow);
