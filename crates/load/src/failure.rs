@@ -167,7 +167,7 @@ impl Failure {
             Failure::Wire(WireFault::CutHead) => "closed within the head",
             Failure::Wire(WireFault::CutBody) => "closed within the body",
             Failure::Wire(WireFault::StatusLine) => {
-                "no status line of HTTP; is this an HTTP server?"
+                "no status line of HTTP; is this an HTTP server? If it wants TLS, write https://"
             }
             Failure::Wire(WireFault::Version) => "neither HTTP/1.1 nor HTTP/1.0",
             Failure::Wire(WireFault::Field) => "a broken header line; --lenient takes some",
@@ -183,7 +183,9 @@ impl Failure {
             Failure::Wire(WireFault::Reset) => "the server ended the stream",
             Failure::Wire(WireFault::Goaway) => "the server ended the connection, with an error",
             Failure::Wire(WireFault::Calm) => "the server ended it because of too many requests",
-            Failure::Wire(WireFault::Preface) => "no SETTINGS came; is this an HTTP/2 server?",
+            Failure::Wire(WireFault::Preface) => {
+                "no SETTINGS came: the server does not speak HTTP/2 here; leave out --http2"
+            }
             Failure::Wire(WireFault::Frame) => "a broken frame, or one that must not come there",
             Failure::Wire(WireFault::Hpack) => "fields that cannot be decompressed",
             Failure::Wire(WireFault::Flow) => "the rules of flow control are broken",

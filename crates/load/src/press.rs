@@ -289,7 +289,10 @@ fn press_lane(
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }
         Protocol::Http2(spoken) => {
-            let new_session = || H2::new(spoken);
+            // A pool's connection is ready when the server has said what it takes; where a connection is made for one
+            // request, that goes out at once.
+            let is_pool = order.keep_alive && !matches!(supply.kind, Kind::Sessions { .. });
+            let new_session = || if is_pool { H2::new(spoken) } else { H2::eager(spoken) };
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }
     }

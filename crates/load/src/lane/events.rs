@@ -46,9 +46,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if let Err(fault) = received {
             self.lose_over(conn, Loss::Failed(Failure::Wire(fault.into())), at, bytes);
         }
-        if !S::SHARED {
-            self.listen(conn, bytes);
-        }
+        self.listen(conn, bytes);
     }
 
     fn handle_end(&mut self, conn: Conn, at: Nanos) {
@@ -78,6 +76,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                     if let Some(exchange) = self.slab.get_mut(id) {
                         exchange.first_byte = at;
                     }
+                }
+                News::Part { exchange, at, len } => {
+                    self.parts.push((exchange, at as usize..(at + len) as usize));
                 }
                 News::Answered { exchange, status, octets, mismatch, reusable } => {
                     let answer = Answer { status, octets, reusable };
@@ -168,6 +169,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let Some(exchange) = self.slab.get_mut(id) else { return };
         self.in_flight -= 1;
         exchange.tries += 1;
+        self.transcript.forget(id);
         if TRIES_MAX <= exchange.tries {
             let failure = Failure::Wire(WireFault::Refused);
             self.keep_evidence(conn, id, failure, at, bytes);

@@ -89,6 +89,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 if !failure.is_censored()
                     && let Some(exchange) = self.slab.pop_front(&mut self.waiting)
                 {
+                    self.keep_evidence(conn, exchange, failure, at, bytes);
                     self.fail(exchange, failure, at);
                 }
             } else {
@@ -97,7 +98,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         self.lost_in_a_row += u32::from(has_failed);
         self.listed = all;
-        self.transcript.forget(conn);
         self.put_on_agenda(conn);
     }
 

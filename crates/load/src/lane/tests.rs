@@ -1,6 +1,8 @@
 //! Whole runs in simulated seconds.
 
+mod accounts;
 mod edges;
+mod one_request;
 mod renegotiation;
 mod rig;
 mod secured;

@@ -1,5 +1,6 @@
 //! Frames about the connection as a whole, and about whether and how far a stream goes on.
 
+use super::account::End;
 use super::fault::{ErrorCode, FrameFault, H2Fault};
 use super::frames::{self, ACK, Kind, LARGEST};
 use super::settings::HEADER_TABLE_SIZE;
@@ -33,9 +34,10 @@ impl H2<'_> {
                 return Err(FrameFault::SettingWindow.into());
             }
         }
-        self.slots.grow(self.peer.allows(self.order.streams));
         frames::push_head(0, Kind::Settings, ACK, 0, output);
-        if !std::mem::replace(&mut self.is_ready, true) {
+        let was_ready = std::mem::replace(&mut self.is_ready, true) || self.is_eager;
+        self.slots.grow(self.streams_max());
+        if !was_ready {
             news.push(H2News::Ready);
         } else if room < self.room() {
             news.push(H2News::Room);
@@ -73,6 +75,7 @@ impl H2<'_> {
         self.last_taken = last;
         if code != ErrorCode::NoError {
             self.ended_by = Some(code);
+            self.end = Some(Box::new(End::said(H2Fault::Goaway(code), &payload[8..])));
         }
         self.drain(news);
         let beyond = |slot: &&mut super::Slot<'_>| last < slot.stream;
@@ -91,6 +94,7 @@ impl H2<'_> {
     pub(super) fn take_reset(&mut self, stream: u32, code: ErrorCode, news: &mut Vec<H2News>) {
         let Some(slot) = self.slots.open(stream) else { return };
         slot.ended = stream;
+        slot.fault = Some(H2Fault::Reset(code));
         let (exchange, stage) = (slot.exchange, slot.stage);
         self.vacate(stream);
         self.counts.resets_received[code as usize] += 1;

@@ -1,5 +1,7 @@
 //! Frames as they stand on the wire (RFC 9113, 4 and 6): read from bytes, written into a buffer.
 
+use std::fmt;
+
 use super::fault::{ErrorCode, FrameFault};
 
 /// What every frame begins with.
@@ -55,6 +57,25 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// The name, as the RFC writes it.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Kind::Data => "DATA",
+            Kind::Headers => "HEADERS",
+            Kind::Priority => "PRIORITY",
+            Kind::Reset => "RST_STREAM",
+            Kind::Settings => "SETTINGS",
+            Kind::PushPromise => "PUSH_PROMISE",
+            Kind::Ping => "PING",
+            Kind::Goaway => "GOAWAY",
+            Kind::WindowUpdate => "WINDOW_UPDATE",
+            Kind::Continuation => "CONTINUATION",
+            Kind::Unknown => "a frame of unknown type",
+        }
+    }
+}
+
 /// The first nine octets of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameHead {
@@ -62,6 +83,13 @@ pub(super) struct FrameHead {
     pub(super) kind: Kind,
     pub(super) flags: u8,
     pub(super) stream: u32,
+}
+
+impl fmt::Display for FrameHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FrameHead { length, kind, flags, stream } = self;
+        write!(f, "{} on stream {stream}, flags {flags:#04x}, {length} octets", kind.name())
+    }
 }
 
 impl FrameHead {

@@ -13,43 +13,43 @@ use crate::order::Protocol;
 use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-const MAX_CONCURRENT_STREAMS: u16 = 3;
+pub(super) const END_STREAM: u8 = 1;
+pub(super) const END_HEADERS: u8 = 4;
+pub(super) const MAX_CONCURRENT_STREAMS: u16 = 3;
 const INITIAL_WINDOW_SIZE: u16 = 4;
 const REFUSED: [u8; 4] = [0, 0, 0, 7];
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = (payload.len() as u32).to_be_bytes();
     let head = [&length[1..], &[kind, flags], &stream.to_be_bytes()].concat();
     [&head, payload].concat()
 }
 
-fn settings(pairs: &[(u16, u32)]) -> Vec<u8> {
+pub(super) fn settings(pairs: &[(u16, u32)]) -> Vec<u8> {
     let pair =
         |(name, value): &(u16, u32)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat();
     frame(SETTINGS, 0, 0, &pairs.iter().flat_map(pair).collect::<Vec<u8>>())
 }
 
-fn goaway(last: u32) -> Vec<u8> {
+pub(super) fn goaway(last: u32) -> Vec<u8> {
     frame(GOAWAY, 0, 0, &[last.to_be_bytes(), [0; 4]].concat())
 }
 
 /// Status 200 and the body that is expected.
-fn answer(stream: u32) -> Vec<u8> {
+pub(super) fn answer(stream: u32) -> Vec<u8> {
     let head = frame(HEADERS, END_HEADERS, stream, &[0x88]);
     [head, frame(DATA, END_STREAM, stream, b"Rust")].concat()
 }
 
 /// What has come to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
+pub(super) enum Came {
     Connection,
     /// A whole request: which one of its connection, from 1, and its stream.
     Request(u32, u32),
@@ -57,7 +57,9 @@ enum Came {
 }
 
 /// A server that reads frames, and says what follows from each event: at the time, on this connection of all, from 0.
-fn server(mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'static) -> Peer {
+pub(super) fn server(
+    mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'static,
+) -> Peer {
     /// Bytes that are not a whole frame yet, the number of the connection, and how many requests it has had.
     type Connection = (Vec<u8>, u32, u32);
     let mut connections: BTreeMap<(u32, u32), Connection> = BTreeMap::new();
@@ -93,7 +95,7 @@ fn server(mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'sta
 }
 
 /// Introduces itself at once, with these SETTINGS, and answers each request after this delay.
-fn plain(announced: &'static [(u16, u32)], delay: Nanos) -> Peer {
+pub(super) fn plain(announced: &'static [(u16, u32)], delay: Nanos) -> Peer {
     server(move |now, _, came| match came {
         Came::Connection => vec![(now, settings(announced))],
         Came::Request(_, stream) => vec![(now + delay, answer(stream))],
@@ -101,7 +103,7 @@ fn plain(announced: &'static [(u16, u32)], delay: Nanos) -> Peer {
     })
 }
 
-fn spoken(streams: u16) -> Protocol {
+pub(super) fn spoken(streams: u16) -> Protocol {
     Protocol::Http2(H2Order {
         streams: NonZeroU16::new(streams).unwrap(),
         windows: Windows::default(),
@@ -110,7 +112,7 @@ fn spoken(streams: u16) -> Protocol {
     })
 }
 
-fn against(run: &Run, streams: u16, peer: Peer) -> Tally {
+pub(super) fn against(run: &Run, streams: u16, peer: Peer) -> Tally {
     let engine = Simulated::new(at_once, |_| Vec::new()).with_peer(peer);
     Run { protocol: spoken(streams), ..run.clone() }.press(engine)
 }
