@@ -117,6 +117,8 @@ mod tests {
                 received: Vec::new(),
                 lacks_beginning: false,
                 is_cut: false,
+                stream: None,
+                reason: None,
             };
             trial.loaded.as_mut().unwrap().recording.total.evidence = vec![evidence; 2];
             trials.push(trial);

@@ -22,16 +22,35 @@ pub struct Evidence {
     /// What was received of the answer, from its beginning and up to a limit.
     #[serde(with = "written::bytes")]
     pub received: Vec<u8>,
-    /// The answer came in several reads, and those before the last one were not kept: on a lane's first 4,096
-    /// connections, only by an older dyno.
+    /// The answer came in several reads, and those before the last one were not kept: a lane keeps those of 4,096 answers
+    /// at once.
     pub lacks_beginning: bool,
     /// More bytes came than were kept.
     pub is_cut: bool,
+    /// The stream that carried it, if that was one of HTTP/2; then the request and the answer are shown as fields, one a
+    /// line, an empty line, and the body.
+    #[serde(default)]
+    pub stream: Option<u32>,
+    /// What was wrong, in words, where the class says less.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 impl Evidence {
     /// So many bytes of a request and of an answer are kept.
     pub const BYTES_MAX: usize = 4 << 10;
+}
+
+/// What an answer is that begins like this, if it is none of the protocol that was spoken, and the way out.
+pub(crate) fn other_protocol(received: &[u8]) -> Option<&'static str> {
+    match received {
+        // RFC 8446, 5.1: an alert or a handshake message, of any version.
+        [0x15 | 0x16, 3, ..] => Some("the server answers with a record of TLS; write https://"),
+        [b'H', b'T', b'T', b'P', b'/', ..] => {
+            Some("the server answers in HTTP/1.1, not in HTTP/2; leave out --http2")
+        }
+        _ => None,
+    }
 }
 
 /// This many failures of a class are kept with their bytes.

@@ -32,6 +32,9 @@ pub enum Failure {
     SendTimeout,
     /// The server's window took no more of the request's body within the time-out (HTTP/2).
     SendWindow,
+    /// Connected, and the server let no request begin within the time-out (HTTP/2): it sent no SETTINGS, or allows no
+    /// stream.
+    NoStream,
     /// Reset while waiting for the answer, or within its head.
     RecvReset,
     /// Not one byte of the answer within the time-out.
@@ -54,7 +57,7 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 52] = {
+    pub const ALL: [Failure; 53] = {
         use Failure::{Content, Tls, Wire};
         [
             Failure::ConnectRefused,
@@ -72,6 +75,7 @@ impl Failure {
             Failure::SendReset,
             Failure::SendTimeout,
             Failure::SendWindow,
+            Failure::NoStream,
             Failure::RecvReset,
             Failure::FirstByteTimeout,
             Failure::Deadline,
@@ -126,6 +130,7 @@ impl Failure {
             Failure::SendReset => "send.reset",
             Failure::SendTimeout => "send.timeout",
             Failure::SendWindow => "send.window",
+            Failure::NoStream => "h2.timeout",
             Failure::RecvReset => "recv.reset",
             Failure::FirstByteTimeout => "recv.first_byte_timeout",
             Failure::Deadline => "recv.deadline",
@@ -167,6 +172,9 @@ impl Failure {
             Failure::SendWindow => {
                 "the server's window did not let the request's body through in time"
             }
+            Failure::NoStream => {
+                "connected, and within the time-out the server sent no SETTINGS or allowed no stream; does it speak HTTP/2 here?"
+            }
             Failure::RecvReset => "reset while waiting for the answer",
             Failure::FirstByteTimeout => "no byte of the answer within the time-out",
             Failure::Deadline => "the answer began and did not end within the time-out",
@@ -174,7 +182,7 @@ impl Failure {
             Failure::Wire(WireFault::CutHead) => "closed within the head",
             Failure::Wire(WireFault::CutBody) => "closed within the body",
             Failure::Wire(WireFault::StatusLine) => {
-                "no status line of HTTP; is this an HTTP server?"
+                "no status line of HTTP; is this an HTTP server? If it wants TLS, write https://"
             }
             Failure::Wire(WireFault::Version) => "neither HTTP/1.1 nor HTTP/1.0",
             Failure::Wire(WireFault::Field) => "a broken header line; --lenient takes some",
@@ -190,14 +198,18 @@ impl Failure {
             Failure::Wire(WireFault::Reset) => "the server ended the stream",
             Failure::Wire(WireFault::Goaway) => "the server ended the connection, with an error",
             Failure::Wire(WireFault::Calm) => "the server ended it because of too many requests",
-            Failure::Wire(WireFault::Preface) => "no SETTINGS came; is this an HTTP/2 server?",
+            Failure::Wire(WireFault::Preface) => {
+                "no SETTINGS came: the server does not speak HTTP/2 here; leave out --http2"
+            }
             Failure::Wire(WireFault::Frame) => "a broken frame, or one that must not come there",
             Failure::Wire(WireFault::Hpack) => "fields that cannot be decompressed",
             Failure::Wire(WireFault::Flow) => "the rules of flow control are broken",
             Failure::Wire(WireFault::Push) => "a promise to push, which was forbidden",
             Failure::Wire(WireFault::Length) => "content-length and the length of the body differ",
             Failure::Wire(WireFault::H2Field) => "a field that an answer must not have",
-            Failure::Wire(WireFault::Refused) => "refused unread, each time that it was sent",
+            Failure::Wire(WireFault::Refused) => {
+                "refused unread each time, on three connections or streams"
+            }
             Failure::Content(Mismatch::Status) => "another status than expected",
             Failure::Content(Mismatch::Header) => "a header field is not as expected",
             Failure::Content(Mismatch::Body) => "another body than expected",
@@ -250,6 +262,7 @@ impl Failure {
                 | Failure::Tls(TlsFault::Timeout)
                 | Failure::SendTimeout
                 | Failure::SendWindow
+                | Failure::NoStream
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
                 | Failure::Late

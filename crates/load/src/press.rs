@@ -292,7 +292,16 @@ fn press_lane(
         Protocol::Http2(spoken) => {
             let ledger = Ledger::default();
             let recorder = recorder.counting(ledger.clone(), WantedStreams::of(order));
-            let new_session = || H2::new(spoken, ledger.clone());
+            // A pool's connection is ready when the server has said what it takes; where a connection is made for one
+            // request, that goes out at once.
+            let is_pool = order.keep_alive && !matches!(supply.kind, Kind::Sessions { .. });
+            let new_session = || {
+                if is_pool {
+                    H2::new(spoken, ledger.clone())
+                } else {
+                    H2::eager(spoken, ledger.clone())
+                }
+            };
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }
     }

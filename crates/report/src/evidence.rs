@@ -12,25 +12,32 @@ const CLASSES_SHOWN: usize = 3;
 /// At most this many bytes of a request or an answer are shown.
 const BYTES_SHOWN: usize = 300;
 
-/// The first failure of each class, among those with an answer.
+/// The first failure of each class, among those with an answer or a reason of their own.
 pub(crate) fn first_of_each(all: &[Evidence]) -> impl Iterator<Item = &Evidence> {
     let first = |failure: Failure| all.iter().find(|kept| kept.failure == failure);
-    let answered = |kept: &&Evidence| !kept.received.is_empty();
-    Failure::ALL.into_iter().filter_map(first).filter(answered).take(CLASSES_SHOWN)
+    let says_more = |kept: &&Evidence| !kept.received.is_empty() || kept.reason.is_some();
+    Failure::ALL.into_iter().filter_map(first).filter(says_more).take(CLASSES_SHOWN)
 }
 
 pub(crate) fn title(kept: &Evidence) -> String {
-    format!("the first {}, request {}:", kept.failure.name(), count(kept.seq))
+    let stream = kept.stream.map_or(String::new(), |stream| format!(" on stream {stream}"));
+    format!("the first {}, request {}{stream}:", kept.failure.name(), count(kept.seq))
 }
 
 /// What was sent, expected and received, each with its label. Bytes that cannot be printed are escaped.
 pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
     let expected: Vec<&str> = kept.expected.lines().collect();
-    vec![
+    let received = match kept.received.as_slice() {
+        [] => "nothing of an answer".into(),
+        received => excerpt(received, kept.lacks_beginning, kept.is_cut),
+    };
+    let reason = kept.reason.iter().map(|reason| ("because", reason.escape_debug().to_string()));
+    let bytes = [
         ("sent", excerpt(&kept.request, false, false)),
         ("expected", expected.join("; ")),
-        ("received", excerpt(&kept.received, kept.lacks_beginning, kept.is_cut)),
-    ]
+        ("received", received),
+    ];
+    reason.chain(bytes).collect()
 }
 
 fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
@@ -48,13 +55,17 @@ json_type! {
         at_s: f64 = seconds(kept.at),
         /// which request it was
         seq: u64,
+        /// the stream of HTTP/2; then request and answer are fields, one a line, an empty line, and the body
+        stream: Option<u32>,
+        /// what was wrong, in words, where the class says less
+        reason: Option<String> = kept.reason.clone(),
         /// the request, in base64
         request: String = STANDARD.encode(&kept.request),
         /// what was expected, in words
         expected: String = kept.expected.clone(),
         /// the beginning of the answer, in base64: up to 4 KiB, or 2 KiB if it came in several reads
         received: String = STANDARD.encode(&kept.received),
-        /// it came in several reads, and its beginning was not kept: each lane keeps those of 4,096 connections
+        /// it came in several reads, and its beginning was not kept: each lane keeps those of 4,096 answers at once
         lacks_beginning: bool,
         /// more came than was kept
         is_cut: bool,

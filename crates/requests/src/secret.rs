@@ -154,6 +154,10 @@ pub fn conceal(secrets: &[Secret], kept: &mut [Evidence]) {
             Piece { is_cut_before: evidence.lacks_beginning, is_cut_after: evidence.is_cut };
         evidence.request = without(secrets, &evidence.request, request);
         evidence.received = without(secrets, &evidence.received, received);
+        if let Some(reason) = &mut evidence.reason {
+            let kept = without(secrets, reason.as_bytes(), Piece::default());
+            *reason = String::from_utf8_lossy(&kept).into_owned();
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use rustls::{AlertDescription, CertificateError, Error, PeerMisbehaved};
 
+use crate::order::HTTP_2;
+
 /// Why there is no TLS, or none any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TlsFault {
@@ -84,16 +86,31 @@ pub fn fault(error: &Error) -> TlsFault {
     }
 }
 
-/// What went wrong, in words; `first` is what came, if it may not have been TLS at all.
+/// Why the only name that was offered by ALPN does not do, and the way out; `is_silent` if the server chose none at all.
 #[must_use]
-pub fn reason(error: &Error, first: &[u8]) -> String {
+pub fn alpn_reason(offered: &str, is_silent: bool) -> String {
+    let cause = match is_silent {
+        true => "the server chooses no name by ALPN, so it speaks HTTP/1.1".into(),
+        false => {
+            format!("the server does not take `{offered}`, the only name that was offered by ALPN")
+        }
+    };
+    let way_out = match offered {
+        HTTP_2 => "leave out --http2",
+        _ => "a server of HTTP/2 alone is loaded with `dyno load --http2`",
+    };
+    format!("{cause}; {way_out}")
+}
+
+/// What went wrong, in words; `first` is what came, if it may not have been TLS at all, and `offered` the name that was
+/// offered by ALPN.
+#[must_use]
+pub fn reason(error: &Error, first: &[u8], offered: &str) -> String {
     match error {
+        error if fault(error) == TlsFault::Alpn => alpn_reason(offered, false),
         Error::AlertReceived(alert) => format!("the server's alert is {}", alert_name(*alert)),
         Error::InvalidCertificate(error) => of_certificate(error),
         Error::NoCertificatesPresented => "the server sent no certificate".into(),
-        Error::PeerMisbehaved(PeerMisbehaved::SelectedUnofferedApplicationProtocol) => {
-            "the server chose an ALPN name that was not offered".into()
-        }
         Error::InvalidMessage(_) if first.starts_with(b"HTTP/") => {
             "the server answers in plain HTTP; write http:// or name its TLS port".into()
         }
@@ -163,6 +180,7 @@ fn alert_name(alert: AlertDescription) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::order::HTTP_1_1;
 
     #[test]
     fn alerts_are_called_by_the_names_of_the_rfc() {
@@ -186,9 +204,11 @@ mod tests {
         assert_eq!(fault(&no_protocol), TlsFault::Alpn);
         let unknown = Error::InvalidCertificate(CertificateError::UnknownIssuer);
         assert_eq!(fault(&unknown), TlsFault::Certificate);
-        assert!(reason(&unknown, b"").ends_with("give --ca FILE, or -k"));
+        assert!(reason(&unknown, b"", HTTP_1_1).ends_with("give --ca FILE, or -k"));
         let garbage = Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
         assert_eq!(fault(&garbage), TlsFault::Protocol);
-        assert!(reason(&garbage, b"HTTP/1.1 400 ").contains("write http://"));
+        assert!(reason(&garbage, b"HTTP/1.1 400 ", HTTP_1_1).contains("write http://"));
+        assert!(reason(&no_protocol, b"", HTTP_2).ends_with("leave out --http2"));
+        assert!(reason(&no_protocol, b"", HTTP_1_1).ends_with("with `dyno load --http2`"));
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustls::client::ClientConnection;
 use rustls::{CommonState, StreamOwned};
 
-use crate::fault::{TlsFault, reason};
+use crate::fault::{TlsFault, alpn_reason, reason};
 use crate::order::HTTP_1_1;
 
 /// A connection over TCP, with or without TLS. How long it waits is set on its socket.
@@ -44,12 +44,12 @@ impl Stream {
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     return Err(io::Error::new(error.kind(), TlsFault::Closed.meaning()));
                 }
-                Err(error) => return Err(in_words(error)),
+                Err(error) => return Err(in_words(error, alpn)),
             }
         }
         // RFC 7301, 3.2: a server that knows no ALPN says nothing, and then means HTTP/1.1.
         if connection.alpn_protocol().map_or(alpn != HTTP_1_1, |name| name != alpn.as_bytes()) {
-            return Err(io::Error::other(TlsFault::Alpn.meaning()));
+            return Err(io::Error::other(alpn_reason(alpn, true)));
         }
         socket.set_read_timeout(times.0)?;
         socket.set_write_timeout(times.1)?;
@@ -91,11 +91,16 @@ impl Stream {
 }
 
 /// The library's error has its own wording; a user gets ours.
-fn in_words(error: io::Error) -> io::Error {
+fn in_words(error: io::Error, offered: &str) -> io::Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(inner) => io::Error::new(error.kind(), reason(inner, b"")),
+        Some(inner) => io::Error::new(error.kind(), reason(inner, b"", offered)),
         None => error,
     }
+}
+
+/// The same after the handshake, when ALPN is over.
+fn in_words_later(error: io::Error) -> io::Error {
+    in_words(error, HTTP_1_1)
 }
 
 fn too_late() -> io::Error {
@@ -109,7 +114,7 @@ impl Read for Stream {
             Stream::Secured(stream) => match stream.read(buffer) {
                 // The end is the end, with or without TLS's closing message.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
-                read => read.map_err(in_words),
+                read => read.map_err(in_words_later),
             },
         }
     }
@@ -119,14 +124,14 @@ impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(socket) => socket.write(bytes),
-            Stream::Secured(stream) => stream.write(bytes).map_err(in_words),
+            Stream::Secured(stream) => stream.write(bytes).map_err(in_words_later),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Stream::Plain(socket) => socket.flush(),
-            Stream::Secured(stream) => stream.flush().map_err(in_words),
+            Stream::Secured(stream) => stream.flush().map_err(in_words_later),
         }
     }
 }

@@ -159,7 +159,7 @@ impl Ask {
         let length = self.body_len(Values::default());
         let says_length = self.counted.is_none() && (0 < length || request.method == "POST");
         let fields = h2::fields(request, scheme, says_length.then_some(length))?;
-        let mut prepared = Prepared::new(&fields, self.counted.is_some());
+        let mut prepared = Prepared::new(fields, self.counted.is_some());
         h2::assign_places(&mut [&mut prepared]);
         self.http2 = Some(Box::new(prepared));
         Ok(self)
@@ -205,6 +205,17 @@ impl Ask {
             push_decimal(body.filled_len(values) as u64, output);
             output.extend_from_slice(b"\r\n\r\n");
             body.fill(values, output);
+        }
+    }
+
+    /// Appends the request as it is shown: its bytes, or where it is made for HTTP/2 its fields and its body.
+    pub fn show(&self, values: Values, output: &mut Vec<u8>) {
+        let Some(prepared) = self.http2() else { return self.encode(values, output) };
+        let length = self.body_len(values);
+        prepared.show(values, length, output);
+        if 0 < length {
+            output.push(b'\n');
+            self.body().fill_from(&mut self.body_at(), values, length as usize, output);
         }
     }
 

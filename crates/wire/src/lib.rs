@@ -20,6 +20,7 @@ pub use chance::{Chance, mix};
 pub use expect::{BodyRule, Expect, Mismatch, StatusRule, sha256, sha256_of_hex};
 pub use fault::WireFault;
 pub use h1::{H1, HeadMemo, Limits};
+pub use h2::Account;
 pub use held::{Cut, HeldEvent, HeldFault, HeldLimits, HeldSession, MESSAGE_SHOWN, Stream};
 pub use socket::{Socket, socket_ask};
 pub use template::{Template, TemplateError, Values};
@@ -89,6 +90,11 @@ pub trait Session<'a> {
     /// How far the answer to an exchange under way has come.
     fn progress(&self, exchange: ExchangeId) -> Progress;
 
+    /// What can be said of an exchange that has just failed, where that takes more than its bytes.
+    fn account(&self, _exchange: ExchangeId) -> Option<Account> {
+        None
+    }
+
     /// Gives up one exchange. Only for sessions that are shared.
     fn abandon(
         &mut self,
@@ -130,12 +136,17 @@ impl Progress {
 /// What bytes meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News<Fault> {
+    /// The peer has introduced itself; only where it must.
+    Introduced,
     /// Requests may be sent.
     Ready,
     /// More exchanges may start than before, though none has ended.
     Room,
     /// The first byte of the exchange's answer came.
     FirstByte(ExchangeId),
+    /// Of the bytes that came, these are part of the body of the exchange's answer. Only the beginning of a body is
+    /// reported, and not if the answer became whole and right with it.
+    Part { exchange: ExchangeId, at: u32, len: u32 },
     /// The answer is whole.
     Answered {
         /// The exchange that it answers.

@@ -52,6 +52,15 @@ impl Aim {
     }
 }
 
+impl Aim {
+    pub(crate) fn address(&self) -> Option<&Address> {
+        match self {
+            Aim::Address(address) => Some(address),
+            Aim::Subject(_) => None,
+        }
+    }
+}
+
 /// An address's refusals are written for `dyno load`; here there are no header fields to give.
 fn own_words(why: &str) -> String {
     match why.split_once("; give -H") {
@@ -75,6 +84,10 @@ impl Address {
             Endpoint::Unix(_) => Err("a check goes over TCP; write http://HOST:PORT/".into()),
             Endpoint::Host(host, port) => Ok(Address { shown, host, port, url, is_socket }),
         }
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
     }
 
     /// How connections are secured; none: not at all.

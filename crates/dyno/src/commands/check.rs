@@ -11,7 +11,7 @@ use report::check::{
 };
 use report::render;
 
-use crate::check::aim::{Aim, Offers, path};
+use crate::check::aim::{Address, Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
@@ -164,10 +164,10 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     }
     let aims = flags.servers.iter().map(|word| Aim::parse(word));
     let mut aims = aims.collect::<Result<Vec<Aim>, Refusal>>()?;
-    for aim in &aims {
-        if let Aim::Address(address) = aim {
-            address.tls(&flags.trust)?;
-        }
+    let addresses = || aims.iter().filter_map(Aim::address);
+    flags.trust.refuse_without(&addresses().map(Address::url).collect::<Vec<_>>())?;
+    for address in addresses() {
+        address.tls(&flags.trust)?;
     }
     let is_subject = |aim: &Aim| matches!(aim, Aim::Subject(_));
     if !flags.all && !aims.iter().any(is_subject) {

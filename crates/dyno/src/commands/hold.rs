@@ -328,6 +328,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
 
 /// A server's certificate must be for the name in the URL, so there is one name.
 fn tls(flags: &HoldFlags, first: &Address) -> Result<Option<TlsOrder>, Refusal> {
+    flags.tls.refuse_without(&flags.urls.iter().map(|held| &held.url).collect::<Vec<_>>())?;
     let client = flags.tls.client(&first.url)?;
     let host = |held: &Address| match &held.url.endpoint {
         Endpoint::Host(host, _) => Some(host.clone()),

@@ -66,10 +66,15 @@ impl TrustFlags {
     pub(crate) fn client(&self, url: &Url) -> Result<Option<Client>, Refusal> {
         TlsFlags { trust: self.clone(), ..TlsFlags::default() }.client(url)
     }
+
+    /// Refuses flags that would have no effect, because none of these URLs has TLS.
+    pub(crate) fn refuse_without(&self, urls: &[&Url]) -> Result<(), Refusal> {
+        TlsFlags { trust: self.clone(), ..TlsFlags::default() }.refuse_without(urls)
+    }
 }
 
 impl TlsFlags {
-    /// The TLS of a URL; none if it is plain, and then none of these flags makes sense.
+    /// The TLS of a URL; none if it is plain.
     pub(crate) fn client(&self, url: &Url) -> Result<Option<Client>, Refusal> {
         self.offering(url, HTTP_1_1)
     }
@@ -84,13 +89,13 @@ impl TlsFlags {
             Protocol::Http1 => HTTP_1_1,
             Protocol::Http2(_) => HTTP_2,
         };
+        self.refuse_without(&[&base.url])?;
         let mut flags = self.clone();
         flags.trust.insecure |= base.insecure;
         flags.offering(&base.url, alpn)
     }
 
     fn offering(&self, url: &Url, alpn: &str) -> Result<Option<Client>, Refusal> {
-        self.refuse_without(&[url])?;
         let order = |host| Ok::<_, Refusal>(TlsOrder { alpn: alpn.into(), ..self.order(host)? });
         host(url).map(|host| build(&order(host)?)).transpose()
     }
@@ -106,7 +111,7 @@ impl TlsFlags {
         })
     }
 
-    /// Refuses flags that would have no effect, because none of these URLs has TLS. `-k` is taken everywhere, as by curl.
+    /// Refuses flags that would have no effect, because none of these URLs has TLS.
     pub(crate) fn refuse_without(&self, urls: &[&Url]) -> Result<(), Refusal> {
         let given = [
             ("--ca", self.trust.ca.is_some()),
@@ -114,10 +119,11 @@ impl TlsFlags {
             ("--tls-resume", self.tls_resume != Resume::NEVER),
             ("--ciphers", !self.ciphers.is_empty()),
             ("--groups", !self.groups.is_empty()),
+            ("-k", self.trust.insecure),
         ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) if !urls.iter().any(|url| url.is_secure) => Err(Refusal::new(format!(
-                "{flag} is for TLS, and nothing here has it; write https:// in the URL, or leave {flag} out"
+                "{flag} is for TLS, and nothing here has it; write https:// or wss:// in the URL, or leave {flag} out"
             ))),
             Some(_) | None => Ok(()),
         }
@@ -172,13 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn flags_without_tls_are_refused_and_k_is_not() {
+    fn flags_without_tls_are_refused() {
         let plain = parse("http://h/").unwrap();
-        let says = |flags: TlsFlags| flags.client(&plain).unwrap_err().to_string();
+        let says = |flags: TlsFlags| flags.refuse_without(&[&plain]).unwrap_err().to_string();
         assert!(says(flags(|it| it.tls = Some(Version::V1_2))).starts_with("--tls is for TLS"));
         assert!(says(flags(|it| it.groups = vec!["x25519".into()])).contains("leave --groups out"));
         assert!(says(flags(|it| it.trust.ca = Some("x".into()))).contains("write https://"));
-        assert!(flags(|_| {}).client(&plain).is_ok());
+        assert!(says(flags(|_| {})).starts_with("-k is for TLS"));
+        assert!(flags(|_| {}).refuse_without(&[&plain, &parse("https://h/").unwrap()]).is_ok());
+        assert!(TlsFlags::default().refuse_without(&[&plain]).is_ok());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Exchanges with every fault of a server: classified, bounded in memory and in time, with books that balance.
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -47,11 +49,13 @@ fn press(fault: Fault, timeout: &str, deadline: Duration) -> Option<String> {
     let tls = is_secured.then(|| Arc::new(TlsConfig::default()));
     let config = Config { fault: Some(fault), tls, ..Config::default() };
     let rig = Rig::oracle(config).memory_kib(MEMORY_KIB);
+    let authority = rig.authority().map(|pem| Authority::of(fault, pem));
+    let believed = authority.as_ref().map_or("", |authority| authority.path.to_str().unwrap());
     let url = if is_secured { "https://{address}/hello" } else { "{url}/hello" };
     let spoken: &[&str] = match fault.protocol() {
         Protocol::Http1 | Protocol::WebSocket => &[],
         Protocol::Http2 => &["--http2", "--streams", "3"],
-        Protocol::Tls => &["-k"],
+        Protocol::Tls => &["--http2", "--streams", "3", "--ca", believed],
     };
     let flags = [
         "load",
@@ -93,6 +97,26 @@ fn press(fault: Fault, timeout: &str, deadline: Duration) -> Option<String> {
     (ran.code() != Some(expected)).then(|| {
         format!("{}: exit code {:?} instead of {expected}: {books}", fault.name, ran.code())
     })
+}
+
+/// The certificate of an authority in a file, for as long as it is needed.
+struct Authority {
+    path: PathBuf,
+}
+
+impl Authority {
+    fn of(fault: Fault, pem: &str) -> Authority {
+        let name = format!("dyno-{}-{}.pem", fault.name, std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::write(&path, pem).unwrap();
+        Authority { path }
+    }
+}
+
+impl Drop for Authority {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// One of the true classes occurred; or none at all if it is no fault.

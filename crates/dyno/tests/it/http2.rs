@@ -69,7 +69,8 @@ fn windows_that_are_waited_for_are_told_apart() {
     );
     let post = |window, body: &str| {
         let config = Config { window, ..Config::default() };
-        json(config, &["--method", "POST", "--body", body, "-n", "100"])
+        let all = ["load", "{url}/user", "--http2", "--json", "--method", "POST", "-n", "100"];
+        Rig::oracle(config).dyno(&[&all[..], &["--body", body]].concat()).json()
     };
     let waited = post(10, "a body of 21 octets..");
     assert_eq!(doubts(&waited), ["peer_window"]);

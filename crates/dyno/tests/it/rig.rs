@@ -122,6 +122,11 @@ impl Rig {
     }
 
     /// The server's address with a path.
+    /// The authority that has signed the oracle's certificate, as PEM.
+    pub(crate) fn authority(&self) -> Option<&str> {
+        self.oracle.as_ref()?.authority_pem()
+    }
+
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

@@ -4,6 +4,7 @@ use wire::{ExchangeId, News, Session, WireFault};
 
 use super::loss::Loss;
 use super::pool::Pool;
+use super::slab::Queue;
 use super::slot::{State, UNSENT};
 use crate::Nanos;
 use crate::engine::{Conn, Event};
@@ -46,9 +47,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if let Err(fault) = received {
             self.lose_over(conn, Loss::Failed(Failure::Wire(fault.into())), at, bytes);
         }
-        if !S::SHARED {
-            self.listen(conn, bytes);
-        }
+        self.listen(conn, bytes);
     }
 
     fn handle_end(&mut self, conn: Conn, at: Nanos) {
@@ -79,6 +78,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                         exchange.first_byte = at;
                     }
                 }
+                News::Part { exchange, at, len } => {
+                    self.parts.push((exchange, at as usize..(at + len) as usize));
+                }
                 News::Answered { exchange, status, octets, mismatch, reusable } => {
                     let answer = Answer { status, octets, reusable };
                     let wrong = mismatch.map(Failure::Content);
@@ -94,6 +96,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                     }
                 }
                 News::Refused(id) => self.handle_refusal(conn, id, at, bytes),
+                News::Introduced => {
+                    let established = self.slots[conn as usize].room_since;
+                    self.recorder.ready(at.saturating_sub(established));
+                }
                 News::Ready => self.handle_ready(conn, at),
                 News::Room => self.use_room(conn, at),
                 News::Draining => self.drain(conn, at),
@@ -129,9 +135,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     fn handle_ready(&mut self, conn: Conn, at: Nanos) {
         self.connecting -= 1;
         let slot = &mut self.slots[conn as usize];
-        if S::SHARED {
-            self.recorder.ready(at - slot.room_since);
-        }
         slot.state = State::Ready;
         slot.room_since = at;
         slot.is_full = false;
@@ -196,6 +199,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let Some(exchange) = self.slab.get_mut(id) else { return };
         self.in_flight -= 1;
         exchange.tries += 1;
+        self.transcript.forget(id);
         if TRIES_MAX <= exchange.tries {
             let failure = Failure::Wire(WireFault::Refused);
             self.keep_evidence(conn, id, failure, at, bytes);
@@ -254,17 +258,39 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         slot.state = State::Draining;
         if let Kind::Closed | Kind::Open = self.supply.kind {
-            let bound = std::mem::take(&mut slot.bound);
+            let mut bound = std::mem::take(&mut slot.bound);
             slot.is_replaced = true;
-            // A server that drains each connection before its first answer is not tried again without a pause.
-            self.lost_in_a_row += u32::from(slot.carried == 0);
+            // A server that drains each connection before its first answer is not tried again without a pause, nor for
+            // ever.
+            let is_barren = slot.carried == 0;
+            self.lost_in_a_row += u32::from(is_barren);
             self.draining += 1;
+            if is_barren {
+                bound = self.count_try(conn, bound, at);
+            }
             if let Some(next) = self.place() {
                 self.slots[next as usize].bound = bound;
                 self.begin_later(next, at);
             }
         }
         self.go_on_draining(conn, at);
+    }
+
+    /// The connection was of no use to these exchanges: those for which it was the last try have failed. Returns the
+    /// others.
+    fn count_try(&mut self, conn: Conn, mut bound: Queue, at: Nanos) -> Queue {
+        let mut others = Queue::default();
+        while let Some(id) = self.slab.pop_front(&mut bound) {
+            self.slab[id].tries += 1;
+            if TRIES_MAX <= self.slab[id].tries {
+                let failure = Failure::Wire(WireFault::Refused);
+                self.keep_evidence(conn, id, failure, at, &[]);
+                self.fail(id, failure, at);
+            } else {
+                self.slab.push_back(&mut others, id);
+            }
+        }
+        others
     }
 
     /// A connection that drains is closed when nothing is under way on it.

@@ -73,8 +73,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             all.push(id);
         }
         let mut has_failed = false;
-        // Each that goes out again is put before the others: the last one first.
-        for &id in all.iter().rev() {
+        for &id in &all {
             if self.slab.get(id).is_some() {
                 let progress = self.slots[conn as usize].session.progress(id);
                 let failure = self.classify(conn, loss, was_opening, progress);
@@ -90,6 +89,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 if !failure.is_censored()
                     && let Some(exchange) = self.slab.pop_front(&mut self.waiting)
                 {
+                    self.keep_evidence(conn, exchange, failure, at, bytes);
                     self.fail(exchange, failure, at);
                 }
             } else {
@@ -98,7 +98,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         self.lost_in_a_row += u32::from(has_failed);
         self.listed = all;
-        self.transcript.forget(conn);
         self.put_on_agenda(conn);
     }
 
@@ -159,14 +158,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         true
     }
 
-    /// The exchange is the first to go out: on the next connection of this place, or of the pool.
+    /// The exchange goes out before those that were due later: on the next connection of this place, or of the pool.
     pub(super) fn send_again(&mut self, conn: Conn, id: ExchangeId) {
         let slot = &mut self.slots[conn as usize];
         let queue = match self.supply.kind {
             Kind::Closed | Kind::Sessions { .. } if !slot.is_replaced => &mut slot.bound,
             _ => &mut self.waiting,
         };
-        self.slab.push_front(queue, id);
+        self.slab.insert_by_intended(queue, id);
     }
 
     /// Gives up what is out of time.
@@ -277,7 +276,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if let Some(first) = first {
             self.slab.push_back(&mut self.slots[conn as usize].bound, first);
         }
-        let failure = unconnected(self.slots[conn as usize].is_reached);
+        let slot = &self.slots[conn as usize];
+        let failure = match slot.state {
+            State::Opening => Failure::NoStream,
+            _ => unconnected(slot.is_reached),
+        };
         self.lose(conn, Loss::Failed(failure), now);
         let mut later = later;
         while let Some(id) = self.slab.pop_front(&mut later) {
@@ -348,7 +351,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     fn unsent_in_time(&self, conn: Conn, id: ExchangeId) -> Failure {
         let slot = &self.slots[conn as usize];
         let had_room = !slot.is_full && slot.room_since <= self.slab[id].intended;
+        // The server has let nothing begin here, though nothing is under way.
+        let is_closed_to_us = S::SHARED && slot.state == State::Ready && slot.carried == 0;
         match slot.has_own_connection(self.supply.kind) {
+            _ if is_closed_to_us && slot.session.room() == 0 => Failure::NoStream,
             _ if had_room || self.is_our_stillness(self.deadline(id)) => Failure::Late,
             false if self.is_full() => Failure::Blocked,
             _ => Failure::ConnectTimeout,

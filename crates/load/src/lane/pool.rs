@@ -60,6 +60,8 @@ pub(super) struct Pool<'a, S: Session<'a>> {
     pub(super) seq_stride: u64,
     pub(super) transcript: Transcript,
     pub(super) news: Vec<News<S::Fault>>,
+    /// Where in the bytes that came there are parts of answers' bodies, while they are gone through.
+    pub(super) parts: Vec<(ExchangeId, Range<usize>)>,
     pub(super) found: Vec<Conn>,
     /// Exchanges of a connection, while they are gone through.
     pub(super) listed: Vec<ExchangeId>,
@@ -102,6 +104,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             seq_stride: seed.seq_stride,
             transcript: Transcript::default(),
             news: Vec::new(),
+            parts: Vec::new(),
             found: Vec::new(),
             listed: Vec::new(),
             output: Vec::new(),

@@ -1,7 +1,9 @@
 //! Whole runs in simulated seconds.
 
+mod accounts;
 mod edges;
 mod facts;
+mod one_request;
 mod renegotiation;
 mod rig;
 mod secured;

@@ -1,29 +1,31 @@
 //! The bytes of answers that take several reads: the beginning of each is kept until the answer is over, so that a
 //! failure can be shown with it. An answer that comes whole in one read is never copied.
 
-use wire::{ExchangeId, Session};
+use wire::{ExchangeId, Session, WireFault};
 
 use super::pool::Pool;
 use super::slot::Exchange;
 use crate::Nanos;
 use crate::engine::Conn;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, other_protocol};
 use crate::failure::Failure;
 
 /// This many bytes are kept of an answer that is under way.
 const BEGINNING_MAX: usize = 2 << 10;
-/// A lane keeps beginnings on this many of its connections, so 8 MiB of them at most.
-const CONNECTIONS_MAX: usize = 4 << 10;
+/// A lane keeps the beginnings of so many answers at once, so 8 MiB of them at most.
+const ANSWERS_MAX: usize = 4 << 10;
 
 #[derive(Debug, Default)]
 pub(super) struct Transcript {
-    /// By connection, as far as an answer on it has taken several reads.
+    /// By the place of an exchange, as far as its answer has taken several reads.
     beginnings: Vec<Beginning>,
 }
 
 /// The beginning of an answer that is under way. `kept.len() <= came`.
 #[derive(Debug, Default)]
 struct Beginning {
+    /// Which exchange of this place it answers.
+    generation: u32,
     kept: Vec<u8>,
     /// The bytes that came, kept or not.
     came: usize,
@@ -40,46 +42,59 @@ impl Beginning {
     }
 
     /// Its buffer is used again for the next answer.
-    fn clear(&mut self) {
+    fn begin(&mut self, generation: u32) {
+        self.generation = generation;
         self.kept.clear();
         self.came = 0;
     }
 }
 
 impl Transcript {
-    /// Keeps bytes that came on a connection; `awaited` is the exchange that it now waits for.
-    pub(super) fn keep(&mut self, conn: Conn, bytes: &[u8], awaited: Option<&Exchange>) {
-        let is_under_way = awaited.is_some_and(Exchange::has_begun_to_be_answered);
-        if !is_under_way {
-            return self.forget(conn);
+    /// Keeps bytes of the answer to an exchange that is under way.
+    fn keep(&mut self, id: ExchangeId, bytes: &[u8]) {
+        let place = id.place as usize;
+        if self.beginnings.len() <= place && place < ANSWERS_MAX {
+            self.beginnings.resize_with(place + 1, Beginning::default);
         }
-        let conn = conn as usize;
-        if self.beginnings.len() <= conn && conn < CONNECTIONS_MAX {
-            self.beginnings.resize_with(conn + 1, Beginning::default);
-        }
-        if let Some(beginning) = self.beginnings.get_mut(conn) {
+        if let Some(beginning) = self.beginnings.get_mut(place) {
+            if beginning.generation != id.generation {
+                beginning.begin(id.generation);
+            }
             beginning.keep(bytes, BEGINNING_MAX);
         }
     }
 
-    /// The answer on this connection is over, or will not come any more.
-    pub(super) fn forget(&mut self, conn: Conn) {
-        if let Some(beginning) = self.beginnings.get_mut(conn as usize) {
-            beginning.clear();
-        }
+    /// The exchange goes out again, and is answered from the beginning.
+    pub(super) fn forget(&mut self, id: ExchangeId) {
+        drop(self.take(id));
     }
 
-    fn take(&mut self, conn: Conn) -> Beginning {
-        self.beginnings.get_mut(conn as usize).map(std::mem::take).unwrap_or_default()
+    fn take(&mut self, id: ExchangeId) -> Beginning {
+        let beginning = self.beginnings.get_mut(id.place as usize);
+        let of_this = beginning.filter(|beginning| beginning.generation == id.generation);
+        of_this.map(std::mem::take).unwrap_or_default()
     }
 }
 
 impl<'a, S: Session<'a>> Pool<'a, S> {
-    /// Keeps bytes that came on a connection whose answers come one after the other.
+    /// Keeps what these bytes were of answers that are still under way.
     pub(super) fn listen(&mut self, conn: Conn, bytes: &[u8]) {
-        self.list_under_way(conn);
-        let awaited = self.listed.first().and_then(|&id| self.slab.get(id));
-        self.transcript.keep(conn, bytes, awaited);
+        if !S::SHARED {
+            self.list_under_way(conn);
+            let awaited = self.listed.first().copied();
+            let has_begun = |id: &ExchangeId| {
+                self.slab.get(*id).is_some_and(Exchange::has_begun_to_be_answered)
+            };
+            if let Some(id) = awaited.filter(has_begun) {
+                self.transcript.keep(id, bytes);
+            }
+            return;
+        }
+        for (id, part) in self.parts.drain(..) {
+            if self.slab.get(id).is_some() {
+                self.transcript.keep(id, &bytes[part]);
+            }
+        }
     }
 
     /// Keeps a failed exchange with its bytes, if it is among the first of its class. `bytes` are the last that came.
@@ -92,22 +107,44 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         bytes: &[u8],
     ) {
         let exchange = &self.slab[id];
-        if !exchange.is_sent()
-            || !self.recorder.is_measured(exchange)
-            || !self.recorder.wants_evidence(failure)
-        {
+        if !self.recorder.is_measured(exchange) || !self.recorder.wants_evidence(failure) {
+            return;
+        }
+        let account = self.slots[conn as usize].session.account(id);
+        let was_answered_otherwise = account.as_ref().is_some_and(|it| !it.instead.is_empty());
+        if !exchange.is_sent() && !was_answered_otherwise {
             return;
         }
         let ask = self.rules.asks.choose(exchange.values);
         let mut request = Vec::new();
-        ask.encode(exchange.values, &mut request);
+        ask.show(exchange.values, &mut request);
         request.truncate(Evidence::BYTES_MAX);
-        let mut answer = self.transcript.take(conn);
+        let mut answer = self.transcript.take(id);
         let began_before = exchange.has_begun_to_be_answered() && exchange.first_byte != at;
-        let lacks_beginning = began_before && answer.came == 0;
-        answer.keep(bytes, Evidence::BYTES_MAX);
-        let is_cut = answer.kept.len() < answer.came;
-        let received = answer.kept;
+        let (mut lacks_beginning, mut received) = (began_before && answer.came == 0, Vec::new());
+        match &account {
+            None => answer.keep(bytes, Evidence::BYTES_MAX),
+            Some(account) => {
+                lacks_beginning = answer.came == 0;
+                for (_, part) in self.parts.iter().filter(|(of, _)| *of == id) {
+                    answer.keep(&bytes[part.clone()], BEGINNING_MAX);
+                }
+                lacks_beginning &= (answer.came as u64) < account.body;
+                received = account.instead.clone();
+                received.extend(account.head.iter().flat_map(|head| head.iter()));
+                if 0 < account.body {
+                    received.push(b'\n');
+                }
+            }
+        }
+        let came = account.as_ref().map_or(answer.came as u64, |account| account.body);
+        let reason = match failure {
+            Failure::Wire(WireFault::StatusLine) => other_protocol(&answer.kept).map(String::from),
+            Failure::Wire(WireFault::Preface) => other_protocol(&received).map(String::from),
+            _ => None,
+        };
+        let is_cut = (answer.kept.len() as u64) < came;
+        received.append(&mut answer.kept);
         self.recorder.evidence(Evidence {
             failure,
             at,
@@ -117,6 +154,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             received,
             lacks_beginning,
             is_cut,
+            stream: account.as_ref().and_then(|account| account.stream),
+            reason: reason.or_else(|| account.and_then(|account| account.reason)),
         });
     }
 }

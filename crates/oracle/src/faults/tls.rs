@@ -23,7 +23,7 @@ const CERTIFICATE: &[&str] = &["tls.certificate"];
 const PROTOCOL: &[&str] = &["tls.protocol"];
 const CUT: &[&str] = &["tls.cut", "recv.cut_body", "recv.cut_head"];
 const TIMEOUT: &[&str] = &["tls.timeout"];
-const ENDED: &[&str] = &["tls.cut", "tls.protocol", "recv.empty"];
+const ENDED: &[&str] = &["tls.closed"];
 
 /// The types of records.
 const HANDSHAKE: u8 = 22;
@@ -87,11 +87,12 @@ pub(super) const ALL: &[Fault] = &[
     tls(56, "tls-small-records", "records of 32 octets", SUCCESS, &set_up(Setup::SmallRecords)),
     tls(56, "tls-octets", "one octet at a time", SUCCESS, &flight(Flight::Octets)),
     tls(57, "tls-fin-hello", "ends the connection in place of its first message", ENDED, &instead(&[Fin])),
-    tls(57, "tls-rst-hello", "resets the connection in place of its first message", &["tls.cut", "recv.reset"], &instead(&[Rst])),
+    tls(57, "tls-rst-hello", "resets the connection in place of its first message", ENDED, &instead(&[Rst])),
     tls(57, "tls-fin-flight", "ends the connection in the middle of its handshake", ENDED, &flight(Flight::HalfFin)),
-    tls(57, "tls-rst-flight", "resets the connection in the middle of its handshake", &["tls.cut", "recv.reset"],
+    tls(57, "tls-rst-flight", "resets the connection in the middle of its handshake", ENDED,
         &flight(Flight::HalfRst)),
-    tls(57, "tls-fin-finished", "ends the connection as soon as the handshake is done, without close_notify", CUT,
+    tls(57, "tls-fin-finished", "ends the connection as soon as the handshake is done, without close_notify",
+        &["h2.preface", "recv.empty"],
         &Twist { after: &[Cut], ..RIGHT }),
     tls(57, "tls-cut-answer", "ends the connection within an answer, without close_notify", CUT, &answer(Struck::Half)),
     tls(57, "tls-no-close-notify", "ends the connection after an answer, without close_notify", SUCCESS, &answer(Struck::ThenCut)),
@@ -107,7 +108,7 @@ pub(super) const ALL: &[Fault] = &[
         &instead(&[Repeat(b"\x16\x03\x03\0\0", FOREVER)])),
     tls(58, "tls-change-cipher-flood", "ChangeCipherSpec for ever", &["tls.protocol", "tls.timeout"],
         &instead(&[Repeat(b"\x14\x03\x03\0\x01\x01", FOREVER)])),
-    tls(58, "tls-ticket-flood", "10 MB of tickets after the handshake, then right answers", SUCCESS,
+    tls(58, "tls-ticket-flood", "10 MB of tickets after the handshake, then right answers", &["tls.flood"],
         &Twist { setup: Setup::Forging, after: &[Say(HANDSHAKE, TICKET, 655)], ..RIGHT }),
     tls(58, "tls-new-keys", "new keys three times after the handshake, then right answers", SUCCESS,
         &Twist { after: &[NewKeys(3)], ..RIGHT }),

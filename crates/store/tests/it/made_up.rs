@@ -302,6 +302,8 @@ pub(crate) fn newest(number: u32) -> TrialRecord {
         received: vec![0, 255],
         lacks_beginning: true,
         is_cut: true,
+        stream: Some(7),
+        reason: Some("the server ended the stream: CANCEL".into()),
     }];
     made
 }

@@ -1,5 +1,6 @@
 //! Frames about the connection as a whole, and about whether and how far a stream goes on.
 
+use super::account::End;
 use super::fault::{ErrorCode, FrameFault, H2Fault};
 use super::frames::{self, ACK, Kind, LARGEST};
 use super::settings::HEADER_TABLE_SIZE;
@@ -33,10 +34,14 @@ impl H2<'_> {
                 return Err(FrameFault::SettingWindow.into());
             }
         }
-        self.slots.grow(self.peer.allows(self.order.streams));
         frames::push_head(0, Kind::Settings, ACK, 0, output);
-        if !std::mem::replace(&mut self.is_ready, true) {
+        let is_first = !std::mem::replace(&mut self.is_ready, true);
+        self.slots.grow(self.streams_max());
+        if is_first {
             self.ledger.note(self.peer);
+            news.push(H2News::Introduced);
+        }
+        if is_first && !self.is_eager {
             news.push(H2News::Ready);
         } else if room < self.room() {
             news.push(H2News::Room);
@@ -77,6 +82,7 @@ impl H2<'_> {
         self.last_taken = last;
         if code != ErrorCode::NoError {
             self.ended_by = Some(code);
+            self.end = Some(Box::new(End::said(H2Fault::Goaway(code), &payload[8..])));
         }
         self.drain(news);
         let beyond = |slot: &&mut super::Slot<'_>| last < slot.stream;
@@ -95,6 +101,7 @@ impl H2<'_> {
     pub(super) fn take_reset(&mut self, stream: u32, code: ErrorCode, news: &mut Vec<H2News>) {
         let Some(slot) = self.slots.open(stream) else { return };
         slot.ended = stream;
+        slot.fault = Some(H2Fault::Reset(code));
         let (exchange, stage) = (slot.exchange, slot.stage);
         self.vacate(stream);
         self.ledger.count().resets_received[code as usize] += 1;

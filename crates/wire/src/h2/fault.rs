@@ -130,7 +130,7 @@ macro_rules! faults {
 }
 
 faults! {
-    Preface           Preface ProtocolError    "the first frame is not SETTINGS; is this an HTTP/2 server?"
+    Preface           Preface ProtocolError    "the server does not begin with SETTINGS, as a server of HTTP/2 does"
     TooLarge          Frame   FrameSizeError   "a frame is larger than we allow"
     Length            Frame   FrameSizeError   "a frame has another length than its type allows"
     OnConnection      Frame   ProtocolError    "a frame that belongs to a stream came on stream 0"
@@ -194,16 +194,26 @@ impl H2Fault {
     }
 }
 
+impl H2Fault {
+    /// What its class does not say.
+    #[must_use]
+    pub fn reason(self) -> Option<String> {
+        match self {
+            H2Fault::Reset(code) => Some(format!("the server ended the stream: {}", code.name())),
+            H2Fault::Goaway(code) => {
+                Some(format!("the server ends the connection: {}", code.name()))
+            }
+            H2Fault::Hpack(fault) => Some(fault.meaning().into()),
+            H2Fault::Wire(_) => None,
+            H2Fault::Frame(fault) => Some(fault.meaning().into()),
+        }
+    }
+}
+
 impl fmt::Display for H2Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
-        match self {
-            H2Fault::Reset(code) => write!(f, ": the server ended the stream: {}", code.name()),
-            H2Fault::Goaway(code) => write!(f, ": the server ends the connection: {}", code.name()),
-            H2Fault::Hpack(fault) => write!(f, ": {fault:?}"),
-            H2Fault::Wire(_) => Ok(()),
-            H2Fault::Frame(fault) => write!(f, ": {}", fault.meaning()),
-        }
+        self.reason().map_or(Ok(()), |reason| write!(f, ": {reason}"))
     }
 }
 

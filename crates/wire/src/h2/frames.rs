@@ -1,5 +1,7 @@
 //! Frames as they stand on the wire (RFC 9113, 4 and 6): read from bytes, written into a buffer.
 
+use std::fmt;
+
 use super::fault::{ErrorCode, FrameFault};
 
 /// What every frame begins with.
@@ -70,7 +72,7 @@ impl Kind {
             Kind::Goaway => "GOAWAY",
             Kind::WindowUpdate => "WINDOW_UPDATE",
             Kind::Continuation => "CONTINUATION",
-            Kind::Unknown => "an unknown type",
+            Kind::Unknown => "a frame of unknown type",
         }
     }
 }
@@ -82,6 +84,13 @@ pub(super) struct FrameHead {
     pub(super) kind: Kind,
     pub(super) flags: u8,
     pub(super) stream: u32,
+}
+
+impl fmt::Display for FrameHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FrameHead { length, kind, flags, stream } = self;
+        write!(f, "{} on stream {stream}, flags {flags:#04x}, {length} octets", kind.name())
+    }
 }
 
 impl FrameHead {

@@ -5,6 +5,9 @@
 //! only counted, and made before the next block that must be decoded. So what is reported is exact, always. A debug
 //! build decodes every block all the same, and compares.
 
+use std::rc::Rc;
+
+use super::account::push_field;
 use super::answer::{Head, check_trailers, read_head};
 use super::facts::Ledger;
 use super::fault::H2Fault;
@@ -62,6 +65,8 @@ struct Memo<'a> {
     version: u64,
     status: u16,
     length: Option<u64>,
+    /// Its fields, as they are shown.
+    shown: Rc<[u8]>,
     /// The request whose rules it was held against, if they are the same for all requests of the kind.
     judged: Option<(&'a Ask, Option<Mismatch>)>,
 }
@@ -69,6 +74,8 @@ struct Memo<'a> {
 const MEMOS: usize = 4;
 /// A larger block is decoded each time.
 const BLOCK_MAX: usize = 512;
+/// So much is shown of a head.
+const SHOWN_MAX: usize = 2 << 10;
 
 impl<'a> Heads<'a> {
     pub(super) fn new(ledger: Ledger) -> Heads<'a> {
@@ -84,17 +91,18 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// Reads the head of an answer to this request. The outer error is the connection's, the inner one the answer's.
+    /// Reads the head of an answer to this request, and returns its fields as they are shown, too. The outer error is the
+    /// connection's, the inner one the answer's.
     pub(super) fn read(
         &mut self,
         block: &[u8],
         ask: &'a Ask,
         values: Values,
         limits: &Limits,
-    ) -> Result<Result<Head, H2Fault>, HpackFault> {
+    ) -> Result<(Result<Head, H2Fault>, Rc<[u8]>), HpackFault> {
         #[cfg(debug_assertions)]
         let shadow = self.shadow.decode(block, limits.head);
-        if let Some((place, head)) = self.recall(block, ask) {
+        if let Some((place, head, shown)) = self.recall(block, ask) {
             #[cfg(debug_assertions)]
             {
                 shadow.expect("an equal block could be decoded");
@@ -102,17 +110,31 @@ impl<'a> Heads<'a> {
                 debug_assert_eq!(Ok(head), read_head(&fields, ask, values, limits), "{block:?}");
             }
             self.repeat(place);
-            return Ok(Ok(head));
+            return Ok((Ok(head), shown));
         }
         let effect = self.decode(block, limits)?;
+        let shown = self.shown_after(None);
         if effect.is_too_large {
-            return Ok(Err(WireFault::HeadTooLarge.into()));
+            return Ok((Err(WireFault::HeadTooLarge.into()), shown));
         }
         let head = read_head(&self.decoder.fields(), ask, values, limits);
         if let Ok(head) = head {
-            self.remember(block, effect, head, ask);
+            self.remember(block, effect, head, &shown, ask);
         }
-        Ok(head)
+        Ok((head, shown))
+    }
+
+    /// The fields that were read last, as they are shown, after others.
+    pub(super) fn shown_after(&self, others: Option<&[u8]>) -> Rc<[u8]> {
+        let mut shown = others.map_or(Vec::new(), |others| [others, b"\n"].concat());
+        for (name, value) in self.decoder.fields() {
+            push_field(name, value, &mut shown);
+            if SHOWN_MAX < shown.len() {
+                shown.truncate(SHOWN_MAX);
+                break;
+            }
+        }
+        shown.into()
     }
 
     /// Reads the trailers of an answer.
@@ -136,7 +158,7 @@ impl<'a> Heads<'a> {
     }
 
     /// The memo of an equal block that means the same now, and what it means for this request.
-    fn recall(&self, block: &[u8], ask: &Ask) -> Option<(usize, Head)> {
+    fn recall(&self, block: &[u8], ask: &Ask) -> Option<(usize, Head, Rc<[u8]>)> {
         let place = self.memos.iter().position(|memo| {
             memo.as_ref().is_some_and(|memo| {
                 memo.block == block && (!memo.effect.refers || memo.version == self.version)
@@ -150,7 +172,8 @@ impl<'a> Heads<'a> {
         } else {
             memo.judged.filter(|(judged, _)| std::ptr::eq(*judged, ask))?.1
         };
-        Some((place, Head { status: memo.status, length: memo.length, mismatch }))
+        let head = Head { status: memo.status, length: memo.length, mismatch };
+        Some((place, head, Rc::clone(&memo.shown)))
     }
 
     /// Counts the insertions of an equal block.
@@ -195,7 +218,14 @@ impl<'a> Heads<'a> {
         Ok(effect)
     }
 
-    fn remember(&mut self, block: &[u8], effect: Effect, head: Head, ask: &'a Ask) {
+    fn remember(
+        &mut self,
+        block: &[u8],
+        effect: Effect,
+        head: Head,
+        shown: &Rc<[u8]>,
+        ask: &'a Ask,
+    ) {
         // Such a block never means the same twice.
         let changes_what_it_means = effect.resized || (effect.refers && 0 < effect.inserted);
         if changes_what_it_means || BLOCK_MAX < block.len() {
@@ -216,6 +246,7 @@ impl<'a> Heads<'a> {
             version: self.version,
             status: head.status,
             length: head.length,
+            shown: Rc::clone(shown),
             judged: ask.expect.judges_all_alike().then_some((ask, head.mismatch)),
         });
     }

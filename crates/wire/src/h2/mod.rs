@@ -8,6 +8,7 @@
 //! Of each stream there is a slot; the connection has the tables of fields, the windows and the frame that has come in
 //! part. Requests' bodies wait for the server's windows where they are: a slot knows how far its body was sent.
 
+mod account;
 mod answer;
 mod connection;
 mod facts;
@@ -26,6 +27,7 @@ mod window;
 
 use crate::{ExchangeId, News};
 
+pub use account::Account;
 pub use facts::{Counts, Facts, Ledger, SETTINGS_MAX};
 pub use fault::{ErrorCode, FrameFault, H2Fault};
 pub use frames::Kind as FrameKind;
@@ -37,6 +39,7 @@ pub use settings::{H2Order, Settings, Windows};
 pub(crate) use hpack::{Prepared, assign_places};
 pub(crate) use request::fields;
 
+use account::End;
 use heads::Heads;
 use hpack::Encoder;
 use receive::Incoming;
@@ -60,8 +63,12 @@ pub struct H2<'a> {
     is_leaving: bool,
     /// No stream beyond this one is answered.
     last_taken: u32,
+    /// Requests are sent before the server has introduced itself.
+    is_eager: bool,
     /// The code of the server's GOAWAY, if it is an error.
     ended_by: Option<ErrorCode>,
+    /// What broke the connection, or why the server ends it.
+    end: Option<Box<End>>,
     next_stream: u32,
     under_way: usize,
     slots: Slots<'a>,
@@ -96,8 +103,10 @@ impl<'a> H2<'a> {
             is_ready: false,
             is_draining: false,
             is_leaving: false,
+            is_eager: false,
             last_taken: frames::LARGEST,
             ended_by: None,
+            end: None,
             next_stream: 1,
             under_way: 0,
             slots: Slots::default(),
@@ -114,6 +123,12 @@ impl<'a> H2<'a> {
             is_starved: false,
             ledger,
         }
+    }
+
+    /// The same, which sends its requests at once, with the preface, as clients do for which one request is all.
+    #[must_use]
+    pub fn eager(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
+        H2 { is_eager: true, ..H2::new(order, ledger) }
     }
 
     fn find(&self, exchange: ExchangeId) -> Option<&Slot<'a>> {

@@ -3,6 +3,7 @@
 //! A frame's head is judged as soon as it has come, DATA as it comes, and every other frame when it is whole. So it
 //! does not matter how the bytes were cut.
 
+use super::account::End;
 use super::fault::{ErrorCode, FrameFault, H2Fault};
 use super::frames::{self, ACK, END_STREAM, FrameHead, HEAD, Kind, PADDED};
 use super::slot::Stage;
@@ -57,6 +58,7 @@ impl<'a> H2<'a> {
         drop(counts);
         if let Err(fault) = result {
             self.is_draining = true;
+            self.end.get_or_insert_with(|| Box::new(End::broken(fault, bytes)));
             frames::push_goaway(fault.code(), output);
         }
         result
@@ -71,7 +73,8 @@ impl<'a> H2<'a> {
         let mut rest = bytes;
         while !rest.is_empty() {
             if let Some(data) = self.incoming.data {
-                self.take_data(data, &mut rest, news, output)?;
+                let at = bytes.len() - rest.len();
+                self.take_data(data, &mut rest, at, news, output)?;
                 continue;
             }
             let length = self.incoming.head.map_or(HEAD, |head| head.length as usize);
@@ -105,11 +108,18 @@ impl<'a> H2<'a> {
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
         if let Some(head) = self.incoming.head.take() {
-            return self.take_frame(head, piece, news, output);
+            let taken = self.take_frame(head, piece, news, output);
+            return taken
+                .inspect_err(|&fault| self.end = Some(Box::new(End::by(fault, head, piece))));
         }
         let Some(bytes) = piece.first_chunk() else { return Ok(()) };
         let head = FrameHead::read(bytes);
-        self.begin(head, news)?;
+        let begun = self.begin(head, news);
+        begun.inspect_err(|&fault| {
+            if self.is_ready {
+                self.end = Some(Box::new(End::by(fault, head, &[])));
+            }
+        })?;
         match (head.kind, head.length) {
             (Kind::Data, _) => self.begin_data(head, news, output),
             (_, 0) => self.take_frame(head, &[], news, output),
@@ -236,6 +246,7 @@ impl<'a> H2<'a> {
         &mut self,
         mut data: Data,
         rest: &mut &[u8],
+        at: usize,
         news: &mut Vec<H2News>,
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
@@ -255,7 +266,7 @@ impl<'a> H2<'a> {
         *rest = after;
         let body = data.left.saturating_sub(padding).min(piece.len());
         data.left -= piece.len();
-        self.judge(data.stream, &piece[..body], news, output);
+        self.judge(data.stream, &piece[..body], at, news, output);
         self.go_on(data, news, output);
         Ok(())
     }

@@ -11,6 +11,8 @@ use crate::{ExchangeId, Session};
 
 /// So much of bodies is appended at once; the rest follows when that is written.
 const BATCH: usize = 256 << 10;
+/// So many requests are sent before the server has said how many it takes: RFC 9113, 6.5.2, recommends to take as many.
+const UNASKED_MAX: usize = 100;
 
 impl<'a> H2<'a> {
     /// Appends the request, its body as far as the server's windows allow.
@@ -39,12 +41,15 @@ impl<'a> H2<'a> {
         let slot = self.slots.at(place);
         // Not a slot as a whole: one that was used has most of this already.
         slot.stream = stream;
+        slot.number = stream;
         slot.exchange = exchange;
         slot.ask = Some(ask);
         slot.values = values;
         slot.stage = Stage::Requested;
         slot.interims = 0;
         slot.mismatch = None;
+        slot.head = None;
+        slot.fault = None;
         slot.body = BodyJudge::default();
         slot.octets = 0;
         slot.window_in = Window::new(self.order.windows.stream());
@@ -57,6 +62,12 @@ impl<'a> H2<'a> {
             self.unsent += 1;
             self.send_body(place, BATCH, news, output);
         }
+    }
+
+    /// How many requests may be under way at once.
+    pub(super) fn streams_max(&self) -> usize {
+        let allowed = self.peer.allows(self.order.streams);
+        if self.is_ready { allowed } else { allowed.min(UNASKED_MAX) }
     }
 
     /// Whether a body could go on if what has been appended is written.

@@ -3,7 +3,7 @@
 use super::fault::{FrameFault, H2Fault};
 use super::settings::FIRST_WINDOW;
 use super::slot::Slot;
-use super::{ErrorCode, H2, H2News, frames};
+use super::{Account, ErrorCode, H2, H2News, frames};
 use crate::ask::Ask;
 use crate::template::Values;
 use crate::{ExchangeId, Progress, Session};
@@ -12,21 +12,25 @@ impl<'a> Session<'a> for H2<'a> {
     type Fault = H2Fault;
     const SHARED: bool = true;
 
-    /// `Ready` follows when the server has sent its SETTINGS.
-    fn open(&mut self, _news: &mut Vec<H2News>, output: &mut Vec<u8>) {
+    /// `Ready` follows when the server has sent its SETTINGS, or at once.
+    fn open(&mut self, news: &mut Vec<H2News>, output: &mut Vec<u8>) {
         output.extend_from_slice(frames::PREFACE);
         frames::push_settings(&self.order.settings(), output);
         let more = self.order.windows.connection() - FIRST_WINDOW;
         if 0 < more {
             frames::push_window_update(0, more, output);
         }
+        if self.is_eager {
+            self.slots.grow(self.streams_max());
+            news.push(H2News::Ready);
+        }
     }
 
     fn room(&self) -> usize {
-        if !self.is_ready || self.is_draining {
+        if self.is_draining || !(self.is_ready || self.is_eager) {
             return 0;
         }
-        self.peer.allows(self.order.streams).saturating_sub(self.under_way)
+        self.streams_max().saturating_sub(self.under_way)
     }
 
     fn submit(
@@ -76,6 +80,10 @@ impl<'a> Session<'a> for H2<'a> {
         self.find(exchange).map_or(Progress::Idle, Slot::progress)
     }
 
+    fn account(&self, exchange: ExchangeId) -> Option<Account> {
+        Some(self.account_of(exchange))
+    }
+
     fn abandon(&mut self, exchange: ExchangeId, news: &mut Vec<H2News>, output: &mut Vec<u8>) {
         if let Some(stream) = self.find(exchange).map(|slot| slot.stream) {
             self.reset_stream(stream, ErrorCode::Cancel, news, output);
@@ -89,6 +97,6 @@ impl<'a> Session<'a> for H2<'a> {
     }
 
     fn reset(&mut self) {
-        *self = H2::new(self.order, self.ledger.clone());
+        *self = H2 { is_eager: self.is_eager, ..H2::new(self.order, self.ledger.clone()) };
     }
 }

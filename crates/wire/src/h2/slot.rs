@@ -1,5 +1,8 @@
 //! One place for an exchange on a connection: a stream, from its request to the end of the answer.
 
+use std::rc::Rc;
+
+use super::fault::H2Fault;
 use super::window::Window;
 use crate::ask::Ask;
 use crate::expect::{BodyJudge, Mismatch};
@@ -10,6 +13,8 @@ use crate::{ExchangeId, Progress};
 pub(super) struct Slot<'a> {
     /// 0 if no stream is under way here.
     pub(super) stream: u32,
+    /// The last stream that was under way here.
+    pub(super) number: u32,
     /// The last stream here whose answer ended as it should.
     pub(super) ended: u32,
     pub(super) exchange: ExchangeId,
@@ -19,6 +24,10 @@ pub(super) struct Slot<'a> {
     pub(super) interims: u8,
     pub(super) status: u16,
     pub(super) mismatch: Option<Mismatch>,
+    /// The fields of the answer, as they are shown.
+    pub(super) head: Option<Rc<[u8]>>,
+    /// What was wrong with it.
+    pub(super) fault: Option<H2Fault>,
     /// What the answer says of its length.
     pub(super) length: Option<u64>,
     pub(super) body: BodyJudge,
@@ -117,5 +126,10 @@ impl<'a> Slots<'a> {
     /// The same, to be changed.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot<'a>> {
         self.slots.iter_mut().filter(|slot| slot.stream != 0)
+    }
+
+    /// The last stream that this exchange had here.
+    pub(super) fn last_of(&self, exchange: ExchangeId) -> Option<&Slot<'a>> {
+        self.slots.iter().filter(|slot| slot.number != 0).find(|slot| slot.exchange == exchange)
     }
 }

@@ -4,9 +4,9 @@ use super::fault::{ErrorCode, FrameFault, H2Fault};
 use super::frames::{self, END_HEADERS, END_STREAM, FrameHead, PAYLOAD_MAX};
 use super::slot::Stage;
 use super::{H2, H2News};
-use crate::Mismatch;
 use crate::fault::WireFault;
 use crate::h1::has_no_body;
+use crate::{Mismatch, News};
 
 /// A block of fields that is continued.
 #[derive(Debug)]
@@ -26,6 +26,9 @@ impl Block {
 
 /// RFC 9113, 10.5: a block of fields in more frames than these is an attack.
 const CONTINUATIONS_MAX: u8 = 64;
+
+/// Parts of a body that begin behind this many octets of it are not reported.
+const PART_MAX: u64 = 2 << 10;
 
 impl H2<'_> {
     pub(super) fn take_headers(
@@ -90,10 +93,15 @@ impl H2<'_> {
             match self.heads.read_trailers(bytes, limits)? {
                 Ok(()) if ends => None,
                 Ok(()) => Some(FrameFault::OpenTrailers.into()),
-                Err(fault) => Some(fault),
+                Err(fault) => {
+                    slot.head = Some(self.heads.shown_after(slot.head.as_deref()));
+                    Some(fault)
+                }
             }
         } else {
-            match self.heads.read(bytes, ask, slot.values, limits)? {
+            let (head, shown) = self.heads.read(bytes, ask, slot.values, limits)?;
+            slot.head = Some(shown);
+            match head {
                 Ok(head) if head.status < 200 => {
                     slot.interims += 1;
                     match head.status {
@@ -124,17 +132,22 @@ impl H2<'_> {
         Ok(())
     }
 
-    /// Compares what has come of a body.
+    /// Compares what has come of a body; `at` says where it stands in the bytes that came.
     pub(super) fn judge(
         &mut self,
         stream: u32,
         body: &[u8],
+        at: usize,
         news: &mut Vec<H2News>,
         output: &mut Vec<u8>,
     ) {
         let limit = self.order.limits.body;
         let Some(slot) = self.slots.open(stream).filter(|_| !body.is_empty()) else { return };
         let Some(ask) = slot.ask else { return };
+        if slot.body.received() < PART_MAX {
+            let (at, len) = (at as u32, body.len() as u32);
+            news.push(H2News::Part { exchange: slot.exchange, at, len });
+        }
         slot.body.take(ask.body_rule(slot.mismatch), body, slot.values);
         let is_empty = has_no_body(slot.status, ask.is_head());
         let length = if is_empty { 0 } else { slot.length.unwrap_or(u64::MAX) };
@@ -159,6 +172,11 @@ impl H2<'_> {
         let body_is_right = slot.body.is_right(ask.body_rule(slot.mismatch));
         let mismatch = slot.mismatch.or((!body_is_right).then_some(Mismatch::Body));
         let (exchange, status, octets) = (slot.exchange, slot.status, slot.octets);
+        let is_last =
+            |part: &H2News| matches!(part, News::Part { exchange: of, .. } if *of == exchange);
+        if mismatch.is_none() && news.last().is_some_and(is_last) {
+            news.pop();
+        }
         // RFC 9113, 8.1: an answer may be whole before its request is; the rest is not sent any more.
         if 0 < slot.unsent {
             self.reset_stream(stream, ErrorCode::Cancel, news, output);
@@ -180,6 +198,7 @@ impl H2<'_> {
     ) {
         let Some(slot) = self.slots.open(stream) else { return };
         let exchange = slot.exchange;
+        slot.fault = Some(fault);
         let is_over = slot.ended == stream && slot.unsent == 0;
         if !is_over {
             self.reset_stream(stream, fault.code(), news, output);

@@ -15,7 +15,7 @@ const WITHOUT_DATA_MAX: usize = 1 << 20;
 
 pub(super) struct Desk {
     connector: Connector,
-    alpn: Vec<u8>,
+    alpn: String,
     log: SecurityLog,
     pub(super) lines: Vec<Line>,
     /// Connections with something to be written before the lane sleeps.
@@ -32,7 +32,7 @@ impl Desk {
     pub(super) fn new(client: &Client, log: SecurityLog) -> Desk {
         Desk {
             connector: client.connector(),
-            alpn: client.order().alpn.as_bytes().to_vec(),
+            alpn: client.order().alpn.clone(),
             log,
             lines: Vec::new(),
             to_flush: Vec::new(),
@@ -111,7 +111,8 @@ impl Desk {
                 self.receive(conn, &[], at, deliver);
             }
             Err(error) => {
-                self.fail(conn, TlsFault::Protocol, &tls::reason(&error, b""), at, deliver);
+                let says = tls::reason(&error, b"", &self.alpn);
+                self.fail(conn, TlsFault::Protocol, &says, at, deliver);
             }
         }
     }
@@ -200,12 +201,12 @@ impl Desk {
         let terms = Terms::of(state);
         // RFC 7301, 3.2: a server that knows no ALPN says nothing, and then means HTTP/1.1.
         let is_agreed = match &terms.alpn {
-            Some(name) => *name == self.alpn,
-            None => self.alpn == HTTP_1_1.as_bytes(),
+            Some(name) => name == self.alpn.as_bytes(),
+            None => self.alpn == HTTP_1_1,
         };
         if !is_agreed {
-            let says = "the server takes no protocol by ALPN";
-            self.fail(conn, TlsFault::Alpn, says, at, deliver);
+            let says = tls::alpn_reason(&self.alpn, terms.alpn.is_none());
+            self.fail(conn, TlsFault::Alpn, &says, at, deliver);
             return false;
         }
         let chain = state.peer_certificates().unwrap_or_default();
@@ -229,7 +230,8 @@ impl Desk {
         at: Nanos,
         deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
     ) {
-        self.fail(conn, tls::fault(error), &tls::reason(error, received), at, deliver);
+        let says = tls::reason(error, received, &self.alpn);
+        self.fail(conn, tls::fault(error), &says, at, deliver);
     }
 
     /// Ends a connection; the alert that tells the server why leaves when the lane closes it.

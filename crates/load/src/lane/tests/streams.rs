@@ -360,5 +360,5 @@ fn no_request_leaves_before_the_server_has_introduced_itself() {
     assert_eq!((seen.correct, classes(&seen)), (8, vec![]));
     let mute = server(|_, _, _| Vec::new());
     let run = Run { total: 1, timeout: 200 * MILLI, ..closed(1) };
-    assert_eq!(classes(&against(&run, 4, mute)), [("connect.timeout", 1)]);
+    assert_eq!(classes(&against(&run, 4, mute)), [("h2.timeout", 1)]);
 }

@@ -65,6 +65,7 @@ fn errors(run: &FinishedLoad) -> String {
             failure,
             Failure::SendTimeout
                 | Failure::SendWindow
+                | Failure::NoStream
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
                 | Failure::Late

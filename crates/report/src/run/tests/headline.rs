@@ -41,6 +41,8 @@ fn lie(trial: &mut TrialRecord) {
         received: b"HTTP/1.1 200 OK\r\n\r\n{\"price\":41}<script>\x1b[2J".to_vec(),
         lacks_beginning: false,
         is_cut: false,
+        stream: None,
+        reason: None,
     });
 }
 

@@ -27,5 +27,21 @@ pub enum HpackFault {
     Size,
 }
 
+impl HpackFault {
+    /// The meaning, in a few words.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            HpackFault::Index => "an index that no entry of the table has",
+            HpackFault::Integer => "an integer with too many digits",
+            HpackFault::Cut => "a block of fields ends within a field",
+            HpackFault::Huffman => "a string that the Huffman code cannot have made",
+            HpackFault::Size => {
+                "the table grows beyond what we allow, or changes its size between fields"
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use super::integer;
 use super::table::{DEFAULT_SIZE, OVERHEAD, STATIC};
-use crate::template::Template;
+use crate::h2::account::push_field;
+use crate::template::{Template, Values};
 
 /// The fields of one kind of request, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
+    /// As they are shown.
+    fields: Vec<(String, Template)>,
+    counts_body: bool,
     pub(super) pieces: Vec<Piece>,
 }
 
@@ -47,9 +51,9 @@ const NEVER_INDEXED: (u8, u8) = (0x10, 4);
 impl Prepared {
     /// `fields`: names in lower case, pseudo-header fields first. `counts_body`: a `content-length` follows them, which
     /// differs from request to request.
-    pub(crate) fn new(fields: &[(String, Template)], counts_body: bool) -> Prepared {
+    pub(crate) fn new(fields: Vec<(String, Template)>, counts_body: bool) -> Prepared {
         let mut pieces = Vec::new();
-        for (name, value) in fields {
+        for (name, value) in &fields {
             match value.constant() {
                 Some(value) => push_constant(name, value, &mut pieces),
                 None => pieces.push(Piece::Filled {
@@ -61,7 +65,19 @@ impl Prepared {
         if counts_body {
             pieces.push(Piece::Length { name: named("content-length", PLAIN) });
         }
-        Prepared { pieces }
+        Prepared { fields, counts_body, pieces }
+    }
+
+    /// Writes the fields as they are shown; `length` is that of the request's body.
+    pub(crate) fn show(&self, values: Values, length: u64, output: &mut Vec<u8>) {
+        for (name, value) in &self.fields {
+            let mut filled = Vec::new();
+            value.fill(values, &mut filled);
+            push_field(name.as_bytes(), &filled, output);
+        }
+        if self.counts_body {
+            push_field(b"content-length", length.to_string().as_bytes(), output);
+        }
     }
 }
 

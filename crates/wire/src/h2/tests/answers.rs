@@ -293,7 +293,7 @@ fn heads(answers: &[(&Ask, &[u8])]) -> (Vec<String>, u64) {
         talk.ask(0, ask);
         talk.look();
         talk.hear(&frame(HEADERS, WHOLE, 2 * turn as u32 + 1, block)).unwrap();
-        said.push(note(talk.news[1]));
+        said.extend(note(talk.news[1]));
     }
     (said, talk.h2.ledger.so_far().heads.known)
 }

@@ -15,7 +15,10 @@ fn a_connection_begins_with_a_preface_and_is_ready_when_the_server_has_sent_its_
         "> PREFACE, > SETTINGS 2=0 4=2147483647 6=65536, > WINDOW 0 +2147418112"
     );
     assert_eq!((talk.h2.room(), talk.h2.ledger.so_far().settings.len()), (0, 0));
-    assert_eq!(talk.after(&[settings(&[(3, 100), (4, 1), (77, 1)])]), "ready, > SETTINGS ACK");
+    assert_eq!(
+        talk.after(&[settings(&[(3, 100), (4, 1), (77, 1)])]),
+        "introduced, ready, > SETTINGS ACK"
+    );
     let (settings, connections) = talk.h2.ledger.so_far().settings[0];
     assert_eq!(connections, 1);
     assert_eq!((settings.max_concurrent_streams, settings.initial_window_size), (Some(100), 1));

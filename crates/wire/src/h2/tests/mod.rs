@@ -167,7 +167,7 @@ impl<'a> Talk<'a> {
 
     /// What was reported, and then what was sent.
     fn look(&mut self) -> String {
-        let mut said: Vec<String> = self.news.drain(..).map(note).collect();
+        let mut said: Vec<String> = self.news.drain(..).filter_map(note).collect();
         said.extend(
             sent(&std::mem::take(&mut self.output)).into_iter().map(|it| format!("> {it}")),
         );
@@ -188,8 +188,11 @@ impl<'a> Talk<'a> {
     }
 }
 
-fn note(news: H2News) -> String {
-    match news {
+fn note(news: H2News) -> Option<String> {
+    Some(match news {
+        // What it says depends on how the bytes were cut.
+        H2News::Part { .. } => return None,
+        H2News::Introduced => "introduced".into(),
         H2News::Ready => "ready".into(),
         H2News::Room => "room".into(),
         H2News::Starved => "starved".into(),
@@ -205,7 +208,7 @@ fn note(news: H2News) -> String {
         H2News::Stalled(exchange) => format!("{} stalls", number(exchange)),
         H2News::Flowing(exchange) => format!("{} flows", number(exchange)),
         H2News::Draining => "draining".into(),
-    }
+    })
 }
 
 /// Frames in words.
