@@ -31,7 +31,7 @@ pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
         [] => "nothing of an answer".into(),
         received => excerpt(received, kept.lacks_beginning, kept.is_cut),
     };
-    let reason = kept.reason.iter().map(|reason| ("because", reason.escape_debug().to_string()));
+    let reason = kept.reason.iter().map(|reason| ("because", reason.clone()));
     let bytes = [
         ("sent", excerpt(&kept.request, false, false)),
         ("expected", expected.join("; ")),

@@ -357,3 +357,18 @@ fn no_request_leaves_before_the_server_has_introduced_itself() {
     let run = Run { total: 1, timeout: 200 * MILLI, ..closed(1) };
     assert_eq!(classes(&against(&run, 4, mute)), [("connect.timeout", 1)]);
 }
+
+/// A server that ends each connection before it carried anything: its requests run out of time all the same.
+#[test]
+fn requests_that_never_get_a_stream_are_given_up_in_time() {
+    let ends = server(|now, _, came| match came {
+        Came::Connection => vec![(now, [settings(&[]), goaway(0)].concat())],
+        Came::Request(..) | Came::Reset(_) => Vec::new(),
+    });
+    let run = Run { timeout: 300 * MILLI, until: SECOND, ..closed(2) };
+    let seen = against(&run, 3, ends);
+    let [("connect.timeout", failed)] = classes(&seen)[..] else { panic!("{:?}", classes(&seen)) };
+    assert!((6..=8).contains(&failed), "two at once, each for 300 ms of a second: {failed}");
+    assert_eq!(seen.under_way, 0);
+    assert!(seen.connections.begun < 100, "it is not hammered: {}", seen.connections.begun);
+}
