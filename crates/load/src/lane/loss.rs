@@ -183,7 +183,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.slab.pop_front(&mut self.waiting);
             let failure = match self.is_our_stillness(self.deadline(id)) {
                 true => Failure::Late,
-                false if 0 < self.connecting || !self.is_full() => {
+                // A connection that backs off is one that the server has refused or ended.
+                false
+                    if 0 < self.connecting || !self.backing_off.is_empty() || !self.is_full() =>
+                {
                     unconnected(0 < self.handshaking)
                 }
                 false => Failure::Blocked,

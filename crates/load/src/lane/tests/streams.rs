@@ -358,6 +358,22 @@ fn no_request_leaves_before_the_server_has_introduced_itself() {
     assert_eq!(classes(&against(&run, 4, mute)), [("connect.timeout", 1)]);
 }
 
+/// The server refuses whatever it is sent, and ends the connection: that no connection is left is not dyno's fault.
+#[test]
+fn waiting_while_the_server_ends_every_connection_is_not_dynos_own() {
+    let ends = server(|now, _, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) => vec![(now + MILLI, goaway(0))],
+        Came::Request(..) | Came::Reset(_) => Vec::new(),
+    });
+    let run = Run { timeout: 80 * MILLI, until: SECOND, ..closed(2) };
+    let seen = against(&run, 3, ends);
+    let mut seen_classes = classes(&seen);
+    seen_classes.retain(|(class, _)| !["h2.refused", "connect.timeout"].contains(class));
+    assert_eq!(seen_classes, []);
+    assert!(10 < seen.failed_in_all(), "{}", seen.failed_in_all());
+}
+
 /// A server that ends each connection before it carried anything: its requests run out of time all the same.
 #[test]
 fn requests_that_never_get_a_stream_are_given_up_in_time() {
