@@ -14,7 +14,7 @@ pub struct Evidence {
     /// When the failure was noticed.
     pub at: Nanos,
     pub seq: u64,
-    /// What was sent, up to a limit.
+    /// What was sent, up to a limit; empty if the server failed before anything could be sent.
     #[serde(with = "written::bytes")]
     pub request: Vec<u8>,
     /// What was expected, in words and bytes.

@@ -27,13 +27,17 @@ pub(crate) fn title(kept: &Evidence) -> String {
 /// What was sent, expected and received, each with its label. Bytes that cannot be printed are escaped.
 pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
     let expected: Vec<&str> = kept.expected.lines().collect();
+    let sent = match kept.request.as_slice() {
+        [] => "no request yet".into(),
+        request => excerpt(request, false, false),
+    };
     let received = match kept.received.as_slice() {
         [] => "nothing of an answer".into(),
         received => excerpt(received, kept.lacks_beginning, kept.is_cut),
     };
-    let reason = kept.reason.iter().map(|reason| ("because", reason.escape_debug().to_string()));
+    let reason = kept.reason.iter().map(|reason| ("because", reason.clone()));
     let bytes = [
-        ("sent", excerpt(&kept.request, false, false)),
+        ("sent", sent),
         ("expected", expected.join("; ")),
         ("received", received),
     ];

@@ -50,6 +50,7 @@ mod run_store;
 mod run_url;
 mod schema;
 mod secured;
+mod secured_http2;
 mod secured_rig;
 mod serve;
 mod terminal;

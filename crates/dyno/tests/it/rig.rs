@@ -15,6 +15,7 @@ use serde_json::Value;
 
 pub(crate) use crate::again::{in_each, in_one_of_five};
 use crate::lab_rig::until;
+use crate::secured_rig::AuthorityFile;
 
 /// No run of the tests takes longer.
 const DEADLINE: Duration = Duration::from_secs(180);
@@ -22,6 +23,7 @@ const DEADLINE: Duration = Duration::from_secs(180);
 pub(crate) struct Rig {
     oracle: Option<Oracle>,
     address: String,
+    is_secured: bool,
     /// A command for the shell before it becomes dyno.
     limit: Option<String>,
 }
@@ -42,14 +44,15 @@ impl Rig {
 
     pub(crate) fn oracle(config: Config) -> Rig {
         let config = Config { threads: 1, ..config };
+        let is_secured = config.tls.is_some();
         let oracle = Oracle::start(config).expect("port 0 is always free");
         let address = oracle.address().to_string();
-        Rig { oracle: Some(oracle), address, limit: None }
+        Rig { oracle: Some(oracle), address, is_secured, limit: None }
     }
 
     /// A server of the test's own.
     pub(crate) fn at(address: SocketAddr) -> Rig {
-        Rig { oracle: None, address: address.to_string(), limit: None }
+        Rig { oracle: None, address: address.to_string(), is_secured: false, limit: None }
     }
 
     pub(crate) fn memory_kib(mut self, limit: u64) -> Rig {
@@ -74,7 +77,7 @@ impl Rig {
                 shell
             }
         };
-        let url = format!("http://{}", self.address);
+        let url = self.url("");
         let filled = arguments
             .iter()
             .map(|argument| argument.replace("{url}", &url).replace("{address}", &self.address));
@@ -122,13 +125,13 @@ impl Rig {
     }
 
     /// The server's address with a path.
-    /// The authority that has signed the oracle's certificate, as PEM.
-    pub(crate) fn authority(&self) -> Option<&str> {
-        self.oracle.as_ref()?.authority_pem()
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}://{}{path}", if self.is_secured { "https" } else { "http" }, self.address)
     }
 
-    pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+    /// The certificate of the authority that the oracle made for its TLS, as a file; none without TLS.
+    pub(crate) fn authority_file(&self) -> Option<AuthorityFile> {
+        self.oracle.as_ref()?.authority_pem().map(AuthorityFile::of)
     }
 
     pub(crate) fn requests(&self) -> u64 {

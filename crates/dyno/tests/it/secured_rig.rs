@@ -19,8 +19,11 @@ use tls::rustls::{ServerConfig, ServerConnection, SupportedProtocolVersion};
 pub(crate) struct Front {
     address: SocketAddr,
     authority: String,
-    file: PathBuf,
+    file: AuthorityFile,
 }
+
+/// A certificate in a file, for as long as this value lives.
+pub(crate) struct AuthorityFile(PathBuf);
 
 /// What may be odd about it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,10 +49,7 @@ impl Front {
                 });
             }
         });
-        static FILES: AtomicUsize = AtomicUsize::new(0);
-        let number = FILES.fetch_add(1, Ordering::Relaxed);
-        let file = std::env::temp_dir().join(format!("dyno-ca-{}-{number}", std::process::id()));
-        fs::write(&file, &authority).unwrap();
+        let file = AuthorityFile::of(&authority);
         Front { address, authority, file }
     }
 
@@ -64,7 +64,7 @@ impl Front {
 
     /// The authority's certificate, as a file.
     pub(crate) fn ca(&self) -> &str {
-        self.file.to_str().unwrap()
+        self.file.path()
     }
 
     /// The same, as PEM.
@@ -73,9 +73,23 @@ impl Front {
     }
 }
 
-impl Drop for Front {
+impl AuthorityFile {
+    pub(crate) fn of(pem: &str) -> AuthorityFile {
+        static FILES: AtomicUsize = AtomicUsize::new(0);
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
+        let file = std::env::temp_dir().join(format!("dyno-ca-{}-{number}", std::process::id()));
+        fs::write(&file, pem).unwrap();
+        AuthorityFile(file)
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for AuthorityFile {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.file);
+        let _ = fs::remove_file(&self.0);
     }
 }
 

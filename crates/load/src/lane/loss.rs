@@ -104,7 +104,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn note_loss_at_rest(&mut self, failure: Failure) {
         let notes = &mut self.recorder.window().notes;
         match failure {
-            Failure::Wire(WireFault::Surplus) => notes.surplus += 1,
+            // In HTTP/2, any frame of a stream that had ended, or that broke another rule.
+            Failure::Wire(
+                WireFault::Surplus
+                | WireFault::Frame
+                | WireFault::Hpack
+                | WireFault::Flow
+                | WireFault::Push,
+            ) => notes.surplus += 1,
             Failure::Wire(WireFault::Unsolicited) => notes.unsolicited += 1,
             _ => notes.idle_closed += 1,
         }
@@ -176,7 +183,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.slab.pop_front(&mut self.waiting);
             let failure = match self.is_our_stillness(self.deadline(id)) {
                 true => Failure::Late,
-                false if 0 < self.connecting || !self.is_full() => {
+                // A connection that backs off is one that the server has refused or ended.
+                false
+                    if 0 < self.connecting || !self.backing_off.is_empty() || !self.is_full() =>
+                {
                     unconnected(0 < self.handshaking)
                 }
                 false => Failure::Blocked,
@@ -246,7 +256,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
             self.abandon(conn, id, failure, now);
         }
-        // What could not leave in time costs the connection nothing.
+        self.drop_overdue(conn, now);
+    }
+
+    /// Gives up what could not leave in time, which costs the connection nothing.
+    pub(super) fn drop_overdue(&mut self, conn: Conn, now: Nanos) {
         while let Some(id) = self.slab.first(self.slots[conn as usize].bound)
             && self.deadline(id) <= now
         {

@@ -117,7 +117,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         let ask = self.rules.asks.choose(exchange.values);
         let mut request = Vec::new();
-        ask.show(exchange.values, &mut request);
+        if exchange.is_sent() {
+            ask.show(exchange.values, &mut request);
+        }
         request.truncate(Evidence::BYTES_MAX);
         let mut answer = self.transcript.take(id);
         let began_before = exchange.has_begun_to_be_answered() && exchange.first_byte != at;

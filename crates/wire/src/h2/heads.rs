@@ -71,6 +71,9 @@ struct Memo<'a> {
     judged: Option<(&'a Ask, Option<Mismatch>)>,
 }
 
+/// What a head means, and its fields as they are shown.
+type Known = (Result<Head, H2Fault>, Rc<[u8]>);
+
 const MEMOS: usize = 4;
 /// A larger block is decoded each time.
 const BLOCK_MAX: usize = 512;
@@ -99,7 +102,7 @@ impl<'a> Heads<'a> {
         ask: &'a Ask,
         values: Values,
         limits: &Limits,
-    ) -> Result<(Result<Head, H2Fault>, Rc<[u8]>), HpackFault> {
+    ) -> Result<Known, HpackFault> {
         #[cfg(debug_assertions)]
         let shadow = self.shadow.decode(block, limits.head);
         if let Some((place, head, shown)) = self.recall(block, ask) {

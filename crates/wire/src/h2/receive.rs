@@ -35,6 +35,13 @@ struct Data {
 /// A larger buffer is not kept between frames.
 const PARTIAL_KEPT: usize = 1 << 10;
 
+impl Incoming {
+    /// What has come of a frame's head, or of its payload.
+    pub(super) fn partial(&self) -> &[u8] {
+        &self.partial
+    }
+}
+
 #[cfg(test)]
 impl Incoming {
     /// The octets that are kept.

@@ -1,5 +1,6 @@
 //! A connection of HTTP/2 as a session: what a lane, which knows no protocol, may ask of it.
 
+use super::account::End;
 use super::fault::{FrameFault, H2Fault};
 use super::settings::FIRST_WINDOW;
 use super::slot::Slot;
@@ -67,7 +68,11 @@ impl<'a> Session<'a> for H2<'a> {
     fn ended(&mut self, _news: &mut Vec<H2News>) -> Result<(), H2Fault> {
         match self.ended_by {
             Some(code) => Err(H2Fault::Goaway(code)),
-            None if !self.is_ready => Err(FrameFault::Preface.into()),
+            None if !self.is_ready => {
+                let fault = FrameFault::Preface.into();
+                self.end.get_or_insert_with(|| Box::new(End::said(fault, self.incoming.partial())));
+                Err(fault)
+            }
             None => Ok(()),
         }
     }

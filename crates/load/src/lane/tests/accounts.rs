@@ -134,8 +134,11 @@ fn a_server_of_another_protocol_is_named() {
         })
     };
     for run in [closed(1), Run { keep_alive: false, ..closed(1) }, open(1, 10)] {
-        let (class, _, reason, received) = first(&Run { total: 1, ..run }, http1());
+        let (class, _, reason, received) = first(&Run { total: 1, ..run.clone() }, http1());
         assert_eq!((class, &*received), ("h2.preface", "HTTP/1.1 400 Bad Request\r\n\r\n"));
+        // A pool's connection has not sent a request when it fails.
+        let seen = against(&Run { total: 1, ..run.clone() }, 4, http1());
+        assert_eq!(seen.evidence[0].request.is_empty(), run.keep_alive);
         assert!(reason.ends_with("leave out --http2"), "{reason}");
     }
 }

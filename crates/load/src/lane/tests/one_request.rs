@@ -33,7 +33,7 @@ fn one_request_is_sent_with_the_preface() {
     assert_eq!(seen.connections.begun, 20);
     // A pool's connections wait until the server has said what it takes.
     let pool = Run { total: 1, timeout: 100 * MILLI, ..closed(1) };
-    assert_eq!(classes(&against(&pool, 1, reading_first())), [("connect.timeout", 1)]);
+    assert_eq!(classes(&against(&pool, 1, reading_first())), [("h2.timeout", 1)]);
 }
 
 #[test]

@@ -362,3 +362,34 @@ fn no_request_leaves_before_the_server_has_introduced_itself() {
     let run = Run { total: 1, timeout: 200 * MILLI, ..closed(1) };
     assert_eq!(classes(&against(&run, 4, mute)), [("h2.timeout", 1)]);
 }
+
+/// The server refuses whatever it is sent, and ends the connection: that no connection is left is not dyno's fault.
+#[test]
+fn waiting_while_the_server_ends_every_connection_is_not_dynos_own() {
+    let ends = server(|now, _, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) => vec![(now + MILLI, goaway(0))],
+        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let run = Run { timeout: 80 * MILLI, until: SECOND, ..closed(2) };
+    let seen = against(&run, 3, ends);
+    let mut seen_classes = classes(&seen);
+    seen_classes.retain(|(class, _)| !["h2.refused", "connect.timeout"].contains(class));
+    assert_eq!(seen_classes, []);
+    assert!(10 < seen.failed_in_all(), "{}", seen.failed_in_all());
+}
+
+/// A server that ends each connection before it carried anything: three connections are tried for a request.
+#[test]
+fn requests_that_never_get_a_stream_are_given_up() {
+    let ends = server(|now, _, came| match came {
+        Came::Connection => vec![(now, [settings(&[]), goaway(0)].concat())],
+        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let run = Run { timeout: 300 * MILLI, until: SECOND, ..closed(2) };
+    let seen = against(&run, 3, ends);
+    let [("h2.refused", failed)] = classes(&seen)[..] else { panic!("{:?}", classes(&seen)) };
+    assert!(failed.abs_diff(seen.connections.begun / 3) <= 2, "{failed}");
+    assert_eq!(seen.under_way, 0);
+    assert!(seen.connections.begun < 100, "it is not hammered: {}", seen.connections.begun);
+}
