@@ -1,6 +1,7 @@
 //! Whole runs in simulated seconds.
 
 mod edges;
+mod lateness;
 mod renegotiation;
 mod rig;
 mod secured;

@@ -31,7 +31,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&head, payload].concat()
 }
 
-fn settings(pairs: &[(u16, u32)]) -> Vec<u8> {
+pub(super) fn settings(pairs: &[(u16, u32)]) -> Vec<u8> {
     let pair =
         |(name, value): &(u16, u32)| [&name.to_be_bytes()[..], &value.to_be_bytes()].concat();
     frame(SETTINGS, 0, 0, &pairs.iter().flat_map(pair).collect::<Vec<u8>>())
@@ -42,14 +42,14 @@ fn goaway(last: u32) -> Vec<u8> {
 }
 
 /// Status 200 and the body that is expected.
-fn answer(stream: u32) -> Vec<u8> {
+pub(super) fn answer(stream: u32) -> Vec<u8> {
     let head = frame(HEADERS, END_HEADERS, stream, &[0x88]);
     [head, frame(DATA, END_STREAM, stream, b"Rust")].concat()
 }
 
 /// What has come to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
+pub(super) enum Came {
     Connection,
     /// A whole request: which one of its connection, from 1, and its stream.
     Request(u32, u32),
@@ -57,7 +57,9 @@ enum Came {
 }
 
 /// A server that reads frames, and says what follows from each event: at the time, on this connection of all, from 0.
-fn server(mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'static) -> Peer {
+pub(super) fn server(
+    mut does: impl FnMut(Nanos, u32, Came) -> Vec<(Nanos, Vec<u8>)> + 'static,
+) -> Peer {
     /// Bytes that are not a whole frame yet, the number of the connection, and how many requests it has had.
     type Connection = (Vec<u8>, u32, u32);
     let mut connections: BTreeMap<(u32, u32), Connection> = BTreeMap::new();
@@ -101,7 +103,7 @@ fn plain(announced: &'static [(u16, u32)], delay: Nanos) -> Peer {
     })
 }
 
-fn spoken(streams: u16) -> Protocol {
+pub(super) fn spoken(streams: u16) -> Protocol {
     Protocol::Http2(H2Order {
         streams: NonZeroU16::new(streams).unwrap(),
         windows: Windows::default(),
