@@ -99,10 +99,10 @@ fn http_2_is_served_to_a_client_that_offers_it() {
 #[test]
 fn the_log_of_streams_is_as_true_within_tls() {
     let tls = Some(Arc::new(TlsConfig::default()));
-    let oracle = log::large(Config { tls, ..Config::default() });
+    let oracle = log::generous(Config { tls, ..Config::default() });
     let mut secured = secured(&oracle, &client(&oracle, &["h2"]));
     log::receives_little(&secured.sock);
-    log::leaves_when_it_is_read(&oracle, &mut secured);
+    log::answers_leave_when_there_is_room(&oracle, &mut secured);
 }
 
 #[test]
