@@ -7,8 +7,10 @@ use crate::rig::{Contender, Rig, Run};
 use crate::rounds::{Ratio, Series, ratio};
 use crate::table::{Table, number, range};
 
-/// The oracle speaks TLS 1.3 alone, and sends a ticket in each handshake: enough for the next one to resume.
-const ORACLE: &[&str] = &["--tls", "1.3", "--tls-tickets", "1"];
+/// The oracle speaks TLS 1.3 alone. Without tickets no session can be resumed: h2load would resume every one.
+const FULL: &[&str] = &["--tls", "1.3", "--tls-tickets", "0"];
+/// A ticket in each handshake is enough for the next one.
+const RESUMED: &[&str] = &["--tls", "1.3", "--tls-tickets", "1"];
 const IDLE: u32 = 10_000;
 
 /// Three tables: requests, handshakes, memory.
@@ -22,8 +24,12 @@ pub(crate) fn measure(rig: &Rig) -> Section {
     section
 }
 
-fn contenders(rig: &Rig, pairs: &[(&'static Generator, Load)]) -> Vec<Contender> {
-    let server = rig.oracle(ORACLE);
+fn contenders(
+    rig: &Rig,
+    oracle: &'static [&'static str],
+    pairs: &[(&'static Generator, Load)],
+) -> Vec<Contender> {
+    let server = rig.oracle(oracle);
     pairs.iter().map(|&(generator, load)| Contender { generator, load, server }).collect()
 }
 
@@ -31,7 +37,7 @@ fn requests(rig: &Rig) -> (Table, Vec<Verdict>) {
     let title = "HTTP/1.1 within TLS 1.3, 50 connections";
     eprintln!("{title}");
     let load = Load::Closed { connections: 50, seconds: rig.seconds };
-    let contenders = contenders(rig, &[(&DYNO, load), (&WRK, load), (h2load(), load)]);
+    let contenders = contenders(rig, FULL, &[(&DYNO, load), (&WRK, load), (h2load(), load)]);
     let all = rig.alternate(&contenders, rig.rounds);
     let columns = ["generator", "µs a request", "× wrk", "peak MB"];
     let mut table = Table::new(title, &columns);
@@ -60,10 +66,11 @@ fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
     let (connections, seconds) = (50, rig.seconds);
     let full = Load::Fresh { connections, seconds };
     let resumed = Load::Resumed { connections, seconds };
-    let contenders = contenders(
-        rig,
-        &[(&DYNO, full), (h2load(), full), (&S_TIME, full), (&DYNO, resumed), (&S_TIME, resumed)],
-    );
+    let contenders = [
+        contenders(rig, FULL, &[(&DYNO, full), (h2load(), full), (&S_TIME, full)]),
+        contenders(rig, RESUMED, &[(&DYNO, resumed), (&S_TIME, resumed)]),
+    ]
+    .concat();
     let all = rig.alternate(&contenders, rig.rounds);
     let columns = ["generator", "µs CPU each", "resumed, %", "× h2load", "× dyno, full"];
     let mut table = Table::new(title, &columns);
@@ -81,6 +88,9 @@ fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
         ]);
     }
     table.notes = notes(&contenders, &all);
+    table
+        .notes
+        .push("the oracle sends no tickets, or with `--tls-tickets 1` those to resume by".into());
     table.notes.push("which handshakes resumed a session is counted by the oracle".into());
     table.notes.push("s_time has one connection at a time, and speaks HTTP/1.0".into());
     let ordered = |index: usize, share: f64| {
@@ -102,7 +112,7 @@ fn memory(rig: &Rig) -> (Table, Vec<Verdict>) {
     eprintln!("{title}");
     let seconds = if rig.quick { 5 } else { 10 };
     let load = Load::Open { connections: IDLE, seconds, rate: IDLE / 10 };
-    let contenders = contenders(rig, &[(&DYNO, load), (h2load(), load)]);
+    let contenders = contenders(rig, FULL, &[(&DYNO, load), (h2load(), load)]);
     let all = rig.alternate(&contenders, rig.long_rounds);
     let mut table = Table::new(title, &["generator", "peak MB", "× h2load", "requests"]);
     for (contender, series) in contenders.iter().zip(&all) {

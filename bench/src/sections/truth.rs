@@ -141,7 +141,7 @@ fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>], truth: &Qua
             table.rows.push(row(name, None, truth, truth, case));
         }
         Truth::Books => {
-            table.rows.push(row("imposed, by the oracle's books", None, truth, truth, case))
+            table.rows.push(row("imposed, by the oracle's books", None, truth, truth, case));
         }
     }
     for (contender, series) in contenders.iter().zip(all) {
