@@ -1,27 +1,7 @@
 //! What is measured: every load generator as one row of data.
 
+use crate::load::Load;
 use crate::quantiles::Report;
-
-/// What a generator has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Load {
-    /// Each connection sends the next request when the last one is answered.
-    Closed { connections: u32, seconds: u32 },
-    /// The same, with a connection for every request.
-    Fresh { connections: u32, seconds: u32 },
-    /// The same, over TLS, where each connection resumes an earlier session.
-    Resumed { connections: u32, seconds: u32 },
-    /// A closed loop over HTTP/2, with this many streams on each connection.
-    Streams { connections: u32, streams: u32, seconds: u32 },
-    /// Requests on a schedule, over HTTP/2.
-    OpenStreams { connections: u32, streams: u32, seconds: u32, rate: u32 },
-    /// A closed loop with this many requests.
-    Counted { connections: u32, requests: u32 },
-    /// Requests on a schedule.
-    Open { connections: u32, seconds: u32, rate: u32 },
-    /// Connections on a schedule, each with this many calls.
-    Sessions { rate: u32, calls: u32, sessions: u32 },
-}
 
 /// A load generator. A command line that it does not support is none; holes are in braces.
 pub(crate) struct Generator {
@@ -39,6 +19,7 @@ pub(crate) struct Generator {
     pub(crate) resumed: Option<&'static str>,
     pub(crate) streams: Option<&'static str>,
     pub(crate) open_streams: Option<&'static str>,
+    pub(crate) idle: Option<&'static str>,
     pub(crate) report: Report,
     /// The most connections that it can hold at a time.
     pub(crate) connections_max: u32,
@@ -54,75 +35,11 @@ impl Generator {
             Load::Streams { connections, .. } => (self.streams, connections),
             Load::OpenStreams { connections, .. } => (self.open_streams, connections),
             Load::Counted { connections, .. } => (self.counted, connections),
+            Load::Idle { connections, .. } => (self.idle, connections),
             Load::Open { connections, .. } => (self.open, connections),
             Load::Sessions { .. } => (self.sessions, 0),
         };
         template.filter(|_| connections <= self.connections_max)
-    }
-}
-
-impl Load {
-    /// How long it should take.
-    pub(crate) fn seconds(&self) -> u32 {
-        match *self {
-            Load::Closed { seconds, .. }
-            | Load::Fresh { seconds, .. }
-            | Load::Resumed { seconds, .. }
-            | Load::Streams { seconds, .. }
-            | Load::OpenStreams { seconds, .. }
-            | Load::Open { seconds, .. } => seconds,
-            // 10,000 a second is slow for any but the JVMs.
-            Load::Counted { requests, .. } => requests / 10_000 + 1,
-            Load::Sessions { rate, sessions, .. } => sessions / rate + 1,
-        }
-    }
-
-    /// What fills the holes of a command line for it.
-    pub(crate) fn fillings(&self) -> Vec<(&'static str, String)> {
-        let text = |number: u32| number.to_string();
-        let each = |rate: u32, of: u32| (f64::from(rate) / f64::from(of)).to_string();
-        match *self {
-            Load::Closed { connections, seconds }
-            | Load::Fresh { connections, seconds }
-            | Load::Resumed { connections, seconds } => {
-                // For tools that take a count and no time: about the rate of an epoll client.
-                let per_s = if connections == 1 { 10_000 } else { 60_000 };
-                vec![
-                    ("c", text(connections)),
-                    ("s", text(seconds)),
-                    ("each", text((per_s * seconds / connections).max(1))),
-                    ("fresh", text(8_000 * seconds)),
-                    ("fast", "1000000000".to_owned()),
-                ]
-            }
-            Load::Counted { connections, requests } => {
-                vec![("c", text(connections)), ("n", text(requests))]
-            }
-            Load::Streams { connections, streams, seconds } => {
-                vec![("c", text(connections)), ("m", text(streams)), ("s", text(seconds))]
-            }
-            Load::OpenStreams { connections, streams, seconds, rate } => vec![
-                ("c", text(connections)),
-                ("m", text(streams)),
-                ("s", text(seconds)),
-                ("r", text(rate)),
-                ("r_each", each(rate, connections)),
-            ],
-            Load::Open { connections, seconds, rate } => vec![
-                ("c", text(connections)),
-                ("s", text(seconds)),
-                ("r", text(rate)),
-                ("r_each", each(rate, connections)),
-                ("r_minute", text(rate * 60)),
-                ("n", text(rate * seconds)),
-            ],
-            Load::Sessions { rate, calls, sessions } => vec![
-                ("r", text(rate)),
-                ("calls", text(calls)),
-                ("n", text(sessions)),
-                ("n_calls", text(sessions * calls)),
-            ],
-        }
     }
 }
 
@@ -163,6 +80,10 @@ pub(crate) static DYNO: Generator = Generator {
     open_streams: Some(
         "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s -r {r} --cpus 1 \
          --expect-status 200 --expect-body 'Hello, world!' --json",
+    ),
+    idle: Some(
+        "dyno load {url} {trust} -c {c} -t 1 -n {n} -r {r} --cpus 1 --expect-status 200 \
+         --expect-body 'Hello, world!' --json",
     ),
     report: Report::OurJson,
     connections_max: u32::MAX,
@@ -244,6 +165,8 @@ pub(crate) static PEERS: &[Generator] = &[
         open: Some("h2load --h1 -t1 -c{c} -D{s} --rps={r_each} --log-file={log} {url}"),
         sessions: Some("h2load --h1 -t1 -c{n} -r{r} -n{n_calls} {url}"),
         streams: Some("h2load -t1 -c{c} -m{m} -D{s} {url}"),
+        // By count: with -D it does not end on so many connections.
+        idle: Some("h2load --h1 -t1 -c{c} -n{n} --rps={r_each} {url}"),
         open_streams: Some("h2load -t1 -c{c} -m{m} -D{s} --rps={r_each} --log-file={log} {url}"),
         report: Report::H2loadLog,
         ..ABSENT
@@ -390,6 +313,7 @@ const ABSENT: Generator = Generator {
     resumed: None,
     streams: None,
     open_streams: None,
+    idle: None,
     report: Report::Nothing,
     connections_max: u32::MAX,
 };
@@ -399,12 +323,13 @@ mod tests {
     use super::*;
     use crate::template::fill;
 
-    const LOADS: [Load; 8] = [
+    const LOADS: [Load; 9] = [
         Load::Closed { connections: 50, seconds: 3 },
         Load::Fresh { connections: 50, seconds: 3 },
         Load::Counted { connections: 50, requests: 200_000 },
         Load::Open { connections: 50, seconds: 3, rate: 1000 },
         Load::Sessions { rate: 1200, calls: 10, sessions: 5000 },
+        Load::Idle { connections: 10_000, requests: 20_000, rate: 2000 },
         Load::Resumed { connections: 50, seconds: 3 },
         Load::Streams { connections: 16, streams: 10, seconds: 3 },
         Load::OpenStreams { connections: 4, streams: 50, seconds: 3, rate: 1000 },

@@ -17,6 +17,7 @@ mod floor_h2;
 mod floor_open;
 mod generators;
 mod install;
+mod load;
 mod machine;
 mod measure;
 mod quantiles;

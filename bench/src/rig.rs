@@ -3,7 +3,8 @@
 use crate::args::BenchArgs;
 use crate::dyno_json;
 use crate::exchange::PATH;
-use crate::generators::{DYNO, FLOOR, Generator, Load, PEERS, WRK};
+use crate::generators::{DYNO, FLOOR, Generator, PEERS, WRK};
+use crate::load::Load;
 use crate::measure::{self, Measured};
 use crate::quantiles::{self, Quantiles};
 use crate::rounds::{Series, alternate};
@@ -202,6 +203,7 @@ impl Rig {
             | Load::Resumed { .. }
             | Load::Streams { .. }
             | Load::Counted { .. }
+            | Load::Idle { .. }
             | Load::Sessions { .. } => Quantiles::default(),
         };
         Ok((measured, reported))

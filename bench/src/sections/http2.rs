@@ -2,7 +2,8 @@
 
 use super::closed::{own_count, per_s, user_us};
 use super::{Section, at_most, notes, ratio_of, series_of};
-use crate::generators::{DYNO, Load};
+use crate::generators::DYNO;
+use crate::load::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::{Series, ratio};

@@ -1,7 +1,8 @@
 //! i. TLS: what requests within it cost the generator, what handshakes cost, and the memory of idle connections.
 
 use super::{Section, at_most, notes, ratio_of};
-use crate::generators::{DYNO, Generator, Load, S_TIME, WRK, h2load};
+use crate::generators::{DYNO, Generator, S_TIME, WRK, h2load};
+use crate::load::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::{Ratio, Series, ratio};
@@ -95,7 +96,7 @@ fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
     table.notes.push("s_time has one connection at a time, and speaks HTTP/1.0".into());
     let ordered = |index: usize, share: f64| {
         let share_of = |run: &Run| run.resumed_share.map(|found| (found - share).abs());
-        all.get(index).and_then(|series| series.median(share_of)).is_some_and(|off| off < 0.02)
+        all.get(index).and_then(|series| series.median(share_of)).is_some_and(|off| off < 0.05)
     };
     // Handshakes of another kind than was ordered are no measure of it.
     let full_over_h2load = over(&all[0], 1).filter(|_| ordered(0, 0.0) && ordered(1, 0.0));
@@ -110,8 +111,7 @@ fn handshakes(rig: &Rig) -> (Table, Vec<Verdict>) {
 fn memory(rig: &Rig) -> (Table, Vec<Verdict>) {
     let title = "10,000 connections within TLS 1.3, each idle most of the time";
     eprintln!("{title}");
-    let seconds = if rig.quick { 5 } else { 10 };
-    let load = Load::Open { connections: IDLE, seconds, rate: IDLE / 10 };
+    let load = Load::Idle { connections: IDLE, requests: 2 * IDLE, rate: IDLE / 5 };
     let contenders = contenders(rig, FULL, &[(&DYNO, load), (h2load(), load)]);
     let all = rig.alternate(&contenders, rig.long_rounds);
     let mut table = Table::new(title, &["generator", "peak MB", "× h2load", "requests"]);
@@ -125,7 +125,7 @@ fn memory(rig: &Rig) -> (Table, Vec<Verdict>) {
         ]);
     }
     table.notes = notes(&contenders, &all);
-    table.notes.push("1,000 requests/s: ten seconds between two on a connection".into());
+    table.notes.push("2,000 requests/s: five seconds between two on a connection".into());
     let over = ratio_of(&contenders, &all, ("dyno", "h2load"), Run::peak_mb);
     let what = "Peak memory at 10,000 connections within TLS".to_owned();
     (table, vec![at_most(what, "h2load", over, 0.5)])

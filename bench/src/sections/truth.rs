@@ -1,7 +1,7 @@
 //! c and j. The server adds known delays: does a tool's rate mode report them? Over HTTP/1.1, and over HTTP/2.
 
 use super::{Section, notes, series_of};
-use crate::generators::Load;
+use crate::load::Load;
 use crate::quantiles::Quantiles;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
