@@ -22,7 +22,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) dyno: Option<PathBuf>,
     /// Sections to measure, by letter [default: all].
-    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f", "g"])]
+    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])]
     pub(crate) only: Vec<String>,
     /// Generators to measure beside dyno and the floors, by name [default: all there are].
     #[arg(long, value_delimiter = ',')]
@@ -36,7 +36,7 @@ pub(crate) struct BenchArgs {
     /// Fewer and shorter runs: for a look, not for a claim.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Also write the tables as Markdown to this file.
+    /// Also write the tables as Markdown to this file; with --only, in place of those sections that it has.
     #[arg(long)]
     pub(crate) markdown: Option<PathBuf>,
     /// First install the peers that ordinary package clients have.
@@ -57,6 +57,9 @@ pub(crate) enum Part {
     /// The least a closed-loop client can do.
     #[command(hide = true)]
     Floor(FloorArgs),
+    /// The least a client of HTTP/2 can do.
+    #[command(hide = true)]
+    FloorH2(FloorH2Args),
     /// The least an open-loop client can do.
     #[command(hide = true)]
     FloorOpen(FloorOpenArgs),
@@ -88,6 +91,19 @@ pub(crate) struct FloorArgs {
     /// A connection for every request.
     #[arg(long)]
     pub(crate) fresh: bool,
+}
+
+/// A closed loop over streams.
+#[derive(clap::Args)]
+pub(crate) struct FloorH2Args {
+    pub(crate) address: SocketAddr,
+    #[arg(long, default_value_t = 1)]
+    pub(crate) connections: usize,
+    /// Requests at once on each connection.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) streams: u32,
+    #[arg(long, default_value_t = 3)]
+    pub(crate) seconds: u32,
 }
 
 /// An open loop at a constant rate.

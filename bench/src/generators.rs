@@ -1,21 +1,7 @@
 //! What is measured: every load generator as one row of data.
 
+use crate::load::Load;
 use crate::quantiles::Report;
-
-/// What a generator has to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Load {
-    /// Each connection sends the next request when the last one is answered.
-    Closed { connections: u32, seconds: u32 },
-    /// The same, with a connection for every request.
-    Fresh { connections: u32, seconds: u32 },
-    /// A closed loop with this many requests.
-    Counted { connections: u32, requests: u32 },
-    /// Requests on a schedule.
-    Open { connections: u32, seconds: u32, rate: u32 },
-    /// Connections on a schedule, each with this many calls.
-    Sessions { rate: u32, calls: u32, sessions: u32 },
-}
 
 /// A load generator. A command line that it does not support is none; holes are in braces.
 pub(crate) struct Generator {
@@ -30,6 +16,10 @@ pub(crate) struct Generator {
     pub(crate) counted: Option<&'static str>,
     pub(crate) open: Option<&'static str>,
     pub(crate) sessions: Option<&'static str>,
+    pub(crate) resumed: Option<&'static str>,
+    pub(crate) streams: Option<&'static str>,
+    pub(crate) open_streams: Option<&'static str>,
+    pub(crate) idle: Option<&'static str>,
     pub(crate) report: Report,
     /// The most connections that it can hold at a time.
     pub(crate) connections_max: u32,
@@ -41,60 +31,15 @@ impl Generator {
         let (template, connections) = match *load {
             Load::Closed { connections, .. } => (self.closed, connections),
             Load::Fresh { connections, .. } => (self.fresh, connections),
+            Load::Resumed { connections, .. } => (self.resumed, connections),
+            Load::Streams { connections, .. } => (self.streams, connections),
+            Load::OpenStreams { connections, .. } => (self.open_streams, connections),
             Load::Counted { connections, .. } => (self.counted, connections),
+            Load::Idle { connections, .. } => (self.idle, connections),
             Load::Open { connections, .. } => (self.open, connections),
             Load::Sessions { .. } => (self.sessions, 0),
         };
         template.filter(|_| connections <= self.connections_max)
-    }
-}
-
-impl Load {
-    /// How long it should take.
-    pub(crate) fn seconds(&self) -> u32 {
-        match *self {
-            Load::Closed { seconds, .. }
-            | Load::Fresh { seconds, .. }
-            | Load::Open { seconds, .. } => seconds,
-            // 10,000 a second is slow for any but the JVMs.
-            Load::Counted { requests, .. } => requests / 10_000 + 1,
-            Load::Sessions { rate, sessions, .. } => sessions / rate + 1,
-        }
-    }
-
-    /// What fills the holes of a command line for it.
-    pub(crate) fn fillings(&self) -> Vec<(&'static str, String)> {
-        let text = |number: u32| number.to_string();
-        match *self {
-            Load::Closed { connections, seconds } | Load::Fresh { connections, seconds } => {
-                // For tools that take a count and no time: about the rate of an epoll client.
-                let per_s = if connections == 1 { 10_000 } else { 60_000 };
-                vec![
-                    ("c", text(connections)),
-                    ("s", text(seconds)),
-                    ("each", text((per_s * seconds / connections).max(1))),
-                    ("fresh", text(8_000 * seconds)),
-                    ("fast", "1000000000".to_owned()),
-                ]
-            }
-            Load::Counted { connections, requests } => {
-                vec![("c", text(connections)), ("n", text(requests))]
-            }
-            Load::Open { connections, seconds, rate } => vec![
-                ("c", text(connections)),
-                ("s", text(seconds)),
-                ("r", text(rate)),
-                ("r_each", text(rate / connections)),
-                ("r_minute", text(rate * 60)),
-                ("n", text(rate * seconds)),
-            ],
-            Load::Sessions { rate, calls, sessions } => vec![
-                ("r", text(rate)),
-                ("calls", text(calls)),
-                ("n", text(sessions)),
-                ("n_calls", text(sessions * calls)),
-            ],
-        }
     }
 }
 
@@ -105,11 +50,11 @@ pub(crate) static DYNO: Generator = Generator {
     version: "dyno --version",
     get: "cargo build --release -p dyno-http",
     closed: Some(
-        "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --expect-status 200 \
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     fresh: Some(
-        "dyno load {url} -c {c} -t 1 -d {s}s --no-keepalive --cpus 1 --expect-status 200 \
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     counted: Some(
@@ -117,18 +62,34 @@ pub(crate) static DYNO: Generator = Generator {
          --expect-body 'Hello, world!' --json",
     ),
     open: Some(
-        "dyno load {url} -c {c} -t 1 -d {s}s -r {r} --cpus 1 --expect-status 200 \
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s -r {r} --cpus 1 --expect-status 200 \
          --expect-body 'Hello, world!' --json",
     ),
     sessions: Some(
         "dyno load {url} -t 1 --sessions {r} --calls {calls} -n {n} --cpus 1 \
          --expect-status 200 --expect-body 'Hello, world!' --json",
     ),
+    resumed: Some(
+        "dyno load {url} {trust} -c {c} -t 1 -d {s}s --no-keepalive --tls-resume always --cpus 1 \
+         --expect-status 200 --expect-body 'Hello, world!' --json",
+    ),
+    streams: Some(
+        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s --cpus 1 \
+         --expect-status 200 --expect-body 'Hello, world!' --json",
+    ),
+    open_streams: Some(
+        "dyno load {url} {trust} --http2 --streams {m} -c {c} -t 1 -d {s}s -r {r} --cpus 1 \
+         --expect-status 200 --expect-body 'Hello, world!' --json",
+    ),
+    idle: Some(
+        "dyno load {url} {trust} -c {c} -t 1 -n {n} -r {r} --cpus 1 --expect-status 200 \
+         --expect-body 'Hello, world!' --json",
+    ),
     report: Report::OurJson,
     connections_max: u32::MAX,
 };
 
-/// The least a client can do: in a closed loop, and (floor-open) on a schedule.
+/// The least a client can do: in a closed loop, over HTTP/2 (floor-h2), and on a schedule (floor-open).
 pub(crate) static FLOOR: Generator = Generator {
     name: "floor",
     program: "bench",
@@ -136,11 +97,10 @@ pub(crate) static FLOOR: Generator = Generator {
     get: "part of this benchmark",
     closed: Some("bench floor {address} --connections {c} --seconds {s}"),
     fresh: Some("bench floor {address} --connections {c} --seconds {s} --fresh"),
-    counted: None,
     open: Some("bench floor-open {address} --connections {c} --seconds {s} --rate {r}"),
-    sessions: None,
+    streams: Some("bench floor-h2 {address} --connections {c} --streams {m} --seconds {s}"),
     report: Report::OurJson,
-    connections_max: u32::MAX,
+    ..ABSENT
 };
 
 /// The peer against which most targets are set.
@@ -154,6 +114,23 @@ pub(crate) static WRK: Generator = Generator {
     report: Report::Nothing,
     ..ABSENT
 };
+
+/// The peer for handshakes: it does nothing else.
+pub(crate) static S_TIME: Generator = Generator {
+    name: "openssl s_time",
+    program: "openssl",
+    version: "openssl version",
+    get: "apt-get install openssl",
+    fresh: Some("openssl s_time -connect {address} -www {path} -new -time {s}"),
+    resumed: Some("openssl s_time -connect {address} -www {path} -reuse -time {s}"),
+    connections_max: u32::MAX,
+    ..ABSENT
+};
+
+/// The peer for HTTP/2.
+pub(crate) fn h2load() -> &'static Generator {
+    PEERS.iter().find(|peer| peer.name == "h2load").expect("it is among them")
+}
 
 /// The others, in the order of their rows.
 pub(crate) static PEERS: &[Generator] = &[
@@ -187,6 +164,10 @@ pub(crate) static PEERS: &[Generator] = &[
         counted: Some("h2load --h1 -t1 -c{c} -n{n} {url}"),
         open: Some("h2load --h1 -t1 -c{c} -D{s} --rps={r_each} --log-file={log} {url}"),
         sessions: Some("h2load --h1 -t1 -c{n} -r{r} -n{n_calls} {url}"),
+        streams: Some("h2load -t1 -c{c} -m{m} -D{s} {url}"),
+        // By count: with -D it does not end on so many connections.
+        idle: Some("h2load --h1 -t1 -c{c} -n{n} --rps={r_each} {url}"),
+        open_streams: Some("h2load -t1 -c{c} -m{m} -D{s} --rps={r_each} --log-file={log} {url}"),
         report: Report::H2loadLog,
         ..ABSENT
     },
@@ -329,6 +310,10 @@ const ABSENT: Generator = Generator {
     counted: None,
     open: None,
     sessions: None,
+    resumed: None,
+    streams: None,
+    open_streams: None,
+    idle: None,
     report: Report::Nothing,
     connections_max: u32::MAX,
 };
@@ -338,18 +323,23 @@ mod tests {
     use super::*;
     use crate::template::fill;
 
-    const LOADS: [Load; 5] = [
+    const LOADS: [Load; 9] = [
         Load::Closed { connections: 50, seconds: 3 },
         Load::Fresh { connections: 50, seconds: 3 },
         Load::Counted { connections: 50, requests: 200_000 },
         Load::Open { connections: 50, seconds: 3, rate: 1000 },
         Load::Sessions { rate: 1200, calls: 10, sessions: 5000 },
+        Load::Idle { connections: 10_000, requests: 20_000, rate: 2000 },
+        Load::Resumed { connections: 50, seconds: 3 },
+        Load::Streams { connections: 16, streams: 10, seconds: 3 },
+        Load::OpenStreams { connections: 4, streams: 50, seconds: 3, rate: 1000 },
     ];
 
     #[test]
     fn every_hole_of_every_command_line_is_filled() {
         let known = [
             "url",
+            "trust",
             "address",
             "host",
             "port",
@@ -359,7 +349,7 @@ mod tests {
             "k6_open",
             "jmeter_plan",
         ];
-        for generator in [&DYNO, &FLOOR, &WRK].into_iter().chain(PEERS) {
+        for generator in [&DYNO, &FLOOR, &WRK, &S_TIME].into_iter().chain(PEERS) {
             for load in &LOADS {
                 let Some(template) = generator.template(load) else {
                     continue;

@@ -8,8 +8,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-const DEBIAN: &[&str] =
-    &["wrk", "apache2-utils", "nghttp2-client", "httperf", "hey", "nginx-light", "strace"];
+const DEBIAN: &[&str] = &[
+    "wrk",
+    "apache2-utils",
+    "nghttp2-client",
+    "httperf",
+    "hey",
+    "nginx-light",
+    "h2o",
+    "openssl",
+    "strace",
+];
 
 /// Installs all of them, one after the other.
 pub(crate) fn all(rig: &Rig) {

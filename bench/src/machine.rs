@@ -1,6 +1,6 @@
 //! Facts about the machine and the programs on it, without a date.
 
-use crate::generators::{DYNO, FLOOR, Generator, WRK};
+use crate::generators::{DYNO, FLOOR, Generator, S_TIME, WRK};
 use crate::rig::Rig;
 use crate::template::words;
 use std::fs;
@@ -14,13 +14,13 @@ pub(crate) fn facts(rig: &Rig) -> Vec<String> {
         format!("CPU: {}, {cores} cores", cpu_model()),
         format!("Kernel: Linux {}", kernel.trim()),
         "Servers on CPU 0, generators on CPU 1, loopback, 13-byte bodies.".to_owned(),
-        format!(
-            "nginx: {}",
-            version_of(rig, "nginx", "nginx -v").unwrap_or("not installed".into())
-        ),
     ];
+    for (server, asked) in [("nginx", "nginx -v"), ("h2o", "h2o -v")] {
+        let version = version_of(rig, server, asked).unwrap_or("not installed".into());
+        facts.push(format!("{server}: {version}"));
+    }
     let mut seen = Vec::new();
-    for generator in [&DYNO, &WRK].into_iter().chain(rig.peers()) {
+    for generator in [&DYNO, &WRK, &S_TIME].into_iter().chain(rig.peers()) {
         if generator.program != FLOOR.program && !seen.contains(&generator.program) {
             seen.push(generator.program);
             facts.push(format!("{}: {}", generator.program, version(rig, generator)));

@@ -13,9 +13,11 @@ mod canned;
 mod dyno_json;
 mod exchange;
 mod floor;
+mod floor_h2;
 mod floor_open;
 mod generators;
 mod install;
+mod load;
 mod machine;
 mod measure;
 mod quantiles;
@@ -37,6 +39,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     match args.part {
         Some(Part::Floor(floor)) => floor::main(&floor),
+        Some(Part::FloorH2(floor)) => floor_h2::main(&floor),
         Some(Part::FloorOpen(floor)) => floor_open::main(&floor),
         Some(Part::Canned(canned)) => canned::main(&canned),
         Some(Part::Measure(measure)) => measure::main(&measure),

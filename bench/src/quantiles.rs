@@ -79,6 +79,28 @@ pub(crate) fn our_quantiles(object: &Value) -> Quantiles {
     })
 }
 
+/// The streams of HTTP/2 that a server recorded, each with the instants at which its request came and its answer left.
+pub(crate) fn recorded_streams(csv: &str) -> Vec<(u64, u64)> {
+    let instants = |line: &str| {
+        let mut numbers = line.split(',').skip(2).map(|number| number.parse().ok());
+        Some((numbers.next()??, numbers.next()??))
+    };
+    csv.lines().filter_map(instants).collect()
+}
+
+/// When answers left, since their requests were due on a schedule. Requests leave in their turn: the n-th that came was
+/// due n periods after the first, and that was, at the latest, when the most punctual of them came, less its own delay.
+pub(crate) fn of_schedule(streams: &[(u64, u64)], rate: u32) -> Quantiles {
+    let mut streams = streams.to_vec();
+    streams.sort_unstable();
+    let due = |n: usize| n as u64 * 1_000_000_000 / u64::from(rate);
+    let Some(began) = streams.iter().enumerate().map(|(n, (came, _))| came - due(n)).min() else {
+        return Quantiles::default();
+    };
+    let waited = streams.iter().enumerate().map(|(n, (_, left))| left - began - due(n));
+    of_samples(waited.map(|ns| ns as f64 / 1e6).collect())
+}
+
 fn wrk2(stdout: &str) -> Quantiles {
     Quantiles::from_fn(|percent| {
         let label = format!("{percent:.3}%");
@@ -211,6 +233,18 @@ mod tests {
             "timeStamp,elapsed,label\n1,7,a\n2,9,a\n",
             [Some(7.0), Some(9.0), Some(9.0), Some(9.0)],
         );
+    }
+
+    #[test]
+    fn a_schedule_begins_with_its_most_punctual_request() {
+        let csv = "client_port,stream,request_ended_ns,answer_ended_ns\n\
+            9,3,1002500000,1012000000\n9,1,1001000000,1001500000\n9,5,,\n9,7,1003000000,\n";
+        let streams = recorded_streams(csv);
+        assert_eq!(streams, [(1_002_500_000, 1_012_000_000), (1_001_000_000, 1_001_500_000)]);
+        // The second was due 1 ms after the first, and left 0.5 ms late.
+        let waited = of_schedule(&streams, 1_000);
+        assert_eq!((waited.p50_ms, waited.p99_ms), (Some(0.5), Some(10.0)));
+        assert_eq!(of_schedule(&[], 1_000), Quantiles::default());
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub(crate) fn main(args: &BenchArgs) -> Result<()> {
     }
     println!("{}", summary(&done).text());
     if let Some(path) = &args.markdown {
-        fs::write(path, markdown(&facts, &done))?;
+        let kept = fs::read_to_string(path).ok().filter(|_| !args.only.is_empty());
+        let page = kept.and_then(|page| replaced(&page, &done));
+        fs::write(path, page.unwrap_or_else(|| markdown(&facts, &done)))?;
     }
     Ok(())
 }
@@ -54,8 +56,12 @@ fn print_section(section: &Section) {
 }
 
 fn summary(done: &[(&str, Section)]) -> Table {
+    targets(done.iter().map(|(_, section)| section))
+}
+
+fn targets<'a>(sections: impl Iterator<Item = &'a Section>) -> Table {
     let mut table = Table::new("Targets", &["what", "target", "measured", "verdict"]);
-    for verdict in done.iter().flat_map(|(_, section)| &section.verdicts) {
+    for verdict in sections.flat_map(|section| &section.verdicts) {
         let word = match verdict.met {
             Some(true) => "PASS",
             Some(false) => "short",
@@ -82,6 +88,20 @@ fn markdown(facts: &[String], done: &[(&str, Section)]) -> String {
     page
 }
 
+/// A page with these sections in place of those that it has, each with its own targets; none if it lacks one of them.
+fn replaced(page: &str, done: &[(&str, Section)]) -> Option<String> {
+    let mut page = page.to_owned();
+    for (title, section) in done {
+        let begins = page.find(&format!("\n## {title}\n"))? + 1;
+        let length = page[begins..].find("\n## ").map_or(page.len() - begins, |next| next + 1);
+        let mut text = format!("## {title}\n{}", targets([section].into_iter()).markdown());
+        section.tables.iter().for_each(|table| text += &table.markdown());
+        let is_last = begins + length == page.len();
+        page.replace_range(begins..begins + length, &(text + if is_last { "" } else { "\n" }));
+    }
+    Some(page)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +114,25 @@ mod tests {
         for section in crate::sections::ALL {
             assert!(kept.contains(&format!("\n## {}\n", section.title)), "{}", section.title);
         }
+    }
+
+    #[test]
+    fn a_section_that_was_measured_alone_takes_its_own_place_in_a_page() {
+        let page = "# A page\n\n## One\n\nold\n\n## Two\n\nkept\n";
+        let section = |cell: &str| {
+            let mut table = Table::new("T", &["a"]);
+            table.rows.push(vec![cell.to_owned()]);
+            Section { tables: vec![table], verdicts: vec![] }
+        };
+        let first = replaced(page, &[("One", section("new"))]).expect("it has that section");
+        assert!(first.starts_with("# A page\n\n## One\n\n### Targets\n"), "{first}");
+        assert!(
+            first.ends_with("| new |\n\n\n## Two\n\nkept\n") && !first.contains("old"),
+            "{first}"
+        );
+        let last = replaced(page, &[("Two", section("new"))]).expect("it has that section");
+        assert!(last.contains("old") && last.ends_with("| new |\n\n"), "{last}");
+        assert_eq!(replaced(page, &[("Three", section("new"))]), None);
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use crate::args::BenchArgs;
 use crate::dyno_json;
 use crate::exchange::PATH;
-use crate::generators::{DYNO, FLOOR, Generator, Load, PEERS, WRK};
+use crate::generators::{DYNO, FLOOR, Generator, PEERS, WRK};
+use crate::load::Load;
 use crate::measure::{self, Measured};
-use crate::quantiles::Quantiles;
+use crate::quantiles::{self, Quantiles};
 use crate::rounds::{Series, alternate};
 use crate::server::{Answered, Kind, Server};
 use crate::template::{Filling, fill, words};
@@ -41,6 +42,10 @@ pub(crate) struct Run {
     pub(crate) wall: Duration,
     pub(crate) server_cpu: Duration,
     pub(crate) imposed: Quantiles,
+    /// What the requests on the schedule waited, by the server's own record.
+    pub(crate) scheduled: Quantiles,
+    /// Of the handshakes that the server counted, those that resumed a session.
+    pub(crate) resumed_share: Option<f64>,
     pub(crate) reported: Quantiles,
     pub(crate) stdout: String,
     pub(crate) complaint: Option<String>,
@@ -174,7 +179,7 @@ impl Rig {
         let answered = server.stop()?;
         let (measured, reported) = pressed?;
         check_answers(generator, &measured)?;
-        finished(measured, reported, &answered, wall)
+        finished(measured, reported, &answered, wall, load)
     }
 
     fn press(
@@ -190,10 +195,15 @@ impl Rig {
         let measured = self.measured(&command, load)?;
         let log = fs::read_to_string(&log).unwrap_or_default();
         let reported = match load {
-            Load::Open { .. } => generator.report.read(&measured.stdout, &log),
+            Load::Open { .. } | Load::OpenStreams { .. } => {
+                generator.report.read(&measured.stdout, &log)
+            }
             Load::Closed { .. }
             | Load::Fresh { .. }
+            | Load::Resumed { .. }
+            | Load::Streams { .. }
             | Load::Counted { .. }
+            | Load::Idle { .. }
             | Load::Sessions { .. } => Quantiles::default(),
         };
         Ok((measured, reported))
@@ -224,7 +234,8 @@ impl Rig {
         let path = |file: &str| self.scratch.join(file).to_string_lossy().into_owned();
         let mut fillings = load.fillings();
         fillings.extend([
-            ("url", format!("http://{address}{PATH}")),
+            ("url", format!("{}://{address}{PATH}", server.kind.scheme())),
+            ("trust", trust(server.kind)),
             ("address", address.to_string()),
             ("path", PATH.to_owned()),
             ("host", address.ip().to_string()),
@@ -244,13 +255,19 @@ impl Drop for Rig {
     }
 }
 
+/// What makes dyno trust the oracle's certificate, if there is one: the other generators trust every one.
+fn trust(server: Kind) -> String {
+    if server.scheme() == "https" { "-k".to_owned() } else { String::new() }
+}
+
 /// The command line as a reader would type it.
 pub(crate) fn shown(contender: &Contender) -> String {
     let template = contender.generator.template(&contender.load).unwrap_or("–");
     let mut fillings = contender.load.fillings();
+    fillings.push(("url", format!("{}://127.0.0.1:PORT{PATH}", contender.server.scheme())));
+    fillings.push(("trust", trust(contender.server)));
     fillings.extend(
         [
-            ("url", "http://127.0.0.1:PORT/hello"),
             ("path", PATH),
             ("address", "127.0.0.1:PORT"),
             ("host", "127.0.0.1"),
@@ -262,7 +279,8 @@ pub(crate) fn shown(contender: &Contender) -> String {
         ]
         .map(|(hole, filling)| (hole, filling.to_owned())),
     );
-    fill(template, &fillings)
+    // A hole that is filled with nothing leaves two blanks.
+    fill(template, &fillings).replace("  ", " ")
 }
 
 /// A generator that checks answers must have found them correct: otherwise it did something
@@ -280,6 +298,7 @@ fn finished(
     reported: Quantiles,
     answered: &Answered,
     wall: Duration,
+    load: Load,
 ) -> Result<Run> {
     let Measured { stdout, spent, complaint } = measured;
     if answered.requests == 0 {
@@ -291,6 +310,11 @@ fn finished(
         wall,
         server_cpu: answered.cpu,
         imposed: answered.imposed,
+        scheduled: match load {
+            Load::OpenStreams { rate, .. } => quantiles::of_schedule(&answered.streams, rate),
+            _ => Quantiles::default(),
+        },
+        resumed_share: answered.resumed_share,
         reported,
         stdout,
         complaint,

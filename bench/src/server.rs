@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ pub(crate) enum Kind {
     /// `dyno serve`, with these further arguments.
     Oracle(&'static [&'static str]),
     Nginx,
+    /// One file, over HTTP/1.1 and HTTP/2 in cleartext.
+    H2o,
     Canned,
 }
 
@@ -26,27 +29,43 @@ impl Kind {
         match self {
             Kind::Oracle(_) => "oracle",
             Kind::Nginx => "nginx",
+            Kind::H2o => "h2o",
             Kind::Canned => "canned",
+        }
+    }
+
+    /// How its address begins.
+    pub(crate) fn scheme(self) -> &'static str {
+        match self {
+            Kind::Oracle(more) if more.contains(&"--tls") => "https",
+            Kind::Oracle(_) | Kind::Nginx | Kind::H2o | Kind::Canned => "http",
         }
     }
 
     /// The command line that started it.
     pub(crate) fn command(self) -> String {
         let command = match self {
-            Kind::Oracle(more) => format!("{ORACLE} {}", more.join(" ")),
+            Kind::Oracle(more) => format!("{ORACLE} {}", more.join(" ").replace(LOG_HOLE, "FILE")),
             Kind::Nginx => "taskset -c 0 nginx (1 worker, return 200, no access log)".to_owned(),
+            Kind::H2o => "taskset -c 0 h2o (1 thread, a file of 13 bytes)".to_owned(),
             Kind::Canned => "taskset -c 0 bench canned".to_owned(),
         };
         command.trim_end().to_owned()
     }
 }
 
+const STREAMS_LOG: &str = "streams.csv";
+const H2O_LOG: &str = "h2o-requests";
 const ORACLE: &str = "dyno serve --listen 127.0.0.1:0 --threads 1 --cpus 0 --json";
+
+/// In the oracle's arguments: where it writes its record of streams.
+const LOG_HOLE: &str = "{streams}";
 
 /// A running server.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    kind: Kind,
+    pub(crate) kind: Kind,
+    scratch: PathBuf,
     child: Child,
     stdout: BufReader<ChildStdout>,
     cpu_at_start: Duration,
@@ -58,6 +77,10 @@ pub(crate) struct Answered {
     pub(crate) cpu: Duration,
     /// The delays it imposed, by its own record.
     pub(crate) imposed: Quantiles,
+    /// When requests came and answers left, if it has recorded that.
+    pub(crate) streams: Vec<(u64, u64)>,
+    /// Of its handshakes, those that resumed a session; none without TLS.
+    pub(crate) resumed_share: Option<f64>,
 }
 
 impl Server {
@@ -71,11 +94,14 @@ impl Server {
             .with_context(|| format!("cannot start {}", kind.name()))?;
         let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
         let address = match kind {
-            Kind::Nginx => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
+            Kind::Nginx | Kind::H2o => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
             Kind::Oracle(_) | Kind::Canned => announced(&mut stdout),
         };
         let mut server = match address {
-            Ok(address) => Server { address, kind, child, stdout, cpu_at_start: Duration::ZERO },
+            Ok(address) => {
+                let (scratch, cpu_at_start) = (rig.scratch.clone(), Duration::ZERO);
+                Server { address, kind, scratch, child, stdout, cpu_at_start }
+            }
             Err(error) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -90,8 +116,9 @@ impl Server {
     /// Ends it and reads its record.
     pub(crate) fn stop(mut self) -> Result<Answered> {
         let cpu = self.cpu()?.saturating_sub(self.cpu_at_start);
-        let nginx_requests = match self.kind {
+        let counted = match self.kind {
             Kind::Nginx => Some(stub_status_requests(self.address)?),
+            Kind::H2o => Some(fs::read(self.scratch.join(H2O_LOG))?.len() as u64 / 2),
             Kind::Oracle(_) | Kind::Canned => None,
         };
         self.signal(Signal::INT)?;
@@ -99,12 +126,18 @@ impl Server {
         self.stdout.read_to_string(&mut said)?;
         self.child.wait()?;
         let books = quantiles::json(&said);
-        let requests = nginx_requests.or_else(|| books["requests"].as_u64());
+        let requests = counted.or_else(|| books["requests"].as_u64());
+        let streams = fs::read_to_string(self.scratch.join(STREAMS_LOG)).unwrap_or_default();
+        let handshakes = |kind: &str| books[kind].as_f64().unwrap_or(0.0);
+        let resumed = handshakes("handshakes_resumed");
+        let all = resumed + handshakes("handshakes_full");
         Ok(Answered {
             requests: requests
                 .with_context(|| format!("no `requests` in its end report: {said}"))?,
             cpu,
             imposed: quantiles::our_quantiles(&books["imposed"]),
+            streams: quantiles::recorded_streams(&streams),
+            resumed_share: (all > 0.0).then(|| resumed / all),
         })
     }
 
@@ -151,9 +184,15 @@ fn command(rig: &Rig, kind: Kind, port: u16) -> Result<Command> {
         }
         Kind::Canned => ["taskset", "-c", "0", "bench", "canned"].map(str::to_owned).to_vec(),
         Kind::Nginx => nginx_words(rig, port)?,
+        Kind::H2o => h2o_words(rig, port)?,
     };
+    // No record of an earlier run is taken for this one's.
+    [STREAMS_LOG, H2O_LOG].iter().for_each(|log| drop(fs::remove_file(rig.scratch.join(log))));
     for word in &mut words {
-        if ["dyno", "bench", "nginx", "taskset"].contains(&word.as_str()) {
+        if word == LOG_HOLE {
+            *word = rig.scratch.join(STREAMS_LOG).to_string_lossy().into_owned();
+        }
+        if ["dyno", "bench", "nginx", "h2o", "taskset"].contains(&word.as_str()) {
             let path = rig.program(word).ok_or_else(|| anyhow!("`{word}` is not installed"))?;
             *word = path.to_string_lossy().into_owned();
         }
@@ -184,6 +223,19 @@ fn nginx_words(rig: &Rig, port: u16) -> Result<Vec<String>> {
         &path.to_string_lossy(),
     ]
     .map(str::to_owned);
+    Ok(words.to_vec())
+}
+
+fn h2o_words(rig: &Rig, port: u16) -> Result<Vec<String>> {
+    let config = include_str!("../assets/h2o.conf")
+        .replace("{directory}", &rig.scratch.to_string_lossy())
+        .replace("{port}", &port.to_string());
+    let path = rig.scratch.join("h2o.conf");
+    fs::write(&path, config)?;
+    let files = rig.scratch.join("h2o");
+    fs::create_dir_all(&files)?;
+    fs::write(files.join("hello"), "Hello, world!")?;
+    let words = ["taskset", "-c", "0", "h2o", "-c", &path.to_string_lossy()].map(str::to_owned);
     Ok(words.to_vec())
 }
 

@@ -3,9 +3,11 @@
 /// A hole and what fills it.
 pub(crate) type Filling = (&'static str, String);
 
-/// The words of the command, with holes filled. Single quotes keep spaces within a word.
+/// The words of the command, with holes filled. Single quotes keep spaces within a word; a hole may be filled with
+/// nothing, and then is no word.
 pub(crate) fn words(template: &str, fillings: &[Filling]) -> Vec<String> {
-    split(template).iter().map(|word| fill(word, fillings)).collect()
+    let filled = split(template).into_iter().map(|word| fill(&word, fillings));
+    filled.filter(|word| !word.is_empty()).collect()
 }
 
 /// The text, with holes filled.
@@ -35,9 +37,10 @@ mod tests {
 
     #[test]
     fn quotes_keep_blanks_together_and_holes_are_filled() {
-        let fillings = [("c", "50".to_owned()), ("url", "http://a b/".to_owned())];
+        let fillings =
+            [("c", "50".to_owned()), ("url", "http://a b/".to_owned()), ("k", String::new())];
         assert_eq!(
-            words("wrk -c{c} -H 'Connection: close'  {url}", &fillings),
+            words("wrk -c{c} {k} -H 'Connection: close'  {url}", &fillings),
             ["wrk", "-c50", "-H", "Connection: close", "http://a b/"]
         );
     }

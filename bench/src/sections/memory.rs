@@ -1,7 +1,8 @@
 //! e. The cost of ten thousand connections, whether memory grows with requests, and sessions.
 
 use super::{Section, at_most, notes, ratio_of, sessions};
-use crate::generators::{DYNO, Generator, Load, WRK};
+use crate::generators::{DYNO, Generator, WRK};
+use crate::load::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::Series;

@@ -1,9 +1,11 @@
 //! The sections of the measurement, a file for each.
 
 mod closed;
+mod http2;
 mod memory;
 mod oracle;
 mod punctuality;
+mod secured;
 mod sessions;
 mod slices;
 mod system_calls;
@@ -36,6 +38,13 @@ pub(crate) const ALL: &[Entry] = &[
     Entry { letter: "e", title: "Memory, and sessions", measure: memory::measure },
     Entry { letter: "f", title: "The oracle as a server", measure: oracle::measure },
     Entry { letter: "g", title: "Whole trials and slices", measure: slices::measure },
+    Entry { letter: "h", title: "What a request costs over HTTP/2", measure: http2::measure },
+    Entry { letter: "i", title: "What TLS costs", measure: secured::measure },
+    Entry {
+        letter: "j",
+        title: "Are the reported times true over HTTP/2?",
+        measure: truth::measure_over_http2,
+    },
 ];
 
 /// The series of one generator.

@@ -1,7 +1,8 @@
 //! f. The oracle as a server: its CPU per request beside nginx's, under the same generator.
 
 use super::{Section, at_most, notes};
-use crate::generators::{Load, WRK};
+use crate::generators::WRK;
+use crate::load::Load;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::ratio;
 use crate::server::Kind;

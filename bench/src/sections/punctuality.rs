@@ -2,7 +2,7 @@
 
 use super::{Section, at_most, notes, ratio_of, series_of};
 use crate::dyno_json;
-use crate::generators::Load;
+use crate::load::Load;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::Series;

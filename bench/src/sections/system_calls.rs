@@ -1,7 +1,8 @@
 //! b. System calls per request, counted by strace in short runs of their own.
 
 use super::Section;
-use crate::generators::{DYNO, FLOOR, Generator, Load, WRK};
+use crate::generators::{DYNO, FLOOR, Generator, WRK};
+use crate::load::Load;
 use crate::report::Verdict;
 use crate::rig::{Rig, check_answers};
 use crate::server::Server;

@@ -1,13 +1,17 @@
-//! c. The server adds known delays: does a tool's rate mode report them?
+//! c and j. The server adds known delays: does a tool's rate mode report them? Over HTTP/1.1, and over HTTP/2.
 
 use super::{Section, notes, series_of};
-use crate::generators::Load;
+use crate::load::Load;
 use crate::quantiles::Quantiles;
 use crate::report::Verdict;
 use crate::rig::{Contender, Rig, Run};
 use crate::rounds::Series;
 use crate::table::{Table, number};
 
+/// The first freeze comes 5 s after the server's start. A run that ends in the middle between two freezes contains
+/// whole ones only, whether its generator took 0.1 s or 1 s to start.
+const STALLS_S: u32 = 23;
+const QUICK_STALL_S: u32 = 13;
 const STALL_S: u32 = 1;
 const STALL_EVERY_S: u32 = 5;
 const NAMES: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
@@ -16,8 +20,10 @@ const NAMES: [&str; 4] = ["p50", "p90", "p99", "p99.9"];
 struct Case {
     title: &'static str,
     oracle: &'static [&'static str],
-    seconds: u32,
+    load: Load,
     truth: Truth,
+    /// How far a quantile may be off: this share, or so many milliseconds, whichever is more.
+    allowed: (f64, f64),
 }
 
 /// Where the truth about a case comes from.
@@ -27,28 +33,50 @@ enum Truth {
     Floor,
     /// The oracle's own record of the delays it imposed.
     Books,
+    /// The oracle's record of each stream of HTTP/2 in dyno's own runs, and the schedule.
+    Streams,
 }
 
 /// A freeze and two distributions of delays.
 pub(crate) fn measure(rig: &Rig) -> Section {
+    measured(rig, &cases(rig.quick))
+}
+
+/// A freeze, on 4 connections with 50 streams each: fewer streams than requests that are due within it.
+pub(crate) fn measure_over_http2(rig: &Rig) -> Section {
+    let seconds = if rig.quick { QUICK_STALL_S } else { STALLS_S };
+    let case = Case {
+        title: "The server freezes 1 s every 5 s, HTTP/2, 4 connections × 50 streams",
+        oracle: &["--stall", "1s/5s", "--stream-log", "{streams}"],
+        load: Load::OpenStreams { connections: 4, streams: 50, seconds, rate: 1000 },
+        truth: Truth::Streams,
+        allowed: (0.01, 0.2),
+    };
+    measured(rig, &[case])
+}
+
+fn measured(rig: &Rig, cases: &[Case]) -> Section {
     let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
-    for case in cases(rig.quick) {
+    for case in cases {
         eprintln!("{}", case.title);
-        let load = Load::Open { connections: 50, seconds: case.seconds, rate: 1000 };
-        let contenders = rig.contenders(load, rig.oracle(case.oracle));
+        let contenders = rig.contenders(case.load, rig.oracle(case.oracle));
         let all = rig.alternate(&contenders, rig.long_rounds);
-        let truth = truth(&case, &contenders, &all);
-        section.tables.push(table(&case, &contenders, &all, &truth));
-        section.verdicts.push(verdict(&case, &contenders, &all, &truth));
+        let truth = truth(case, &contenders, &all);
+        section.tables.push(table(case, &contenders, &all, &truth));
+        section.verdicts.push(verdict(case, &contenders, &all, &truth));
     }
     section
 }
 
 fn cases(quick: bool) -> [Case; 3] {
-    // The first freeze comes 5 s after the server's start. A run that ends in the middle between
-    // two freezes contains whole ones only, whether its generator took 0.1 s or 1 s to start.
-    let (stall_s, delay_s) = if quick { (13, 5) } else { (23, 12) };
-    let case = |title, oracle, seconds, truth| Case { title, oracle, seconds, truth };
+    let (stall_s, delay_s) = if quick { (QUICK_STALL_S, 5) } else { (STALLS_S, 12) };
+    let case = |title, oracle, seconds, truth| Case {
+        title,
+        oracle,
+        load: Load::Open { connections: 50, seconds, rate: 1000 },
+        truth,
+        allowed: (0.02, 1.0),
+    };
     [
         case("The server freezes 1 s every 5 s", &["--stall", "1s/5s"], stall_s, Truth::Floor),
         case("Delays lognormal:2ms,0.7", &["--delay", "lognormal:2ms,0.7"], delay_s, Truth::Books),
@@ -66,33 +94,29 @@ fn truth(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Quantile
         Truth::Floor => {
             series_of(contenders, all, "floor").map_or_else(Quantiles::default, medians)
         }
-        Truth::Books => {
-            series_of(contenders, all, "dyno").map_or_else(Quantiles::default, medians_imposed)
-        }
+        Truth::Books => series_of(contenders, all, "dyno")
+            .map_or_else(Quantiles::default, |dyno| medians_of(dyno, |run| run.imposed)),
+        Truth::Streams => series_of(contenders, all, "dyno")
+            .map_or_else(Quantiles::default, |dyno| medians_of(dyno, |run| run.scheduled)),
     }
 }
 
 fn medians(series: &Series<Run>) -> Quantiles {
-    Quantiles {
-        p50_ms: series.median(|run| run.reported.p50_ms),
-        p90_ms: series.median(|run| run.reported.p90_ms),
-        p99_ms: series.median(|run| run.reported.p99_ms),
-        p99_9_ms: series.median(|run| run.reported.p99_9_ms),
-    }
+    medians_of(series, |run| run.reported)
 }
 
-fn medians_imposed(series: &Series<Run>) -> Quantiles {
+fn medians_of(series: &Series<Run>, of: impl Fn(&Run) -> Quantiles) -> Quantiles {
     Quantiles {
-        p50_ms: series.median(|run| run.imposed.p50_ms),
-        p90_ms: series.median(|run| run.imposed.p90_ms),
-        p99_ms: series.median(|run| run.imposed.p99_ms),
-        p99_9_ms: series.median(|run| run.imposed.p99_9_ms),
+        p50_ms: series.median(|run| of(run).p50_ms),
+        p90_ms: series.median(|run| of(run).p90_ms),
+        p99_ms: series.median(|run| of(run).p99_ms),
+        p99_9_ms: series.median(|run| of(run).p99_9_ms),
     }
 }
 
 fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>], truth: &Quantiles) -> Table {
-    let title =
-        format!("{}: 1,000 requests/s for {} s; response times in ms", case.title, case.seconds);
+    let seconds = case.load.seconds();
+    let title = format!("{}: 1,000 requests/s for {seconds} s; response times in ms", case.title);
     let columns = ["generator", "requests/s", "p50", "p90", "p99", "p99.9", "furthest off"];
     let mut table = Table::new(title, &columns);
     match case.truth {
@@ -100,28 +124,48 @@ fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>], truth: &Qua
             table.rows.push(row(
                 "expected by arithmetic",
                 None,
-                &expected_of_a_stall(case.seconds),
+                &expected_of_a_stall(seconds),
                 truth,
+                case,
             ));
         }
-        Truth::Books => table.rows.push(row("imposed, by the oracle's books", None, truth, truth)),
+        Truth::Streams => {
+            let name = "by the oracle's record of streams";
+            table.rows.push(row(
+                "expected by arithmetic",
+                None,
+                &expected_of_a_stall(seconds),
+                truth,
+                case,
+            ));
+            table.rows.push(row(name, None, truth, truth, case));
+        }
+        Truth::Books => {
+            table.rows.push(row("imposed, by the oracle's books", None, truth, truth, case));
+        }
     }
     for (contender, series) in contenders.iter().zip(all) {
         let name = match contender.generator.name {
             "floor" => "floor-open",
             name => name,
         };
-        let per_s = series.median(|run| Some(run.requests as f64 / f64::from(case.seconds)));
-        table.rows.push(row(name, per_s, &medians(series), truth));
+        let per_s = series.median(|run| Some(run.requests as f64 / f64::from(seconds)));
+        table.rows.push(row(name, per_s, &medians(series), truth, case));
     }
     table.notes = notes(contenders, all);
     table
 }
 
-fn row(name: &str, per_s: Option<f64>, quantiles: &Quantiles, truth: &Quantiles) -> Vec<String> {
+fn row(
+    name: &str,
+    per_s: Option<f64>,
+    quantiles: &Quantiles,
+    truth: &Quantiles,
+    case: &Case,
+) -> Vec<String> {
     let mut row = vec![name.to_owned(), number(per_s, 0)];
     row.extend(quantiles.all().map(|quantile| number(quantile, 1)));
-    row.push(furthest_off(quantiles, truth).map_or("–".to_owned(), |off| off.text));
+    row.push(furthest_off(quantiles, truth, case.allowed).map_or("–".to_owned(), |off| off.text));
     row
 }
 
@@ -141,19 +185,15 @@ struct Off {
     of_allowed: f64,
 }
 
-fn furthest_off(quantiles: &Quantiles, truth: &Quantiles) -> Option<Off> {
+fn furthest_off(quantiles: &Quantiles, truth: &Quantiles, allowed: (f64, f64)) -> Option<Off> {
+    let (share, at_least_ms) = allowed;
     let pairs = quantiles.all().into_iter().zip(truth.all()).zip(NAMES);
     let offs = pairs.filter_map(|((quantile, truth), name)| {
         let (quantile, truth) = (quantile?, truth?);
         let text = format!("{name} {:+.1} ms", quantile - truth);
-        Some(Off { text, of_allowed: (quantile - truth).abs() / allowed_ms(truth) })
+        Some(Off { text, of_allowed: (quantile - truth).abs() / (truth * share).max(at_least_ms) })
     });
     offs.max_by(|one, other| one.of_allowed.total_cmp(&other.of_allowed))
-}
-
-/// 2 % or 1 ms, whichever is more.
-fn allowed_ms(truth: f64) -> f64 {
-    (truth * 0.02).max(1.0)
 }
 
 fn verdict(
@@ -165,10 +205,14 @@ fn verdict(
     let dyno = series_of(contenders, all, "dyno").map(medians);
     // In a short run dyno does not report p99.9: too few samples lie beyond it.
     let complete = dyno.is_some_and(|dyno| dyno.all()[..3].iter().all(Option::is_some));
-    let off = dyno.filter(|_| complete).and_then(|dyno| furthest_off(&dyno, truth));
+    let off = dyno.filter(|_| complete).and_then(|dyno| furthest_off(&dyno, truth, case.allowed));
+    let (share, at_least_ms) = case.allowed;
     Verdict {
         what: format!("Truth: {}", case.title),
-        target: "p50 to p99.9, as far as reported, within 2 % or 1 ms".to_owned(),
+        target: format!(
+            "p50 to p99.9, as far as reported, within {} % or {at_least_ms} ms",
+            share * 100.0
+        ),
         met: off.as_ref().map(|off| off.of_allowed <= 1.0),
         measured: off.map_or("–".to_owned(), |off| format!("furthest {}", off.text)),
     }
@@ -190,9 +234,10 @@ mod tests {
     fn the_quantile_furthest_off_is_judged_by_what_is_allowed() {
         let quantiles =
             |p50, p99| Quantiles { p50_ms: Some(p50), p99_ms: Some(p99), ..Quantiles::default() };
-        let off = furthest_off(&quantiles(2.5, 960.0), &quantiles(0.5, 950.0)).expect("both known");
+        let off = furthest_off(&quantiles(2.5, 960.0), &quantiles(0.5, 950.0), (0.02, 1.0));
+        let off = off.expect("both known");
         assert_eq!(off.text, "p50 +2.0 ms");
         assert!(off.of_allowed > 1.0);
-        assert!(furthest_off(&Quantiles::default(), &quantiles(1.0, 1.0)).is_none());
+        assert!(furthest_off(&Quantiles::default(), &quantiles(1.0, 1.0), (0.02, 1.0)).is_none());
     }
 }

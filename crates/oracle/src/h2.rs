@@ -101,7 +101,7 @@ struct Leaving {
     /// How many bytes have been written with it.
     offset: u64,
     stream: u32,
-    request_ended_ns: u64,
+    request_ended_ns: Option<u64>,
     counts: Counts,
     /// Whether it carries END_STREAM.
     is_end: bool,
@@ -327,8 +327,8 @@ impl Multiplex {
         while self.leaving.front().is_some_and(|answer| answer.offset <= self.left) {
             let Some(answer) = self.leaving.pop_front() else { break };
             state.books.answers += u64::from(answer.counts != Counts::Nothing);
-            if answer.counts == Counts::Served {
-                let served_ns = now_ns.saturating_sub(answer.request_ended_ns);
+            if let (Counts::Served, Some(ended_ns)) = (answer.counts, answer.request_ended_ns) {
+                let served_ns = now_ns.saturating_sub(ended_ns);
                 state.books.served_ns.saturating_record(served_ns);
             }
             if answer.is_end {
@@ -341,7 +341,7 @@ impl Multiplex {
     fn times(
         &self,
         stream: u32,
-        request_ended_ns: u64,
+        request_ended_ns: Option<u64>,
         answer_ended_ns: Option<u64>,
     ) -> StreamTimes {
         StreamTimes { peer_port: self.peer_port, stream, request_ended_ns, answer_ended_ns }
@@ -349,14 +349,15 @@ impl Multiplex {
 
     /// The connection is gone: what was not answered on it never will be.
     pub(crate) fn leave(&self, state: &mut ThreadState) {
-        for (id, stream) in
-            self.streams.iter().filter(|(_, stream)| !stream.is_arriving && !stream.has_ended)
-        {
-            state.log_stream(self.times(*id, stream.ended_ns, None));
-        }
-        for answer in self.leaving.iter().filter(|answer| answer.is_end) {
-            state.log_stream(self.times(answer.stream, answer.request_ended_ns, None));
-        }
+        self.unfinished().for_each(|times| state.log_stream(times));
+    }
+
+    /// The streams whose answer has no end yet, or has not left whole.
+    pub(crate) fn unfinished(&self) -> impl Iterator<Item = StreamTimes> {
+        let open = self.streams.iter().filter(|(_, stream)| !stream.has_ended);
+        let open = open.map(|(id, stream)| self.times(*id, stream.request_ended_ns(), None));
+        let leaving = self.leaving.iter().filter(|answer| answer.is_end);
+        open.chain(leaving.map(|answer| self.times(answer.stream, answer.request_ended_ns, None)))
     }
 
     /// Whether an answer, or a part of one, is among what is to leave.

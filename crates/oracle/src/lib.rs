@@ -179,7 +179,7 @@ impl Oracle {
         self.shared.secured.as_ref()?.authority_pem.as_deref()
     }
 
-    /// When each stream of HTTP/2 had its request and its answer, if that is kept; unfinished ones are not among them.
+    /// When each stream of HTTP/2 had its request and its answer, if that is kept. Those under way have no end yet.
     #[must_use]
     pub fn streams(&self) -> Vec<StreamTimes> {
         let asked: Vec<_> = self.threads.iter().map(|thread| thread.ask(Command::List)).collect();

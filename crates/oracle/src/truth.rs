@@ -55,14 +55,15 @@ pub struct Truth {
     pub late_ns: Histogram<u64>,
 }
 
-/// When one stream of HTTP/2 had its request and its answer, by the monotonic clock.
+/// When one stream of HTTP/2 had its request and its answer, by the monotonic clock. A client opens a stream with its
+/// HEADERS; whatever becomes of it, it is here once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamTimes {
     /// The client's port, by which it finds its own connection; 0 for a Unix socket.
     pub peer_port: u16,
     pub stream: u32,
-    /// When END_STREAM of the request was read.
-    pub request_ended_ns: u64,
+    /// When END_STREAM of the request was read; none, if it had not come when the stream ended.
+    pub request_ended_ns: Option<u64>,
     /// When the kernel took END_STREAM of the answer; none, if it never left.
     pub answer_ended_ns: Option<u64>,
 }

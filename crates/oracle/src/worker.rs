@@ -165,7 +165,7 @@ impl Worker {
             match command {
                 // The receiver may be gone.
                 Command::Tell(asker) => drop(asker.send(self.state.books.clone())),
-                Command::List(asker) => drop(asker.send(self.state.streams.clone())),
+                Command::List(asker) => drop(asker.send(self.streams())),
                 Command::Spread(frame) => {
                     self.room.take_in(&mut self.state);
                     self.spread_here(&frame);
@@ -173,6 +173,14 @@ impl Worker {
                 Command::Stop => self.stopped = true,
             }
         }
+    }
+
+    /// Those that are over, and then those that are under way.
+    fn streams(&self) -> Vec<StreamTimes> {
+        let mut all = self.state.streams.clone();
+        let conns = self.slots.iter().filter_map(|slot| slot.conn.as_ref());
+        conns.for_each(|conn| conn.list_streams(&mut all));
+        all
     }
 
     fn fire_timers(&mut self) {

@@ -138,6 +138,11 @@ impl Rig {
         self.oracle.as_ref().map_or(0, |oracle| oracle.truth().requests)
     }
 
+    /// What the oracle knows of each stream, if it keeps that.
+    pub(crate) fn streams(&self) -> Vec<oracle::StreamTimes> {
+        self.oracle.as_ref().expect("this rig has an oracle").streams()
+    }
+
     /// The requests that the oracle counted.
     pub(crate) fn truth(&self) -> oracle::Truth {
         self.oracle.as_ref().expect("this rig has an oracle").truth()

@@ -1,12 +1,13 @@
 //! The accounting bench on sockets: dyno's output checked against its definitions (docs/figures.md), and against the
 //! oracle's own record. The same in simulated time, for many more conditions: crates/load/src/lane/tests/truth.rs.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use oracle::{Config, Fault};
+use oracle::{Config, Fault, StreamTimes, TlsConfig};
 use serde_json::Value;
 
 use crate::rig::{Rig, in_each, in_one_of_five};
@@ -270,4 +271,93 @@ fn stopped(flags: [&str; 2]) -> Result<(), String> {
         of.filter_map(|(_, times)| times.as_u64()).sum()
     };
     if sum(false) * 20 <= sum(true) { Ok(()) } else { Err(format!("{classes:?}")) }
+}
+
+/// Connections, and streams on each.
+const SHAPES: [(&str, &str); 3] = [("1", "1"), ("1", "100"), ("16", "10")];
+const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// Response times over streams, as a load found them and as the oracle's own record of its streams has them.
+fn on_streams(config: &Config, flags: &[&str]) -> (Histogram<u64>, Vec<StreamTimes>) {
+    let rig = Rig::oracle(Config { log_streams: true, ..config.clone() });
+    let url = match config.tls {
+        Some(_) => "https://{address}/hello",
+        None => "{url}/hello",
+    };
+    let all = [&["load", url, "-k", "--http2", "-t", "1"], flags, &EXPECTED].concat();
+    let all: Vec<&str> =
+        all.into_iter().filter(|flag| config.tls.is_some() || *flag != "-k").collect();
+    let json = rig.dyno(&all).json();
+    in_each(|| check(&format!("{flags:?}"), &json));
+    assert_eq!(count(&json, "/books/failed"), 0, "{json:#}");
+    let mut streams = rig.streams();
+    in_each(|| {
+        assert_eq!(
+            streams.len() as u64,
+            count(&json, "/books/attempted"),
+            "a line for each stream"
+        );
+    });
+    streams.sort_unstable_by_key(|stream| stream.request_ended_ns);
+    (histogram(&json["response"]), streams)
+}
+
+/// p50 to p99.9 lie within 2 % or 1 ms of the truth.
+fn agree(name: &str, found: &Histogram<u64>, mut truth: Vec<u64>) {
+    truth.sort_unstable();
+    for q in QUANTILES {
+        let place = (q * truth.len() as f64).ceil() as usize;
+        let (found, truth) = (found.value_at_quantile(q), truth[place.max(1) - 1]);
+        let allowed = (truth / 50).max(1_000_000);
+        assert!(found.abs_diff(truth) <= allowed, "{name}: p{}: {found} {truth}", q * 100.0);
+    }
+}
+
+fn instants(stream: &StreamTimes) -> (u64, u64) {
+    (stream.request_ended_ns.unwrap(), stream.answer_ended_ns.unwrap())
+}
+
+/// In a closed loop a stream's request is due when the answer before it has come: its response is what the oracle saw.
+#[test]
+fn percentiles_of_a_closed_loop_over_streams_are_those_of_the_oracle_s_record() {
+    let delay = Some("lognormal:40ms,0.6".parse().unwrap());
+    let plain = Config { delay, ..Config::default() };
+    let secured = Config { tls: Some(Arc::new(TlsConfig::default())), ..plain.clone() };
+    for (config, (connections, streams)) in
+        SHAPES.map(|shape| (&plain, shape)).into_iter().chain([(&secured, SHAPES[2])])
+    {
+        let number = if streams == "1" { "40" } else { "2000" };
+        in_one_of_five(|| {
+            let flags = ["-c", connections, "--streams", streams, "-n", number];
+            let (found, log) = on_streams(config, &flags);
+            let took = log.iter().map(instants).map(|(came, left)| left - came);
+            agree(&format!("{flags:?}"), &found, took.collect());
+        });
+    }
+}
+
+/// The server freezes for 300 ms in each second. The truth: when each answer left, since its request was due. A request
+/// leaves in its turn, so the n-th that came was due n periods after the first; that was, at the latest, when the most
+/// punctual of them came, less its place in the schedule.
+#[test]
+fn percentiles_of_an_open_loop_over_streams_have_the_waiting_for_a_frozen_server_in_them() {
+    let config = Config {
+        delay: Some("uniform:1ms,3ms".parse().unwrap()),
+        stall: Some("300ms/1s".parse().unwrap()),
+        ..Config::default()
+    };
+    for ((connections, streams), rate) in SHAPES.into_iter().zip([100, 1_000, 1_000]) {
+        in_one_of_five(|| {
+            let rate_flag = rate.to_string();
+            let flags = ["-c", connections, "--streams", streams, "-r", &rate_flag, "-d", "3s"];
+            let (found, log) = on_streams(&config, &flags);
+            let due = |n: usize| n as u64 * 1_000_000_000 / rate;
+            let instants = || log.iter().map(instants).enumerate();
+            let began = instants().map(|(n, (came, _))| came - due(n)).min().unwrap();
+            let truth: Vec<u64> = instants().map(|(n, (_, left))| left - began - due(n)).collect();
+            let waited = truth.iter().filter(|took| **took > 100_000_000).count();
+            assert!(log.len() / 10 < waited, "the freezes were met: {waited}");
+            agree(&format!("{flags:?}"), &found, truth);
+        });
+    }
 }

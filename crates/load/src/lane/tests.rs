@@ -4,6 +4,7 @@ mod accounts;
 mod edges;
 mod facts;
 mod one_request;
+mod lateness;
 mod renegotiation;
 mod rig;
 mod secured;

@@ -12,6 +12,7 @@ use crate::h2::{End, Multiplex, Next, PREFACE};
 use crate::intake::Intake;
 use crate::request::Status;
 use crate::state::{ThreadState, now_ns};
+use crate::truth::StreamTimes;
 
 /// With more than this unsent, nothing more is read.
 const UNSENT_MAX: usize = 1 << 20;
@@ -180,6 +181,13 @@ impl Conn {
     pub(crate) fn leave(&mut self, state: &mut ThreadState) {
         if let Phase::Multiplexing(multiplex) = &self.phase {
             multiplex.leave(state);
+        }
+    }
+
+    /// Adds the streams that are under way.
+    pub(crate) fn list_streams(&self, all: &mut Vec<StreamTimes>) {
+        if let Phase::Multiplexing(multiplex) = &self.phase {
+            all.extend(multiplex.unfinished());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::answer::Asked;
-use super::frames::{DATA, push_frame, push_goaway, push_reset};
+use super::frames::{DATA, END_STREAM, HEADERS, push_frame, push_goaway, push_reset};
 use super::hpack::Manner;
 use super::stream::{Body, Source, Stream, Style, USUAL};
 use super::{Counts, End, Multiplex};
@@ -148,6 +148,10 @@ impl Multiplex {
             match *act {
                 Act::Frame(kind, flags, on, payload) => {
                     push_frame(&mut state.out, kind, flags, self.numbered(on, this), payload);
+                    let is_end = matches!(kind, DATA | HEADERS) && flags & END_STREAM != 0;
+                    if is_end && matches!(on, On::This) {
+                        self.ends(&mut stream, &state.out);
+                    }
                 }
                 Act::Repeat(kind, flags, on, payload, times) => {
                     let on = self.numbered(on, this);
@@ -160,7 +164,12 @@ impl Multiplex {
                     }
                 }
                 Act::Raw(octets) => state.out.extend_from_slice(octets),
-                Act::Fields(fields, flags) => self.push_plain(this, fields, flags, &mut state.out),
+                Act::Fields(fields, flags) => {
+                    self.push_plain(this, fields, flags, &mut state.out);
+                    if flags & END_STREAM != 0 {
+                        self.ends(&mut stream, &state.out);
+                    }
+                }
                 Act::Answer(style) => {
                     if let Some((id, stream)) = &mut stream {
                         script.at += 1;
@@ -221,6 +230,17 @@ impl Multiplex {
             On::Idle => self.last_id + 1000,
             On::Own => 2,
             On::Last => 0x7fff_ffff,
+        }
+    }
+
+    /// An act has written END_STREAM of the answer: it is none that counts, and its instant is kept.
+    fn ends(&mut self, stream: &mut Option<(u32, &mut Stream)>, out: &[u8]) {
+        if let Some((id, stream)) = stream
+            && !stream.has_ended
+        {
+            stream.has_ended = true;
+            let asked = Asked::usual(*id, 0, stream.ended_ns);
+            self.leaves(&Asked { counts: Counts::Nothing, ..asked }, true, out);
         }
     }
 

@@ -62,10 +62,10 @@ impl Multiplex {
             Ok(_) if head.method == Method::Unknown => {
                 let why = "no such method here";
                 let refusal = Refusal { status: Status::NotImplemented, why };
-                return self.refuse(asked.id, refusal, asked.ended_ns, state);
+                return self.refuse(asked.id, refusal, Some(asked.ended_ns), state);
             }
             Ok(instructions) => instructions,
-            Err(refusal) => return self.refuse(asked.id, refusal, asked.ended_ns, state),
+            Err(refusal) => return self.refuse(asked.id, refusal, Some(asked.ended_ns), state),
         };
         state.count(answer.resource);
         let due_ns = asked.ended_ns + instructions.drawn_ns.unwrap_or(0);
@@ -233,7 +233,7 @@ impl Multiplex {
         self.leaving.push_back(Leaving {
             offset: self.written + out.len() as u64,
             stream: asked.id,
-            request_ended_ns: asked.ended_ns,
+            request_ended_ns: Some(asked.ended_ns),
             counts: asked.counts,
             is_end,
         });
@@ -304,7 +304,7 @@ impl Multiplex {
         &mut self,
         id: u32,
         refusal: Refusal,
-        ended_ns: u64,
+        request_ended_ns: Option<u64>,
         state: &mut ThreadState,
     ) {
         state.count(Resource::Refused);
@@ -325,8 +325,15 @@ impl Multiplex {
         } else {
             self.push_fields(id, &fields[..1], END_STREAM, &USUAL, &mut state.out);
         }
-        let asked = Asked { counts: Counts::Faulty, ..Asked::usual(id, 0, ended_ns) };
-        self.leaves(&asked, true, &state.out);
+        let offset = self.written + state.out.len() as u64;
+        let counts = Counts::Faulty;
+        self.leaving.push_back(Leaving {
+            offset,
+            stream: id,
+            request_ended_ns,
+            counts,
+            is_end: true,
+        });
     }
 }
 

@@ -249,8 +249,8 @@ impl Multiplex {
         let done = match decoded {
             Err(wrong) => Err(Wrong::Connection(COMPRESSION_ERROR, wrong.0)),
             Ok(()) if self.streams.contains_key(&id) => {
-                let is_right = trailers(&fields).is_ok() && ends_stream;
-                self.end_request(id, is_right, now_ns, state)
+                let is_right = trailers(&fields).is_ok();
+                self.end_request(id, ends_stream, is_right, now_ns, state)
             }
             Ok(()) if id <= self.last_id => Ok(()),
             Ok(()) => self.open(id, ends_stream, &fields, now_ns, state),
@@ -268,29 +268,34 @@ impl Multiplex {
         state: &mut ThreadState,
     ) -> Result<(), Wrong> {
         self.last_id = id;
+        let ended_ns = ends_stream.then_some(now_ns);
         if self.limit as usize <= self.streams.len() {
+            state.log_stream(self.times(id, ended_ns, None));
             return Err(Wrong::Stream(id, REFUSED_STREAM));
         }
         // RFC 9113, 6.8: what lies beyond the last stream that a GOAWAY named is not touched.
         if self.last_accepted < id {
+            state.log_stream(self.times(id, ended_ns, None));
             return Ok(());
         }
         self.requests += 1;
         let request = match listed(fields) {
             _ if fields.is_too_long => {
                 let why = "the header list is larger than 64 KiB";
-                self.refuse(id, Refusal { status: Status::FieldsTooLarge, why }, now_ns, state);
+                self.refuse(id, Refusal { status: Status::FieldsTooLarge, why }, ended_ns, state);
                 return Ok(());
             }
             Ok(request) => request,
             Err(code) => {
                 state.count(Resource::Refused);
+                state.log_stream(self.times(id, ended_ns, None));
                 return Err(Wrong::Stream(id, code));
             }
         };
         if ends_stream {
             if request.length.is_some_and(|length| length > 0) {
                 state.count(Resource::Refused);
+                state.log_stream(self.times(id, ended_ns, None));
                 return Err(Wrong::Stream(id, PROTOCOL_ERROR));
             }
             let asked = Asked::usual(id, i64::from(self.peer_window), now_ns);
@@ -309,7 +314,7 @@ impl Multiplex {
         }
         self.streams.insert(id, stream);
         if request.length.is_some_and(|length| BODY_MAX < length) {
-            self.refuse_body(id, now_ns, state);
+            self.refuse_body(id, None, state);
         }
         Ok(())
     }
@@ -354,11 +359,11 @@ impl Multiplex {
         }
         stream.request.content.extend_from_slice(content);
         if BODY_MAX < stream.request.content.len() as u64 {
-            self.refuse_body(id, now_ns, state);
+            self.refuse_body(id, frame.has(END_STREAM).then_some(now_ns), state);
             return Ok(());
         }
         if frame.has(END_STREAM) {
-            return self.end_request(id, true, now_ns, state);
+            return self.end_request(id, true, true, now_ns, state);
         }
         stream.consumed += size;
         if own_window > 0 && own_window / 2 <= stream.consumed {
@@ -372,21 +377,30 @@ impl Multiplex {
     fn end_request(
         &mut self,
         id: u32,
+        ends_stream: bool,
         is_right: bool,
         now_ns: u64,
         state: &mut ThreadState,
     ) -> Result<(), Wrong> {
-        let Some(stream) = self.streams.remove(&id) else { return Ok(()) };
+        let Some(mut stream) = self.streams.remove(&id) else { return Ok(()) };
         let length = stream.request.content.len() as u64;
         let wrong = if !stream.is_arriving {
             Some(STREAM_CLOSED)
-        } else if !is_right || stream.announced.is_some_and(|announced| announced != length) {
+        } else if !ends_stream
+            || !is_right
+            || stream.announced.is_some_and(|announced| announced != length)
+        {
             state.count(Resource::Refused);
             Some(PROTOCOL_ERROR)
         } else {
             None
         };
         if let Some(code) = wrong {
+            if stream.is_arriving && ends_stream {
+                (stream.is_arriving, stream.ended_ns) = (false, now_ns);
+            }
+            // It is one of the streams until it is reset.
+            self.streams.insert(id, stream);
             return Err(Wrong::Stream(id, code));
         }
         let Kept { octets, content, .. } = &stream.request;
@@ -395,9 +409,9 @@ impl Multiplex {
         Ok(())
     }
 
-    fn refuse_body(&mut self, id: u32, now_ns: u64, state: &mut ThreadState) {
+    fn refuse_body(&mut self, id: u32, ended_ns: Option<u64>, state: &mut ThreadState) {
         let refusal = Refusal { status: Status::TooLong, why: "the body is over 16 MiB" };
-        self.refuse(id, refusal, now_ns, state);
+        self.refuse(id, refusal, ended_ns, state);
         // RFC 9113, 8.1: the rest of the request is not needed.
         push_reset(&mut state.out, id, NO_ERROR);
         self.streams.remove(&id);
@@ -420,11 +434,9 @@ impl Multiplex {
 
     pub(super) fn forget(&mut self, id: u32, state: &mut ThreadState) {
         if let Some(stream) = self.streams.remove(&id)
-            && !stream.is_arriving
             && !stream.has_ended
         {
-            let times = self.times(id, stream.ended_ns, None);
-            state.log_stream(times);
+            state.log_stream(self.times(id, stream.request_ended_ns(), None));
         }
     }
 }

@@ -120,6 +120,11 @@ impl Stream {
         self.body.left() > 0 || self.beats.is_some() || self.body.is_last && !self.has_ended
     }
 
+    /// None while the request is not whole.
+    pub(crate) fn request_ended_ns(&self) -> Option<u64> {
+        (!self.is_arriving).then_some(self.ended_ns)
+    }
+
     pub(crate) fn new(request: Kept, window: i64, granted: i64) -> Stream {
         Stream {
             request,

@@ -8,6 +8,7 @@ mod faults;
 mod frames;
 mod h2;
 mod life;
+mod log;
 mod sockets;
 mod strict;
 mod tls;

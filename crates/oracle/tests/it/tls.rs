@@ -14,10 +14,9 @@ use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, RootCertStore, StreamOwned,
 };
 
-use crate::frames::{frame, get};
-use crate::{connect, start};
+use crate::frames::{PREFACE, frame, get};
+use crate::{connect, log, start};
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Faults that would take forever; a client gives up after this.
 const IMPATIENCE: Duration = Duration::from_millis(300);
 
@@ -94,6 +93,16 @@ fn http_2_is_served_to_a_client_that_offers_it() {
     }
     assert_eq!(secured.conn.alpn_protocol(), Some(&b"h2"[..]));
     assert!(seen.starts_with(&[0, 0, 18, 4]), "SETTINGS come first: {}", seen.escape_ascii());
+}
+
+/// What TLS has sealed and the kernel has not taken has not left.
+#[test]
+fn the_log_of_streams_is_as_true_within_tls() {
+    let tls = Some(Arc::new(TlsConfig::default()));
+    let oracle = log::generous(Config { tls, ..Config::default() });
+    let mut secured = secured(&oracle, &client(&oracle, &["h2"]));
+    log::receives_little(&secured.sock);
+    log::answers_leave_when_there_is_room(&oracle, &mut secured);
 }
 
 #[test]

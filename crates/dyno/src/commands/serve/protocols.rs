@@ -145,16 +145,17 @@ impl ProtocolFlags {
     }
 }
 
-/// A line for each stream, in the order in which their requests ended.
+/// A line for each stream, in the order in which their requests ended; those whose request did not end come first.
 fn log(streams: &[StreamTimes]) -> String {
     let mut streams = streams.to_vec();
     streams
         .sort_unstable_by_key(|stream| (stream.request_ended_ns, stream.peer_port, stream.stream));
     let mut text = "client_port,stream,request_ended_ns,answer_ended_ns\n".to_owned();
     for StreamTimes { peer_port, stream, request_ended_ns, answer_ended_ns } in streams {
-        let ended = answer_ended_ns.map_or(String::new(), |ended| ended.to_string());
+        let ended = |ns: Option<u64>| ns.map_or(String::new(), |ns| ns.to_string());
+        let (request, answer) = (ended(request_ended_ns), ended(answer_ended_ns));
         // A string takes everything.
-        let _ = writeln!(text, "{peer_port},{stream},{request_ended_ns},{ended}");
+        let _ = writeln!(text, "{peer_port},{stream},{request},{answer}");
     }
     text
 }
