@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab::experiment::Point;
-use lab::record::{LOAD, RunRecord, TrialRecord};
+use lab::record::{Check, LOAD, RunRecord, TrialRecord};
 
 use crate::board::{Row, Table};
 use crate::fairness::{Answers, answers};
@@ -16,10 +16,10 @@ pub enum Remark {
     NoCeiling(Vec<Point>),
     /// Right answers were not all the same.
     Apart(Answers),
-    /// Subjects were not sent the same bytes. A fault of dyno, or the store was edited.
-    AskedUnlike {
+    /// Subjects were not sent the same fields and content. A fault of dyno, or the store was edited.
+    RequestsUnlike {
         ask: String,
-        /// Subjects that were sent other bytes than the first.
+        /// Subjects that were sent another request than the first.
         subjects: Vec<String>,
     },
 }
@@ -32,7 +32,7 @@ impl Remark {
             // Every answer was right: the other differences are shown, and the reader may judge them.
             Remark::NoCeiling(_) | Remark::Apart(_) => Gravity::Note,
             // A subject with other requests cannot be compared with the others.
-            Remark::AskedUnlike { .. } => Gravity::Invalid,
+            Remark::RequestsUnlike { .. } => Gravity::Invalid,
         }
     }
 }
@@ -42,7 +42,7 @@ pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) ->
     let of_table: Vec<&TrialRecord> =
         trials.iter().filter(|trial| trial.key.workload == table.workload).collect();
     let apart = answers(run, &of_table).into_iter().filter(|answers| !answers.apart.is_empty());
-    let mut remarks: Vec<Remark> = asked_unlike(&of_table);
+    let mut remarks: Vec<Remark> = requests_unlike(&of_table);
     remarks.extend(apart.map(Remark::Apart));
     // A load of `dyno load` stands alone.
     if run.facts.iter().all(|fact| fact.name != LOAD) {
@@ -77,21 +77,21 @@ fn has_ceiling(table: &Table, point: Point) -> bool {
 /// Requests can be compared where the same values were to be sent: one question, place, round and phase.
 type Occasion<'t> = (&'t str, u64, u32, &'static str);
 
-fn asked_unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
-    let mut first: BTreeMap<Occasion<'_>, &[u8]> = BTreeMap::new();
+fn requests_unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
+    let mut first: BTreeMap<Occasion<'_>, &Check> = BTreeMap::new();
     let mut unlike: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    // Each server that runs already has a host and a path of its own, and is meant to be sent other bytes.
+    // Each server that runs already has a host and a path of its own, and is meant to be sent other requests.
     for trial in trials.iter().filter(|trial| trial.launch.is_some()) {
         let key = &trial.key;
         for check in &trial.checks {
             let occasion: Occasion<'_> =
                 (&check.ask, key.point.value().to_bits(), key.repeat, check.phase.name());
-            if *first.entry(occasion).or_insert(&check.request) != check.request {
+            if !first.entry(occasion).or_insert(check).requests_alike(check) {
                 unlike.entry(&check.ask).or_default().insert(&key.subject);
             }
         }
     }
-    let remark = |(ask, subjects): (&str, BTreeSet<&str>)| Remark::AskedUnlike {
+    let remark = |(ask, subjects): (&str, BTreeSet<&str>)| Remark::RequestsUnlike {
         ask: ask.into(),
         subjects: subjects.into_iter().map(String::from).collect(),
     };
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::board::Board;
     use crate::fixture::{healthy, run};
-    use lab::record::{Check, Launch, Phase};
+    use lab::record::{Launch, Phase};
 
     fn trial(subject: &str, request: &[u8], digest: u8) -> TrialRecord {
         let mut trial = healthy();
@@ -148,10 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_was_sent_other_bytes_is_not_compared() {
-        let mut trials = ["a", "b", "idle"].map(|name| trial(name, b"GET /", 1));
-        trials[1].checks[0].request = b"GET /2".to_vec();
-        let unlike = Remark::AskedUnlike { ask: "value".into(), subjects: vec!["b".into()] };
+    fn a_server_that_was_sent_another_request_is_not_compared() {
+        let one = b"GET / HTTP/1.1\r\nHost: localhost\r\nAccept: a\r\n\r\n";
+        let mut trials = ["a", "b", "idle"].map(|name| trial(name, one, 1));
+        let over_http2 =
+            b":method: GET\n:scheme: http\n:authority: localhost\n:path: /\naccept: a\n";
+        trials[1].checks[0].request = over_http2.to_vec();
+        trials[2].checks[0].request = one.to_ascii_lowercase();
+        trials[2].checks[0].request[..14].copy_from_slice(&one[..14]);
+        assert_eq!(found(&trials), [], "only the bytes differ");
+        trials[1].checks[0].request[over_http2.len() - 2] = b'b';
+        let unlike = Remark::RequestsUnlike { ask: "value".into(), subjects: vec!["b".into()] };
         assert_eq!((found(&trials), unlike.gravity()), (vec![unlike.clone()], Gravity::Invalid));
         // In another round other values are sent.
         trials[1].key.repeat = 1;

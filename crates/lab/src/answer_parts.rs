@@ -32,8 +32,12 @@ impl<'a> AnswerParts<'a> {
 
     /// The status code's digits.
     pub(crate) fn status(&self) -> Option<&'a str> {
-        let line = self.bytes.split(|&byte| byte == b'\r').next()?;
-        std::str::from_utf8(line).ok()?.split(' ').nth(1)
+        std::str::from_utf8(self.first_line()).ok()?.split(' ').nth(1)
+    }
+
+    /// Its status line, or the request line of a request.
+    pub(crate) fn first_line(&self) -> &'a [u8] {
+        self.bytes.split(|&byte| byte == b'\r').next().unwrap_or_default()
     }
 
     pub(crate) fn field(&self, name: &str) -> Option<&'a [u8]> {
@@ -44,12 +48,9 @@ impl<'a> AnswerParts<'a> {
     }
 
     /// Names and values.
-    fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let lines = self.bytes[..self.head_len].split(|&byte| byte == b'\n').skip(1);
-        lines.filter_map(|line| {
-            let at = line.iter().position(|&byte| byte == b':')?;
-            Some((&line[..at], line[at + 1..].trim_ascii()))
-        })
+        lines.filter_map(field_of)
     }
 
     fn is_chunked(&self) -> bool {
@@ -90,6 +91,13 @@ impl<'a> AnswerParts<'a> {
         digest.update(self.content());
         digest.finalize().into()
     }
+}
+
+/// The name and the value on a line. The names of HTTP/2's own fields begin with a colon.
+pub(crate) fn field_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let after_first = line.get(1..)?;
+    let at = 1 + after_first.iter().position(|&byte| byte == b':')?;
+    Some((&line[..at], line[at + 1..].trim_ascii()))
 }
 
 /// The whole chunks of a chunked body, up to the empty one.

@@ -17,6 +17,7 @@ pub mod plan;
 pub mod probe;
 pub mod record;
 mod refusal;
+mod request_parts;
 pub mod schedule;
 pub mod source_file;
 pub mod subject;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer_parts::AnswerParts;
 use crate::conformance::{Conformance, LEFT_OUT, Spot};
 use crate::experiment::{Experiment, Point};
+use crate::request_parts;
 
 /// One run of one experiment: what it was to do, where, and with which program.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -269,7 +270,7 @@ pub struct Check {
     pub ask: String,
     /// What was wrong; nothing if it was right.
     pub wrong: Option<String>,
-    /// The bytes sent.
+    /// The bytes sent; of HTTP/2 they would be the fields, a line each, an empty line, and the content.
     pub request: Vec<u8>,
     /// The bytes received, up to a limit.
     pub response: Vec<u8>,
@@ -282,6 +283,12 @@ pub struct Check {
 }
 
 impl Check {
+    /// Whether both servers were sent the same fields and content, whichever protocol carried them.
+    #[must_use]
+    pub fn requests_alike(&self, other: &Check) -> bool {
+        request_parts::are_alike(&self.request, &other.request)
+    }
+
     /// The answer's status, as it was sent.
     #[must_use]
     pub fn status(&self) -> &str {

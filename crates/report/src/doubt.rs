@@ -371,7 +371,7 @@ pub(crate) fn remark_id(remark: &Remark) -> &'static str {
     match remark {
         Remark::NoCeiling(_) => "no_ceiling",
         Remark::Apart(_) => "answers_apart",
-        Remark::AskedUnlike { .. } => "asked_unlike",
+        Remark::RequestsUnlike { .. } => "requests_unlike",
     }
 }
 
@@ -397,8 +397,8 @@ pub(crate) fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> St
             answers.apart.join(", "),
             answers.alike.join(", ")
         ),
-        Remark::AskedUnlike { ask, subjects } => format!(
-            "not all were sent the same bytes: `{ask}` was another request for {}",
+        Remark::RequestsUnlike { ask, subjects } => format!(
+            "not all were sent the same fields and body: `{ask}` was another request for {}",
             subjects.join(", ")
         ),
     }
@@ -411,7 +411,7 @@ pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
             "let a subject of tier `reference` take part, and see why if it could not"
         }
         Remark::Apart(_) => "see what differs between their answers before they are compared",
-        Remark::AskedUnlike { .. } => "this is a fault of dyno: report it",
+        Remark::RequestsUnlike { .. } => "this is a fault of dyno: report it",
     }
 }
 

@@ -1,26 +1,17 @@
 //! `dyno race`: two or more servers against each other, without a file and without a project.
 
+mod preparation;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::tls::Client;
 use archive::keep;
-use campaign::project::Project;
-use campaign::race::label::{Label, labels};
 use campaign::race::look::{Look, differences, look};
-use campaign::race::side::{self, Side};
 use campaign::race::slices::{Slices, refuse_one_port};
-use campaign::race::texts::{self, Course};
 use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
 use clap::Args;
 use lab::amounts;
 use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
-use lab::subject::{Serving, Subject, is_file_name};
-use lab::workload::Workload;
-use load::Load;
-use machine::limits::Machine;
-use requests::reach;
-use requests::url::Endpoint;
 use store::RunId;
 use terminal::progress;
 
@@ -35,6 +26,7 @@ use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
+use preparation::{Race, prepared};
 use units::{counted, duration};
 
 /// Race servers against each other: commands, addresses, folders or subjects
@@ -142,16 +134,6 @@ Exit codes:
   2    could not tell: a side's figures are invalid, or the race was refused
   130  interrupted; what is finished is kept";
 
-/// How long a trial loads before it counts.
-const WARMUP: Duration = Duration::from_secs(1);
-
-/// A race, read and ready.
-struct Race {
-    campaign: Campaign,
-    store: PathBuf,
-    pages: PathBuf,
-}
-
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
@@ -239,173 +221,6 @@ fn looked(
         looks.push(seen);
     }
     Ok(Ok(looks))
-}
-
-/// Reads the sides, and makes of them what the lab reads.
-fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
-    // Only a subject's name is looked up: dyno's own tree need not be unpacked for anything else.
-    let has_name = flags.sides.iter().any(|text| is_file_name(text));
-    let project = has_name.then(|| Project::find().ok()).flatten();
-    let read = |text: &String| side::read(text, project.as_ref());
-    let sides = flags.sides.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    if sides.len() < 2 {
-        return Err(Refusal::new(
-            "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
-        ));
-    }
-    flags.tls.refuse_without(&sides.iter().filter_map(Side::url).collect::<Vec<_>>())?;
-    let labels = labels(&sides, &flags.name)?;
-    let files_for = Machine::read().files.connections_max();
-    let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
-    let workload = match standard(flags, &sides, project.as_ref())? {
-        Some(workload) => workload,
-        None => texts::workload(
-            texts::NAME,
-            &stated::request(&flags.asking, path(flags), texts::NAME)?,
-        )?,
-    };
-    let experiment =
-        texts::experiment(&labels, &workload.name, &load, &course(flags, &load, &labels)?)?;
-    let user = Project::of_user();
-    // Only a subject's name needs the project, for its probe, and for what was built of it before.
-    let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
-    let subjects = sides
-        .iter()
-        .zip(&labels)
-        .map(|(side, label)| subject(flags, (side, label), &workload.name, project.as_ref()))
-        .collect::<Result<Vec<_>, _>>()?;
-    refuse_for_found(flags, &subjects)?;
-    let (store, pages) = match (&flags.store, &user) {
-        (Some(store), Ok(user)) => (store.clone(), user.reports(store)),
-        (None, Ok(user)) => (user.store_path(), user.reports(&user.store_path())),
-        (_, Err(refusal)) => return Err(refusal.clone()),
-    };
-    let home = project.filter(|_| is_named).map_or(user, Ok)?;
-    let experiment = flags.cpus.given_to(experiment);
-    let campaign = Campaign::made(home, experiment, workload, subjects)?;
-    Ok(Race { campaign, store, pages })
-}
-
-/// Refuses what cannot be done for a server that runs already.
-fn refuse_for_found(flags: &RaceFlags, subjects: &[Subject]) -> Result<(), Refusal> {
-    let found = subjects.iter().filter_map(|subject| match &subject.serving {
-        Serving::Found(site) => Some(site.address),
-        Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => None,
-    });
-    for address in found {
-        if flags.isolate {
-            return Err(Refusal::new(
-                "--isolate: a server that runs already cannot be given another network; leave it out",
-            ));
-        }
-        if flags.check && !address.ip().is_loopback() {
-            return Err(Refusal::new(format!(
-                "--check: {address} is not on this machine, and a check may harm a server; its owner can allow it to \
-                 `dyno check URL --i-may-probe-this-target`"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// The workload that subjects of a project have in common, where nothing else is asked for.
-fn standard(
-    flags: &RaceFlags,
-    sides: &[Side],
-    project: Option<&Project>,
-) -> Result<Option<Workload>, Refusal> {
-    let Some(project) = project.filter(|_| flags.path.is_none() && flags.asking.is_usual()) else {
-        return Ok(None);
-    };
-    let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
-    let mut common = project.workloads();
-    // `hello` is the one that nearly all subjects are made for.
-    common.sort_by_key(|name| name != "hello");
-    for side in sides {
-        let Side::Named(name) = side else { return Ok(None) };
-        let subject = Subject::read(&project.root, name).map_err(refused)?;
-        common.retain(|workload| subject.answers(workload));
-    }
-    for name in common {
-        let workload = Workload::read(&project.root, &name).map_err(refused)?;
-        if !workload.is_held() && !workload.is_echo() {
-            return Ok(Some(workload));
-        }
-    }
-    Ok(None)
-}
-
-fn course(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Course, Refusal> {
-    let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
-    let steps = flags.arriving.rate.as_ref().map(schedule::length_of).transpose()?.flatten();
-    if let (Some(_), Some(_)) = (steps, flags.duration) {
-        return Err(Refusal::new(
-            "--duration: the steps of --rate say how long they last; leave it out",
-        ));
-    }
-    let changes = load.arrivals().is_some_and(|arrivals| arrivals.length().is_some());
-    let usual = flags.total.is_none() && steps.is_none();
-    Ok(Course {
-        name: texts::NAME,
-        question: format!("{}?", titles.join(" or ")),
-        duration: flags.duration.or(usual.then_some(texts::USUAL)),
-        total: flags.total,
-        warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
-        timeout: flags.asking.timeout,
-        keep_alive: !flags.asking.no_keepalive,
-        rounds: flags.rounds,
-        until_percent: flags.until,
-        limit: flags.limit,
-        isolate: flags.isolate,
-        check: flags.check,
-        seed: flags.asking.seed,
-        slices: Slices::of(flags.slices, load, flags.total),
-    })
-}
-
-fn path(flags: &RaceFlags) -> String {
-    let path = flags.path.as_deref().unwrap_or_default();
-    if path.starts_with('/') { path.into() } else { format!("/{path}") }
-}
-
-fn subject(
-    flags: &RaceFlags,
-    (side, label): (&Side, &Label),
-    workload: &str,
-    project: Option<&Project>,
-) -> Result<Subject, Refusal> {
-    let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
-    let subject = match side {
-        Side::Own { text, .. } => {
-            let here = std::env::current_dir()
-                .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-            let here = here.to_str().ok_or_else(|| {
-                Refusal::new("the current folder's name is not UTF-8; race from another folder")
-            })?;
-            texts::own(label, workload, text, here)?
-        }
-        Side::Found(url) => {
-            let Endpoint::Host(host, port) = &url.endpoint else {
-                return Err(Refusal::new("a race needs a port; name http://host:port/"));
-            };
-            let address = reach::find(host, *port, flags.asking.i_may_load_this_target)?;
-            let target = if url.target == "/" { path(flags) } else { url.target.clone() };
-            let tls = if url.is_secure { flags.tls.client(url)? } else { None };
-            let tls = tls.as_ref().map(Client::order);
-            texts::found(label, workload, address, (&url.host_field, &target), tls)?
-        }
-        Side::Named(name) => {
-            let root = project.map(|project| project.root.clone()).unwrap_or_default();
-            Subject::read(&root, name).map_err(refused)?
-        }
-        Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
-    };
-    let subject = reach::located(subject, flags.asking.i_may_load_this_target)?;
-    Ok(match side {
-        Side::Own { .. } => Subject { ready: flags.ready, ..subject },
-        Side::Found(_) => subject,
-        Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
-    })
 }
 
 fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> Result<(), Refusal> {

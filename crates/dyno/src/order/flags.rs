@@ -210,9 +210,9 @@ numbered as they begin, whichever connection or session sends them, and lanes ta
 is the first line, and after the last line the first one follows. So -n N with N lines sends each line once; with -t 1 \
 the lines begin in their order, and with -t 1 -c 1 each is answered before the next is sent.
 
-Loads: closed (-c) by default: each connection sends its next request when it is answered. Open (-r): requests arrive \
-on a schedule, whatever the server does. Sessions (--sessions): sessions begin on a schedule; each is a connection \
-that sends --calls requests and closes.
+Loads: closed (-c) by default: each connection, or with --http2 each of its --streams, sends its next request when it \
+is answered. Open (-r): requests arrive on a schedule, whatever the server does. Sessions (--sessions): sessions begin \
+on a schedule; each is a connection that sends --calls requests and closes.
 
 Examples:
   # closed: 50 connections for 10 s
@@ -223,6 +223,8 @@ Examples:
   dyno load localhost:8080/hello -r 100..5000 -d 60s
   # sessions: 200 connections/s, each sends ten requests and closes
   dyno load localhost:8080/hello --sessions 200 --calls 10 -n 5000
+  # HTTP/2 within TLS, ten requests at once on each of four connections
+  dyno load https://localhost:8443/hello --ca ca.pem --http2 -c 4 --streams 10
   # five loads, with intervals, kept for `dyno report` and `dyno compare`
   dyno load localhost:8080/hello --repeat 5 --keep
   # for a script that reads wrk's output

@@ -11,13 +11,13 @@ use wire::h2::{H2Order, Windows};
 /// HTTP/2, and its parameters.
 #[derive(Args)]
 pub(crate) struct Http2Flags {
-    /// Speak HTTP/2: with https://, h2 alone is offered; without, the server must know it. Nothing falls back
+    /// Speak HTTP/2: with https:// it is all that is offered, and with http:// the server must expect it
     #[arg(long, conflicts_with = "http_1_0")]
     pub(crate) http2: bool,
     /// With --http2: requests at once on each connection, if the server allows as many [1]
     #[arg(long, value_name = "N", requires = "http2", value_parser = streams)]
     streams: Option<NonZeroU16>,
-    /// With --http2: how many bytes the server may send before it must wait, on a stream and on a connection
+    /// With --http2: how many bytes of bodies the server may send before it must wait, on a stream and on a connection
     /// [2147483647:2147483647]
     #[arg(long, value_name = "STREAM:CONNECTION", requires = "http2", value_parser = windows)]
     h2_windows: Option<Windows>,

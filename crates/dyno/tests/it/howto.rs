@@ -1,21 +1,23 @@
 //! The examples of docs/howto.md and docs/start.md work as they stand there: every ```sh block is run.
 //!
 //! A block of howto.md stands alone, and runs in an empty folder; those of start.md are one session. `localhost:8080`
-//! is an oracle, `localhost:8443` the same behind TLS, whose authority is in `ca.pem`; and a load takes a second. A command must end with exit code 0, or with what its comment says:
-//! `# exit code 1`, or `# exit code 0 or 2` where it depends on the machine.
+//! is an oracle, `localhost:8443` another one with TLS, whose authority is in `ca.pem`; and a load takes a second. A
+//! command must end with exit code 0, or with what its comment says: `# exit code 1`, or `# exit code 0 or 2` where it
+//! depends on the machine.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
+
+use oracle::Config;
 
 use crate::install::commands;
 use crate::lab_rig::not_tested;
 use crate::rig::Rig;
-use crate::secured_rig::{Front, Odd};
 
 /// At most so many blocks are run at once.
 const AT_ONCE: usize = 4;
@@ -24,13 +26,14 @@ const LONGEST_SECONDS: &str = "100";
 const SHORT: &str = "1s";
 
 /// What an example calls that not every machine has, and how to see whether this one has it.
-const NEEDS: [(&str, &str); 6] = [
+const NEEDS: [(&str, &str); 7] = [
     ("node ", "command -v node"),
     ("jq ", "command -v jq"),
     ("curl ", "command -v curl"),
     ("python3 ", "command -v python3"),
     ("import pandas", "python3 -c 'import pandas'"),
     ("git ", "command -v git"),
+    ("openssl ", "command -v openssl"),
 ];
 
 /// What a script says of a command that does not end as it should.
@@ -50,23 +53,22 @@ const ELSEWHERE: [(&str, &str); 21] = [
     (
         "hold",
         "--beat --broadcast --connections --cpus --echo --events --every --header --i-may-load-this-target \
-         --ciphers --json --no-live --tls-resume --no-reopen --output --parts --rate --seed --settle --show --silence --source \
-         --step --text --timeout hold",
+         --json --no-live --no-reopen --output --parts --rate --seed --settle --show --silence --source --step \
+         --text --timeout hold",
     ),
     ("init", "init"),
     ("list", "--json list --store"),
     (
         "load",
         "--body --body-file --calls --connections --expect-header --expect-status --header \
-         --http1.0 --i-may-load-this-target --json --lenient --max-connections --method --no-keepalive \
-         --no-live --on-time --output --rate --seed --sessions --source --spin --timeout --unix \
-         --http2 --streams --h2-windows --spread --hpack --warmup",
+         --http1.0 --i-may-load-this-target --json --lenient --max-connections --method --no-live \
+         --on-time --output --rate --seed --sessions --source --spin --timeout --unix --warmup",
     ),
     (
         "race",
         "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
          --header --i-may-load-this-target --isolate --json --limit --max-connections --method --no-ceiling \
-         --ciphers --groups --no-keepalive --rate --ready --same --tls-resume --seed --sessions --slices --store --timeout --until --warmup --total",
+         --rate --ready --same --seed --sessions --slices --store --timeout --until --warmup --total",
     ),
     ("report", "--full --store --trend --workload"),
     (
@@ -76,9 +78,8 @@ const ELSEWHERE: [(&str, &str); 21] = [
     ),
     (
         "serve",
-        "--backlog --ca-out --cert --cpus --fault --fault-rate --h2-window --http --json --key --late --list-faults \
-         --reply --root --seed --stall --stream-log --streams --tell-delay --threads --tls --tls-chain --tls-delay \
-         --tls-tickets",
+        "--backlog --cpus --fault --fault-rate --json --late --list-faults --reply --root --seed --stall \
+         --tell-delay --threads",
     ),
     ("setup", "--all --yes setup"),
     ("view", "--port --store view"),
@@ -90,6 +91,9 @@ const ELSEWHERE: [(&str, &str); 21] = [
     ("export", "--store"),
     ("man", "--to man"),
 ];
+
+/// What an example has started ends with it, even where the example went wrong.
+const ENDED: &str = "kill $(jobs -p) 2>/dev/null || true";
 
 /// One ```sh block. Its lines keep their numbers.
 #[derive(Clone, Debug)]
@@ -147,7 +151,8 @@ impl Block {
 
     /// A script whose lines have the numbers that they have in the page.
     fn script(&self, address: &str, secured: &str) -> String {
-        let mut script = format!("set -e; trap 'code=$?; line=$LINENO; {WRONG}' ERR");
+        let mut script =
+            format!("set -e; trap 'code=$?; line=$LINENO; {WRONG}' ERR; trap '{ENDED}' EXIT");
         let (mut written, mut open) = (1, None);
         let mut lines: Vec<String> = self.lines.iter().map(|(_, line)| shorter(line)).collect();
         for index in 0..lines.len() {
@@ -214,9 +219,9 @@ fn fault(name: &str, block: &Block) -> Option<String> {
     let (rig, folder) = (Rig::new(), Folder::new());
     let address = rig.url("").replace("http://", "");
     let script = folder.0.join("script");
-    let front = Front::of(&address, Odd::default());
-    let secured = format!("localhost:{}", front.port());
-    fs::copy(front.ca(), folder.0.join("here/ca.pem")).unwrap();
+    let secured = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
+    fs::write(folder.0.join("here/ca.pem"), secured.authority()).unwrap();
+    let secured = secured.url("").replace("http://127.0.0.1", "localhost");
     fs::write(&script, block.script(&address, &secured)).unwrap();
     let dyno = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap().display();
     let path = format!("{dyno}:{}", std::env::var("PATH").unwrap());

@@ -149,7 +149,7 @@ fn a_server_that_runs_already_is_checked_where_it_runs() {
     let urls = [one.url("/hello"), other.url("/hello")];
     let json = place.race(&[&urls[0], &urls[1], "--no-ceiling", "--check", "--json"]).json();
     let says = json.to_string();
-    assert!(!says.contains("asked_unlike"), "each has a host of its own: {says}");
+    assert!(!says.contains("requests_unlike"), "each has a host of its own: {says}");
     let shown = place.dyno(&["report", "1", "--format", "json"]).json();
     for conformance in shown["conformance"].as_array().unwrap() {
         assert!(conformance["all"]["pass"].as_u64() > Some(100), "{conformance}");

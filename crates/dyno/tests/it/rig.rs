@@ -143,6 +143,11 @@ impl Rig {
         self.oracle.as_ref().expect("this rig has an oracle").streams()
     }
 
+    /// The certificate of the authority that clients of an oracle with TLS must trust, as PEM.
+    pub(crate) fn authority(&self) -> &str {
+        self.oracle.as_ref().and_then(Oracle::authority_pem).expect("this rig's oracle has TLS")
+    }
+
     /// The requests that the oracle counted.
     pub(crate) fn truth(&self) -> oracle::Truth {
         self.oracle.as_ref().expect("this rig has an oracle").truth()

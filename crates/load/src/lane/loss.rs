@@ -184,9 +184,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             let failure = match self.is_our_stillness(self.deadline(id)) {
                 true => Failure::Late,
                 // A connection that backs off is one that the server has refused or ended.
-                false
-                    if 0 < self.connecting || !self.backing_off.is_empty() || !self.is_full() =>
-                {
+                false if 0 < self.connecting || !self.backing_off.is_empty() || !self.is_full() => {
                     unconnected(0 < self.handshaking)
                 }
                 false => Failure::Blocked,

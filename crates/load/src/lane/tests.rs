@@ -3,8 +3,8 @@
 mod accounts;
 mod edges;
 mod facts;
-mod one_request;
 mod lateness;
+mod one_request;
 mod renegotiation;
 mod rig;
 mod secured;

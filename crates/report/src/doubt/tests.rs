@@ -94,7 +94,7 @@ fn remarks() -> [Remark; 3] {
             alike: names(&["a", "b"]),
             apart: names(&["c"]),
         }),
-        Remark::AskedUnlike { ask: "ask".into(), subjects: names(&["c"]) },
+        Remark::RequestsUnlike { ask: "ask".into(), subjects: names(&["c"]) },
     ]
 }
 
@@ -216,6 +216,6 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         H1-L01 was kept before the load and not after it (nor were 2 more): before: 200; after, in both attempts: no answer, still open; it is another server under load: see what it wrote, its limits, and `dyno check` for the case
         no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not
         to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
-        not all were sent the same bytes: `ask` was another request for c; this is a fault of dyno: report it
+        not all were sent the same fields and body: `ask` was another request for c; this is a fault of dyno: report it
     "#]].assert_eq(&lines.concat());
 }

@@ -1,6 +1,6 @@
 //! An order in words.
 
-use load::{Arrivals, Load, Order, Rate, Stop, Target};
+use load::{Arrivals, Load, Order, Protocol, Rate, Stop, Target};
 
 /// The address of a target.
 pub fn address(target: &Target) -> String {
@@ -13,20 +13,31 @@ pub fn address(target: &Target) -> String {
 /// The load, and until when.
 pub fn of_load(order: &Order) -> String {
     let mut words = match &order.load {
-        Load::Closed { connections: 1 } => "closed: 1 connection, one request at a time".into(),
-        Load::Closed { connections } => format!(
-            "closed: {} connections, one request at a time on each",
-            units::count(*connections as u64)
-        ),
+        Load::Closed { connections } => {
+            let connections = *connections as u64;
+            let on_each = match order.protocol {
+                Protocol::Http1 if connections == 1 => ", one request at a time".into(),
+                Protocol::Http1 => ", one request at a time on each".into(),
+                Protocol::Http2(_) => streams(&order.protocol),
+            };
+            let connections = units::counted(connections, "connection", "connections");
+            format!("closed: {connections}{on_each}")
+        }
         Load::Open { arrivals, connections, max_connections } => format!(
-            "open: {}, on {} to {} connections",
+            "open: {}, on {} to {} connections{}",
             of_arrivals(arrivals, 1),
             units::count(*connections as u64),
-            units::count(*max_connections as u64)
+            units::count(*max_connections as u64),
+            streams(&order.protocol)
         ),
+        // Its calls follow one another.
         Load::Sessions { arrivals, calls, .. } => format!(
-            "sessions of {}: {}",
+            "sessions of {}{}: {}",
             units::counted(u64::from(*calls), "call", "calls"),
+            match order.protocol {
+                Protocol::Http1 => "",
+                Protocol::Http2(_) => " over HTTP/2",
+            },
             of_arrivals(arrivals, *calls)
         ),
     };
@@ -34,6 +45,17 @@ pub fn of_load(order: &Order) -> String {
         words.push_str(", one request a connection");
     }
     words + &until(&order.load, order.stop)
+}
+
+/// How many requests each of some connections may carry at once; over HTTP/1.1 it is one, and nothing is said.
+fn streams(protocol: &Protocol) -> String {
+    match protocol {
+        Protocol::Http1 => String::new(),
+        Protocol::Http2(_) => {
+            let streams = units::counted(protocol.streams() as u64, "stream", "streams");
+            format!(" × {streams} over HTTP/2")
+        }
+    }
 }
 
 fn until(load: &Load, stop: Stop) -> String {
@@ -82,5 +104,42 @@ pub fn list(numbers: &[usize]) -> String {
     match texts.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => texts.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::fixture::closed;
+    use wire::Limits;
+    use wire::h2::{H2Order, Windows};
+
+    fn over_http2(load: Load, streams: u16) -> String {
+        let protocol = Protocol::Http2(H2Order {
+            streams: streams.try_into().unwrap(),
+            windows: Windows::default(),
+            indexed: true,
+            limits: Limits::default(),
+        });
+        of_load(&Order { load, protocol, ..closed() })
+    }
+
+    #[test]
+    fn a_load_over_http_2_says_how_many_streams_its_connections_have() {
+        let says = |connections, streams| over_http2(Load::Closed { connections }, streams);
+        assert_eq!(says(16, 10), "closed: 16 connections × 10 streams over HTTP/2, for 10 s");
+        assert_eq!(says(1, 1), "closed: 1 connection × 1 stream over HTTP/2, for 10 s");
+        let arrivals = Arrivals::Constant(Rate::per_s(2_000).unwrap());
+        let open =
+            Load::Open { arrivals: arrivals.clone(), connections: 4, max_connections: 1_000 };
+        assert_eq!(
+            over_http2(open, 50),
+            "open: 2,000 requests/s, evenly spaced, on 4 to 1,000 connections × 50 streams over HTTP/2, for 10 s"
+        );
+        let sessions = Load::Sessions { arrivals, calls: 10, max_connections: 1_000 };
+        assert_eq!(
+            over_http2(sessions, 1),
+            "sessions of 10 calls over HTTP/2: 20,000 requests/s, evenly spaced, for 10 s"
+        );
     }
 }

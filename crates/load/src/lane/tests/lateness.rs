@@ -36,7 +36,7 @@ fn delaying(drawn: &Drawn) -> Peer {
             drawn.borrow_mut().push(delay);
             vec![(now + delay, answer(stream))]
         }
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     })
 }
 
@@ -121,7 +121,7 @@ fn a_freeze_is_reported_as_long_as_it_was() {
     let freezes = server(move |now, _, came| match came {
         Came::Connection => vec![(now, settings(&[]))],
         Came::Request(_, stream) => vec![(answered(now), answer(stream))],
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { until: 5 * SECOND, ..open(4, 1_000) };
     let seen = record(&run, 50, freezes);
