@@ -21,7 +21,6 @@ use crate::ceiling::{Ceiling, is_fixed};
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::tls::TlsFlags;
-use crate::order::{schedule, stated};
 use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
 use ::report::render::Format;
