@@ -40,9 +40,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         self.output.clear();
         let received = slot.session.receive(bytes, &mut self.news, &mut self.output);
-        if !self.output.is_empty() {
-            self.owe_output(conn);
+        // The server may have opened a window, and said nothing else.
+        if slot.session.has_more() {
+            self.put_on_agenda(conn);
         }
+        self.owe_output(conn);
         self.handle_news(conn, at, bytes);
         if let Err(fault) = received {
             self.lose_over(conn, Loss::Failed(Failure::Wire(fault.into())), at, bytes);

@@ -5,7 +5,8 @@ use wire::h2::{H2Order, Windows};
 use super::rig::{Run, always, at_once, classes, closed};
 use super::streams::{
     Came, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE,
-    MAX_CONCURRENT_STREAMS, against, answer, frame, goaway, plain, server, settings, spoken,
+    MAX_CONCURRENT_STREAMS, WINDOW_UPDATE, against, answer, frame, goaway, plain, server, settings,
+    spoken,
 };
 use super::{GOOD, MILLI};
 use crate::SECOND;
@@ -54,6 +55,11 @@ fn the_time_until_settings_is_a_time_of_its_own() {
     assert_eq!(http2(&seen).effective_streams(), Some((3, 3)));
 }
 
+/// A window of 1,000 octets more for a stream.
+fn opened(stream: u32) -> Vec<u8> {
+    frame(WINDOW_UPDATE, 0, stream, &1_000_u32.to_be_bytes())
+}
+
 /// Three bodies wait for 50 ms; or until they are given up, which is a failure with a name of its own.
 #[test]
 fn the_wait_for_the_servers_window_is_counted() {
@@ -61,7 +67,8 @@ fn the_wait_for_the_servers_window_is_counted() {
         server(move |now, _, came| match came {
             Came::Connection if ever => vec![
                 (now, settings(&[(INITIAL_WINDOW_SIZE, 0)])),
-                (now + 50 * MILLI, settings(&[(INITIAL_WINDOW_SIZE, 1_000)])),
+                // Nothing but more window: there is nothing to answer.
+                (now + 50 * MILLI, [1, 3, 5].map(opened).concat()),
             ],
             Came::Connection => vec![(now, settings(&[(INITIAL_WINDOW_SIZE, 0)]))],
             Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
