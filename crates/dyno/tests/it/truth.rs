@@ -320,13 +320,14 @@ fn instants(stream: &StreamTimes) -> (u64, u64) {
 /// In a closed loop a stream's request is due when the answer before it has come: its response is what the oracle saw.
 #[test]
 fn percentiles_of_a_closed_loop_over_streams_are_those_of_the_oracle_s_record() {
-    let delay = Some("lognormal:40ms,0.6".parse().unwrap());
+    // So long that 2 % of it is more than a busy machine keeps a program waiting, mostly.
+    let delay = Some("uniform:100ms,400ms".parse().unwrap());
     let plain = Config { delay, ..Config::default() };
     let secured = Config { tls: Some(Arc::new(TlsConfig::default())), ..plain.clone() };
     for (config, (connections, streams)) in
         SHAPES.map(|shape| (&plain, shape)).into_iter().chain([(&secured, SHAPES[2])])
     {
-        let number = if streams == "1" { "40" } else { "2000" };
+        let number = if streams == "1" { "10" } else { "1500" };
         in_one_of_five(|| {
             let flags = ["-c", connections, "--streams", streams, "-n", number];
             let (found, log) = on_streams(config, &flags);
