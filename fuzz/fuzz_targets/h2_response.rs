@@ -68,7 +68,7 @@ fn hear<'b>(
     introduced: bool,
     mut pieces: impl Iterator<Item = &'b [u8]>,
 ) -> Heard {
-    let mut h2 = H2::new(order);
+    let mut h2 = H2::new(order, Ledger::default());
     let (mut news, mut output) = (Vec::new(), Vec::new());
     h2.open(&mut news, &mut output);
     let asked: u32 = if introduced { 6 } else { 0 };

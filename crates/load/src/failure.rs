@@ -30,6 +30,11 @@ pub enum Failure {
     SendReset,
     /// The peer did not take the request within the time-out.
     SendTimeout,
+    /// The server's window took no more of the request's body within the time-out (HTTP/2).
+    SendWindow,
+    /// Connected, and the server let no request begin within the time-out (HTTP/2): it sent no SETTINGS, or allows no
+    /// stream.
+    NoStream,
     /// Reset while waiting for the answer, or within its head.
     RecvReset,
     /// Not one byte of the answer within the time-out.
@@ -52,7 +57,7 @@ impl Failure {
     pub const COUNT: usize = Failure::ALL.len();
 
     /// Every failure, in the order in which reports show them.
-    pub const ALL: [Failure; 51] = {
+    pub const ALL: [Failure; 53] = {
         use Failure::{Content, Tls, Wire};
         [
             Failure::ConnectRefused,
@@ -69,6 +74,8 @@ impl Failure {
             Tls(TlsFault::Cut),
             Failure::SendReset,
             Failure::SendTimeout,
+            Failure::SendWindow,
+            Failure::NoStream,
             Failure::RecvReset,
             Failure::FirstByteTimeout,
             Failure::Deadline,
@@ -122,6 +129,8 @@ impl Failure {
             Failure::NoFiles => "connect.no_fds",
             Failure::SendReset => "send.reset",
             Failure::SendTimeout => "send.timeout",
+            Failure::SendWindow => "send.window",
+            Failure::NoStream => "h2.timeout",
             Failure::RecvReset => "recv.reset",
             Failure::FirstByteTimeout => "recv.first_byte_timeout",
             Failure::Deadline => "recv.deadline",
@@ -160,6 +169,12 @@ impl Failure {
             Failure::NoFiles => "ours: the limit of open files is reached; raise it with ulimit -n",
             Failure::SendReset => "reset while the request was written",
             Failure::SendTimeout => "the request was not taken within the time-out",
+            Failure::SendWindow => {
+                "the server's window did not let the request's body through in time"
+            }
+            Failure::NoStream => {
+                "connected, and within the time-out the server sent no SETTINGS or allowed no stream; does it speak HTTP/2 here?"
+            }
             Failure::RecvReset => "reset while waiting for the answer",
             Failure::FirstByteTimeout => "no byte of the answer within the time-out",
             Failure::Deadline => "the answer began and did not end within the time-out",
@@ -192,7 +207,9 @@ impl Failure {
             Failure::Wire(WireFault::Push) => "a promise to push, which was forbidden",
             Failure::Wire(WireFault::Length) => "content-length and the length of the body differ",
             Failure::Wire(WireFault::H2Field) => "a field that an answer must not have",
-            Failure::Wire(WireFault::Refused) => "refused unread, each time that it was sent",
+            Failure::Wire(WireFault::Refused) => {
+                "refused unread each time, on three connections or streams"
+            }
             Failure::Content(Mismatch::Status) => "another status than expected",
             Failure::Content(Mismatch::Header) => "a header field is not as expected",
             Failure::Content(Mismatch::Body) => "another body than expected",
@@ -244,6 +261,8 @@ impl Failure {
             Failure::ConnectTimeout
                 | Failure::Tls(TlsFault::Timeout)
                 | Failure::SendTimeout
+                | Failure::SendWindow
+                | Failure::NoStream
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
                 | Failure::Late

@@ -13,6 +13,7 @@ mod evidence;
 mod failure;
 mod halt;
 mod held;
+mod http2;
 mod lane;
 mod order;
 mod pause;
@@ -37,6 +38,7 @@ pub use held::{
     Broadcast, Echoes, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau, PlateauTimes, Ramp,
     Sends, Share, WholeBeats, WindowMerger, hold,
 };
+pub use http2::{Heads, Http2, ServerSettings, Waits, WantedStreams};
 pub use order::{Load, Order, Protocol, Spin, Spread, Stop, Target};
 pub use press::{Glance, press, press_in_turns};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
@@ -46,6 +48,7 @@ pub use tally::{Flight, Still, Tally};
 pub use thread::LoadError;
 pub use turns::{CpuReader, Place, Turn, Turns};
 pub use wire::Chance;
+pub use wire::h2::H2Order;
 
 /// Nanoseconds since the run began: the only clock that this crate uses.
 pub type Nanos = u64;

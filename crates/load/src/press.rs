@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use wire::h2::H2;
+use wire::h2::{H2, Ledger};
 use wire::{Chance, H1, HeadMemo};
 
 use crate::Nanos;
@@ -12,6 +12,7 @@ use crate::arrivals::{Arrivals, Rate, Schedule};
 use crate::collector::Collector;
 use crate::engine::{Engine, Epoll, Origin, Tls};
 use crate::halt::{Halt, StopTime};
+use crate::http2::WantedStreams;
 use crate::lane::{Lane, Rules, Seed};
 use crate::order::{Load, Order, Protocol, nanos};
 use crate::recorder::{Handover, Recorder, Times};
@@ -289,10 +290,18 @@ fn press_lane(
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }
         Protocol::Http2(spoken) => {
+            let ledger = Ledger::default();
+            let recorder = recorder.counting(ledger.clone(), WantedStreams::of(order));
             // A pool's connection is ready when the server has said what it takes; where a connection is made for one
             // request, that goes out at once.
             let is_pool = order.keep_alive && !matches!(supply.kind, Kind::Sessions { .. });
-            let new_session = || if is_pool { H2::new(spoken) } else { H2::eager(spoken) };
+            let new_session = || {
+                if is_pool {
+                    H2::new(spoken, ledger.clone())
+                } else {
+                    H2::eager(spoken, ledger.clone())
+                }
+            };
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }
     }

@@ -3,9 +3,13 @@
 use std::sync::mpsc::{Receiver, Sender};
 
 use crate::Nanos;
+use wire::h2::Ledger;
+
+use crate::distribution::Distribution;
 use crate::engine::Idle;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
+use crate::http2::{Http2, WantedStreams};
 use crate::lane::Exchange;
 use crate::recording::Slow;
 use crate::section::Section;
@@ -55,6 +59,8 @@ pub(crate) struct Recorder {
     worked_before: Nanos,
     /// What the engine writes down of TLS, if there is any.
     security: Option<SecurityLog>,
+    /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
+    http2: Option<(Ledger, WantedStreams)>,
     /// A window whose time is up but whose clocks have not been read yet.
     ended: Option<WindowReport>,
     handover: Handover,
@@ -103,6 +109,7 @@ impl Recorder {
             worked: 0,
             worked_before: 0,
             security: None,
+            http2: None,
             ended: None,
             handover,
         }
@@ -111,6 +118,22 @@ impl Recorder {
     /// The same, which keeps what an engine writes down of TLS.
     pub(crate) fn reading(self, log: SecurityLog) -> Recorder {
         Recorder { security: Some(log), ..self }
+    }
+
+    /// The same, which keeps what connections write down of HTTP/2.
+    pub(crate) fn counting(self, ledger: Ledger, wanted: WantedStreams) -> Recorder {
+        Recorder { http2: Some((ledger, wanted)), ..self }
+    }
+
+    /// What the window has seen of HTTP/2.
+    pub(crate) fn http2(&mut self) -> &mut Http2 {
+        self.window.http2.get_or_insert_default()
+    }
+
+    /// A server has sent its SETTINGS so long after its connection was established.
+    pub(crate) fn ready(&mut self, took: Nanos) {
+        let longest = self.longest;
+        self.http2().ready.get_or_insert_with(|| Distribution::new(longest)).record(took);
     }
 
     pub(crate) fn window(&mut self) -> &mut Tally {
@@ -176,6 +199,11 @@ impl Recorder {
         self.count_in_flight(self.turn);
         if let Some(log) = &self.security {
             security::merge(&mut self.window.security, log.take().as_deref());
+        }
+        if let Some((ledger, wanted)) = &self.http2 {
+            let seen = self.window.http2.get_or_insert_default();
+            seen.wanted = *wanted;
+            seen.add(&ledger.take());
         }
         let empty = self.handover.empty.try_recv();
         let empty = empty.unwrap_or_else(|_| Tally::new(self.longest));

@@ -71,7 +71,26 @@ impl Counts {
         }
     }
 
-    fn merge(&mut self, other: &Counts) {
+    /// Counts several names, those that were not seen left out.
+    pub(crate) fn add_all<const N: usize>(&mut self, names: [&str; N], counts: [u64; N]) {
+        for (name, count) in names.into_iter().zip(counts).filter(|(_, count)| 0 < *count) {
+            self.add(name, count);
+        }
+    }
+
+    /// All of them together.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.0.iter().map(|(_, count)| count).sum()
+    }
+
+    /// How often this name was seen.
+    #[must_use]
+    pub fn of(&self, name: &str) -> u64 {
+        self.0.iter().find(|(seen, _)| seen == name).map_or(0, |(_, count)| *count)
+    }
+
+    pub(crate) fn merge(&mut self, other: &Counts) {
         other.0.iter().for_each(|(name, count)| self.add(name, *count));
     }
 }

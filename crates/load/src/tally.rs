@@ -7,6 +7,7 @@ use crate::answers::Answers;
 use crate::distribution::Distribution;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
+use crate::http2::{self, Http2};
 use crate::recording::{Connections, Notes, Sessions, Slow};
 use crate::security::{self, Security};
 use crate::written;
@@ -56,6 +57,9 @@ pub struct Tally {
     /// What connections agreed on with TLS; none without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security: Option<Box<Security>>,
+    /// What was seen of HTTP/2; none with HTTP/1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http2: Option<Box<Http2>>,
 
     /// Connections begun, established and failed.
     pub connections: Connections,
@@ -172,6 +176,7 @@ impl Tally {
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
             security: None,
+            http2: None,
             connections: Connections::default(),
             sessions: Sessions::default(),
             notes: Notes::default(),
@@ -232,6 +237,7 @@ impl Tally {
         self.late.merge(&other.late);
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
+        http2::merge_traffic(&mut self.http2, other.http2.as_deref());
         self.sessions.attempted += other.sessions.attempted;
         self.sessions.complete += other.sessions.complete;
         self.sessions.failed += other.sessions.failed;
@@ -266,6 +272,7 @@ impl Tally {
         self.connections.failed += other.connections.failed;
         self.connect.merge(&other.connect);
         security::merge(&mut self.security, other.security.as_deref());
+        http2::merge_beginnings(&mut self.http2, other.http2.as_deref());
     }
 
     /// Empties it without freeing its memory.
@@ -277,7 +284,7 @@ impl Tally {
         self.failed = [0; Failure::COUNT];
         (self.connections, self.sessions) = (Connections::default(), Sessions::default());
         self.notes = Notes::default();
-        self.security = None;
+        (self.security, self.http2) = (None, None);
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

@@ -1,5 +1,6 @@
 //! Doubts in words: their names, their figures, and the remedy. One dictionary for trials and for single loads.
 
+mod http2;
 mod way_out;
 
 use analysis::{Alarm, Doubt, Drifting, Remark, TlsDoubt};
@@ -54,6 +55,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::Tls(TlsDoubt::ResumptionUnlike { .. }) => "resumption_unlike",
         Doubt::Tls(TlsDoubt::HelloRetry { .. }) => "hello_retry",
         Doubt::Tls(TlsDoubt::HandshakesCost { .. }) => "handshakes_cost",
+        Doubt::Http2(doubt) => http2::id(doubt),
         Doubt::Nothing | Doubt::NoneRight { .. } => "nothing_measured",
         Doubt::FewSamples { .. } | Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => {
             "too_few_samples"
@@ -274,6 +276,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(handshakes),
             percent(share)
         ),
+        Doubt::Http2(ref doubt) => http2::says(doubt),
         Doubt::Silent { silent, connections } => format!(
             "of {} connections {} stayed open and received nothing any more",
             count(connections as u64),

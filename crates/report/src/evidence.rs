@@ -36,11 +36,7 @@ pub(crate) fn parts(kept: &Evidence) -> Vec<(&'static str, String)> {
         received => excerpt(received, kept.lacks_beginning, kept.is_cut),
     };
     let reason = kept.reason.iter().map(|reason| ("because", reason.clone()));
-    let bytes = [
-        ("sent", sent),
-        ("expected", expected.join("; ")),
-        ("received", received),
-    ];
+    let bytes = [("sent", sent), ("expected", expected.join("; ")), ("received", received)];
     reason.chain(bytes).collect()
 }
 

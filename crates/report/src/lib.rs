@@ -15,6 +15,7 @@ mod glossary;
 mod grid;
 mod held;
 pub mod hold;
+mod http2;
 pub mod index;
 pub mod json;
 pub mod listing;

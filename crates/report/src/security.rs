@@ -32,7 +32,7 @@ pub(crate) fn fact(security: &Security, order: Option<&TlsOrder>) -> Fact {
 }
 
 /// One name stands alone; of several, each has its count.
-fn listed(counts: &Counts) -> Option<String> {
+pub(crate) fn listed(counts: &Counts) -> Option<String> {
     let shown = |name: &str| if name.is_empty() { "none".to_string() } else { name.into() };
     match counts.sorted().as_slice() {
         [] => None,
@@ -116,7 +116,7 @@ json_type! {
     }
 }
 
-fn named(counts: &Counts) -> BTreeMap<String, u64> {
+pub(crate) fn named(counts: &Counts) -> BTreeMap<String, u64> {
     counts.sorted().into_iter().map(|(name, times)| (name.into(), times)).collect()
 }
 

@@ -136,6 +136,8 @@ impl Progress {
 /// What bytes meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News<Fault> {
+    /// The peer has introduced itself; only where it must.
+    Introduced,
     /// Requests may be sent.
     Ready,
     /// More exchanges may start than before, though none has ended.
@@ -165,6 +167,10 @@ pub enum News<Fault> {
     Stalled(ExchangeId),
     /// The request's body goes on.
     Flowing(ExchangeId),
+    /// The peer has sent all that we allow for now, and waits for us.
+    Starved,
+    /// More came of what it waited with.
+    Fed,
     /// The peer takes no more exchanges on this connection; those under way end in peace.
     Draining,
 }

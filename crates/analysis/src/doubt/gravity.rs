@@ -55,6 +55,7 @@ impl Doubt {
                 if is_small { Gravity::Suspect } else { Gravity::Invalid }
             }
             Doubt::Tls(ref doubt) => doubt.gravity(),
+            Doubt::Http2(ref doubt) => doubt.gravity(),
             Doubt::StoodStill { share, .. } => {
                 if share <= STILL {
                     Gravity::Suspect

@@ -8,6 +8,7 @@ mod drift;
 mod generator;
 mod gravity;
 mod held;
+mod http2;
 mod machine;
 mod queue;
 mod rate;
@@ -21,6 +22,7 @@ mod subject;
 pub use alone::{most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use held::of_holding;
+pub use http2::Http2Doubt;
 pub use security::TlsDoubt;
 
 pub use steady::{Steady, steady};
@@ -291,6 +293,8 @@ pub enum Doubt {
     },
     /// Something about the TLS of its connections.
     Tls(TlsDoubt),
+    /// Something about the HTTP/2 of its connections.
+    Http2(Http2Doubt),
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.
@@ -437,7 +441,9 @@ pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
         shape::mean_above_p99(recording, ordered.connections),
         books::few_samples(recording),
     ];
-    all.into_iter().flatten().chain(security::of_recording(recording)).collect()
+    let protocols =
+        security::of_recording(recording).into_iter().chain(http2::of_recording(recording));
+    all.into_iter().flatten().chain(protocols).collect()
 }
 
 #[cfg(test)]

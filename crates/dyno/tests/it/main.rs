@@ -21,6 +21,7 @@ mod feed;
 mod held;
 mod hold;
 mod howto;
+mod http2;
 mod install;
 mod json;
 mod keep;

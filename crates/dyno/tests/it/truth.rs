@@ -29,9 +29,12 @@ fn histogram(json: &Value) -> Histogram<u64> {
 }
 
 /// Failures whose time is known to be at least the time-out.
-const GIVEN_UP: [&str; 7] = [
+const GIVEN_UP: [&str; 10] = [
     "connect.timeout",
+    "tls.timeout",
     "send.timeout",
+    "send.window",
+    "h2.timeout",
     "recv.first_byte_timeout",
     "recv.deadline",
     "own.late",

@@ -4,6 +4,7 @@ use wire::{ExchangeId, News, Session, WireFault};
 
 use super::loss::Loss;
 use super::pool::Pool;
+use super::slab::Queue;
 use super::slot::{State, UNSENT};
 use crate::Nanos;
 use crate::engine::{Conn, Event};
@@ -95,13 +96,40 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                     }
                 }
                 News::Refused(id) => self.handle_refusal(conn, id, at, bytes),
+                News::Introduced => {
+                    let established = self.slots[conn as usize].room_since;
+                    self.recorder.ready(at.saturating_sub(established));
+                }
                 News::Ready => self.handle_ready(conn, at),
                 News::Room => self.use_room(conn, at),
                 News::Draining => self.drain(conn, at),
-                News::Stalled(_) | News::Flowing(_) => {}
+                News::Stalled(id) => {
+                    if let Some(exchange) = self.slab.get_mut(id) {
+                        exchange.waits_since = at;
+                    }
+                }
+                News::Flowing(id) => self.end_wait(id, at),
+                News::Starved => self.slots[conn as usize].starved_since = Some(at),
+                News::Fed => self.end_starving(conn, at),
             }
         }
         self.news.clear();
+    }
+
+    /// The body of a request has waited for a window of the server's.
+    pub(super) fn end_wait(&mut self, id: ExchangeId, at: Nanos) {
+        let Some(exchange) = self.slab.get_mut(id).filter(|it| it.waits_since != UNSENT) else {
+            return;
+        };
+        let since = std::mem::replace(&mut exchange.waits_since, UNSENT);
+        self.recorder.http2().peer_window.add(at.saturating_sub(since));
+    }
+
+    /// The server has waited for a window of ours.
+    pub(super) fn end_starving(&mut self, conn: Conn, at: Nanos) {
+        if let Some(since) = self.slots[conn as usize].starved_since.take() {
+            self.recorder.http2().own_window.add(at.saturating_sub(since));
+        }
     }
 
     fn handle_ready(&mut self, conn: Conn, at: Nanos) {
@@ -137,6 +165,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         at: Nanos,
         bytes: &[u8],
     ) {
+        self.end_wait(id, at);
         let Some(exchange) = self.slab.get(id) else { return };
         self.recorder.answered(exchange, answer.status, answer.octets);
         let is_overdue = exchange.intended.saturating_add(self.rules.timeout) <= at;
@@ -147,7 +176,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.in_flight -= 1;
         self.lost_in_a_row = 0;
         self.recorder.window().notes.announced_closes +=
-            u64::from(!answer.reusable && self.rules.keep_alive);
+            u64::from(!answer.reusable && self.rules.keep_alive && !S::SHARED);
         let failure = overdue.or(wrong);
         match failure {
             None => {
@@ -166,6 +195,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// The server has not looked at the request: it goes out again, and its intended start is kept.
     fn handle_refusal(&mut self, conn: Conn, id: ExchangeId, at: Nanos, bytes: &[u8]) {
+        self.end_wait(id, at);
         let Some(exchange) = self.slab.get_mut(id) else { return };
         self.in_flight -= 1;
         exchange.tries += 1;
@@ -228,17 +258,39 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         slot.state = State::Draining;
         if let Kind::Closed | Kind::Open = self.supply.kind {
-            let bound = std::mem::take(&mut slot.bound);
+            let mut bound = std::mem::take(&mut slot.bound);
             slot.is_replaced = true;
-            // A server that drains each connection before its first answer is not tried again without a pause.
-            self.lost_in_a_row += u32::from(slot.carried == 0);
+            // A server that drains each connection before its first answer is not tried again without a pause, nor for
+            // ever.
+            let is_barren = slot.carried == 0;
+            self.lost_in_a_row += u32::from(is_barren);
             self.draining += 1;
+            if is_barren {
+                bound = self.count_try(conn, bound, at);
+            }
             if let Some(next) = self.place() {
                 self.slots[next as usize].bound = bound;
                 self.begin_later(next, at);
             }
         }
         self.go_on_draining(conn, at);
+    }
+
+    /// The connection was of no use to these exchanges: those for which it was the last try have failed. Returns the
+    /// others.
+    fn count_try(&mut self, conn: Conn, mut bound: Queue, at: Nanos) -> Queue {
+        let mut others = Queue::default();
+        while let Some(id) = self.slab.pop_front(&mut bound) {
+            self.slab[id].tries += 1;
+            if TRIES_MAX <= self.slab[id].tries {
+                let failure = Failure::Wire(WireFault::Refused);
+                self.keep_evidence(conn, id, failure, at, &[]);
+                self.fail(id, failure, at);
+            } else {
+                self.slab.push_back(&mut others, id);
+            }
+        }
+        others
     }
 
     /// A connection that drains is closed when nothing is under way on it.

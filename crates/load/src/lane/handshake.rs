@@ -23,6 +23,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.output.clear();
         let slot = &mut self.slots[conn as usize];
         slot.state = State::Opening;
+        // Until it is ready, this is since when it could be.
+        slot.room_since = at;
         slot.session.open(&mut self.news, &mut self.output);
         self.owe_output(conn);
         self.handle_news(conn, at, &[]);

@@ -62,6 +62,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.end_handshake(conn);
             self.recorder.window().connections.failed += u64::from(was_connecting);
         }
+        self.end_starving(conn, at);
         let slot = &mut self.slots[conn as usize];
         slot.state = State::Leaving;
         let bound = std::mem::take(&mut slot.bound);
@@ -72,8 +73,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             all.push(id);
         }
         let mut has_failed = false;
-        // Each that goes out again is put before the others: the last one first.
-        for &id in all.iter().rev() {
+        for &id in &all {
             if self.slab.get(id).is_some() {
                 let progress = self.slots[conn as usize].session.progress(id);
                 let failure = self.classify(conn, loss, was_opening, progress);
@@ -165,14 +165,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         true
     }
 
-    /// The exchange is the first to go out: on the next connection of this place, or of the pool.
+    /// The exchange goes out before those that were due later: on the next connection of this place, or of the pool.
     pub(super) fn send_again(&mut self, conn: Conn, id: ExchangeId) {
         let slot = &mut self.slots[conn as usize];
         let queue = match self.supply.kind {
             Kind::Closed | Kind::Sessions { .. } if !slot.is_replaced => &mut slot.bound,
             _ => &mut self.waiting,
         };
-        self.slab.push_front(queue, id);
+        self.slab.insert_by_intended(queue, id);
     }
 
     /// Gives up what is out of time.
@@ -184,9 +184,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             let failure = match self.is_our_stillness(self.deadline(id)) {
                 true => Failure::Late,
                 // A connection that backs off is one that the server has refused or ended.
-                false
-                    if 0 < self.connecting || !self.backing_off.is_empty() || !self.is_full() =>
-                {
+                false if 0 < self.connecting || !self.backing_off.is_empty() || !self.is_full() => {
                     unconnected(0 < self.handshaking)
                 }
                 false => Failure::Blocked,
@@ -256,11 +254,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
             self.abandon(conn, id, failure, now);
         }
-        self.drop_overdue(conn, now);
-    }
-
-    /// Gives up what could not leave in time, which costs the connection nothing.
-    pub(super) fn drop_overdue(&mut self, conn: Conn, now: Nanos) {
+        // What could not leave in time costs the connection nothing.
         while let Some(id) = self.slab.first(self.slots[conn as usize].bound)
             && self.deadline(id) <= now
         {
@@ -290,7 +284,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if let Some(first) = first {
             self.slab.push_back(&mut self.slots[conn as usize].bound, first);
         }
-        let failure = unconnected(self.slots[conn as usize].is_reached);
+        let slot = &self.slots[conn as usize];
+        let failure = match slot.state {
+            State::Opening => Failure::NoStream,
+            _ => unconnected(slot.is_reached),
+        };
         self.lose(conn, Loss::Failed(failure), now);
         let mut later = later;
         while let Some(id) = self.slab.pop_front(&mut later) {
@@ -332,6 +330,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let is_unwritten = self.slots[conn as usize].is_choked;
         let theirs = match has_begun {
             _ if is_unwritten => Failure::SendTimeout,
+            _ if self.slab[id].waits_since != UNSENT => Failure::SendWindow,
             true => Failure::Deadline,
             false => Failure::FirstByteTimeout,
         };
@@ -360,7 +359,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     fn unsent_in_time(&self, conn: Conn, id: ExchangeId) -> Failure {
         let slot = &self.slots[conn as usize];
         let had_room = !slot.is_full && slot.room_since <= self.slab[id].intended;
+        // The server has let nothing begin here, though nothing is under way.
+        let is_closed_to_us = S::SHARED && slot.state == State::Ready && slot.carried == 0;
         match slot.has_own_connection(self.supply.kind) {
+            _ if is_closed_to_us && slot.session.room() == 0 => Failure::NoStream,
             _ if had_room || self.is_our_stillness(self.deadline(id)) => Failure::Late,
             false if self.is_full() => Failure::Blocked,
             _ => Failure::ConnectTimeout,

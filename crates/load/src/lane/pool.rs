@@ -8,7 +8,7 @@ use std::ops::Range;
 use wire::{Chance, ExchangeId, News, Session, Values};
 
 use super::slab::{Queue, Slab};
-use super::slot::{Exchange, Slot, State, UNSENT};
+use super::slot::{Exchange, Slot, State};
 use super::transcript::Transcript;
 use super::{BACK_OFF_MAX, DRAIN_MAX, PATIENCE, Rules, Seed};
 use crate::Nanos;
@@ -163,14 +163,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let seq = self.next_seq;
         self.next_seq += self.seq_stride;
         let values = Values { seq, random: self.chance.draw() };
-        let (ready, sent, first_byte) = (intended, UNSENT, UNSENT);
-        let exchange = Exchange { intended, due, ready, sent, first_byte, values, tries: 0 };
+        let exchange = Exchange::new(intended, due, values);
         self.recorder.attempted(&exchange);
         self.slab.insert(exchange)
     }
 
     /// The exchange has ended in a failure.
     pub(super) fn fail(&mut self, id: ExchangeId, failure: Failure, at: Nanos) {
+        self.end_wait(id, at);
         self.recorder.failed(&self.slab[id], failure, at, self.rules.timeout);
         self.slab.free(id);
     }

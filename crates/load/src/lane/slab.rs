@@ -127,6 +127,26 @@ impl Slab {
         queue.len += 1;
     }
 
+    /// Puts an exchange before all that were intended to leave later.
+    pub(super) fn insert_by_intended(&mut self, queue: &mut Queue, id: ExchangeId) {
+        let intended = self[id].intended;
+        let mut before = NONE;
+        let mut next = queue.first;
+        while next != NONE && self.entries[next as usize].exchange.intended <= intended {
+            before = next;
+            next = self.entries[next as usize].next;
+        }
+        if next == NONE {
+            return self.push_back(queue, id);
+        }
+        if before == NONE {
+            return self.push_front(queue, id);
+        }
+        self.entries[id.place as usize].next = next;
+        self.entries[before as usize].next = id.place;
+        queue.len += 1;
+    }
+
     pub(super) fn pop_front(&mut self, queue: &mut Queue) -> Option<ExchangeId> {
         let id = self.name(queue.first)?;
         queue.first = self.entries[id.place as usize].next;
@@ -161,19 +181,10 @@ impl IndexMut<ExchangeId> for Slab {
 mod tests {
     use wire::Values;
 
-    use super::super::slot::UNSENT;
     use super::*;
 
     fn exchange(intended: u64) -> Exchange {
-        Exchange {
-            intended,
-            due: intended,
-            ready: intended,
-            sent: UNSENT,
-            first_byte: UNSENT,
-            values: Values::default(),
-            tries: 0,
-        }
+        Exchange::new(intended, intended, Values::default())
     }
 
     #[test]
@@ -205,5 +216,20 @@ mod tests {
         assert_eq!(slab.iter().map(|one| one.intended).collect::<Vec<_>>(), [3]);
         slab.push_front(&mut queue, ids[3]);
         assert_eq!((slab.pop_front(&mut queue), slab.pop_front(&mut queue)), (Some(ids[3]), None));
+    }
+
+    #[test]
+    fn what_goes_out_again_is_put_in_the_order_of_intended_starts() {
+        let mut slab = Slab::new();
+        let ids: Vec<_> = [5, 1, 3, 3, 9].map(|at| slab.insert(exchange(at))).into();
+        let mut queue = Queue::default();
+        for &id in &ids {
+            slab.insert_by_intended(&mut queue, id);
+        }
+        let mut popped = Vec::new();
+        while let Some(id) = slab.pop_front(&mut queue) {
+            popped.push(id);
+        }
+        assert_eq!(popped, [ids[1], ids[2], ids[3], ids[0], ids[4]]);
     }
 }

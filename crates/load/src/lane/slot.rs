@@ -17,6 +17,8 @@ pub(crate) struct Exchange {
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
+    /// Since when its body waits for a window of the server's; `UNSENT` if it does not.
+    pub(super) waits_since: Nanos,
     pub(crate) values: Values,
     /// How often it was sent in vain, and may be sent again.
     pub(super) tries: u8,
@@ -25,6 +27,19 @@ pub(crate) struct Exchange {
 pub(super) const UNSENT: Nanos = Nanos::MAX;
 
 impl Exchange {
+    pub(super) fn new(intended: Nanos, due: Nanos, values: Values) -> Exchange {
+        Exchange {
+            intended,
+            due,
+            ready: intended,
+            sent: UNSENT,
+            first_byte: UNSENT,
+            waits_since: UNSENT,
+            values,
+            tries: 0,
+        }
+    }
+
     pub(crate) fn is_sent(&self) -> bool {
         self.sent != UNSENT
     }
@@ -71,6 +86,8 @@ pub(super) struct Slot<'a, S> {
     pub(super) is_choked: bool,
     /// Another connection has taken its place.
     pub(super) is_replaced: bool,
+    /// Since when the server waits for a window of ours.
+    pub(super) starved_since: Option<Nanos>,
     /// Answers that this connection has carried.
     pub(super) carried: u32,
     /// Calls that its session has yet to make, the current one included.
@@ -95,6 +112,7 @@ impl<S> Slot<'_, S> {
             is_full: false,
             is_choked: false,
             is_replaced: false,
+            starved_since: None,
             carried: 0,
             calls: 0,
             arrived: 0,

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod edges;
+mod facts;
 mod one_request;
 mod renegotiation;
 mod rig;

@@ -21,10 +21,9 @@ const ALERT: &[&str] = &["tls.alert"];
 const ALPN: &[&str] = &["tls.alpn"];
 const CERTIFICATE: &[&str] = &["tls.certificate"];
 const PROTOCOL: &[&str] = &["tls.protocol"];
-const CUT: &[&str] = &["tls.cut", "recv.cut_body", "recv.cut_head", "recv.empty", "h2.preface"];
+const CUT: &[&str] = &["tls.cut", "recv.cut_body", "recv.cut_head"];
 const TIMEOUT: &[&str] = &["tls.timeout"];
-const ENDED: &[&str] = &["tls.closed", "tls.cut", "tls.protocol", "recv.empty"];
-const RESET: &[&str] = &["tls.closed", "tls.cut", "recv.reset"];
+const ENDED: &[&str] = &["tls.closed"];
 
 /// The types of records.
 const HANDSHAKE: u8 = 22;
@@ -88,17 +87,18 @@ pub(super) const ALL: &[Fault] = &[
     tls(56, "tls-small-records", "records of 32 octets", SUCCESS, &set_up(Setup::SmallRecords)),
     tls(56, "tls-octets", "one octet at a time", SUCCESS, &flight(Flight::Octets)),
     tls(57, "tls-fin-hello", "ends the connection in place of its first message", ENDED, &instead(&[Fin])),
-    tls(57, "tls-rst-hello", "resets the connection in place of its first message", RESET, &instead(&[Rst])),
+    tls(57, "tls-rst-hello", "resets the connection in place of its first message", ENDED, &instead(&[Rst])),
     tls(57, "tls-fin-flight", "ends the connection in the middle of its handshake", ENDED, &flight(Flight::HalfFin)),
-    tls(57, "tls-rst-flight", "resets the connection in the middle of its handshake", RESET,
+    tls(57, "tls-rst-flight", "resets the connection in the middle of its handshake", ENDED,
         &flight(Flight::HalfRst)),
-    tls(57, "tls-fin-finished", "ends the connection as soon as the handshake is done, without close_notify", CUT,
+    tls(57, "tls-fin-finished", "ends the connection as soon as the handshake is done, without close_notify",
+        &["h2.preface", "recv.empty"],
         &Twist { after: &[Cut], ..RIGHT }),
     tls(57, "tls-cut-answer", "ends the connection within an answer, without close_notify", CUT, &answer(Struck::Half)),
     tls(57, "tls-no-close-notify", "ends the connection after an answer, without close_notify", SUCCESS, &answer(Struck::ThenCut)),
     tls(58, "tls-silent", "reads the client's first message, and answers nothing", TIMEOUT, &instead(&[Silence])),
     tls(58, "tls-silent-finished", "neither reads nor answers once the handshake is done",
-        &["recv.first_byte_timeout", "recv.deadline", "connect.timeout"], &Twist { after: &[Message::Silence], ..RIGHT }),
+        &["recv.first_byte_timeout", "recv.deadline"], &Twist { after: &[Message::Silence], ..RIGHT }),
     tls(58, "tls-drip", "one octet of the handshake a second", TIMEOUT, &flight(Flight::Slowly)),
     tls(58, "tls-drip-hello", "a first message that never ends, one octet a second", TIMEOUT,
         &instead(&[Send(b"\x16\x03\x03\x3f\xff\x02\0\x3f\xfb"), Drip(b"\x03")])),

@@ -1,3 +1,5 @@
+use analysis::Http2Doubt;
+
 use super::*;
 
 fn all() -> Vec<Doubt> {
@@ -54,6 +56,13 @@ fn all() -> Vec<Doubt> {
         Doubt::Tls(TlsDoubt::ResumptionUnlike { resumed: 3, meant: 1_000, of: 1_000 }),
         Doubt::Tls(TlsDoubt::HelloRetry { retried: 50, of: 50 }),
         Doubt::Tls(TlsDoubt::HandshakesCost { handshakes: 9_000, share: 0.8 }),
+        Doubt::Http2(Http2Doubt::StreamsCapped { ordered: 100, allowed: 10 }),
+        Doubt::Http2(Http2Doubt::FewConnections { connections: 1, cpus: 8 }),
+        Doubt::Http2(Http2Doubt::OwnWindow { waits: waits(), share: 0.12 }),
+        Doubt::Http2(Http2Doubt::PeerWindow { waits: waits() }),
+        Doubt::Http2(Http2Doubt::Churn { goaways: 1, refused: 10, attempted: 1_000 }),
+        Doubt::Http2(Http2Doubt::Churn { goaways: 2, refused: 11, attempted: 1_000 }),
+        Doubt::Http2(Http2Doubt::Calm { times: 1, resets_sent: 11 }),
         Doubt::Silent { silent: 7, connections: 9_000 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },
@@ -69,6 +78,10 @@ fn all() -> Vec<Doubt> {
         under_load(0),
         under_load(2),
     ]
+}
+
+fn waits() -> load::Waits {
+    load::Waits { times: 3, sum: 45_000_000, longest: 20_000_000 }
 }
 
 fn remarks() -> [Remark; 3] {
@@ -180,6 +193,13 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         3 of 1,000 handshakes resumed a session, and 1,000 were to: full and resumed handshakes differ in what they cost; connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and for longer; the line `TLS` says whether the server sent tickets
         in 50 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more; offer the server's group first (--groups); its name is in the line `TLS`
         there were 9,000 handshakes with TLS, and dyno was busy 80 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit; give dyno more CPUs, apart from the server's, and compare CPU times and not rates
+        100 requests were ordered on each connection at once, and the server allowed 10; compare only loads with equally many requests at once, or give more connections (-c) and fewer --streams
+        all requests travelled on 1 connection, and the server's machine has 8 CPUs: many servers serve a connection with one worker, and leave the others idle; load with more connections (-c), too
+        the server had used up a window of dyno's 3 times, and waited 45.0 ms for more (12 % of the connections' time); leave --h2-windows out if you do not want to measure small windows: then the server never waits
+        bodies of requests waited 3 times for a window of the server's, 45.0 ms in all and at most 20.0 ms; this is in the service times; the server's INITIAL_WINDOW_SIZE sets how much it takes at once
+        under load the server announced the end of 1 connection (GOAWAY), and 10 of 1,000 requests were sent again because it had not touched them; the waits are in the response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
+        under load the server announced the end of 2 connections (GOAWAY), and 11 of 1,000 requests were sent again because it had not touched them; the waits are in the response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
+        once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing; allow more time (--timeout) or offer less, so that no request is given up
         of 9,000 connections 7 stayed open and received nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer
         10 samples are too few for a p99, which takes 1,000; measure for longer

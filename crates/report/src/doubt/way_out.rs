@@ -2,6 +2,8 @@
 
 use analysis::{Doubt, TlsDoubt};
 
+use super::http2;
+
 /// Where the remedy is applied: in the files of an experiment, or by the flags of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
@@ -122,6 +124,7 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::Tls(TlsDoubt::HandshakesCost { .. }) => {
             "give dyno more CPUs, apart from the server's, and compare CPU times and not rates"
         }
+        Doubt::Http2(doubt) => http2::way_out(doubt),
         Doubt::Silent { .. } => {
             "it keeps sockets that it no longer serves: see what it wrote, and its limits"
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use load::{Answers, Failure, Order};
+use load::{Answers, Failure, Order, Protocol};
 use units::{bytes, count};
 
 use super::FinishedLoad;
@@ -22,9 +22,13 @@ pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
         ),
         Some(_) | None => format!("{} each", bytes(smallest)),
     };
+    let with = match run.order.protocol {
+        Protocol::Http1 => "status line and header fields included",
+        Protocol::Http2(_) => "as frames, header fields included",
+    };
     vec![
         Fact::new("statuses", listed(answers, |_| true)),
-        Fact::new("sizes", format!("{each}, status line and header fields included")),
+        Fact::new("sizes", format!("{each}, {with}")),
     ]
 }
 

@@ -9,7 +9,7 @@ use crate::document::{
     Tone,
 };
 use crate::paint::{Ink, Line};
-use crate::{evidence, quantile, security};
+use crate::{evidence, http2, quantile, security};
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
     offered_per_s, on_time, throughput_per_s,
@@ -144,12 +144,14 @@ fn table(key: &str, caption: &str, heads: &[&'static str], rows: Vec<Row>) -> Bl
 fn times(run: &FinishedLoad) -> Vec<(&'static str, &Distribution)> {
     let total = &run.recording.total;
     let handshake = total.security.as_deref().map(|seen| ("handshake", &seen.handshake));
+    let ready = total.http2.as_deref().and_then(|seen| Some(("ready", seen.ready.as_ref()?)));
     let all = [
         Some(("response", &total.response)),
         Some(("service", &total.service)),
         Some(("first byte", &total.first_byte)),
         Some(("connect", &total.connect)),
         handshake,
+        ready,
         Some(("blocked", &total.blocked)),
         Some(("late", &total.late)),
     ];
@@ -293,6 +295,7 @@ fn beside(run: &FinishedLoad) -> Vec<Fact> {
     ];
     let order = run.order.tls.as_ref().map(tls::Client::order);
     facts.extend(total.security.iter().map(|seen| security::fact(seen, order)));
+    facts.extend(total.http2.as_deref().map(http2::fact));
     facts.extend(queue(run));
     facts.extend(notes(run));
     facts.push(generator(run));

@@ -74,6 +74,32 @@ struct Ordered {
     spin: String,
     #[serde(default)]
     tls: Option<Offered>,
+    #[serde(default)]
+    http2: Option<Streams>,
+    #[serde(default)]
+    spread: Option<String>,
+}
+
+/// How HTTP/2 was to be spoken.
+#[derive(Deserialize)]
+struct Streams {
+    streams: u64,
+    window_stream: u64,
+    window_connection: u64,
+    hpack: String,
+}
+
+impl Streams {
+    fn in_words(&self, spread: Option<&str>) -> String {
+        format!(
+            "{} on each connection, windows of {} and {} octets, {} fields, spread: {}",
+            units::counted(self.streams, "stream", "streams"),
+            units::count(self.window_stream),
+            units::count(self.window_connection),
+            self.hpack,
+            spread.unwrap_or("even")
+        )
+    }
 }
 
 /// What was offered with TLS. That there was TLS is in the URL.
@@ -242,7 +268,10 @@ impl Ordered {
         ];
         let expected = expected.map(|text| fact("expected of an answer", text.clone()));
         let offered = self.tls.as_ref().map(|tls| fact("TLS", tls.in_words()));
-        facts.into_iter().chain(expected).chain(offered).collect()
+        // No HTTP/2 is HTTP/1.1.
+        let spread = self.spread.as_deref();
+        let streams = self.http2.as_ref().map(|http2| fact("HTTP/2", http2.in_words(spread)));
+        facts.into_iter().chain(expected).chain(offered).chain(streams).collect()
     }
 }
 

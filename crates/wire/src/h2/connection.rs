@@ -35,9 +35,13 @@ impl H2<'_> {
             }
         }
         frames::push_head(0, Kind::Settings, ACK, 0, output);
-        let was_ready = std::mem::replace(&mut self.is_ready, true) || self.is_eager;
+        let is_first = !std::mem::replace(&mut self.is_ready, true);
         self.slots.grow(self.streams_max());
-        if !was_ready {
+        if is_first {
+            self.ledger.note(self.peer);
+            news.push(H2News::Introduced);
+        }
+        if is_first && !self.is_eager {
             news.push(H2News::Ready);
         } else if room < self.room() {
             news.push(H2News::Room);
@@ -56,7 +60,7 @@ impl H2<'_> {
     }
 
     fn acknowledged(&mut self) -> Result<(), H2Fault> {
-        self.counts.acknowledgements += 1;
+        self.ledger.count().acknowledgements += 1;
         self.demands += 1;
         if DEMANDS_MAX < self.demands { Err(FrameFault::Flood.into()) } else { Ok(()) }
     }
@@ -67,7 +71,10 @@ impl H2<'_> {
         news: &mut Vec<H2News>,
     ) -> Result<(), H2Fault> {
         let (last, code) = (frames::number(payload), ErrorCode::read(frames::code(&payload[4..])));
-        self.counts.goaways += 1;
+        if !std::mem::replace(&mut self.is_leaving, true) {
+            self.ledger.count().goaways[code as usize] += 1;
+        }
+        self.note_calm(code);
         // RFC 9113, 6.8: what lies beyond has been sent again by now.
         if self.last_taken < last {
             return Err(FrameFault::LastIdRaised.into());
@@ -87,7 +94,7 @@ impl H2<'_> {
             vacated += 1;
         }
         self.under_way -= vacated;
-        self.counts.refused += vacated as u32;
+        self.ledger.count().refused += vacated as u64;
         Ok(())
     }
 
@@ -97,13 +104,21 @@ impl H2<'_> {
         slot.fault = Some(H2Fault::Reset(code));
         let (exchange, stage) = (slot.exchange, slot.stage);
         self.vacate(stream);
-        self.counts.resets_received[code as usize] += 1;
+        self.ledger.count().resets_received[code as usize] += 1;
+        self.note_calm(code);
         // RFC 9113, 8.7: the server did nothing with it.
         if code == ErrorCode::RefusedStream && stage == Stage::Requested {
-            self.counts.refused += 1;
+            self.ledger.count().refused += 1;
             news.push(H2News::Refused(exchange));
         } else {
             news.push(H2News::Failed(exchange, H2Fault::Reset(code)));
+        }
+    }
+
+    /// RFC 9113, 7: the server finds that we make too much work, which may be for the streams that we ended.
+    fn note_calm(&self, code: ErrorCode) {
+        if code == ErrorCode::EnhanceYourCalm && 0 < self.resets_sent {
+            self.ledger.count().calm_after_resets += 1;
         }
     }
 

@@ -31,7 +31,7 @@ pub enum ErrorCode {
 impl ErrorCode {
     pub const COUNT: usize = ErrorCode::Unknown as usize + 1;
 
-    const ALL: [ErrorCode; ErrorCode::COUNT] = {
+    pub const ALL: [ErrorCode; ErrorCode::COUNT] = {
         use ErrorCode::{
             Cancel, CompressionError, ConnectError, EnhanceYourCalm, FlowControlError,
             FrameSizeError, Http11Required, InadequateSecurity, InternalError, NoError,

@@ -40,26 +40,27 @@ pub enum Kind {
 impl Kind {
     pub const COUNT: usize = Kind::Unknown as usize + 1;
 
-    fn read(number: u8) -> Kind {
-        match number {
-            0 => Kind::Data,
-            1 => Kind::Headers,
-            2 => Kind::Priority,
-            3 => Kind::Reset,
-            4 => Kind::Settings,
-            5 => Kind::PushPromise,
-            6 => Kind::Ping,
-            7 => Kind::Goaway,
-            8 => Kind::WindowUpdate,
-            9 => Kind::Continuation,
-            10.. => Kind::Unknown,
-        }
-    }
-}
+    pub const ALL: [Kind; Kind::COUNT] = [
+        Kind::Data,
+        Kind::Headers,
+        Kind::Priority,
+        Kind::Reset,
+        Kind::Settings,
+        Kind::PushPromise,
+        Kind::Ping,
+        Kind::Goaway,
+        Kind::WindowUpdate,
+        Kind::Continuation,
+        Kind::Unknown,
+    ];
 
-impl Kind {
+    fn read(number: u8) -> Kind {
+        Kind::ALL.get(usize::from(number)).copied().unwrap_or(Kind::Unknown)
+    }
+
     /// The name, as the RFC writes it.
-    pub(super) const fn name(self) -> &'static str {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Kind::Data => "DATA",
             Kind::Headers => "HEADERS",

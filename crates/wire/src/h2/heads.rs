@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::account::push_field;
 use super::answer::{Head, check_trailers, read_head};
+use super::facts::Ledger;
 use super::fault::H2Fault;
 use super::hpack::{DEFAULT_SIZE, Decoder, Effect, HpackFault};
 use crate::ask::Ask;
@@ -28,7 +29,7 @@ pub(super) struct Heads<'a> {
     oldest: usize,
     /// Which memo's insertions are still to be made, and how often.
     pending: Option<(usize, usize)>,
-    pub(super) read: HeadCounts,
+    ledger: Ledger,
     #[cfg(debug_assertions)]
     shadow: Decoder,
 }
@@ -44,6 +45,15 @@ pub struct HeadCounts {
     pub octets: u64,
     /// Octets of names and values, and 32 for each field.
     pub list_octets: u64,
+}
+
+impl HeadCounts {
+    fn add(&mut self, octets: usize, effect: Effect, is_known: bool) {
+        self.blocks += 1;
+        self.known += u64::from(is_known);
+        self.octets += octets as u64;
+        self.list_octets += effect.list_size as u64;
+    }
 }
 
 /// A block, and what it meant.
@@ -71,14 +81,14 @@ const BLOCK_MAX: usize = 512;
 const SHOWN_MAX: usize = 2 << 10;
 
 impl<'a> Heads<'a> {
-    pub(super) fn new() -> Heads<'a> {
+    pub(super) fn new(ledger: Ledger) -> Heads<'a> {
         Heads {
             decoder: Decoder::new(DEFAULT_SIZE),
             version: 0,
             memos: [const { None }; MEMOS],
             oldest: 0,
             pending: None,
-            read: HeadCounts::default(),
+            ledger,
             #[cfg(debug_assertions)]
             shadow: Decoder::new(DEFAULT_SIZE),
         }
@@ -172,10 +182,7 @@ impl<'a> Heads<'a> {
     /// Counts the insertions of an equal block.
     fn repeat(&mut self, place: usize) {
         let Some(memo) = &self.memos[place] else { return };
-        self.read.blocks += 1;
-        self.read.known += 1;
-        self.read.octets += memo.block.len() as u64;
-        self.read.list_octets += memo.effect.list_size as u64;
+        self.ledger.heads().add(memo.block.len(), memo.effect, true);
         if memo.effect.inserted == 0 {
             return;
         }
@@ -205,9 +212,7 @@ impl<'a> Heads<'a> {
     fn decode(&mut self, block: &[u8], limits: &Limits) -> Result<Effect, HpackFault> {
         self.catch_up();
         let effect = self.decoder.decode(block, limits.head)?;
-        self.read.blocks += 1;
-        self.read.octets += block.len() as u64;
-        self.read.list_octets += effect.list_size as u64;
+        self.ledger.heads().add(block.len(), effect, false);
         if 0 < effect.inserted || effect.resized {
             self.version += 1;
         }

@@ -28,7 +28,7 @@ mod window;
 use crate::{ExchangeId, News};
 
 pub use account::Account;
-pub use facts::{Counts, Facts};
+pub use facts::{Counts, Facts, Ledger, SETTINGS_MAX};
 pub use fault::{ErrorCode, FrameFault, H2Fault};
 pub use frames::Kind as FrameKind;
 pub use heads::HeadCounts;
@@ -59,6 +59,8 @@ pub struct H2<'a> {
     peer: Settings,
     is_ready: bool,
     is_draining: bool,
+    /// The server has announced the end of the connection.
+    is_leaving: bool,
     /// No stream beyond this one is answered.
     last_taken: u32,
     /// Requests are sent before the server has introduced itself.
@@ -84,18 +86,23 @@ pub struct H2<'a> {
     turn: usize,
     /// Frames since the last whole answer that demanded an answer of ours.
     demands: u32,
-    counts: facts::Counts,
+    /// Streams that we ended, because they were given up or broken.
+    resets_sent: u32,
+    /// The server used up a window of ours, and has sent no DATA since.
+    is_starved: bool,
+    ledger: Ledger,
 }
 
 impl<'a> H2<'a> {
-    /// A connection on which nothing has been sent.
+    /// A connection on which nothing has been sent. It writes what it sees of the server into the ledger.
     #[must_use]
-    pub fn new(order: &'a H2Order) -> H2<'a> {
+    pub fn new(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
         H2 {
             order,
             peer: Settings::default(),
             is_ready: false,
             is_draining: false,
+            is_leaving: false,
             is_eager: false,
             last_taken: frames::LARGEST,
             ended_by: None,
@@ -104,7 +111,7 @@ impl<'a> H2<'a> {
             under_way: 0,
             slots: Slots::default(),
             encoder: Encoder::new(order.indexed),
-            heads: Heads::new(),
+            heads: Heads::new(ledger.clone()),
             incoming: Incoming::default(),
             window_out: settings::FIRST_WINDOW.into(),
             window_in: Window::new(order.windows.connection()),
@@ -112,24 +119,16 @@ impl<'a> H2<'a> {
             unsent: 0,
             turn: 0,
             demands: 0,
-            counts: Counts::default(),
+            resets_sent: 0,
+            is_starved: false,
+            ledger,
         }
     }
 
     /// The same, which sends its requests at once, with the preface, as clients do for which one request is all.
     #[must_use]
-    pub fn eager(order: &'a H2Order) -> H2<'a> {
-        H2 { is_eager: true, ..H2::new(order) }
-    }
-
-    /// What the server announced, and what was counted.
-    #[must_use]
-    pub fn facts(&self) -> Facts {
-        Facts {
-            settings: self.is_ready.then_some(self.peer),
-            counts: self.counts,
-            heads: self.heads.read,
-        }
+    pub fn eager(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
+        H2 { is_eager: true, ..H2::new(order, ledger) }
     }
 
     fn find(&self, exchange: ExchangeId) -> Option<&Slot<'a>> {
@@ -145,8 +144,9 @@ impl<'a> H2<'a> {
         output: &mut Vec<u8>,
     ) {
         frames::push_reset(stream, code, output);
-        self.counts.resets_sent += 1;
-        if RESETS_MAX < self.counts.resets_sent {
+        self.resets_sent += 1;
+        self.ledger.count().resets_sent += 1;
+        if RESETS_MAX < self.resets_sent {
             self.drain(news);
         }
     }

@@ -57,10 +57,12 @@ impl<'a> H2<'a> {
         news: &mut Vec<H2News>,
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
-        let before = self.counts.answers;
+        let before = self.ledger.so_far().counts.answers;
         self.reads = self.reads.wrapping_add(1);
         let result = self.take_all(bytes, news, output);
-        self.counts.reads_with_answers += u64::from(before < self.counts.answers);
+        let mut counts = self.ledger.count();
+        counts.reads_with_answers += u64::from(before < counts.answers);
+        drop(counts);
         if let Err(fault) = result {
             self.is_draining = true;
             self.end.get_or_insert_with(|| Box::new(End::broken(fault, bytes)));
@@ -150,7 +152,7 @@ impl<'a> H2<'a> {
         {
             return Err(FrameFault::Continuation.into());
         }
-        self.counts.frames_received[head.kind as usize] += 1;
+        self.ledger.count().frames_received[head.kind as usize] += 1;
         match head.kind {
             Kind::Data | Kind::Headers | Kind::Continuation => self.begin_answer(head, news),
             Kind::Reset if self.is_idle(head.stream) => Err(FrameFault::Idle.into()),
@@ -175,7 +177,7 @@ impl<'a> H2<'a> {
         }
         let Some(slot) = self.slots.open(head.stream) else {
             // RFC 9113, 5.1: frames may still be on their way when we have ended a stream. Otherwise they are not.
-            let may_be_late = 0 < self.counts.resets_sent || 0 < self.counts.goaways;
+            let may_be_late = 0 < self.resets_sent || self.is_leaving;
             return match self.slots.has_ended(head.stream) || !may_be_late {
                 true => Err(FrameFault::Closed.into()),
                 false => Ok(()),
@@ -201,9 +203,13 @@ impl<'a> H2<'a> {
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
         let (stream, length, ends) = (head.stream, head.length, head.has(END_STREAM));
+        if std::mem::replace(&mut self.is_starved, false) {
+            news.push(H2News::Fed);
+        }
         // RFC 9113, 6.9: all of the payload counts, padding too, whatever becomes of the stream.
         let taken = self.window_in.take(length, self.reads)?;
-        self.give(0, taken, output);
+        // Where this was the end of the only answer under way, the server has nothing to wait with.
+        self.give(0, taken, ends && self.under_way <= 1, news, output);
         if let Some(slot) = self.slots.open(stream) {
             let is_early = slot.stage != Stage::Body;
             let taken = slot.window_in.take(length, self.reads);
@@ -212,7 +218,7 @@ impl<'a> H2<'a> {
                 Err(fault) => self.fail(stream, fault.into(), news, output),
                 // A stream that has ended needs no window.
                 Ok(_) if ends => {}
-                Ok(taken) => self.give(stream, taken, output),
+                Ok(taken) => self.give(stream, taken, false, news, output),
             }
         }
         let padding = if head.has(PADDED) { None } else { Some(0) };
@@ -222,11 +228,23 @@ impl<'a> H2<'a> {
     }
 
     /// Gives the server more window, where it is due.
-    fn give(&mut self, stream: u32, taken: Taken, output: &mut Vec<u8>) {
-        self.counts.own_windows_empty += u64::from(taken.emptied);
+    fn give(
+        &mut self,
+        stream: u32,
+        taken: Taken,
+        is_last: bool,
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) {
+        if taken.emptied && !is_last {
+            self.ledger.count().own_windows_empty += 1;
+            if !std::mem::replace(&mut self.is_starved, true) {
+                news.push(H2News::Starved);
+            }
+        }
         if 0 < taken.more {
             frames::push_window_update(stream, taken.more, output);
-            self.counts.window_updates_sent += 1;
+            self.ledger.count().window_updates_sent += 1;
         }
     }
 

@@ -122,7 +122,7 @@ impl<'a> H2<'a> {
             self.unsent -= 1;
         } else if slot.window_out.min(self.window_out) <= 0 && !slot.is_stalled {
             slot.is_stalled = true;
-            self.counts.stalls += 1;
+            self.ledger.count().stalls += 1;
             news.push(H2News::Stalled(slot.exchange));
         }
         left < most

@@ -102,6 +102,6 @@ impl<'a> Session<'a> for H2<'a> {
     }
 
     fn reset(&mut self) {
-        *self = H2 { is_eager: self.is_eager, ..H2::new(self.order) };
+        *self = H2 { is_eager: self.is_eager, ..H2::new(self.order, self.ledger.clone()) };
     }
 }

@@ -182,7 +182,7 @@ impl H2<'_> {
             self.reset_stream(stream, ErrorCode::Cancel, news, output);
         }
         self.vacate(stream);
-        self.counts.answers += 1;
+        self.ledger.count().answers += 1;
         self.demands = 0;
         let reusable = !self.is_draining;
         news.push(H2News::Answered { exchange, status, octets, mismatch, reusable });

@@ -19,7 +19,7 @@ fn answering(frames: impl Fn(u32) -> Vec<Vec<u8>> + 'static) -> Peer {
     server(move |now, _, came| match came {
         Came::Connection => vec![(now, settings(&[]))],
         Came::Request(_, stream) => vec![(now + MILLI, frames(stream).concat())],
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     })
 }
 
@@ -77,7 +77,7 @@ fn a_body_of_many_reads_is_shown_from_its_beginning() {
             let end = (now + 70 * MILLI, frame(DATA, END_STREAM, stream, b""));
             [(now, begins)].into_iter().chain(pieces).chain([end]).collect()
         }
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let seen = against(&Run { total: 3, ..closed(1) }, 4, slow);
     assert_eq!(classes(&seen), [("content.mismatch", 3)]);
@@ -118,7 +118,7 @@ fn what_the_server_did_to_a_stream_or_a_connection_is_said() {
             // It ends the connection for good when it breaks a rule.
             vec![(now, frame(7, 0, 0, &payload)), (now + MILLI, frame(DATA, 0, 0, b""))]
         }
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let (class, _, reason, _) = first(&run, calm);
     assert_eq!(class, "h2.frame");
@@ -130,7 +130,7 @@ fn a_server_of_another_protocol_is_named() {
     let http1 = || -> Peer {
         server(|now, _, came| match came {
             Came::Connection => vec![(now, b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec())],
-            Came::Request(..) | Came::Reset(_) => Vec::new(),
+            Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
         })
     };
     for run in [closed(1), Run { keep_alive: false, ..closed(1) }, open(1, 10)] {
@@ -154,7 +154,7 @@ fn no_more_than_so_many_beginnings_are_kept() {
                 let begin = [head(stream), frame(DATA, 0, stream, b"Ru")].concat();
                 vec![(now, begin), (now + SECOND, frame(DATA, END_STREAM, stream, end))]
             }
-            Came::Reset(_) => Vec::new(),
+            Came::Reset(_) | Came::Window(_) => Vec::new(),
         })
     };
     for (wrong, lacks_beginning) in [(0, false), (49, true)] {

@@ -11,7 +11,7 @@ use crate::engine::Peer;
 /// Introduces itself only with its first answer, as servers do that read before they write.
 fn reading_first() -> Peer {
     server(|now, _, came| match came {
-        Came::Connection | Came::Reset(_) => Vec::new(),
+        Came::Connection | Came::Reset(_) | Came::Window(_) => Vec::new(),
         Came::Request(1, stream) => {
             vec![(now + MILLI, [settings(&[(MAX_CONCURRENT_STREAMS, 1)]), answer(stream)].concat())]
         }
@@ -33,14 +33,14 @@ fn one_request_is_sent_with_the_preface() {
     assert_eq!(seen.connections.begun, 20);
     // A pool's connections wait until the server has said what it takes.
     let pool = Run { total: 1, timeout: 100 * MILLI, ..closed(1) };
-    assert_eq!(classes(&against(&pool, 1, reading_first())), [("connect.timeout", 1)]);
+    assert_eq!(classes(&against(&pool, 1, reading_first())), [("h2.timeout", 1)]);
 }
 
 #[test]
 fn a_server_that_does_not_introduce_itself_is_no_server_of_http_2() {
     let answers_at_once = server(|now, _, came| match came {
         Came::Request(_, stream) => vec![(now, answer(stream))],
-        Came::Connection | Came::Reset(_) => Vec::new(),
+        Came::Connection | Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { keep_alive: false, total: 5, ..closed(1) };
     let seen = against(&run, 1, answers_at_once);
@@ -62,7 +62,7 @@ fn what_was_sent_unasked_and_is_refused_goes_out_again() {
             vec![(now, frame(RST_STREAM, 0, stream, &[0, 0, 0, 7]))]
         }
         Came::Request(_, stream) => vec![(now, answer(stream))],
-        Came::Reset(_) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
     let run = Run { keep_alive: false, total: 10, until: SECOND, ..closed(2) };
     let seen = against(&run, 1, refuses);

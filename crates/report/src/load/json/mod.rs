@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use units::seconds;
 
 use crate::evidence::EvidenceJson;
+use crate::http2::Http2Json;
 use crate::json::{DistributionJson, json_type, written};
 use crate::security::SecurityJson;
 use analysis::{
@@ -79,6 +80,8 @@ json_type! {
         /// what connections agreed on with TLS; null without TLS
         tls: Option<SecurityJson> =
             run.recording.total.security.as_deref().map(SecurityJson::from),
+        /// what was seen of HTTP/2; null with HTTP/1.1
+        http2: Option<Http2Json> = run.recording.total.http2.as_deref().map(Http2Json::from),
         /// connections from the run's start: those of a pool are opened before the measured time
         connections: Connections = (&run.recording.total.connections).into(),
         /// zeros if the load has no sessions

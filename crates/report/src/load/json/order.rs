@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use load::{Arrivals, Load, Spin};
+use load::{Arrivals, Load, Protocol, Spin, Spread};
 use requests::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::http2::Http2OrderJson;
 use crate::json::json_type;
 use crate::load::{FinishedLoad, words};
 use crate::security::TlsOrderJson;
@@ -47,6 +48,18 @@ json_type! {
         /// how connections were secured; null without TLS
         tls: Option<TlsOrderJson> =
             run.order.tls.as_ref().map(|client| client.order().into()),
+        /// how HTTP/2 was to be spoken; null with HTTP/1.1
+        http2: Option<Http2OrderJson> = match &run.order.protocol {
+            Protocol::Http1 => None,
+            Protocol::Http2(order) => Some(order.into()),
+        },
+        /// which connection with room carried the next request: even (the one whose turn was longest ago) or fill (one
+        /// after the other)
+        #[schemars(extend("enum" = ["even", "fill"]))]
+        spread: &'static str = match run.order.spread {
+            Spread::Even => "even",
+            Spread::Fill => "fill",
+        },
         /// whether connections were reused
         keep_alive: bool = run.order.keep_alive,
         /// whether broken framing was accepted

@@ -64,6 +64,8 @@ fn errors(run: &FinishedLoad) -> String {
         matches!(
             failure,
             Failure::SendTimeout
+                | Failure::SendWindow
+                | Failure::NoStream
                 | Failure::FirstByteTimeout
                 | Failure::Deadline
                 | Failure::Late

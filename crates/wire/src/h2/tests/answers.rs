@@ -213,7 +213,7 @@ fn a_server_ends_a_stream() {
     let said = talk.after(&[rst(1, 7), rst(3, 2), rst(5, 11), begun, rst(7, 7)]);
     assert_eq!(said, "1 refused, 2 failed h2.reset, 3 failed h2.calm, 4 begins, 4 failed h2.reset");
     assert_eq!(talk.h2.room(), 4);
-    let counts = talk.h2.facts().counts;
+    let counts = talk.h2.ledger.so_far().counts;
     assert_eq!(counts.resets_received[7], 2);
     assert_eq!((counts.refused, counts.resets_sent), (1, 0));
     // A second reset crosses with the end of the stream and is allowed; DATA is not.
@@ -278,7 +278,7 @@ fn equal_heads_are_read_once() {
         talk.ask(1, &ask);
         talk.hear(&frame(HEADERS, WHOLE, 2 * turn as u32 + 1, block)).unwrap();
     }
-    let heads = talk.h2.facts().heads;
+    let heads = talk.h2.ledger.so_far().heads;
     assert_eq!((heads.blocks, heads.known), (205, 199 + 4));
     assert_eq!(heads.octets, 200 * 9 + 5 * 3);
     assert_eq!(heads.list_octets, 205 * (42 + 39 + 39));
@@ -295,7 +295,7 @@ fn heads(answers: &[(&Ask, &[u8])]) -> (Vec<String>, u64) {
         talk.hear(&frame(HEADERS, WHOLE, 2 * turn as u32 + 1, block)).unwrap();
         said.extend(note(talk.news[1]));
     }
-    (said, talk.h2.facts().heads.known)
+    (said, talk.h2.ledger.so_far().heads.known)
 }
 
 #[test]

@@ -14,9 +14,13 @@ fn a_connection_begins_with_a_preface_and_is_ready_when_the_server_has_sent_its_
         talk.look(),
         "> PREFACE, > SETTINGS 2=0 4=2147483647 6=65536, > WINDOW 0 +2147418112"
     );
-    assert_eq!((talk.h2.room(), talk.h2.facts().settings), (0, None));
-    assert_eq!(talk.after(&[settings(&[(3, 100), (4, 1), (77, 1)])]), "ready, > SETTINGS ACK");
-    let settings = talk.h2.facts().settings.unwrap();
+    assert_eq!((talk.h2.room(), talk.h2.ledger.so_far().settings.len()), (0, 0));
+    assert_eq!(
+        talk.after(&[settings(&[(3, 100), (4, 1), (77, 1)])]),
+        "introduced, ready, > SETTINGS ACK"
+    );
+    let (settings, connections) = talk.h2.ledger.so_far().settings[0];
+    assert_eq!(connections, 1);
     assert_eq!((settings.max_concurrent_streams, settings.initial_window_size), (Some(100), 1));
     assert_eq!(settings.max_frame_size, 16_384);
     assert_eq!(talk.h2.room(), 4);
@@ -168,7 +172,7 @@ fn goaway_drains_and_refuses_what_lies_beyond_its_last_stream() {
     assert_eq!(talk.after(&[ok(1), goaway(3, 0)]), "1 begins, 1: 200 last, 3 refused");
     assert_eq!(talk.after(&[ok(3)]), "2 begins, 2: 200 last");
     assert_eq!(talk.h2.ended(&mut Vec::new()), Ok(()));
-    assert_eq!(talk.h2.facts().counts.refused, 1);
+    assert_eq!(talk.h2.ledger.so_far().counts.refused, 1);
     assert_eq!(talk.after(&[goaway(5, 0)]), "> GOAWAY 0 1, fault h2.frame");
 }
 
@@ -252,12 +256,15 @@ fn the_windows_of_the_order_are_announced_and_kept_open() {
     assert_eq!(talk.after(&[opened, data(1, 0, "12345")]), "1 begins");
     assert_eq!(talk.after(&[data(1, 0, "6")]), "> WINDOW 1 +6");
     // Of ten, all ten are used; then one more than ten.
-    assert_eq!(talk.after(&[data(1, 0, "1234567890")]), "> WINDOW 1 +10");
-    let empty = |talk: &Talk<'_>| talk.h2.facts().counts.own_windows_empty;
+    assert_eq!(talk.after(&[data(1, 0, "1234567890")]), "starved, > WINDOW 1 +10");
+    let empty = |talk: &Talk<'_>| talk.h2.ledger.so_far().counts.own_windows_empty;
     assert_eq!(empty(&talk), 1);
     // What was given in the same read came too late for the server: it has used up all that it had.
     let said = talk.after(&[data(1, 0, "123456"), data(1, 0, "7890"), data(1, 0, "1234")]);
-    assert_eq!((said.as_str(), empty(&talk)), ("> WINDOW 1 +6, > WINDOW 1 +8", 2));
+    assert_eq!(
+        (said.as_str(), empty(&talk)),
+        ("fed, starved, fed, > WINDOW 1 +6, > WINDOW 1 +8", 2)
+    );
     assert_eq!(talk.after(&[data(1, 0, "1234567890+")]), "1 failed h2.flow, > RST 1 3");
     // A stream that has ended needs no window.
     let frames = [head(3, EH, ":status: 200"), data(3, ES, "1234567890")];
@@ -278,12 +285,12 @@ fn data_counts_for_the_connection_whatever_becomes_of_its_stream() {
     let late = data(1, 0, &"x".repeat(16_000));
     assert_eq!(talk.after(&[late.clone(), late.clone()]), "");
     assert_eq!(talk.after(&[late]), "> WINDOW 0 +48000");
-    let counts = talk.h2.facts().counts;
+    let counts = talk.h2.ledger.so_far().counts;
     assert_eq!((counts.window_updates_sent, counts.frames_received[0]), (1, 3));
     // All of the connection's window at once, in a single read.
     let full = [data(1, 0, &"x".repeat(16_384)), data(1, 0, &"x".repeat(16_383))].concat();
     talk.hear(&[full.clone(), full, data(1, 0, "x")].concat()).unwrap();
-    assert_eq!(talk.h2.facts().counts.own_windows_empty, 1);
+    assert_eq!(talk.h2.ledger.so_far().counts.own_windows_empty, 1);
 }
 
 #[test]
@@ -293,15 +300,17 @@ fn what_is_counted_is_what_came() {
     talk.hear(&[ok(1), ok(3), frame(PING, 0, 0, &[0; 8])].concat()).unwrap();
     talk.hear(&window(0, 1)).unwrap();
     talk.hear(&ok(5)).unwrap();
-    let counts = talk.h2.facts().counts;
+    let counts = talk.h2.ledger.so_far().counts;
     assert_eq!((counts.answers, counts.reads_with_answers), (3, 2));
     assert_eq!(counts.frames_received, [0, 3, 0, 0, 1, 0, 1, 0, 1, 0, 0]);
-    assert_eq!((counts.acknowledgements, counts.goaways), (2, 0));
+    assert_eq!((counts.acknowledgements, counts.goaways), (2, [0; ErrorCode::COUNT]));
     talk.h2.close(&mut talk.output);
     assert!(talk.look().ends_with("> GOAWAY 0 0"));
     assert_eq!(talk.h2.room(), 0);
+    // What was seen belongs to the lane, and outlives the connection.
     talk.h2.reset();
-    assert_eq!(talk.h2.facts(), Facts::default());
+    assert_eq!((talk.h2.ledger.take().counts, talk.h2.room()), (counts, 0));
+    assert_eq!(talk.h2.ledger.take(), Facts::default());
 }
 
 #[test]

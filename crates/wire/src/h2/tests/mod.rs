@@ -126,7 +126,8 @@ struct Talk<'a> {
 impl<'a> Talk<'a> {
     /// Opened, and the server has not said anything.
     fn open(order: &'a H2Order) -> Talk<'a> {
-        let mut talk = Talk { h2: H2::new(order), news: Vec::new(), output: Vec::new() };
+        let h2 = H2::new(order, Ledger::default());
+        let mut talk = Talk { h2, news: Vec::new(), output: Vec::new() };
         talk.h2.open(&mut talk.news, &mut talk.output);
         talk
     }
@@ -191,8 +192,11 @@ fn note(news: H2News) -> Option<String> {
     Some(match news {
         // What it says depends on how the bytes were cut.
         H2News::Part { .. } => return None,
+        H2News::Introduced => "introduced".into(),
         H2News::Ready => "ready".into(),
         H2News::Room => "room".into(),
+        H2News::Starved => "starved".into(),
+        H2News::Fed => "fed".into(),
         H2News::FirstByte(exchange) => format!("{} begins", number(exchange)),
         H2News::Answered { exchange, status, mismatch, reusable, .. } => {
             let wrong = mismatch.map_or(String::new(), |wrong| format!(" wrong {wrong:?}"));

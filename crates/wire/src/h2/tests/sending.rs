@@ -16,7 +16,7 @@ fn a_body_is_sent_as_far_as_the_windows_go() {
     talk.hear(&window(1, 1 << 20)).unwrap();
     talk.go_on();
     assert_eq!(talk.look(), "1 flows, > DATA 1 16384, > DATA 1 3616 end");
-    assert_eq!(talk.h2.facts().counts.stalls, 2);
+    assert_eq!(talk.h2.ledger.so_far().counts.stalls, 2);
     assert_eq!(talk.after(&[ok(1)]), "1 begins, 1: 200");
 }
 

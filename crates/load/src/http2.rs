@@ -1,0 +1,253 @@
+//! What was seen of HTTP/2: what servers announced, what their frames were, and how long windows were waited for.
+
+use serde::{Deserialize, Serialize};
+use wire::h2::{self, Facts, FrameKind};
+
+use crate::Nanos;
+use crate::distribution::Distribution;
+use crate::order::{Order, Target};
+use crate::security::Counts;
+
+/// What connections with HTTP/2 had in a stretch of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Http2 {
+    pub wanted: WantedStreams,
+    /// From the establishment of a connection, TLS included, until the SETTINGS of its server; none if none came.
+    pub ready: Option<Distribution>,
+    /// What servers announced first, and on how many connections.
+    pub settings: Vec<(ServerSettings, u64)>,
+    /// Answers that became whole, and reads in which any did.
+    pub answers: u64,
+    pub reads_with_answers: u64,
+    /// Frames that came, by their type.
+    pub frames: Counts,
+    /// Connections whose end the server announced (GOAWAY), by the error code that it gave first.
+    pub goaways: Counts,
+    /// Streams that the server ended, by the error code.
+    pub resets_received: Counts,
+    /// Streams that we ended, because they were given up or broken.
+    pub resets_sent: u64,
+    /// How often a server asked for calm where we had ended streams.
+    pub calm_after_resets: u64,
+    /// Requests that the server did not touch.
+    pub refused: u64,
+    /// How often we gave the server more window.
+    pub window_updates_sent: u64,
+    /// The times for which a connection stood still because the server had used up a window of ours.
+    pub own_window: Waits,
+    /// The times for which bodies of requests waited for a window of the server's.
+    pub peer_window: Waits,
+    /// Blocks of fields, as they came and as they were meant.
+    pub heads: Heads,
+}
+
+/// What was ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WantedStreams {
+    /// The most connections at once.
+    pub connections: u64,
+    /// Requests at once on each of them.
+    pub streams: u64,
+    /// The CPUs of the server's machine, where that is this one.
+    pub server_cpus: Option<u64>,
+}
+
+impl WantedStreams {
+    pub(crate) fn of(order: &Order) -> WantedStreams {
+        let is_here = match &order.target {
+            Target::Tcp(address) => address.ip().is_loopback(),
+            Target::Unix(_) => true,
+        };
+        let cpus = || std::thread::available_parallelism().ok().map(|cpus| cpus.get() as u64);
+        WantedStreams {
+            connections: order.load.connections_max() as u64,
+            streams: order.protocol.streams() as u64,
+            server_cpus: is_here.then(cpus).flatten(),
+        }
+    }
+}
+
+/// How often something was waited for, and how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waits {
+    pub times: u64,
+    pub sum: Nanos,
+    pub longest: Nanos,
+}
+
+impl Waits {
+    pub(crate) fn add(&mut self, length: Nanos) {
+        self.merge(Waits { times: 1, sum: length, longest: length });
+    }
+
+    fn merge(&mut self, other: Waits) {
+        self.times += other.times;
+        self.sum += other.sum;
+        self.longest = self.longest.max(other.longest);
+    }
+}
+
+/// Blocks of fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heads {
+    pub blocks: u64,
+    /// Octets as they came.
+    pub octets: u64,
+    /// Octets of names and values, and 32 for each field (RFC 9113, 6.5.2).
+    pub list_octets: u64,
+}
+
+/// SETTINGS of a server; where it announced none, the value of RFC 9113, 6.5.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerSettings {
+    pub header_table_size: u32,
+    /// None: no limit.
+    pub max_concurrent_streams: Option<u32>,
+    pub initial_window_size: u32,
+    pub max_frame_size: u32,
+    /// None: no limit.
+    pub max_header_list_size: Option<u32>,
+}
+
+impl From<h2::Settings> for ServerSettings {
+    fn from(found: h2::Settings) -> ServerSettings {
+        ServerSettings {
+            header_table_size: found.header_table_size,
+            max_concurrent_streams: found.max_concurrent_streams,
+            initial_window_size: found.initial_window_size,
+            max_frame_size: found.max_frame_size,
+            max_header_list_size: found.max_header_list_size,
+        }
+    }
+}
+
+impl Http2 {
+    /// The least and the most requests at once that the order and the servers allowed on a connection; none if no
+    /// server has said so.
+    #[must_use]
+    pub fn effective_streams(&self) -> Option<(u64, u64)> {
+        let allowed = self.settings.iter().map(|(settings, _)| {
+            let wanted = self.wanted.streams;
+            settings.max_concurrent_streams.map_or(wanted, |most| wanted.min(most.into()))
+        });
+        Some((allowed.clone().min()?, allowed.max()?))
+    }
+
+    /// Adds what a ledger has seen.
+    pub(crate) fn add(&mut self, facts: &Facts) {
+        for &(settings, connections) in &facts.settings {
+            self.note_settings(settings.into(), connections);
+        }
+        let counts = &facts.counts;
+        self.answers += counts.answers;
+        self.reads_with_answers += counts.reads_with_answers;
+        self.frames.add_all(FrameKind::ALL.map(FrameKind::name), counts.frames_received);
+        self.goaways.add_all(h2::ErrorCode::ALL.map(h2::ErrorCode::name), counts.goaways);
+        self.resets_received
+            .add_all(h2::ErrorCode::ALL.map(h2::ErrorCode::name), counts.resets_received);
+        self.resets_sent += counts.resets_sent;
+        self.calm_after_resets += counts.calm_after_resets;
+        self.refused += counts.refused;
+        self.window_updates_sent += counts.window_updates_sent;
+        self.heads.blocks += facts.heads.blocks;
+        self.heads.octets += facts.heads.octets;
+        self.heads.list_octets += facts.heads.list_octets;
+    }
+
+    fn note_settings(&mut self, settings: ServerSettings, connections: u64) {
+        let is_full = h2::SETTINGS_MAX <= self.settings.len();
+        match self.settings.iter_mut().find(|(known, _)| *known == settings) {
+            Some((_, sum)) => *sum += connections,
+            None if is_full => self.settings[h2::SETTINGS_MAX - 1].1 += connections,
+            None => self.settings.push((settings, connections)),
+        }
+    }
+
+    /// Adds what another lane or another stretch of time has seen of connections' beginnings.
+    fn merge_beginnings(&mut self, other: &Http2) {
+        if self.wanted == WantedStreams::default() {
+            self.wanted = other.wanted;
+        }
+        match (&mut self.ready, &other.ready) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (mine @ None, theirs) => mine.clone_from(theirs),
+            (Some(_), None) => {}
+        }
+        for &(settings, connections) in &other.settings {
+            self.note_settings(settings, connections);
+        }
+    }
+
+    /// Adds the rest.
+    fn merge_traffic(&mut self, other: &Http2) {
+        self.answers += other.answers;
+        self.reads_with_answers += other.reads_with_answers;
+        self.frames.merge(&other.frames);
+        self.goaways.merge(&other.goaways);
+        self.resets_received.merge(&other.resets_received);
+        self.resets_sent += other.resets_sent;
+        self.calm_after_resets += other.calm_after_resets;
+        self.refused += other.refused;
+        self.window_updates_sent += other.window_updates_sent;
+        self.own_window.merge(other.own_window);
+        self.peer_window.merge(other.peer_window);
+        self.heads.blocks += other.heads.blocks;
+        self.heads.octets += other.heads.octets;
+        self.heads.list_octets += other.heads.list_octets;
+    }
+}
+
+/// Adds what was seen of connections' beginnings elsewhere, if anything was.
+pub(crate) fn merge_beginnings(mine: &mut Option<Box<Http2>>, theirs: Option<&Http2>) {
+    if let Some(theirs) = theirs {
+        mine.get_or_insert_default().merge_beginnings(theirs);
+    }
+}
+
+/// Adds the rest of what was seen elsewhere.
+pub(crate) fn merge_traffic(mine: &mut Option<Box<Http2>>, theirs: Option<&Http2>) {
+    if let Some(theirs) = theirs {
+        mine.get_or_insert_default().merge_traffic(theirs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn announced(streams: Option<u32>) -> ServerSettings {
+        let usual = ServerSettings::from(h2::Settings::default());
+        ServerSettings { max_concurrent_streams: streams, ..usual }
+    }
+
+    #[test]
+    fn the_streams_are_those_that_both_sides_allow() {
+        let seen = |all: &[Option<u32>]| {
+            let settings = all.iter().map(|&streams| (announced(streams), 1)).collect();
+            let wanted = WantedStreams { streams: 100, ..WantedStreams::default() };
+            Http2 { wanted, settings, ..Http2::default() }.effective_streams()
+        };
+        assert_eq!(seen(&[]), None, "no server has said anything");
+        assert_eq!(seen(&[None]), Some((100, 100)));
+        assert_eq!(seen(&[Some(128)]), Some((100, 100)));
+        assert_eq!(seen(&[Some(10), None, Some(0)]), Some((0, 100)));
+    }
+
+    #[test]
+    fn lanes_add_up_and_kinds_of_settings_are_bounded() {
+        let mut one = Http2::default();
+        for number in 0..100 {
+            one.note_settings(announced(Some(number)), 1);
+        }
+        let mut all = Some(Box::new(one.clone()));
+        merge_beginnings(&mut all, Some(&one));
+        merge_beginnings(&mut all, None);
+        let all = all.unwrap();
+        assert_eq!(all.settings.len(), h2::SETTINGS_MAX);
+        assert_eq!(all.settings.iter().map(|(_, connections)| connections).sum::<u64>(), 200);
+        let mut waits = Waits::default();
+        waits.add(3);
+        waits.add(2);
+        assert_eq!(waits, Waits { times: 2, sum: 5, longest: 3 });
+    }
+}

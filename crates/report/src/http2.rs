@@ -1,0 +1,242 @@
+//! What was seen of HTTP/2, in words and as JSON.
+
+use std::collections::BTreeMap;
+
+use load::{H2Order, Heads, Http2, ServerSettings, Waits};
+use units::{bytes, count, counted, nanos, seconds};
+
+use crate::document::Fact;
+use crate::json::{DistributionJson, json_type};
+use crate::security::{listed, named};
+
+/// The line of a report that says what was seen.
+pub(crate) fn fact(seen: &Http2) -> Fact {
+    let mut fact = Fact::new("HTTP/2", streams(seen));
+    for (settings, connections) in &seen.settings {
+        let on = match seen.settings.len() {
+            1 => String::new(),
+            _ => format!(" ({})", counted(*connections, "connection", "connections")),
+        };
+        fact = fact.and(format!("the server's SETTINGS{on}: {}", in_words(settings)));
+    }
+    if 0 < seen.reads_with_answers {
+        let each = seen.answers as f64 / seen.reads_with_answers as f64;
+        fact = fact.and(format!("{each:.1} answers came with each read{}", heads(seen.heads)));
+    }
+    if let Some(codes) = listed(&seen.goaways) {
+        let on = counted(seen.goaways.sum(), "connection", "connections");
+        fact = fact.and(format!("the server announced the end of {on} (GOAWAY): {codes}"));
+    }
+    if 0 < seen.refused {
+        let refused = counted(seen.refused, "request", "requests");
+        fact = fact.and(format!("{refused} came back untouched by the server, to be sent again"));
+    }
+    if let Some(codes) = listed(&seen.resets_received) {
+        let sum = counted(seen.resets_received.sum(), "stream was", "streams were");
+        fact = fact.and(format!("{sum} ended by the server (RST_STREAM): {codes}"));
+    }
+    if 0 < seen.resets_sent {
+        let sum = counted(seen.resets_sent, "stream was", "streams were");
+        fact = fact.and(format!("{sum} ended by dyno (RST_STREAM)"));
+    }
+    let waited = [
+        (seen.peer_window, "bodies of requests waited for the server's windows"),
+        (seen.own_window, "the server waited for dyno's windows"),
+    ];
+    waited.into_iter().filter(|(waits, _)| 0 < waits.times).fold(fact, |fact, (waits, what)| {
+        fact.and(format!("{what} {}, for {} in all", times(waits.times), nanos(waits.sum)))
+    })
+}
+
+fn streams(seen: &Http2) -> String {
+    let wanted = counted(seen.wanted.streams, "request", "requests");
+    match seen.effective_streams() {
+        None => format!("{wanted} at once on each connection were ordered; no SETTINGS came"),
+        Some((least, most)) if (least, most) == (seen.wanted.streams, seen.wanted.streams) => {
+            format!("up to {wanted} at once on each connection")
+        }
+        Some((least, most)) if least == most => {
+            format!("up to {} at once on each connection; {wanted} were ordered", count(least))
+        }
+        Some((least, most)) => format!(
+            "up to {} to {} requests at once on each connection; {wanted} were ordered",
+            count(least),
+            count(most)
+        ),
+    }
+}
+
+fn in_words(settings: &ServerSettings) -> String {
+    let limit = |limit: Option<u32>| limit.map_or("none".into(), |limit| count(limit.into()));
+    format!(
+        "MAX_CONCURRENT_STREAMS {}, INITIAL_WINDOW_SIZE {}, MAX_FRAME_SIZE {}, HEADER_TABLE_SIZE {}, \
+         MAX_HEADER_LIST_SIZE {}",
+        limit(settings.max_concurrent_streams),
+        count(settings.initial_window_size.into()),
+        count(settings.max_frame_size.into()),
+        count(settings.header_table_size.into()),
+        limit(settings.max_header_list_size)
+    )
+}
+
+fn heads(heads: Heads) -> String {
+    if heads.blocks == 0 {
+        return String::new();
+    }
+    let each = |octets: u64| bytes((octets as f64 / heads.blocks as f64).round() as u64);
+    format!(
+        "; an answer's header fields took {}, and {} before compression",
+        each(heads.octets),
+        each(heads.list_octets)
+    )
+}
+
+fn times(times: u64) -> String {
+    if times == 1 { "once".into() } else { format!("{} times", count(times)) }
+}
+
+json_type! {
+    /// What was seen of HTTP/2. Counts are those of the measured time; SETTINGS and `ready` include the connections
+    /// that were opened before it.
+    pub(crate) struct Http2Json as "http2" of it: Http2 {
+        /// requests at once on each connection that were ordered
+        streams_ordered: u64 = it.wanted.streams,
+        /// the least that the order and a server's SETTINGS allowed; null if no SETTINGS came
+        streams_min: Option<u64> = it.effective_streams().map(|(least, _)| least),
+        /// the most that they allowed
+        streams_max: Option<u64> = it.effective_streams().map(|(_, most)| most),
+        /// what servers announced, and on how many connections
+        settings: Vec<SettingsJson> = it.settings.iter().map(SettingsJson::from).collect(),
+        /// from the establishment of a connection, TLS included, until the server's SETTINGS; null if none came
+        ready: Option<DistributionJson> = it.ready.as_ref().map(DistributionJson::from),
+        /// answers that became complete
+        answers: u64,
+        /// reads in which at least one did: `answers` ÷ `reads_with_answers` is how many came at once
+        reads_with_answers: u64,
+        /// frames that came, by type
+        frames_received: BTreeMap<String, u64> = named(&it.frames),
+        /// connections whose end the server announced (GOAWAY), by the error code that it gave first
+        goaways: BTreeMap<String, u64> = named(&it.goaways),
+        /// streams that the server ended, by error code
+        resets_received: BTreeMap<String, u64> = named(&it.resets_received),
+        /// streams that dyno ended, because the request was given up or the answer was broken
+        resets_sent: u64,
+        /// ENHANCE_YOUR_CALM on connections on which dyno had ended streams
+        calm_after_resets: u64,
+        /// requests that came back untouched, to be sent again: REFUSED_STREAM, or beyond the last stream of a GOAWAY
+        refused: u64,
+        /// WINDOW_UPDATE frames that dyno sent
+        window_updates_sent: u64,
+        /// how a connection stood still because the server had used up a window of dyno's
+        own_window: WaitsJson = (&it.own_window).into(),
+        /// how bodies of requests waited for windows of the server's
+        peer_window: WaitsJson = (&it.peer_window).into(),
+        /// blocks of header fields that came
+        field_blocks: u64 = it.heads.blocks,
+        /// their octets as they came
+        field_bytes: u64 = it.heads.octets,
+        /// their octets before compression, as RFC 9113, 6.5.2 counts them
+        field_list_bytes: u64 = it.heads.list_octets,
+    }
+}
+
+json_type! {
+    /// SETTINGS of a server, with the values of RFC 9113, 6.5.2 for those that it did not announce.
+    struct SettingsJson as "server_settings" of it: (ServerSettings, u64) {
+        /// connections on which they came
+        connections: u64 = it.1,
+        /// SETTINGS_HEADER_TABLE_SIZE
+        header_table_size: u32 = it.0.header_table_size,
+        /// SETTINGS_MAX_CONCURRENT_STREAMS; null: no limit
+        max_concurrent_streams: Option<u32> = it.0.max_concurrent_streams,
+        /// SETTINGS_INITIAL_WINDOW_SIZE
+        initial_window_size: u32 = it.0.initial_window_size,
+        /// SETTINGS_MAX_FRAME_SIZE
+        max_frame_size: u32 = it.0.max_frame_size,
+        /// SETTINGS_MAX_HEADER_LIST_SIZE; null: no limit
+        max_header_list_size: Option<u32> = it.0.max_header_list_size,
+    }
+}
+
+json_type! {
+    /// How often something was waited for, and how long.
+    struct WaitsJson as "waits" of it: Waits {
+        /// how often
+        times: u64,
+        /// all waits together
+        sum_s: f64 = seconds(it.sum),
+        /// the longest
+        longest_s: f64 = seconds(it.longest),
+    }
+}
+
+json_type! {
+    /// How HTTP/2 was to be spoken.
+    pub(crate) struct Http2OrderJson as "http2_order" of order: H2Order {
+        /// requests at once on each connection
+        streams: u16 = order.streams.get(),
+        /// how many octets the server may send on a stream before it must wait
+        window_stream: u32 = order.windows.stream(),
+        /// the same on all streams of a connection together
+        window_connection: u32 = order.windows.connection(),
+        /// how header fields are compressed: indexed or static
+        hpack: &'static str = if order.indexed { "indexed" } else { "static" },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::WantedStreams;
+
+    fn seen() -> Http2 {
+        let wanted = WantedStreams { connections: 16, streams: 100, server_cpus: None };
+        let mut seen = Http2 { wanted, answers: 1_000, reads_with_answers: 32, ..Http2::default() };
+        let settings = ServerSettings {
+            header_table_size: 4_096,
+            max_concurrent_streams: Some(128),
+            initial_window_size: 65_535,
+            max_frame_size: 16_384,
+            max_header_list_size: None,
+        };
+        seen.settings = vec![(settings, 16)];
+        seen.heads = Heads { blocks: 1_000, octets: 34_000, list_octets: 200_000 };
+        seen
+    }
+
+    #[test]
+    fn what_was_seen_is_said_in_a_few_lines() {
+        assert_eq!(
+            fact(&seen()).texts,
+            [
+                "up to 100 requests at once on each connection",
+                "the server's SETTINGS: MAX_CONCURRENT_STREAMS 128, INITIAL_WINDOW_SIZE 65,535, MAX_FRAME_SIZE 16,384, \
+                 HEADER_TABLE_SIZE 4,096, MAX_HEADER_LIST_SIZE none",
+                "31.2 answers came with each read; an answer's header fields took 34 B, and 200 B before compression",
+            ]
+        );
+        let none = Http2::default();
+        assert_eq!(fact(&none).texts.len(), 1);
+    }
+
+    #[test]
+    fn what_seldom_happens_is_said_only_then() {
+        let mut seen = Http2 { settings: Vec::new(), answers: 0, ..seen() };
+        (seen.reads_with_answers, seen.heads) = (0, Heads::default());
+        seen.goaways.add("NO_ERROR", 1);
+        (seen.refused, seen.resets_sent) = (7, 1);
+        seen.resets_received.add("CANCEL", 2);
+        seen.resets_received.add("INTERNAL_ERROR", 1);
+        seen.peer_window = Waits { times: 2, sum: 3_000_000, longest: 2_000_000 };
+        assert_eq!(
+            fact(&seen).texts[1..],
+            [
+                "the server announced the end of 1 connection (GOAWAY): NO_ERROR",
+                "7 requests came back untouched by the server, to be sent again",
+                "3 streams were ended by the server (RST_STREAM): CANCEL (2) and INTERNAL_ERROR (1)",
+                "1 stream was ended by dyno (RST_STREAM)",
+                "bodies of requests waited for the server's windows 2 times, for 3.00 ms in all",
+            ]
+        );
+    }
+}
