@@ -61,7 +61,7 @@ fn press(fault: Fault, timeout: &str, deadline: Duration) -> Option<String> {
     let rig = rig.memory_kib(MEMORY_KIB);
     let authority = rig.authority_file();
     let protocol = match (fault.protocol(), &authority) {
-        (Protocol::Tls, Some(file)) => vec!["--ca", file.path(), "--http2"],
+        (Protocol::Tls, Some(file)) => vec!["--ca", file.path(), "--http2", "--streams", "3"],
         // A fault that one stream has may well break all others; and requests beyond a GOAWAY are refused in the end.
         (Protocol::Http2, _) if fault.expect.is_empty() && !fault.name.contains("goaway") => {
             vec!["--http2", "--streams", "3"]

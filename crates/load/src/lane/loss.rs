@@ -254,11 +254,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
             self.abandon(conn, id, failure, now);
         }
-        self.drop_overdue(conn, now);
-    }
-
-    /// Gives up what could not leave in time, which costs the connection nothing.
-    pub(super) fn drop_overdue(&mut self, conn: Conn, now: Nanos) {
+        // What could not leave in time costs the connection nothing.
         while let Some(id) = self.slab.first(self.slots[conn as usize].bound)
             && self.deadline(id) <= now
         {

@@ -245,7 +245,6 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
 
     /// A closed loop's connection for which there is no exchange is not needed any more.
     fn begin_if_wanted(&mut self, conn: Conn) {
-        self.pool.drop_overdue(conn, self.engine.now());
         let has_exchange = !self.pool.slots[conn as usize].bound.is_empty();
         if self.pool.bind_if_closed(conn, self.engine.now()) || has_exchange {
             self.begin(conn);

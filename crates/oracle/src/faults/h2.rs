@@ -197,8 +197,7 @@ pub(super) const STREAMS: &[Fault] = &[
         &[Fields(&[(":status", "200"), ("content-length", "1000000")], 0), Drip(b"drip")]),
     stream(48, "h2-endless-body", "a body that never ends, as fast as the windows allow", &["limit.body", "recv.deadline"],
         &[Fields(&[(":status", "200")], 0), Content(KILO, FOREVER)]),
-    stream(49, "h2-window-overflow", "a body that never ends, whatever the windows allow",
-        &["h2.flow", "limit.body", "recv.deadline"],
+    stream(49, "h2-window-overflow", "a body that never ends, whatever the windows allow", &["h2.flow", "limit.body", "recv.deadline", "h2.goaway"],
         &[Fields(&[(":status", "200")], 0), Repeat(DATA, 0, This, FULL, FOREVER)]),
     stream(49, "h2-update-zero", "raises the stream's window by nothing", &["h2.flow", "h2.frame"],
         &[Frame(WINDOW_UPDATE, 0, This, b"\0\0\0\0"), WHOLE]),
@@ -335,7 +334,6 @@ pub(super) const CONNECTIONS: &[Fault] = &[
         &[Raw(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"), Fin]),
     connection(54, "h2-fin-at-preface", "ends the connection as soon as the preface has come", &["h2.preface", "recv.empty"],
         &[Fin]),
-    connection(54, "h2-goaway-at-once", "ends each connection before it has answered anything",
-        &["h2.refused"],
+    connection(54, "h2-goaway-at-once", "ends each connection before it has answered anything", &["h2.refused", "h2.goaway"],
         &[Greet, GoAway(Connection, NO_ERROR, b""), Fin]),
 ];

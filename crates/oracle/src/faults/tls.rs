@@ -21,7 +21,7 @@ const ALERT: &[&str] = &["tls.alert"];
 const ALPN: &[&str] = &["tls.alpn"];
 const CERTIFICATE: &[&str] = &["tls.certificate"];
 const PROTOCOL: &[&str] = &["tls.protocol"];
-const CUT: &[&str] = &["tls.cut", "recv.cut_body", "recv.cut_head", "recv.empty", "h2.preface"];
+const CUT: &[&str] = &["tls.cut", "recv.cut_body", "recv.cut_head"];
 const TIMEOUT: &[&str] = &["tls.timeout"];
 const CLOSED: &[&str] = &["tls.closed"];
 
@@ -91,7 +91,8 @@ pub(super) const ALL: &[Fault] = &[
     tls(57, "tls-fin-flight", "ends the connection in the middle of its handshake", CLOSED, &flight(Flight::HalfFin)),
     tls(57, "tls-rst-flight", "resets the connection in the middle of its handshake", CLOSED,
         &flight(Flight::HalfRst)),
-    tls(57, "tls-fin-finished", "ends the connection as soon as the handshake is done, without close_notify", CUT,
+    tls(57, "tls-fin-finished", "ends the connection as soon as the handshake is done, without close_notify",
+        &["h2.preface", "recv.empty"],
         &Twist { after: &[Cut], ..RIGHT }),
     tls(57, "tls-cut-answer", "ends the connection within an answer, without close_notify", CUT, &answer(Struck::Half)),
     tls(57, "tls-no-close-notify", "ends the connection after an answer, without close_notify", SUCCESS, &answer(Struck::ThenCut)),

@@ -374,22 +374,20 @@ fn waiting_while_the_server_ends_every_connection_is_not_dynos_own() {
     let run = Run { timeout: 80 * MILLI, until: SECOND, ..closed(2) };
     let seen = against(&run, 3, ends);
     let mut seen_classes = classes(&seen);
-    seen_classes.retain(|(class, _)| !["h2.refused", "connect.timeout"].contains(class));
+    seen_classes
+        .retain(|(class, _)| !["h2.refused", "h2.timeout", "connect.timeout"].contains(class));
     assert_eq!(seen_classes, []);
     assert!(10 < seen.failed_in_all(), "{}", seen.failed_in_all());
 }
 
-/// A server that ends each connection before it carried anything: three connections are tried for a request.
+/// A server that ends each connection before it carried anything: its requests fail in the end.
 #[test]
-fn requests_that_never_get_a_stream_are_given_up() {
+fn requests_that_never_get_a_stream_fail_in_time() {
     let ends = server(|now, _, came| match came {
         Came::Connection => vec![(now, [settings(&[]), goaway(0)].concat())],
         Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
     });
-    let run = Run { timeout: 300 * MILLI, until: SECOND, ..closed(2) };
-    let seen = against(&run, 3, ends);
-    let [("h2.refused", failed)] = classes(&seen)[..] else { panic!("{:?}", classes(&seen)) };
-    assert!(failed.abs_diff(seen.connections.begun / 3) <= 2, "{failed}");
-    assert_eq!(seen.under_way, 0);
-    assert!(seen.connections.begun < 100, "it is not hammered: {}", seen.connections.begun);
+    let seen = against(&Run { until: SECOND, ..closed(2) }, 3, ends);
+    assert_eq!(classes(&seen), [("h2.refused", seen.attempted)]);
+    assert!((6..100).contains(&seen.connections.begun), "not hammered: {}", seen.connections.begun);
 }
