@@ -201,7 +201,8 @@ fn recording(number: u32) -> Recording {
     let mut response = latencies((0..200).map(|step| 1_000 * step * step + n));
     response.record_censored(5 * SECOND);
     let mut failed = [0; Failure::COUNT];
-    (failed[0], failed[5], failed[Failure::Blocked.index()]) = (1, 2, n + 1);
+    (failed[0], failed[Failure::SendTimeout.index()], failed[Failure::Blocked.index()]) =
+        (1, 2, n + 1);
     let slow = Slow { intended: 1, sent: 2, first_byte: 3, done: 4 + n, seq: 7, status: 200 };
     let window = |place: u64| Window {
         from: place * 100_000_000,
