@@ -86,9 +86,14 @@ impl Distribution {
 
     /// Adds a value.
     pub fn record(&mut self, value: Nanos) {
+        self.record_many(value, 1);
+    }
+
+    /// Adds so many values that are equal.
+    pub(crate) fn record_many(&mut self, value: Nanos, times: u64) {
         let open = self.open_mut();
-        open.values.saturating_record(value);
-        open.sum += u128::from(value);
+        open.values.saturating_record_n(value, times);
+        open.sum += u128::from(value) * u128::from(times);
     }
 
     /// Adds a value that is only known to be no less than this.

@@ -3,6 +3,7 @@
 //! Lanes are threads. Each owns its connections, its engine and its histograms; nothing is shared
 //! on the hot path. This crate knows no file, no process and no subject.
 
+mod alike;
 mod answers;
 mod arrivals;
 mod collector;

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 
 use crate::Nanos;
+use crate::alike::Alike;
 use wire::h2::Ledger;
 
 use crate::distribution::Distribution;
@@ -61,6 +62,8 @@ pub(crate) struct Recorder {
     security: Option<SecurityLog>,
     /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
     http2: Option<(Ledger, WantedStreams)>,
+    /// Times of answers that the window's distributions do not have yet.
+    alike: Alike,
     /// A window whose time is up but whose clocks have not been read yet.
     ended: Option<WindowReport>,
     handover: Handover,
@@ -110,6 +113,7 @@ impl Recorder {
             worked_before: 0,
             security: None,
             http2: None,
+            alike: Alike::default(),
             ended: None,
             handover,
         }
@@ -197,6 +201,7 @@ impl Recorder {
             self.hand_on_unsettled(report);
         }
         self.count_in_flight(self.turn);
+        self.alike.flush(&mut self.window);
         if let Some(log) = &self.security {
             security::merge(&mut self.window.security, log.take().as_deref());
         }
@@ -316,9 +321,10 @@ impl Recorder {
             return;
         }
         let window = &mut self.window;
-        window.response.record(done - exchange.intended);
-        window.service.record(done - exchange.sent);
-        window.first_byte.record(exchange.first_byte - exchange.sent);
+        self.alike.add(
+            window,
+            [done - exchange.intended, done - exchange.sent, exchange.first_byte - exchange.sent],
+        );
         if is_measured {
             window.correct += 1;
             window.flight.correct += u128::from(done - exchange.sent);

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use oracle::{Config, Fault, HttpVersions};
-use serde_json::Value;
 
 use crate::rig::{Ran, Rig};
 use crate::secured_rig::AuthorityFile;
@@ -28,15 +27,11 @@ fn load(rig: &Rig, flags: &[&str]) -> Ran {
     rig.dyno(&[&usual, flags].concat())
 }
 
-fn json(ran: Ran) -> Value {
-    ran.json()
-}
-
 #[test]
 fn right_answers_are_counted_on_both_sides() {
     let (rig, authority) = secured(Config::default());
     let flags = ["--http2", "--streams", "10", "--ca", authority.path(), "--json"];
-    let json = json(load(&rig, &flags).status(0));
+    let json = load(&rig, &flags).status(0).json();
     let (books, tls, truth) = (&json["books"], &json["tls"], rig.truth());
     assert_eq!((&books["correct"], truth.requests, truth.answers), (&200.into(), 200, 200));
     assert_eq!((&tls["full"], truth.handshakes_full), (&4.into(), 4));
@@ -84,7 +79,7 @@ fn certificates_are_verified_for_http_2_as_well() {
 fn handshakes_are_resumed_where_each_request_has_a_connection() {
     let (rig, authority) = secured(Config::default());
     let flags = ["--http2", "--no-keepalive", "--tls-resume", "always", "--json"];
-    let json = json(load(&rig, &[&flags[..], &["--ca", authority.path()]].concat()).status(0));
+    let json = load(&rig, &[&flags[..], &["--ca", authority.path()]].concat()).status(0).json();
     let (tls, truth) = (&json["tls"], rig.truth());
     assert_eq!((&json["books"]["correct"], truth.requests), (&200.into(), 200));
     let resumed = tls["resumed"].as_u64().unwrap();
@@ -99,7 +94,7 @@ fn handshakes_are_resumed_where_each_request_has_a_connection() {
 #[test]
 fn a_goaway_within_tls_loses_no_request() {
     let (rig, _authority) = secured(having("h2-goaway-10"));
-    let json = json(load(&rig, &["--http2", "--streams", "3", "-k", "--json"]).status(0));
+    let json = load(&rig, &["--http2", "--streams", "3", "-k", "--json"]).status(0).json();
     assert_eq!((&json["books"]["correct"], &json["books"]["failed"]), (&200.into(), &0.into()));
     assert!(15 < json["tls"]["full"].as_u64().unwrap(), "{}", json["tls"]);
 }
@@ -110,7 +105,7 @@ fn sockets_of_the_oracle_are_held_within_tls() {
     let url = rig.url("/wsecho").replace("https", "wss");
     let flags = ["-c", "6", "--every", "1s", "--settle", "200ms", "--json", "--echo", "20"];
     let held = rig.dyno(&[&["hold", &url, "--ca", authority.path()], &flags[..]].concat());
-    let json = json(held.status(0));
+    let json = held.status(0).json();
     let step = &json["plateaus"][0];
     assert_eq!((&step["books"]["open"], &step["tls"]["full"]), (&6.into(), &6.into()));
     assert!(0 < step["echo"]["correct"].as_u64().unwrap(), "{}", step["echo"]);
@@ -175,7 +170,7 @@ fn a_failed_stream_is_shown_with_what_was_sent_and_received() {
     let rig = Rig::oracle(having("h2-line-in-field"));
     let ran = load(&rig, &["--http2"]).status(1).stdout_has("h2.field");
     let _ = ran.stdout_has("because: a field's value has a control character");
-    let json = json(load(&rig, &["--http2", "--json"]).status(1));
+    let json = load(&rig, &["--http2", "--json"]).status(1).json();
     let kept = &json["evidence"][0];
     assert_eq!((&kept["class"], &kept["stream"]), (&"h2.field".into(), &1.into()));
 }

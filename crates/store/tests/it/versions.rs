@@ -20,9 +20,13 @@ fn older() -> (Folder, [RunId; 2]) {
     (folder, ["1", "2"].map(|id| id.parse().unwrap()))
 }
 
-/// The trial as it was before there were held connections and spot checks.
+/// The trial as it was before there were held connections, spot checks and streams of HTTP/2.
 fn unheld(number: u32) -> TrialRecord {
-    TrialRecord { held: None, spots: Vec::new(), ..trial(number) }
+    let mut old = TrialRecord { held: None, spots: Vec::new(), ..trial(number) };
+    for kept in old.loaded.iter_mut().flat_map(|loaded| &mut loaded.recording.total.evidence) {
+        (kept.stream, kept.reason) = (None, None);
+    }
+    old
 }
 
 fn version(path: &Path) -> i64 {

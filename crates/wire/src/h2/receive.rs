@@ -84,14 +84,24 @@ impl<'a> H2<'a> {
                 self.take_data(data, &mut rest, at, news, output)?;
                 continue;
             }
-            let length = self.incoming.head.map_or(HEAD, |head| head.length as usize);
-            if self.incoming.partial.is_empty() && length <= rest.len() {
+            if self.incoming.head.is_none()
+                && self.incoming.partial.is_empty()
+                && let Some((head, after)) = rest.split_first_chunk()
+            {
                 // The usual case: it came in one piece and is read in place.
-                let (piece, after) = rest.split_at(length);
+                let head = FrameHead::read(head);
                 rest = after;
-                self.take_whole(piece, news, output)?;
+                self.take_head(head, news, output)?;
+                if self.incoming.head.is_some()
+                    && let Some((payload, after)) = rest.split_at_checked(head.length as usize)
+                {
+                    rest = after;
+                    self.incoming.head = None;
+                    self.take_payload(head, payload, news, output)?;
+                }
                 continue;
             }
+            let length = self.incoming.head.map_or(HEAD, |head| head.length as usize);
             let (piece, after) =
                 rest.split_at(rest.len().min(length - self.incoming.partial.len()));
             rest = after;
@@ -114,15 +124,21 @@ impl<'a> H2<'a> {
         news: &mut Vec<H2News>,
         output: &mut Vec<u8>,
     ) -> Result<(), H2Fault> {
-        if let Some(head) = self.incoming.head.take() {
-            let taken = self.take_frame(head, piece, news, output);
-            return taken
-                .inspect_err(|&fault| self.end = Some(Box::new(End::by(fault, head, piece))));
+        match (self.incoming.head.take(), piece.first_chunk()) {
+            (Some(head), _) => self.take_payload(head, piece, news, output),
+            (None, Some(head)) => self.take_head(FrameHead::read(head), news, output),
+            (None, None) => Ok(()),
         }
-        let Some(bytes) = piece.first_chunk() else { return Ok(()) };
-        let head = FrameHead::read(bytes);
-        let begun = self.begin(head, news);
-        begun.inspect_err(|&fault| {
+    }
+
+    /// Takes the head of a frame. What has a payload that is taken as a whole is kept until that has come.
+    fn take_head(
+        &mut self,
+        head: FrameHead,
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        self.begin(head, news).inspect_err(|&fault| {
             if self.is_ready {
                 self.end = Some(Box::new(End::by(fault, head, &[])));
             }
@@ -135,6 +151,17 @@ impl<'a> H2<'a> {
                 Ok(())
             }
         }
+    }
+
+    fn take_payload(
+        &mut self,
+        head: FrameHead,
+        payload: &[u8],
+        news: &mut Vec<H2News>,
+        output: &mut Vec<u8>,
+    ) -> Result<(), H2Fault> {
+        let taken = self.take_frame(head, payload, news, output);
+        taken.inspect_err(|&fault| self.end = Some(Box::new(End::by(fault, head, payload))))
     }
 
     /// What a frame's head says before its payload has come.
