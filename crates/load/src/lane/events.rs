@@ -5,7 +5,7 @@ use wire::{ExchangeId, News, Session, WireFault};
 use super::loss::Loss;
 use super::pool::Pool;
 use super::slab::Queue;
-use super::slot::{State, UNSENT};
+use super::slot::{State, UNSENT, Unsent};
 use crate::Nanos;
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
@@ -67,7 +67,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// What the session has to say leaves with the next write.
     pub(super) fn owe_output(&mut self, conn: Conn) {
         if !self.output.is_empty() {
-            self.slots[conn as usize].unsent.push(&self.output);
+            Unsent::push(&mut self.slots[conn as usize].unsent, &self.output);
             self.put_on_agenda(conn);
         }
     }
@@ -105,33 +105,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 News::Ready => self.handle_ready(conn, at),
                 News::Room => self.use_room(conn, at),
                 News::Draining => self.drain(conn, at),
-                News::Stalled(id) => {
-                    if let Some(exchange) = self.slab.get_mut(id) {
-                        exchange.waits_since = at;
-                    }
-                }
+                News::Stalled(id) => self.windows.stalled(id, at),
                 News::Flowing(id) => self.end_wait(id, at),
-                News::Starved => self.slots[conn as usize].starved_since = Some(at),
+                News::Starved => self.windows.starved(conn, at),
                 News::Fed => self.end_starving(conn, at),
             }
         }
         self.news.clear();
-    }
-
-    /// The body of a request has waited for a window of the server's.
-    pub(super) fn end_wait(&mut self, id: ExchangeId, at: Nanos) {
-        let Some(exchange) = self.slab.get_mut(id).filter(|it| it.waits_since != UNSENT) else {
-            return;
-        };
-        let since = std::mem::replace(&mut exchange.waits_since, UNSENT);
-        self.recorder.http2().peer_window.add(at.saturating_sub(since));
-    }
-
-    /// The server has waited for a window of ours.
-    pub(super) fn end_starving(&mut self, conn: Conn, at: Nanos) {
-        if let Some(since) = self.slots[conn as usize].starved_since.take() {
-            self.recorder.http2().own_window.add(at.saturating_sub(since));
-        }
     }
 
     fn handle_ready(&mut self, conn: Conn, at: Nanos) {
@@ -174,7 +154,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let overdue = if is_overdue { Some(self.overdue_answer(conn, id)) } else { None };
         let slot = &mut self.slots[conn as usize];
         slot.carried = slot.carried.saturating_add(1);
-        let keeps = answer.reusable && (S::SHARED || slot.unsent.is_empty());
+        let keeps = answer.reusable && (S::SHARED || slot.unsent.is_none());
         self.in_flight -= 1;
         self.lost_in_a_row = 0;
         self.recorder.window().notes.announced_closes +=

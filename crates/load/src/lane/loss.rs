@@ -330,7 +330,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let is_unwritten = self.slots[conn as usize].is_choked;
         let theirs = match has_begun {
             _ if is_unwritten => Failure::SendTimeout,
-            _ if self.slab[id].waits_since != UNSENT => Failure::SendWindow,
+            _ if self.windows.is_stalled(id) => Failure::SendWindow,
             true => Failure::Deadline,
             false => Failure::FirstByteTimeout,
         };

@@ -10,6 +10,7 @@ mod pool;
 mod slab;
 mod slot;
 mod transcript;
+mod windows;
 
 use std::cmp::Reverse;
 
@@ -196,7 +197,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         self.engine.close(conn);
         let slot = &mut self.pool.slots[conn as usize];
         slot.session.reset();
-        slot.unsent = Unsent::Nothing;
+        slot.unsent = None;
         slot.state = State::Vacant;
         (slot.is_full, slot.is_choked) = (false, false);
         slot.carried = 0;
@@ -300,10 +301,10 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         }
         let mut constant = None;
         pool.output.clear();
-        match std::mem::replace(&mut slot.unsent, Unsent::Nothing) {
-            Unsent::Nothing => {}
-            Unsent::Own(bytes) => pool.output = bytes,
-            Unsent::Constant(bytes) => constant = Some(bytes),
+        match slot.unsent.take().map(|unsent| *unsent) {
+            None => {}
+            Some(Unsent::Own(bytes)) => pool.output = bytes,
+            Some(Unsent::Constant(bytes)) => constant = Some(bytes),
         }
         while let Some(id) = pool.next_to_leave(conn) {
             if pool.deadline(id) <= now {
@@ -332,10 +333,11 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
                 pool.recorder.window().bytes_sent += len as u64;
                 if len < bytes.len() {
                     slot.is_choked = true;
-                    slot.unsent = match constant {
+                    let rest = match constant {
                         Some(bytes) => Unsent::Constant(&bytes[len..]),
                         None => Unsent::Own(pool.output[len..].to_vec()),
                     };
+                    slot.unsent = Some(Box::new(rest));
                 }
             }
             Err(cause) => {

@@ -10,6 +10,7 @@ use wire::{Chance, ExchangeId, News, Session, Values};
 use super::slab::{Queue, Slab};
 use super::slot::{Exchange, Slot, State};
 use super::transcript::Transcript;
+use super::windows::WindowWaits;
 use super::{BACK_OFF_MAX, DRAIN_MAX, PATIENCE, Rules, Seed};
 use crate::Nanos;
 use crate::deadlines::Deadlines;
@@ -59,6 +60,7 @@ pub(super) struct Pool<'a, S: Session<'a>> {
     pub(super) next_seq: u64,
     pub(super) seq_stride: u64,
     pub(super) transcript: Transcript,
+    pub(super) windows: WindowWaits,
     pub(super) news: Vec<News<S::Fault>>,
     /// Where in the bytes that came there are parts of answers' bodies, while they are gone through.
     pub(super) parts: Vec<(ExchangeId, Range<usize>)>,
@@ -103,6 +105,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             next_seq: seed.first_seq,
             seq_stride: seed.seq_stride,
             transcript: Transcript::default(),
+            windows: WindowWaits::default(),
             news: Vec::new(),
             parts: Vec::new(),
             found: Vec::new(),

@@ -17,8 +17,6 @@ pub(crate) struct Exchange {
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
-    /// Since when its body waits for a window of the server's; `UNSENT` if it does not.
-    pub(super) waits_since: Nanos,
     pub(crate) values: Values,
     /// How often it was sent in vain, and may be sent again.
     pub(super) tries: u8,
@@ -34,7 +32,6 @@ impl Exchange {
             ready: intended,
             sent: UNSENT,
             first_byte: UNSENT,
-            waits_since: UNSENT,
             values,
             tries: 0,
         }
@@ -69,7 +66,7 @@ pub(super) struct Slot<'a, S> {
     pub(super) state: State,
     /// Exchanges that wait for this connection.
     pub(super) bound: Queue,
-    pub(super) unsent: Unsent<'a>,
+    pub(super) unsent: Option<Box<Unsent<'a>>>,
     pub(super) begun: Nanos,
     /// TCP is connected, and TLS is not.
     pub(super) is_reached: bool,
@@ -86,8 +83,6 @@ pub(super) struct Slot<'a, S> {
     pub(super) is_choked: bool,
     /// Another connection has taken its place.
     pub(super) is_replaced: bool,
-    /// Since when the server waits for a window of ours.
-    pub(super) starved_since: Option<Nanos>,
     /// Answers that this connection has carried.
     pub(super) carried: u32,
     /// Calls that its session has yet to make, the current one included.
@@ -102,7 +97,7 @@ impl<S> Slot<'_, S> {
             session,
             state: State::Vacant,
             bound: Queue::default(),
-            unsent: Unsent::Nothing,
+            unsent: None,
             begun: 0,
             is_reached: false,
             room_since: 0,
@@ -112,7 +107,6 @@ impl<S> Slot<'_, S> {
             is_full: false,
             is_choked: false,
             is_replaced: false,
-            starved_since: None,
             carried: 0,
             calls: 0,
             arrived: 0,
@@ -130,9 +124,8 @@ impl<S> Slot<'_, S> {
     }
 }
 
-/// What the kernel has not taken yet.
+/// What the kernel has not taken yet. Boxed where it is kept: few connections have any.
 pub(super) enum Unsent<'a> {
-    Nothing,
     Own(Vec<u8>),
     /// The rest of a request that is always the same is not copied.
     Constant(&'a [u8]),
@@ -140,19 +133,13 @@ pub(super) enum Unsent<'a> {
 
 impl Unsent<'_> {
     /// These bytes are to be sent after the others.
-    pub(super) fn push(&mut self, bytes: &[u8]) {
-        match self {
-            Unsent::Nothing => *self = Unsent::Own(bytes.to_vec()),
-            Unsent::Own(before) => before.extend_from_slice(bytes),
-            Unsent::Constant(before) => *self = Unsent::Own([before, bytes].concat()),
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        match self {
-            Unsent::Nothing => true,
-            Unsent::Own(bytes) => bytes.is_empty(),
-            Unsent::Constant(bytes) => bytes.is_empty(),
+    pub(super) fn push(unsent: &mut Option<Box<Self>>, bytes: &[u8]) {
+        match unsent.as_deref_mut() {
+            None => *unsent = Some(Box::new(Unsent::Own(bytes.to_vec()))),
+            Some(Unsent::Own(before)) => before.extend_from_slice(bytes),
+            Some(Unsent::Constant(before)) => {
+                *unsent = Some(Box::new(Unsent::Own([before, bytes].concat())));
+            }
         }
     }
 }

@@ -1,0 +1,52 @@
+//! Waiting for windows of HTTP/2: bodies of requests for the server's, and the server for ours. Few ever do.
+
+use std::collections::HashMap;
+
+use wire::{ExchangeId, Session};
+
+use super::pool::Pool;
+use crate::Nanos;
+use crate::engine::Conn;
+
+/// What waits, and since when.
+#[derive(Debug, Default)]
+pub(super) struct WindowWaits {
+    /// Bodies, by the places of their exchanges.
+    bodies: HashMap<u32, Nanos>,
+    /// Connections on which the server has used up a window of ours.
+    servers: HashMap<Conn, Nanos>,
+}
+
+impl WindowWaits {
+    pub(super) fn stalled(&mut self, id: ExchangeId, at: Nanos) {
+        self.bodies.insert(id.place, at);
+    }
+
+    pub(super) fn is_stalled(&self, id: ExchangeId) -> bool {
+        self.bodies.contains_key(&id.place)
+    }
+
+    pub(super) fn starved(&mut self, conn: Conn, at: Nanos) {
+        self.servers.insert(conn, at);
+    }
+}
+
+impl<'a, S: Session<'a>> Pool<'a, S> {
+    /// The body of a request has waited for a window of the server's; or it has ended without having waited.
+    pub(super) fn end_wait(&mut self, id: ExchangeId, at: Nanos) {
+        if S::SHARED
+            && !self.windows.bodies.is_empty()
+            && self.slab.get(id).is_some()
+            && let Some(since) = self.windows.bodies.remove(&id.place)
+        {
+            self.recorder.http2().peer_window.add(at.saturating_sub(since));
+        }
+    }
+
+    /// The server has waited for a window of ours; or its connection has ended.
+    pub(super) fn end_starving(&mut self, conn: Conn, at: Nanos) {
+        if let Some(since) = self.windows.servers.remove(&conn) {
+            self.recorder.http2().own_window.add(at.saturating_sub(since));
+        }
+    }
+}
