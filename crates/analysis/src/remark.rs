@@ -1,5 +1,7 @@
 //! What the reader should know of a table as a whole, besides its alarms.
 
+mod tls;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lab::experiment::Point;
@@ -22,6 +24,15 @@ pub enum Remark {
         /// Subjects that were sent another request than the first.
         subjects: Vec<String>,
     },
+    /// Subjects agreed on another TLS than the first that has any.
+    TlsUnlike {
+        /// In what they differ: `version`.
+        what: &'static str,
+        first: String,
+        subjects: Vec<String>,
+    },
+    /// Subjects were loaded without TLS, beside one that was loaded with it.
+    TlsMissing { first: String, subjects: Vec<String> },
 }
 
 impl Remark {
@@ -31,8 +42,10 @@ impl Remark {
         match self {
             // Every answer was right: the other differences are shown, and the reader may judge them.
             Remark::NoCeiling(_) | Remark::Apart(_) => Gravity::Note,
-            // A subject with other requests cannot be compared with the others.
-            Remark::RequestsUnlike { .. } => Gravity::Invalid,
+            // What TLS costs may be the question.
+            Remark::TlsMissing { .. } => Gravity::Note,
+            // A subject with other requests, or another TLS, cannot be compared with the others.
+            Remark::RequestsUnlike { .. } | Remark::TlsUnlike { .. } => Gravity::Invalid,
         }
     }
 }
@@ -43,6 +56,7 @@ pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) ->
         trials.iter().filter(|trial| trial.key.workload == table.workload).collect();
     let apart = answers(run, &of_table).into_iter().filter(|answers| !answers.apart.is_empty());
     let mut remarks: Vec<Remark> = requests_unlike(&of_table);
+    remarks.extend(tls::unlike(&of_table));
     remarks.extend(apart.map(Remark::Apart));
     // A load of `dyno load` stands alone.
     if run.facts.iter().all(|fact| fact.name != LOAD) {

@@ -1,14 +1,16 @@
 //! Doubts in words: their names, their figures, and the remedy. One dictionary for trials and for single loads.
 
 mod http2;
+mod remark;
 mod way_out;
 
-use analysis::{Alarm, Doubt, Drifting, Remark, TlsDoubt};
+use analysis::{Alarm, Doubt, Drifting, TlsDoubt};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use units::{count, percent, rate, time};
 
 use crate::run::words;
+pub(crate) use remark::{remark_id, remark_says, remark_way_out};
 pub(crate) use way_out::{By, way_out};
 
 /// A doubt's stable name.
@@ -364,55 +366,6 @@ fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String
         count(overflows),
         if overflows == 1 { "connection" } else { "connections" }
     )
-}
-
-/// A remark's stable name.
-pub(crate) fn remark_id(remark: &Remark) -> &'static str {
-    match remark {
-        Remark::NoCeiling(_) => "no_ceiling",
-        Remark::Apart(_) => "answers_apart",
-        Remark::RequestsUnlike { .. } => "requests_unlike",
-    }
-}
-
-/// A remark in a sentence; `shown` makes of a place the one that people read.
-pub(crate) fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
-    match remark {
-        Remark::NoCeiling(points) => {
-            let at = match points.as_slice() {
-                [only] => words::place_and_unit(shown(*only)),
-                many => {
-                    let places = many.iter().map(|&point| words::place(shown(point)));
-                    let unit = many.first().map_or("", |&point| shown(point).unit());
-                    format!("{} {unit}", places.collect::<Vec<_>>().join(", "))
-                }
-            };
-            format!(
-                "no reference has a valid figure at {at}: what dyno and the machine can reach there is not known"
-            )
-        }
-        Remark::Apart(answers) => format!(
-            "to `{}`, {} answered otherwise than {}; all were right",
-            answers.ask,
-            answers.apart.join(", "),
-            answers.alike.join(", ")
-        ),
-        Remark::RequestsUnlike { ask, subjects } => format!(
-            "not all were sent the same fields and body: `{ask}` was another request for {}",
-            subjects.join(", ")
-        ),
-    }
-}
-
-/// What to do about a remark.
-pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
-    match remark {
-        Remark::NoCeiling(_) => {
-            "let a subject of tier `reference` take part, and see why if it could not"
-        }
-        Remark::Apart(_) => "see what differs between their answers before they are compared",
-        Remark::RequestsUnlike { .. } => "this is a fault of dyno: report it",
-    }
 }
 
 /// What is odd about a table, and what to do about it; `shown` as in `remark_says`.

@@ -1,4 +1,4 @@
-use analysis::Http2Doubt;
+use analysis::{Http2Doubt, Remark};
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn waits() -> load::Waits {
     load::Waits { times: 3, sum: 45_000_000, longest: 20_000_000 }
 }
 
-fn remarks() -> [Remark; 3] {
+fn remarks() -> [Remark; 5] {
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     [
         Remark::NoCeiling([1, 16].map(lab::experiment::Point::Connections).to_vec()),
@@ -95,6 +95,8 @@ fn remarks() -> [Remark; 3] {
             apart: names(&["c"]),
         }),
         Remark::RequestsUnlike { ask: "ask".into(), subjects: names(&["c"]) },
+        Remark::TlsUnlike { what: "version", first: "a".into(), subjects: names(&["c"]) },
+        Remark::TlsMissing { first: "a".into(), subjects: names(&["c"]) },
     ]
 }
 
@@ -217,5 +219,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not
         to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
         not all were sent the same fields and body: `ask` was another request for c; this is a fault of dyno: report it
+        not all agreed on the same TLS: c had another version than a; give them the same certificate, and offer only one choice (--tls, --ciphers, --groups)
+        a was loaded over TLS, and c without it; the difference between them includes what TLS costs
     "#]].assert_eq(&lines.concat());
 }

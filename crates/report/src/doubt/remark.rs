@@ -1,0 +1,68 @@
+//! Remarks about a table in words.
+
+use analysis::Remark;
+use lab::experiment::Point;
+
+use crate::run::words;
+
+/// A remark's stable name.
+pub(crate) fn remark_id(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::NoCeiling(_) => "no_ceiling",
+        Remark::Apart(_) => "answers_apart",
+        Remark::RequestsUnlike { .. } => "requests_unlike",
+        Remark::TlsUnlike { .. } => "tls_unlike",
+        Remark::TlsMissing { .. } => "tls_missing",
+    }
+}
+
+/// A remark in a sentence; `shown` makes of a place the one that people read.
+pub(crate) fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
+    match remark {
+        Remark::NoCeiling(points) => {
+            let at = match points.as_slice() {
+                [only] => words::place_and_unit(shown(*only)),
+                many => {
+                    let places = many.iter().map(|&point| words::place(shown(point)));
+                    let unit = many.first().map_or("", |&point| shown(point).unit());
+                    format!("{} {unit}", places.collect::<Vec<_>>().join(", "))
+                }
+            };
+            format!(
+                "no reference has a valid figure at {at}: what dyno and the machine can reach there is not known"
+            )
+        }
+        Remark::Apart(answers) => format!(
+            "to `{}`, {} answered otherwise than {}; all were right",
+            answers.ask,
+            answers.apart.join(", "),
+            answers.alike.join(", ")
+        ),
+        Remark::RequestsUnlike { ask, subjects } => format!(
+            "not all were sent the same fields and body: `{ask}` was another request for {}",
+            subjects.join(", ")
+        ),
+        Remark::TlsUnlike { what, first, subjects } => format!(
+            "not all agreed on the same TLS: {} had another {what} than {first}",
+            subjects.join(", ")
+        ),
+        Remark::TlsMissing { first, subjects } => {
+            format!("{first} was loaded over TLS, and {} without it", subjects.join(", "))
+        }
+    }
+}
+
+/// What to do about a remark.
+pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::NoCeiling(_) => {
+            "let a subject of tier `reference` take part, and see why if it could not"
+        }
+        Remark::Apart(_) => "see what differs between their answers before they are compared",
+        Remark::RequestsUnlike { .. } => "this is a fault of dyno: report it",
+        Remark::TlsUnlike { .. } => {
+            "give them the same certificate, and offer only one choice (--tls, --ciphers, --groups)"
+        }
+        Remark::TlsMissing { .. } => "the difference between them includes what TLS costs",
+    }
+}
