@@ -221,7 +221,7 @@ fn fault(name: &str, block: &Block) -> Option<String> {
     let script = folder.0.join("script");
     let secured = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
     fs::write(folder.0.join("here/ca.pem"), secured.authority()).unwrap();
-    let secured = secured.url("").replace("http://127.0.0.1", "localhost");
+    let secured = secured.url("").replace("https://127.0.0.1", "localhost");
     fs::write(&script, block.script(&address, &secured)).unwrap();
     let dyno = Path::new(env!("CARGO_BIN_EXE_dyno")).parent().unwrap().display();
     let path = format!("{dyno}:{}", std::env::var("PATH").unwrap());

@@ -52,8 +52,9 @@ fn a_server_that_slows_down_is_not_steady_and_one_that_loses_a_process_is_not_wh
         let json = lab.dyno(&["run", "x", "--json"]).measured().json();
         in_each(|| {
             assert!(!has(&json, "slower", "processes_ended"), "{:?}", doubts(&json, "slower"));
-            assert!(has(&json, "loses", "processes_ended"), "{:?}", doubts(&json, "loses"));
         });
+        // When the process is lost is a matter of time: beside other programs it may be before the load.
+        assert!(has(&json, "loses", "processes_ended"), "{:?}", doubts(&json, "loses"));
         assert!(has(&json, "slower", "not_stationary"), "{:?}", doubts(&json, "slower"));
     });
 }
