@@ -100,7 +100,7 @@ pub fn of_requests(figure: Figure) -> Definition {
         }
         Figure::LateP99 => (
             "requests due in the measured time and sent",
-            "from when the request was due and had a free connection to when it was sent",
+            "from when the request was due and had a free connection, or with HTTP/2 a free stream, to when it was sent",
             Quantile,
         ),
         Figure::Received => ("bytes read from the server's connections", MEASURED, Rate),
@@ -192,22 +192,27 @@ pub fn of_held(figure: HeldFigure) -> Definition {
 }
 
 /// The distributions of which `dyno load` prints quantiles, by their names in its JSON: which requests, and from when.
-pub const OF_LOAD: [(&str, &str, &str); 7] = [
+pub const OF_LOAD: [(&str, &str, &str); 8] = [
     ("response", ANSWERED, FROM_DUE),
     ("service", ANSWERED, FROM_SENT),
     ("first_byte", ANSWERED, "from when the request was sent to the first byte of its answer"),
     (
         "late",
         "requests due in the measured time and sent",
-        "from when the request was due and had a free connection to when it was sent",
+        "from when the request was due and had a free connection, or with HTTP/2 a free stream, to when it was sent",
     ),
     (
         "blocked",
         "of these, those that had to wait for a free connection of the pool",
-        "from when the request was due to when a connection was free",
+        "from when the request was due to when a connection, or with HTTP/2 a stream, was free",
     ),
     ("connect", CONNECTIONS, "from the start of a connection to TCP's agreement"),
     ("handshake", CONNECTIONS, "from TCP's agreement to the end of the handshake of TLS"),
+    (
+        "ready",
+        CONNECTIONS,
+        "from the end of the handshake, or without TLS from TCP's agreement, to the SETTINGS of an HTTP/2 server",
+    ),
 ];
 
 impl Kind {
