@@ -217,7 +217,7 @@ impl Listener<'_> {
     fn ended(&mut self) -> Result<(), Fault> {
         let mut news = Vec::new();
         let _ = self.session.ended(&mut news);
-        match self.session.progress(ExchangeId::default()) {
+        match self.session.progress() {
             Progress::Idle if self.question.stream().is_some() => {
                 Err(failure("the answer ended; it should go on for ever"))
             }

@@ -16,6 +16,9 @@ pub struct Http2 {
     pub ready: Option<Distribution>,
     /// What servers announced first, and on how many connections.
     pub settings: Vec<(ServerSettings, u64)>,
+    /// The least that any announced later as the limit of streams on a connection.
+    #[serde(default)]
+    pub least_streams: Option<u32>,
     /// Answers that became whole, and reads in which any did.
     pub answers: u64,
     pub reads_with_answers: u64,
@@ -77,7 +80,9 @@ pub struct Waits {
 
 impl Waits {
     pub(crate) fn add(&mut self, length: Nanos) {
-        self.merge(Waits { times: 1, sum: length, longest: length });
+        if 0 < length {
+            self.merge(Waits { times: 1, sum: length, longest: length });
+        }
     }
 
     fn merge(&mut self, other: Waits) {
@@ -126,11 +131,12 @@ impl Http2 {
     /// server has said so.
     #[must_use]
     pub fn effective_streams(&self) -> Option<(u64, u64)> {
+        let later = self.least_streams.map(|most| self.wanted.streams.min(most.into()));
         let allowed = self.settings.iter().map(|(settings, _)| {
             let wanted = self.wanted.streams;
             settings.max_concurrent_streams.map_or(wanted, |most| wanted.min(most.into()))
         });
-        Some((allowed.clone().min()?, allowed.max()?))
+        Some((allowed.clone().chain(later).min()?, allowed.max()?))
     }
 
     /// Adds what a ledger has seen.
@@ -138,6 +144,7 @@ impl Http2 {
         for &(settings, connections) in &facts.settings {
             self.note_settings(settings.into(), connections);
         }
+        self.note_least(facts.least_streams);
         let counts = &facts.counts;
         self.answers += counts.answers;
         self.reads_with_answers += counts.reads_with_answers;
@@ -152,6 +159,11 @@ impl Http2 {
         self.heads.blocks += facts.heads.blocks;
         self.heads.octets += facts.heads.octets;
         self.heads.list_octets += facts.heads.list_octets;
+    }
+
+    fn note_least(&mut self, least: Option<u32>) {
+        let both = [self.least_streams, least];
+        self.least_streams = both.into_iter().flatten().min();
     }
 
     fn note_settings(&mut self, settings: ServerSettings, connections: u64) {
@@ -176,6 +188,7 @@ impl Http2 {
         for &(settings, connections) in &other.settings {
             self.note_settings(settings, connections);
         }
+        self.note_least(other.least_streams);
     }
 
     /// Adds the rest.

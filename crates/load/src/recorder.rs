@@ -129,6 +129,11 @@ impl Recorder {
         Recorder { http2: Some((ledger, wanted)), ..self }
     }
 
+    /// How much of this time lies in the measured time.
+    pub(crate) fn measured_part(&self, since: Nanos, until: Nanos) -> Nanos {
+        until.min(self.measured_until).saturating_sub(since.max(self.measured_from))
+    }
+
     /// What the window has seen of HTTP/2.
     pub(crate) fn http2(&mut self) -> &mut Http2 {
         self.window.http2.get_or_insert_default()
@@ -288,7 +293,8 @@ impl Recorder {
     /// `own_connect`: it waited for a connection opened for it alone, which is counted separately as connect time.
     pub(crate) fn sent(&mut self, exchange: &Exchange, ready: Nanos, own_connect: bool) {
         self.takes_off(exchange);
-        if !self.belongs_here(exchange) {
+        // A request that goes out again has waited for the server, and was counted when it left first.
+        if !self.belongs_here(exchange) || !exchange.is_first_sending() {
             return;
         }
         self.window.late.record(exchange.sent - ready);

@@ -48,9 +48,14 @@ impl Supply {
         Some(at)
     }
 
-    /// Whether a closed loop may start one more; it counts as started.
+    /// Whether a closed loop may start one more.
+    pub(crate) fn may_start(&self, now: Nanos) -> bool {
+        now < self.until && 0 < self.left && self.held_back_since.is_none()
+    }
+
+    /// The same; it counts as started.
     pub(crate) fn take_one(&mut self, now: Nanos) -> bool {
-        let may = now < self.until && 0 < self.left && self.held_back_since.is_none();
+        let may = self.may_start(now);
         self.left -= u64::from(may && self.counted_from <= now);
         may
     }

@@ -84,11 +84,11 @@ pub trait Session<'a> {
     /// fault that is returned, or else cut where they are.
     fn ended(&mut self, news: &mut Vec<News<Self::Fault>>) -> Result<(), Self::Fault>;
 
-    /// The exchanges that have been submitted and have not ended.
-    fn under_way(&self, found: &mut Vec<ExchangeId>);
+    /// The exchanges that have been submitted and have not ended, and how far the answer to each has come.
+    fn under_way(&self, found: &mut Vec<(ExchangeId, Progress)>);
 
-    /// How far the answer to an exchange under way has come.
-    fn progress(&self, exchange: ExchangeId) -> Progress;
+    /// Whether there are none.
+    fn is_at_rest(&self) -> bool;
 
     /// What can be said of an exchange that has just failed, where that takes more than its bytes.
     fn account(&self, _exchange: ExchangeId) -> Option<Account> {

@@ -5,7 +5,7 @@ use wire::{ExchangeId, News, Session, WireFault};
 use super::loss::Loss;
 use super::pool::Pool;
 use super::slab::Queue;
-use super::slot::{State, UNSENT, Unsent};
+use super::slot::{State, Unsent};
 use crate::Nanos;
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
@@ -24,8 +24,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             Event::Connected => self.handle_connected(conn, at),
             Event::Bytes(bytes) => self.handle_bytes(conn, bytes, at),
             Event::Writable => {
-                self.slots[conn as usize].is_choked = false;
+                let slot = &mut self.slots[conn as usize];
+                slot.is_choked = false;
+                if S::SHARED {
+                    slot.room_since = at;
+                }
                 self.put_on_agenda(conn);
+                self.use_room(conn, at);
             }
             Event::Ended => self.handle_end(conn, at),
             Event::Broken(cause) => self.lose(conn, Loss::Broken(cause), at),
@@ -133,7 +138,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.bind_if_closed(conn, at);
         if !self.slots[conn as usize].bound.is_empty() {
             self.put_on_agenda(conn);
-        } else if self.supply.kind == Kind::Open || self.is_held_back() {
+        }
+        let may_rest = matches!(self.supply.kind, Kind::Open | Kind::Closed);
+        if may_rest && 0 < self.free_room(conn) {
             self.rest(conn);
         }
     }
@@ -188,13 +195,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.fail(id, failure, at);
             return self.go_on(conn, at, true, false);
         }
-        let exchange = &mut self.slab[id];
-        self.recorder.unsent(exchange, at);
-        (exchange.sent, exchange.first_byte) = (UNSENT, UNSENT);
+        self.recorder.unsent(&self.slab[id], at);
+        self.slab[id].go_again(at);
         self.recorder.window().notes.refused += 1;
         self.send_again(conn, id);
-        if self.slots[conn as usize].state == State::Ready {
-            self.use_room(conn, at);
+        match self.slots[conn as usize].state {
+            State::Ready => self.use_room(conn, at),
+            State::Draining => self.go_on_draining(conn),
+            _ => {}
         }
     }
 
@@ -205,13 +213,12 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             Kind::Sessions { .. } => self.next_call(conn, at, keeps, was_right),
         };
         if self.slots[conn as usize].state == State::Draining {
-            return self.go_on_draining(conn, at);
+            return self.go_on_draining(conn);
         }
         if stays {
             return self.use_room(conn, at);
         }
         self.slots[conn as usize].state = State::Leaving;
-        self.bind_if_closed(conn, at);
         self.put_on_agenda(conn);
     }
 
@@ -253,9 +260,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             if let Some(next) = self.place() {
                 self.slots[next as usize].bound = bound;
                 self.begin_later(next, at);
+            } else {
+                while let Some(id) = self.slab.pop_front(&mut bound) {
+                    self.slab.insert_by_intended(&mut self.waiting, id);
+                }
             }
         }
-        self.go_on_draining(conn, at);
+        self.go_on_draining(conn);
     }
 
     /// The connection was of no use to these exchanges: those for which it was the last try have failed. Returns the
@@ -264,6 +275,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let mut others = Queue::default();
         while let Some(id) = self.slab.pop_front(&mut bound) {
             self.slab[id].tries += 1;
+            self.slab[id].go_again(at);
             if TRIES_MAX <= self.slab[id].tries {
                 let failure = Failure::Wire(WireFault::Refused);
                 self.keep_evidence(conn, id, failure, at, &[]);
@@ -276,16 +288,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     }
 
     /// A connection that drains is closed when nothing is under way on it.
-    fn go_on_draining(&mut self, conn: Conn, at: Nanos) {
-        // One exchange fewer is under way in a closed loop: another connection may begin one.
-        if self.supply.kind == Kind::Closed
-            && let Some(other) = self.rested()
-        {
-            self.use_room(other, at);
-        }
-        self.list_under_way(conn);
-        if self.listed.is_empty() {
-            self.slots[conn as usize].state = State::Leaving;
+    fn go_on_draining(&mut self, conn: Conn) {
+        let slot = &mut self.slots[conn as usize];
+        if slot.session.is_at_rest() {
+            slot.state = State::Leaving;
             self.put_on_agenda(conn);
         }
     }

@@ -4,7 +4,7 @@ use wire::{ExchangeId, Progress, Session, WireFault};
 
 use super::handshake::unconnected;
 use super::pool::Pool;
-use super::slot::{Exchange, State, UNSENT};
+use super::slot::{Exchange, State};
 use crate::Nanos;
 use crate::engine::{Break, Conn};
 use crate::failure::Failure;
@@ -70,14 +70,14 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let mut all = std::mem::take(&mut self.listed);
         let mut rest = bound;
         while let Some(id) = self.slab.pop_front(&mut rest) {
-            all.push(id);
+            all.push((id, Progress::Idle));
         }
         let mut has_failed = false;
-        for &id in &all {
+        for &(id, progress) in &all {
             if self.slab.get(id).is_some() {
-                let progress = self.slots[conn as usize].session.progress(id);
                 let failure = self.classify(conn, loss, was_opening, progress);
-                has_failed |= self.fail_exchange(conn, id, failure, at, bytes);
+                let received_nothing = progress == Progress::Requested;
+                has_failed |= self.fail_exchange(conn, id, received_nothing, failure, at, bytes);
             }
         }
         if all.is_empty() {
@@ -122,6 +122,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         &mut self,
         conn: Conn,
         id: ExchangeId,
+        received_nothing: bool,
         failure: Failure,
         at: Nanos,
         bytes: &[u8],
@@ -136,7 +137,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.send_again(conn, id);
             return false;
         }
-        let received_nothing = slot.session.progress(id) == Progress::Requested;
         let is_closed_unanswered = matches!(
             failure,
             Failure::Wire(WireFault::Empty) | Failure::RecvReset | Failure::SendReset
@@ -151,8 +151,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if was_reused && received_nothing && is_closed_unanswered && may_retry {
             self.recorder.unsent(exchange, at);
             self.recorder.window().notes.stale_retries += 1;
-            (exchange.sent, exchange.first_byte) = (UNSENT, UNSENT);
             exchange.tries += 1;
+            exchange.go_again(at);
+            self.end_wait(id, at);
             self.send_again(conn, id);
             return false;
         }
@@ -173,6 +174,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             _ => &mut self.waiting,
         };
         self.slab.insert_by_intended(queue, id);
+        let deadline = self.deadline(id);
+        self.watch(conn, deadline);
     }
 
     /// Gives up what is out of time.
@@ -228,7 +231,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
             State::Ready | State::Draining => {
                 self.list_under_way(conn);
-                let under_way = self.listed.iter().map(|&id| self.deadline(id));
+                let under_way = self.listed.iter().map(|&(id, _)| self.deadline(id));
                 under_way.chain(bound).min()
             }
         }
@@ -245,7 +248,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return self.expire_opening(conn, now);
         }
         let overdue: Vec<ExchangeId> =
-            self.listed.iter().copied().filter(|&id| self.deadline(id) <= now).collect();
+            self.listed.iter().map(|&(id, _)| id).filter(|&id| self.deadline(id) <= now).collect();
         for id in overdue {
             let has_begun = self.slab[id].has_begun_to_be_answered();
             let failure = self.out_of_time(conn, id, has_begun);
@@ -254,7 +257,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
             self.abandon(conn, id, failure, now);
         }
-        // What could not leave in time costs the connection nothing.
+        self.drop_overdue(conn, now);
+    }
+
+    /// Gives up what could not leave in time, which costs the connection nothing.
+    pub(super) fn drop_overdue(&mut self, conn: Conn, now: Nanos) {
         while let Some(id) = self.slab.first(self.slots[conn as usize].bound)
             && self.deadline(id) <= now
         {
@@ -348,6 +355,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let late = exchange.sent - exchange.ready;
         let is_most = |waited: Nanos| self.rules.timeout < 2 * waited;
         let is_own_connection = self.slots[conn as usize].has_own_connection(self.supply.kind);
+        // What goes out again has waited for the server before.
+        let blocked = if exchange.is_first_sending() { blocked } else { 0 };
         match (is_most(late), is_most(blocked)) {
             (true, _) => Some(Failure::Late),
             (false, true) if !is_own_connection && self.is_full() => Some(Failure::Blocked),
@@ -363,6 +372,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let is_closed_to_us = S::SHARED && slot.state == State::Ready && slot.carried == 0;
         match slot.has_own_connection(self.supply.kind) {
             _ if is_closed_to_us && slot.session.room() == 0 => Failure::NoStream,
+            _ if slot.is_choked => Failure::SendTimeout,
             _ if had_room || self.is_our_stillness(self.deadline(id)) => Failure::Late,
             false if self.is_full() => Failure::Blocked,
             _ => Failure::ConnectTimeout,
@@ -371,7 +381,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Whether no further connection may be opened.
     fn is_full(&self) -> bool {
-        self.supply.max_connections <= self.slots.len() - self.draining
+        // Connections that drained have left places beyond the limit.
+        let vacant = if S::SHARED { self.vacant.len() } else { 0 };
+        self.supply.max_connections <= self.slots.len() - vacant - self.draining
     }
 
     /// Whether reading took so long that answers may lie unread: then they are read before anything is given up. The

@@ -166,7 +166,8 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
             self.work_off();
             self.begin_waiting();
             self.serve_waiting();
-            if self.pool.agenda.is_empty() {
+            let is_due = |Reverse((at, _)): &Reverse<(Nanos, Conn)>| *at <= self.engine.now();
+            if self.pool.agenda.is_empty() && !self.pool.backing_off.peek().is_some_and(is_due) {
                 return;
             }
         }
@@ -189,15 +190,18 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         let pool = &mut self.pool;
         let slot = &mut pool.slots[conn as usize];
         pool.output.clear();
+        if let Some(Unsent::Own(bytes)) = slot.unsent.take().map(|unsent| *unsent) {
+            pool.output = bytes;
+        }
         slot.session.close(&mut pool.output);
         if !pool.output.is_empty() && !slot.is_choked {
             // A last word; whether it arrives changes nothing.
             let _ = self.engine.write(conn, &pool.output);
         }
         self.engine.close(conn);
+        self.pool.end_starving(conn, self.engine.now());
         let slot = &mut self.pool.slots[conn as usize];
         slot.session.reset();
-        slot.unsent = None;
         slot.state = State::Vacant;
         (slot.is_full, slot.is_choked) = (false, false);
         slot.carried = 0;
@@ -227,10 +231,6 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
 
     /// Begins connections of the opening, and of those that backed off.
     fn begin_waiting(&mut self) {
-        // What is begun now would have no exchange.
-        if self.pool.is_held_back() && self.pool.supply.kind == Kind::Closed {
-            return;
-        }
         while self.pool.connecting < OPENING_MAX
             && let Some(conn) = self.pool.to_begin.pop_front()
         {
@@ -244,18 +244,23 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         }
     }
 
-    /// A closed loop's connection for which there is no exchange is not needed any more.
     fn begin_if_wanted(&mut self, conn: Conn) {
-        let has_exchange = !self.pool.slots[conn as usize].bound.is_empty();
-        if self.pool.bind_if_closed(conn, self.engine.now()) || has_exchange {
+        let now = self.engine.now();
+        self.pool.drop_overdue(conn, now);
+        if self.pool.wants_connection(conn, now) {
             self.begin(conn);
         }
     }
 
     /// Gives due requests to connections that have room, then to new ones.
     fn serve_waiting(&mut self) {
-        if let Kind::Sessions { calls } = self.pool.supply.kind {
-            return self.begin_sessions(calls);
+        match self.pool.supply.kind {
+            Kind::Sessions { calls } => return self.begin_sessions(calls),
+            Kind::Closed if self.pool.is_short() => {
+                return self.pool.serve_closed(self.engine.now());
+            }
+            Kind::Closed => return,
+            Kind::Open => {}
         }
         while let Some(first) = self.pool.slab.first(self.pool.waiting)
             && let Some(conn) = self.pool.rested()
@@ -269,8 +274,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
                 self.pool.rest(conn);
             }
         }
-        while self.pool.supply.kind == Kind::Open
-            && self.pool.connecting < self.pool.waiting.len().min(OPENING_MAX)
+        while self.pool.connecting < self.pool.waiting.len().min(OPENING_MAX)
             && let Some(conn) = self.pool.place()
         {
             self.begin(conn);

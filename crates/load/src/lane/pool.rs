@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-use wire::{Chance, ExchangeId, News, Session, Values};
+use wire::{Chance, ExchangeId, News, Progress, Session, Values};
 
 use super::slab::{Queue, Slab};
 use super::slot::{Exchange, Slot, State};
@@ -66,7 +66,7 @@ pub(super) struct Pool<'a, S: Session<'a>> {
     pub(super) parts: Vec<(ExchangeId, Range<usize>)>,
     pub(super) found: Vec<Conn>,
     /// Exchanges of a connection, while they are gone through.
-    pub(super) listed: Vec<ExchangeId>,
+    pub(super) listed: Vec<(ExchangeId, Progress)>,
     pub(super) output: Vec<u8>,
 }
 
@@ -151,9 +151,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// How many more exchanges this connection may be given.
     pub(super) fn free_room(&self, conn: Conn) -> usize {
         let slot = &self.slots[conn as usize];
-        match slot.state {
-            State::Ready => slot.session.room().saturating_sub(slot.bound.len()),
-            _ => 0,
+        // What the kernel does not take, waits elsewhere.
+        if slot.state != State::Ready || slot.is_choked {
+            return 0;
+        }
+        match self.rules.keep_alive || slot.carried == 0 {
+            true => slot.session.room().saturating_sub(slot.bound.len()),
+            false => 0,
         }
     }
 
@@ -199,32 +203,67 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    /// A closed loop's connection always has as many exchanges as it has room for, as long as there are any left; while
-    /// it is not ready, one. Returns whether there are any left.
-    pub(super) fn bind_if_closed(&mut self, conn: Conn, now: Nanos) -> bool {
-        if self.supply.kind != Kind::Closed {
-            return true;
+    /// The next exchange of a closed loop, if one may leave now: one that goes out again, or a new one. What is under way
+    /// on connections that drain counts, so that there are never more than were ordered.
+    fn next_of_closed(&mut self, now: Nanos) -> Option<ExchangeId> {
+        if let Some(again) = self.slab.pop_front(&mut self.waiting) {
+            return Some(again);
         }
-        let slot = &self.slots[conn as usize];
-        let room = match slot.state {
-            State::Ready if self.rules.keep_alive => self.free_room(conn),
-            State::Ready | State::Draining => 0,
-            _ => usize::from(slot.bound.is_empty()),
-        };
-        for _ in 0..room {
-            // What is under way on connections that drain counts, so that there is never more than was ordered.
-            if self.supply.concurrency <= self.slab.len() {
-                self.rest(conn);
-                break;
-            }
-            if !self.supply.take_one(now) {
-                return false;
-            }
-            self.recorder.due(now, 1);
-            let exchange = self.new_exchange(now, now);
+        if self.supply.concurrency <= self.slab.len() || !self.supply.take_one(now) {
+            return None;
+        }
+        self.recorder.due(now, 1);
+        Some(self.new_exchange(now, now))
+    }
+
+    /// A closed loop's connection gets as many exchanges as it has room for, as long as there are any.
+    pub(super) fn bind_if_closed(&mut self, conn: Conn, now: Nanos) {
+        if self.supply.kind != Kind::Closed {
+            return;
+        }
+        for _ in 0..self.free_room(conn) {
+            let Some(exchange) = self.next_of_closed(now) else { return };
             self.bind(conn, exchange);
         }
-        true
+    }
+
+    /// Whether a connection is to be begun here; that of a closed loop gets its first exchange. A place for which there
+    /// is no use stays vacant.
+    pub(super) fn wants_connection(&mut self, conn: Conn, now: Nanos) -> bool {
+        if self.supply.kind != Kind::Closed || !self.slots[conn as usize].bound.is_empty() {
+            return true;
+        }
+        if let Some(exchange) = self.next_of_closed(now) {
+            self.bind(conn, exchange);
+            return true;
+        }
+        // A pool is never smaller than it was ordered, even if all that is under way is elsewhere.
+        let is_wanted = self.rules.keep_alive && self.supply.may_start(now);
+        if !is_wanted {
+            self.vacant.push(conn);
+        }
+        is_wanted
+    }
+
+    /// Whether a closed loop has fewer exchanges under way than were ordered, or one that goes out again.
+    pub(super) fn is_short(&self) -> bool {
+        !self.waiting.is_empty() || self.slab.len() < self.supply.concurrency
+    }
+
+    /// What a closed loop has to send goes to connections with room, then to places that are vacant: the loop never runs
+    /// dry.
+    pub(super) fn serve_closed(&mut self, now: Nanos) {
+        while !self.waiting.is_empty()
+            || self.slab.len() < self.supply.concurrency && self.supply.may_start(now)
+        {
+            if let Some(conn) = self.rested() {
+                self.use_room(conn, now);
+            } else if let Some(conn) = self.place() {
+                self.begin_later(conn, now);
+            } else {
+                return;
+            }
+        }
     }
 
     /// What to do with a place that has just lost its connection, and for which no exchange waits.
@@ -269,7 +308,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let own_connect = slot.has_own_connection(self.supply.kind);
         let exchange = &mut self.slab[id];
         exchange.sent = now;
-        exchange.ready = exchange.intended.max(slot.room_since);
+        exchange.ready = exchange.ready.max(slot.room_since);
         let still = &self.last_still;
         let ours = still.end.min(exchange.ready).saturating_sub(still.start.max(exchange.intended));
         self.recorder.sent(exchange, exchange.ready - ours, own_connect);
@@ -302,11 +341,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
-    /// Whether nothing may start, because the turn is over.
-    pub(super) fn is_held_back(&self) -> bool {
-        self.supply.held_back_since.is_some()
-    }
-
     /// Whether nothing is under way that must be waited for before the turn is passed on.
     pub(super) fn is_drained(&self) -> bool {
         self.slab.len() == 0 && self.connecting == 0 && self.agenda.is_empty()
@@ -322,8 +356,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             self.slots[conn as usize].is_resting = false;
             if 0 < self.free_room(conn) {
                 self.slots[conn as usize].room_since = now;
-                self.bind_if_closed(conn, now);
-                self.put_on_agenda(conn);
+                self.use_room(conn, now);
             }
         }
     }
@@ -358,7 +391,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return now;
         }
         let again = self.backing_off.peek().map(|Reverse((at, _))| *at);
-        let again = again.filter(|_| !self.is_held_back());
         let look = self.deadlines.next_look();
         let waiting = self.slab.first(self.waiting).map(|first| self.deadline(first));
         let times = [self.supply.next(now), again, look, waiting, Some(self.drain_until)];
@@ -371,6 +403,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         for conn in 0..self.slots.len() {
             self.expire_slot(conn as Conn, now);
         }
+        self.end_all_waits(now);
         for exchange in self.slab.iter() {
             self.recorder.left(exchange, now);
         }

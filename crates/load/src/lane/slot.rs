@@ -12,7 +12,7 @@ pub(crate) struct Exchange {
     pub(crate) intended: Nanos,
     /// When its session was due; for all other loads, `intended`.
     pub(crate) due: Nanos,
-    /// Since when only the generator kept it from leaving; known when it has left.
+    /// Since when only the generator kept it from leaving; before it has left, that is at least this.
     pub(super) ready: Nanos,
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
@@ -35,6 +35,15 @@ impl Exchange {
             values,
             tries: 0,
         }
+    }
+
+    /// It was sent in vain, or its connection was of no use, and goes out again from now on.
+    pub(super) fn go_again(&mut self, at: Nanos) {
+        (self.sent, self.first_byte, self.ready) = (UNSENT, UNSENT, at);
+    }
+
+    pub(crate) fn is_first_sending(&self) -> bool {
+        self.tries == 0
     }
 
     pub(crate) fn is_sent(&self) -> bool {

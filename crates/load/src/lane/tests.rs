@@ -2,6 +2,7 @@
 
 mod accounts;
 mod edges;
+mod endings;
 mod facts;
 mod lateness;
 mod one_request;

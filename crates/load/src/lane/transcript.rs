@@ -81,7 +81,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn listen(&mut self, conn: Conn, bytes: &[u8]) {
         if !S::SHARED {
             self.list_under_way(conn);
-            let awaited = self.listed.first().copied();
+            let awaited = self.listed.first().map(|&(id, _)| id);
             let has_begun = |id: &ExchangeId| {
                 self.slab.get(*id).is_some_and(Exchange::has_begun_to_be_answered)
             };

@@ -39,14 +39,31 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             && self.slab.get(id).is_some()
             && let Some(since) = self.windows.bodies.remove(&id.place)
         {
-            self.recorder.http2().peer_window.add(at.saturating_sub(since));
+            let length = self.recorder.measured_part(since, at);
+            self.recorder.http2().peer_window.add(length);
         }
     }
 
     /// The server has waited for a window of ours; or its connection has ended.
     pub(super) fn end_starving(&mut self, conn: Conn, at: Nanos) {
         if let Some(since) = self.windows.servers.remove(&conn) {
-            self.recorder.http2().own_window.add(at.saturating_sub(since));
+            let length = self.recorder.measured_part(since, at);
+            self.recorder.http2().own_window.add(length);
+        }
+    }
+
+    /// The run is over: what still waits has waited until now.
+    pub(super) fn end_all_waits(&mut self, now: Nanos) {
+        let (bodies, servers) = (&mut self.windows.bodies, &mut self.windows.servers);
+        let bodies: Vec<Nanos> = bodies.drain().map(|(_, since)| since).collect();
+        let servers: Vec<Nanos> = servers.drain().map(|(_, since)| since).collect();
+        for since in bodies {
+            let length = self.recorder.measured_part(since, now);
+            self.recorder.http2().peer_window.add(length);
+        }
+        for since in servers {
+            let length = self.recorder.measured_part(since, now);
+            self.recorder.http2().own_window.add(length);
         }
     }
 }

@@ -117,6 +117,17 @@ impl<'a> H1<'a> {
     pub fn remembering(limits: &'a Limits, memo: &'a HeadMemo<'a>) -> H1<'a> {
         H1 { memo: Some(memo), ..H1::new(limits) }
     }
+
+    /// How far the answer has come.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        match self.state {
+            State::Idle => Progress::Idle,
+            State::Requested => Progress::Requested,
+            State::Head => Progress::Head,
+            State::Fixed { .. } | State::Chunked(_) | State::UntilClose => Progress::Body,
+        }
+    }
 }
 
 impl<'a> Session<'a> for H1<'a> {
@@ -214,19 +225,14 @@ impl<'a> Session<'a> for H1<'a> {
         Ok(())
     }
 
-    fn under_way(&self, found: &mut Vec<ExchangeId>) {
-        if !matches!(self.state, State::Idle) {
-            found.push(self.exchange);
+    fn under_way(&self, found: &mut Vec<(ExchangeId, Progress)>) {
+        if !self.is_at_rest() {
+            found.push((self.exchange, self.progress()));
         }
     }
 
-    fn progress(&self, _exchange: ExchangeId) -> Progress {
-        match self.state {
-            State::Idle => Progress::Idle,
-            State::Requested => Progress::Requested,
-            State::Head => Progress::Head,
-            State::Fixed { .. } | State::Chunked(_) | State::UntilClose => Progress::Body,
-        }
+    fn is_at_rest(&self) -> bool {
+        matches!(self.state, State::Idle)
     }
 
     fn abandon(

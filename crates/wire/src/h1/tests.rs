@@ -35,7 +35,7 @@ fn hear_on<'a>(mut session: H1<'a>, ask: &'a Ask, pieces: &[&[u8]], fin: bool) -
     }
     let mut heard: Vec<String> = news.iter().map(note).collect();
     match end {
-        Ok(()) => heard.push(format!("{:?}", session.progress(ExchangeId::default()))),
+        Ok(()) => heard.push(format!("{:?}", session.progress())),
         Err(fault) => heard.push(fault.name().to_string()),
     }
     heard.join(", ")
@@ -44,7 +44,7 @@ fn hear_on<'a>(mut session: H1<'a>, ask: &'a Ask, pieces: &[&[u8]], fin: bool) -
 /// The connection has ended.
 fn ended(session: &mut H1<'_>, news: &mut Vec<News<WireFault>>) -> Result<(), WireFault> {
     session.ended(news)?;
-    match session.progress(ExchangeId::default()) {
+    match session.progress() {
         Progress::Idle => Ok(()),
         progress => Err(progress.cut()),
     }

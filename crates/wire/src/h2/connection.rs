@@ -40,6 +40,8 @@ impl H2<'_> {
         if is_first {
             self.ledger.note(self.peer);
             news.push(H2News::Introduced);
+        } else {
+            self.ledger.note_change(self.peer);
         }
         if is_first && !self.is_eager {
             news.push(H2News::Ready);

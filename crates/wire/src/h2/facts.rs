@@ -31,6 +31,14 @@ impl Ledger {
         self.0.borrow()
     }
 
+    /// A server has changed its mind.
+    pub(super) fn note_change(&self, settings: Settings) {
+        let mut facts = self.0.borrow_mut();
+        if let Some(most) = settings.max_concurrent_streams {
+            facts.least_streams = Some(facts.least_streams.map_or(most, |least| least.min(most)));
+        }
+    }
+
     /// A server has introduced itself.
     pub(super) fn note(&self, settings: Settings) {
         let seen = &mut self.0.borrow_mut().settings;
@@ -52,6 +60,8 @@ pub const SETTINGS_MAX: usize = 16;
 pub struct Facts {
     /// What servers announced first, and on how many connections.
     pub settings: Vec<(Settings, u64)>,
+    /// The least that any announced later as the limit of streams.
+    pub least_streams: Option<u32>,
     pub counts: Counts,
     pub heads: HeadCounts,
 }

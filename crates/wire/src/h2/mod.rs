@@ -59,6 +59,8 @@ pub struct H2<'a> {
     peer: Settings,
     is_ready: bool,
     is_draining: bool,
+    /// The server has broken the rules, and has been told so.
+    is_broken: bool,
     /// The server has announced the end of the connection.
     is_leaving: bool,
     /// No stream beyond this one is answered.
@@ -102,6 +104,7 @@ impl<'a> H2<'a> {
             peer: Settings::default(),
             is_ready: false,
             is_draining: false,
+            is_broken: false,
             is_leaving: false,
             is_eager: false,
             last_taken: frames::LARGEST,

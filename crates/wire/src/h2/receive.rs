@@ -64,7 +64,7 @@ impl<'a> H2<'a> {
         counts.reads_with_answers += u64::from(before < counts.answers);
         drop(counts);
         if let Err(fault) = result {
-            self.is_draining = true;
+            (self.is_draining, self.is_broken) = (true, true);
             self.end.get_or_insert_with(|| Box::new(End::broken(fault, bytes)));
             frames::push_goaway(fault.code(), output);
         }

@@ -3,7 +3,6 @@
 use super::account::End;
 use super::fault::{FrameFault, H2Fault};
 use super::settings::FIRST_WINDOW;
-use super::slot::Slot;
 use super::{Account, ErrorCode, H2, H2News, frames};
 use crate::ask::Ask;
 use crate::template::Values;
@@ -77,12 +76,12 @@ impl<'a> Session<'a> for H2<'a> {
         }
     }
 
-    fn under_way(&self, found: &mut Vec<ExchangeId>) {
-        found.extend(self.slots.iter().map(|slot| slot.exchange));
+    fn under_way(&self, found: &mut Vec<(ExchangeId, Progress)>) {
+        found.extend(self.slots.iter().map(|slot| (slot.exchange, slot.progress())));
     }
 
-    fn progress(&self, exchange: ExchangeId) -> Progress {
-        self.find(exchange).map_or(Progress::Idle, Slot::progress)
+    fn is_at_rest(&self) -> bool {
+        self.under_way == 0
     }
 
     fn account(&self, exchange: ExchangeId) -> Option<Account> {
@@ -97,8 +96,11 @@ impl<'a> Session<'a> for H2<'a> {
     }
 
     fn close(&mut self, output: &mut Vec<u8>) {
+        // After a fault, it has been said why.
+        if !self.is_broken {
+            frames::push_goaway(ErrorCode::NoError, output);
+        }
         self.is_draining = true;
-        frames::push_goaway(ErrorCode::NoError, output);
     }
 
     fn reset(&mut self) {

@@ -258,12 +258,12 @@ fn progress_is_each_exchanges_own() {
     let (order, ask) = (order(4), get());
     let mut talk = Talk::asked(&order, &[&ask; 4]);
     talk.hear(&[head(1, EH, ":status: 200"), head(3, EH, ":status: 103"), ok(7)].concat()).unwrap();
-    let progress: Vec<Progress> = (1..=4).map(|number| talk.h2.progress(id(number))).collect();
+    let progress: Vec<Progress> = (1..=4).map(|number| talk.progress(number)).collect();
     let expected = [Progress::Body, Progress::Head, Progress::Requested, Progress::Idle];
     assert_eq!(progress, expected);
     let mut under_way = Vec::new();
     talk.h2.under_way(&mut under_way);
-    assert_eq!(under_way, [id(1), id(2), id(3)]);
+    assert_eq!(under_way, [1, 2, 3].map(|number| (id(number), expected[number as usize - 1])));
 }
 
 #[test]

@@ -158,6 +158,13 @@ impl<'a> Talk<'a> {
         self.h2.receive(bytes, &mut self.news, &mut self.output)
     }
 
+    /// How far the answer to this exchange has come.
+    fn progress(&self, exchange: u32) -> Progress {
+        let mut found = Vec::new();
+        self.h2.under_way(&mut found);
+        found.iter().find(|(it, _)| *it == id(exchange)).map_or(Progress::Idle, |(_, far)| *far)
+    }
+
     /// Sends more of bodies, as the lane does after it has received.
     fn go_on(&mut self) {
         while self.h2.has_more() {

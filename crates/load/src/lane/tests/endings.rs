@@ -1,0 +1,343 @@
+//! Connections that end while requests are under way, against a simulated server: nothing is lost, stuck, or blamed on the
+//! wrong side.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::MILLI;
+use super::rig::{Passed, Run, at_once, classes, closed, open, sessions};
+use super::streams::{
+    Came, DATA, REFUSED, RST_STREAM, against, answer, frame, goaway, plain, server, settings,
+    spoken,
+};
+use crate::engine::{Break, Conn, Engine, Event, Idle, Simulated, Slept};
+use crate::{Nanos, SECOND};
+
+/// A request that the server refuses has waited for the server.
+#[test]
+fn the_wait_for_a_refusal_is_not_dynos_lateness() {
+    let refuses = server(move |now, _, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(number, stream) if number <= 1 => {
+            vec![(now + 100 * MILLI, frame(RST_STREAM, 0, stream, &REFUSED))]
+        }
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { total: 1, ..open(1, 10) }, 4, refuses);
+    let late = seen.late.quantile(1.0).unwrap().value;
+    assert!(
+        late < 10 * MILLI,
+        "late {late}, {} recorded, correct {}",
+        seen.late.count(),
+        seen.correct
+    );
+}
+
+/// The same, where the connection ends.
+#[test]
+fn nor_is_the_wait_for_a_goaway() {
+    let refuses = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => vec![(now + 100 * MILLI, goaway(0))],
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { total: 20, ..open(2, 100) }, 4, refuses);
+    let late = seen.late.quantile(1.0).unwrap().value;
+    assert!(
+        late < 10 * MILLI,
+        "late {late}, {} recorded, correct {}",
+        seen.late.count(),
+        seen.correct
+    );
+}
+
+/// Most of its time was over when it went out again, and that was the server's doing.
+#[test]
+fn a_request_that_went_out_again_fails_for_the_servers_reason() {
+    let refuses = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => vec![(now + 600 * MILLI, goaway(0))],
+        Came::Request(_, stream) if connection == 0 => vec![(now + MILLI, answer(stream))],
+        Came::Request(..) => Vec::new(),
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let run = Run { total: 1, timeout: SECOND, ..open(2, 1) };
+    let seen = against(&run, 4, refuses);
+    assert_eq!(classes(&seen), [("recv.first_byte_timeout", 1)]);
+}
+
+/// A request comes back when no more are to begin.
+#[test]
+fn the_last_requests_go_out_again_too() {
+    let ends = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => vec![(now + 10 * MILLI, goaway(0))],
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { total: 3, ..closed(2) }, 1, ends);
+    assert_eq!((seen.correct, classes(&seen)), (3, vec![]));
+}
+
+/// The same, where the time is over.
+#[test]
+fn a_request_that_comes_back_after_the_end_goes_out_again() {
+    let ends = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => vec![(SECOND + 10 * MILLI, goaway(0))],
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { until: SECOND, ..closed(2) }, 1, ends);
+    assert_eq!((classes(&seen), seen.under_way), (vec![], 0));
+}
+
+/// The connection that took its place has rested meanwhile, and takes over.
+#[test]
+fn a_closed_loop_does_not_run_dry_when_a_draining_connection_breaks() {
+    let ends = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => vec![
+            (now + 10 * MILLI, goaway(0x7fff_ffff)),
+            (now + 20 * MILLI, frame(DATA, 0, 0, b"broken")),
+        ],
+        Came::Request(..) if connection == 0 => Vec::new(),
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { until: SECOND, ..closed(1) }, 10, ends);
+    assert!(
+        9_000 < seen.correct,
+        "{} correct, {:?}, begun {}",
+        seen.correct,
+        classes(&seen),
+        seen.connections.begun
+    );
+}
+
+/// A turn is not kept for a whole time-out.
+#[test]
+fn a_request_that_comes_back_when_the_turn_is_over_ends_in_it() {
+    let ends = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => vec![(110 * MILLI, goaway(0))],
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let times = Rc::new(Cell::new(0));
+    let turns = Passed { length: 100 * MILLI, times: Rc::clone(&times) };
+    let run = Run { until: SECOND, timeout: 500 * MILLI, turns: Some(turns), ..closed(1) };
+    let seen = against(&run, 1, ends);
+    assert_eq!((classes(&seen), times.get()), (vec![], 9), "correct {}", seen.correct);
+}
+
+/// Servers that take one request on a connection say so at once.
+#[test]
+fn goaway_before_the_answer_of_a_one_request_connection_costs_nothing() {
+    let ends = server(move |now, _, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, stream) => {
+            vec![(now + MILLI, goaway(0x7fff_ffff)), (now + 10 * MILLI, answer(stream))]
+        }
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { until: SECOND, keep_alive: false, ..closed(2) }, 1, ends);
+    assert!(
+        180 < seen.correct,
+        "{} correct, {:?}, begun {}",
+        seen.correct,
+        classes(&seen),
+        seen.connections.begun
+    );
+}
+
+/// RFC 9113, 6.8: first nothing is refused, then what was not taken.
+#[test]
+fn a_session_goes_on_elsewhere_when_its_connection_ends_in_two_steps() {
+    let ends = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => {
+            vec![(now + MILLI, goaway(0x7fff_ffff)), (now + 2 * MILLI, goaway(0))]
+        }
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&sessions(2, 10, 1), 1, ends);
+    assert_eq!(
+        (seen.correct, classes(&seen)),
+        (2, vec![]),
+        "slowest {:?}",
+        seen.response.quantile(1.0)
+    );
+}
+
+/// A kernel that takes nothing for a while, once it has taken so much.
+struct Clogged<E> {
+    engine: E,
+    left: usize,
+    until: Nanos,
+    waits: Vec<u32>,
+}
+impl<E: Engine> Engine for Clogged<E> {
+    fn now(&self) -> Nanos {
+        self.engine.now()
+    }
+    fn open(&mut self, conn: Conn) -> Result<(), Break> {
+        self.engine.open(conn)
+    }
+    fn close(&mut self, conn: Conn) {
+        self.engine.close(conn)
+    }
+    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
+        if self.until <= self.now() {
+            return self.engine.write(conn, bytes);
+        }
+        let len = bytes.len().min(self.left);
+        self.left -= len;
+        if len < bytes.len() {
+            self.waits.push(conn);
+        }
+        if 0 < len {
+            self.engine.write(conn, &bytes[..len])?;
+        }
+        Ok(len)
+    }
+    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
+        let deadline = if self.waits.is_empty() || self.until < self.now() {
+            deadline
+        } else {
+            deadline.min(self.until)
+        };
+        self.engine.sleep(deadline, in_flight)
+    }
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
+        let any = self.engine.deliver(deliver);
+        let now = self.now();
+        if self.until <= now {
+            for conn in self.waits.drain(..) {
+                deliver(conn, Event::Writable, now);
+            }
+        }
+        any
+    }
+    fn idle(&self) -> Idle {
+        self.engine.idle()
+    }
+    fn cpu(&self) -> Nanos {
+        self.engine.cpu()
+    }
+}
+
+/// The server reads nothing for half a second, and the kernel takes no more.
+#[test]
+fn a_full_socket_is_not_lateness() {
+    for connections in [1, 2] {
+        let inner = Simulated::new(at_once, |_| Vec::new()).with_peer(plain(&[], MILLI));
+        let engine = Clogged { engine: inner, left: 300, until: 500 * MILLI, waits: Vec::new() };
+        let run = Run {
+            until: SECOND,
+            timeout: 800 * MILLI,
+            protocol: spoken(100),
+            ..open(connections, 100)
+        };
+        let seen = run.press(engine);
+        let late = seen.late.quantile(1.0).unwrap().value;
+        assert!(
+            late < 10 * MILLI,
+            "late {late}, of {}; {:?} blocked {}",
+            seen.late.count(),
+            classes(&seen),
+            seen.blocked.count()
+        );
+    }
+}
+
+/// The same, with time-outs meanwhile.
+#[test]
+fn what_a_full_socket_keeps_back_is_not_late() {
+    let inner = Simulated::new(at_once, |_| Vec::new()).with_peer(plain(&[], MILLI));
+    let engine = Clogged { engine: inner, left: 300, until: 500 * MILLI, waits: Vec::new() };
+    let run = Run { until: SECOND, timeout: 200 * MILLI, protocol: spoken(100), ..open(1, 100) };
+    let seen = run.press(engine);
+    let seen = classes(&seen);
+    assert!(
+        seen.iter().all(|(class, _)| ["send.timeout", "own.blocked"].contains(class)),
+        "{seen:?}"
+    );
+}
+
+struct Counted<E> {
+    engine: E,
+    closed: Rc<Cell<u32>>,
+}
+impl<E: Engine> Engine for Counted<E> {
+    fn now(&self) -> Nanos {
+        self.engine.now()
+    }
+    fn open(&mut self, conn: Conn) -> Result<(), Break> {
+        self.engine.open(conn)
+    }
+    fn close(&mut self, conn: Conn) {
+        self.closed.set(self.closed.get() + 1);
+        self.engine.close(conn)
+    }
+    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
+        self.engine.write(conn, bytes)
+    }
+    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
+        self.engine.sleep(deadline, in_flight)
+    }
+    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
+        self.engine.deliver(deliver)
+    }
+    fn idle(&self) -> Idle {
+        self.engine.idle()
+    }
+    fn cpu(&self) -> Nanos {
+        self.engine.cpu()
+    }
+}
+
+/// It has nothing more to wait for.
+#[test]
+fn a_connection_whose_last_request_comes_back_is_closed() {
+    let ends = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => {
+            vec![(now + MILLI, goaway(0x7fff_ffff)), (now + 2 * MILLI, goaway(0))]
+        }
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let closed_ones = Rc::new(Cell::new(0));
+    let inner = Simulated::new(at_once, |_| Vec::new()).with_peer(ends);
+    let engine = Counted { engine: inner, closed: Rc::clone(&closed_ones) };
+    let seen = Run { until: SECOND, protocol: spoken(1), ..closed(1) }.press(engine);
+    assert_eq!((closed_ones.get(), seen.connections.begun), (1, 2));
+}
+
+/// Two connections of ten streams; one drains and then breaks.
+#[test]
+fn no_share_of_a_closed_loop_is_lost() {
+    let ends = server(move |now, connection, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(1, _) if connection == 0 => vec![
+            (now + 10 * MILLI, goaway(0x7fff_ffff)),
+            (now + 20 * MILLI, frame(DATA, 0, 0, b"broken")),
+        ],
+        Came::Request(..) if connection == 0 => Vec::new(),
+        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
+        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { until: SECOND, ..closed(2) }, 10, ends);
+    assert!(
+        18_000 < seen.correct,
+        "{} correct, {:?}, begun {}",
+        seen.correct,
+        classes(&seen),
+        seen.connections.begun
+    );
+}
