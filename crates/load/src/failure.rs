@@ -208,7 +208,7 @@ impl Failure {
             Failure::Wire(WireFault::Length) => "content-length and the length of the body differ",
             Failure::Wire(WireFault::H2Field) => "a field that an answer must not have",
             Failure::Wire(WireFault::Refused) => {
-                "refused unread each time, on three connections or streams"
+                "refused unread three times, or on connections that ended before an answer"
             }
             Failure::Content(Mismatch::Status) => "another status than expected",
             Failure::Content(Mismatch::Header) => "a header field is not as expected",

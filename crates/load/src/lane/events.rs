@@ -11,7 +11,8 @@ use crate::engine::{Conn, Event};
 use crate::failure::Failure;
 use crate::supply::Kind;
 
-/// A request is sent this often at most, if each time the server refuses to look at it.
+/// A request is sent this often at most, if each time the server refuses to look at it, or ends the connection before
+/// its first answer.
 const TRIES_MAX: u8 = 3;
 
 impl<'a, S: Session<'a>> Pool<'a, S> {
@@ -185,9 +186,12 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// The server has not looked at the request: it goes out again, and its intended start is kept.
     fn handle_refusal(&mut self, conn: Conn, id: ExchangeId, at: Nanos, bytes: &[u8]) {
         self.end_wait(id, at);
+        let slot = &self.slots[conn as usize];
+        // A connection that has carried answers and ends is no refusal of this request.
+        let is_counted = slot.state == State::Ready || slot.carried == 0;
         let Some(exchange) = self.slab.get_mut(id) else { return };
         self.in_flight -= 1;
-        exchange.tries += 1;
+        exchange.tries += u8::from(is_counted);
         self.transcript.forget(id);
         if TRIES_MAX <= exchange.tries {
             let failure = Failure::Wire(WireFault::Refused);

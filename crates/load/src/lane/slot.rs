@@ -18,8 +18,10 @@ pub(crate) struct Exchange {
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
     pub(crate) values: Values,
-    /// How often it was sent in vain, and may be sent again.
+    /// How often it was sent in vain, if that is counted.
     pub(super) tries: u8,
+    /// It has been sent, or bound to a connection that was of no use, before.
+    is_again: bool,
 }
 
 pub(super) const UNSENT: Nanos = Nanos::MAX;
@@ -34,16 +36,18 @@ impl Exchange {
             first_byte: UNSENT,
             values,
             tries: 0,
+            is_again: false,
         }
     }
 
     /// It was sent in vain, or its connection was of no use, and goes out again from now on.
     pub(super) fn go_again(&mut self, at: Nanos) {
         (self.sent, self.first_byte, self.ready) = (UNSENT, UNSENT, at);
+        self.is_again = true;
     }
 
     pub(crate) fn is_first_sending(&self) -> bool {
-        self.tries == 0
+        !self.is_again
     }
 
     pub(crate) fn is_sent(&self) -> bool {

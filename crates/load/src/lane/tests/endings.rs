@@ -231,6 +231,20 @@ impl<E: Engine> Engine for Clogged<E> {
     }
 }
 
+/// A server that ends each connection after five requests of ten: a request may come back many times, and is answered.
+#[test]
+fn no_request_fails_because_connections_end() {
+    let ends = server(move |now, _, came| match came {
+        Came::Connection => vec![(now, settings(&[]))],
+        Came::Request(10, _) => vec![(now + MILLI, answer(1)), (now + MILLI, goaway(1))],
+        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
+    });
+    let seen = against(&Run { total: 100, ..closed(2) }, 10, ends);
+    let failed = classes(&seen);
+    assert!(failed.iter().all(|(class, _)| *class == "recv.first_byte_timeout"), "{failed:?}");
+    assert!(80 <= seen.correct, "{}", seen.correct);
+}
+
 /// The server reads nothing for half a second, and the kernel takes no more.
 #[test]
 fn a_full_socket_is_not_lateness() {
