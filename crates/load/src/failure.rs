@@ -199,7 +199,8 @@ impl Failure {
             Failure::Wire(WireFault::Goaway) => "the server ended the connection, with an error",
             Failure::Wire(WireFault::Calm) => "the server ended it because of too many requests",
             Failure::Wire(WireFault::Preface) => {
-                "the server ended the connection, or sent something else, before its SETTINGS; if it does not speak HTTP/2 here, leave out --http2"
+                "the connection ended, or something else came, before the server's SETTINGS; if it does not speak HTTP/2 \
+                 here, leave out --http2"
             }
             Failure::Wire(WireFault::Frame) => "a broken frame, or one that must not come there",
             Failure::Wire(WireFault::Hpack) => "fields that cannot be decompressed",

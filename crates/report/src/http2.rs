@@ -215,8 +215,8 @@ mod tests {
                 "up to 100 requests at once on each connection",
                 "the server's SETTINGS: MAX_CONCURRENT_STREAMS 128, INITIAL_WINDOW_SIZE 65,535, MAX_FRAME_SIZE 16,384, \
                  HEADER_TABLE_SIZE 4,096, MAX_HEADER_LIST_SIZE none",
-                "a read that ended an answer ended 31.2 of them on average; an answer's header fields took 34 B, and count as \
-                 200 B uncompressed (RFC 9113, 6.5.2, adds 32 for each field)",
+                "a read that ended an answer ended 31.2 of them on average; an answer's header fields took 34 B, and \
+                 count as 200 B uncompressed (RFC 9113, 6.5.2, adds 32 for each field)",
             ]
         );
         let none = Http2::default();
