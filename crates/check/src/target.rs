@@ -1,6 +1,6 @@
 //! The server to check, and the paths of what it offers.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -48,6 +48,31 @@ impl Target {
             None => Ok(Stream::Plain(socket)),
             Some(client) => client.stream(socket, limit),
         }
+    }
+
+    /// What a server without TLS speaks, if its answer to a plain request is not HTTP/1.1. Nothing is known of one that
+    /// says nothing for a second.
+    #[must_use]
+    pub fn other_protocol(&self) -> Option<&'static str> {
+        const SOON: Duration = Duration::from_secs(1);
+        if self.tls.is_some() {
+            return None;
+        }
+        let request = b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n";
+        let mut stream = self.connect(SOON).ok()?;
+        stream.socket().set_read_timeout(Some(SOON)).ok()?;
+        stream.write_all(&self.fill(request, "")).ok()?;
+        let mut first = [0; 9];
+        stream.read_exact(&mut first[..2]).ok()?;
+        // RFC 8446, 5.1: an alert or a handshake message, of any version.
+        if let [0x15 | 0x16, 3, ..] = first {
+            return Some("the server answers with a record of TLS; write https:// or wss://");
+        }
+        stream.read_exact(&mut first[2..]).ok()?;
+        // RFC 9113, 4.1: SETTINGS or GOAWAY, on stream 0.
+        matches!(first, [0, _, _, 4 | 7, _, 0, 0, 0, 0]).then_some(
+            "the server answers in HTTP/2, and the checks are about HTTP/1.1; only `dyno load --http2` speaks HTTP/2",
+        )
     }
 
     /// Bytes with their placeholders filled.

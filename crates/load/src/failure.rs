@@ -199,7 +199,8 @@ impl Failure {
             Failure::Wire(WireFault::Goaway) => "the server ended the connection, with an error",
             Failure::Wire(WireFault::Calm) => "the server ended it because of too many requests",
             Failure::Wire(WireFault::Preface) => {
-                "no SETTINGS came: the server does not speak HTTP/2 here; leave out --http2"
+                "the connection ended, or something else came, before the server's SETTINGS; if it does not speak HTTP/2 \
+                 here, leave out --http2"
             }
             Failure::Wire(WireFault::Frame) => "a broken frame, or one that must not come there",
             Failure::Wire(WireFault::Hpack) => "fields that cannot be decompressed",
@@ -239,7 +240,9 @@ impl Failure {
             | Failure::ConnectTimeout
             | Failure::ConnectUnreachable
             | Failure::NoPorts
-            | Failure::NoFiles => true,
+            | Failure::NoFiles
+            | Failure::NoStream
+            | Failure::Wire(WireFault::Preface) => true,
             Failure::Tls(fault) => !matches!(fault, TlsFault::Cut | TlsFault::Flood),
             _ => false,
         }

@@ -74,8 +74,8 @@ pub enum TlsError {
     Certificate(String),
     /// The key cannot be read.
     Key(String),
-    /// Both can be read, and are refused; mostly because they do not belong together.
-    Pair(String),
+    /// Both can be read, and are refused: they do not belong together, or are of no use here.
+    Pair,
     /// No certificate could be made.
     Made(String),
 }
@@ -91,8 +91,11 @@ impl fmt::Display for TlsError {
         match self {
             TlsError::Certificate(why) => write!(f, "the certificate cannot be read: {why}"),
             TlsError::Key(why) => write!(f, "the key cannot be read: {why}"),
-            TlsError::Pair(why) => {
-                write!(f, "this certificate and this key do not go together: {why}")
+            TlsError::Pair => {
+                write!(
+                    f,
+                    "this certificate and this key do not go together, or are of a kind that is not supported"
+                )
             }
             TlsError::Made(why) => write!(f, "no certificate could be made: {why}"),
         }
@@ -199,7 +202,7 @@ fn server(
     let builder = ServerConfig::builder_with_provider(provider);
     let builder = builder.with_protocol_versions(&versions.of_rustls()).map_err(TlsError::make)?;
     let builder = builder.with_no_client_auth().with_single_cert(identity.chain, identity.key);
-    let mut server = builder.map_err(|error| TlsError::Pair(error.to_string()))?;
+    let mut server = builder.map_err(|_| TlsError::Pair)?;
     server.alpn_protocols = match (setup, http) {
         (Setup::NoProtocol, _) => vec![],
         (Setup::OtherProtocol, _) => vec![b"dyno/0".to_vec()],

@@ -11,7 +11,7 @@ use units::{count, percent, rate, time};
 
 use crate::run::words;
 pub(crate) use remark::{remark_id, remark_says, remark_way_out};
-pub(crate) use way_out::{By, way_out};
+pub(crate) use way_out::{By, of_nothing_but, way_out};
 
 /// A doubt's stable name.
 pub(crate) fn id(doubt: &Doubt) -> &'static str {

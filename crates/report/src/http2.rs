@@ -21,7 +21,10 @@ pub(crate) fn fact(seen: &Http2) -> Fact {
     }
     if 0 < seen.reads_with_answers {
         let each = seen.answers as f64 / seen.reads_with_answers as f64;
-        fact = fact.and(format!("{each:.1} answers came with each read{}", heads(seen.heads)));
+        fact = fact.and(format!(
+            "a read that ended an answer ended {each:.1} of them on average{}",
+            heads(seen.heads)
+        ));
     }
     if let Some(codes) = listed(&seen.goaways) {
         let on = counted(seen.goaways.sum(), "connection", "connections");
@@ -51,7 +54,7 @@ pub(crate) fn fact(seen: &Http2) -> Fact {
 fn streams(seen: &Http2) -> String {
     let wanted = counted(seen.wanted.streams, "request", "requests");
     match seen.effective_streams() {
-        None => format!("{wanted} at once on each connection were ordered; no SETTINGS came"),
+        None => format!("no SETTINGS came; up to {wanted} at once on each connection were ordered"),
         Some((least, most)) if (least, most) == (seen.wanted.streams, seen.wanted.streams) => {
             format!("up to {wanted} at once on each connection")
         }
@@ -85,7 +88,7 @@ fn heads(heads: Heads) -> String {
     }
     let each = |octets: u64| bytes((octets as f64 / heads.blocks as f64).round() as u64);
     format!(
-        "; an answer's header fields took {}, and {} before compression",
+        "; an answer's header fields took {}, and count as {} uncompressed (RFC 9113, 6.5.2, adds 32 for each field)",
         each(heads.octets),
         each(heads.list_octets)
     )
@@ -135,7 +138,7 @@ json_type! {
         field_blocks: u64 = it.heads.blocks,
         /// their octets as they came
         field_bytes: u64 = it.heads.octets,
-        /// their octets before compression, as RFC 9113, 6.5.2 counts them
+        /// their octets uncompressed, and 32 more for each field, as RFC 9113, 6.5.2 counts them
         field_list_bytes: u64 = it.heads.list_octets,
     }
 }
@@ -212,7 +215,8 @@ mod tests {
                 "up to 100 requests at once on each connection",
                 "the server's SETTINGS: MAX_CONCURRENT_STREAMS 128, INITIAL_WINDOW_SIZE 65,535, MAX_FRAME_SIZE 16,384, \
                  HEADER_TABLE_SIZE 4,096, MAX_HEADER_LIST_SIZE none",
-                "31.2 answers came with each read; an answer's header fields took 34 B, and 200 B before compression",
+                "a read that ended an answer ended 31.2 of them on average; an answer's header fields took 34 B, and \
+                 count as 200 B uncompressed (RFC 9113, 6.5.2, adds 32 for each field)",
             ]
         );
         let none = Http2::default();

@@ -1,7 +1,7 @@
 //! What figures are worth, and why, in words: for readers and for programs.
 
-use analysis::{Doubt, Gravity, Verdict};
-use load::Holding;
+use analysis::{Doubt, Gravity, Verdict, gone};
+use load::{Holding, Loss};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use units::count;
@@ -121,7 +121,11 @@ fn nothing_opened(holding: &Holding) -> Option<ExplainedDoubt> {
         return None;
     }
     let says = format!("Not one of {} attempts opened a connection.", count(begun));
-    let what_to_do = "see whether the server runs, and at this address";
+    let most = gone(&holding.plateaus.iter().collect::<Vec<_>>());
+    let what_to_do = match most.first().map(|gone| gone.loss) {
+        Some(Loss::Failure(failure)) => doubt::of_nothing_but(failure),
+        _ => "see whether the server runs, and at this address",
+    };
     Some(ExplainedDoubt::new("nothing_measured", Gravity::Invalid, says, what_to_do))
 }
 

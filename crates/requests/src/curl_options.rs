@@ -46,10 +46,10 @@ const TIMEOUT: Meaning = Meaning::Refused("give --timeout TIME to dyno load");
 const CONNECT: Meaning = Meaning::Refused(
     "leave it out of the curl command, and give --connect-to HOST:PORT to dyno load: the place to connect to, alone",
 );
-const HTTP: Meaning = Meaning::Refused("dyno load speaks HTTP/1.1; leave it out");
+const HTTP_2: Meaning = Meaning::Refused("leave it out, and give --http2 to dyno load");
 const AUTH: Meaning = Meaning::Refused("only -u NAME:PASSWORD (Basic) is known here; leave it out");
 
-pub(crate) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
+pub(crate) const OPTIONS: [(Option<char>, &str, Meaning); 71] = [
     (None, "url", Meaning::Url),
     (Some('X'), "request", Meaning::Method),
     (Some('H'), "header", Meaning::Header),
@@ -141,9 +141,18 @@ pub(crate) const OPTIONS: [(Option<char>, &str, Meaning); 70] = [
     (None, "aws-sigv4", AUTH),
     (Some('E'), "cert", Meaning::Refused("dyno has no certificates of a client; leave it out")),
     (None, "cacert", Meaning::Refused("give --ca FILE to dyno load")),
-    (None, "http2", HTTP),
-    (None, "http2-prior-knowledge", HTTP),
-    (None, "http3", HTTP),
+    (
+        None,
+        "tls-max",
+        Meaning::Refused("leave it out, and give --tls 1.2 or --tls 1.3 to dyno load"),
+    ),
+    (None, "http2", HTTP_2),
+    (None, "http2-prior-knowledge", HTTP_2),
+    (
+        None,
+        "http3",
+        Meaning::Refused("dyno load speaks HTTP/1.1, and HTTP/2 with --http2; leave it out"),
+    ),
 ];
 
 impl Meaning {

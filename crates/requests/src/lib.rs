@@ -147,7 +147,8 @@ impl Base<'_> {
         let body = spec.expect_body.as_deref();
         let expect = answer::expect(spec.expect_status, &spec.expect_fields, body)?;
         // Built even where a file has the requests, so that what is wrong with a flag is not said of a line.
-        let ask = Ask::new(&request, expect.clone()).map_err(|error| with_flag(&error))?;
+        let ask = Ask::new(&request, expect.clone())
+            .map_err(|error| with_flag(&error, &request.method))?;
         let Some((kind, path)) = &spec.file else {
             let source = RequestSource::Flags { method: request.method };
             return Ok(Requested { asks: Asks::one(ask), source, notes });
@@ -172,9 +173,10 @@ impl Base<'_> {
 }
 
 /// Which flag made a request impossible.
-fn with_flag(error: &AskError) -> Refusal {
+fn with_flag(error: &AskError, method: &str) -> Refusal {
     let flag = match error {
         AskError::Method(_) => "--method",
+        AskError::NotHttp2(name) if name == method => "--method",
         AskError::Target(_) => "URL",
         AskError::Header(_) | AskError::NotHttp2(_) => "--header",
         AskError::Template(_) => "URL, --header or --body",

@@ -124,7 +124,9 @@ fn without_scheme(text: &str) -> Result<(&str, bool), String> {
         "http" => Ok((rest, false)),
         "https" => Ok((rest, true)),
         "ws" | "wss" => Err("a WebSocket is no load; `dyno hold` and `dyno check` take one".into()),
-        _ => Err(format!("`{scheme}` is not supported here; write http://host:port/path")),
+        _ => Err(format!(
+            "`{scheme}` is not supported here; write http://host:port/path or https://host:port/path"
+        )),
     }
 }
 
@@ -163,7 +165,9 @@ fn host_and_port(authority: &str, usual: u16) -> Result<(String, u16), String> {
         return Err("an IPv6 address is written in brackets: http://[::1]:8080/".into());
     }
     if host.is_empty() {
-        return Err("it names no host; write http://localhost:8080/".into());
+        return Err(
+            "it names no host; write http://localhost:8080/ or https://localhost:8443/".into()
+        );
     }
     if !host.is_ascii() {
         return Err("a name beyond ASCII is written in Punycode: xn--…".into());

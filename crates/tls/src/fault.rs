@@ -62,7 +62,7 @@ impl TlsFault {
             TlsFault::Alpn => "the server does not take the protocol that was offered by ALPN",
             TlsFault::Closed => "closed within the TLS handshake; is this an https:// port?",
             TlsFault::Timeout => "no TLS handshake within the time-out",
-            TlsFault::Protocol => "what came is no TLS; is this an https:// port?",
+            TlsFault::Protocol => "what came is no TLS, or breaks its rules",
             TlsFault::Flood => "TLS messages without end, and no data",
             TlsFault::Cut => "closed within an answer without TLS's closing message",
         }
@@ -102,19 +102,26 @@ pub fn alpn_reason(offered: &str, is_silent: bool) -> String {
     format!("{cause}; {way_out}")
 }
 
-/// What went wrong, in words; `first` is what came, if it may not have been TLS at all, and `offered` the name that was
+/// What went wrong, in words; `first` is what came, if nothing of TLS came before it, and `offered` the name that was
 /// offered by ALPN.
 #[must_use]
 pub fn reason(error: &Error, first: &[u8], offered: &str) -> String {
     match error {
         error if fault(error) == TlsFault::Alpn => alpn_reason(offered, false),
-        Error::AlertReceived(alert) => format!("the server's alert is {}", alert_name(*alert)),
+        Error::AlertReceived(alert) => {
+            format!("the server's alert is {}{}", alert_name(*alert), way_out(*alert))
+        }
         Error::InvalidCertificate(error) => of_certificate(error),
         Error::NoCertificatesPresented => "the server sent no certificate".into(),
         Error::InvalidMessage(_) if first.starts_with(b"HTTP/") => {
             "the server answers in plain HTTP; write http:// or name its TLS port".into()
         }
-        Error::InvalidMessage(error) => format!("what came is no TLS record ({error:?})"),
+        Error::InvalidMessage(error) if first.is_empty() => {
+            format!("what came breaks the rules of TLS ({error:?})")
+        }
+        Error::InvalidMessage(error) => {
+            format!("what came is no TLS record ({error:?}); is this an https:// port?")
+        }
         other => other.to_string(),
     }
 }
@@ -137,7 +144,7 @@ fn of_certificate(error: &CertificateError) -> String {
         }
         CertificateError::NotValidForName => "the certificate is for another name".into(),
         CertificateError::NotValidForNameContext { expected, presented } => {
-            let mut names = presented.iter().map(|name| name.escape_debug().to_string());
+            let mut names = presented.iter().map(|name| bare_name(name).escape_debug().to_string());
             let shown: Vec<String> = names.by_ref().take(5).collect();
             let more = if names.next().is_some() { ", …" } else { "" };
             format!(
@@ -155,10 +162,29 @@ fn of_certificate(error: &CertificateError) -> String {
     }
 }
 
+/// A name of a certificate without the library's word for its kind: `DnsName("h")` is `h`.
+fn bare_name(text: &str) -> &str {
+    let inner = ["DnsName(", "IpAddress("].iter().find_map(|kind| text.strip_prefix(kind));
+    inner.and_then(|inner| inner.strip_suffix(')')).map_or(text, |name| name.trim_matches('"'))
+}
+
 /// Whether the only fault of a server's certificate is that it may sign others, as one of `openssl req -x509` may. The
 /// library has no name for this error; it looks at the dates before.
 pub(crate) fn is_authority(error: &CertificateError) -> bool {
     format!("{error:?}").contains("CaUsedAsEndEntity")
+}
+
+/// What may help against an alert that is about what was offered.
+fn way_out(alert: AlertDescription) -> &'static str {
+    match alert {
+        AlertDescription::ProtocolVersion => {
+            "; it takes no version of TLS that was offered: leave out --tls, or name another"
+        }
+        AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity => {
+            "; it may take nothing of what was offered: leave out --ciphers, --groups and --tls"
+        }
+        _ => "",
+    }
 }
 
 /// The alert as RFC 8446, 6, writes it: `handshake_failure`.
@@ -208,6 +234,14 @@ mod tests {
         let garbage = Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType);
         assert_eq!(fault(&garbage), TlsFault::Protocol);
         assert!(reason(&garbage, b"HTTP/1.1 400 ", HTTP_1_1).contains("write http://"));
+        assert!(reason(&garbage, b"SSH-2.0", HTTP_1_1).ends_with("is this an https:// port?"));
+        assert!(!reason(&garbage, b"", HTTP_1_1).contains("https://"));
+        let version = Error::AlertReceived(AlertDescription::ProtocolVersion);
+        assert!(reason(&version, b"", HTTP_1_1).contains("leave out --tls"));
+        let suites = Error::AlertReceived(AlertDescription::HandshakeFailure);
+        assert!(reason(&suites, b"", HTTP_1_1).contains("leave out --ciphers"));
+        let names = ["DnsName(\"h\")", "IpAddress(127.0.0.1)", "DirectoryName"].map(bare_name);
+        assert_eq!(names, ["h", "127.0.0.1", "DirectoryName"]);
         assert!(reason(&no_protocol, b"", HTTP_2).ends_with("leave out --http2"));
         assert!(reason(&no_protocol, b"", HTTP_1_1).ends_with("with `dyno load --http2`"));
     }

@@ -21,12 +21,13 @@ impl Stream {
     /// Carries out the handshake. How long the stream waits afterwards is as it was before.
     pub(crate) fn secured(
         mut connection: ClientConnection,
-        mut socket: TcpStream,
+        socket: TcpStream,
         alpn: &str,
         limit: Duration,
     ) -> io::Result<Stream> {
         let until = Instant::now() + limit;
         let times = (socket.read_timeout()?, socket.write_timeout()?);
+        let mut beginning = Beginning { socket: &socket, first: Vec::new() };
         while connection.is_handshaking() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -34,7 +35,7 @@ impl Stream {
             }
             socket.set_read_timeout(Some(left))?;
             socket.set_write_timeout(Some(left))?;
-            match connection.complete_io(&mut socket) {
+            match connection.complete_io(&mut beginning) {
                 Ok(_) => {}
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
@@ -44,7 +45,12 @@ impl Stream {
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     return Err(io::Error::new(error.kind(), TlsFault::Closed.meaning()));
                 }
-                Err(error) => return Err(in_words(error, alpn)),
+                Err(error) => {
+                    // Once a server has chosen the version, what came before was TLS.
+                    let is_begun = connection.protocol_version().is_some();
+                    let first = if is_begun { &[] } else { &beginning.first[..] };
+                    return Err(in_words(error, first, alpn));
+                }
             }
         }
         // RFC 7301, 3.2: a server that knows no ALPN says nothing, and then means HTTP/1.1.
@@ -90,17 +96,45 @@ impl Stream {
     }
 }
 
+/// A socket of which it is kept what came first.
+struct Beginning<'a> {
+    socket: &'a TcpStream,
+    first: Vec<u8>,
+}
+
+/// So much of it.
+const FIRST_KEPT: usize = 16;
+
+impl Read for Beginning<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.socket.read(buffer)?;
+        let room = FIRST_KEPT.saturating_sub(self.first.len()).min(read);
+        self.first.extend_from_slice(&buffer[..room]);
+        Ok(read)
+    }
+}
+
+impl Write for Beginning<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
 /// The library's error has its own wording; a user gets ours.
-fn in_words(error: io::Error, offered: &str) -> io::Error {
+fn in_words(error: io::Error, first: &[u8], offered: &str) -> io::Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(inner) => io::Error::new(error.kind(), reason(inner, b"", offered)),
+        Some(inner) => io::Error::new(error.kind(), reason(inner, first, offered)),
         None => error,
     }
 }
 
 /// The same after the handshake, when ALPN is over.
 fn in_words_later(error: io::Error) -> io::Error {
-    in_words(error, HTTP_1_1)
+    in_words(error, b"", HTTP_1_1)
 }
 
 fn too_late() -> io::Error {

@@ -76,6 +76,9 @@ impl Interview<'_> {
             let address = target.address;
             return Err(Refusal::new(format!("no TLS with the server at {address}: {error}")));
         }
+        if let Some(why) = target.other_protocol() {
+            return Err(Refusal::new(format!("{}: {why}", target.address)));
+        }
         let (may_be_rude, help) = (is_own || self.may_probe, RunningServer(self.halt));
         let mut cases = self.cases.clone();
         if address.is_socket {

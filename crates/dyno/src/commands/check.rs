@@ -15,6 +15,7 @@ use crate::check::aim::{Address, Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
+use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TrustFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
@@ -61,6 +62,8 @@ pub(crate) struct CheckFlags {
     socket: Option<String>,
     #[command(flatten)]
     trust: TrustFlags,
+    #[command(flatten)]
+    http2: WithoutHttp2,
     /// The owner of this address agrees to what could harm the server: smuggling, floods, slow clients
     #[arg(long)]
     i_may_probe_this_target: bool,
@@ -110,6 +113,7 @@ fn fail_on(word: &str) -> Result<FailOn, String> {
 }
 
 pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
+    flags.http2.check()?;
     let choice = Choice {
         only: flags.issue.iter().chain(&flags.only).cloned().collect(),
         areas: flags.area.clone(),

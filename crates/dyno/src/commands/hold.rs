@@ -19,6 +19,7 @@ use units::{count, duration};
 
 use crate::interrupt::{halt_on_interrupt, on_interrupt};
 use crate::order::check_cpus;
+use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use ::tls::TlsOrder;
@@ -79,6 +80,8 @@ pub(crate) struct HoldFlags {
     header: Vec<(String, String)>,
     #[command(flatten)]
     tls: TlsFlags,
+    #[command(flatten)]
+    http2: WithoutHttp2,
     /// Processes that hold them [default: as few as the limit of open files allows]
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     parts: Option<u64>,
@@ -138,6 +141,7 @@ fn address(text: &str) -> Result<Address, String> {
 }
 
 pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
+    flags.http2.check()?;
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }

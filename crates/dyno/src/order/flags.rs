@@ -139,7 +139,7 @@ pub(crate) struct ArrivingFlags {
 #[derive(Args)]
 pub(crate) struct AskingFlags {
     /// The request's method [GET, or POST if there is a body]
-    #[arg(short, long, value_name = "METHOD")]
+    #[arg(short, long, value_name = "METHOD", value_parser = method)]
     pub(crate) method: Option<String>,
     /// A header field, 'Name: value'; may be given again
     #[arg(short = 'H', long, value_name = "FIELD", value_parser = answer::field)]
@@ -174,6 +174,15 @@ pub(crate) struct AskingFlags {
     /// The owner of this address agrees to the load; needed if it is neither on this machine nor in a private network
     #[arg(long)]
     pub(crate) i_may_load_this_target: bool,
+}
+
+/// A method; h2load's -m is a number of streams.
+fn method(text: &str) -> Result<String, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match is_number {
+        true => Err(format!("-m is the method, as POST; for streams write --streams {text}")),
+        false => Ok(text.into()),
+    }
 }
 
 impl LoadFlags {

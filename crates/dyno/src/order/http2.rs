@@ -3,8 +3,8 @@
 use std::num::NonZeroU16;
 
 use clap::{Args, ValueEnum};
-use lab::Refusal;
-use load::{Protocol, Spread};
+use lab::{Refusal, amounts};
+use load::{Load, Protocol, Spread};
 use wire::Limits;
 use wire::h2::{H2Order, Windows};
 
@@ -29,6 +29,22 @@ pub(crate) struct Http2Flags {
     hpack: Option<HpackHow>,
 }
 
+/// Of a command that does not speak HTTP/2: the flag is known, so that its refusal says so.
+#[derive(Args)]
+pub(crate) struct WithoutHttp2 {
+    #[arg(long = "http2", hide = true)]
+    is_asked_for: bool,
+}
+
+impl WithoutHttp2 {
+    pub(crate) fn check(&self) -> Result<(), Refusal> {
+        match self.is_asked_for {
+            true => Err(Refusal::new("--http2: only `dyno load` speaks HTTP/2; leave it out")),
+            false => Ok(()),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SpreadHow {
     /// The one whose turn was longest ago, of those that have a stream free
@@ -50,14 +66,27 @@ impl Http2Flags {
     pub(super) fn protocol(
         &self,
         limits: Limits,
+        load: &Load,
         keep_alive: bool,
     ) -> Result<(Protocol, Spread), Refusal> {
         if !self.http2 {
             return Ok((Protocol::Http1, Spread::default()));
         }
-        if !keep_alive && self.streams.is_some_and(|streams| 1 < streams.get()) {
+        let has_streams = self.streams.is_some_and(|streams| 1 < streams.get());
+        if has_streams && !keep_alive {
             return Err(Refusal::new(
                 "--no-keepalive sends one request on each connection, so it has one stream; leave --streams out",
+            ));
+        }
+        if has_streams && matches!(load, Load::Sessions { .. }) {
+            return Err(Refusal::new(
+                "--sessions sends the calls of a connection one after the other, so one stream is open at a time; \
+                 leave --streams out, or load with --rate",
+            ));
+        }
+        if self.spread.is_some() && !matches!(load, Load::Open { .. }) {
+            return Err(Refusal::new(
+                "--spread is for the requests of a schedule; add --rate, or leave --spread out",
             ));
         }
         let order = H2Order {
@@ -83,12 +112,16 @@ fn streams(text: &str) -> Result<NonZeroU16, String> {
 }
 
 fn windows(text: &str) -> Result<Windows, String> {
-    let both = text.split_once(':').and_then(|(stream, connection)| {
-        Windows::new(stream.parse().ok()?, connection.parse().ok()?)
-    });
+    let size = |text: &str| match text.parse() {
+        Ok(bytes) => Some(bytes),
+        Err(_) => amounts::bytes(text).ok()?.try_into().ok(),
+    };
+    let both = text
+        .split_once(':')
+        .and_then(|(stream, connection)| Windows::new(size(stream)?, size(connection)?));
     both.ok_or_else(|| {
-        "write two numbers of bytes, like 65535:1048576; a stream's is 1 to 2147483647, a connection's 65535 to \
-         2147483647"
+        "write two sizes, like 64KiB:1MiB or 65535:1048576; a stream's is 1 to 2147483647 bytes, a connection's 65535 \
+         to 2147483647"
             .into()
     })
 }
@@ -103,10 +136,22 @@ mod tests {
             assert!(streams(text).is_err(), "{text}");
         }
         assert_eq!(streams("100").unwrap().get(), 100);
-        for text in ["1", "1:1", "0:65535", "65535:65534", "2147483648:65535", "a:b", ":"] {
+        for text in [
+            "1",
+            "1:1",
+            "0:65535",
+            "65535:65534",
+            "2147483648:65535",
+            "a:b",
+            ":",
+            "2GiB:1MiB",
+            "1MiB:1kB",
+        ] {
             assert!(windows(text).is_err(), "{text}");
         }
         let read = windows("1:2147483647").unwrap();
         assert_eq!((read.stream(), read.connection()), (1, 2_147_483_647));
+        let read = windows("64KiB:1048576").unwrap();
+        assert_eq!((read.stream(), read.connection()), (65_536, 1_048_576));
     }
 }

@@ -3,7 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod feed;
 pub(crate) mod flags;
-mod http2;
+pub(crate) mod http2;
 pub(crate) mod keeping;
 mod requested;
 pub(crate) mod requirement;
@@ -75,7 +75,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     let limits = Limits { lenient: flags.lenient, ..Limits::default() };
-    let (protocol, spread) = flags.http2.protocol(limits, keep_alive)?;
+    let (protocol, spread) = flags.http2.protocol(limits, &load, keep_alive)?;
     let tls = flags.tls.of_load(&base, &protocol)?;
     // Last of all: a command that hands out a token is not run for a load that is refused.
     let fields = secret::values(&flags.header_command)?;

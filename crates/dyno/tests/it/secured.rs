@@ -103,7 +103,8 @@ fn a_plain_port_is_told_from_tls() {
     let url = rig.url("/hello").replace("http://", "https://");
     let ran = load(&rig, &url, &["-k"]).status(2).stdout_has("tls.protocol");
     let _ = ran.stdout_has("the server answers in plain HTTP; write http://");
-    let _ = rig.dyno(&["check", &url, "-k", "--only", "H1-B01"]).status(2);
+    let ran = rig.dyno(&["check", &url, "-k", "--only", "H1-B01"]).status(2);
+    let _ = ran.stdout_has("the server answers in plain HTTP; write http://");
     let _ =
         rig.dyno(&["hold", &url, "-k", "-c", "2", "--every", "1s", "--settle", "100ms"]).status(2);
 }

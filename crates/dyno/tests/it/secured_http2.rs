@@ -117,19 +117,25 @@ fn sockets_of_the_oracle_are_held_within_tls() {
 fn another_protocol_than_ordered_is_named_with_the_way_out() {
     let rig = Rig::oracle(speaking(HttpVersions::Http1));
     let ran = load(&rig, &["--http2"]).stdout_has("h2.preface");
-    let _ = ran.stdout_has("the server does not speak HTTP/2 here; leave out --http2");
+    let _ = ran.stdout_has(": h2.preface, the server answers in HTTP/1.1, not in HTTP/2; leave");
     let rig = Rig::oracle(having("h2-http1-answer"));
     let ran = load(&rig, &["--http2"]).stdout_has("h2.preface");
     let _ = ran.stdout_has("the server answers in HTTP/1.1, not in HTTP/2; leave out --http2");
     let plain = rig.url("/hello").replace("http://", "https://");
     let ran = rig.dyno(&["load", &plain, "-k", "--http2", "-n", "5", "--timeout", "2s"]).status(2);
-    let _ = ran.stdout_has("tls.").stdout_has("https:// port");
+    let _ = ran.stdout_has("tls.").stdout_has("http").stdout_lacks("?.");
     let (rig, _authority) = secured(Config::default());
     let bare = rig.url("/hello").replace("https://", "http://");
     let ran = rig.dyno(&["load", &bare, "-n", "5"]).status(1);
     let _ = ran.stdout_has("proto.status_line").stdout_has("with a record of TLS; write https://");
-    let ran = rig.dyno(&["load", &bare, "-n", "5", "--http2"]);
-    let _ = ran.stdout_has("h2.preface").stdout_has("with a record of TLS; write https://");
+    let ran = rig.dyno(&["load", &bare, "-n", "5", "--http2"]).status(2);
+    let _ = ran
+        .stdout_has("failed: h2.preface, the server answers with a record of TLS; write https://");
+    let _ =
+        rig.dyno(&["check", &bare]).status(2).stdout_has("with a record of TLS; write https://");
+    let rig = Rig::oracle(speaking(HttpVersions::Http2));
+    let _ =
+        rig.dyno(&["check", "{url}/hello"]).status(2).stdout_has("the server answers in HTTP/2");
 }
 
 #[test]
@@ -153,9 +159,14 @@ fn flags_that_mean_nothing_here_are_refused_by_name() {
     refused(&["load", &url, "--streams", "10"], "--http2");
     refused(&["load", &url, "--http2", "--no-keepalive", "--streams", "2"], "--streams");
     refused(&["load", &url, "--http2", "--http-1.0"], "--http2");
+    refused(&["load", &url, "--http2", "--sessions", "9", "--streams", "2"], "--sessions");
+    refused(&["load", &url, "--http2", "--spread", "fill"], "--spread is for the requests");
+    refused(&["load", &url, "--http2", "-m", "10"], "--streams 10");
+    refused(&["load", &url, "--http2", "-m", "CONNECT"], "--method: HTTP/2 has no `CONNECT`");
+    refused(&["load", "--curl", &format!("curl --http2 {url}")], "give --http2 to dyno load");
     refused(&["load", &socket, "--http2"], "ws://");
     for command in [&["hold", &socket][..], &["check", &url], &["race", &url, &url]] {
-        refused(&[command, &["--http2"]].concat(), "--http2");
+        refused(&[command, &["--http2"]].concat(), "only `dyno load` speaks HTTP/2");
     }
 }
 

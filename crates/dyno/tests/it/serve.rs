@@ -147,7 +147,10 @@ fn tls_is_served_with_a_certificate_that_can_be_trusted_or_refused_with_the_way_
     };
     refused(&["--tls", "--cert", &authority, "--key", &key], "do not go together");
     refused(&["--tls", "--cert", &key, "--key", &key], "the certificate cannot be read");
-    refused(&["--tls", "--cert", &authority, "--key", &authority], "the key cannot be read");
+    refused(
+        &["--tls", "--cert", &authority, "--key", &authority],
+        "it has no private key in PEM form",
+    );
     refused(&["--tls", "--cert", &authority], "--key");
     refused(&["--tls", "--cert", &file("none.pem"), "--key", &key], "none.pem");
     refused(&["--tls", "1.1"], "1.2 or 1.3");
@@ -156,8 +159,10 @@ fn tls_is_served_with_a_certificate_that_can_be_trusted_or_refused_with_the_way_
     refused(&["--fault", "tls-expired"], "add --tls");
     refused(&["--fault", "h2-mute", "--http", "1.1"], "leave --http 1.1 out");
     refused(&["--http", "3"], "1.1 or 2");
-    refused(&["--streams", "0"], "--streams");
-    refused(&["--h2-window", "2GiB"], "2 GiB");
+    refused(&["--streams", "0"], "write a number from 1 to 1000000");
+    refused(&["--h2-window", "2GiB"], "1 to 2147483647 bytes");
+    refused(&["--h2-window", "0"], "1 to 2147483647 bytes");
+    refused(&["--http", "1.1", "--streams", "5"], "--streams is for HTTP/2");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -8,7 +8,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, CustomExtension, DnType, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, date_time_ymd,
 };
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::TlsError;
@@ -92,10 +92,14 @@ impl Identity {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
         let chain = chain.map_err(|error| TlsError::Certificate(error.to_string()))?;
         if chain.is_empty() {
-            return Err(TlsError::Certificate("it has no CERTIFICATE".to_owned()));
+            return Err(TlsError::Certificate("it has no certificate in PEM form".to_owned()));
         }
-        let key =
-            PrivateKeyDer::from_pem_slice(key).map_err(|error| TlsError::Key(error.to_string()))?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
+            TlsError::Key(match error {
+                pem::Error::NoItemsFound => "it has no private key in PEM form".to_owned(),
+                error => error.to_string(),
+            })
+        })?;
         Ok(Identity { chain, key })
     }
 

@@ -1,6 +1,8 @@
 //! What to do about a doubt.
 
 use analysis::{Doubt, TlsDoubt};
+use load::Failure;
+use tls::TlsFault;
 
 use super::http2;
 
@@ -16,6 +18,22 @@ pub(crate) fn way_out(doubt: &Doubt, by: By) -> &'static str {
     match (by, doubt) {
         (By::Flags, doubt) => way_out_by_flags(doubt).unwrap_or_else(|| usual_way_out(doubt)),
         (By::Experiment, doubt) => usual_way_out(doubt),
+    }
+}
+
+/// Where nothing worked, mostly because of this failure.
+pub(crate) fn of_nothing_but(failure: Failure) -> &'static str {
+    match failure {
+        Failure::Tls(TlsFault::Certificate) => {
+            "give --ca FILE with the authority that signed its certificate, or -k"
+        }
+        Failure::Tls(_) => {
+            "see whether this is the server's port for TLS, and whether it takes what the flags offer"
+        }
+        over_2 if over_2.is_unreached() && over_2.name().starts_with("h2.") => {
+            "see whether the server speaks HTTP/2 at this address, or leave out --http2"
+        }
+        _ => "see whether the server runs, and at this address",
     }
 }
 
@@ -134,7 +152,7 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::Nothing => "offer more, or measure for longer",
         Doubt::FewSamples { .. } => "measure for longer",
         Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => "let it run longer (-d, -n)",
-        Doubt::GaveUp(_) => "see whether the server runs, and at this address",
+        Doubt::GaveUp(failure) => of_nothing_but(*failure),
         Doubt::NoneRight { .. } => "ask once by hand (curl -v) and compare with what is expected",
         Doubt::Failures { .. } => {
             "the latencies are mostly those of the others: find the cause, or offer less"

@@ -14,12 +14,13 @@ pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
     let answers = &run.recording.total.answers;
     let Some((smallest, largest)) = answers.extremes_bytes() else { return Vec::new() };
     let each = match answers.mean_bytes() {
-        Some(mean) if smallest < largest => format!(
+        Some(mean) if bytes(smallest) != bytes(largest) => format!(
             "{} to {} each, {} on average",
             bytes(smallest),
             bytes(largest),
             bytes(mean.round() as u64)
         ),
+        Some(_) if smallest < largest => format!("about {} each", bytes(smallest)),
         Some(_) | None => format!("{} each", bytes(smallest)),
     };
     let with = match run.order.protocol {

@@ -295,7 +295,9 @@ fn beside(run: &FinishedLoad) -> Vec<Fact> {
     ];
     let order = run.order.tls.as_ref().map(tls::Client::order);
     facts.extend(total.security.iter().map(|seen| security::fact(seen, order)));
-    facts.extend(total.http2.as_deref().map(http2::fact));
+    // Without a connection, nothing is known of them.
+    let is_connected = 0 < connections.established;
+    facts.extend(total.http2.as_deref().filter(|_| is_connected).map(http2::fact));
     facts.extend(queue(run));
     facts.extend(notes(run));
     facts.push(generator(run));
@@ -317,12 +319,20 @@ fn queue(run: &FinishedLoad) -> Option<Fact> {
 }
 
 fn notes(run: &FinishedLoad) -> Option<Fact> {
-    let notes = &run.recording.total.notes;
+    let total = &run.recording.total;
+    let notes = &total.notes;
+    // The line of HTTP/2 says it already.
+    let is_said = total.http2.as_deref().is_some_and(|seen| 0 < seen.refused);
+    let refused = if is_said { 0 } else { notes.refused };
+    let idle = match notes.idle_closed {
+        1 => "idle connection closed by the server",
+        _ => "idle connections closed by the server",
+    };
     let all = [
         (notes.announced_closes, "answers after which the server closed, as it had announced"),
         (notes.stale_retries, "sent once more because a reused connection was closed"),
-        (notes.refused, "sent once more because the server refused them unread"),
-        (notes.idle_closed, "idle connections closed by the server"),
+        (refused, "sent once more because the server refused them unread"),
+        (notes.idle_closed, idle),
         (notes.surplus, "answers with bytes behind them"),
         (notes.unsolicited, "answers without a request"),
     ];
@@ -340,6 +350,10 @@ fn generator(run: &FinishedLoad) -> Fact {
         recording.lanes.iter().map(|lane| share(generator_busy(&[*lane]))).collect();
     let late = recording.total.late.quantile(0.99).map_or("–".into(), quantile::shown);
     let memory = run.costs.peak_memory_bytes.map_or("–".into(), bytes);
+    let live_view = match run.costs.live_view_cpu {
+        0 => String::new(),
+        cpu => format!(", {} of CPU time for the live view", nanos(cpu)),
+    };
     Fact::new(
         "instrument",
         format!(
@@ -352,10 +366,7 @@ fn generator(run: &FinishedLoad) -> Fact {
         "{} of CPU time, polling included; {each} a request",
         nanos(generator_cpu(&recording.lanes))
     ))
-    .and(format!(
-        "{memory} of memory at the most, {} of CPU time for the live view",
-        nanos(run.costs.live_view_cpu)
-    ))
+    .and(format!("{memory} of memory at the most{live_view}"))
 }
 
 #[cfg(test)]

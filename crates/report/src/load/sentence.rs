@@ -34,14 +34,35 @@ fn nothing_but_failures(run: &FinishedLoad) -> String {
         }
         _ => {
             let instead = answers::instead(failure, &total.answers, &run.order);
-            format!("{failure}, {}{instead}", failure.meaning())
+            let meaning = reason(failure, run).unwrap_or_else(|| failure.meaning().into());
+            format!("{failure}, {meaning}{instead}")
         }
     };
     let mostly = if total.failures(failure) == total.attempted { "" } else { "mostly: " };
     match total.attempted {
-        1 => format!("The one attempt failed: {why}."),
-        attempted => format!("Every one of {} attempts failed: {mostly}{why}.", count(attempted)),
+        1 => format!("The one attempt failed: {}", ended(&why)),
+        attempted => {
+            let attempted = count(attempted);
+            let then = if run.verdict.has("gave_up") { ", then it gave up" } else { "" };
+            format!("Every one of {attempted} attempts failed{then}: {mostly}{}", ended(&why))
+        }
     }
+}
+
+/// With a full stop, unless it ends as a question.
+fn ended(why: &str) -> String {
+    if why.ends_with('?') { why.into() } else { format!("{why}.") }
+}
+
+/// Why it was, in words of its own: that of TLS that was seen most, or the first that was kept.
+fn reason(failure: Failure, run: &FinishedLoad) -> Option<String> {
+    let total = &run.recording.total;
+    let class = format!("{failure}: ");
+    let of_tls = total.security.iter().flat_map(|seen| seen.reasons.sorted());
+    let of_tls = of_tls.filter_map(|(reason, _)| reason.strip_prefix(&class));
+    let kept = total.evidence.iter().find(|kept| kept.failure == failure);
+    let of_answer = kept.and_then(|kept| kept.reason.as_deref());
+    of_tls.chain(of_answer).find(|reason| !reason.is_empty()).map(String::from)
 }
 
 fn most(total: &Tally) -> Option<(Failure, u64)> {

@@ -130,7 +130,7 @@ macro_rules! faults {
 }
 
 faults! {
-    Preface           Preface ProtocolError    "the server does not begin with SETTINGS, as a server of HTTP/2 does"
+    Preface           Preface ProtocolError    "the connection ended, or something else came, before SETTINGS"
     TooLarge          Frame   FrameSizeError   "a frame is larger than we allow"
     Length            Frame   FrameSizeError   "a frame has another length than its type allows"
     OnConnection      Frame   ProtocolError    "a frame that belongs to a stream came on stream 0"
@@ -154,7 +154,7 @@ faults! {
     ContentLength     Length  ProtocolError    "content-length and the length of DATA differ"
     NoStatus          H2Field ProtocolError    "not exactly one `:status` of three digits"
     PseudoField       H2Field ProtocolError    "a pseudo-header field that an answer does not have, or too late"
-    FieldName         H2Field ProtocolError    "a field's name has an upper-case letter or is no token"
+    FieldName         H2Field ProtocolError    "a field's name is no token in lower case; in trailers, none begins with a colon"
     FieldValue        H2Field ProtocolError    "a field's value has a control character, or blanks around it"
     ConnectionField   H2Field ProtocolError    "a field about the connection, which HTTP/2 does not have"
 }

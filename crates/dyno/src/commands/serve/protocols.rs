@@ -17,12 +17,12 @@ pub(super) struct ProtocolFlags {
     /// Speak this version of HTTP only, 1.1 or 2 [both]
     #[arg(long, value_name = "VERSION", value_parser = http)]
     http: Option<HttpVersions>,
-    /// HTTP/2: streams that may be open on a connection
-    #[arg(long, value_name = "N", default_value_t = 250, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    streams: u32,
-    /// HTTP/2: how much of a body may come on a stream before more is allowed
-    #[arg(long, value_name = "SIZE", value_parser = window, default_value = "1MiB")]
-    h2_window: u32,
+    /// HTTP/2: streams that may be open on a connection [250]
+    #[arg(long, value_name = "N", value_parser = streams)]
+    streams: Option<u32>,
+    /// HTTP/2: how much of a body may come on a stream before more is allowed [1MiB]
+    #[arg(long, value_name = "SIZE", value_parser = window)]
+    h2_window: Option<u32>,
     /// HTTP/2: write when each stream's request and answer ended, as CSV, at the end
     #[arg(long, value_name = "FILE")]
     stream_log: Option<PathBuf>,
@@ -66,11 +66,17 @@ fn tls(text: &str) -> Result<TlsVersions, String> {
     }
 }
 
+fn streams(text: &str) -> Result<u32, String> {
+    let streams = text.parse().ok().filter(|streams| (1..=1_000_000).contains(streams));
+    streams.ok_or_else(|| "write a number from 1 to 1000000".into())
+}
+
 fn window(text: &str) -> Result<u32, String> {
-    match amounts::bytes(text)?.try_into() {
-        Ok(bytes) if bytes <= i32::MAX as u32 => Ok(bytes),
-        _ => Err("a window has less than 2 GiB".into()),
-    }
+    let bytes = text.parse().or_else(|_| amounts::bytes(text));
+    let window = bytes.ok().filter(|bytes| (1..=i32::MAX as u64).contains(bytes));
+    window
+        .and_then(|bytes| bytes.try_into().ok())
+        .ok_or_else(|| "write a size from 1 to 2147483647 bytes, like 65535 or 64KiB".into())
 }
 
 fn chain(text: &str) -> Result<usize, String> {
@@ -90,8 +96,19 @@ impl ProtocolFlags {
             keep::check("--ca-out", path)?;
         }
         config.http = self.http.unwrap_or_default();
-        config.streams = self.streams;
-        config.window = self.h2_window;
+        let of_http2 = [
+            ("--streams", self.streams.is_some()),
+            ("--h2-window", self.h2_window.is_some()),
+            ("--stream-log", self.stream_log.is_some()),
+        ];
+        let idle = of_http2.into_iter().find(|(_, is_given)| *is_given);
+        if let (Some(HttpVersions::Http1), Some((flag, _))) = (self.http, idle) {
+            return Err(Refusal::new(format!(
+                "{flag} is for HTTP/2; leave it out, or leave --http 1.1 out"
+            )));
+        }
+        config.streams = self.streams.unwrap_or(config.streams);
+        config.window = self.h2_window.unwrap_or(config.window);
         config.log_streams = self.stream_log.is_some();
         config.tls = self.tls.map(|versions| self.tls(versions)).transpose()?.map(Arc::new);
         Ok(())

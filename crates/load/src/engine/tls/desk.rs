@@ -230,7 +230,10 @@ impl Desk {
         at: Nanos,
         deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
     ) {
-        let says = tls::reason(error, received, &self.alpn);
+        // Once a server has chosen the version, what came before was TLS.
+        let tls = self.lines[conn as usize].tls.as_ref();
+        let is_begun = tls.is_some_and(|tls| tls.protocol_version().is_some());
+        let says = tls::reason(error, if is_begun { &[] } else { received }, &self.alpn);
         self.fail(conn, tls::fault(error), &says, at, deliver);
     }
 

@@ -183,7 +183,8 @@ fn nothing_but_refusals() {
 
             in short
             verdict: invalid
-            Every one of 20,000 attempts failed: no server listens on 127.0.0.1:1.
+            Every one of 20,000 attempts failed, then it gave up: no server listens on
+            127.0.0.1:1.
         "#]],
     );
 }
