@@ -37,7 +37,7 @@ pub struct RunRecord {
 
 impl RunRecord {
     /// What it is a repetition of: its experiment, or if it is a race, its sides' names, or if it is of `dyno load`, what
-    /// was requested.
+    /// was requested over which protocol.
     #[must_use]
     pub fn group(&self) -> String {
         let fact = |name: &str| self.facts.iter().find(|fact| fact.name == name);
@@ -48,7 +48,12 @@ impl RunRecord {
             return format!("{} of {}", self.name, sides.join(" and "));
         }
         match (fact(LOAD), fact(REQUEST)) {
-            (Some(_), Some(request)) => format!("{} of {}", self.name, request.value),
+            (Some(_), Some(request)) => {
+                let streams = fact(STREAMS).map_or(String::new(), |streams| {
+                    format!(", over HTTP/2 (--streams {})", streams.value)
+                });
+                format!("{} of {}{streams}", self.name, request.value)
+            }
             _ => self.name.clone(),
         }
     }
@@ -83,6 +88,12 @@ pub const LOAD: &str = "load.command";
 
 /// The name of a run's fact that says what its loads requested.
 pub const REQUEST: &str = "request";
+/// The name of a fact of a load that says what is spoken on its connections.
+pub const PROTOCOL: &str = "protocol (--http2)";
+/// The protocol of a load that does not speak HTTP/2.
+pub const HTTP_1: &str = "HTTP/1.x";
+/// The name of a fact that says how many requests each connection carries at once over HTTP/2, in digits.
+pub const STREAMS: &str = "streams (--streams)";
 /// The condition of such a load that says how many connections found an accept queue of the machine full.
 pub const QUEUE_OVERFLOWS: &str = "queue.overflows";
 /// Likewise, how many connections the server's queue holds.

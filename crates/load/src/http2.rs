@@ -175,6 +175,12 @@ impl Http2 {
         }
     }
 
+    /// Adds all of what another load has seen.
+    pub fn merge(&mut self, other: &Http2) {
+        self.merge_beginnings(other);
+        self.merge_traffic(other);
+    }
+
     /// Adds what another lane or another stretch of time has seen of connections' beginnings.
     fn merge_beginnings(&mut self, other: &Http2) {
         if self.wanted == WantedStreams::default() {

@@ -58,7 +58,7 @@ pub fn text(run: &DryRun<'_>) -> String {
         ));
     }
     page.extend([String::new(), "Load".into()]);
-    page.push(format!("  {}", words::load(experiment)));
+    page.push(format!("  {}", words::load(experiment, None)));
     page.push(format!("  {}", connections(experiment)));
     page.push(format!("  {}", check(experiment, run.each_check)));
     page.extend(run.workloads.iter().flat_map(workload));

@@ -183,8 +183,13 @@ json_type! {
         /// the same on all streams of a connection together
         window_connection: u32 = order.windows.connection(),
         /// how header fields are compressed: indexed or static
-        hpack: &'static str = if order.indexed { "indexed" } else { "static" },
+        hpack: &'static str = hpack(order),
     }
+}
+
+/// How header fields are compressed.
+pub(crate) fn hpack(order: &H2Order) -> &'static str {
+    if order.indexed { "indexed" } else { "static" }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::json::{DistributionJson, json_type};
 use units::{bytes, count, counted};
 
 /// The line of a report that says what was agreed on.
-pub(crate) fn fact(security: &Security, order: Option<&TlsOrder>) -> Fact {
+pub(crate) fn fact(security: &Security, is_unverified: bool) -> Fact {
     let agreed = [&security.versions, &security.suites, &security.groups, &security.alpn];
     let names = ["", "", "", "ALPN "];
     let agreed: Vec<String> = agreed
@@ -25,10 +25,7 @@ pub(crate) fn fact(security: &Security, order: Option<&TlsOrder>) -> Fact {
     if let Some(keys) = listed(&security.certificates) {
         fact = fact.and(format!("certificate: {keys}{}", chain(security)));
     }
-    match order.map(|order| &order.trust) {
-        Some(Trust::All) => fact.and("certificates were not verified (-k)"),
-        Some(Trust::System | Trust::Given(_)) | None => fact,
-    }
+    if is_unverified { fact.and("certificates were not verified (-k)") } else { fact }
 }
 
 /// One name stands alone; of several, each has its count.
@@ -157,9 +154,8 @@ mod tests {
 
     #[test]
     fn what_was_agreed_on_is_said_in_a_few_lines() {
-        let order = TlsOrder { trust: Trust::All, ..TlsOrder::to("h") };
         assert_eq!(
-            fact(&seen(), Some(&order)).texts,
+            fact(&seen(), true).texts,
             [
                 "1.3, TLS_AES_128_GCM_SHA256 (49) and TLS_AES_256_GCM_SHA384 (1), x25519, ALPN none",
                 "50 handshakes: 40 full, 10 resumed (12 were to be); 40 were asked for another group; 1 ticket came",
@@ -167,6 +163,6 @@ mod tests {
                 "certificates were not verified (-k)",
             ]
         );
-        assert_eq!(fact(&Security::new(1), None).texts[0], "no handshake was done");
+        assert_eq!(fact(&Security::new(1), false).texts[0], "no handshake was done");
     }
 }

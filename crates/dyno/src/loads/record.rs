@@ -34,6 +34,7 @@ pub(crate) fn of_run(
     let mut facts = machine::facts::read();
     facts.push(fact(LOAD, command_line()));
     facts.push(fact(REQUEST, plan.asked.identity()));
+    facts.extend(report::load::terms::of(&plan.order));
     let Label { title, name } = labels.into_iter().next().unwrap_or_default();
     let key = |number: u32| TrialKey {
         number,

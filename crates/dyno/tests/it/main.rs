@@ -25,6 +25,7 @@ mod http2;
 mod install;
 mod json;
 mod keep;
+mod keep_http2;
 mod kept_runs;
 mod lab_rig;
 mod list;

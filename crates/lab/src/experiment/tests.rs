@@ -1,7 +1,7 @@
 use super::*;
 use crate::conformance::LEFT_OUT;
 use crate::history::History;
-use crate::record::{Entry, Fact, LOAD, RACE, REQUEST, RunRecord};
+use crate::record::{Entry, Fact, LOAD, RACE, REQUEST, RunRecord, STREAMS};
 
 const WHOLE: &str = r#"
 question = "Which?"
@@ -414,6 +414,9 @@ fn runs_are_of_one_group_if_they_measure_the_same() {
     assert_eq!(run("race", &[(RACE, "dyno race …")], &sides).group(), "race of a.js and b.js");
     let load = [(LOAD, "dyno load …"), (REQUEST, "GET http://a/b")];
     assert_eq!(run("load", &load, &sides[..1]).group(), "load of GET http://a/b");
+    let load = [&load[..], &[(STREAMS, "4")]].concat();
+    let group = run("load", &load, &sides[..1]).group();
+    assert_eq!(group, "load of GET http://a/b, over HTTP/2 (--streams 4)");
 }
 
 const CLOSED: &str = "closed = { connections = [1, 9] }, total = 10, duration = '9s'";

@@ -2,6 +2,7 @@
 
 use analysis::{LossCount, gone};
 use load::{Distribution, HoldWindow, Holding, Plateau};
+use tls::Trust;
 use units::{bytes, count, nanos, rate};
 
 use super::{FinishedHold, lost_process, title};
@@ -168,8 +169,8 @@ fn losses(holding: &Holding) -> Option<Block> {
 fn beside(held: &FinishedHold) -> Vec<Fact> {
     let holding = &held.holding;
     let mut facts = Vec::new();
-    let order = held.spec.tls.as_ref();
-    facts.extend(holding.security().map(|seen| security::fact(&seen, order)));
+    let is_unverified = held.spec.tls.as_ref().is_some_and(|order| order.trust == Trust::All);
+    facts.extend(holding.security().map(|seen| security::fact(&seen, is_unverified)));
     let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
     let (again, missed) = (sum(|plateau| plateau.begun_again), sum(|plateau| plateau.missed));
     if 0 < again {

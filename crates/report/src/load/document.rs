@@ -2,7 +2,7 @@
 
 use units::{bytes, count, nanos, percent, rate, tight, time};
 
-use super::{FinishedLoad, answers, requirements, sentence, words};
+use super::{FinishedLoad, answers, requirements, sentence, terms, words};
 use crate::chart::bars;
 use crate::document::{
     Block, Cell, Column, Depth, Document, Drawing, Entry, Fact, Paragraph, Row, Section, Table,
@@ -293,8 +293,8 @@ fn beside(run: &FinishedLoad) -> Vec<Fact> {
             format!("{} sent, {} received", bytes(total.bytes_sent), bytes(total.bytes_received)),
         ),
     ];
-    let order = run.order.tls.as_ref().map(tls::Client::order);
-    facts.extend(total.security.iter().map(|seen| security::fact(seen, order)));
+    let is_unverified = terms::is_unverified(&terms::of(&run.order));
+    facts.extend(total.security.iter().map(|seen| security::fact(seen, is_unverified)));
     // Without a connection, nothing is known of them.
     let is_connected = 0 < connections.established;
     facts.extend(total.http2.as_deref().filter(|_| is_connected).map(http2::fact));

@@ -7,6 +7,7 @@ use lab::plain_words;
 use lab::record::{Entry, Fact, REQUEST, RunRecord};
 use serde::Deserialize;
 
+use super::terms::{self, Offered, Streams};
 use super::{json, repeat};
 use crate::Findings;
 
@@ -78,37 +79,6 @@ struct Ordered {
     http2: Option<Streams>,
     #[serde(default)]
     spread: Option<String>,
-}
-
-/// How HTTP/2 was to be spoken.
-#[derive(Deserialize)]
-struct Streams {
-    streams: u64,
-    window_stream: u64,
-    window_connection: u64,
-    hpack: String,
-}
-
-impl Streams {
-    fn in_words(&self, spread: Option<&str>) -> String {
-        format!(
-            "{} on each connection, windows of {} and {} octets, {} fields, spread: {}",
-            units::counted(self.streams, "stream", "streams"),
-            units::count(self.window_stream),
-            units::count(self.window_connection),
-            self.hpack,
-            spread.unwrap_or("even")
-        )
-    }
-}
-
-/// What was offered with TLS. That there was TLS is in the URL.
-#[derive(Deserialize)]
-struct Offered {
-    version: Option<String>,
-    suites: Vec<String>,
-    groups: Vec<String>,
-    resume_percent: u64,
 }
 
 /// Its name is its owner's: two files are alike if their content is.
@@ -267,24 +237,9 @@ impl Ordered {
             fact("polling", self.spin.clone()),
         ];
         let expected = expected.map(|text| fact("expected of an answer", text.clone()));
-        let offered = self.tls.as_ref().map(|tls| fact("TLS", tls.in_words()));
-        // No HTTP/2 is HTTP/1.1.
-        let spread = self.spread.as_deref();
-        let streams = self.http2.as_ref().map(|http2| fact("HTTP/2", http2.in_words(spread)));
-        facts.into_iter().chain(expected).chain(offered).chain(streams).collect()
-    }
-}
-
-impl Offered {
-    fn in_words(&self) -> String {
-        let version = self.version.as_deref().unwrap_or("1.2 or 1.3");
-        let list = |names: &[String]| match names {
-            [] => "all".to_string(),
-            names => names.join(", "),
-        };
-        let (suites, groups) = (list(&self.suites), list(&self.groups));
-        let resumed = self.resume_percent;
-        format!("{version}; suites: {suites}; groups: {groups}; {resumed} % to be resumed")
+        let spread = self.spread.as_deref().unwrap_or("even");
+        let terms = terms::facts(self.http2.as_ref(), spread, self.tls.as_ref());
+        facts.into_iter().chain(expected).chain(terms).collect()
     }
 }
 

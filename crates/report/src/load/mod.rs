@@ -11,6 +11,7 @@ pub(crate) mod repeat;
 mod requirements;
 mod sentence;
 pub(crate) mod slice;
+pub mod terms;
 mod verdict;
 pub mod words;
 

@@ -1,6 +1,6 @@
 //! An order in words.
 
-use load::{Arrivals, Load, Order, Protocol, Rate, Stop, Target};
+use load::{Arrivals, Load, Order, Protocol, Rate, Spread, Stop, Target};
 
 /// The address of a target.
 pub fn address(target: &Target) -> String {
@@ -51,10 +51,20 @@ pub fn of_load(order: &Order) -> String {
 fn streams(protocol: &Protocol) -> String {
     match protocol {
         Protocol::Http1 => String::new(),
-        Protocol::Http2(_) => {
-            let streams = units::counted(protocol.streams() as u64, "stream", "streams");
-            format!(" × {streams} over HTTP/2")
-        }
+        Protocol::Http2(_) => on_each(protocol.streams() as u64),
+    }
+}
+
+/// So many streams on each of some connections.
+pub(crate) fn on_each(streams: u64) -> String {
+    format!(" × {} over HTTP/2", units::counted(streams, "stream", "streams"))
+}
+
+/// Which connection with room carries the next request.
+pub(super) fn spread(spread: Spread) -> &'static str {
+    match spread {
+        Spread::Even => "even",
+        Spread::Fill => "fill",
     }
 }
 

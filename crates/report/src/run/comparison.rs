@@ -8,11 +8,12 @@ mod loads;
 
 use analysis::{Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
 use lab::record::RunRecord;
-use machine::facts::{Difference, differences};
+use machine::facts::differences;
 
 use super::{Findings, words};
 use crate::document::Document;
 use crate::doubt;
+use crate::load::terms;
 use conformance::Checks;
 pub(super) use document::bracket;
 
@@ -103,9 +104,10 @@ impl<'t> Compared<'t> {
         self.versus.gate(self.gate)
     }
 
-    /// The load level of a pair.
+    /// The load level of a pair; of loads that differ in it, both.
     fn place(&self, pair: &Pair<'_>) -> String {
-        self.sides[0].findings.place(pair.a.point)
+        let [a, b] = self.sides.each_ref().map(|side| side.findings.place(pair.a.point));
+        if a == b { a } else { format!("{a} (A) and {b} (B)") }
     }
 
     /// Whether both sides are of one run: in that case nothing is new in one of them.
@@ -185,7 +187,10 @@ impl<'t> Compared<'t> {
             Some(both) => loads::differences(both),
             None => changed_files(a, b),
         });
-        notes.extend(facts(a, b));
+        let mut facts = differences(&a.facts, &b.facts);
+        // Those of kept loads are named above.
+        facts.retain(|it| self.kept_loads().is_none() || !terms::is_one(it.name));
+        notes.extend(facts.iter().map(|it| format!("{}: {}", it.name, loads::values(it.values))));
         if self.sides.iter().any(|side| side.findings.stated.is_some()) {
             notes.push(
                 "the files do not say on which machine the loads were made, nor what the requests had in their header \
@@ -210,13 +215,6 @@ fn changed_files(a: &RunRecord, b: &RunRecord) -> Vec<String> {
         (text != other).then(|| format!("{path} is not the same in both"))
     });
     changed.collect()
-}
-
-/// Facts of the machine that differ.
-fn facts(a: &RunRecord, b: &RunRecord) -> Vec<String> {
-    let differences = differences(&a.facts, &b.facts).into_iter();
-    let says = |it: Difference<'_>| format!("{}: {}", it.name, loads::values(it.values));
-    differences.map(says).collect()
 }
 
 /// Rounds that are not in the figures.

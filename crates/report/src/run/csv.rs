@@ -8,7 +8,7 @@ use super::{Findings, conformance, held};
 use crate::render::csv::{line, text};
 
 /// The columns that every line begins with.
-pub(super) const WORDS: [&str; 19] = [
+pub(super) const WORDS: [&str; 20] = [
     "run",
     "experiment",
     "quick",
@@ -19,6 +19,7 @@ pub(super) const WORDS: [&str; 19] = [
     "reference",
     "point",
     "unit",
+    "streams",
     "round",
     "outcome",
     "says",
@@ -71,6 +72,7 @@ pub(super) fn words(
         row.is_reference.to_string(),
         row.point.value().to_string(),
         row.point.unit().to_string(),
+        findings.streams().map_or(String::new(), |streams| streams.to_string()),
         (trial.repeat + 1).to_string(),
         trial.outcome.kind.name().to_string(),
         text(&trial.outcome.says),

@@ -5,8 +5,8 @@ use lab::record::{RunRecord, TrialRecord};
 
 use super::curve::{self, Glyphs};
 use super::{
-    Findings, capacity, conformance, fairness, held, race, results, rounds, then_now, trouble,
-    words,
+    Findings, agreed, capacity, conformance, fairness, held, race, results, rounds, then_now,
+    trouble,
 };
 use crate::chart::{Room, Stand};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
@@ -22,7 +22,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     let article = findings.experiment.as_ref().and_then(|found| found.article.as_ref());
     notes.extend(article.map(|article| Paragraph::new(Tone::Dim, format!("After: {article}"))));
     notes.extend(warnings(findings).into_iter().map(|says| Paragraph::new(Tone::Doubtful, says)));
-    let load = findings.experiment.as_ref().map(words::load);
+    let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
     conditions.push(machine(run, findings.trials));
     Document {
@@ -85,6 +85,10 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     sections.push(
         Section::new("entrants", "Which servers took part", Depth::Full)
             .with(fairness::entrants(findings)),
+    );
+    sections.push(
+        Section::new("connections", "What was seen on the connections", Depth::Full)
+            .with(agreed::blocks(findings)),
     );
     sections.push(method(findings));
     sections.retain(|section| !section.blocks.is_empty());

@@ -1,6 +1,7 @@
 //! A run of an experiment as a document, as JSON, CSV, page and chart. Computes no number that it prints: `analysis`
 //! does.
 
+mod agreed;
 mod capacity;
 pub(crate) mod comparison;
 mod conformance;
@@ -24,7 +25,7 @@ use std::path::Path;
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
 use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::history::History;
-use lab::record::{Entry, LOAD, RunRecord, TrialRecord};
+use lab::record::{Entry, LOAD, RunRecord, STREAMS, TrialRecord};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 
@@ -201,7 +202,21 @@ impl<'a> Findings<'a> {
 
     /// A place of the axis with its unit.
     pub(crate) fn place(&self, point: Point) -> String {
-        words::place_in(self.experiment.as_ref(), point)
+        let over = self.streams().map_or(String::new(), |streams| match point {
+            Point::Connections(_) => crate::load::words::on_each(streams),
+            Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => " over HTTP/2".into(),
+        });
+        words::place_in(self.experiment.as_ref(), point) + &over
+    }
+
+    /// How the servers were loaded, as far as the experiment can be read.
+    pub(crate) fn load_in_words(&self) -> Option<String> {
+        self.experiment.as_ref().map(|experiment| words::load(experiment, self.streams()))
+    }
+
+    /// How many requests each connection was to carry at once over HTTP/2; none over HTTP/1.x.
+    pub(crate) fn streams(&self) -> Option<u64> {
+        self.fact(STREAMS)?.parse().ok()
     }
 
     /// A place of the axis without its unit.

@@ -8,7 +8,7 @@ use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
 
 use super::comparison::bracket;
-use super::{Findings, results, trouble, words};
+use super::{Findings, results, trouble};
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Paragraph, Section, Sign, Table, Tone,
 };
@@ -202,7 +202,7 @@ pub(super) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
 
 /// The end report, for a terminal or a README.
 pub(super) fn document(findings: &Findings<'_>) -> Document {
-    let load = findings.experiment.as_ref().map(words::load);
+    let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
     conditions.push(super::document::machine(findings.run, findings.trials));
     let entries = |id: &'static str, heading: &str, entries: Vec<document::Entry>| {

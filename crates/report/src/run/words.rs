@@ -9,7 +9,7 @@ use lab::schedule::Schedule;
 use load::Rate;
 use units::{chosen, count, duration, percent};
 
-use crate::load::words::of_arrivals;
+use crate::load::words::{of_arrivals, on_each};
 use crate::written;
 
 /// How a trial ended, as it reads after "not measured:".
@@ -111,8 +111,8 @@ fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
     )
 }
 
-/// How the servers were loaded.
-pub(crate) fn load(experiment: &Experiment) -> String {
+/// How the servers were loaded; over HTTP/2, if connections have streams.
+pub(crate) fn load(experiment: &Experiment, streams: Option<u64>) -> String {
     let places = match experiment.points.as_slice() {
         [only] => place_and_unit(*only),
         many => {
@@ -144,13 +144,18 @@ pub(crate) fn load(experiment: &Experiment) -> String {
     };
     let total = experiment.total.map(|total| format!("{} {what}", count(total)));
     let length: Vec<String> = total.into_iter().chain(experiment.duration.map(duration)).collect();
+    let over = streams.map_or(String::new(), |streams| match experiment.shape {
+        Shape::Closed => on_each(streams),
+        Shape::Open { .. } => format!(", on connections{}", on_each(streams)),
+        Shape::Sessions { .. } | Shape::Held(_) => " over HTTP/2".into(),
+    });
     let warmup = match experiment.warmup {
         Duration::ZERO => "no warm-up".into(),
         warmup => format!("after {} of warm-up", duration(warmup)),
     };
     let rounds = rounds(experiment);
     format!(
-        "{shape}; {} a trial, {warmup}, time-out {}; {rounds}",
+        "{shape}{over}; {} a trial, {warmup}, time-out {}; {rounds}",
         length.join(" or "),
         duration(experiment.timeout)
     )

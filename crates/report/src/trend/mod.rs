@@ -11,6 +11,7 @@ use machine::facts::differences_beyond_a_start;
 use crate::Findings;
 use crate::document::{Cell, Mark};
 use crate::held::lines::{each, units_of_1024};
+use crate::load::terms;
 use crate::run::{results, words};
 use crate::written::Written;
 pub use document::document;
@@ -33,6 +34,8 @@ struct Plan {
     is_quick: bool,
     /// The experiment's file and its workloads'; a subject's files may change, since that is what a trend shows.
     files: Vec<(String, String)>,
+    /// What kept loads spoke, and what they offered with TLS.
+    terms: Vec<Fact>,
 }
 
 /// A workload's figures.
@@ -72,6 +75,7 @@ impl Findings<'_> {
         let is_plan =
             |(path, _): &&(String, String)| !others.iter().any(|folder| path.starts_with(folder));
         let files = run.files.iter().filter(is_plan).cloned().collect();
+        let terms = terms::unusual(&run.facts);
         let table = |table: &analysis::Table| Figures {
             workload: table.workload.clone(),
             title: self.workload_title(&table.workload),
@@ -89,7 +93,7 @@ impl Findings<'_> {
             began_unix_ms: run.began_unix_ms,
             dyno: run.dyno.clone(),
             facts: run.facts.clone(),
-            plan: Plan { is_quick: run.is_quick, files },
+            plan: Plan { is_quick: run.is_quick, files, terms },
             tables: self.board.tables.iter().map(table).collect(),
         }
     }

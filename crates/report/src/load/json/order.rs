@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use load::{Arrivals, Load, Protocol, Spin, Spread};
+use load::{Arrivals, Load, Protocol, Spin};
 use requests::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,10 +56,7 @@ json_type! {
         /// which connection with room carried the next request: even (the one whose turn was longest ago) or fill (one
         /// after the other)
         #[schemars(extend("enum" = ["even", "fill"]))]
-        spread: &'static str = match run.order.spread {
-            Spread::Even => "even",
-            Spread::Fill => "fill",
-        },
+        spread: &'static str = words::spread(run.order.spread),
         /// whether connections were reused
         keep_alive: bool = run.order.keep_alive,
         /// whether broken framing was accepted

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lab::record::REQUEST;
+use lab::record::{HTTP_1, PROTOCOL, REQUEST};
 use load::End;
 
+use crate::load::terms::{self, NO_TLS, TLS};
 use crate::run::Findings;
 
 /// What belongs to a side, to its number of loads, or to what is done between them.
@@ -22,6 +23,10 @@ pub(super) fn differences(both: [&Findings<'_>; 2]) -> Vec<String> {
     things.sort_unstable();
     things.dedup();
     let one = |thing: &&str| {
+        // What HTTP/1.x or a load without TLS does not have.
+        if terms::is_one(thing) && all.iter().any(|of| !of.contains_key(*thing)) {
+            return None;
+        }
         let [a, b] = all.each_ref().map(|of| of.get(*thing).map_or("nothing", String::as_str));
         (a != b).then(|| format!("the loads differ in {thing}: {}", values([a, b])))
     };
@@ -75,6 +80,11 @@ fn ordered(findings: &Findings<'_>) -> BTreeMap<String, String> {
         let digest: String = digest.chars().take(12).collect();
         all.insert("file of requests".into(), format!("one with SHA-256 {digest}…"));
     }
+    // An older dyno did not write them down, and had nothing else.
+    all.insert(PROTOCOL.into(), HTTP_1.into());
+    all.insert(TLS.into(), NO_TLS.into());
+    let terms = run.facts.iter().filter(|fact| terms::is_one(&fact.name));
+    all.extend(terms.map(|fact| (fact.name.clone(), fact.value.clone())));
     let mut recordings =
         findings.trials.iter().filter_map(|trial| Some(&trial.loaded.as_ref()?.recording));
     let was_halted = recordings.any(|recording| matches!(recording.end, End::Halted));

@@ -18,7 +18,7 @@ use load::Failure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Findings, words};
+use super::Findings;
 use crate::json::{json_type, written};
 use crate::sentence;
 
@@ -90,7 +90,7 @@ json_type! {
         /// the article that it follows
         article: Option<&'t str> = experiment.and_then(|experiment| experiment.article.as_deref()),
         /// the load in words
-        load_in_words: Option<String> = experiment.map(words::load),
+        load_in_words: Option<String> =  findings.load_in_words(),
         /// times and rounds were shortened
         is_quick: bool = run.is_quick,
         /// what the command line changed of what the experiment's file says, in words
