@@ -223,6 +223,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             return self.use_room(conn, at);
         }
         self.slots[conn as usize].state = State::Leaving;
+        // The next request of a closed loop is due now, though it must wait for another connection.
+        if self.supply.kind == Kind::Closed {
+            self.wants_next(conn, at);
+        }
         self.put_on_agenda(conn);
     }
 

@@ -233,8 +233,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if self.supply.kind != Kind::Closed || !self.slots[conn as usize].bound.is_empty() {
             return true;
         }
-        if let Some(exchange) = self.next_of_closed(now) {
-            self.bind(conn, exchange);
+        if self.wants_next(conn, now) {
             return true;
         }
         // A pool is never smaller than it was ordered, even if all that is under way is elsewhere.
@@ -248,6 +247,16 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// Whether a closed loop has fewer exchanges under way than were ordered, or one that goes out again.
     pub(super) fn is_short(&self) -> bool {
         !self.waiting.is_empty() || self.slab.len() < self.supply.concurrency
+    }
+
+    /// Binds the next exchange of a closed loop to a connection that has none and is not ready; whether it has one then.
+    pub(super) fn wants_next(&mut self, conn: Conn, now: Nanos) -> bool {
+        if self.slots[conn as usize].bound.is_empty()
+            && let Some(exchange) = self.next_of_closed(now)
+        {
+            self.bind(conn, exchange);
+        }
+        !self.slots[conn as usize].bound.is_empty()
     }
 
     /// What a closed loop has to send goes to connections with room, then to places that are vacant: the loop never runs
