@@ -189,7 +189,7 @@ impl<E: Engine> Engine for Clogged<E> {
         self.engine.open(conn)
     }
     fn close(&mut self, conn: Conn) {
-        self.engine.close(conn)
+        self.engine.close(conn);
     }
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
         if self.until <= self.now() {
@@ -296,7 +296,7 @@ impl<E: Engine> Engine for Counted<E> {
     }
     fn close(&mut self, conn: Conn) {
         self.closed.set(self.closed.get() + 1);
-        self.engine.close(conn)
+        self.engine.close(conn);
     }
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
         self.engine.write(conn, bytes)
