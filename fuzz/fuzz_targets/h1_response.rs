@@ -51,10 +51,10 @@ fn hear<'b>(
         pieces.try_for_each(|piece| session.receive(piece, &mut news, &mut Vec::new()));
     if ends && result.is_ok() {
         let _ = session.ended(&mut news);
-        let progress = session.progress(id);
+        let progress = session.progress();
         result = if progress == Progress::Idle { Ok(()) } else { Err(progress.cut()) };
     }
     // After a fault the connection is closed, however far it had come.
-    let progress = if result.is_ok() { session.progress(id) } else { Progress::Idle };
+    let progress = if result.is_ok() { session.progress() } else { Progress::Idle };
     (news, result, progress)
 }
