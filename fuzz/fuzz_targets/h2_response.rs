@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use wire::h2::{H2, H2Fault, H2Order, Scheme, Windows};
+use wire::h2::{H2, H2Fault, H2Order, Ledger, Scheme, Windows};
 use wire::{
     Ask, BodyRule, ExchangeId, Expect, Limits, News, Request, Session, StatusRule, Template, Values,
 };

@@ -62,7 +62,7 @@ impl Drop for Kept {
 #[test]
 fn a_kept_load_over_http_2_is_shown_as_what_it_was() {
     let (kept, rig) = (Kept::new("shown"), Rig::new());
-    kept.load(&rig, 1, &["--http2", "--streams", "4", "--repeat", "2", "--spread", "fill"]);
+    kept.load(&rig, 1, &["--http2", "--streams", "4", "--repeat", "2"]);
     kept.load(&rig, 2, &[]);
     let shown = kept.dyno(&rig, &["report", "1"]).status(0);
     let shown = shown.stdout_has("closed: 4 connections × 4 streams over HTTP/2; 2,000 requests a");
