@@ -2,9 +2,10 @@
 
 mod http2;
 mod remark;
+mod tls;
 mod way_out;
 
-use analysis::{Alarm, Doubt, Drifting, TlsDoubt};
+use analysis::{Alarm, Doubt, Drifting};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use units::{count, percent, rate, time};
@@ -53,10 +54,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::NotOpened { .. } => "connections_not_opened",
         Doubt::Silent { .. } => "connections_silent",
         Doubt::ConformanceUnderLoad { .. } => "conformance_under_load",
-        Doubt::Tls(TlsDoubt::Mixed { .. }) => "tls_mixed",
-        Doubt::Tls(TlsDoubt::ResumptionUnlike { .. }) => "resumption_unlike",
-        Doubt::Tls(TlsDoubt::HelloRetry { .. }) => "hello_retry",
-        Doubt::Tls(TlsDoubt::HandshakesCost { .. }) => "handshakes_cost",
+        Doubt::Tls(doubt) => tls::id(doubt),
         Doubt::Http2(doubt) => http2::id(doubt),
         Doubt::Nothing | Doubt::NoneRight { .. } => "nothing_measured",
         Doubt::FewSamples { .. } | Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => {
@@ -255,29 +253,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             count(connections as u64),
             count(waiting)
         ),
-        Doubt::Tls(TlsDoubt::Mixed { what, ref most, ref other }) => format!(
-            "connections differ in what they agreed on with TLS: most have the {what} `{}`, others `{}`",
-            most.escape_debug(),
-            other.escape_debug()
-        ),
-        Doubt::Tls(TlsDoubt::ResumptionUnlike { resumed, meant, of }) => format!(
-            "{} of {} handshakes resumed a session, and {} were to: full and resumed handshakes differ in what they cost",
-            count(resumed),
-            count(of),
-            count(meant)
-        ),
-        Doubt::Tls(TlsDoubt::HelloRetry { retried, of }) => format!(
-            "in {} of {} handshakes the server asked for another group than the first one offered, which takes a round \
-             trip more",
-            count(retried),
-            count(of)
-        ),
-        Doubt::Tls(TlsDoubt::HandshakesCost { handshakes, share }) => format!(
-            "there were {} handshakes with TLS, and dyno was busy {} of the time: a client's part of a handshake costs \
-             about as much as the server's, or more, so the rate may be dyno's limit",
-            count(handshakes),
-            percent(share)
-        ),
+        Doubt::Tls(ref doubt) => tls::says(doubt),
         Doubt::Http2(ref doubt) => http2::says(doubt),
         Doubt::Silent { silent, connections } => format!(
             "of {} connections {} stayed open and received nothing any more",

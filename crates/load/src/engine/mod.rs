@@ -1,5 +1,7 @@
 //! Moves bytes between connections and the kernel, and keeps the time. Decides nothing.
 
+#[cfg(test)]
+mod around;
 mod epoll;
 mod pacer;
 #[cfg(test)]
@@ -10,6 +12,8 @@ mod wait;
 pub(crate) use self::tls::Tls;
 #[cfg(test)]
 pub(crate) use self::tls::server;
+#[cfg(test)]
+pub(crate) use around::{Around, around_engine};
 pub(crate) use epoll::{Epoll, Origin};
 #[cfg(test)]
 pub(crate) use simulated::{Act, Peer, Simulated};

@@ -1,4 +1,4 @@
-use analysis::{Http2Doubt, Remark};
+use analysis::{Http2Doubt, Remark, TlsDoubt};
 
 use super::*;
 

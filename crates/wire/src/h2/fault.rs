@@ -6,81 +6,52 @@ use std::fmt;
 use super::hpack::HpackFault;
 use crate::fault::WireFault;
 
-/// The error codes of RFC 9113, 7.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum ErrorCode {
-    NoError,
-    ProtocolError,
-    InternalError,
-    FlowControlError,
-    SettingsTimeout,
-    StreamClosed,
-    FrameSizeError,
-    RefusedStream,
-    Cancel,
-    CompressionError,
-    ConnectError,
-    EnhanceYourCalm,
-    InadequateSecurity,
-    Http11Required,
-    /// Any that has no name; RFC 9113, 7: it means nothing in particular.
-    Unknown,
+/// Each is a row, in the order of RFC 9113, 7, where the first is 0: its name here, and the RFC's.
+macro_rules! codes {
+    ($($code:ident $name:literal)*) => {
+        /// The error codes of RFC 9113, 7; `Unknown` is any that has no name, and means nothing in particular.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum ErrorCode {
+            $($code,)*
+        }
+
+        impl ErrorCode {
+            pub const COUNT: usize = ErrorCode::Unknown as usize + 1;
+
+            pub const ALL: [ErrorCode; ErrorCode::COUNT] = [$(ErrorCode::$code,)*];
+
+            /// The name, as the RFC writes it.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(ErrorCode::$code => $name,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    NoError            "NO_ERROR"
+    ProtocolError      "PROTOCOL_ERROR"
+    InternalError      "INTERNAL_ERROR"
+    FlowControlError   "FLOW_CONTROL_ERROR"
+    SettingsTimeout    "SETTINGS_TIMEOUT"
+    StreamClosed       "STREAM_CLOSED"
+    FrameSizeError     "FRAME_SIZE_ERROR"
+    RefusedStream      "REFUSED_STREAM"
+    Cancel             "CANCEL"
+    CompressionError   "COMPRESSION_ERROR"
+    ConnectError       "CONNECT_ERROR"
+    EnhanceYourCalm    "ENHANCE_YOUR_CALM"
+    InadequateSecurity "INADEQUATE_SECURITY"
+    Http11Required     "HTTP_1_1_REQUIRED"
+    Unknown            "an unknown code"
 }
 
 impl ErrorCode {
-    pub const COUNT: usize = ErrorCode::Unknown as usize + 1;
-
-    pub const ALL: [ErrorCode; ErrorCode::COUNT] = {
-        use ErrorCode::{
-            Cancel, CompressionError, ConnectError, EnhanceYourCalm, FlowControlError,
-            FrameSizeError, Http11Required, InadequateSecurity, InternalError, NoError,
-            ProtocolError, RefusedStream, SettingsTimeout, StreamClosed, Unknown,
-        };
-        [
-            NoError,
-            ProtocolError,
-            InternalError,
-            FlowControlError,
-            SettingsTimeout,
-            StreamClosed,
-            FrameSizeError,
-            RefusedStream,
-            Cancel,
-            CompressionError,
-            ConnectError,
-            EnhanceYourCalm,
-            InadequateSecurity,
-            Http11Required,
-            Unknown,
-        ]
-    };
-
     pub(super) fn read(number: u32) -> ErrorCode {
         let known = ErrorCode::ALL.get(number as usize);
         known.copied().unwrap_or(ErrorCode::Unknown)
-    }
-
-    /// The name, as the RFC writes it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ErrorCode::NoError => "NO_ERROR",
-            ErrorCode::ProtocolError => "PROTOCOL_ERROR",
-            ErrorCode::InternalError => "INTERNAL_ERROR",
-            ErrorCode::FlowControlError => "FLOW_CONTROL_ERROR",
-            ErrorCode::SettingsTimeout => "SETTINGS_TIMEOUT",
-            ErrorCode::StreamClosed => "STREAM_CLOSED",
-            ErrorCode::FrameSizeError => "FRAME_SIZE_ERROR",
-            ErrorCode::RefusedStream => "REFUSED_STREAM",
-            ErrorCode::Cancel => "CANCEL",
-            ErrorCode::CompressionError => "COMPRESSION_ERROR",
-            ErrorCode::ConnectError => "CONNECT_ERROR",
-            ErrorCode::EnhanceYourCalm => "ENHANCE_YOUR_CALM",
-            ErrorCode::InadequateSecurity => "INADEQUATE_SECURITY",
-            ErrorCode::Http11Required => "HTTP_1_1_REQUIRED",
-            ErrorCode::Unknown => "an unknown code",
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::{MS, accept};
 use crate::Nanos;
-use crate::engine::{Act, Break, Conn, Engine, Event, Idle, Simulated, Slept};
+use crate::engine::{Act, Around, Break, Conn, Engine, Event, Simulated, around_engine};
 
 /// All entries, in order.
 #[derive(Default)]
@@ -39,10 +39,8 @@ impl<E: Engine> Seam<E> {
     }
 }
 
-impl<E: Engine> Engine for Seam<E> {
-    fn now(&self) -> Nanos {
-        self.engine.now()
-    }
+impl<E: Engine> Around for Seam<E> {
+    around_engine!();
 
     fn open(&mut self, conn: Conn) -> Result<(), Break> {
         self.note(conn, Entry::Begun);
@@ -60,10 +58,6 @@ impl<E: Engine> Engine for Seam<E> {
         self.engine.write(conn, bytes)
     }
 
-    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
-        self.engine.sleep(deadline, in_flight)
-    }
-
     fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
         let log = Rc::clone(&self.log);
         self.engine.deliver(&mut |conn, event, at| {
@@ -77,14 +71,6 @@ impl<E: Engine> Engine for Seam<E> {
             log.borrow_mut().entries.push((at, conn, entry));
             deliver(conn, event, at);
         })
-    }
-
-    fn idle(&self) -> Idle {
-        self.engine.idle()
-    }
-
-    fn cpu(&self) -> Nanos {
-        self.engine.cpu()
     }
 }
 

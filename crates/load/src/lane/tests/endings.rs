@@ -7,23 +7,36 @@ use std::rc::Rc;
 use super::MILLI;
 use super::rig::{Passed, Run, at_once, classes, closed, open, sessions};
 use super::streams::{
-    Came, DATA, REFUSED, RST_STREAM, against, answer, frame, goaway, plain, server, settings,
-    spoken,
+    Came, DATA, REFUSED, RST_STREAM, against, answer, first_of_all, frame, goaway, plain,
+    server_but, spoken,
 };
-use crate::engine::{Break, Conn, Engine, Event, Idle, Simulated, Slept};
+use crate::engine::{Around, Break, Conn, Engine, Event, Peer, Simulated, Slept, around_engine};
 use crate::{Nanos, SECOND};
+
+/// The last stream of a GOAWAY that only announces the end: RFC 9113, 6.8.
+const NOTHING_REFUSED: u32 = 0x7fff_ffff;
+
+/// RFC 9113, 6.8: first nothing is refused, then what was not taken.
+fn ends_in_two_steps() -> Peer {
+    first_of_all(|now| vec![(now + MILLI, goaway(NOTHING_REFUSED)), (now + 2 * MILLI, goaway(0))])
+}
+
+/// The first connection answers nothing, announces its end, and breaks.
+fn drains_and_breaks() -> Peer {
+    server_but(|now, connection, came| match came {
+        Came::Request(1, _) if connection == 0 => Some(vec![
+            (now + 10 * MILLI, goaway(NOTHING_REFUSED)),
+            (now + 20 * MILLI, frame(DATA, 0, 0, b"broken")),
+        ]),
+        Came::Request(..) if connection == 0 => Some(Vec::new()),
+        _ => None,
+    })
+}
 
 /// A request that the server refuses has waited for the server.
 #[test]
 fn the_wait_for_a_refusal_is_not_dynos_lateness() {
-    let refuses = server(move |now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(number, stream) if number <= 1 => {
-            vec![(now + 100 * MILLI, frame(RST_STREAM, 0, stream, &REFUSED))]
-        }
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let refuses = first_of_all(|now| vec![(now + 100 * MILLI, frame(RST_STREAM, 0, 1, &REFUSED))]);
     let seen = against(&Run { total: 1, ..open(1, 10) }, 4, refuses);
     let late = seen.late.quantile(1.0).unwrap().value;
     assert!(
@@ -37,12 +50,7 @@ fn the_wait_for_a_refusal_is_not_dynos_lateness() {
 /// The same, where the connection ends.
 #[test]
 fn nor_is_the_wait_for_a_goaway() {
-    let refuses = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => vec![(now + 100 * MILLI, goaway(0))],
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let refuses = first_of_all(|now| vec![(now + 100 * MILLI, goaway(0))]);
     let seen = against(&Run { total: 20, ..open(2, 100) }, 4, refuses);
     let late = seen.late.quantile(1.0).unwrap().value;
     assert!(
@@ -56,12 +64,10 @@ fn nor_is_the_wait_for_a_goaway() {
 /// Most of its time was over when it went out again, and that was the server's doing.
 #[test]
 fn a_request_that_went_out_again_fails_for_the_servers_reason() {
-    let refuses = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => vec![(now + 600 * MILLI, goaway(0))],
-        Came::Request(_, stream) if connection == 0 => vec![(now + MILLI, answer(stream))],
-        Came::Request(..) => Vec::new(),
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+    let refuses = server_but(|now, connection, came| match came {
+        Came::Request(1, _) if connection == 0 => Some(vec![(now + 600 * MILLI, goaway(0))]),
+        Came::Request(..) if connection != 0 => Some(Vec::new()),
+        _ => None,
     });
     let run = Run { total: 1, timeout: SECOND, ..open(2, 1) };
     let seen = against(&run, 4, refuses);
@@ -71,12 +77,7 @@ fn a_request_that_went_out_again_fails_for_the_servers_reason() {
 /// A request comes back when no more are to begin.
 #[test]
 fn the_last_requests_go_out_again_too() {
-    let ends = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => vec![(now + 10 * MILLI, goaway(0))],
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let ends = first_of_all(|now| vec![(now + 10 * MILLI, goaway(0))]);
     let seen = against(&Run { total: 3, ..closed(2) }, 1, ends);
     assert_eq!((seen.correct, classes(&seen)), (3, vec![]));
 }
@@ -84,12 +85,7 @@ fn the_last_requests_go_out_again_too() {
 /// The same, where the time is over.
 #[test]
 fn a_request_that_comes_back_after_the_end_goes_out_again() {
-    let ends = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => vec![(SECOND + 10 * MILLI, goaway(0))],
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let ends = first_of_all(|_| vec![(SECOND + 10 * MILLI, goaway(0))]);
     let seen = against(&Run { until: SECOND, ..closed(2) }, 1, ends);
     assert_eq!((classes(&seen), seen.under_way), (vec![], 0));
 }
@@ -97,16 +93,7 @@ fn a_request_that_comes_back_after_the_end_goes_out_again() {
 /// The connection that took its place has rested meanwhile, and takes over.
 #[test]
 fn a_closed_loop_does_not_run_dry_when_a_draining_connection_breaks() {
-    let ends = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => vec![
-            (now + 10 * MILLI, goaway(0x7fff_ffff)),
-            (now + 20 * MILLI, frame(DATA, 0, 0, b"broken")),
-        ],
-        Came::Request(..) if connection == 0 => Vec::new(),
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let ends = drains_and_breaks();
     let seen = against(&Run { until: SECOND, ..closed(1) }, 10, ends);
     assert!(
         9_000 < seen.correct,
@@ -120,12 +107,7 @@ fn a_closed_loop_does_not_run_dry_when_a_draining_connection_breaks() {
 /// A turn is not kept for a whole time-out.
 #[test]
 fn a_request_that_comes_back_when_the_turn_is_over_ends_in_it() {
-    let ends = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => vec![(110 * MILLI, goaway(0))],
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let ends = first_of_all(|_| vec![(110 * MILLI, goaway(0))]);
     let times = Rc::new(Cell::new(0));
     let turns = Passed { length: 100 * MILLI, times: Rc::clone(&times) };
     let run = Run { until: SECOND, timeout: 500 * MILLI, turns: Some(turns), ..closed(1) };
@@ -136,13 +118,11 @@ fn a_request_that_comes_back_when_the_turn_is_over_ends_in_it() {
 /// Servers that take one request on a connection say so at once.
 #[test]
 fn goaway_before_the_answer_of_a_one_request_connection_costs_nothing() {
-    let ends = server(move |now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
+    let ends = server_but(|now, _, came| match came {
         Came::Request(1, stream) => {
-            vec![(now + MILLI, goaway(0x7fff_ffff)), (now + 10 * MILLI, answer(stream))]
+            Some(vec![(now + MILLI, goaway(NOTHING_REFUSED)), (now + 10 * MILLI, answer(stream))])
         }
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
+        _ => None,
     });
     let seen = against(&Run { until: SECOND, keep_alive: false, ..closed(2) }, 1, ends);
     assert!(
@@ -154,17 +134,9 @@ fn goaway_before_the_answer_of_a_one_request_connection_costs_nothing() {
     );
 }
 
-/// RFC 9113, 6.8: first nothing is refused, then what was not taken.
 #[test]
 fn a_session_goes_on_elsewhere_when_its_connection_ends_in_two_steps() {
-    let ends = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => {
-            vec![(now + MILLI, goaway(0x7fff_ffff)), (now + 2 * MILLI, goaway(0))]
-        }
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let ends = ends_in_two_steps();
     let seen = against(&sessions(2, 10, 1), 1, ends);
     assert_eq!(
         (seen.correct, classes(&seen)),
@@ -181,18 +153,12 @@ struct Clogged<E> {
     until: Nanos,
     waits: Vec<u32>,
 }
-impl<E: Engine> Engine for Clogged<E> {
-    fn now(&self) -> Nanos {
-        self.engine.now()
-    }
-    fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        self.engine.open(conn)
-    }
-    fn close(&mut self, conn: Conn) {
-        self.engine.close(conn);
-    }
+
+impl<E: Engine> Around for Clogged<E> {
+    around_engine!();
+
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        if self.until <= self.now() {
+        if self.until <= self.engine.now() {
             return self.engine.write(conn, bytes);
         }
         let len = bytes.len().min(self.left);
@@ -205,17 +171,19 @@ impl<E: Engine> Engine for Clogged<E> {
         }
         Ok(len)
     }
+
     fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
-        let deadline = if self.waits.is_empty() || self.until < self.now() {
+        let deadline = if self.waits.is_empty() || self.until < self.engine.now() {
             deadline
         } else {
             deadline.min(self.until)
         };
         self.engine.sleep(deadline, in_flight)
     }
+
     fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
         let any = self.engine.deliver(deliver);
-        let now = self.now();
+        let now = self.engine.now();
         if self.until <= now {
             for conn in self.waits.drain(..) {
                 deliver(conn, Event::Writable, now);
@@ -223,21 +191,15 @@ impl<E: Engine> Engine for Clogged<E> {
         }
         any
     }
-    fn idle(&self) -> Idle {
-        self.engine.idle()
-    }
-    fn cpu(&self) -> Nanos {
-        self.engine.cpu()
-    }
 }
 
 /// A server that ends each connection after five requests of ten: a request may come back many times, and is answered.
 #[test]
 fn no_request_fails_because_connections_end() {
-    let ends = server(move |now, _, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(10, _) => vec![(now + MILLI, answer(1)), (now + MILLI, goaway(1))],
-        Came::Request(..) | Came::Reset(_) | Came::Window(_) => Vec::new(),
+    let ends = server_but(|now, _, came| match came {
+        Came::Request(10, _) => Some(vec![(now + MILLI, answer(1)), (now + MILLI, goaway(1))]),
+        Came::Request(..) => Some(Vec::new()),
+        _ => None,
     });
     let seen = against(&Run { total: 100, ..closed(2) }, 10, ends);
     let failed = classes(&seen);
@@ -283,49 +245,25 @@ fn what_a_full_socket_keeps_back_is_not_late() {
     );
 }
 
+/// Counts the connections that are closed.
 struct Counted<E> {
     engine: E,
     closed: Rc<Cell<u32>>,
 }
-impl<E: Engine> Engine for Counted<E> {
-    fn now(&self) -> Nanos {
-        self.engine.now()
-    }
-    fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        self.engine.open(conn)
-    }
+
+impl<E: Engine> Around for Counted<E> {
+    around_engine!();
+
     fn close(&mut self, conn: Conn) {
         self.closed.set(self.closed.get() + 1);
         self.engine.close(conn);
-    }
-    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        self.engine.write(conn, bytes)
-    }
-    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
-        self.engine.sleep(deadline, in_flight)
-    }
-    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
-        self.engine.deliver(deliver)
-    }
-    fn idle(&self) -> Idle {
-        self.engine.idle()
-    }
-    fn cpu(&self) -> Nanos {
-        self.engine.cpu()
     }
 }
 
 /// It has nothing more to wait for.
 #[test]
 fn a_connection_whose_last_request_comes_back_is_closed() {
-    let ends = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => {
-            vec![(now + MILLI, goaway(0x7fff_ffff)), (now + 2 * MILLI, goaway(0))]
-        }
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let ends = ends_in_two_steps();
     let closed_ones = Rc::new(Cell::new(0));
     let inner = Simulated::new(at_once, |_| Vec::new()).with_peer(ends);
     let engine = Counted { engine: inner, closed: Rc::clone(&closed_ones) };
@@ -336,16 +274,7 @@ fn a_connection_whose_last_request_comes_back_is_closed() {
 /// Two connections of ten streams; one drains and then breaks.
 #[test]
 fn no_share_of_a_closed_loop_is_lost() {
-    let ends = server(move |now, connection, came| match came {
-        Came::Connection => vec![(now, settings(&[]))],
-        Came::Request(1, _) if connection == 0 => vec![
-            (now + 10 * MILLI, goaway(0x7fff_ffff)),
-            (now + 20 * MILLI, frame(DATA, 0, 0, b"broken")),
-        ],
-        Came::Request(..) if connection == 0 => Vec::new(),
-        Came::Request(_, stream) => vec![(now + MILLI, answer(stream))],
-        Came::Reset(_) | Came::Window(_) => Vec::new(),
-    });
+    let ends = drains_and_breaks();
     let seen = against(&Run { until: SECOND, ..closed(2) }, 10, ends);
     assert!(
         18_000 < seen.correct,

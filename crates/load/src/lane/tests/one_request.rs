@@ -51,9 +51,10 @@ fn a_server_that_does_not_introduce_itself_is_no_server_of_http_2() {
     assert_eq!(classes(&against(&run, 1, mute)), [("recv.first_byte_timeout", 2)]);
 }
 
-/// What was sent unasked may be refused by the SETTINGS that come: it goes out again.
+/// Such a connection sends its request before the SETTINGS of the server have come. If the server then refuses the stream,
+/// the request goes out again.
 #[test]
-fn what_was_sent_unasked_and_is_refused_goes_out_again() {
+fn a_refused_request_that_was_sent_before_settings_goes_out_again() {
     let mut refused = 0;
     let refuses = server(move |now, _, came| match came {
         Came::Connection => vec![(now, settings(&[]))],

@@ -11,7 +11,7 @@ use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
 use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Rate};
 use crate::collector::Collector;
-use crate::engine::{Act, Break, Conn, Engine, Event, Idle, Slept};
+use crate::engine::{Act, Around, Break, Conn, Engine, around_engine};
 use crate::failure::Failure;
 use crate::halt::{Halt, StopTime};
 use crate::order::{Load, Order, Protocol, Stop, Target};
@@ -200,38 +200,12 @@ pub(super) struct Watched<'a, E> {
     now: &'a Cell<Nanos>,
 }
 
-impl<E: Engine> Engine for Watched<'_, E> {
+impl<E: Engine> Around for Watched<'_, E> {
+    around_engine!();
+
     fn now(&self) -> Nanos {
         self.now.set(self.engine.now());
         self.engine.now()
-    }
-
-    fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        self.engine.open(conn)
-    }
-
-    fn close(&mut self, conn: Conn) {
-        self.engine.close(conn);
-    }
-
-    fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
-        self.engine.write(conn, bytes)
-    }
-
-    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
-        self.engine.sleep(deadline, in_flight)
-    }
-
-    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
-        self.engine.deliver(deliver)
-    }
-
-    fn idle(&self) -> Idle {
-        self.engine.idle()
-    }
-
-    fn cpu(&self) -> Nanos {
-        self.engine.cpu()
     }
 }
 
@@ -244,10 +218,8 @@ pub(super) struct Failing<E> {
     pub(super) written: u32,
 }
 
-impl<E: Engine> Engine for Failing<E> {
-    fn now(&self) -> Nanos {
-        self.engine.now()
-    }
+impl<E: Engine> Around for Failing<E> {
+    around_engine!();
 
     fn open(&mut self, conn: Conn) -> Result<(), Break> {
         // The place belongs to the engine, whatever happens to it.
@@ -262,29 +234,9 @@ impl<E: Engine> Engine for Failing<E> {
         }
     }
 
-    fn close(&mut self, conn: Conn) {
-        self.engine.close(conn);
-    }
-
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
         self.written += 1;
         if self.written == self.reset { Err(Break::Reset) } else { self.engine.write(conn, bytes) }
-    }
-
-    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
-        self.engine.sleep(deadline, in_flight)
-    }
-
-    fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
-        self.engine.deliver(deliver)
-    }
-
-    fn idle(&self) -> Idle {
-        self.engine.idle()
-    }
-
-    fn cpu(&self) -> Nanos {
-        self.engine.cpu()
     }
 }
 

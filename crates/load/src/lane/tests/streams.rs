@@ -101,10 +101,31 @@ pub(super) fn server(
 
 /// Introduces itself at once, with these SETTINGS, and answers each request after this delay.
 pub(super) fn plain(announced: &'static [(u16, u32)], delay: Nanos) -> Peer {
-    server(move |now, _, came| match came {
+    server(move |now, _, came| obey(now, came, announced, delay))
+}
+
+fn obey(now: Nanos, came: Came, announced: &[(u16, u32)], delay: Nanos) -> Vec<(Nanos, Vec<u8>)> {
+    match came {
         Came::Connection => vec![(now, settings(announced))],
         Came::Request(_, stream) => vec![(now + delay, answer(stream))],
         Came::Reset(_) | Came::Window(_) => Vec::new(),
+    }
+}
+
+/// A server that introduces itself at once and answers each request after a millisecond, except where `does` says
+/// otherwise.
+pub(super) fn server_but(
+    mut does: impl FnMut(Nanos, u32, Came) -> Option<Vec<(Nanos, Vec<u8>)>> + 'static,
+) -> Peer {
+    server(move |now, connection, came| {
+        does(now, connection, came).unwrap_or_else(|| obey(now, came, &[], MILLI))
+    })
+}
+
+/// The same, except for what it does after the first request of the first connection.
+pub(super) fn first_of_all(does: impl Fn(Nanos) -> Vec<(Nanos, Vec<u8>)> + 'static) -> Peer {
+    server_but(move |now, connection, came| {
+        ((connection, came) == (0, Came::Request(1, 1))).then(|| does(now))
     })
 }
 

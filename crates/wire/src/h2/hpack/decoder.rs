@@ -64,7 +64,7 @@ impl Decoder {
         let (mut effect, mut rest, mut has_fields) = (Effect::default(), block, false);
         while let Some(&first) = rest.first() {
             let at = self.text.len();
-            // RFC 7541, 6: what follows is told by the highest bits.
+            // RFC 7541, 6: the highest bits of the first octet say which kind of field follows.
             let name = match first {
                 0x80.. => self.take_indexed(&mut rest, &mut effect)?,
                 0x40.. => self.take_literal(&mut rest, 6, &mut effect)?,

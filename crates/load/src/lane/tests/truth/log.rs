@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::super::GOOD;
 use crate::Nanos;
-use crate::engine::{Break, Conn, Engine, Event, Idle, Slept};
+use crate::engine::{Around, Break, Conn, Engine, Event, around_engine};
 
 /// What crossed the boundary, and when.
 #[derive(Clone, Debug)]
@@ -27,18 +27,12 @@ pub(super) struct Logged<E> {
     pub(super) log: Log,
 }
 
-impl<E: Engine> Engine for Logged<E> {
-    fn now(&self) -> Nanos {
-        self.engine.now()
-    }
+impl<E: Engine> Around for Logged<E> {
+    around_engine!();
 
     fn open(&mut self, conn: Conn) -> Result<(), Break> {
         self.log.borrow_mut().push((self.engine.now(), Entry::Opened(conn)));
         self.engine.open(conn)
-    }
-
-    fn close(&mut self, conn: Conn) {
-        self.engine.close(conn);
     }
 
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
@@ -47,10 +41,6 @@ impl<E: Engine> Engine for Logged<E> {
         let entry = Entry::Wrote(conn, number.parse().unwrap());
         self.log.borrow_mut().push((self.engine.now(), entry));
         self.engine.write(conn, bytes)
-    }
-
-    fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
-        self.engine.sleep(deadline, in_flight)
     }
 
     fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
@@ -65,14 +55,6 @@ impl<E: Engine> Engine for Logged<E> {
             log.borrow_mut().extend(entry.map(|entry| (at, entry)));
             deliver(conn, event, at);
         })
-    }
-
-    fn idle(&self) -> Idle {
-        self.engine.idle()
-    }
-
-    fn cpu(&self) -> Nanos {
-        self.engine.cpu()
     }
 }
 
