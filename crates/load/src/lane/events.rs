@@ -27,7 +27,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             Event::Writable => {
                 let slot = &mut self.slots[conn as usize];
                 slot.is_choked = false;
-                if S::SHARED {
+                if S::SHARED && slot.state == State::Ready {
                     slot.room_since = at;
                 }
                 self.put_on_agenda(conn);
@@ -137,6 +137,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             slot.room_since = at;
         }
         self.bind_if_closed(conn, at);
+        if S::SHARED && self.is_shut(conn) {
+            self.wait_for_room(conn, at);
+        }
         if !self.slots[conn as usize].bound.is_empty() {
             self.put_on_agenda(conn);
         }
@@ -186,9 +189,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// The server has not looked at the request: it goes out again, and its intended start is kept.
     fn handle_refusal(&mut self, conn: Conn, id: ExchangeId, at: Nanos, bytes: &[u8]) {
         self.end_wait(id, at);
-        let slot = &self.slots[conn as usize];
-        // A connection that has carried answers and ends is no refusal of this request.
-        let is_counted = slot.state == State::Ready || slot.carried == 0;
+        // A connection that carries answers and ends is no refusal of this request.
+        let is_counted = self.slots[conn as usize].state == State::Ready || self.is_barren(conn);
         let Some(exchange) = self.slab.get_mut(id) else { return };
         self.in_flight -= 1;
         exchange.tries += u8::from(is_counted);
@@ -218,6 +220,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         };
         if self.slots[conn as usize].state == State::Draining {
             return self.go_on_draining(conn);
+        }
+        // The read that ended the connection brought this answer, too.
+        if self.slots[conn as usize].is_replaced {
+            return;
         }
         if stays {
             return self.use_room(conn, at);
@@ -257,15 +263,16 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         if let Kind::Closed | Kind::Open = self.supply.kind {
             let mut bound = std::mem::take(&mut slot.bound);
             slot.is_replaced = true;
-            // A server that drains each connection before its first answer is not tried again without a pause, nor for
-            // ever.
-            let is_barren = slot.carried == 0;
+            // A server that takes no request on any connection is not tried again without a pause, nor for ever.
+            let is_barren = self.is_barren(conn);
             self.lost_in_a_row += u32::from(is_barren);
             self.draining += 1;
             if is_barren {
                 bound = self.count_try(conn, bound, at);
             }
-            if let Some(next) = self.place() {
+            // Without keep-alive, each connection is begun for a request.
+            let is_wanted = self.rules.keep_alive || !bound.is_empty();
+            if is_wanted && let Some(next) = self.place() {
                 self.slots[next as usize].bound = bound;
                 self.begin_later(next, at);
             } else {
@@ -275,6 +282,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
         }
         self.go_on_draining(conn);
+    }
+
+    /// Whether a connection that ends has carried no answer, and will carry none.
+    fn is_barren(&self, conn: Conn) -> bool {
+        let slot = &self.slots[conn as usize];
+        let answers = |news: &News<S::Fault>| matches!(news, News::Answered { .. });
+        slot.carried == 0 && slot.session.is_at_rest() && !self.news.iter().any(answers)
     }
 
     /// The connection was of no use to these exchanges: those for which it was the last try have failed. Returns the

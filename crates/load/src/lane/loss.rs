@@ -180,12 +180,16 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Gives up what is out of time.
     pub(super) fn expire(&mut self, now: Nanos) {
+        let is_overdue = |id| self.deadline(id) <= now;
+        let may_be_shut = S::SHARED && self.slab.first(self.waiting).is_some_and(is_overdue);
+        let is_shut = may_be_shut && (0..self.slots.len()).any(|conn| self.is_shut(conn as Conn));
         while let Some(id) = self.slab.first(self.waiting)
             && self.deadline(id) <= now
         {
             self.slab.pop_front(&mut self.waiting);
             let failure = match self.is_our_stillness(self.deadline(id)) {
                 true => Failure::Late,
+                false if is_shut => Failure::NoStream,
                 // A connection that backs off is one that the server has refused or ended.
                 false if 0 < self.connecting || !self.backing_off.is_empty() || !self.is_full() => {
                     unconnected(0 < self.handshaking)
@@ -367,14 +371,13 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     /// Why a request did not leave before its time was over, though it has a connection now.
     fn unsent_in_time(&self, conn: Conn, id: ExchangeId) -> Failure {
         let slot = &self.slots[conn as usize];
-        let had_room = !slot.is_full && slot.room_since <= self.slab[id].intended;
-        // The server has let nothing begin here, though nothing is under way.
-        let is_closed_to_us = S::SHARED && slot.state == State::Ready && slot.carried == 0;
+        let is_ready = slot.state == State::Ready;
+        let had_room = is_ready && !slot.is_full && slot.room_since <= self.slab[id].intended;
         match slot.has_own_connection(self.supply.kind) {
-            _ if is_closed_to_us && slot.session.room() == 0 => Failure::NoStream,
+            _ if S::SHARED && self.is_shut(conn) => Failure::NoStream,
             _ if slot.is_choked => Failure::SendTimeout,
             _ if had_room || self.is_our_stillness(self.deadline(id)) => Failure::Late,
-            false if self.is_full() => Failure::Blocked,
+            false if is_ready && self.is_full() => Failure::Blocked,
             _ => Failure::ConnectTimeout,
         }
     }

@@ -329,10 +329,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
             pool.output.extend_from_slice(bytes);
         }
         let bytes = constant.unwrap_or(&pool.output);
-        if bytes.is_empty() {
-            return;
-        }
-        match self.engine.write(conn, bytes) {
+        match if bytes.is_empty() { Ok(0) } else { self.engine.write(conn, bytes) } {
             Ok(len) => {
                 pool.recorder.window().bytes_sent += len as u64;
                 if len < bytes.len() {

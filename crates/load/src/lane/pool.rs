@@ -227,6 +227,22 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
     }
 
+    /// Whether the server lets nothing begin on this connection, though nothing is under way on it.
+    pub(super) fn is_shut(&self, conn: Conn) -> bool {
+        let slot = &self.slots[conn as usize];
+        slot.state == State::Ready && slot.session.room() == 0 && slot.session.is_at_rest()
+    }
+
+    /// The next exchange of a closed loop waits here for room, as long as its time lasts: the loop does not stop.
+    pub(super) fn wait_for_room(&mut self, conn: Conn, now: Nanos) {
+        let is_free = self.rules.keep_alive || self.slots[conn as usize].carried == 0;
+        if self.supply.kind == Kind::Closed && is_free && self.wants_next(conn, now) {
+            let first = self.slab.first(self.slots[conn as usize].bound);
+            let deadline = first.map_or(now, |id| self.deadline(id));
+            self.watch(conn, deadline);
+        }
+    }
+
     /// Whether a connection is to be begun here; that of a closed loop gets its first exchange. A place for which there
     /// is no use stays vacant.
     pub(super) fn wants_connection(&mut self, conn: Conn, now: Nanos) -> bool {
@@ -411,6 +427,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn leave_the_rest(&mut self, now: Nanos) {
         for conn in 0..self.slots.len() {
             self.expire_slot(conn as Conn, now);
+            self.drop_overdue(conn as Conn, now);
         }
         self.end_all_waits(now);
         for exchange in self.slab.iter() {

@@ -6,6 +6,7 @@ mod endings;
 mod facts;
 mod lateness;
 mod one_request;
+mod refusals;
 mod renegotiation;
 mod rig;
 mod secured;
@@ -13,6 +14,7 @@ mod stillness;
 mod streams;
 mod truth;
 mod turns;
+mod wild;
 
 use wire::{Mismatch, WireFault};
 
