@@ -11,8 +11,8 @@ use crate::engine::{Conn, Event};
 use crate::failure::Failure;
 use crate::supply::Kind;
 
-/// A request is sent this often at most, if each time the server refuses to look at it, or ends the connection before
-/// its first answer.
+/// A request is sent this often at most, if each time the server refuses to look at it, or ends a connection that has
+/// answered nothing.
 const TRIES_MAX: u8 = 3;
 
 impl<'a, S: Session<'a>> Pool<'a, S> {
