@@ -91,7 +91,7 @@ test-build:
 	cargo test --workspace --locked --quiet --no-run
 
 test-whole:
-	cargo test --package dyno-http --test it --locked --quiet -- --skip real::
+	cargo test --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$(($$(nproc) + 1))
 
 # The real servers and those with planted faults wait longest.
 test-rooms:
