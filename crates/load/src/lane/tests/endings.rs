@@ -11,6 +11,7 @@ use super::streams::{
     server_but, spoken,
 };
 use crate::engine::{Around, Break, Conn, Engine, Event, Peer, Simulated, Slept, around_engine};
+use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
 /// The last stream of a GOAWAY that only announces the end: RFC 9113, 6.8.
@@ -33,18 +34,19 @@ fn drains_and_breaks() -> Peer {
     })
 }
 
+/// Each request left within 10 ms of the instant at which nothing but dyno kept it.
+fn assert_punctual(seen: &Tally) {
+    let late = seen.late.quantile(1.0).unwrap().value;
+    let (count, failed) = (seen.late.count(), classes(seen));
+    assert!(late < 10 * MILLI, "late {late} ns, of {count}; {} correct, {failed:?}", seen.correct);
+}
+
 /// A request that the server refuses has waited for the server.
 #[test]
 fn the_wait_for_a_refusal_is_not_dynos_lateness() {
     let refuses = first_of_all(|now| vec![(now + 100 * MILLI, frame(RST_STREAM, 0, 1, &REFUSED))]);
     let seen = against(&Run { total: 1, ..open(1, 10) }, 4, refuses);
-    let late = seen.late.quantile(1.0).unwrap().value;
-    assert!(
-        late < 10 * MILLI,
-        "late {late}, {} recorded, correct {}",
-        seen.late.count(),
-        seen.correct
-    );
+    assert_punctual(&seen);
 }
 
 /// The same, where the connection ends.
@@ -52,13 +54,7 @@ fn the_wait_for_a_refusal_is_not_dynos_lateness() {
 fn nor_is_the_wait_for_a_goaway() {
     let refuses = first_of_all(|now| vec![(now + 100 * MILLI, goaway(0))]);
     let seen = against(&Run { total: 20, ..open(2, 100) }, 4, refuses);
-    let late = seen.late.quantile(1.0).unwrap().value;
-    assert!(
-        late < 10 * MILLI,
-        "late {late}, {} recorded, correct {}",
-        seen.late.count(),
-        seen.correct
-    );
+    assert_punctual(&seen);
 }
 
 /// Most of its time was over when it went out again, and that was the server's doing.
@@ -220,14 +216,7 @@ fn a_full_socket_is_not_lateness() {
             ..open(connections, 100)
         };
         let seen = run.press(engine);
-        let late = seen.late.quantile(1.0).unwrap().value;
-        assert!(
-            late < 10 * MILLI,
-            "late {late}, of {}; {:?} blocked {}",
-            seen.late.count(),
-            classes(&seen),
-            seen.blocked.count()
-        );
+        assert_punctual(&seen);
     }
 }
 
