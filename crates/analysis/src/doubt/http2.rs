@@ -77,6 +77,8 @@ fn streams_capped(seen: &Http2) -> Option<Http2Doubt> {
 /// With one stream a connection, the number of connections is what was ordered to be under way.
 fn few_connections(seen: &Http2) -> Option<Http2Doubt> {
     let (connections, cpus) = (seen.wanted.connections, seen.wanted.server_cpus?);
+    // Where no connection got as far as SETTINGS, no request travelled.
+    seen.effective_streams()?;
     let is_few = 1 < seen.wanted.streams && connections < CONNECTIONS_FOR_A_CPU * cpus;
     (is_few && 1 < cpus).then_some(Http2Doubt::FewConnections { connections, cpus })
 }
@@ -163,6 +165,9 @@ mod tests {
         };
         assert_eq!((few(7, 10, Some(2)), few(8, 10, Some(2))), (1, 0));
         assert_eq!((few(1, 10, None), few(1, 1, Some(2)), few(1, 10, Some(1))), (0, 0, 0));
+        let wanted = WantedStreams { connections: 1, streams: 10, server_cpus: Some(2) };
+        let unanswered = found(|seen| (seen.wanted, seen.settings) = (wanted, Vec::new()));
+        assert_eq!(unanswered, [], "no server listens there");
     }
 
     #[test]
