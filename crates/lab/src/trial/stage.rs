@@ -99,11 +99,12 @@ impl Stage {
             let path = stage_setup.identity.map(path);
             path.map_or(String::new(), |path| path.display().to_string())
         };
+        let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
         let placeholders = Placeholders {
             known: &[
                 ("protocol", protocol.name()),
-                ("cert", &of_tls(Identity::certificate)),
-                ("key", &of_tls(Identity::key)),
+                ("cert", &certificate),
+                ("key", &key),
                 ("port", &port.to_string()),
                 ("address", &ADDRESS.to_string()),
                 ("cpus", &cpus.to_string()),
@@ -117,9 +118,9 @@ impl Stage {
                 let run = starts.over(protocol);
                 run.fill(placeholders).map_err(|error| format!("`{run}`: {error}"))?
             }
-            Serving::Own(run, _) => {
-                run.fill_known(Placeholders { known: &[("port", &port.to_string())] })
-            }
+            Serving::Own(run, _) => run.fill_known(Placeholders {
+                known: &[("port", &port.to_string()), ("cert", &certificate), ("key", &key)],
+            }),
             Serving::ByUrl(_) | Serving::Found(_) => {
                 return Err("it runs already, and is not started: check it by its URL".into());
             }
