@@ -19,7 +19,7 @@ pub(super) enum Counts {
 }
 
 impl Counts {
-    fn all(&self) -> Vec<u64> {
+    pub(super) fn all(&self) -> Vec<u64> {
         match self {
             Counts::One(number) => vec![*number],
             Counts::Many(numbers) => numbers.clone(),
@@ -35,7 +35,14 @@ impl Reader<'_> {
     ) -> Result<Vec<Manner>, ConfigError> {
         let protocols = match &keys.protocol {
             None => vec![Protocol::Http1],
-            Some(names) => self.protocols(names, shape)?,
+            Some(names) => {
+                let protocols = self.protocols(names)?;
+                if matches!(shape, Shape::Held(_)) && protocols.iter().any(|it| it.is_http2()) {
+                    let says = "connections are held over HTTP/1.1 only: name http/1.1 or http/1.1+tls";
+                    return Err(self.wrong(names, says));
+                }
+                protocols
+            }
         };
         let streams = match &keys.streams {
             None => vec![NonZeroU16::MIN],
@@ -58,10 +65,9 @@ impl Reader<'_> {
         Ok(manners)
     }
 
-    fn protocols(
+    pub(super) fn protocols(
         &self,
         names: &Spanned<OneOrMany>,
-        shape: &Shape,
     ) -> Result<Vec<Protocol>, ConfigError> {
         let list = match names.get_ref() {
             OneOrMany::One(name) => std::slice::from_ref(name),
@@ -79,13 +85,7 @@ impl Reader<'_> {
         if protocols.is_empty() {
             return Err(self.wrong(names, "an empty list; name at least one protocol"));
         }
-        match shape {
-            Shape::Held(_) if protocols.iter().any(|it| it.is_http2()) => Err(self.wrong(
-                names,
-                "connections are held over HTTP/1.1 only: name http/1.1 or http/1.1+tls",
-            )),
-            _ => Ok(protocols),
-        }
+        Ok(protocols)
     }
 
     fn streams(
