@@ -145,3 +145,67 @@ impl Reader<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Experiment;
+    use crate::source_file::SourceFile;
+
+    fn read(load: &str) -> Result<Vec<String>, String> {
+        let text = format!("question = '?'\nsubjects = 'all'\nworkload = ['a', 'b']\nload = {{ {load} }}\n");
+        let source = SourceFile { name: "x".into(), text };
+        let experiment = Experiment::parse("x", source).map_err(|error| error.to_string())?;
+        Ok(experiment.tasks().map(|task| task.to_string()).collect())
+    }
+
+    const CLOSED: &str = "closed = { connections = 2 }, total = 9";
+
+    #[test]
+    fn a_task_is_a_workload_in_each_manner_that_has_a_meaning() {
+        assert_eq!(read(CLOSED).unwrap(), ["a", "b"]);
+        let all = "protocol = ['http/1.1', 'http/1.1+tls', 'h2c', 'h2'], streams = [1, 10], tls_resume = [0, 100]";
+        let tasks = read(&format!("{CLOSED}, {all}")).unwrap();
+        assert_eq!(tasks.len(), 2 * (1 + 2 + 2 + 4));
+        assert_eq!(
+            tasks[..9],
+            [
+                "a",
+                "a over http/1.1+tls",
+                "a over http/1.1+tls, 100 % resumed",
+                "a over h2c, 1 stream",
+                "a over h2c, 10 streams",
+                "a over h2, 1 stream",
+                "a over h2, 1 stream, 100 % resumed",
+                "a over h2, 10 streams",
+                "a over h2, 10 streams, 100 % resumed",
+            ]
+        );
+        assert_eq!(read(&format!("{CLOSED}, protocol = 'h2c'")).unwrap()[0], "a over h2c, 1 stream");
+    }
+
+    #[test]
+    fn a_manner_without_a_meaning_is_refused_with_the_way_out() {
+        let held = "held = { connections = 4, every = '5s' }";
+        let sessions = "sessions = { rate = 9, calls = 2 }, total = 9";
+        for (load, keys, says) in [
+            (CLOSED, "protocol = 'h3'", "`h3` is no protocol; there are http/1.1, http/1.1+tls, h2c, h2; did you"),
+            (CLOSED, "protocol = []", "an empty list"),
+            (CLOSED, "protocol = ['h2', 'h2']", "`h2` stands here twice"),
+            (CLOSED, "streams = 10", "only HTTP/2 has streams; name h2c or h2"),
+            (CLOSED, "protocol = 'h2c', streams = 0", "0 streams; a whole number from 1 to 10000"),
+            (CLOSED, "protocol = 'h2c', streams = [1, 70000]", "70000 streams"),
+            (CLOSED, "protocol = 'h2c', streams = [2, 2]", "2 stands here twice"),
+            (CLOSED, "protocol = 'h2c', streams = []", "an empty list"),
+            (CLOSED, "protocol = 'h2c', streams = 'many'", "expected a whole number or a list"),
+            (CLOSED, "protocol = 'h2c', streams = 2, keep_alive = false", "have one stream at a time"),
+            (sessions, "protocol = 'h2c', streams = 2", "have one stream at a time"),
+            (CLOSED, "tls_resume = 100", "only TLS has sessions that can be resumed"),
+            (CLOSED, "protocol = 'h2', tls_resume = 101", "101 of a hundred connections"),
+            (held, "protocol = 'h2c'", "connections are held over HTTP/1.1 only"),
+        ] {
+            let found = read(&format!("{load}, {keys}")).unwrap_err();
+            assert!(found.starts_with("x:4: ") && found.contains(says), "{keys}: {found}");
+        }
+        assert_eq!(read(&format!("{held}, protocol = 'http/1.1+tls'")).unwrap().len(), 2);
+    }
+}
