@@ -18,7 +18,7 @@ use crate::document::Document;
 use crate::doubt;
 use crate::load::terms;
 use conformance::Checks;
-pub(super) use document::bracket;
+pub(super) use document::{because, bracket, ratio};
 
 pub struct Side<'t> {
     pub findings: &'t Findings<'t>,
