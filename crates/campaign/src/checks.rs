@@ -21,9 +21,12 @@ use crate::{Campaign, Entrant};
 /// About how long one check takes.
 pub const EACH: Duration = Duration::from_secs(12);
 
-/// The cases of a run: without the slow ones, which would take minutes.
-fn cases() -> Vec<&'static Case> {
-    catalogue().iter().filter(|case| case.scheduling != Scheduling::Slow).collect()
+/// The cases of a run, of HTTP/2 or of HTTP/1.1 and WebSocket: without the slow ones, which would take minutes.
+fn cases(is_http2: bool) -> Vec<&'static Case> {
+    let is_one = |case: &&Case| {
+        case.scheduling != Scheduling::Slow && case.protocol().is_http2() == is_http2
+    };
+    catalogue().iter().filter(is_one).collect()
 }
 
 /// About how long the checks take that have no kept result yet.
@@ -80,7 +83,7 @@ impl<'a> Run<'a> {
             return Ok(Ended::Done);
         }
         let campaign = self.campaign;
-        watch(&Event::Checks { subjects: left.len(), cases: cases().len() });
+        watch(&Event::Checks { subjects: left.len(), cases: cases(false).len() });
         let (warden, workloads) = (campaign.warden(), &campaign.spoken);
         let setup = VisitSetup {
             cache: &campaign.cache,
@@ -149,7 +152,8 @@ fn checked_where_it_runs(
         Err(says) => return Some(Conformance::of(&entrant.subject.name, Err(says))),
     };
     let page = Target { authority: site.host.clone(), get, tls, ..usual };
-    let (plan, help) = (CheckPlan::new(page, cases()), RunningServer(setup.halt));
+    let (cases, help) = (cases(page.is_http2), RunningServer(setup.halt));
+    let plan = CheckPlan::new(page, cases);
     let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
     let name = &entrant.subject.name;
     (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
@@ -167,7 +171,8 @@ fn checked(
         Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,
         Err(outcome) => return Some(Conformance::of(name, Err(outcome.says))),
     };
-    let plan = CheckPlan::new(visit.target(), cases());
+    let target = visit.target();
+    let plan = CheckPlan::new(target.clone(), cases(target.is_http2));
     let report = check::check(&plan, &visit, &mut |now| on(now.done, now.all));
     visit.end();
     (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))

@@ -27,6 +27,8 @@ pub(crate) struct Interview<'a> {
     pub(crate) may_probe: bool,
     pub(crate) offers: Offers,
     pub(crate) trust: TrustFlags,
+    /// Whether HTTP/2 is checked, and not HTTP/1.1 and WebSocket.
+    pub(crate) http2: bool,
     pub(crate) halt: &'a Halt,
 }
 
@@ -64,7 +66,7 @@ impl Interview<'_> {
     }
 
     fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
-        let (target, is_own) = address.target(&self.offers, &self.trust)?;
+        let (target, is_own) = address.target(&self.offers, &self.trust, self.http2)?;
         const PATIENCE: Duration = Duration::from_secs(5);
         if let Err(error) = TcpStream::connect_timeout(&target.address, PATIENCE) {
             return Err(Refusal::new(format!(
@@ -72,7 +74,9 @@ impl Interview<'_> {
                 target.address
             )));
         }
-        if let Err(error) = target.connect(PATIENCE) {
+        // A server that does not agree on HTTP/2 is no failure: the check says so.
+        let spoken = Target { tls: address.tls(&self.trust, false)?, ..target.clone() };
+        if let (Err(error), Err(_)) = (target.connect(PATIENCE), spoken.connect(PATIENCE)) {
             let address = target.address;
             return Err(Refusal::new(format!("no TLS with the server at {address}: {error}")));
         }
@@ -124,7 +128,8 @@ impl Interview<'_> {
         };
         let visit = Visit::begin(setup, subject, &built)
             .map_err(|outcome| format!("it cannot be checked: {}", outcome.says))?;
-        let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
+        let target = Target { is_http2: self.http2, ..visit.target() };
+        let result = self.ask(&member.name, target, self.cases.clone(), true, &visit);
         let _ = visit.end();
         Ok((version, result))
     }
