@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use check::{Case, CheckPlan, Help, Protocol, Report, Target, check};
+use check::{Case, CheckPlan, Help, Report, Target, check};
 use lab::build::{BuildCache, Built};
+use lab::manner::Protocol;
 use lab::subject::Subject;
 use lab::visit::{RunningServer, Visit, VisitSetup};
 use lab::workload::Workload;
@@ -14,6 +15,7 @@ use load::Halt;
 use super::aim::{Address, Offers};
 use crate::order::tls::TrustFlags;
 use crate::shell::Refusal;
+use campaign::new_identity;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
 use report::check::{CheckResult, CheckedServer};
@@ -86,7 +88,7 @@ impl Interview<'_> {
         let (may_be_rude, help) = (is_own || self.may_probe, RunningServer(self.halt));
         let mut cases = self.cases.clone();
         if address.is_socket {
-            cases.retain(|case| case.protocol() == Protocol::Socket);
+            cases.retain(|case| case.protocol() == check::Protocol::Socket);
         }
         if cases.is_empty() {
             return Err(Refusal::new(
@@ -118,20 +120,36 @@ impl Interview<'_> {
         let subject = member.subject.as_ref().map_err(Clone::clone)?;
         let built = self.built(setup, member, subject)?;
         let version = setup.cache.version(subject, &built).unwrap_or_default();
+        let protocol = self.protocol(subject)?;
+        let identity = protocol.is_secured().then(|| new_identity(&setup.cache)).transpose();
+        let identity = identity.map_err(|refusal| refusal.to_string())?;
         let setup = VisitSetup {
-            protocol: lab::manner::Protocol::Http1,
-            identity: None,
             cache: &setup.cache,
             warden: &setup.warden,
             workloads: &setup.workloads,
+            protocol,
+            identity: identity.as_ref(),
             halt: self.halt,
         };
         let visit = Visit::begin(setup, subject, &built)
             .map_err(|outcome| format!("it cannot be checked: {}", outcome.says))?;
-        let target = Target { is_http2: self.http2, ..visit.target() };
-        let result = self.ask(&member.name, target, self.cases.clone(), true, &visit);
+        let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
         let _ = visit.end();
         Ok((version, result))
+    }
+
+    /// What is spoken with a subject; HTTP/2 within TLS if it can be, as TLS has cases of its own.
+    fn protocol(&self, subject: &Subject) -> Result<Protocol, String> {
+        let all: &[Protocol] = match self.http2 {
+            true => &[Protocol::H2, Protocol::H2c],
+            false => &[Protocol::Http1, Protocol::Http1Tls],
+        };
+        let spoken = all.iter().copied().find(|it| subject.answers_over(*it));
+        spoken.ok_or_else(|| {
+            let names: Vec<&str> = subject.protocols.iter().map(|it| it.name()).collect();
+            let asked = if self.http2 { "HTTP/2" } else { "HTTP/1.1" };
+            format!("it does not speak {asked}; it speaks {}", names.join(", "))
+        })
     }
 
     fn built(
