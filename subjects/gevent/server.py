@@ -1,6 +1,6 @@
 """dyno's subject for gevent: a WSGI application on gevent.pywsgi, and gevent-websocket.
 
-    python server.py ADDRESS PORT
+    python server.py ADDRESS PORT [CHAIN KEY]
 """
 
 import sys
@@ -8,6 +8,7 @@ from socket import IPPROTO_TCP, TCP_NODELAY
 from urllib.parse import parse_qs
 
 import gevent
+from gevent import ssl
 from gevent.pywsgi import WSGIServer
 from geventwebsocket import WebSocketError
 from geventwebsocket.handler import WebSocketHandler
@@ -99,7 +100,18 @@ class Server(WSGIServer):
         self.socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
 
 
+def tls(chain, key):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(chain, key)
+    return {"ssl_context": context}
+
+
 if __name__ == "__main__":
-    address, port = sys.argv[1:]
-    listener = (address, int(port))
-    Server(listener, application, log=None, handler_class=WebSocketHandler).serve_forever()
+    address, port, *pair = sys.argv[1:]
+    Server(
+        (address, int(port)),
+        application,
+        log=None,
+        handler_class=WebSocketHandler,
+        **(tls(*pair) if pair else {}),
+    ).serve_forever()

@@ -1,6 +1,8 @@
 // dyno's subject for Go: net/http by itself, and gorilla/websocket for the WebSocket.
 //
 //	server -address 127.0.0.1:8080
+//	server -address 127.0.0.1:8080 -h2c
+//	server -address 127.0.0.1:8443 -cert chain.pem -key key.pem
 package main
 
 import (
@@ -19,6 +21,9 @@ import (
 
 func main() {
 	address := flag.String("address", "127.0.0.1:8080", "where to listen")
+	h2c := flag.Bool("h2c", false, "take HTTP/2 without TLS, too")
+	cert := flag.String("cert", "", "speak TLS with this chain")
+	key := flag.String("key", "", "the key that belongs to it")
 	version := flag.Bool("version", false, "print the version and stop")
 	flag.Parse()
 	if *version {
@@ -34,7 +39,17 @@ func main() {
 	mux.HandleFunc("GET /poll/{seconds}", poll)
 	mux.HandleFunc("GET /wspoll/{seconds}", pollSocket)
 	mux.HandleFunc("GET /wsecho", echoSocket)
-	log.Fatal(http.ListenAndServe(*address, mux))
+	server := &http.Server{Addr: *address, Handler: mux}
+	if *cert != "" {
+		// With TLS it offers HTTP/2 by itself.
+		log.Fatal(server.ListenAndServeTLS(*cert, *key))
+	}
+	if *h2c {
+		server.Protocols = new(http.Protocols)
+		server.Protocols.SetHTTP1(true)
+		server.Protocols.SetUnencryptedHTTP2(true)
+	}
+	log.Fatal(server.ListenAndServe())
 }
 
 func echo(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,6 @@
 """dyno's subject for Tornado on Twisted: Tornado's server on the event loop of Twisted's reactor.
 
-    python server_on_twisted.py --address=127.0.0.1 --port=8080
+    python server_on_twisted.py --address=127.0.0.1 --port=8080 [--cert=chain.pem --key=key.pem]
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from twisted.internet import reactor
 
 from tornado.options import options, parse_command_line
 
-from server import make_app
+from server import make_app, tls
 
 
 async def listen():
-    make_app().listen(options.port, options.address)
+    make_app().listen(options.port, options.address, ssl_options=tls())
 
 
 if __name__ == "__main__":

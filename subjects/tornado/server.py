@@ -1,9 +1,10 @@
 """dyno's subject for Tornado: an application of request handlers on one event loop.
 
-    python server.py --address=127.0.0.1 --port=8080
+    python server.py --address=127.0.0.1 --port=8080 [--cert=chain.pem --key=key.pem]
 """
 
 import asyncio
+import ssl
 
 from tornado.iostream import StreamClosedError
 from tornado.ioloop import PeriodicCallback
@@ -13,6 +14,8 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 define("address", default="127.0.0.1", help="where to listen")
 define("port", default=8080, help="where to listen")
+define("cert", default="", help="speak TLS with this chain")
+define("key", default="", help="the key that belongs to it")
 
 
 class EchoHandler(RequestHandler):
@@ -102,8 +105,16 @@ def make_app():
     )
 
 
+def tls():
+    if not options.cert:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(options.cert, options.key)
+    return context
+
+
 async def main():
-    make_app().listen(options.port, options.address)
+    make_app().listen(options.port, options.address, ssl_options=tls())
     await asyncio.Event().wait()
 
 

@@ -1,16 +1,21 @@
 """dyno's subject for Twisted Web: a tree of resources on the default reactor.
 
-    python server.py ADDRESS PORT
+    python server.py ADDRESS PORT [CHAIN KEY]
 """
 
+import re
 import sys
 
+from OpenSSL.crypto import FILETYPE_PEM, load_privatekey
 from twisted.internet import reactor
+from twisted.internet.ssl import Certificate, CertificateOptions
 from twisted.internet.task import LoopingCall
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Site
 from twisted.web.websocket import WebSocketResource
 from wsproto.utilities import LocalProtocolError
+
+CERTIFICATE = re.compile(b"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 class Echo(Resource):
@@ -127,8 +132,16 @@ class QuietSite(Site):
         """The usual one words a line for every answer."""
 
 
+def tls(chain, key):
+    with open(chain, "rb") as file:
+        certificates = [Certificate.loadPEM(text).original for text in CERTIFICATE.findall(file.read())]
+    with open(key, "rb") as file:
+        key = load_privatekey(FILETYPE_PEM, file.read())
+    return CertificateOptions(key, certificates[0], extraCertChain=certificates[1:])
+
+
 def main():
-    address, port = sys.argv[1:]
+    address, port, *pair = sys.argv[1:]
     root = Resource()
     root.putChild(b"", Echo())
     root.putChild(b"hello", Text(b"Hello, world!"))
@@ -136,7 +149,12 @@ def main():
     root.putChild(b"poll", ByPeriod(Ticks))
     root.putChild(b"wspoll", ByPeriod(lambda seconds: WebSocketResource(SocketTicks(seconds))))
     root.putChild(b"wsecho", WebSocketResource(SocketEcho()))
-    reactor.listenTCP(int(port), QuietSite(root), interface=address)
+    site = QuietSite(root)
+    if pair:
+        # The site offers HTTP/2 by itself.
+        reactor.listenSSL(int(port), site, tls(*pair), interface=address)
+    else:
+        reactor.listenTCP(int(port), site, interface=address)
     reactor.run()
 
 

@@ -356,6 +356,33 @@ backlog = "1024: why"
     }
 
     #[test]
+    fn a_protocol_has_the_command_that_starts_the_server_for_it() {
+        assert_eq!(check("", "").unwrap().protocols, [Protocol::Http1]);
+        let declare = |keys: &str| check("speaks = ", &format!("{keys}\nspeaks = "));
+        let subject = declare(
+            "protocols = ['http/1.1', 'h2', 'h2c']\nrun_h2c = 'two {port}'\nrun_tls = 'tls {cert} {key} {protocol}'",
+        );
+        let subject = subject.unwrap();
+        assert!(subject.answers_over(Protocol::H2) && !subject.answers_over(Protocol::Http1Tls));
+        let Serving::Built(starts) = &subject.serving else { panic!("built") };
+        let program = |protocol| starts.over(protocol).words()[0].as_str();
+        let programs = Protocol::ALL.map(program);
+        assert_eq!(programs, ["./server", "tls", "two", "tls"]);
+        for (keys, says) in [
+            ("protocols = ['http/2']", "`http/2` is no protocol; there are http/1.1, "),
+            ("protocols = ['h2c', 'h2c']", "`h2c` stands here twice"),
+            ("protocols = ['h2']", "`h2` needs the key `run_tls`"),
+            ("run_tls = 'x {cert} {key}'", "no protocol within TLS is declared"),
+            ("run_h2c = 'x'", "`protocols` does not name h2c"),
+            ("protocols = ['h2c']\nrun_h2c = 'x {cert}'", "`{cert}` is nothing here"),
+            ("protocols = ['h2']\nrun_tls = 'x {crt}'", "`{crt}` is nothing here"),
+        ] {
+            let found = declare(keys).unwrap_err();
+            assert!(found.starts_with("subjects/x/subject.toml:") && found.contains(says), "{keys}: {found}");
+        }
+    }
+
+    #[test]
     fn a_server_that_runs_already_has_a_url_and_nothing_that_starts_it() {
         let read = |keys: &str| {
             let text = format!("title = 'x'\nspeaks = ['hello']\n{keys}\n");

@@ -1,10 +1,11 @@
 //! dyno's subject for axum: a router, served on tokio's usual runtime.
 //!
-//!     server ADDRESS:PORT
+//!     server ADDRESS:PORT [h2c | CHAIN KEY]
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -16,17 +17,27 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
-use tokio::net::TcpListener;
+use axum::serve::ListenerExt;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::interval;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::IntervalStream;
 
 const TEXT: (axum::http::HeaderName, &str) = (CONTENT_TYPE, "text/plain");
 const XML: (axum::http::HeaderName, &str) = (CONTENT_TYPE, "text/xml");
 
+type Error = Box<dyn std::error::Error>;
+
 #[tokio::main]
-async fn main() -> std::io::Result<()> {
-    let address = std::env::args().nth(1).expect("usage: server ADDRESS:PORT");
+async fn main() -> Result<(), Error> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let app = Router::new()
         .route("/", get(echo))
         .route("/hello", get(async || "Hello, world!"))
@@ -35,8 +46,51 @@ async fn main() -> std::io::Result<()> {
         .route("/poll/{seconds}", get(poll))
         .route("/wspoll/{seconds}", any(poll_socket))
         .route("/wsecho", any(echo_socket));
-    let listener = TcpListener::bind(address).await?;
-    axum::serve(listener, app).await
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        [address] => axum::serve(TcpListener::bind(address).await?, app).await?,
+        [address, "h2c"] => {
+            let listener = TcpListener::bind(address).await?;
+            axum::serve(listener.tap_io(send_at_once), app).await?;
+        }
+        [address, chain, key] => {
+            serve_tls(TcpListener::bind(address).await?, app, chain, key).await?
+        }
+        _ => return Err("usage: server ADDRESS:PORT [h2c | CHAIN KEY]".into()),
+    }
+    Ok(())
+}
+
+/// Otherwise the first answer of a connection waits for the client's ACK of what left before it.
+fn send_at_once(stream: &mut TcpStream) {
+    let _ = stream.set_nodelay(true);
+}
+
+/// What `axum::serve` does, with TLS around it.
+async fn serve_tls(
+    listener: TcpListener,
+    app: Router,
+    chain: &str,
+    key: &str,
+) -> Result<(), Error> {
+    let chain = CertificateDer::pem_file_iter(chain)?.collect::<Result<_, _>>()?;
+    let mut config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(chain, PrivateKeyDer::from_pem_file(key)?)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    loop {
+        let (mut stream, _) = listener.accept().await?;
+        send_at_once(&mut stream);
+        let (acceptor, service) = (acceptor.clone(), TowerToHyperService::new(app.clone()));
+        tokio::spawn(async move {
+            // How a connection ended is the client's affair, and so is how its handshake did.
+            let Ok(stream) = acceptor.accept(stream).await else { return };
+            let mut builder = Builder::new(TokioExecutor::new());
+            builder.http2().enable_connect_protocol();
+            let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
+        });
+    }
 }
 
 async fn echo(Query(query): Query<HashMap<String, String>>) -> Response {

@@ -1,9 +1,10 @@
-//! dyno's subject for hyper: HTTP/1 on tokio's usual runtime, a task for each connection.
+//! dyno's subject for hyper: HTTP/1 and HTTP/2 on tokio's usual runtime, a task for each connection.
 //!
-//!     server ADDRESS:PORT
+//!     server ADDRESS:PORT [h2c | CHAIN KEY]
 
 use std::convert::Infallible;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::SinkExt;
@@ -11,14 +12,19 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Empty, Full, StreamBody};
 use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_tungstenite::HyperWebsocket;
 use hyper_tungstenite::tungstenite::{self, Message};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::time::interval;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::IntervalStream;
 
@@ -27,17 +33,52 @@ type Error = Box<dyn std::error::Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    let address = std::env::args().nth(1).expect("usage: server ADDRESS:PORT");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (address, acceptor, is_http2) = match arguments.as_slice() {
+        [address] => (address, None, false),
+        [address, "h2c"] => (address, None, true),
+        [address, chain, key] => (address, Some(acceptor(chain, key)?), false),
+        _ => return Err("usage: server ADDRESS:PORT [h2c | CHAIN KEY]".into()),
+    };
     let listener = TcpListener::bind(address).await?;
     loop {
         let (stream, _) = listener.accept().await?;
+        if is_http2 || acceptor.is_some() {
+            // Otherwise the first answer waits for the client's ACK of what left before it.
+            stream.set_nodelay(true)?;
+        }
+        let Some(acceptor) = acceptor.clone() else {
+            tokio::spawn(serve(stream, is_http2));
+            continue;
+        };
         tokio::spawn(async move {
-            let connection =
-                http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer));
-            // How a connection ended is the client's affair.
-            let _ = connection.with_upgrades().await;
+            // A handshake that failed is the client's affair.
+            if let Ok(stream) = acceptor.accept(stream).await {
+                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                serve(stream, is_http2).await;
+            }
         });
     }
+}
+
+fn acceptor(chain: &str, key: &str) -> Result<TlsAcceptor, Error> {
+    let chain = CertificateDer::pem_file_iter(chain)?.collect::<Result<_, _>>()?;
+    let mut config = ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(chain, PrivateKeyDer::from_pem_file(key)?)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, is_http2: bool) {
+    let (stream, service) = (TokioIo::new(stream), service_fn(answer));
+    // How a connection ended is the client's affair.
+    let _ = if is_http2 {
+        http2::Builder::new(TokioExecutor::new()).serve_connection(stream, service).await
+    } else {
+        http1::Builder::new().serve_connection(stream, service).with_upgrades().await
+    };
 }
 
 async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Error> {

@@ -97,7 +97,7 @@ fn refuse_without_files(sides: &[Side], protocol: Protocol) -> Result<(), Refusa
     match command.filter(|_| protocol.is_secured()) {
         None => Ok(()),
         Some(text) => Err(Refusal::new(format!(
-            "`{}`: over {} it must present the certificate that dyno makes; write {{cert}} and {{key}} where it takes \
+            "`{}`: to speak {} it must present the certificate that dyno makes; write {{cert}} and {{key}} where it takes \
              the two files",
             text.escape_debug(),
             protocol.title()

@@ -82,7 +82,7 @@ final class RequestHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
 
     /** A target may be a whole URL, too (RFC 9112, 3.2.2). */
     private static QueryStringDecoder decoder(String target) {
-        return target.startsWith("http://")
+        return target.startsWith("http://") || target.startsWith("https://")
                 ? new QueryStringDecoder(URI.create(target))
                 : new QueryStringDecoder(target);
     }
