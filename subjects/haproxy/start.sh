@@ -9,4 +9,5 @@ if [ $# -gt 2 ]; then
     export PAIR="$2/pair.pem"
     cat "$3" "$4" >"$PAIR"
 fi
-exec /usr/sbin/haproxy -db -f haproxy.cfg
+PATH=$PATH:/usr/sbin
+exec haproxy -db -f haproxy.cfg

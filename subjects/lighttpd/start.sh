@@ -10,4 +10,5 @@ if [ $# -gt 2 ]; then
     export CERTIFICATE="$3" KEY="$4"
     config=tls.conf
 fi
-exec /usr/sbin/lighttpd -D -f $config
+PATH=$PATH:/usr/sbin
+exec lighttpd -D -f $config
