@@ -1,11 +1,14 @@
 // dyno's subject for Express: an application of routes, and ws for the WebSocket.
 //
-//     node server.js ADDRESS PORT
+//     node server.js ADDRESS PORT [CERTIFICATE KEY]
 
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
 import express from 'express';
 import { WebSocketServer } from 'ws';
 
-const [address, port] = process.argv.slice(2);
+const [address, port, cert, key] = process.argv.slice(2);
 
 const app = express();
 
@@ -42,9 +45,11 @@ app.use((req, res) => {
   res.status(404).end();
 });
 
-const server = app.listen(Number(port), address, (error) => {
-  if (error) throw error;
-});
+const server = cert
+  ? https.createServer({ cert: readFileSync(cert), key: readFileSync(key) }, app)
+  : http.createServer(app);
+
+server.listen(Number(port), address);
 
 const sockets = new WebSocketServer({ noServer: true });
 

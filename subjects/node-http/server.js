@@ -1,14 +1,30 @@
-// dyno's subject for Node.js: the http module by itself, and ws for the WebSocket.
+// dyno's subject for Node.js: its own modules for HTTP by themselves, and ws for the WebSocket.
 //
-//     node server.js ADDRESS PORT
+//     node server.js ADDRESS PORT PROTOCOL [CERTIFICATE KEY]
 
-import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import http2 from 'node:http2';
+import https from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { WebSocketServer } from 'ws';
 
-const [address, port] = process.argv.slice(2);
+const [address, port, protocol, cert, key] = process.argv.slice(2);
 
-const server = createServer((request, response) => {
+const server = createServer(protocol);
+
+function createServer(protocol) {
+  const pair = () => ({ cert: readFileSync(cert), key: readFileSync(key) });
+  switch (protocol) {
+    case 'http/1.1': return http.createServer(answer);
+    case 'http/1.1+tls': return https.createServer(pair(), answer);
+    case 'h2c': return http2.createServer(answer);
+    case 'h2': return http2.createSecureServer(pair(), answer);
+    default: throw new Error(`unknown protocol: ${protocol}`);
+  }
+}
+
+function answer(request, response) {
   const url = parsed(request.url);
   if (!url) {
     response.writeHead(404).end();
@@ -33,7 +49,7 @@ const server = createServer((request, response) => {
   } else {
     response.writeHead(404).end();
   }
-});
+}
 
 // Not every target is a URL, and what is thrown here would end the program.
 function parsed(target) {

@@ -4,10 +4,15 @@ use v5.14;
 use warnings;
 
 use Plack::Request;
+use Socket qw(IPPROTO_TCP TCP_NODELAY);
 
 my $app = sub {
-    my $request = Plack::Request->new(shift);
+    my $env     = shift;
+    my $request = Plack::Request->new($env);
     my $asked   = $request->method . ' ' . $request->path;
+
+    # Starman does this itself on a connection without TLS.
+    setsockopt $env->{'psgix.io'}, IPPROTO_TCP, TCP_NODELAY, 1 if $request->secure;
 
     return echo($request)                   if $asked eq 'GET /';
     return text('Hello, world!')            if $asked eq 'GET /hello';

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
+use lab::manner::Task;
 use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, LOAD, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Tier;
 use load::{Evidence, Failure};
 
+use crate::capped;
 use crate::ceiling;
 use crate::conformance::{Conformity, Score, conformities};
 use crate::doubt::{Doubt, Steady, doubts, steady};
@@ -19,7 +21,7 @@ use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::held::{HeldFigure, PlateauFigure, Ramps};
 use crate::judgement::{Judgement, Promise, judge, kept_up};
-use crate::remark::{Remark, remarks};
+use crate::remark::{self, Remark, remarks};
 use crate::terms::Terms;
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
@@ -40,9 +42,10 @@ pub struct Board {
     pub conformities: Vec<Conformity>,
 }
 
-/// The results of one workload.
+/// The results of one task: of a workload that was requested in one manner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
+    /// The task's name.
     pub workload: String,
     /// Subjects in the run's order; for each, its places from low to high.
     pub rows: Vec<Row>,
@@ -163,6 +166,8 @@ impl Board {
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
             wrong::mark(&mut table.rows, wrong::allowed_percent(experiment.as_ref()));
+            capped::mark(&mut table.rows, &table.workload);
+            remark::mark_unlike(table, trials);
             ceiling::weigh(table);
             for row in &mut table.rows {
                 row.judgement = judge(row, promise);
@@ -233,6 +238,14 @@ impl Row {
         all.filter(|(kind, times)| *kind != OutcomeKind::Measured && 0 < *times).collect()
     }
 
+    /// A reason more why it is not ranked.
+    pub(crate) fn lack(&mut self, says: String) {
+        self.unmet = Some(match self.unmet.take() {
+            Some(other) => format!("{other}; {says}"),
+            None => says,
+        });
+    }
+
     /// Whether its figures are not valid: they are then marked wherever they are shown.
     #[must_use]
     pub fn is_doubtful(&self) -> bool {
@@ -284,6 +297,7 @@ fn beat(experiment: Option<&Experiment>) -> Option<Duration> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct RowKey {
     workload_place: usize,
+    task: Task,
     workload: String,
     subject_place: usize,
     subject: String,
@@ -302,10 +316,12 @@ enum PointKind {
 
 impl RowKey {
     fn of(run: &RunRecord, workload: &str, subject: &str, point: Point) -> RowKey {
-        let file = format!("workloads/{workload}.toml");
+        let task = Task::named(workload);
+        let file = format!("workloads/{}.toml", task.workload);
         let place = |found: Option<usize>| found.unwrap_or(usize::MAX);
         RowKey {
             workload_place: place(run.files.iter().position(|(name, _)| *name == file)),
+            task,
             workload: workload.into(),
             subject_place: place(run.entries.iter().position(|entry| entry.name == subject)),
             subject: subject.into(),

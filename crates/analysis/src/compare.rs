@@ -11,6 +11,7 @@ use crate::board::{Board, Row};
 use crate::figures::Number;
 use crate::student;
 
+pub(crate) use gate::primary;
 pub use gate::{Gate, GateAnswer, Gated, Unsure};
 pub use rank::ranks;
 
@@ -57,6 +58,8 @@ pub fn better(figure: Figure) -> Better {
         | Figure::ServiceP50
         | Figure::ServiceP99
         | Figure::ConnectP50
+        | Figure::TlsP50
+        | Figure::TlsP99
         | Figure::CpuPerThousand
         | Figure::RssPeak
         | Figure::PssPeak
@@ -64,6 +67,7 @@ pub fn better(figure: Figure) -> Better {
         | Figure::StartUp => Better::Lower,
         Figure::Offered
         | Figure::Attempted
+        | Figure::TlsResumed
         | Figure::LateP99
         | Figure::AnswerBytes
         | Figure::CpuShare
@@ -386,7 +390,8 @@ fn bits(point: Point) -> (&'static str, u64) {
     (point.unit(), point.value().to_bits())
 }
 
-fn pair<'a>(
+/// Two rows, compared; those of one run round by round.
+pub(crate) fn pair<'a>(
     workload: &'a str,
     [a, b]: [&'a Row; 2],
     is_one_run: bool,

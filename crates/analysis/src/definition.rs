@@ -50,6 +50,8 @@ const FROM_DUE: &str = "from when the request was due to the last byte of its an
 const FROM_SENT: &str = "from when the request was sent to the last byte of its answer";
 const CONNECTIONS: &str =
     "connections begun under load; of a pool, those opened before the measured time, too";
+const HANDSHAKES: &str = "TLS handshakes done under load, full and resumed; of a pool, those before the measured time, too";
+const FROM_CONNECTED: &str = "from TCP's agreement to the end of the handshake of TLS";
 const SUBJECT: &str = "all processes of the subject";
 const HELD: &str = "connections of the step";
 const MESSAGES: &str = "messages that came in the step's measured part";
@@ -98,6 +100,8 @@ pub fn of_requests(figure: Figure) -> Definition {
         Figure::ConnectP50 => {
             (CONNECTIONS, "from the start of a connection to TCP's agreement", Quantile)
         }
+        Figure::TlsP50 | Figure::TlsP99 => (HANDSHAKES, FROM_CONNECTED, Quantile),
+        Figure::TlsResumed => (HANDSHAKES, "the whole load", Share),
         Figure::LateP99 => (
             "requests due in the measured time and sent",
             "from when the request was due and had a free connection, or with HTTP/2 a free stream, to when it was sent",
@@ -207,7 +211,7 @@ pub const OF_LOAD: [(&str, &str, &str); 8] = [
         "from when the request was due to when a connection, or with HTTP/2 a stream, was free",
     ),
     ("connect", CONNECTIONS, "from the start of a connection to TCP's agreement"),
-    ("handshake", CONNECTIONS, "from TCP's agreement to the end of the handshake of TLS"),
+    ("handshake", HANDSHAKES, FROM_CONNECTED),
     (
         "ready",
         CONNECTIONS,

@@ -48,6 +48,7 @@ impl Figures {
             let share = on_time.and_then(|on_time| on_time.share());
             figures.set(Figure::OnTime, share.map(|share| share * 100.0));
             figures.time(&Latencies::of(&recording.total));
+            figures.secure(&recording.total);
             figures.weigh(recording, trial);
         }
         figures
@@ -111,21 +112,31 @@ impl Figures {
                 });
             }
         }
-        let mut quantile = |figure: Figure, distribution: &Distribution, q: f64| {
-            self.numbers[figure as usize] = distribution.quantile(q).map(|quantile| Number {
-                value: milliseconds(quantile.value as f64),
-                is_censored: quantile.is_censored,
-                is_supported: quantile.is_supported,
-            });
-        };
-        quantile(Figure::ResponseP50, response, 0.5);
-        quantile(Figure::ResponseP90, response, 0.9);
-        quantile(Figure::ResponseP99, response, 0.99);
-        quantile(Figure::ResponseP999, response, 0.999);
-        quantile(Figure::ServiceP50, latencies.service, 0.5);
-        quantile(Figure::ServiceP99, latencies.service, 0.99);
-        quantile(Figure::ConnectP50, latencies.connect, 0.5);
-        quantile(Figure::LateP99, latencies.late, 0.99);
+        self.quantile(Figure::ResponseP50, response, 0.5);
+        self.quantile(Figure::ResponseP90, response, 0.9);
+        self.quantile(Figure::ResponseP99, response, 0.99);
+        self.quantile(Figure::ResponseP999, response, 0.999);
+        self.quantile(Figure::ServiceP50, latencies.service, 0.5);
+        self.quantile(Figure::ServiceP99, latencies.service, 0.99);
+        self.quantile(Figure::ConnectP50, latencies.connect, 0.5);
+        self.quantile(Figure::LateP99, latencies.late, 0.99);
+    }
+
+    /// What TLS took, where there was any.
+    fn secure(&mut self, total: &Tally) {
+        let Some(security) = &total.security else { return };
+        self.quantile(Figure::TlsP50, &security.handshake, 0.5);
+        self.quantile(Figure::TlsP99, &security.handshake, 0.99);
+        let resumed = share(security.resumed, security.handshakes());
+        self.set(Figure::TlsResumed, resumed.map(|share| share * 100.0));
+    }
+
+    fn quantile(&mut self, figure: Figure, distribution: &Distribution, q: f64) {
+        self.numbers[figure as usize] = distribution.quantile(q).map(|quantile| Number {
+            value: milliseconds(quantile.value as f64),
+            is_censored: quantile.is_censored,
+            is_supported: quantile.is_supported,
+        });
     }
 
     fn weigh(&mut self, recording: &Recording, trial: &TrialRecord) {
@@ -272,6 +283,22 @@ mod tests {
         assert_eq!(flags(Figure::ResponseP50).map(|(is_censored, _)| is_censored), Some(false));
         assert_eq!(flags(Figure::FailedShare), Some((false, 2.0)));
         assert_eq!(figures.failures, [(Failure::Deadline, 400)]);
+    }
+
+    #[test]
+    fn handshakes_have_their_time_and_their_share_of_resumed_ones() {
+        let mut trial = healthy();
+        assert_eq!(value(&trial, Figure::TlsP50), None, "without TLS");
+        let mut security = load::Security::new(SECOND);
+        (1..=1_000).for_each(|time| security.handshake.record(time * MS / 10));
+        (security.full, security.resumed) = (250, 750);
+        trial.loaded.as_mut().unwrap().recording.total.security = Some(Box::new(security));
+        for (figure, expected) in
+            [(Figure::TlsP50, 50.0), (Figure::TlsP99, 99.0), (Figure::TlsResumed, 75.0)]
+        {
+            let found = value(&trial, figure).unwrap();
+            assert!((found - expected).abs() <= expected * 0.002, "{figure:?}: {found}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod alarm;
 mod board;
 mod capacity;
+mod capped;
 mod ceiling;
 mod compare;
 mod conformance;
@@ -16,6 +17,7 @@ mod generator;
 mod held;
 mod judgement;
 mod leading;
+mod price;
 mod rates;
 mod readings;
 mod remark;
@@ -59,6 +61,7 @@ pub use held::{
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use leading::{Lead, Leader, Leading};
+pub use price::{LeftOut, MannerPrice, PaidFor};
 pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
 pub use remark::Remark;
 pub use requirement::{

@@ -24,7 +24,7 @@ pub enum Remark {
         /// Subjects that were sent another request than the first.
         subjects: Vec<String>,
     },
-    /// Subjects agreed on another TLS than the first that has any.
+    /// Subjects agreed on another TLS than most; or, where there is no majority, than the first.
     TlsUnlike {
         /// In what they differ: `version`.
         what: &'static str,
@@ -44,19 +44,32 @@ impl Remark {
             Remark::NoCeiling(_) | Remark::Apart(_) => Gravity::Note,
             // What TLS costs may be the question.
             Remark::TlsMissing { .. } => Gravity::Note,
-            // A subject with other requests, or another TLS, cannot be compared with the others.
-            Remark::RequestsUnlike { .. } | Remark::TlsUnlike { .. } => Gravity::Invalid,
+            // A subject with other requests cannot be compared with the others.
+            Remark::RequestsUnlike { .. } => Gravity::Invalid,
+            // The rows of those that differ are invalid.
+            Remark::TlsUnlike { .. } => Gravity::Suspect,
         }
     }
 }
 
+/// Marks the rows of subjects that agreed on another TLS than the others.
+pub(crate) fn mark_unlike(table: &mut Table, trials: &[TrialRecord]) {
+    let unlike = tls::Unlike::all(&of_table(table, trials));
+    for row in &mut table.rows {
+        row.doubts.extend(unlike.iter().filter_map(|unlike| unlike.doubt(&row.subject)).take(1));
+    }
+}
+
+fn of_table<'t>(table: &Table, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {
+    trials.iter().filter(|trial| trial.key.workload == table.workload).collect()
+}
+
 /// Remarks about a table with its verdicts.
 pub(crate) fn remarks(run: &RunRecord, table: &Table, trials: &[TrialRecord]) -> Vec<Remark> {
-    let of_table: Vec<&TrialRecord> =
-        trials.iter().filter(|trial| trial.key.workload == table.workload).collect();
+    let of_table = of_table(table, trials);
     let apart = answers(run, &of_table).into_iter().filter(|answers| !answers.apart.is_empty());
     let mut remarks: Vec<Remark> = requests_unlike(&of_table);
-    remarks.extend(tls::unlike(&of_table));
+    remarks.extend(tls::remarks(&of_table));
     remarks.extend(apart.map(Remark::Apart));
     // A load of `dyno load` stands alone.
     if run.facts.iter().all(|fact| fact.name != LOAD) {

@@ -62,12 +62,7 @@ pub(crate) fn mark(rows: &mut [Row], allowed_percent: f64) {
             "{} of {} requests were answered with the wrong content, at most {allowed_percent} % may be",
             all.answers, all.of
         );
-        for row in rows {
-            row.unmet = Some(match &row.unmet {
-                Some(other) => format!("{other}; {says}"),
-                None => says.clone(),
-            });
-        }
+        rows.iter_mut().for_each(|row| row.lack(says.clone()));
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use check::{Case, CheckPlan, Scheduling, Target, catalogue};
 use lab::Refusal;
 use lab::conformance::Conformance;
+use lab::manner::Protocol;
 use lab::record::{Entry, OutcomeKind, RACE, RunRecord};
 use lab::subject::{Serving, Site};
 use lab::visit::{RunningServer, Visit, VisitSetup, target};
@@ -81,8 +82,14 @@ impl<'a> Run<'a> {
         let campaign = self.campaign;
         watch(&Event::Checks { subjects: left.len(), cases: cases().len() });
         let (warden, workloads) = (campaign.warden(), &campaign.spoken);
-        let setup =
-            VisitSetup { cache: &campaign.cache, warden: &warden, workloads, halt: self.halt };
+        let setup = VisitSetup {
+            cache: &campaign.cache,
+            warden: &warden,
+            workloads,
+            protocol: Protocol::Http1,
+            identity: campaign.identity.as_ref(),
+            halt: self.halt,
+        };
         let is_race = self.record.facts.iter().any(|fact| fact.name == RACE);
         for (place, entry) in left.iter().enumerate() {
             let entrant = self.entrants.iter().find(|it| it.subject.name == entry.name);

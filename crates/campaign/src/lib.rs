@@ -25,6 +25,8 @@ use lab::build::{BuildCache, Built};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::History;
+use lab::identity::Identity;
+use lab::manner::{Protocol, Task};
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
 use lab::record::{Entry, Fact, RunRecord};
@@ -60,6 +62,8 @@ pub struct Campaign {
     history: Option<SourceFile>,
     /// Records that no subject is checked, though the experiment asks for checks.
     left_out: Option<Fact>,
+    /// What the subjects present within TLS; none where nothing is secured.
+    identity: Option<Identity>,
 }
 
 /// A subject that takes part: built, with its version.
@@ -79,6 +83,7 @@ impl Campaign {
         let mut members = members(&project, &cache, &experiment)?;
         let extras = extras(&project, &cache, &experiment, &mut members);
         let spoken = checks::spoken(&project);
+        let identity = identity(&cache, &experiment)?;
         Ok(Campaign {
             project,
             cache,
@@ -89,6 +94,7 @@ impl Campaign {
             extras,
             history,
             left_out: None,
+            identity,
         })
     }
 
@@ -101,6 +107,7 @@ impl Campaign {
     ) -> Result<Campaign, Refusal> {
         let cache = project.cache()?;
         let members = subjects.into_iter().map(|subject| Member::of(subject, &cache)).collect();
+        let identity = identity(&cache, &experiment)?;
         Ok(Campaign {
             project,
             cache,
@@ -111,6 +118,7 @@ impl Campaign {
             extras: BTreeMap::new(),
             history: None,
             left_out: None,
+            identity,
         })
     }
 
@@ -135,6 +143,7 @@ impl Campaign {
         Runner {
             subject: subject.name.clone(),
             asked: extra.unwrap_or(&subject.speaks).clone(),
+            protocols: subject.protocols.clone(),
             is_extra: extra.is_some(),
         }
     }
@@ -180,6 +189,9 @@ impl Campaign {
         if !asked.iter().any(|name| subject.answers(name)) {
             return Err(format!("it does not answer {}", asked.join(" or ")));
         }
+        if let Some(lack) = self.lacks_protocol(subject) {
+            return Err(lack);
+        }
         if let Some(lack) = member.lack() {
             return Err(lack);
         }
@@ -204,6 +216,26 @@ impl Campaign {
         };
         let version = self.cache.version(subject, &built).unwrap_or_default();
         Ok(Entrant { subject: subject.clone(), built, probe, version })
+    }
+
+    /// Why a subject cannot take part, if it does not speak what is to be compared: one of the protocols or, where all
+    /// subjects were requested and protocols are compared, two of them.
+    fn lacks_protocol(&self, subject: &Subject) -> Option<String> {
+        let asked = self.experiment.protocols();
+        let spoken = asked.iter().filter(|it| subject.answers_over(**it)).count();
+        let is_comparison = 1 < asked.len()
+            && self.experiment.subjects == Subjects::All
+            && !self.is_extra(&subject.name);
+        let needed = if is_comparison { 2 } else { 1 };
+        let names =
+            |list: &[Protocol]| list.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+        (spoken < needed).then(|| {
+            let (asked, has) = (names(&asked), names(&subject.protocols));
+            match needed {
+                1 => format!("it does not speak {asked}; it speaks {has}"),
+                _ => format!("of {asked} it speaks fewer than two, so there is nothing to compare; it speaks {has}"),
+            }
+        })
     }
 
     /// The text of every file that shapes the run.
@@ -252,8 +284,9 @@ impl Campaign {
         [self.cache.dyno.clone().into_os_string(), OsString::from("warden")]
     }
 
-    /// The workload of this name.
-    pub fn workload(&self, name: &str) -> &Workload {
+    /// The workload of the task with this name.
+    pub fn workload(&self, task: &str) -> &Workload {
+        let name = Task::named(task).workload;
         let found = self.workloads.iter().find(|workload| workload.name == name);
         found.expect("the plan names only workloads that were read")
     }
@@ -301,13 +334,29 @@ fn extras(
     extras
 }
 
-/// The workloads that the experiment names; each suits the kind of its load.
+/// The certificate of all subjects, where TLS is spoken with any.
+fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Identity>, Refusal> {
+    if !experiment.protocols().into_iter().any(Protocol::is_secured) {
+        return Ok(None);
+    }
+    let folder = cache.state.join(format!("tls-{}", std::process::id()));
+    let made = Identity::make(&folder);
+    made.map(Some).map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
+}
+
+/// The workloads that the experiment names; each can be sent over each protocol, and suits the kind of its load.
 fn workloads(project: &Project, experiment: &Experiment) -> Result<Vec<Workload>, Refusal> {
     let known = project.workloads();
     let mut workloads = Vec::new();
     for name in &experiment.workloads {
         refuse_unknown("workload", name, &known, experiment)?;
-        workloads.push(Workload::read(&project.root, name)?);
+        let workload = Workload::read(&project.root, name)?;
+        for scheme in experiment.protocols().into_iter().filter_map(Protocol::http2_scheme) {
+            workload.over(Some(scheme)).map_err(|says| {
+                Refusal::new(format!("{}, over HTTP/2: {says}", workload.source.name))
+            })?;
+        }
+        workloads.push(workload);
     }
     let file = &experiment.source.name;
     if let Some(Workload { name, .. }) = workloads.iter().find(|workload| workload.is_echo()) {

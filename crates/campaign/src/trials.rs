@@ -206,6 +206,7 @@ impl Means<'_> {
             split: &self.resources.split,
             sources: &self.resources.sources,
             files: self.resources.files,
+            identity: campaign.identity.as_ref(),
             workloads: &campaign.spoken,
             part,
         };

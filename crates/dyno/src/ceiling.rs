@@ -37,7 +37,11 @@ impl Ceiling {
             return Ok(None);
         }
         let head = &first.response[..first.head_len as usize];
-        let reply = [head, &first.content()].concat();
+        // An answer of HTTP/2 is kept in the form of HTTP/1.1, with its own version.
+        let reply = match head.strip_prefix(b"HTTP/2 ") {
+            Some(rest) => [b"HTTP/1.1 ", rest, &first.content()].concat(),
+            None => [head, &first.content()].concat(),
+        };
         if oracle::Reply::parse(&reply).is_err() {
             return Ok(None);
         }
@@ -46,7 +50,9 @@ impl Ceiling {
         let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", path.display()));
         fs::create_dir_all(folder).map_err(refused)?;
         fs::write(&path, reply).map_err(refused)?;
-        let Some(command) = command(&campaign.cache.dyno, &path) else { return Ok(None) };
+        let is_secured = campaign.experiment.manners[0].protocol.is_secured();
+        let command = command(&campaign.cache.dyno, &path, is_secured);
+        let Some(command) = command else { return Ok(None) };
         // No side has such a name: see `label`.
         let label = Label { title: "dyno's oracle".into(), name: "dyno--oracle".into() };
         let subject = texts::reference(&label, &campaign.workloads[0].name, &command)?;
@@ -55,10 +61,13 @@ impl Ceiling {
 }
 
 /// As a manifest writes it; none if a path is no text.
-fn command(dyno: &Path, reply: &Path) -> Option<String> {
-    let words =
+fn command(dyno: &Path, reply: &Path, is_secured: bool) -> Option<String> {
+    let plain =
         [dyno.to_str()?, "serve", "--listen", "127.0.0.1:{port}", "--reply", reply.to_str()?];
-    Some(shown(&words.map(String::from)))
+    let secured = ["--tls", "--cert", "{cert}", "--key", "{key}"];
+    let secured = if is_secured { &secured[..] } else { &[] };
+    let words: Vec<String> = plain.iter().chain(secured).map(|&word| word.into()).collect();
+    Some(shown(&words))
 }
 
 impl Drop for Ceiling {

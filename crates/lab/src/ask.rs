@@ -1,5 +1,6 @@
 //! Asks one question on a connection of its own, and returns the answer, with the evidence.
 
+mod http2;
 mod peer;
 mod socket;
 
@@ -75,7 +76,7 @@ fn once(
             call.talk(topic, &mut request, &mut received_bytes)
         }
         None => {
-            question.ask.encode(values, &mut request);
+            question.ask.show(values, &mut request);
             converse(server, question, values, &request, limit, &mut received_bytes)
         }
     };
@@ -118,6 +119,9 @@ fn converse(
     limit: Duration,
     received_bytes: &mut Vec<u8>,
 ) -> Result<(), Fault> {
+    if question.ask.is_over_http2() {
+        return http2::converse(server, question, values, limit, received_bytes);
+    }
     let until = Instant::now() + limit;
     let mut socket =
         connected(server, limit).map_err(|error| failure(format!("no connection: {error}")))?;

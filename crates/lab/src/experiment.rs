@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::amounts::Cpus;
 use crate::figure::Figure;
+use crate::manner::{Manner, Protocol, Task};
 use crate::record::RunRecord;
 use crate::schedule::Schedule;
 use crate::source_file::{ConfigError, SourceFile};
@@ -47,6 +48,8 @@ pub struct Experiment {
     pub timeout: Duration,
     /// Whether a connection carries more than one exchange.
     pub keep_alive: bool,
+    /// How requests travel; each workload is requested in each of these manners. At least one.
+    pub manners: Vec<Manner>,
     /// The conditions that are the same for all subjects.
     pub conditions: Wanted,
     /// The number of rounds; where the number is to be found, the smallest.
@@ -318,6 +321,22 @@ impl Experiment {
             warmup: quick.warmup.unwrap_or(shorter(self.warmup, 500)),
             ..self
         }
+    }
+
+    /// Every workload in every manner: what the tables are about.
+    pub fn tasks(&self) -> impl Iterator<Item = Task> + '_ {
+        let of = |workload: &String, manner| Task { workload: workload.clone(), manner };
+        self.workloads
+            .iter()
+            .flat_map(move |workload| self.manners.iter().map(move |manner| of(workload, *manner)))
+    }
+
+    /// The protocols that it compares, each once.
+    #[must_use]
+    pub fn protocols(&self) -> Vec<Protocol> {
+        let mut protocols: Vec<Protocol> = self.manners.iter().map(|it| it.protocol).collect();
+        protocols.dedup();
+        protocols
     }
 
     /// The greatest number of rounds that there may be.

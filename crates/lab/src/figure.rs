@@ -24,6 +24,9 @@ pub enum Figure {
     ServiceP50,
     ServiceP99,
     ConnectP50,
+    TlsP50,
+    TlsP99,
+    TlsResumed,
     LateP99,
     Received,
     AnswerBytes,
@@ -100,7 +103,7 @@ impl Figure {
     pub const COUNT: usize = Figure::ALL.len();
 
     /// All of them, in the order of the results.
-    pub const ALL: [Figure; 30] = [
+    pub const ALL: [Figure; 33] = [
         Figure::Throughput,
         Figure::Offered,
         Figure::OnTime,
@@ -119,6 +122,9 @@ impl Figure {
         Figure::ServiceP50,
         Figure::ServiceP99,
         Figure::ConnectP50,
+        Figure::TlsP50,
+        Figure::TlsP99,
+        Figure::TlsResumed,
         Figure::LateP99,
         Figure::Received,
         Figure::AnswerBytes,
@@ -212,6 +218,10 @@ impl Figure {
             F::ServiceP50 => ("service_p50_ms", Milliseconds, "service p50", "from sent to done, half"),
             F::ServiceP99 => ("service_p99_ms", Milliseconds, "service p99", "from sent to done, 99 %"),
             F::ConnectP50 => ("connect_p50_ms", Milliseconds, "connect p50", "time to connect, half"),
+            F::TlsP50 => ("tls_p50_ms", Milliseconds, "TLS p50", "time of the TLS handshake, half"),
+            F::TlsP99 => ("tls_p99_ms", Milliseconds, "TLS p99", "time of the TLS handshake, 99 %"),
+            F::TlsResumed => ("tls_resumed_percent", Percent, "resumed",
+                "TLS handshakes that resumed a session, of all that were done"),
             F::LateP99 => ("late_p99_ms", Milliseconds, "late p99", "dyno's own delay in sending, 99 %"),
             F::Received => ("received_kib_per_s", KibPerSecond, "KiB/s", "units of 1,024 bytes received"),
             F::AnswerBytes => ("answer_bytes", Bytes, "B/answer", "bytes of an answer on the wire, on average"),

@@ -11,6 +11,8 @@ pub mod experiment;
 pub mod figure;
 pub mod history;
 pub mod hold;
+pub mod identity;
+pub mod manner;
 pub mod need;
 pub mod plain_words;
 pub mod plan;

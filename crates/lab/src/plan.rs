@@ -3,6 +3,7 @@
 use wire::{Chance, mix};
 
 use crate::experiment::{Experiment, Point};
+use crate::manner::{Protocol, Task};
 use crate::record::TrialKey;
 
 /// A subject that takes part.
@@ -11,12 +12,20 @@ pub struct Runner {
     pub subject: String,
     /// The workloads that it is tried with, if the experiment has them.
     pub asked: Vec<String>,
+    /// The protocols that it speaks.
+    pub protocols: Vec<Protocol>,
     /// It only shows the greatest load that dyno itself can make: for that the first round is enough.
     pub is_extra: bool,
 }
 
-/// Every trial: round by round; within a round every workload and place of the axis, in random order; for each of them
-/// every subject, the order rotated from one to the next, so that no subject is always first. Extras are inserted in
+impl Runner {
+    fn answers(&self, task: &Task) -> bool {
+        self.asked.contains(&task.workload) && self.protocols.contains(&task.manner.protocol)
+    }
+}
+
+/// Every trial: round by round; within a round every task and place of the axis, in random order; for each of them
+/// every subject that can, the order rotated from one to the next, so that no subject is always first. Extras are inserted in
 /// between, and leave the order of the others unchanged.
 #[must_use]
 pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
@@ -25,23 +34,24 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
     let (extras, mut order): (Vec<&Runner>, Vec<&Runner>) =
         runners.iter().partition(|runner| runner.is_extra);
     shuffle(&mut chance, &mut order);
+    let tasks: Vec<Task> = experiment.tasks().collect();
     let mut plan = Vec::new();
     for repeat in 0..experiment.rounds() {
-        let mut places: Vec<(&String, Point)> = Vec::new();
-        for workload in &experiment.workloads {
-            places.extend(experiment.points.iter().map(|&point| (workload, point)));
+        let mut places: Vec<(&Task, Point)> = Vec::new();
+        for task in &tasks {
+            places.extend(experiment.points.iter().map(|&point| (task, point)));
         }
         shuffle(&mut chance, &mut places);
-        for (workload, point) in places {
+        for (task, point) in places {
             let mut here = order.clone();
             for extra in extras.iter().filter(|_| repeat == 0) {
                 here.insert(aside.below(here.len() + 1), extra);
             }
-            for runner in here.into_iter().filter(|runner| runner.asked.contains(workload)) {
+            for runner in here.into_iter().filter(|runner| runner.answers(task)) {
                 plan.push(TrialKey {
                     number: plan.len() as u32,
                     subject: runner.subject.clone(),
-                    workload: workload.clone(),
+                    workload: task.to_string(),
                     point,
                     repeat,
                 });
@@ -58,11 +68,11 @@ pub fn plan(experiment: &Experiment, runners: &[Runner]) -> Vec<TrialKey> {
 const EXTRAS: u64 = 0x0063_6569_6c69_6e67;
 
 /// The seed of a trial's random values: the same for all subjects at one place and round, so that all of them are sent
-/// the same bytes.
+/// the same bytes, and the same for all manners, so that what is compared across them differs in nothing else.
 #[must_use]
 pub(crate) fn seed_of(seed: u64, key: &TrialKey) -> u64 {
     let mut mixed = seed;
-    for byte in key.workload.bytes() {
+    for byte in Task::named(&key.workload).workload.bytes() {
         mixed = mix(mixed ^ u64::from(byte));
     }
     mix(mix(mixed ^ key.point.value().to_bits()) ^ u64::from(key.repeat))
@@ -91,7 +101,7 @@ mod tests {
 
     fn runner(subject: &str, asked: &[&str]) -> Runner {
         let asked = asked.iter().map(ToString::to_string).collect();
-        Runner { subject: subject.into(), asked, is_extra: false }
+        Runner { subject: subject.into(), asked, protocols: vec![Protocol::Http1], is_extra: false }
     }
 
     fn entries() -> Vec<Runner> {
@@ -154,5 +164,32 @@ mod tests {
         assert_eq!(seeds(&plan[0]), seeds(&plan[1]));
         let other = plan.iter().find(|key| key.point != plan[0].point).unwrap();
         assert_ne!(seeds(&plan[0]), seeds(other));
+    }
+
+    #[test]
+    fn a_subject_is_tried_over_the_protocols_that_it_speaks() {
+        let experiment = experiment(1);
+        let text = experiment.source.text.replace("total = 10", "total = 10, protocol = ['http/1.1', 'h2c']");
+        let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
+        let both = Runner { protocols: Protocol::ALL.to_vec(), ..runner("both", &["u", "v"]) };
+        let plan = plan(&experiment, &[both, runner("one", &["u"])]);
+        let tasks = |subject: &str| {
+            let mut tasks: Vec<&str> = plan
+                .iter()
+                .filter(|key| key.subject == subject)
+                .map(|key| key.workload.as_str())
+                .collect();
+            tasks.sort_unstable();
+            tasks.dedup();
+            tasks
+        };
+        assert_eq!(tasks("both"), ["u", "u over h2c, 1 stream", "v", "v over h2c, 1 stream"]);
+        assert_eq!(tasks("one"), ["u"]);
+        // What is compared across protocols differs in nothing else.
+        let key = |workload: &str| plan.iter().find(|key| key.workload == workload).unwrap().clone();
+        let [plain, http2, other] = ["u", "u over h2c, 1 stream", "v"].map(key);
+        let seed = |key: &TrialKey| seed_of(1, &TrialKey { point: plain.point, repeat: 0, ..key.clone() });
+        assert_eq!(seed(&plain), seed(&http2));
+        assert_ne!(seed(&plain), seed(&other));
     }
 }

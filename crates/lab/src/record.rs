@@ -140,6 +140,7 @@ pub struct TrialKey {
     pub number: u32,
     /// The subject under load.
     pub subject: String,
+    /// What is requested and how: the name of a `Task`.
     pub workload: String,
     pub point: Point,
     /// Which round, from 0.

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tls::TlsOrder;
+use wire::h2::Scheme;
 
 use crate::command::Command;
+use crate::manner::Protocol;
 use crate::need::Need;
 use crate::record::Setting;
 use crate::source_file::{ConfigError, SourceFile};
@@ -36,6 +38,8 @@ pub struct Subject {
     pub tier: Tier,
     /// The workloads that it can answer.
     pub speaks: Vec<String>,
+    /// The protocols over which it can answer them; at least one.
+    pub protocols: Vec<Protocol>,
     /// What must be there before it can be built and run.
     pub needs: Vec<Need>,
     /// The Debian packages that provide it.
@@ -66,7 +70,7 @@ pub struct Subject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serving {
     /// It is started for each trial, where it was built.
-    Built(Command),
+    Built(Starts),
     /// It is started for each trial as its user would start it: in this folder, with all of the user's variables.
     Own(Command, PathBuf),
     /// It runs already, where this URL leads: its name has not been looked up yet.
@@ -75,12 +79,37 @@ pub enum Serving {
     Found(Site),
 }
 
+/// The commands that start a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Starts {
+    /// For HTTP/1.1 in cleartext, and for all that has no command of its own.
+    pub run: Command,
+    /// For HTTP/2 in cleartext, if that takes another command.
+    pub run_h2c: Option<Command>,
+    /// For TLS.
+    pub run_tls: Option<Command>,
+}
+
+impl Starts {
+    /// The command that starts it for this protocol.
+    #[must_use]
+    pub fn over(&self, protocol: Protocol) -> &Command {
+        let own = match protocol {
+            Protocol::Http1 => None,
+            Protocol::H2c => self.run_h2c.as_ref(),
+            Protocol::Http1Tls | Protocol::H2 => self.run_tls.as_ref(),
+        };
+        own.unwrap_or(&self.run)
+    }
+}
+
 impl Serving {
-    /// The command that starts it, if dyno does.
+    /// The command that starts it for HTTP/1.1, if dyno does.
     #[must_use]
     pub fn command(&self) -> Option<&Command> {
         match self {
-            Serving::Built(command) | Serving::Own(command, _) => Some(command),
+            Serving::Built(starts) => Some(&starts.run),
+            Serving::Own(command, _) => Some(command),
             Serving::ByUrl(_) | Serving::Found(_) => None,
         }
     }
@@ -96,6 +125,15 @@ pub struct Site {
     pub target: Option<String>,
     /// How connections are secured; none: not at all.
     pub tls: Option<TlsOrder>,
+}
+
+impl Site {
+    /// What requests to it say of themselves over HTTP/2; none if this protocol is HTTP/1.1.
+    #[must_use]
+    pub fn scheme(&self, protocol: Protocol) -> Option<Scheme> {
+        let scheme = if self.tls.is_some() { Scheme::Https } else { Scheme::Http };
+        protocol.is_http2().then_some(scheme)
+    }
 }
 
 /// How many processes a subject has: it matters for the numbers, so it is shown beside them.
@@ -150,8 +188,12 @@ impl Tier {
     }
 }
 
-/// Placeholders that `run` may have. The first three are known only to a trial.
-pub(crate) const RUN_HOLES: [&str; 6] = ["port", "address", "cpus", "work", "build", "dyno"];
+/// Placeholders that `run` may have. Most are known only to a trial.
+pub(crate) const RUN_HOLES: [&str; 7] =
+    ["port", "address", "cpus", "work", "build", "dyno", "protocol"];
+/// Those of `run_tls`: also the files with the certificate and its key.
+pub(crate) const TLS_HOLES: [&str; 9] =
+    ["port", "address", "cpus", "work", "build", "dyno", "protocol", "cert", "key"];
 /// Placeholders that the other commands and the variables may have.
 pub(crate) const BUILD_HOLES: [&str; 2] = ["build", "dyno"];
 
@@ -204,6 +246,12 @@ impl Subject {
     /// Reads a manifest's text.
     pub fn parse(root: &Path, name: &str, source: &SourceFile) -> Result<Subject, ConfigError> {
         manifest::subject(root, name, source)
+    }
+
+    /// Whether it answers over a protocol.
+    #[must_use]
+    pub fn answers_over(&self, protocol: Protocol) -> bool {
+        self.protocols.contains(&protocol)
     }
 
     /// Whether it answers a workload.
@@ -305,6 +353,33 @@ backlog = "1024: why"
         assert!(says("MODE = ", "\"A B\" = ").starts_with(&at(11, "`A B` is no variable's name")));
         assert!(says("title = \"Some server\"", "").contains("the key `title` is missing"));
         assert!(says("backlog = 128", "backlog = 1.5").starts_with(&at(15, "a float where")));
+    }
+
+    #[test]
+    fn a_protocol_has_the_command_that_starts_the_server_for_it() {
+        assert_eq!(check("", "").unwrap().protocols, [Protocol::Http1]);
+        let declare = |keys: &str| check("speaks = ", &format!("{keys}\nspeaks = "));
+        let subject = declare(
+            "protocols = ['http/1.1', 'h2', 'h2c']\nrun_h2c = 'two {port}'\nrun_tls = 'tls {cert} {key} {protocol}'",
+        );
+        let subject = subject.unwrap();
+        assert!(subject.answers_over(Protocol::H2) && !subject.answers_over(Protocol::Http1Tls));
+        let Serving::Built(starts) = &subject.serving else { panic!("built") };
+        let program = |protocol| starts.over(protocol).words()[0].as_str();
+        let programs = Protocol::ALL.map(program);
+        assert_eq!(programs, ["./server", "tls", "two", "tls"]);
+        for (keys, says) in [
+            ("protocols = ['http/2']", "`http/2` is no protocol; there are http/1.1, "),
+            ("protocols = ['h2c', 'h2c']", "`h2c` stands here twice"),
+            ("protocols = ['h2']", "`h2` needs the key `run_tls`"),
+            ("run_tls = 'x {cert} {key}'", "no protocol within TLS is declared"),
+            ("run_h2c = 'x'", "`protocols` does not name h2c"),
+            ("protocols = ['h2c']\nrun_h2c = 'x {cert}'", "`{cert}` is nothing here"),
+            ("protocols = ['h2']\nrun_tls = 'x {crt}'", "`{crt}` is nothing here"),
+        ] {
+            let found = declare(keys).unwrap_err();
+            assert!(found.starts_with("subjects/x/subject.toml:") && found.contains(says), "{keys}: {found}");
+        }
     }
 
     #[test]

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use load::{Glance, Halt, HoldWindow, Nanos, Order, Stop, Target, press};
 use tls::Client;
-use wire::Values;
+use wire::h2::{H2Order, Windows};
+use wire::{Limits, Values};
 
 use crate::arrival::{
     Absence, OTHER_PORTS, PATIENCE, Setback, first_answer, foreign_listener, found_its_port_taken,
@@ -23,13 +24,15 @@ use crate::arrival::{
 use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
 use crate::experiment::{Experiment, Shape};
+use crate::identity::Identity;
+use crate::manner::{Manner, Task};
 use crate::plan::seed_of;
 use crate::probe::Probe;
 use crate::record::{
     Check, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord,
 };
 use crate::subject::{Serving, Subject};
-use crate::workload::Workload;
+use crate::workload::{HOST, Workload};
 use in_turns::Attendance;
 pub use in_turns::{Part, Round};
 use machine::conditions::Split;
@@ -52,10 +55,20 @@ pub struct Setup<'a> {
     pub sources: &'a [IpAddr],
     /// How many files a subject's process may open.
     pub files: u64,
+    /// What the subjects present within TLS; none where nothing is secured.
+    pub identity: Option<&'a Identity>,
     /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
     /// The trial's part in a round in which all subjects live at once; none for a trial that is alone.
     pub part: Option<Part<'a>>,
+}
+
+impl Setup<'_> {
+    /// The TLS of a trial's connections to a subject that dyno starts, if there is any.
+    fn over(&self, manner: Manner) -> Result<Option<Client>, Outcome> {
+        let order = self.identity.and_then(|identity| manner.tls(HOST, &identity.authority));
+        order.map(|order| Client::new(&order).map_err(unable)).transpose()
+    }
 }
 
 /// What takes part in a trial.
@@ -99,16 +112,23 @@ pub fn run(
     let perform = || {
         let mut record = TrialRecord::new(key.clone(), began_unix_ms);
         let attendance = setup.part.map(Part::attend);
-        let trial = Trial {
-            setup,
-            candidate,
-            workload,
-            tls: None,
-            key,
-            halt,
-            attendance: attendance.as_ref(),
-        };
-        if let Err(outcome) = trial.perform(&mut record, report) {
+        let manner = Task::named(&key.workload).manner;
+        let tried = setup.over(manner).and_then(|tls| {
+            let workload = &workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
+            let attendance = attendance.as_ref();
+            let trial = Trial {
+                setup,
+                candidate,
+                workload,
+                manner,
+                tls: tls.as_ref(),
+                key,
+                halt,
+                attendance,
+            };
+            trial.perform(&mut record, report)
+        });
+        if let Err(outcome) = tried {
             record.outcome = outcome;
         }
         record
@@ -129,6 +149,11 @@ fn outcome(kind: OutcomeKind, says: impl Into<String>) -> Outcome {
     Outcome { kind, says: says.into() }
 }
 
+/// dyno cannot do its part.
+fn unable(says: String) -> Outcome {
+    outcome(OutcomeKind::Unable, says)
+}
+
 fn refuse_early_strangers(port: u16, running: &Running) -> Result<(), Setback> {
     foreign_listener(port, running).map_or(Ok(()), |says| Err(Setback::PortTaken(says)))
 }
@@ -145,6 +170,7 @@ struct Trial<'a, 'r> {
     setup: Setup<'a>,
     candidate: Candidate<'a>,
     workload: &'a Workload,
+    manner: Manner,
     /// How connections to it are secured; none: not at all.
     tls: Option<&'a Client>,
     key: &'a TrialKey,
@@ -190,11 +216,10 @@ impl Trial<'_, '_> {
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
         let stage_setup = self.setup.stage_setup();
-        let stage = Stage::set(stage_setup, self.candidate, &mut record.conditions)
-            .map_err(|says| outcome(OutcomeKind::Unable, says))?;
-        let watch = stage
-            .watch()
-            .map_err(|error| outcome(OutcomeKind::Unable, format!("no monitor: {error}")))?;
+        let protocol = self.manner.protocol;
+        let stage = Stage::set(stage_setup, self.candidate, protocol, &mut record.conditions)
+            .map_err(unable)?;
+        let watch = stage.watch().map_err(|error| unable(format!("no monitor: {error}")))?;
         if let (Some(attendance), Some(cpu)) = (self.attendance, stage.cpu_reader()) {
             attendance.read_cpu(cpu);
         }
@@ -381,7 +406,7 @@ impl Trial<'_, '_> {
             Ok(recording) => {
                 record.loaded = Some(LoadRecord { began: load_began, in_turns, recording });
             }
-            Err(error) => return Err(outcome(OutcomeKind::Unable, error.to_string())),
+            Err(error) => return Err(unable(error.to_string())),
         }
         self.heed_halt()?;
         match died {
@@ -409,11 +434,25 @@ impl Trial<'_, '_> {
             timeout: experiment.timeout,
             on_time_within: experiment.on_time_within(),
             tls: self.tls.cloned(),
+            protocol: self.protocol(),
             keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
             lanes: cpus.len().min(load.connections_max()).max(1),
             cpus,
             seed: seed_of(experiment.seed, self.key),
             ..Order::new(Target::Tcp(address), asks, load)
+        }
+    }
+
+    /// How the load speaks: as a browser would, with the largest windows and all that compresses fields.
+    fn protocol(&self) -> load::Protocol {
+        match self.manner.protocol.is_http2() {
+            false => load::Protocol::Http1,
+            true => load::Protocol::Http2(H2Order {
+                streams: self.manner.streams,
+                windows: Windows::default(),
+                indexed: true,
+                limits: Limits::default(),
+            }),
         }
     }
 

@@ -8,14 +8,17 @@ use std::time::Instant;
 
 use check::{Help, Target};
 use load::Halt;
+use tls::Client;
 use wire::{BodyRule, Values};
 
 use crate::arrival::{
     Absence, OTHER_PORTS, Setback, first_answer, foreign_listener, found_its_port_taken,
     no_port_of_its_own, too_late,
 };
-use crate::ask::ask;
+use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
+use crate::identity::Identity;
+use crate::manner::{Manner, Protocol};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::subject::{Serving, Subject};
 use crate::trial::Candidate;
@@ -32,8 +35,21 @@ pub struct VisitSetup<'a> {
     pub warden: &'a [OsString],
     /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
+    /// What is spoken with the subject.
+    pub protocol: Protocol,
+    /// What the subject presents within TLS; none where nothing is secured.
+    pub identity: Option<&'a Identity>,
     /// Ends a visit early when it is set.
     pub halt: &'a Halt,
+}
+
+impl VisitSetup<'_> {
+    /// The TLS of connections to the subject, if there is any.
+    fn tls(self) -> Result<Option<Client>, String> {
+        let manner = Manner::of(self.protocol);
+        let order = self.identity.and_then(|identity| manner.tls(HOST, &identity.authority));
+        order.map(|order| Client::new(&order)).transpose()
+    }
 }
 
 /// A subject that runs and answers. Its memory can be read, and it can be started again. Dropping it ends it.
@@ -42,6 +58,9 @@ pub struct Visit<'a> {
     setup: VisitSetup<'a>,
     candidate: Candidate<'a>,
     stage: Stage,
+    tls: Option<Client>,
+    /// What it gets first, if it answers anything.
+    question: Option<Question>,
     first: Option<Check>,
     /// None while it is gone.
     running: Mutex<Option<Running>>,
@@ -55,12 +74,16 @@ impl<'a> Visit<'a> {
         built: &'a Built,
     ) -> Result<Visit<'a>, Outcome> {
         let candidate = Candidate { subject, built, probe: None };
+        let unable = |says| Outcome { kind: OutcomeKind::Unable, says };
+        let (tls, question) = (setup.tls().map_err(unable)?, first_question(setup, subject));
+        let question = question.map_err(unable)?;
         let mut ports_left = OTHER_PORTS;
         loop {
-            let stage = Stage::set(stage_setup(setup), candidate, &mut Vec::new())
-                .map_err(|says| Outcome { kind: OutcomeKind::Unable, says })?;
-            let mut visit =
-                Visit { setup, candidate, stage, first: None, running: Mutex::new(None) };
+            let stage = Stage::set(stage_setup(setup), candidate, setup.protocol, &mut Vec::new())
+                .map_err(unable)?;
+            let (tls, question) = (tls.clone(), question.clone());
+            let running = Mutex::new(None);
+            let mut visit = Visit { setup, candidate, stage, tls, question, first: None, running };
             match visit.start() {
                 Ok((running, first)) => {
                     *visit.running() = Some(running);
@@ -103,7 +126,8 @@ impl<'a> Visit<'a> {
     /// The paths at which it answers.
     #[must_use]
     pub fn target(&self) -> Target {
-        target(self.address(), self.candidate.subject, self.setup.workloads)
+        let target = target(self.address(), self.candidate.subject, self.setup.workloads);
+        Target { tls: self.tls.clone(), ..target }
     }
 
     /// Ends it; nothing if it was gone already.
@@ -127,12 +151,12 @@ impl<'a> Visit<'a> {
             })?;
         let ready = self.candidate.subject.ready;
         let is_halted = || self.setup.halt.is_asked();
-        let arrived = match self.first_question() {
+        let arrived = match &self.question {
             None => Ok(None),
             Some(question) => {
                 let values = Values { seq: 0, random: 0 };
-                let ask =
-                    |limit| ask(self.address().into(), question, values, Phase::Before, limit);
+                let server = || Asked { address: self.address(), tls: self.tls.as_ref() };
+                let ask = |limit| ask(server(), question, values, Phase::Before, limit);
                 let seek = |running: &Running| self.stage.seek(self.candidate, running);
                 first_answer(&mut running, began + ready, &is_halted, &seek, &ask).map(Some)
             }
@@ -164,14 +188,15 @@ impl<'a> Visit<'a> {
             }
         }
     }
+}
 
-    /// The first request that it gets; one with an endless answer only if it has no other.
-    fn first_question(&self) -> Option<&'a Question> {
-        let mut spoken: Vec<&Workload> =
-            spoken(self.candidate.subject, self.setup.workloads).collect();
-        spoken.sort_by_key(|workload| workload.is_held());
-        spoken.first()?.questions.first()
-    }
+/// The first request that a subject gets; one with an endless answer only if it has no other.
+fn first_question(setup: VisitSetup<'_>, subject: &Subject) -> Result<Option<Question>, String> {
+    let mut spoken: Vec<&Workload> = spoken(subject, setup.workloads).collect();
+    spoken.sort_by_key(|workload| workload.is_held());
+    let Some(first) = spoken.first() else { return Ok(None) };
+    let workload = first.over(setup.protocol.http2_scheme())?;
+    Ok(workload.questions.into_iter().next())
 }
 
 /// A server that already runs: dyno neither restarts it nor reads its memory. A halt ends its check.
@@ -208,7 +233,8 @@ impl Help for Visit<'_> {
 }
 
 fn stage_setup(setup: VisitSetup<'_>) -> StageSetup<'_> {
-    StageSetup { cache: setup.cache, warden: setup.warden, limits: None }
+    let VisitSetup { cache, warden, identity, .. } = setup;
+    StageSetup { cache, warden, identity, limits: None }
 }
 
 /// The last line that it wrote, which is often why it ended.

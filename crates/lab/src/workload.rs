@@ -148,9 +148,15 @@ impl Workload {
         Ok(Workload { name: name.into(), title: file.title, questions, source })
     }
 
-    /// The same for a server that runs already: with its host, and its path in place of each question's.
-    pub fn aimed(&self, site: &Site) -> Result<Workload, String> {
-        self.readdressed(&site.host, site.target.as_deref(), None)
+    /// The same for a server that runs already: with its host, and its path in place of each question's; over HTTP/2,
+    /// if a scheme is named.
+    pub fn aimed(&self, site: &Site, http2: Option<Scheme>) -> Result<Workload, String> {
+        self.readdressed(&site.host, site.target.as_deref(), http2)
+    }
+
+    /// The same over HTTP/2, if a scheme is named; otherwise unchanged.
+    pub fn over(&self, http2: Option<Scheme>) -> Result<Workload, String> {
+        if http2.is_none() { Ok(self.clone()) } else { self.readdressed(HOST, None, http2) }
     }
 
     /// The same with this `Host`, and with the questions' own paths; over HTTP/2, if a scheme is named.

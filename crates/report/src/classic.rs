@@ -34,7 +34,11 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
         let chart = Dumbbells {
             about: About {
                 id: String::new(),
-                title: format!("{}: {}, {label} and now", found.workload, figure.heading()),
+                title: format!(
+                    "{}: {}, {label} and now",
+                    findings.task(&found.workload),
+                    figure.heading()
+                ),
                 description: "What was published and what this run found, for each server".into(),
             },
             heading: format!("the best of all places: {}", figure.heading()),
@@ -100,7 +104,11 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
             let plot = Plot {
                 about: About {
                     id: String::new(),
-                    title: format!("{}: {}, {when}", found.workload, figure.heading()),
+                    title: format!(
+                        "{}: {}, {when}",
+                        findings.task(&found.workload),
+                        figure.heading()
+                    ),
                     description: figure.meaning().into(),
                 },
                 heading: format!("{} · {when}", figure.heading()),

@@ -6,10 +6,10 @@ mod tls;
 mod way_out;
 
 use analysis::{Alarm, Doubt, Drifting};
-use lab::experiment::Point;
 use lab::figure::Figure;
 use units::{count, percent, rate, time};
 
+use crate::Findings;
 use crate::run::words;
 pub(crate) use remark::{remark_id, remark_says, remark_way_out};
 pub(crate) use way_out::{By, of_nothing_but, way_out};
@@ -344,8 +344,8 @@ fn overflowed(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String
     )
 }
 
-/// What is odd about a table, and what to do about it; `shown` as in `remark_says`.
-pub(crate) fn alarm(alarm: &Alarm, shown: &dyn Fn(Point) -> Point) -> String {
+/// What is odd about a table, and what to do about it.
+pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
     let number = |value| words::number(alarm.figure, value);
     let range = match (number(alarm.low), number(alarm.high)) {
         (low, high) if low == high => low,
@@ -358,8 +358,8 @@ pub(crate) fn alarm(alarm: &Alarm, shown: &dyn Fn(Point) -> Point) -> String {
     format!(
         "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle reaches here \
          (`dyno calibrate`)",
-        alarm.workload,
-        words::place_and_unit(shown(alarm.point)),
+        findings.task(&alarm.workload),
+        words::place_and_unit(findings.shown(alarm.point)),
         alarm.subjects.len(),
         alarm.of,
         alarm.subjects.join(", ")

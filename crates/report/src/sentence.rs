@@ -7,7 +7,7 @@ use lab::figure::Figure;
 use units::digits;
 
 use crate::run::words::number;
-use crate::run::{race_sentences, trouble};
+use crate::run::{price_sentences, race_sentences, trouble};
 use crate::written::{Written, as_written};
 use crate::{Findings, competing, held};
 
@@ -17,13 +17,18 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
         findings.board.tables.iter().filter(|table| !table.is_held()).collect();
     let about = |table: &&Table| {
         let says = answer(findings, table)?;
-        Some(if 1 < tables.len() { format!("{}: {says}", table.workload) } else { says })
+        Some(if 1 < tables.len() {
+            format!("{}: {says}", findings.task(&table.workload))
+        } else {
+            says
+        })
     };
     let mut texts = held::sentences(findings);
     match findings.is_race() {
         true => texts.extend(race_sentences(findings)),
         false => texts.extend(tables.iter().filter_map(about)),
     }
+    texts.extend(price_sentences(findings));
     texts.push(worth(findings));
     texts
 }
@@ -276,8 +281,13 @@ fn name_only<'t>(findings: &'t Findings<'_>, row: &'t Row) -> &'t str {
 
 /// With its mark of doubt, unless all are in doubt anyway.
 fn name(findings: &Findings<'_>, row: &Row) -> String {
-    let is_special = row.is_doubtful() && !is_all_doubtful(findings);
-    format!("{}{}", name_only(findings, row), if is_special { " (in doubt)" } else { "" })
+    marked_name(findings, &row.subject, row.is_doubtful())
+}
+
+/// The same of a server.
+pub(crate) fn marked_name(findings: &Findings<'_>, subject: &str, is_doubtful: bool) -> String {
+    let is_special = is_doubtful && !is_all_doubtful(findings);
+    format!("{}{}", findings.title(subject), if is_special { " (in doubt)" } else { "" })
 }
 
 /// `B with 59,659/s [58,000–61,000]`.
@@ -298,7 +308,7 @@ fn rate(row: &Row) -> String {
 }
 
 /// `A, B and C`; if there are many, `A, B, C and 5 others`.
-fn list(names: &[String]) -> String {
+pub(crate) fn list(names: &[String]) -> String {
     match names {
         [one, two, three, _, rest @ ..] if !rest.is_empty() => {
             format!("{one}, {two}, {three} and {} others", names.len() - 3)

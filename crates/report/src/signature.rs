@@ -46,7 +46,7 @@ const TIME: &str = "time";
 pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room) -> Markup {
     let about = About {
         id: id.into(),
-        title: format!("{}: CPU time, memory and bytes", table.workload),
+        title: format!("{}: CPU time, memory and bytes", findings.task(&table.workload)),
         description:
             "The subjects' CPU time, the most memory they held, and the bytes of an answer".into(),
     };
@@ -88,7 +88,7 @@ fn about(findings: &Findings<'_>, table: &Table) -> About {
         findings.subjects(table).into_iter().map(|subject| findings.title(subject)).collect();
     About {
         id: String::new(),
-        title: format!("{}: {}", findings.run.name, table.workload),
+        title: format!("{}: {}", findings.run.name, findings.task(&table.workload)),
         description: format!(
             "Correct answers a second, response times and failures of {}. All figures are in the table.",
             names.join(", ")
@@ -290,6 +290,7 @@ fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'
         heading: shown.heading.into(),
         unit: shown.figure.unit(),
         is_log: shown.is_log,
+        is_ratio: false,
         series: all(findings, table, shown.figure),
         thin: shown.thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
         ceiling: ceiling.clone().filter(|_| shown.figure == Figure::Throughput),

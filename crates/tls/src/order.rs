@@ -90,14 +90,20 @@ pub struct Resume(u8);
 impl Resume {
     pub const NEVER: Resume = Resume(0);
 
+    /// On so many of a hundred.
+    #[must_use]
+    pub fn of(percent: u8) -> Option<Resume> {
+        (percent <= 100).then_some(Resume(percent))
+    }
+
     /// Reads `never`, `always` or a percentage.
     pub fn parse(text: &str) -> Result<Resume, String> {
         let percent = match text {
             "never" => Some(0),
             "always" => Some(100),
-            _ => text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|it| *it <= 100),
+            _ => text.strip_suffix('%').unwrap_or(text).parse().ok(),
         };
-        percent.map(Resume).ok_or_else(|| {
+        percent.and_then(Resume::of).ok_or_else(|| {
             "write never, always, or how many of a hundred connections resume a session: 80".into()
         })
     }

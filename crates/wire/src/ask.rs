@@ -174,6 +174,12 @@ impl Ask {
         self.http2.as_deref_mut()
     }
 
+    /// Whether it was made for HTTP/2.
+    #[must_use]
+    pub fn is_over_http2(&self) -> bool {
+        self.http2.is_some()
+    }
+
     /// The bytes that have the body from `body_at` on.
     pub(crate) fn body(&self) -> &Template {
         self.counted.as_ref().unwrap_or(&self.head)

@@ -18,6 +18,14 @@ pub enum TlsDoubt {
         /// What others have.
         other: String,
     },
+    /// The server agreed on something else than the others of its table. A doubt about a row, not about a trial.
+    Unlike {
+        /// In what it differs: `version`.
+        what: &'static str,
+        mine: String,
+        /// What most of the others have; none where there is no majority.
+        most: Option<String>,
+    },
     /// Another share of the connections resumed a session than was ordered.
     ResumptionUnlike {
         resumed: u64,
@@ -43,7 +51,7 @@ pub enum TlsDoubt {
 impl TlsDoubt {
     pub(super) fn gravity(&self) -> Gravity {
         match self {
-            TlsDoubt::Mixed { .. } => Gravity::Invalid,
+            TlsDoubt::Mixed { .. } | TlsDoubt::Unlike { .. } => Gravity::Invalid,
             TlsDoubt::ResumptionUnlike { .. } => Gravity::Suspect,
             TlsDoubt::HelloRetry { .. } | TlsDoubt::HandshakesCost { .. } => Gravity::Note,
         }

@@ -6,6 +6,7 @@ use lab::record::TrialRecord;
 use load::{Counts, Security};
 
 use super::Remark;
+use crate::doubt::{Doubt, TlsDoubt};
 
 /// Signatures within a certificate vary by a few octets.
 const CHAIN_ALIKE: u64 = 64;
@@ -18,7 +19,14 @@ struct Terms {
     has_plain: bool,
 }
 
-const ABOUT: [&str; 5] = ["version", "cipher suite", "group", "ALPN name", "kind of certificate"];
+const ABOUT: [&str; 6] = [
+    "version",
+    "cipher suite",
+    "group",
+    "ALPN name",
+    "kind of certificate",
+    "size of the chain of certificates",
+];
 
 impl Terms {
     fn add(&mut self, security: Option<&Security>) {
@@ -33,15 +41,35 @@ impl Terms {
         self.chain_bytes = self.chain_bytes.max(seen.chain_bytes.map(|(_, most)| most));
     }
 
-    fn most(&self, about: usize) -> Option<&str> {
-        self.named[about].sorted().first().map(|(name, _)| *name)
+    /// What it had most often, in words; none where there was none.
+    fn had(&self, about: usize) -> Option<String> {
+        match self.named.get(about) {
+            Some(counts) => counts.sorted().first().map(|(name, _)| (*name).to_string()),
+            None => self.chain_bytes.map(|bytes| format!("{bytes} octets")),
+        }
+    }
+
+    fn is_secured(&self) -> bool {
+        self.had(0).is_some()
+    }
+
+    /// Whether they have the same, or one of them has nothing.
+    fn is_like(&self, other: &Terms, about: usize) -> bool {
+        match self.named.get(about) {
+            Some(_) => {
+                self.had(about).zip(other.had(about)).is_none_or(|(one, other)| one == other)
+            }
+            None => {
+                let both = self.chain_bytes.zip(other.chain_bytes);
+                both.is_none_or(|(one, other)| one.abs_diff(other) <= CHAIN_ALIKE)
+            }
+        }
     }
 }
 
-/// A remark for each thing in which subjects differ from the first one.
-pub(super) fn unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
-    let mut subjects: BTreeMap<&str, Terms> = BTreeMap::new();
-    let mut order: Vec<&str> = Vec::new();
+/// The subjects of a table, and what each had.
+fn terms<'t>(trials: &[&'t TrialRecord]) -> (Vec<&'t str>, BTreeMap<&'t str, Terms>) {
+    let (mut order, mut subjects) = (Vec::new(), BTreeMap::<&str, Terms>::new());
     for trial in trials {
         let Some(loaded) = &trial.loaded else { continue };
         let subject = trial.key.subject.as_str();
@@ -50,32 +78,79 @@ pub(super) fn unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
         }
         subjects.entry(subject).or_default().add(loaded.recording.total.security.as_deref());
     }
-    let secured = |name: &&str| subjects[*name].most(0).is_some();
-    let Some(first) = order.iter().copied().find(secured) else { return Vec::new() };
-    let others = |differs: &dyn Fn(&Terms) -> bool| -> Vec<String> {
-        let unlike = order.iter().filter(|name| differs(&subjects[**name]));
-        unlike.map(ToString::to_string).collect()
-    };
-    let base = &subjects[first];
-    let mut found = Vec::new();
-    let mut remark = |what: &'static str, subjects: Vec<String>| {
-        if !subjects.is_empty() {
-            found.push(Remark::TlsUnlike { what, first: first.into(), subjects });
-        }
-    };
-    for (about, what) in ABOUT.into_iter().enumerate() {
-        let differs =
-            |terms: &Terms| terms.most(about).is_some() && terms.most(about) != base.most(about);
-        remark(what, others(&differs));
+    (order, subjects)
+}
+
+/// One thing in which the subjects of a table differ.
+pub(super) struct Unlike {
+    what: &'static str,
+    /// The first of those that agree with the most.
+    first: String,
+    /// What it has, if it has the majority.
+    most: Option<String>,
+    /// The subjects that differ from it, and what they have. Without a majority, it is one of them.
+    others: Vec<(String, String)>,
+}
+
+impl Unlike {
+    pub(super) fn all(trials: &[&TrialRecord]) -> Vec<Unlike> {
+        let (order, subjects) = terms(trials);
+        let of = ABOUT.into_iter().enumerate();
+        of.filter_map(|(about, what)| Unlike::of(about, what, &order, &subjects)).collect()
     }
-    let differs = |terms: &Terms| match (terms.chain_bytes, base.chain_bytes) {
-        (Some(one), Some(other)) => CHAIN_ALIKE < one.abs_diff(other),
-        _ => false,
-    };
-    remark("size of the chain of certificates", others(&differs));
-    let plain = others(&|terms| terms.has_plain && terms.most(0).is_none());
-    if !plain.is_empty() {
-        found.push(Remark::TlsMissing { first: first.into(), subjects: plain });
+
+    fn of(
+        about: usize,
+        what: &'static str,
+        order: &[&str],
+        subjects: &BTreeMap<&str, Terms>,
+    ) -> Option<Unlike> {
+        let have: Vec<(&str, String)> =
+            order.iter().filter_map(|name| Some((*name, subjects[name].had(about)?))).collect();
+        let alike = |name: &str| {
+            let is_like =
+                |(other, _): &&(&str, String)| subjects[name].is_like(&subjects[other], about);
+            have.iter().filter(is_like).count()
+        };
+        // The first of the greatest: `max_by_key` would take the last.
+        let (first, its) = have.iter().rev().max_by_key(|(name, _)| alike(name))?;
+        let has_majority = have.len() < 2 * alike(first);
+        let is_other =
+            |name: &str| !has_majority || !subjects[name].is_like(&subjects[first], about);
+        let others = have.iter().filter(|(name, _)| is_other(name));
+        (alike(first) < have.len()).then(|| Unlike {
+            what,
+            first: (*first).into(),
+            most: has_majority.then(|| its.clone()),
+            others: others.map(|(name, its)| ((*name).into(), its.clone())).collect(),
+        })
+    }
+
+    /// What is wrong with the rows of this subject.
+    pub(super) fn doubt(&self, subject: &str) -> Option<Doubt> {
+        let (_, mine) = self.others.iter().find(|(name, _)| name == subject)?;
+        let (what, mine, most) = (self.what, mine.clone(), self.most.clone());
+        Some(Doubt::Tls(TlsDoubt::Unlike { what, mine, most }))
+    }
+}
+
+/// A remark for each thing in which subjects differ, and one if some had no TLS.
+pub(super) fn remarks(trials: &[&TrialRecord]) -> Vec<Remark> {
+    let differ = Unlike::all(trials).into_iter().map(|unlike| {
+        let others = unlike.others.into_iter().map(|(name, _)| name);
+        Remark::TlsUnlike {
+            what: unlike.what,
+            subjects: others.filter(|name| *name != unlike.first).collect(),
+            first: unlike.first,
+        }
+    });
+    let mut found: Vec<Remark> = differ.collect();
+    let (order, subjects) = terms(trials);
+    let first = order.iter().find(|name| subjects[*name].is_secured());
+    let is_plain = |name: &&&str| subjects[**name].has_plain && !subjects[**name].is_secured();
+    let plain: Vec<String> = order.iter().filter(is_plain).map(ToString::to_string).collect();
+    if let Some(first) = first.filter(|_| !plain.is_empty()) {
+        found.push(Remark::TlsMissing { first: (*first).into(), subjects: plain });
     }
     found
 }
@@ -83,8 +158,9 @@ pub(super) fn unlike(trials: &[&TrialRecord]) -> Vec<Remark> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::{Board, Row};
     use crate::fixture::healthy;
-    use crate::verdict::Gravity;
+    use crate::verdict::{Gravity, Verdict};
 
     fn security(version: &str, certificate: &str, chain: u64) -> Security {
         let mut seen = Security::new(load::SECOND);
@@ -107,7 +183,7 @@ mod tests {
     fn found(others: Option<Security>) -> Vec<Remark> {
         let like = || Some(security("1.3", "ECDSA P-256", 567));
         let all = [trial("a", like()), trial("b", others), trial("a", like())];
-        unlike(&all.iter().collect::<Vec<_>>())
+        remarks(&all.iter().collect::<Vec<_>>())
     }
 
     #[test]
@@ -115,7 +191,7 @@ mod tests {
         assert_eq!(found(Some(security("1.3", "ECDSA P-256", 567))), []);
         assert_eq!(found(Some(security("1.3", "ECDSA P-256", 567 + 64))), []);
         let plain = [trial("a", None), trial("b", None)];
-        assert_eq!(unlike(&plain.iter().collect::<Vec<_>>()), []);
+        assert_eq!(remarks(&plain.iter().collect::<Vec<_>>()), []);
     }
 
     #[test]
@@ -126,12 +202,32 @@ mod tests {
                 panic!("{remark:?}")
             };
             assert_eq!((*about, first.as_str(), subjects.join(" ")), (what, "a", "b".to_string()));
-            assert_eq!(remark.gravity(), Gravity::Invalid);
+            assert_eq!(remark.gravity(), Gravity::Suspect);
         };
         unlike("version", &found(Some(security("1.2", "ECDSA P-256", 567))));
         unlike("kind of certificate", &found(Some(security("1.3", "RSA 2048", 567))));
         let longer = found(Some(security("1.3", "ECDSA P-256", 567 + 65)));
         unlike("size of the chain of certificates", &longer);
+    }
+
+    /// What each row of a table is worth, a letter for each subject and its kind of certificate.
+    fn rows(subjects: &[(&str, &str)]) -> Vec<Option<Verdict>> {
+        let entries: Vec<(&str, &str)> =
+            subjects.iter().map(|(name, _)| (*name, "default")).collect();
+        let all: Vec<TrialRecord> = subjects
+            .iter()
+            .map(|(name, certificate)| trial(name, Some(security("1.3", certificate, 567))))
+            .collect();
+        let board = Board::of(&crate::fixture::run(&entries), &all);
+        board.tables[0].rows.iter().map(Row::verdict).collect()
+    }
+
+    #[test]
+    fn rows_that_differ_from_the_majority_are_invalid_and_all_are_where_there_is_none() {
+        let (valid, invalid) = (Some(Verdict::Valid), Some(Verdict::Invalid));
+        assert_eq!(rows(&[("a", "EC"), ("b", "EC"), ("c", "EC")]), [valid; 3]);
+        assert_eq!(rows(&[("a", "RSA"), ("b", "EC"), ("c", "EC")]), [invalid, valid, valid]);
+        assert_eq!(rows(&[("a", "RSA"), ("b", "EC")]), [invalid; 2]);
     }
 
     #[test]

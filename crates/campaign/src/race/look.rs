@@ -31,8 +31,11 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
     let title = entrant.subject.title.clone();
     let fail = |kind, says: String| Outcome { kind, says };
     let workload = &campaign.workloads[0];
+    let protocol = campaign.experiment.manners[0].protocol;
     if let Serving::Found(site) = &entrant.subject.serving {
-        let aimed = workload.aimed(site).map_err(|says| fail(OutcomeKind::Unable, says))?;
+        let aimed = workload
+            .aimed(site, site.scheme(protocol))
+            .map_err(|says| fail(OutcomeKind::Unable, says))?;
         let values = Values { seq: 0, random: 0 };
         let tls = site.tls.as_ref().map(Client::new).transpose();
         let tls = tls.map_err(|says| fail(OutcomeKind::Unable, says))?;
@@ -47,8 +50,14 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
         };
     }
     let warden = campaign.warden();
-    let setup =
-        VisitSetup { cache: &campaign.cache, warden: &warden, workloads: &campaign.spoken, halt };
+    let setup = VisitSetup {
+        cache: &campaign.cache,
+        warden: &warden,
+        workloads: &campaign.spoken,
+        protocol,
+        identity: campaign.identity.as_ref(),
+        halt,
+    };
     let visit = Visit::begin(setup, &entrant.subject, &entrant.built)?;
     let first = visit.first_answer().cloned();
     let moved = visit.moved();

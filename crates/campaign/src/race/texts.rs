@@ -8,6 +8,7 @@ use std::time::Duration;
 use lab::Refusal;
 use lab::amounts;
 use lab::experiment::Experiment;
+use lab::manner::{Manner, Protocol};
 use lab::source_file::SourceFile;
 use lab::subject::Subject;
 use lab::workload::Workload;
@@ -42,6 +43,7 @@ pub struct Course {
     pub warmup: Duration,
     pub timeout: Duration,
     pub keep_alive: bool,
+    pub manner: Manner,
     pub rounds: Option<u64>,
     pub until_percent: Option<f64>,
     pub limit: Option<Duration>,
@@ -75,6 +77,7 @@ pub fn experiment(
     let mut loads = vec![of_load(load, called(course.name))?];
     loads.extend(course.duration.map(|duration| format!("duration = {}", time(duration))));
     loads.extend(course.total.map(|total| format!("total = {total}")));
+    loads.extend(of_manner(course.manner));
     let text = format!(
         "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nwarmup = {}\ntimeout = {}\nkeep_alive = {}\n\n\
          [conditions]\nisolate = {}\n\n[trials]\n{}\n",
@@ -90,6 +93,22 @@ pub fn experiment(
     );
     let source = SourceFile { name: format!("experiments/{}.toml", course.name), text };
     Experiment::parse(course.name, source).map_err(|error| Refusal::new(error.says()))
+}
+
+/// What is said of how requests travel: nothing of HTTP/1.1 in cleartext.
+fn of_manner(manner: Manner) -> Vec<String> {
+    let Manner { protocol, streams, resumed } = manner;
+    let mut lines = Vec::new();
+    if protocol != Protocol::Http1 {
+        lines.push(format!("protocol = {}", quoted(protocol.name())));
+    }
+    if protocol.is_http2() {
+        lines.push(format!("streams = {streams}"));
+    }
+    if 0 < resumed {
+        lines.push(format!("tls_resume = {resumed}"));
+    }
+    lines
 }
 
 fn of_load(load: &Load, what: &str) -> Result<String, Refusal> {
@@ -303,6 +322,7 @@ mod tests {
             warmup: Duration::ZERO,
             timeout: Duration::from_secs(5),
             keep_alive: true,
+            manner: Manner::default(),
             rounds: Some(3),
             until_percent: None,
             limit: None,

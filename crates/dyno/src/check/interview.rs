@@ -115,6 +115,8 @@ impl Interview<'_> {
         let built = self.built(setup, member, subject)?;
         let version = setup.cache.version(subject, &built).unwrap_or_default();
         let setup = VisitSetup {
+            protocol: lab::manner::Protocol::Http1,
+            identity: None,
             cache: &setup.cache,
             warden: &setup.warden,
             workloads: &setup.workloads,

@@ -20,7 +20,7 @@ use super::run::CpuFlags;
 use crate::ceiling::{Ceiling, is_fixed};
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
-use crate::order::http2::WithoutHttp2;
+use crate::order::protocol::ProtocolFlags;
 use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
@@ -85,7 +85,7 @@ pub(crate) struct RaceFlags {
     #[command(flatten)]
     tls: TlsFlags,
     #[command(flatten)]
-    http2: WithoutHttp2,
+    protocol: ProtocolFlags,
     #[command(flatten)]
     cpus: CpuFlags,
     /// Give each trial a network of its own
@@ -137,7 +137,6 @@ Exit codes:
   130  interrupted; what is finished is kept";
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
-    flags.http2.check()?;
     if let Some(path) = &flags.output {
         keep::check("--output", path)?;
     }

@@ -5,6 +5,7 @@ use campaign::race::label::{Label, labels};
 use campaign::race::side::Side;
 use campaign::race::texts::{self, Course};
 use lab::experiment::Point;
+use lab::manner::Manner;
 use lab::record::{
     Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG, QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey,
     TrialRecord,
@@ -82,6 +83,8 @@ fn texts(
         warmup: *warmup,
         timeout: *timeout,
         keep_alive: *keep_alive,
+        // A load that is kept says in facts of its own what was spoken.
+        manner: Manner::default(),
         rounds: Some(u64::from(flags.keeping.loads())),
         until_percent: None,
         limit: None,

@@ -1,13 +1,17 @@
 //! What the command line changes of an experiment, for one run.
 
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 use campaign::project::Project;
 use clap::Args;
 use lab::amounts;
 use lab::experiment::{Change, Experiment, Subjects};
+use lab::manner::Protocol;
 use lab::subject::Subject;
 
+use super::http2::streams;
+use super::protocol::protocol;
 use crate::pattern::matches;
 use crate::shell::Refusal;
 
@@ -26,6 +30,12 @@ pub(crate) struct ChangeFlags {
     /// So many rounds, instead of what the experiment says
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     repeat: Option<u64>,
+    /// Over these protocols, instead of what the experiment says: http/1.1, http/1.1+tls, h2c, h2
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = protocol)]
+    protocol: Vec<Protocol>,
+    /// Over HTTP/2, so many requests at once on each connection, instead of what the experiment says: 1,10,100
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = streams)]
+    streams: Vec<NonZeroU16>,
 }
 
 impl ChangeFlags {
@@ -44,6 +54,12 @@ impl ChangeFlags {
         }
         changes.extend(self.duration.map(Change::Duration));
         changes.extend(self.repeat.map(Change::Rounds));
+        if !self.protocol.is_empty() {
+            changes.push(Change::Protocols(self.protocol.clone()));
+        }
+        if !self.streams.is_empty() {
+            changes.push(Change::Streams(self.streams.clone()));
+        }
         if changes.is_empty() {
             return Ok(experiment);
         }
@@ -63,6 +79,8 @@ impl ChangeFlags {
             ("-c", !self.connections.is_empty()),
             ("-d", self.duration.is_some()),
             ("--repeat", self.repeat.is_some()),
+            ("--protocol", !self.protocol.is_empty()),
+            ("--streams", !self.streams.is_empty()),
         ];
         let given: Vec<&str> =
             flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();

@@ -3,6 +3,7 @@
 use std::num::NonZeroU16;
 
 use clap::{Args, ValueEnum};
+use lab::manner::STREAMS_MAX;
 use lab::{Refusal, amounts};
 use load::{Load, Protocol, Spread};
 use wire::Limits;
@@ -103,10 +104,7 @@ impl Http2Flags {
     }
 }
 
-/// More than this no server allows.
-const STREAMS_MAX: u16 = 10_000;
-
-fn streams(text: &str) -> Result<NonZeroU16, String> {
+pub(super) fn streams(text: &str) -> Result<NonZeroU16, String> {
     let streams = text.parse().ok().filter(|streams: &NonZeroU16| streams.get() <= STREAMS_MAX);
     streams.ok_or_else(|| format!("write a number from 1 to {STREAMS_MAX}"))
 }

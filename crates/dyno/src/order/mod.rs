@@ -4,6 +4,7 @@ pub(crate) mod changes;
 pub(crate) mod feed;
 pub(crate) mod flags;
 pub(crate) mod http2;
+pub(crate) mod protocol;
 pub(crate) mod keeping;
 mod requested;
 pub(crate) mod requirement;

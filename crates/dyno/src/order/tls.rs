@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lab::manner::{GROUP, SUITE};
 use load::Protocol;
 use requests::url::{Endpoint, Url};
 use requests::{Base, file};
@@ -95,7 +96,8 @@ impl TlsFlags {
         flags.offering(&base.url, alpn)
     }
 
-    fn offering(&self, url: &Url, alpn: &str) -> Result<Option<Client>, Refusal> {
+    /// The TLS of a URL, over which this name alone is offered by ALPN; none if it is plain.
+    pub(crate) fn offering(&self, url: &Url, alpn: &str) -> Result<Option<Client>, Refusal> {
         let order = |host| Ok::<_, Refusal>(TlsOrder { alpn: alpn.into(), ..self.order(host)? });
         host(url).map(|host| build(&order(host)?)).transpose()
     }
@@ -111,18 +113,34 @@ impl TlsFlags {
         })
     }
 
-    /// Refuses flags that would have no effect, because none of these URLs has TLS.
-    pub(crate) fn refuse_without(&self, urls: &[&Url]) -> Result<(), Refusal> {
+    /// Of the flags about what is offered and accepted, the first that was given.
+    fn given(&self) -> Option<&'static str> {
         let given = [
             ("--ca", self.trust.ca.is_some()),
             ("--tls", self.tls.is_some()),
-            ("--tls-resume", self.tls_resume != Resume::NEVER),
             ("--ciphers", !self.ciphers.is_empty()),
             ("--groups", !self.groups.is_empty()),
             ("-k", self.trust.insecure),
+            ("--tls-resume", self.tls_resume != Resume::NEVER),
         ];
-        match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) if !urls.iter().any(|url| url.is_secure) => Err(Refusal::new(format!(
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
+    /// Refuses flags that would have no effect, because dyno starts all servers and decides what TLS is like.
+    pub(crate) fn refuse_for_started(&self) -> Result<(), Refusal> {
+        match self.given().filter(|flag| *flag != "--tls-resume") {
+            None => Ok(()),
+            Some(flag) => Err(Refusal::new(format!(
+                "{flag} is for https:// addresses: dyno makes the certificate of the servers that it starts, and pins \
+                 TLS 1.3, {SUITE} and {GROUP}; leave {flag} out"
+            ))),
+        }
+    }
+
+    /// Refuses flags that would have no effect, because none of these URLs has TLS.
+    pub(crate) fn refuse_without(&self, urls: &[&Url]) -> Result<(), Refusal> {
+        match self.given() {
+            Some(flag) if !urls.iter().any(|url| url.is_secure) => Err(Refusal::new(format!(
                 "{flag} is for TLS, and nothing here has it; write https:// or wss:// in the URL, or leave {flag} out"
             ))),
             Some(_) | None => Ok(()),

@@ -43,6 +43,7 @@ mod rig;
 mod run;
 mod run_changed;
 mod run_faults;
+mod run_protocols;
 mod run_refusals;
 mod run_resume;
 mod run_room;

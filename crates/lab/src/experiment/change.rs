@@ -1,9 +1,11 @@
 //! What the command line changes of an experiment, for one run.
 
+use std::num::NonZeroU16;
 use std::time::Duration;
 
 use super::Experiment;
 use crate::amounts;
+use crate::manner::Protocol;
 use crate::source_file::{ConfigError, SourceFile};
 
 /// What the command line changed for one run; empty if it is run as its file says.
@@ -22,6 +24,9 @@ pub enum Change {
     Connections(Vec<usize>),
     Duration(Duration),
     Rounds(u64),
+    Protocols(Vec<Protocol>),
+    /// Requests at once on each connection.
+    Streams(Vec<NonZeroU16>),
 }
 
 impl Change {
@@ -32,6 +37,11 @@ impl Change {
             Change::Connections(values) => format!("connections = {values:?}"),
             Change::Duration(time) => format!("duration = \"{}\"", amounts::written(*time)),
             Change::Rounds(rounds) => format!("repeat = {rounds}"),
+            Change::Protocols(all) => {
+                let names: Vec<&str> = all.iter().map(|it| it.name()).collect();
+                format!("protocol = {names:?}")
+            }
+            Change::Streams(values) => format!("streams = {values:?}"),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod aims;
 mod changed;
+mod manners;
 mod places;
 mod quick;
 
@@ -12,6 +13,7 @@ use toml::Spanned;
 
 use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
 use self::changed::ChangedKeys;
+use self::manners::Counts;
 use self::quick::QuickKeys;
 use super::{Experiment, Holds, Point, Shape, Subjects, Wanted};
 use crate::amounts;
@@ -63,6 +65,9 @@ struct LoadKeys {
     warmup: Option<Spanned<String>>,
     timeout: Option<Spanned<String>>,
     keep_alive: Option<bool>,
+    protocol: Option<Spanned<OneOrMany>>,
+    streams: Option<Spanned<Counts>>,
+    tls_resume: Option<Spanned<Counts>>,
 }
 
 #[derive(Deserialize)]
@@ -185,6 +190,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         warmup,
         timeout,
         keep_alive: keys.keep_alive.unwrap_or(true),
+        manners: reader.manners(keys, &shape)?,
         conditions: reader.conditions(&file.conditions)?,
         repeat: rounds.repeat,
         until: rounds.until,

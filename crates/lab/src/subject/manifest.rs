@@ -12,10 +12,12 @@ use toml::Spanned;
 use wire::{Ask, Expect, Request};
 
 use super::{
-    BUILD_HOLES, Location, Processes, RUN_HOLES, Serving, Site, Subject, Tier, is_file_name,
+    BUILD_HOLES, Location, Processes, RUN_HOLES, Serving, Site, Starts, Subject, TLS_HOLES, Tier,
+    is_file_name,
 };
 use crate::amounts;
 use crate::command::{Command, Placeholders};
+use crate::manner::{Protocol, unknown_protocol};
 use crate::need::Need;
 use crate::record::Setting;
 use crate::source_file::{ConfigError, SourceFile};
@@ -42,7 +44,11 @@ struct Manifest {
     advice: Option<String>,
     #[serde(default)]
     build: Vec<Spanned<String>>,
+    #[serde(default)]
+    protocols: Vec<Spanned<String>>,
     run: Option<Spanned<String>>,
+    run_h2c: Option<Spanned<String>>,
+    run_tls: Option<Spanned<String>>,
     #[serde(rename = "in")]
     within: Option<Spanned<String>>,
     site: Option<Spanned<SiteKeys>>,
@@ -86,6 +92,8 @@ struct Settings {
     access_log: Option<Scalar>,
     headers: Option<Scalar>,
     runtime: Option<Scalar>,
+    tls: Option<Scalar>,
+    http2: Option<Scalar>,
 }
 
 /// A text, a whole number, or yes or no.
@@ -130,6 +138,7 @@ pub(super) fn subject(
         needs: reader.needs(&manifest.needs)?,
         build: build.collect::<Result<_, _>>()?,
         serving: reader.serving(&manifest)?,
+        protocols: reader.protocols(&manifest)?,
         version: version.transpose()?,
         probe: probe.map(String::from),
         ready: reader.ready(manifest.ready.as_ref())?,
@@ -180,7 +189,7 @@ impl Reader<'_> {
         let within = manifest.within.as_ref();
         match (&manifest.run, &manifest.site, &manifest.url) {
             (Some(run), None, None) => match within {
-                None => Ok(Serving::Built(self.command(run, &RUN_HOLES)?)),
+                None => Ok(Serving::Built(self.starts(run, manifest)?)),
                 Some(folder) => self.own(run, folder, manifest),
             },
             (None, Some(site), None) => {
@@ -205,10 +214,65 @@ impl Reader<'_> {
         }
     }
 
+    /// The commands of a server that is built: each protocol that it speaks has one.
+    fn starts(&self, run: &Spanned<String>, manifest: &Manifest) -> Result<Starts, ConfigError> {
+        let command = |text: &Option<Spanned<String>>, holes: &[&str]| {
+            text.as_ref().map(|text| self.command(text, holes)).transpose()
+        };
+        let protocols = self.protocols(manifest)?;
+        let has = |wanted: fn(&Protocol) -> bool| protocols.iter().any(wanted);
+        let secured = manifest.protocols.iter().find(|it| is_secured(it.get_ref()));
+        match (secured, &manifest.run_tls) {
+            (Some(name), None) => {
+                let says = format!(
+                    "`{}` needs the key `run_tls`, the command that starts the server with {{cert}} and {{key}}",
+                    name.get_ref()
+                );
+                return Err(self.wrong(name, says));
+            }
+            (None, Some(idle)) => {
+                let says = "no protocol within TLS is declared; add it to `protocols`, or leave `run_tls` out";
+                return Err(self.wrong(idle, says.into()));
+            }
+            _ => {}
+        }
+        if let Some(idle) = manifest.run_h2c.as_ref().filter(|_| !has(|it| *it == Protocol::H2c)) {
+            let says = "`protocols` does not name h2c; add it, or leave `run_h2c` out";
+            return Err(self.wrong(idle, says.into()));
+        }
+        Ok(Starts {
+            run: self.command(run, &RUN_HOLES)?,
+            run_h2c: command(&manifest.run_h2c, &RUN_HOLES)?,
+            run_tls: command(&manifest.run_tls, &TLS_HOLES)?,
+        })
+    }
+
+    /// What it speaks: HTTP/1.1, if it says nothing. A server that runs already, or is started as its user starts it,
+    /// may speak anything: a run finds out.
+    fn protocols(&self, manifest: &Manifest) -> Result<Vec<Protocol>, ConfigError> {
+        let mut protocols = Vec::new();
+        for name in &manifest.protocols {
+            let protocol = Protocol::named(name.get_ref())
+                .ok_or_else(|| self.wrong(name, unknown_protocol(name.get_ref())))?;
+            if protocols.contains(&protocol) {
+                return Err(self.wrong(name, format!("`{protocol}` stands here twice")));
+            }
+            protocols.push(protocol);
+        }
+        let is_built = manifest.run.is_some() && manifest.within.is_none();
+        Ok(match (protocols.is_empty(), is_built) {
+            (false, _) => protocols,
+            (true, true) => vec![Protocol::Http1],
+            (true, false) => Protocol::ALL.to_vec(),
+        })
+    }
+
     /// What goes with a server that dyno builds or starts.
     fn refuse_start(&self, manifest: &Manifest) -> Result<(), ConfigError> {
         let keys = [
             ("in", manifest.within.as_ref()),
+            ("run_h2c", manifest.run_h2c.as_ref()),
+            ("run_tls", manifest.run_tls.as_ref()),
             ("build", manifest.build.first()),
             ("from", manifest.from.as_ref()),
             ("probe", manifest.probe.as_ref()),
@@ -235,6 +299,10 @@ impl Reader<'_> {
         let path = PathBuf::from(folder.get_ref());
         if !path.is_absolute() {
             return Err(self.wrong(folder, "write the folder's whole path, from the root".into()));
+        }
+        if let Some(other) = manifest.run_tls.as_ref().or(manifest.run_h2c.as_ref()) {
+            let says = "what runs in its own folder has one command, `run`; leave this out";
+            return Err(self.wrong(other, says.into()));
         }
         if let Some(step) = manifest.build.first() {
             let says = "what runs in its own folder is not built; leave `build` or `in` out";
@@ -328,6 +396,10 @@ impl Reader<'_> {
     }
 }
 
+fn is_secured(name: &str) -> bool {
+    Protocol::named(name).is_some_and(Protocol::is_secured)
+}
+
 /// Placeholders that are filled with nothing, to check that there are no others.
 fn empty<'a>(names: &[&'a str]) -> Vec<(&'a str, &'static str)> {
     names.iter().map(|name| (*name, "")).collect()
@@ -375,5 +447,7 @@ fn settings(defaults: Settings, changes: Settings) -> Vec<Setting> {
     lay("access_log", defaults.access_log, changes.access_log);
     lay("headers", defaults.headers, changes.headers);
     lay("runtime", defaults.runtime, changes.runtime);
+    lay("tls", defaults.tls, changes.tls);
+    lay("http2", defaults.http2, changes.http2);
     settings.into_values().collect()
 }

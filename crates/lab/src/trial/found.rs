@@ -7,7 +7,7 @@ use std::time::Instant;
 use tls::Client;
 
 use super::in_turns::Attendance;
-use super::{Event, Trial, outcome};
+use super::{Event, Trial, outcome, unable};
 use crate::arrival::PATIENCE;
 use crate::record::{Fact, Outcome, OutcomeKind, Phase, TrialRecord};
 use crate::subject::Site;
@@ -23,7 +23,6 @@ impl Trial<'_, '_> {
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
-        let unable = |says: String| outcome(OutcomeKind::Unable, says);
         let load = &self.setup.split.load;
         load.keep_this_thread()
             .map_err(|error| unable(format!("the load's CPUs {load}: {error}")))?;
@@ -32,7 +31,8 @@ impl Trial<'_, '_> {
         record.conditions.extend(load_cpus);
         let address = Fact { name: "address".into(), value: site.address.to_string() };
         record.conditions.push(address);
-        let workload = self.workload.aimed(site).map_err(unable)?;
+        let scheme = site.scheme(self.manner.protocol);
+        let workload = self.workload.aimed(site, scheme).map_err(unable)?;
         let tls = site.tls.as_ref().map(Client::new).transpose().map_err(unable)?;
         let trial = Trial { workload: &workload, tls: tls.as_ref(), ..*self };
         let began = Instant::now();

@@ -74,6 +74,7 @@ impl Trial<'_, '_> {
         let lanes = cpus.len().min(ramp.connections).max(1);
         Some(HoldOrder {
             sources: self.setup.sources.to_vec(),
+            tls: self.tls.cloned(),
             beat: holds.beat,
             silence: holds.silence,
             timeout: experiment.timeout,

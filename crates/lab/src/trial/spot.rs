@@ -20,7 +20,8 @@ impl Trial<'_, '_> {
     /// Plays them once. A case that passed before the load and fails after it is played again: a server may still be busy
     /// with requests that were given up.
     pub(super) fn spot(&self, phase: Phase, address: SocketAddr, record: &mut TrialRecord) {
-        if !self.setup.experiment.has_check {
+        // The cheapest cases are of HTTP/1.1.
+        if !self.setup.experiment.has_check || self.manner.protocol.is_http2() {
             return;
         }
         let target = self.target(address);
@@ -44,7 +45,7 @@ impl Trial<'_, '_> {
     /// The target, without a WebSocket: none of the cases needs one.
     fn target(&self, address: SocketAddr) -> Target {
         let target = target(address, self.candidate.subject, self.setup.workloads);
-        Target { socket: None, ..target }
+        Target { socket: None, tls: self.tls.cloned(), ..target }
     }
 
     fn ask(&self, phase: Phase, target: &Target, ids: &[&str]) -> Vec<Spot> {

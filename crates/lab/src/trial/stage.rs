@@ -11,6 +11,8 @@ use super::{ADDRESS, Candidate, Scratch, Setup};
 use crate::build::{BuildCache, program};
 use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
+use crate::identity::Identity;
+use crate::manner::Protocol;
 use crate::record::Fact;
 use crate::subject::Serving;
 use load::CpuReader;
@@ -25,6 +27,8 @@ use machine::sockets::{PORTS, free_port, ports_of};
 pub(crate) struct StageSetup<'a> {
     pub(crate) cache: &'a BuildCache,
     pub(crate) warden: &'a [OsString],
+    /// What it presents within TLS; none if it is started for cleartext alone.
+    pub(crate) identity: Option<&'a Identity>,
     /// None for a subject of which nothing is measured.
     pub(crate) limits: Option<Limits<'a>>,
 }
@@ -41,7 +45,7 @@ impl<'a> Setup<'a> {
     pub(super) fn stage_setup(&self) -> StageSetup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
-        StageSetup { cache: self.cache, warden: self.warden, limits }
+        StageSetup { cache: self.cache, warden: self.warden, identity: self.identity, limits }
     }
 }
 
@@ -68,6 +72,7 @@ impl Stage {
     pub(crate) fn set(
         stage_setup: StageSetup<'_>,
         candidate: Candidate<'_>,
+        protocol: Protocol,
         facts: &mut Vec<Fact>,
     ) -> Result<Stage, String> {
         let number = TRIALS.fetch_add(1, Ordering::Relaxed);
@@ -90,8 +95,16 @@ impl Stage {
             candidate.built.folder.display().to_string(),
             stage_setup.cache.dyno.display().to_string(),
         );
+        let of_tls = |path: fn(&Identity) -> PathBuf| {
+            let path = stage_setup.identity.map(path);
+            path.map_or(String::new(), |path| path.display().to_string())
+        };
+        let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
         let placeholders = Placeholders {
             known: &[
+                ("protocol", protocol.name()),
+                ("cert", &certificate),
+                ("key", &key),
                 ("port", &port.to_string()),
                 ("address", &ADDRESS.to_string()),
                 ("cpus", &cpus.to_string()),
@@ -101,12 +114,13 @@ impl Stage {
             ],
         };
         let mut command = match &candidate.subject.serving {
-            Serving::Built(run) => {
-                run.fill(placeholders).map_err(|error| format!("`run`: {error}"))?
+            Serving::Built(starts) => {
+                let run = starts.over(protocol);
+                run.fill(placeholders).map_err(|error| format!("`{run}`: {error}"))?
             }
-            Serving::Own(run, _) => {
-                run.fill_known(Placeholders { known: &[("port", &port.to_string())] })
-            }
+            Serving::Own(run, _) => run.fill_known(Placeholders {
+                known: &[("port", &port.to_string()), ("cert", &certificate), ("key", &key)],
+            }),
             Serving::ByUrl(_) | Serving::Found(_) => {
                 return Err("it runs already, and is not started: check it by its URL".into());
             }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use check::Help;
 use lab::build::{BuildCache, Built};
+use lab::manner::Protocol;
 use lab::record::{Outcome, OutcomeKind};
 use lab::source_file::SourceFile;
 use lab::subject::Subject;
@@ -77,7 +78,14 @@ fn visit<T>(run: &str, halt: &Halt, see: impl FnOnce(Result<Visit<'_>, Outcome>)
         BuildCache { state: folder.at("state"), dyno: program().into(), variables: Vec::new() };
     let built = Built { folder: folder.0.clone(), hash: "x".into() };
     let (warden, workloads) = (warden(), workloads());
-    let setup = VisitSetup { cache: &cache, warden: &warden, workloads: &workloads, halt };
+    let setup = VisitSetup {
+        cache: &cache,
+        warden: &warden,
+        workloads: &workloads,
+        protocol: Protocol::Http1,
+        identity: None,
+        halt,
+    };
     let subject = subject("['hello', 'post']", run);
     let seen = see(Visit::begin(setup, &subject, &built));
     let left = std::fs::read_dir(folder.at("state/work")).map_or(0, Iterator::count);

@@ -1,6 +1,7 @@
 //! A dot and its interval for each subject, in columns: the picture for servers that were loaded at one place only.
 
 use lab::figure::Unit;
+use units::trimmed;
 
 use super::marks::{Way, arrow, both_ways, colour, of_subject, point, short, stroke, text};
 use super::scale::{Scale, tick};
@@ -25,6 +26,8 @@ pub(crate) struct Column {
     pub(crate) heading: String,
     pub(crate) unit: Unit,
     pub(crate) is_log: bool,
+    /// Its values are ratios: a line stands at 1.
+    pub(crate) is_ratio: bool,
     /// Each has one point; in any order, by slot.
     pub(crate) series: Vec<Series>,
     /// A second figure, drawn smaller and quieter.
@@ -133,12 +136,16 @@ impl Dots {
         let bottom = row(place, self.titles.len()) - ROW / 2.0;
         let top = place.top + HEAD - 4.0;
         let mut drawn = text("head", "start", (place.left, place.top + 14.0), &column.heading);
-        let longest = letters(&tick(column.unit, scale.high()));
+        let longest = letters(&column.tick(scale.high()));
         for value in scale.ticks(longest.max(56.0)) {
             let x = scale.at(value);
-            let class = if value == scale.low() { "rung base" } else { "rung" };
+            let is_base = value == scale.low() && !column.is_ratio;
+            let class = if is_base { "rung base" } else { "rung" };
             drawn.push(&stroke(class, (x, top), (x, bottom)));
-            drawn.push(&text("tick", "middle", (x, bottom + 14.0), &tick(column.unit, value)));
+            drawn.push(&text("tick", "middle", (x, bottom + 14.0), &column.tick(value)));
+        }
+        if column.is_ratio {
+            drawn.push(&stroke("rung base", (scale.at(1.0), top), (scale.at(1.0), bottom)));
         }
         let ceiling = column.ceiling.iter().flat_map(|ceiling| ceiling.below(scale.high()));
         for spot in ceiling {
@@ -159,7 +166,24 @@ impl Column {
         spots.map(|spot| letters(shown(spot))).fold(VALUE, f64::max)
     }
 
+    fn tick(&self, value: f64) -> String {
+        if self.is_ratio { format!("{}×", trimmed(value, 4)) } else { tick(self.unit, value) }
+    }
+
+    /// The values, with as much of their intervals as does not squeeze them into a dot, and what is near to no difference.
+    fn ratios(&self, place: DotRow) -> Scale {
+        let spots = || self.series.iter().flat_map(|series| &series.points);
+        let values = || spots().map(|spot| spot.value).chain([0.8, 1.25]);
+        let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
+        let ends = spots().filter_map(|spot| spot.interval).flat_map(|(low, high)| [low, high]);
+        let ends = ends.map(|end| end.clamp(least / NEAR, most * NEAR));
+        Scale::log(&values().chain(ends).collect::<Vec<f64>>(), place.left, place.right)
+    }
+
     fn scale(&self, place: DotRow, is_log: bool) -> Scale {
+        if self.is_ratio {
+            return self.ratios(place);
+        }
         let all = self.series.iter().chain(&self.thin);
         let mut values: Vec<f64> =
             all.flat_map(|series| series.points.iter().map(|spot| spot.value)).collect();

@@ -87,7 +87,7 @@ fn histogram(
             title: format!(
                 "{}, {}, {}",
                 findings.title(&detail.subject),
-                detail.workload,
+                findings.task(&detail.workload),
                 findings.place(point)
             ),
             description: format!("Distribution of the response time: {note}"),

@@ -36,6 +36,12 @@ pub struct Document {
     pub ending: Vec<Paragraph>,
 }
 
+/// A name in links: nothing in it that an id may not have.
+pub(crate) fn anchor(name: &str) -> String {
+    let kept = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    name.chars().map(|letter| if kept(letter) { letter } else { '-' }).collect()
+}
+
 impl Document {
     /// `verdict: suspect; rows: 2 valid · 1 suspect · 0 invalid`.
     pub(crate) fn verdict_line(&self) -> Option<String> {

@@ -6,6 +6,7 @@ use units::{count, percent};
 pub(super) fn id(doubt: &TlsDoubt) -> &'static str {
     match doubt {
         TlsDoubt::Mixed { .. } => "tls_mixed",
+        TlsDoubt::Unlike { .. } => "tls_unlike",
         TlsDoubt::ResumptionUnlike { .. } => "resumption_unlike",
         TlsDoubt::HelloRetry { .. } => "hello_retry",
         TlsDoubt::HandshakesCost { .. } => "handshakes_cost",
@@ -18,6 +19,16 @@ pub(super) fn says(doubt: &TlsDoubt) -> String {
             "connections differ in what they agreed on with TLS: most have the {what} `{}`, others `{}`",
             most.escape_debug(),
             other.escape_debug()
+        ),
+        TlsDoubt::Unlike { what, ref mine, most: Some(ref most) } => format!(
+            "the {what} that it agreed on with TLS is `{}`, and that of most others `{}`: they differ in what TLS costs them",
+            mine.escape_debug(),
+            most.escape_debug()
+        ),
+        TlsDoubt::Unlike { what, ref mine, most: None } => format!(
+            "the {what} that it agreed on with TLS is `{}`, and that of others is another, without a majority for any: they \
+             differ in what TLS costs them",
+            mine.escape_debug()
         ),
         TlsDoubt::ResumptionUnlike { resumed, meant, of } => format!(
             "{} of {} handshakes resumed a session, and {} were to: full and resumed handshakes differ in what they cost",

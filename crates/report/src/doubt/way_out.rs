@@ -132,6 +132,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::Tls(TlsDoubt::Mixed { .. }) => {
             "see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)"
         }
+        Doubt::Tls(TlsDoubt::Unlike { .. }) => {
+            "give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)"
+        }
         Doubt::Tls(TlsDoubt::ResumptionUnlike { .. }) => {
             "connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and \
              for longer; the line `TLS` says whether the server sent tickets"

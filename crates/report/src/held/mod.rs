@@ -50,6 +50,6 @@ fn named(findings: &Findings<'_>, subject: &str, workload: &str) -> String {
     let title = findings.title(subject);
     match findings.board.ramps.len() {
         0 | 1 => title.into(),
-        _ => format!("{title} · {workload}"),
+        _ => format!("{title} · {}", findings.task(workload)),
     }
 }

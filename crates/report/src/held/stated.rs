@@ -116,7 +116,10 @@ fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate>
         Figure::Throughput => plateau.estimate(HeldFigure::Messages),
         Figure::Received => plateau.estimate(HeldFigure::Received),
         Figure::Attempted | Figure::Correct => line.held.price.reached,
-        Figure::Offered
+        Figure::TlsP50
+        | Figure::TlsP99
+        | Figure::TlsResumed
+        | Figure::Offered
         | Figure::OnTime
         | Figure::Failed
         | Figure::FailedShare

@@ -6,7 +6,10 @@ mod document;
 pub(crate) mod json;
 mod loads;
 
+use std::collections::BTreeSet;
+
 use analysis::{Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
+use lab::manner::Task;
 use lab::record::RunRecord;
 use machine::facts::differences;
 
@@ -15,7 +18,7 @@ use crate::document::Document;
 use crate::doubt;
 use crate::load::terms;
 use conformance::Checks;
-pub(super) use document::bracket;
+pub(super) use document::{because, bracket, ratio};
 
 pub struct Side<'t> {
     pub findings: &'t Findings<'t>,
@@ -157,7 +160,30 @@ impl<'t> Compared<'t> {
                 format!("only in {name}: {title}, {workload} at {place}")
             }));
         }
+        notes.extend(self.apart_by_protocol());
         notes
+    }
+
+    /// Workloads that both sides have, over protocols that only one of them has.
+    fn apart_by_protocol(&self) -> Vec<String> {
+        let [a, b] = self.versus.alone.each_ref().map(|rows| {
+            rows.iter().map(|(name, _)| Task::named(name)).collect::<BTreeSet<Task>>()
+        });
+        let workloads: BTreeSet<&str> = a.iter().map(|task| task.workload.as_str()).collect();
+        let manners = |tasks: &BTreeSet<Task>, workload: &str| {
+            let of = tasks.iter().filter(|task| task.workload == workload);
+            of.map(|task| task.manner.to_string()).collect::<Vec<_>>().join(" and ")
+        };
+        let apart = workloads.into_iter().filter_map(|workload| {
+            let [a, b] = [&a, &b].map(|tasks| manners(tasks, workload));
+            (!b.is_empty()).then(|| {
+                format!(
+                    "{workload} was requested {a} in A and {b} in B: what is measured over different protocols, or with \
+                     other numbers of streams, is not compared"
+                )
+            })
+        });
+        apart.collect()
     }
 
     /// Differences between the conditions of the runs.

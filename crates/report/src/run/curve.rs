@@ -69,7 +69,7 @@ fn curves(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) 
         return panels;
     }
     let unit = findings.axis(table);
-    let heading = Line::ink(Ink::Bold, table.workload.clone())
+    let heading = Line::ink(Ink::Bold, findings.task(&table.workload))
         .and(Ink::Plain, format!(": throughput/s and p99 against {unit}"))
         .cut(width);
     let legend = packed(&legend(drawn, of, glyphs), width, glyphs);
@@ -398,7 +398,8 @@ fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) ->
     let longest = numbers.iter().map(|number| number.chars().count()).max().unwrap_or(0);
     let room = width.saturating_sub(name + longest + 3).max(4);
     let mut lines = vec![
-        Line::ink(Ink::Bold, table.workload.clone()).and(Ink::Plain, ": answers a second of each"),
+        Line::ink(Ink::Bold, findings.task(&table.workload))
+            .and(Ink::Plain, ": answers a second of each"),
     ];
     for (((row, estimate), name_of), number) in rows.iter().zip(&names).zip(&numbers) {
         let ink = match (row.is_reference || row.unmet.is_some(), row.is_doubtful()) {

@@ -5,8 +5,8 @@ use lab::record::{RunRecord, TrialRecord};
 
 use super::curve::{self, Glyphs};
 use super::{
-    Findings, agreed, capacity, conformance, fairness, held, race, results, rounds, then_now,
-    trouble,
+    Findings, agreed, capacity, conformance, fairness, held, price, race, results, rounds,
+    then_now, trouble,
 };
 use crate::chart::{Room, Stand};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
@@ -48,6 +48,7 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     let tables = findings.board.tables.iter().enumerate();
     let loaded = tables.filter(|(_, table)| !table.is_held());
     sections.extend(loaded.map(|(place, table)| workload(findings, table, place, screen)));
+    sections.push(price::section(findings));
     sections.extend(then_now::section(findings));
     sections.push(conformance::section(findings));
     let found = |id: &'static str, heading: &str, note: &str, entries: Vec<Entry>| {
@@ -101,10 +102,7 @@ fn workload(
     place: usize,
     (width, glyphs): (usize, Glyphs),
 ) -> Section {
-    let heading = match findings.workload_title(&table.workload) {
-        None => table.workload.clone(),
-        Some(title) => format!("{}: {title}", table.workload),
-    };
+    let heading = findings.titled_task(&table.workload);
     // Axes without a mark say nothing.
     let is_measured = table.rows.iter().any(|row| 0 < row.measured());
     let mut blocks = Vec::new();

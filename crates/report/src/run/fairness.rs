@@ -84,8 +84,8 @@ fn answers(findings: &Findings<'_>) -> Vec<[String; 4]> {
 fn question(findings: &Findings<'_>, answers: &Answers) -> String {
     let all = findings.fairness.answers.iter();
     match all.filter(|other| other.workload == answers.workload).count() {
-        1 => answers.workload.clone(),
-        _ => format!("{} `{}`", answers.workload, answers.ask),
+        1 => findings.task(&answers.workload),
+        _ => format!("{} `{}`", findings.task(&answers.workload), answers.ask),
     }
 }
 

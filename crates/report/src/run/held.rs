@@ -14,7 +14,7 @@ use units::count;
 
 use super::{Findings, conformance, results, trouble};
 use crate::document::{
-    self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone,
+    self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone, anchor,
 };
 use crate::held as pictures;
 use crate::written::Written;
@@ -72,7 +72,8 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     );
     let entries = |says: &dyn Fn(&HeldSubject) -> Option<String>| {
         let one = |(ramps, held): &(&Ramps, &HeldSubject)| {
-            let head = format!("{}, {}", findings.title(&held.subject), ramps.workload);
+            let head =
+                format!("{}, {}", findings.title(&held.subject), findings.task(&ramps.workload));
             Some(Entry::new(Tone::Plain, head).with(Tone::Plain, says(held)?))
         };
         subjects.iter().filter_map(one).collect::<Vec<Entry>>()
@@ -153,7 +154,7 @@ fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document
     let planned = row(findings, &ramps.workload, held).map_or(held.measured, |row| row.planned);
     let cells = vec![
         name(findings, held),
-        Cell::text(ramps.workload.clone()),
+        Cell::text(findings.task(&ramps.workload)),
         each,
         estimated(Unit::Milliseconds, price.cpu_ms_per_1000),
         estimated(Unit::Milliseconds, late),
@@ -183,16 +184,14 @@ fn name(findings: &Findings<'_>, held: &HeldSubject) -> Cell {
 
 /// Every server's ramp with one workload.
 fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
-    let title = findings.workload_title(&ramps.workload);
-    let heading = match title {
-        None => format!("{}, step by step", ramps.workload),
-        Some(title) => format!("{}, step by step: {title}", ramps.workload),
-    };
-    let section = Section::new(format!("steps-{}", ramps.workload), heading, Depth::Full);
+    let task = findings.task(&ramps.workload);
+    let title = findings.workload_title(&ramps.workload).map(|title| format!(": {title}"));
+    let heading = format!("{task}, step by step{}", title.unwrap_or_default());
+    let section = Section::new(format!("steps-{}", anchor(&ramps.workload)), heading, Depth::Full);
     let entries: Vec<(&HeldSubject, &Plateau)> = entries(ramps).collect();
     let mut blocks = Vec::new();
     if !entries.is_empty() {
-        let summary = format!("Every step of {} in numbers", ramps.workload);
+        let summary = format!("Every step of {task} in numbers");
         let table = plateau_table(findings, ramps, &entries);
         blocks.push(Block::fold(summary, vec![Block::Table(table)]));
     }
@@ -258,7 +257,7 @@ fn plateau_table(
         document::Row { slot, is_reference: held.is_reference, cells, ..document::Row::default() }
     };
     let notes = vec![says::plateau_legend(ramps)];
-    let key = format!("steps-{}", ramps.workload);
+    let key = format!("steps-{}", anchor(&ramps.workload));
     Table::of(key, columns, entries.iter().map(row)).noting(notes)
 }
 

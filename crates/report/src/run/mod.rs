@@ -12,6 +12,7 @@ mod fairness;
 mod held;
 pub(crate) mod json;
 mod outcome;
+mod price;
 pub(crate) mod race;
 pub(crate) mod results;
 mod rounds;
@@ -25,6 +26,7 @@ use std::path::Path;
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
 use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::history::History;
+use lab::manner::{Manner, Task};
 use lab::record::{Entry, LOAD, RunRecord, STREAMS, TrialRecord};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
@@ -36,6 +38,7 @@ pub use curve::Glyphs;
 pub use document::document;
 pub(crate) use fairness::text_table;
 pub use outcome::{Brief, RunOutcome};
+pub(crate) use price::sentences as price_sentences;
 pub use race::RaceOutcome;
 pub(crate) use race::sentences as race_sentences;
 pub use words::rounds;
@@ -246,12 +249,30 @@ impl<'a> Findings<'a> {
         names
     }
 
-    /// The name that people use for a workload.
-    pub(crate) fn workload_title(&self, name: &str) -> Option<String> {
+    /// The name that people use for the workload of a task.
+    pub(crate) fn workload_title(&self, task: &str) -> Option<String> {
+        let name = Task::named(task).workload;
         let path = format!("workloads/{name}.toml");
         let (path, text) = self.run.files.iter().find(|(other, _)| *other == path)?;
         let page = SourceFile { name: path.clone(), text: text.clone() };
-        Workload::parse(name, page).ok().map(|workload| workload.title)
+        Workload::parse(&name, page).ok().map(|workload| workload.title)
+    }
+
+    /// A task's name for people: where a run has several manners, HTTP/1.1 in cleartext is named, too.
+    pub(crate) fn task(&self, name: &str) -> String {
+        let manner = |name: &str| Task::named(name).manner;
+        let is_plain = |name: &str| manner(name) == Manner::default();
+        let mut tables = self.board.tables.iter();
+        match is_plain(name) && tables.any(|table| !is_plain(&table.workload)) {
+            true => format!("{name} {}", Manner::default()),
+            false => name.into(),
+        }
+    }
+
+    /// The same with the title of its workload: `hello over h2, 1 stream: Hello, world!`.
+    pub(crate) fn titled_task(&self, name: &str) -> String {
+        let title = self.workload_title(name).map(|title| format!(": {title}"));
+        self.task(name) + &title.unwrap_or_default()
     }
 
     /// Every row of the board with its workload.

@@ -45,7 +45,7 @@ impl Findings<'_> {
         let mut in_vain = self.board.in_vain();
         let first = in_vain.next().map(|(table, row)| {
             let place = self.place(row.point);
-            format!("{}, {} at {place}", self.title(&row.subject), table.workload)
+            format!("{}, {} at {place}", self.title(&row.subject), self.task(&table.workload))
         });
         RunOutcome {
             is_measured: self.rows().any(|(_, row)| 0 < row.measured()),

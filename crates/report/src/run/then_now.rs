@@ -6,7 +6,7 @@ use units::{chosen, digits};
 
 use super::{Findings, words};
 use crate::classic;
-use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone};
+use crate::document::{Block, Cell, Column, Depth, Row, Section, Sign, Table, Tone, anchor};
 use crate::written::Written;
 
 /// None if the experiment has no article's figures.
@@ -27,7 +27,7 @@ pub(super) fn section(findings: &Findings<'_>) -> Option<Section> {
     ));
     for found in findings.then_now() {
         if 1 < findings.then_now().len() {
-            blocks.push(Block::Heading(found.workload.clone()));
+            blocks.push(Block::Heading(findings.task(&found.workload)));
         }
         blocks.push(Block::picture(classic::pictures(findings, found)));
         blocks.push(Block::Table(table(findings, found)));
@@ -74,7 +74,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
             ..Row::default()
         }
     };
-    let key = format!("then-{}", found.workload);
+    let key = format!("then-{}", anchor(&found.workload));
     Table::of(key, columns, found.lines.iter().map(row))
 }
 

@@ -45,8 +45,9 @@ pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
             times => format!(", and {} more alike", count(times as u64 - 1)),
         };
         let head = format!(
-            "{}, {workload} at {}, round {}{more}: {}",
+            "{}, {} at {}, round {}{more}: {}",
             findings.title(&row.subject),
+            findings.task(workload),
             findings.place(row.point),
             first.repeat + 1,
             words::outcome(first.outcome.kind)
@@ -112,7 +113,8 @@ pub(super) fn under_load(findings: &Findings<'_>) -> Vec<Entry> {
             .collect();
         let subject = findings.title(&row.subject);
         let place = findings.place(row.point);
-        let head = format!("{subject}, {workload} at {place}: {}", classes.join("; "));
+        let task = findings.task(workload);
+        let head = format!("{subject}, {task} at {place}: {}", classes.join("; "));
         let lines = evidence::first_of_each(&row.evidence).flat_map(|kept| {
             let parts = evidence::parts(kept).into_iter();
             let parts = parts.map(|(label, text)| format!("{label}: {text}"));
@@ -127,7 +129,7 @@ pub(super) fn under_load(findings: &Findings<'_>) -> Vec<Entry> {
 /// What is odd about the board as a whole.
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<String> {
     let alarms = findings.board.alarms();
-    alarms.iter().map(|alarm| doubt::alarm(alarm, &|point| findings.shown(point))).collect()
+    alarms.iter().map(|alarm| doubt::alarm(findings, alarm)).collect()
 }
 
 /// Remarks about a table as a whole. That servers answered differently is said where all differences are listed.
@@ -135,7 +137,10 @@ pub(super) fn remarks(findings: &Findings<'_>, table: &Table) -> Vec<Block> {
     let remarks = table.remarks.iter().filter(|remark| !matches!(remark, Remark::Apart(_)));
     let says = |remark: &Remark| doubt::remark_says(remark, &|point| findings.shown(point));
     let one = |remark: &Remark| {
-        Block::paragraph(remark.gravity().into(), format!("{}: {}", table.workload, says(remark)))
+        Block::paragraph(
+            remark.gravity().into(),
+            format!("{}: {}", findings.task(&table.workload), says(remark)),
+        )
     };
     remarks.map(one).collect()
 }
@@ -162,9 +167,10 @@ pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
     let measured = findings.rows().filter(|(_, row)| 0 < row.measured()).count();
     for (workload, row) in findings.rows().filter(|(_, row)| 0 < row.measured()) {
         for Reason { doubt: found, rounds, of } in row.reasons() {
-            // Notes are marked in the table, and trials that are no measurement are listed with what went wrong. A
-            // single load's report has its notes.
-            let is_marked = found.gravity() == Gravity::Note && !findings.is_load();
+            // Notes are marked in the table, except those about TLS and HTTP/2, and trials that are no measurement are
+            // listed with what went wrong. A single load's report has its notes.
+            let is_listed = matches!(found, Doubt::Tls(_) | Doubt::Http2(_)) || findings.is_load();
+            let is_marked = found.gravity() == Gravity::Note && !is_listed;
             if is_marked || matches!(found, Doubt::Unmeasured(_)) {
                 continue;
             }
@@ -216,7 +222,8 @@ fn entry(
 ) -> Entry {
     let rows: usize = cause.rows.iter().map(|(_, _, points)| points.len()).sum();
     let named = |(workload, subject, points): &(&str, &str, Vec<Point>)| {
-        let over = if has_workloads { format!(", {workload}") } else { String::new() };
+        let over =
+            if has_workloads { format!(", {}", findings.task(workload)) } else { String::new() };
         let values: Vec<String> = points.iter().map(|&point| findings.place_alone(point)).collect();
         format!("{}{over} at {}", findings.title(subject), values.join(", "))
     };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lab::experiment::{Experiment, Holds, Point, Shape};
+use lab::manner::Manner;
 use lab::figure::Figure;
 use lab::record::OutcomeKind;
 use lab::schedule::Schedule;
@@ -111,6 +112,33 @@ fn held(experiment: &Experiment, places: &str, holds: Holds) -> String {
     )
 }
 
+/// How requests travelled, where that was not over HTTP/1.1 in cleartext alone.
+fn manners(experiment: &Experiment) -> String {
+    if experiment.manners == [Manner::default()] {
+        return String::new();
+    }
+    let protocols = experiment.protocols();
+    let names: Vec<&str> = protocols.iter().map(|it| it.name()).collect();
+    let of = |value: fn(&Manner) -> u64, which: fn(&Manner) -> bool| {
+        let mut values: Vec<u64> = experiment.manners.iter().filter(|it| which(it)).map(value).collect();
+        values.sort_unstable();
+        values.dedup();
+        values.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let streams = of(|it| it.streams.get().into(), |it| it.protocol.is_http2());
+    let resumed = of(|it| it.resumed.into(), |it| it.protocol.is_secured());
+    let streams = match streams.as_str() {
+        "" => String::new(),
+        "1" => "; 1 stream on each connection".into(),
+        streams => format!("; {streams} streams on each connection"),
+    };
+    let resumed = match resumed.as_str() {
+        "" | "0" => String::new(),
+        percents => format!("; {percents} % of the connections resume a TLS session"),
+    };
+    format!("; over {}{streams}{resumed}", names.join(", "))
+}
+
 /// How the servers were loaded; over HTTP/2, if connections have streams.
 pub(crate) fn load(experiment: &Experiment, streams: Option<u64>) -> String {
     let places = match experiment.points.as_slice() {
@@ -155,7 +183,8 @@ pub(crate) fn load(experiment: &Experiment, streams: Option<u64>) -> String {
     };
     let rounds = rounds(experiment);
     format!(
-        "{shape}{over}; {} a trial, {warmup}, time-out {}; {rounds}",
+        "{shape}{over}{}; {} a trial, {warmup}, time-out {}; {rounds}",
+        manners(experiment),
         length.join(" or "),
         duration(experiment.timeout)
     )

@@ -100,10 +100,7 @@ fn subjects<'t>(runs: &[&'t RunFigures], workload: &str) -> Vec<&'t Server> {
 }
 
 fn section(course: &Course<'_>, table: &Figures, key: &str) -> Section {
-    let heading = match &table.title {
-        None => table.workload.clone(),
-        Some(title) => format!("{}: {title}", table.workload),
-    };
+    let heading = table.title.clone();
     let quick = if course.runs.iter().any(|run| run.plan.is_quick) { ", quick" } else { "" };
     let note = format!("{}{quick}", counted(course.runs.len() as u64, "run", "runs"));
     let picture = both(["t", "u"], 0, &|id, room| {

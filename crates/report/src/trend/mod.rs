@@ -42,7 +42,8 @@ struct Plan {
 #[derive(Clone, Debug)]
 struct Figures {
     workload: String,
-    title: Option<String>,
+    /// Its name, and the title of its workload.
+    title: String,
     leading: Leading,
     /// Best first.
     servers: Vec<Server>,
@@ -78,7 +79,7 @@ impl Findings<'_> {
         let terms = terms::unusual(&run.facts);
         let table = |table: &analysis::Table| Figures {
             workload: table.workload.clone(),
-            title: self.workload_title(&table.workload),
+            title: self.titled_task(&table.workload),
             leading: table.leading(),
             servers: self
                 .board

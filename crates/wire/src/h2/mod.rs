@@ -67,6 +67,8 @@ pub struct H2<'a> {
     last_taken: u32,
     /// Requests are sent before the server has introduced itself.
     is_eager: bool,
+    /// All of each body is reported, also of right answers.
+    is_watched: bool,
     /// The code of the server's GOAWAY, if it is an error.
     ended_by: Option<ErrorCode>,
     /// What broke the connection, or why the server ends it.
@@ -107,6 +109,7 @@ impl<'a> H2<'a> {
             is_broken: false,
             is_leaving: false,
             is_eager: false,
+            is_watched: false,
             last_taken: frames::LARGEST,
             ended_by: None,
             end: None,
@@ -132,6 +135,12 @@ impl<'a> H2<'a> {
     #[must_use]
     pub fn eager(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
         H2 { is_eager: true, ..H2::new(order, ledger) }
+    }
+
+    /// The same as `eager`, for those that show answers: all of each body is reported as a part, also of right answers.
+    #[must_use]
+    pub fn watched(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
+        H2 { is_watched: true, ..H2::eager(order, ledger) }
     }
 
     fn find(&self, exchange: ExchangeId) -> Option<&Slot<'a>> {

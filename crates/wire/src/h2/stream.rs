@@ -144,7 +144,7 @@ impl H2<'_> {
         let limit = self.order.limits.body;
         let Some(slot) = self.slots.open(stream).filter(|_| !body.is_empty()) else { return };
         let Some(ask) = slot.ask else { return };
-        if slot.body.received() < PART_MAX {
+        if self.is_watched || slot.body.received() < PART_MAX {
             let (at, len) = (at as u32, body.len() as u32);
             news.push(H2News::Part { exchange: slot.exchange, at, len });
         }
@@ -174,7 +174,7 @@ impl H2<'_> {
         let (exchange, status, octets) = (slot.exchange, slot.status, slot.octets);
         let is_last =
             |part: &H2News| matches!(part, News::Part { exchange: of, .. } if *of == exchange);
-        if mismatch.is_none() && news.last().is_some_and(is_last) {
+        if mismatch.is_none() && !self.is_watched && news.last().is_some_and(is_last) {
             news.pop();
         }
         // RFC 9113, 8.1: an answer may be whole before its request is; the rest is not sent any more.

@@ -9,6 +9,7 @@ use campaign::race::label::{Label, labels};
 use campaign::race::side::{self, Side};
 use campaign::race::slices::Slices;
 use campaign::race::texts::{self, Course};
+use lab::manner::{Manner, Protocol};
 use lab::subject::{Serving, Subject, is_file_name};
 use lab::workload::Workload;
 use load::Load;
@@ -18,6 +19,7 @@ use requests::url::Endpoint;
 use tls::Client;
 
 use super::RaceFlags;
+use crate::order::protocol::alpn;
 use crate::order::{schedule, stated};
 use crate::shell::Refusal;
 
@@ -43,7 +45,14 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
         ));
     }
-    flags.tls.refuse_without(&sides.iter().filter_map(Side::url).collect::<Vec<_>>())?;
+    let urls: Vec<_> = sides.iter().filter_map(Side::url).collect();
+    let manner = flags.protocol.manner(&urls, flags.tls.tls_resume.percent())?;
+    if urls.is_empty() && manner.protocol.is_secured() {
+        flags.tls.refuse_for_started()?;
+    } else {
+        flags.tls.refuse_without(&urls)?;
+    }
+    refuse_without_files(&sides, manner.protocol)?;
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
@@ -54,15 +63,17 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             &stated::request(&flags.asking, path(flags), texts::NAME)?,
         )?,
     };
-    let experiment =
-        texts::experiment(&labels, &workload.name, &load, &course(flags, &load, &labels)?)?;
+    let course = course(flags, &load, &labels, manner)?;
+    let experiment = texts::experiment(&labels, &workload.name, &load, &course)?;
     let user = Project::of_user();
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
     let subjects = sides
         .iter()
         .zip(&labels)
-        .map(|(side, label)| subject(flags, (side, label), &workload.name, project.as_ref()))
+        .map(|(side, label)| {
+            subject(flags, manner.protocol, (side, label), &workload.name, project.as_ref())
+        })
         .collect::<Result<Vec<_>, _>>()?;
     refuse_for_found(flags, &subjects)?;
     let (store, pages) = match (&flags.store, &user) {
@@ -74,6 +85,24 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let experiment = flags.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, subjects)?;
     Ok(Race { campaign, store, pages })
+}
+
+/// A command is to present dyno's certificate, so it must say where it takes the files.
+fn refuse_without_files(sides: &[Side], protocol: Protocol) -> Result<(), Refusal> {
+    let lacks = |text: &str| !text.contains("{cert}") || !text.contains("{key}");
+    let command = sides.iter().find_map(|side| match side {
+        Side::Own { text, .. } if lacks(text) => Some(text),
+        Side::Own { .. } | Side::Found(_) | Side::Folder(_) | Side::Named(_) => None,
+    });
+    match command.filter(|_| protocol.is_secured()) {
+        None => Ok(()),
+        Some(text) => Err(Refusal::new(format!(
+            "`{}`: to speak {} it must present the certificate that dyno makes; write {{cert}} and {{key}} where it takes \
+             the two files",
+            text.escape_debug(),
+            protocol.title()
+        ))),
+    }
 }
 
 /// Refuses what cannot be done for a server that runs already.
@@ -125,7 +154,12 @@ fn standard(
     Ok(None)
 }
 
-fn course(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Course, Refusal> {
+fn course(
+    flags: &RaceFlags,
+    load: &Load,
+    labels: &[Label],
+    manner: Manner,
+) -> Result<Course, Refusal> {
     let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
     let steps = flags.arriving.rate.as_ref().map(schedule::length_of).transpose()?.flatten();
     if let (Some(_), Some(_)) = (steps, flags.duration) {
@@ -143,6 +177,7 @@ fn course(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Course, Re
         warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
         timeout: flags.asking.timeout,
         keep_alive: !flags.asking.no_keepalive,
+        manner,
         rounds: flags.rounds,
         until_percent: flags.until,
         limit: flags.limit,
@@ -160,6 +195,7 @@ fn path(flags: &RaceFlags) -> String {
 
 fn subject(
     flags: &RaceFlags,
+    protocol: Protocol,
     (side, label): (&Side, &Label),
     workload: &str,
     project: Option<&Project>,
@@ -180,7 +216,10 @@ fn subject(
             };
             let address = reach::find(host, *port, flags.asking.i_may_load_this_target)?;
             let target = if url.target == "/" { path(flags) } else { url.target.clone() };
-            let tls = if url.is_secure { flags.tls.client(url)? } else { None };
+            let tls = match url.is_secure {
+                true => flags.tls.offering(url, alpn(protocol))?,
+                false => None,
+            };
             let tls = tls.as_ref().map(Client::order);
             texts::found(label, workload, address, (&url.host_field, &target), tls)?
         }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{File, OneOrMany, Points, Reader};
+use super::{Counts, File, OneOrMany, Points, Reader};
 use crate::experiment::Changed;
 use crate::source_file::ConfigError;
 
@@ -15,6 +15,8 @@ pub(super) struct ChangedKeys {
     connections: Option<Spanned<Points>>,
     duration: Option<Spanned<String>>,
     repeat: Option<Spanned<u64>>,
+    protocol: Option<Spanned<OneOrMany>>,
+    streams: Option<Spanned<Counts>>,
 }
 
 impl Reader<'_> {
@@ -65,6 +67,21 @@ impl Reader<'_> {
             note(format!("--repeat {rounds}"), format!("{rounds} {noun}"));
             file.quick.repeat = Some(repeat.clone());
             file.trials.fix_rounds(repeat);
+        }
+        if let Some(names) = keys.protocol {
+            let protocols = self.protocols(&names)?;
+            let list: Vec<&str> = protocols.iter().map(|it| it.name()).collect();
+            note(format!("--protocol {}", list.join(",")), format!("over {}", list.join(", ")));
+            load.protocol = Some(names);
+            // What only the file's own protocols have goes with them.
+            load.streams.take_if(|_| !protocols.iter().any(|it| it.is_http2()));
+            load.tls_resume.take_if(|_| !protocols.iter().any(|it| it.is_secured()));
+        }
+        if let Some(counts) = keys.streams {
+            let values: Vec<String> = counts.get_ref().all().iter().map(u64::to_string).collect();
+            let noun = if values == ["1"] { "stream" } else { "streams" };
+            note(format!("--streams {}", values.join(",")), format!("{} {noun}", values.join(", ")));
+            load.streams = Some(counts);
         }
         Ok(changed)
     }

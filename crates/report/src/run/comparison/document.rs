@@ -148,7 +148,7 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
             Cell::text(figure.heading()),
             value(pair.a, figure, &made, 0),
             value(pair.b, figure, &made, 1),
-            ratio(pair, figure, &made),
+            ratio_cell(pair, figure, &made),
             finding(compared, &made),
         ]);
         document::Row { cells, ..document::Row::default() }
@@ -163,7 +163,7 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
     Table::of(key, columns, rows)
 }
 
-fn ratio(pair: &Pair<'_>, figure: Figure, made: &Made) -> Cell {
+fn ratio_cell(pair: &Pair<'_>, figure: Figure, made: &Made) -> Cell {
     match (made, pair.single_ratio(figure)) {
         (Ok(made), _) => Cell::text(bracket(made)).valued(Some(made.ratio)),
         (Err(_), Some(ratio)) => {
@@ -218,13 +218,19 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
 
 /// `0.98× [0.95–1.01]`.
 pub(in crate::run) fn bracket(made: &Comparison) -> String {
+    let (ratio, interval) = ratio(made);
+    interval.map_or(ratio.clone(), |interval| format!("{ratio} {interval}"))
+}
+
+/// `0.98×` and `[0.95–1.01]`.
+pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
     let bound = match made.is_bound {
         true if 1.0 < made.ratio => "≥",
         true => "≤",
         false => "",
     };
     let ratio = Written::bare(made.ratio, Some(made.interval));
-    format!("{bound}{}×{}", ratio.value, ratio.between())
+    (format!("{bound}{}×", ratio.value), ratio.interval)
 }
 
 fn finding(compared: &Compared<'_>, made: &Made) -> Cell {
@@ -261,7 +267,7 @@ fn leaning(comparison: &Comparison) -> &'static str {
     }
 }
 
-pub(super) fn because(why: Why) -> &'static str {
+pub(in crate::run) fn because(why: Why) -> &'static str {
     match why {
         Why::Missing => "not measured",
         Why::OneRound => "one round",

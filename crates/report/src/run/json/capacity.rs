@@ -147,7 +147,7 @@ pub(super) struct AlarmJson {
 
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
     let one = |alarm: Alarm| AlarmJson {
-        says: doubt::alarm(&alarm, &|point| findings.shown(point)),
+        says: doubt::alarm(findings, &alarm),
         point: alarm.point.value(),
         point_unit: alarm.point.unit(),
         figure: alarm.figure.name(),

@@ -3,6 +3,7 @@
 mod capacity;
 mod conformance;
 mod held;
+mod price;
 mod rows;
 mod verdict;
 
@@ -11,7 +12,7 @@ pub(super) use verdict::{BoardJson, of_board};
 
 use std::collections::BTreeMap;
 
-use analysis::Estimate;
+use analysis::{Estimate, MannerPrice};
 use lab::history::{History, Published};
 use lab::record::{Entry, Fact};
 use load::Failure;
@@ -26,13 +27,15 @@ const SCHEMA: &str = "dyno.run/2";
 
 /// The whole document, with a line end.
 pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
-    written(&Document::from(findings))
+    written(&Document::of(&findings.board.prices(), findings))
 }
 
 json_type! {
     /// A run, computed again from what the store keeps. Figures that were not measured are missing. Strings from a
     /// server are not escaped: escape them where you show them.
-    pub(crate) struct Document<'t> as "run_report" of findings: Findings<'_> {
+    pub(crate) struct Document<'t> as "run_report" of findings: Findings<'_>,
+        with prices: Vec<MannerPrice<'_>>
+    {
         /// which document this is
         #[schemars(extend("const" = SCHEMA))]
         schema: &'static str = SCHEMA,
@@ -49,9 +52,11 @@ json_type! {
         /// every subject that was to take part
         subjects: Vec<SubjectJson<'t>> =
             findings.run.entries.iter().map(|entry| SubjectJson::of(findings, entry)).collect(),
-        /// the results of each workload
+        /// the results of each task: of a workload that was requested in one manner
         tables: Vec<rows::TableJson<'t>> =
             findings.board.tables.iter().map(|table| rows::TableJson::of(findings, table)).collect(),
+        /// what TLS, HTTP/2 and full handshakes cost each server; empty where the run has no two such tasks
+        prices: Vec<price::PriceJson<'t>> = prices.iter().map(price::PriceJson::from).collect(),
         /// held connections, for each workload; empty in a run of another load
         held: Vec<held::RampsJson<'t>> = held::all(findings),
         /// how much of the RFCs each participant keeps; never part of a speed

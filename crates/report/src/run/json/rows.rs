@@ -14,9 +14,9 @@ use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
 json_type! {
-    /// The results of a workload.
+    /// The results of a task.
     pub(super) struct TableJson<'t> as "table" of table: Table, with findings: Findings<'_> {
-        /// the workload
+        /// the task's name: that of its workload, and how it was requested if that was not HTTP/1.1 in cleartext
         workload: &'t str = &table.workload,
         /// what the table is worth; alarms have the id `alike`
         verdict: ExplainedVerdict = verdict::of_table(findings, table),

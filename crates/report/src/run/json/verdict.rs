@@ -51,12 +51,7 @@ pub(super) fn of_trial(trial: &JudgedTrial) -> ExplainedVerdict {
 pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdict {
     let alarms = table.alarms().into_iter().map(|alarm| {
         let way_out = "see how busy dyno and the CPUs were";
-        ExplainedDoubt::new(
-            "alike",
-            Gravity::Suspect,
-            doubt::alarm(&alarm, &|point| findings.shown(point)),
-            way_out,
-        )
+        ExplainedDoubt::new("alike", Gravity::Suspect, doubt::alarm(findings, &alarm), way_out)
     });
     let remarks = table.remarks.iter().map(|remark| {
         let (id, says) =

@@ -1,0 +1,79 @@
+//! What is spoken with the sides of a race: the same for all of them.
+
+use std::num::NonZeroU16;
+
+use clap::Args;
+use lab::Refusal;
+use lab::manner::{Manner, Protocol, unknown_protocol};
+use requests::url::Url;
+use tls::{HTTP_1_1, HTTP_2};
+
+use super::http2::streams;
+
+/// The protocol of all sides.
+#[derive(Args)]
+pub(crate) struct ProtocolFlags {
+    /// Speak this protocol with all sides: http/1.1, http/1.1+tls, h2c or h2 (HTTP/2 without and within TLS). Servers that
+    /// dyno starts get a certificate of dyno's: {cert} and {key} in a command are its files
+    /// [http/1.1; with https:// http/1.1+tls]
+    #[arg(long, value_name = "NAME", value_parser = protocol)]
+    protocol: Option<Protocol>,
+    /// Speak HTTP/2 with all sides: the same as --protocol h2 for https://, otherwise as --protocol h2c
+    #[arg(long, conflicts_with = "protocol")]
+    http2: bool,
+    /// With HTTP/2: requests at once on each connection, if the server allows as many [1]
+    #[arg(long, value_name = "N", value_parser = streams)]
+    streams: Option<NonZeroU16>,
+}
+
+pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {
+    Protocol::named(text).ok_or_else(|| unknown_protocol(text))
+}
+
+impl ProtocolFlags {
+    /// What is spoken with these servers that run already, and with those that dyno starts.
+    pub(crate) fn manner(&self, urls: &[&Url], resumed: u8) -> Result<Manner, Refusal> {
+        let secured = urls.iter().find(|url| url.is_secure);
+        let plain = urls.iter().find(|url| !url.is_secure);
+        let protocol = match (self.protocol, self.http2) {
+            (Some(protocol), _) => protocol,
+            (None, true) if secured.is_some() => Protocol::H2,
+            (None, true) => Protocol::H2c,
+            (None, false) => Protocol::Http1,
+        };
+        let is_stated = self.protocol.is_some() || self.http2;
+        match (protocol.is_secured(), secured, plain) {
+            (true, _, Some(url)) => {
+                let says = format!(
+                    "{} is spoken within TLS, and {} is reached without; write https://, or race the sides over \
+                     another protocol",
+                    protocol.title(),
+                    url.host_field
+                );
+                return Err(Refusal::new(says));
+            }
+            (false, Some(url), _) if is_stated => {
+                let says = format!(
+                    "{} is spoken in cleartext, and {} is reached by https://; write http://, or race the sides over \
+                     another protocol",
+                    protocol.title(),
+                    url.host_field
+                );
+                return Err(Refusal::new(says));
+            }
+            _ => {}
+        }
+        if self.streams.is_some() && !protocol.is_http2() {
+            return Err(Refusal::new(
+                "--streams: only HTTP/2 has streams; add --http2, or leave --streams out",
+            ));
+        }
+        let resumed = if protocol.is_secured() { resumed } else { 0 };
+        Ok(Manner { streams: self.streams.unwrap_or(NonZeroU16::MIN), resumed, ..Manner::of(protocol) })
+    }
+}
+
+/// The only name that is offered by ALPN.
+pub(crate) fn alpn(protocol: Protocol) -> &'static str {
+    if protocol.is_http2() { HTTP_2 } else { HTTP_1_1 }
+}

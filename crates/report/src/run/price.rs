@@ -1,0 +1,329 @@
+//! What TLS, HTTP/2 and full handshakes cost each server, or save it: ratios of two tasks of the run, as a section and as
+//! sentences.
+
+use analysis::{Better, Change, Comparison, LeftOut, MannerPrice, PaidFor, Pair, Unranked, Why};
+use lab::experiment::Point;
+use lab::figure::{Figure, Unit};
+
+use super::comparison::{because, ratio};
+use super::document::both;
+use super::{Findings, trouble};
+use crate::chart::{About, Column as DotColumn, Dots, Series, Spot, Stand, Trust};
+use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
+use crate::sentence::{list, marked_name};
+use crate::written::Written;
+
+/// Empty where the run has no two tasks that differ in one thing.
+pub(super) fn section(findings: &Findings<'_>) -> Section {
+    let prices = findings.board.prices();
+    let all = [PaidFor::Tls, PaidFor::Http2, PaidFor::Resumption].into_iter();
+    let is_paid = |kind: &PaidFor| prices.iter().any(|price| price.paid_for == *kind);
+    let kinds: Vec<String> = all.filter(is_paid).map(|kind| name(kind).into()).collect();
+    let blocks = prices.iter().enumerate().flat_map(|(n, price)| blocks(findings, price, n));
+    Section::new("price", format!("The price of {}", list(&kinds)), Depth::Brief)
+        .noting("1× is no difference")
+        .with(blocks)
+}
+
+fn name(paid_for: PaidFor) -> &'static str {
+    match paid_for {
+        PaidFor::Tls => "TLS",
+        PaidFor::Http2 => "HTTP/2",
+        PaidFor::Resumption => "resumption",
+    }
+}
+
+/// `hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections`.
+fn which(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
+    let [without, with] = price.tasks.each_ref().map(|task| findings.task(&task.to_string()));
+    format!("{with} ÷ {without}, at {}", findings.place(price.point))
+}
+
+fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Block> {
+    let mut blocks =
+        vec![Block::Heading(format!("{}: {}", name(price.paid_for), which(findings, price)))];
+    if !price.pairs.is_empty() {
+        let picture =
+            both(["e", "f"], n, &|id, room| dots(findings, price, id).svg(room, Stand::Page));
+        blocks.push(Block::picture(picture));
+        blocks.push(Block::Table(table(findings, price, format!("price{n}"))));
+    }
+    let [one, many] = price.tasks.each_ref().map(|task| task.manner.streams.get());
+    if one < many && matches!(price.point, Point::Connections(_)) {
+        let says = format!(
+            "With {many} streams a connection, {many} times as many requests are under way as over HTTP/1.1: that is in the \
+             throughput, and in the response times."
+        );
+        blocks.push(Block::paragraph(Tone::Dim, says));
+    }
+    blocks.extend(price.left_out.iter().map(|lack| {
+        Block::paragraph(Tone::Doubtful, format!("no price: {}", left_out(findings, lack)))
+    }));
+    blocks
+}
+
+fn left_out(findings: &Findings<'_>, lack: &LeftOut<'_>) -> String {
+    let why = match lack.why {
+        Unranked::Unmet(says) => says.clone(),
+        Unranked::Unmeasured => "no round is a measurement".into(),
+        Unranked::Invalid => format!("its figures are invalid, see \"{}\"", trouble::DOUBTS),
+        Unranked::Reference => "it does not compete".into(),
+    };
+    let task = findings.task(lack.task);
+    let subject = findings.title(&lack.row.subject);
+    if why.starts_with(lack.task) {
+        format!("{subject}, {why}")
+    } else {
+        format!("{subject}, {task}: {why}")
+    }
+}
+
+type Made = Result<Comparison, Why>;
+
+/// The figures that any server has.
+fn figures(price: &MannerPrice<'_>) -> Vec<Figure> {
+    let first = price.pairs.first().map_or(&[][..], |pair| &pair.figures);
+    let is_any = |figure: &Figure| {
+        let mut all = price.pairs.iter().flat_map(|pair| &pair.figures);
+        let is_said = |made: &Made| !matches!(made, Err(Why::Missing | Why::KeptUp));
+        all.any(|(of, made)| of == figure && is_said(made))
+    };
+    first.iter().map(|(figure, _)| *figure).filter(is_any).collect()
+}
+
+fn made<'p>(pair: &'p Pair<'_>, figure: Figure) -> Option<&'p Made> {
+    pair.figures.iter().find(|(of, _)| *of == figure).map(|(_, made)| made)
+}
+
+fn is_doubtful(pair: &Pair<'_>) -> bool {
+    pair.a.is_doubtful() || pair.b.is_doubtful()
+}
+
+fn table(findings: &Findings<'_>, price: &MannerPrice<'_>, key: String) -> Table {
+    let figures = figures(price);
+    let primary = price.primary();
+    let mut columns = vec![Column::new("subject", "server", 0).left()];
+    columns.extend(figures.iter().map(|figure| {
+        let priority = match figure {
+            figure if *figure == primary => 0,
+            Figure::CpuPerThousand => 2,
+            Figure::ResponseP99 => 3,
+            Figure::ResponseP50 => 4,
+            _ => 5,
+        };
+        Column::new(figure.name(), figure.heading(), priority)
+    }));
+    columns.push(Column::new("found", "found", 1).left());
+    let row = |pair: &Pair<'_>| {
+        let is_reference = pair.b.is_reference;
+        let marks = Marks::default().when(is_reference, Mark::Reference);
+        let subject = Cell::text(findings.title(&pair.b.subject)).marked(marks);
+        let mut cells = vec![Cell { sign: Sign::Slot, ..subject }];
+        cells.extend(figures.iter().map(|figure| {
+            let cell = cell(pair, *figure);
+            let is_marked = *figure == primary && is_doubtful(pair);
+            Cell { marks: cell.marks.when(is_marked, Mark::Suspect), ..cell }
+        }));
+        cells.push(found(pair, primary));
+        let slot = Some(findings.slot(&pair.b.subject));
+        document::Row { slot, cells, is_reference, ..document::Row::default() }
+    };
+    Table::of(key, columns, price.pairs.iter().map(row)).noting(vec![
+        "each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the 95 % \
+         interval by Student's t over the ratios of the rounds"
+            .into(),
+        "found: what this shows of the first figure, by Holm's correction over all servers".into(),
+    ])
+}
+
+fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
+    match made(pair, figure) {
+        Some(Ok(made)) => {
+            let (text, interval) = ratio(made);
+            let tone = match made.finding() {
+                Change::NotShown | Change::ByChance => Tone::Dim,
+                Change::Worse | Change::Better | Change::Differs => Tone::Plain,
+            };
+            let marks = Marks::default().when(!made.is_supported, Mark::FewSamples);
+            Cell { interval, ..Cell::text(text).valued(Some(made.ratio)).toned(tone).marked(marks) }
+        }
+        Some(Err(_)) | None => match pair.single_ratio(figure) {
+            None => Cell::none(),
+            Some(ratio) => {
+                let text = format!("{}×", Written::bare(ratio, None).value);
+                Cell::text(text).valued(Some(ratio)).toned(Tone::Dim)
+            }
+        },
+    }
+}
+
+fn found(pair: &Pair<'_>, figure: Figure) -> Cell {
+    let made = match made(pair, figure) {
+        Some(Ok(made)) => made,
+        Some(Err(why)) => {
+            return Cell::text(format!("not known: {}", because(*why))).toned(Tone::Dim);
+        }
+        None => return Cell::none(),
+    };
+    let way = if made.ratio < 1.0 { "less" } else { "more" };
+    let (text, tone) = match made.finding() {
+        Change::Worse => (way.into(), Tone::Bad),
+        Change::Better => (way.into(), Tone::Good),
+        Change::Differs => (way.into(), Tone::Strong),
+        Change::ByChance => (format!("probably {way}, not certain"), Tone::Doubtful),
+        Change::NotShown => ("no difference shown".into(), Tone::Dim),
+    };
+    Cell::text(text).toned(tone)
+}
+
+/// A row for each server and a column for each of three figures: what the load is about, what it cost, how long it took.
+fn dots(findings: &Findings<'_>, price: &MannerPrice<'_>, id: &str) -> Dots {
+    let drawn = [price.primary(), Figure::CpuPerThousand, Figure::ResponseP99];
+    let mut figures = figures(price);
+    figures.retain(|figure| drawn.contains(figure));
+    figures.sort_by_key(|figure| drawn.iter().position(|other| other == figure));
+    let column = |figure: &Figure| DotColumn {
+        heading: figure.heading().into(),
+        unit: figure.unit(),
+        is_log: true,
+        is_ratio: true,
+        series: price.pairs.iter().filter_map(|pair| series(findings, pair, *figure)).collect(),
+        thin: Vec::new(),
+        ceiling: None,
+        way: None,
+    };
+    let title = |pair: &Pair<'_>| {
+        (findings.slot(&pair.b.subject), findings.title(&pair.b.subject).to_string())
+    };
+    Dots {
+        about: About {
+            id: id.into(),
+            title: format!("The price of {}: {}", name(price.paid_for), which(findings, price)),
+            description: "For each server the ratio of each figure, with its interval".into(),
+        },
+        titles: price.pairs.iter().map(title).collect(),
+        columns: figures.iter().map(column).collect(),
+        note: "logarithmic; the line is 1×, no difference".into(),
+    }
+}
+
+fn series(findings: &Findings<'_>, pair: &Pair<'_>, figure: Figure) -> Option<Series> {
+    let (value, interval, says) = match made(pair, figure)? {
+        Ok(made) => {
+            let (text, between) = ratio(made);
+            let between = between.map_or(String::new(), |between| format!(" {between}"));
+            (made.ratio, Some(made.interval), format!("{text}{between}"))
+        }
+        Err(_) => {
+            let ratio = pair.single_ratio(figure)?;
+            (ratio, None, format!("{}× one round", Written::bare(ratio, None).value))
+        }
+    };
+    let trust = Trust::of_row(pair.a).or_doubtful(is_doubtful(pair));
+    let says = format!("{says} {}", figure.heading());
+    let spot = Spot { value, interval, trust, says, ..Spot::default() };
+    Some(Series {
+        title: findings.title(&pair.b.subject).into(),
+        slot: findings.slot(&pair.b.subject),
+        dash: 0,
+        points: vec![spot],
+    })
+}
+
+/// A sentence for each price at the highest place of the axis.
+pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
+    let prices = findings.board.prices();
+    let is_highest = |price: &&MannerPrice<'_>| {
+        let same = prices.iter().filter(|other| other.tasks == price.tasks);
+        same.map(|other| other.point.value()).fold(0.0, f64::max) <= price.point.value()
+    };
+    prices.iter().filter(is_highest).filter_map(|price| sentence(findings, price)).collect()
+}
+
+/// At most this many servers are named with what they pay; of more, the first and the last.
+const NAMED: usize = 4;
+
+fn sentence(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
+    let primary = price.primary();
+    let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
+    for pair in price.pairs.iter().filter(|pair| !pair.b.is_reference) {
+        let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
+        match made(pair, primary)? {
+            Ok(made) => match made.finding() {
+                Change::Worse => worse.push((named, amount(primary, made))),
+                Change::Better => better.push((named, amount(primary, made))),
+                Change::Differs | Change::ByChance | Change::NotShown => alike.push(named),
+            },
+            Err(Why::OneRound) => single.push(named),
+            Err(_) => {}
+        }
+    }
+    // The one that pays most is named first, as is the one that gains most.
+    worse.reverse();
+    let gains = match analysis::better(primary) {
+        Better::Higher => "brings",
+        Better::Lower | Better::Neither => "saves",
+    };
+    let mut parts = Vec::new();
+    for (verb, found) in [("costs", worse), ("brings", better)] {
+        let verb = if verb == "brings" { gains } else { verb };
+        let one = |(name, amount): &(String, String)| format!("{name} {amount}");
+        match found.as_slice() {
+            [] => {}
+            [first, .., last] if NAMED < found.len() => parts.push(format!(
+                "it {verb} {} servers something, most {}, least {}",
+                found.len(),
+                one(first),
+                one(last)
+            )),
+            few => parts
+                .push(format!("it {verb} {}", few.iter().map(one).collect::<Vec<_>>().join(", "))),
+        }
+    }
+    if !alike.is_empty() {
+        parts.push(format!("for {} this data shows no difference", list(&alike)));
+    }
+    if !single.is_empty() {
+        parts.push(format!("after one round, what {} pay is not known", list(&single)));
+    }
+    (!parts.is_empty()).then(|| {
+        let kind = match price.paid_for {
+            PaidFor::Resumption => "Resumption",
+            other => name(other),
+        };
+        format!("{kind} ({}): {}.", which(findings, price), parts.join("; "))
+    })
+}
+
+/// `12% of its throughput [8–16]`, `12% more throughput [8–16]`, or `2.3× its throughput [2.1–2.5]`.
+fn amount(figure: Figure, made: &Comparison) -> String {
+    let of = match figure {
+        Figure::Throughput => "throughput",
+        Figure::CpuPerThousand => "CPU time for an answer",
+        Figure::MemoryPerConnection => "memory for a connection",
+        other => other.heading(),
+    };
+    let percent = |low: f64, value: f64, high: f64| {
+        let ends = (low * 100.0, high * 100.0);
+        Written::of(Unit::Percent, value * 100.0, Some(ends))
+    };
+    let (low, high) = made.interval;
+    let (text, written) = match made.ratio {
+        ratio if ratio < 1.0 => {
+            let less = percent(1.0 - high, 1.0 - ratio, 1.0 - low);
+            (format!("{} of its {of}", less.value), less)
+        }
+        ratio if ratio < 2.0 => {
+            let more = percent(low - 1.0, ratio - 1.0, high - 1.0);
+            (format!("{} more {of}", more.value), more)
+        }
+        ratio => {
+            let times = Written::bare(ratio, Some(made.interval));
+            (format!("{}× its {of}", times.value), times)
+        }
+    };
+    format!("{text}{}", written.between())
+}
+
+#[cfg(test)]
+mod tests;

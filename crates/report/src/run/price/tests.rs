@@ -1,0 +1,1 @@
+//! Prices as people see them.
