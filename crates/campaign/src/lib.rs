@@ -189,10 +189,7 @@ impl Campaign {
         if !asked.iter().any(|name| subject.answers(name)) {
             return Err(format!("it does not answer {}", asked.join(" or ")));
         }
-        if let Some(lack) = self.lacks_protocol(subject) {
-            return Err(lack);
-        }
-        if let Some(lack) = member.lack() {
+        if let Some(lack) = self.lack(member) {
             return Err(lack);
         }
         let halted = || halt.is_asked();
@@ -216,6 +213,12 @@ impl Campaign {
         };
         let version = self.cache.version(subject, &built).unwrap_or_default();
         Ok(Entrant { subject: subject.clone(), built, probe, version })
+    }
+
+    /// Why a member cannot take part, as far as that is known before it is built.
+    pub fn lack(&self, member: &Member) -> Option<String> {
+        let subject = member.subject.as_ref().ok();
+        subject.and_then(|subject| self.lacks_protocol(subject)).or_else(|| member.lack())
     }
 
     /// Why a subject cannot take part, if it does not speak what is to be compared: one of the protocols or, where all

@@ -169,7 +169,10 @@ mod tests {
     #[test]
     fn a_subject_is_tried_over_the_protocols_that_it_speaks() {
         let experiment = experiment(1);
-        let text = experiment.source.text.replace("total = 10", "total = 10, protocol = ['http/1.1', 'h2c']");
+        let text = experiment
+            .source
+            .text
+            .replace("total = 10", "total = 10, protocol = ['http/1.1', 'h2c']");
         let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
         let both = Runner { protocols: Protocol::ALL.to_vec(), ..runner("both", &["u", "v"]) };
         let plan = plan(&experiment, &[both, runner("one", &["u"])]);
@@ -186,9 +189,11 @@ mod tests {
         assert_eq!(tasks("both"), ["u", "u over h2c, 1 stream", "v", "v over h2c, 1 stream"]);
         assert_eq!(tasks("one"), ["u"]);
         // What is compared across protocols differs in nothing else.
-        let key = |workload: &str| plan.iter().find(|key| key.workload == workload).unwrap().clone();
+        let key =
+            |workload: &str| plan.iter().find(|key| key.workload == workload).unwrap().clone();
         let [plain, http2, other] = ["u", "u over h2c, 1 stream", "v"].map(key);
-        let seed = |key: &TrialKey| seed_of(1, &TrialKey { point: plain.point, repeat: 0, ..key.clone() });
+        let seed =
+            |key: &TrialKey| seed_of(1, &TrialKey { point: plain.point, repeat: 0, ..key.clone() });
         assert_eq!(seed(&plain), seed(&http2));
         assert_ne!(seed(&plain), seed(&other));
     }

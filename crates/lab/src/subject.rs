@@ -378,7 +378,10 @@ backlog = "1024: why"
             ("protocols = ['h2']\nrun_tls = 'x {crt}'", "`{crt}` is nothing here"),
         ] {
             let found = declare(keys).unwrap_err();
-            assert!(found.starts_with("subjects/x/subject.toml:") && found.contains(says), "{keys}: {found}");
+            assert!(
+                found.starts_with("subjects/x/subject.toml:") && found.contains(says),
+                "{keys}: {found}"
+            );
         }
     }
 

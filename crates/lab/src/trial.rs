@@ -4,18 +4,18 @@
 mod found;
 mod held;
 mod in_turns;
+mod press;
 mod spot;
 pub(crate) mod stage;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use load::{Glance, Halt, HoldWindow, Nanos, Order, Stop, Target, press};
+use load::{Glance, Halt, HoldWindow, Nanos};
 use tls::Client;
-use wire::h2::{H2Order, Windows};
-use wire::{Limits, Values};
+use wire::Values;
 
 use crate::arrival::{
     Absence, OTHER_PORTS, PATIENCE, Setback, first_answer, foreign_listener, found_its_port_taken,
@@ -23,14 +23,12 @@ use crate::arrival::{
 };
 use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
-use crate::experiment::{Experiment, Shape};
+use crate::experiment::Experiment;
 use crate::identity::Identity;
 use crate::manner::{Manner, Task};
 use crate::plan::seed_of;
 use crate::probe::Probe;
-use crate::record::{
-    Check, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord,
-};
+use crate::record::{Check, Fact, Launch, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord};
 use crate::subject::{Serving, Subject};
 use crate::workload::{HOST, Workload};
 use in_turns::Attendance;
@@ -368,91 +366,6 @@ impl Trial<'_, '_> {
                 let says = format!("`{}`, asked {} the load: {wrong}", check.ask, phase.name());
                 Err(outcome(OutcomeKind::Wrong, says))
             }
-        }
-    }
-
-    fn press(
-        &self,
-        address: SocketAddr,
-        began: Instant,
-        ended: Ended<'_>,
-        watch: &Watch,
-        record: &mut TrialRecord,
-        report: &mut (dyn FnMut(Event<'_>) + Send),
-    ) -> Result<(), Outcome> {
-        let stop = Halt::default();
-        let mut died = None;
-        let order = self.order(address);
-        let mut load_began = began.elapsed().as_nanos() as Nanos;
-        let mut look = |glance: &Glance<'_>| {
-            if died.is_none() {
-                died = ended().map(|exit| (began.elapsed(), exit));
-            }
-            if died.is_some() || self.halt.is_asked() {
-                stop.ask();
-            }
-            report(Event::Glance(glance, watch));
-        };
-        let recording = match self.attendance {
-            None => press(&order, &stop, &mut look),
-            Some(attendance) => attendance.press(&order, began, &stop, &mut look),
-        };
-        let in_turns = self.attendance.and_then(Attendance::in_turns);
-        if let Some((first, _)) = in_turns {
-            load_began = first;
-        }
-        let in_turns = in_turns.map(|(_, in_turns)| in_turns);
-        match recording {
-            Ok(recording) => {
-                record.loaded = Some(LoadRecord { began: load_began, in_turns, recording });
-            }
-            Err(error) => return Err(unable(error.to_string())),
-        }
-        self.heed_halt()?;
-        match died {
-            None => Ok(()),
-            Some((after, exit)) => {
-                let at = after.as_secs_f64() - load_began as f64 / 1e9;
-                let says = format!("it ended {at:.1} s after the load began: {exit}");
-                Err(outcome(OutcomeKind::Died, says))
-            }
-        }
-    }
-
-    fn order(&self, address: SocketAddr) -> Order {
-        let experiment = self.setup.experiment;
-        let load = experiment.load(self.key.point);
-        let cpus: Vec<usize> = self.setup.split.load.iter().collect();
-        let asks = self.workload.asks(experiment.keep_alive);
-        Order {
-            sources: match address.ip() == ADDRESS {
-                true => self.setup.sources.to_vec(),
-                false => Vec::new(),
-            },
-            stop: Stop { total: experiment.total, duration: experiment.duration },
-            warmup: experiment.warmup,
-            timeout: experiment.timeout,
-            on_time_within: experiment.on_time_within(),
-            tls: self.tls.cloned(),
-            protocol: self.protocol(),
-            keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
-            lanes: cpus.len().min(load.connections_max()).max(1),
-            cpus,
-            seed: seed_of(experiment.seed, self.key),
-            ..Order::new(Target::Tcp(address), asks, load)
-        }
-    }
-
-    /// How the load speaks: as a browser would, with the largest windows and all that compresses fields.
-    fn protocol(&self) -> load::Protocol {
-        match self.manner.protocol.is_http2() {
-            false => load::Protocol::Http1,
-            true => load::Protocol::Http2(H2Order {
-                streams: self.manner.streams,
-                windows: Windows::default(),
-                indexed: true,
-                limits: Limits::default(),
-            }),
         }
     }
 

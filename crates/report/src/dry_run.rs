@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lab::command::Command;
 use lab::experiment::{Experiment, Required, Shape};
+use lab::manner::Protocol;
 use lab::record::TrialKey;
-use lab::subject::Subject;
+use lab::subject::{Serving, Subject};
 use lab::workload::Workload;
 use machine::conditions::Split;
 use units::{bytes, count, duration};
@@ -68,7 +70,8 @@ pub fn text(run: &DryRun<'_>) -> String {
         String::new(),
         "Commands, in the order of the file; each subject is started anew for every trial".into(),
     ]);
-    page.extend(run.members.iter().flat_map(member));
+    let protocols = experiment.protocols();
+    page.extend(run.members.iter().flat_map(|it| member(it, &protocols)));
     page.push(String::new());
     page.extend(order(run));
     page.join("\n") + "\n"
@@ -156,7 +159,38 @@ fn conditions(run: &DryRun<'_>) -> Vec<String> {
     lines
 }
 
-fn member(member: &DryMember<'_>) -> Vec<String> {
+/// The commands that start it, each with the protocols for which it is started, if there is more than one.
+fn starts(subject: &Subject, protocols: &[Protocol]) -> Vec<String> {
+    let Serving::Built(starts) = &subject.serving else {
+        return subject
+            .serving
+            .command()
+            .map(|run| format!("    run      {run}"))
+            .into_iter()
+            .collect();
+    };
+    let spoken: Vec<Protocol> =
+        protocols.iter().copied().filter(|it| subject.answers_over(*it)).collect();
+    let mut commands: Vec<&Command> = Vec::new();
+    for command in spoken.iter().map(|it| starts.over(*it)) {
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    let over = |command: &Command| {
+        let names = spoken.iter().filter(|it| starts.over(**it) == command).map(|it| it.name());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    match protocols {
+        [_] => commands.iter().map(|command| format!("    run      {command}")).collect(),
+        _ => commands
+            .iter()
+            .map(|command| format!("    run      {command}  (over {})", over(command)))
+            .collect(),
+    }
+}
+
+fn member(member: &DryMember<'_>, protocols: &[Protocol]) -> Vec<String> {
     let subject = match member.subject {
         Ok(subject) => subject,
         Err(error) => return vec![format!("  {}: {error}", member.name)],
@@ -169,7 +203,7 @@ fn member(member: &DryMember<'_>) -> Vec<String> {
     lines.extend(member.folder.iter().map(|place| format!("    in       {}", place.display())));
     lines.extend(subject.build.iter().map(|command| format!("    build    {command}")));
     lines.extend(subject.version.iter().map(|command| format!("    version  {command}")));
-    lines.extend(subject.serving.command().map(|run| format!("    run      {run}")));
+    lines.extend(starts(subject, protocols));
     for (name, value) in &subject.env {
         lines.push(format!("    with     {name}={value}"));
     }

@@ -174,14 +174,14 @@ fn located(mut campaign: Campaign, flags: &RunFlags) -> Result<Campaign, Refusal
 
 /// The run that would begin.
 fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> DryRun<'c> {
-    let takes_part = campaign.members.iter().filter(|member| member.lack().is_none());
+    let takes_part = campaign.members.iter().filter(|member| campaign.lack(member).is_none());
     let subjects = takes_part.filter_map(|member| member.subject.as_ref().ok());
     let runners: Vec<_> = subjects.map(|subject| campaign.runner(subject)).collect();
     let member = |member: &'c Member| DryMember {
         name: &member.name,
         subject: member.subject.as_ref(),
         is_extra: campaign.is_extra(&member.name),
-        lack: member.lack(),
+        lack: campaign.lack(member),
         folder: (member.subject.as_ref().ok())
             .and_then(|subject| campaign.cache.folder(Recipe::from(subject)).ok()),
     };

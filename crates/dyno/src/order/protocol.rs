@@ -69,7 +69,11 @@ impl ProtocolFlags {
             ));
         }
         let resumed = if protocol.is_secured() { resumed } else { 0 };
-        Ok(Manner { streams: self.streams.unwrap_or(NonZeroU16::MIN), resumed, ..Manner::of(protocol) })
+        Ok(Manner {
+            streams: self.streams.unwrap_or(NonZeroU16::MIN),
+            resumed,
+            ..Manner::of(protocol)
+        })
     }
 }
 

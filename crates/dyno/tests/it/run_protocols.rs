@@ -27,7 +27,8 @@ fn of<'t>(trials: &'t [TrialRecord], subject: &str, task: &str) -> &'t TrialReco
 #[test]
 fn a_server_is_loaded_over_all_that_it_speaks_and_what_was_agreed_on_is_kept() {
     let lab = declaring(Lab::new(), "all", "", SECURED, "20s");
-    let lab = lab.oracle("plain", "").experiment("x", &["all", "plain"], &format!("{SHORT}, {ALL}"), "");
+    let lab =
+        lab.oracle("plain", "").experiment("x", &["all", "plain"], &format!("{SHORT}, {ALL}"), "");
     let ran = lab.dyno(&["run", "x"]).measured().stdout_has("over http/1.1, http/1.1+tls, h2c, h2");
     let trials = lab.trials("1");
     let tasks = [
@@ -51,7 +52,11 @@ fn a_server_is_loaded_over_all_that_it_speaks_and_what_was_agreed_on_is_kept() {
         assert_eq!(streams, is_http2.then_some(u64::from(manner.streams.get())), "{name}");
         let security = serde_json::to_string(&total.security).unwrap();
         for agreed in ["TLS_AES_128_GCM_SHA256", "x25519", "ECDSA P-256", "\"1.3\""] {
-            assert_eq!(security.contains(agreed), manner.protocol.is_secured(), "{name}: {security}");
+            assert_eq!(
+                security.contains(agreed),
+                manner.protocol.is_secured(),
+                "{name}: {security}"
+            );
         }
         // Every question has the same answer, whichever protocol carried it.
         let digests: Vec<_> = trial.checks.iter().map(|check| check.digest).collect();
@@ -69,12 +74,14 @@ fn a_server_that_does_not_keep_what_it_declares_is_an_outcome_with_its_evidence(
     let trials = patiently(|ready| {
         let lab = declaring(Lab::new(), "ignores-certificate", "", "--tls", ready);
         let lab = declaring(lab, "no-http2", "--http 1.1", &format!("{SECURED} --http 1.1"), ready);
-        let lab = declaring(lab, "wrong-alpn", "", &format!("{SECURED} --fault tls-wrong-alpn"), ready);
+        let lab =
+            declaring(lab, "wrong-alpn", "", &format!("{SECURED} --fault tls-wrong-alpn"), ready);
         let lab = declaring(lab, "plain", "", "", ready);
         let lab = declaring(lab, "ends", "", &format!("{SECURED} --fault no-such-fault"), ready);
         let lab = declaring(lab, "old", "", "--tls 1.2 --cert {cert} --key {key}", ready);
         let lab = declaring(lab, "good", "", SECURED, "20s");
-        let names = ["ignores-certificate", "no-http2", "wrong-alpn", "plain", "ends", "old", "good"];
+        let names =
+            ["ignores-certificate", "no-http2", "wrong-alpn", "plain", "ends", "old", "good"];
         let load = format!("{SHORT}, protocol = ['h2c', 'h2']");
         let lab = lab.experiment("x", &names, &load, "");
         lab.dyno(&["run", "x"]).measured();
@@ -96,7 +103,10 @@ fn a_server_that_does_not_keep_what_it_declares_is_an_outcome_with_its_evidence(
     ] {
         let trial = of(&trials, subject, &format!("hello over {task}, 1 stream"));
         let outcome = &trial.outcome;
-        assert!(kinds.contains(&outcome.kind) && outcome.says.contains(says), "{subject}: {outcome:?}");
+        assert!(
+            kinds.contains(&outcome.kind) && outcome.says.contains(says),
+            "{subject}: {outcome:?}"
+        );
         assert!(trial.loaded.is_none());
     }
     for task in ["h2c", "h2"] {
@@ -165,7 +175,8 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
     let secured = format!("{plain} {SECURED}");
     let short = ["-c", "2", "-n", "200", "--warmup", "0", "--rounds", "1", "--path", "/hello"];
     let race = |side: &str, flags: &[&str]| {
-        let sides = [side.to_string(), format!("{side} --threads 1")];
+        let other = if side.contains("://") { "2" } else { " --threads 1" };
+        let sides = [side.to_string(), format!("{side}{other}")];
         let sides = ["race", &sides[0], &sides[1], "--store", "race.sqlite"];
         lab.dyno(&[&sides[..], &short, flags].concat())
     };
@@ -177,13 +188,28 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
         let ran = race(side, flags).measured();
         assert!(ran.stderr.contains(says), "{ran}");
         // dyno's own server answers over the same protocol.
-        assert!(ran.stderr.contains("dyno's oracle") || ran.stderr.contains("dyno--oracle"), "{ran}");
+        assert!(
+            ran.stderr.contains("dyno's oracle") || ran.stderr.contains("dyno--oracle"),
+            "{ran}"
+        );
     }
     for (side, flags, says) in [
-        (plain.as_str(), &["--protocol", "h2"][..], "write {cert} and {key} where it takes the two files"),
+        (
+            plain.as_str(),
+            &["--protocol", "h2"][..],
+            "write {cert} and {key} where it takes the two files",
+        ),
         (&plain, &["--streams", "4"], "--streams: only HTTP/2 has streams; add --http2"),
-        (&plain, &["--protocol", "spdy"], "`spdy` is no protocol; there are http/1.1, http/1.1+tls, h2c, h2"),
-        (&secured, &["--protocol", "h2", "-k"], "-k is for https:// addresses: dyno makes the certificate"),
+        (
+            &plain,
+            &["--protocol", "spdy"],
+            "`spdy` is no protocol; there are http/1.1, http/1.1+tls, h2c, h2",
+        ),
+        (
+            &secured,
+            &["--protocol", "h2", "-k"],
+            "-k is for https:// addresses: dyno makes the certificate",
+        ),
         ("http://localhost:1/", &["--protocol", "h2"], "is reached without; write https://"),
         ("https://localhost:1/", &["--protocol", "h2c"], "is reached by https://; write http://"),
     ] {

@@ -166,9 +166,10 @@ impl<'t> Compared<'t> {
 
     /// Workloads that both sides have, over protocols that only one of them has.
     fn apart_by_protocol(&self) -> Vec<String> {
-        let [a, b] = self.versus.alone.each_ref().map(|rows| {
-            rows.iter().map(|(name, _)| Task::named(name)).collect::<BTreeSet<Task>>()
-        });
+        let [a, b] =
+            self.versus.alone.each_ref().map(|rows| {
+                rows.iter().map(|(name, _)| Task::named(name)).collect::<BTreeSet<Task>>()
+            });
         let workloads: BTreeSet<&str> = a.iter().map(|task| task.workload.as_str()).collect();
         let manners = |tasks: &BTreeSet<Task>, workload: &str| {
             let of = tasks.iter().filter(|task| task.workload == workload);

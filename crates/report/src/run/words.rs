@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use lab::experiment::{Experiment, Holds, Point, Shape};
-use lab::manner::Manner;
 use lab::figure::Figure;
+use lab::manner::Manner;
 use lab::record::OutcomeKind;
 use lab::schedule::Schedule;
 use load::Rate;
@@ -120,7 +120,8 @@ fn manners(experiment: &Experiment) -> String {
     let protocols = experiment.protocols();
     let names: Vec<&str> = protocols.iter().map(|it| it.name()).collect();
     let of = |value: fn(&Manner) -> u64, which: fn(&Manner) -> bool| {
-        let mut values: Vec<u64> = experiment.manners.iter().filter(|it| which(it)).map(value).collect();
+        let mut values: Vec<u64> =
+            experiment.manners.iter().filter(|it| which(it)).map(value).collect();
         values.sort_unstable();
         values.dedup();
         values.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")

@@ -80,7 +80,10 @@ impl Reader<'_> {
         if let Some(counts) = keys.streams {
             let values: Vec<String> = counts.get_ref().all().iter().map(u64::to_string).collect();
             let noun = if values == ["1"] { "stream" } else { "streams" };
-            note(format!("--streams {}", values.join(",")), format!("{} {noun}", values.join(", ")));
+            note(
+                format!("--streams {}", values.join(",")),
+                format!("{} {noun}", values.join(", ")),
+            );
             load.streams = Some(counts);
         }
         Ok(changed)

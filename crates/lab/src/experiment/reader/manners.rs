@@ -38,7 +38,8 @@ impl Reader<'_> {
             Some(names) => {
                 let protocols = self.protocols(names)?;
                 if matches!(shape, Shape::Held(_)) && protocols.iter().any(|it| it.is_http2()) {
-                    let says = "connections are held over HTTP/1.1 only: name http/1.1 or http/1.1+tls";
+                    let says =
+                        "connections are held over HTTP/1.1 only: name http/1.1 or http/1.1+tls";
                     return Err(self.wrong(names, says));
                 }
                 protocols
@@ -161,7 +162,9 @@ mod tests {
     use crate::source_file::SourceFile;
 
     fn read(load: &str) -> Result<Vec<String>, String> {
-        let text = format!("question = '?'\nsubjects = 'all'\nworkload = ['a', 'b']\nload = {{ {load} }}\n");
+        let text = format!(
+            "question = '?'\nsubjects = 'all'\nworkload = ['a', 'b']\nload = {{ {load} }}\n"
+        );
         let source = SourceFile { name: "x".into(), text };
         let experiment = Experiment::parse("x", source).map_err(|error| error.to_string())?;
         Ok(experiment.tasks().map(|task| task.to_string()).collect())
@@ -189,7 +192,10 @@ mod tests {
                 "a over h2, 10 streams, 100 % resumed",
             ]
         );
-        assert_eq!(read(&format!("{CLOSED}, protocol = 'h2c'")).unwrap()[0], "a over h2c, 1 stream");
+        assert_eq!(
+            read(&format!("{CLOSED}, protocol = 'h2c'")).unwrap()[0],
+            "a over h2c, 1 stream"
+        );
     }
 
     #[test]
@@ -197,7 +203,11 @@ mod tests {
         let held = "held = { connections = 4, every = '5s' }";
         let sessions = "sessions = { rate = 9, calls = 2 }, total = 9";
         for (load, keys, says) in [
-            (CLOSED, "protocol = 'h3'", "`h3` is no protocol; there are http/1.1, http/1.1+tls, h2c, h2; did you"),
+            (
+                CLOSED,
+                "protocol = 'h3'",
+                "`h3` is no protocol; there are http/1.1, http/1.1+tls, h2c, h2; did you",
+            ),
             (CLOSED, "protocol = []", "an empty list"),
             (CLOSED, "protocol = ['h2', 'h2']", "`h2` stands here twice"),
             (CLOSED, "streams = 10", "only HTTP/2 has streams; name h2c or h2"),
@@ -206,7 +216,11 @@ mod tests {
             (CLOSED, "protocol = 'h2c', streams = [2, 2]", "2 stands here twice"),
             (CLOSED, "protocol = 'h2c', streams = []", "an empty list"),
             (CLOSED, "protocol = 'h2c', streams = 'many'", "expected a whole number or a list"),
-            (CLOSED, "protocol = 'h2c', streams = 2, keep_alive = false", "have one stream at a time"),
+            (
+                CLOSED,
+                "protocol = 'h2c', streams = 2, keep_alive = false",
+                "have one stream at a time",
+            ),
             (sessions, "protocol = 'h2c', streams = 2", "have one stream at a time"),
             (CLOSED, "tls_resume = 100", "only TLS has sessions that can be resumed"),
             (CLOSED, "protocol = 'h2', tls_resume = 101", "101 of a hundred connections"),

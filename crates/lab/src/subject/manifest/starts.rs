@@ -1,0 +1,71 @@
+//! What a subject speaks, and the command that starts it for each protocol.
+
+use toml::Spanned;
+
+use super::{Manifest, Reader};
+use crate::manner::{Protocol, unknown_protocol};
+use crate::source_file::ConfigError;
+use crate::subject::{RUN_HOLES, Starts, TLS_HOLES};
+
+impl Reader<'_> {
+    /// The commands of a server that is built: each protocol that it speaks has one.
+    pub(super) fn starts(
+        &self,
+        run: &Spanned<String>,
+        manifest: &Manifest,
+    ) -> Result<Starts, ConfigError> {
+        let command = |text: &Option<Spanned<String>>, holes: &[&str]| {
+            text.as_ref().map(|text| self.command(text, holes)).transpose()
+        };
+        let protocols = self.protocols(manifest)?;
+        let has = |wanted: fn(&Protocol) -> bool| protocols.iter().any(wanted);
+        let secured = manifest.protocols.iter().find(|it| is_secured(it.get_ref()));
+        match (secured, &manifest.run_tls) {
+            (Some(name), None) => {
+                let says = format!(
+                    "`{}` needs the key `run_tls`, the command that starts the server with {{cert}} and {{key}}",
+                    name.get_ref()
+                );
+                return Err(self.wrong(name, says));
+            }
+            (None, Some(idle)) => {
+                let says = "no protocol within TLS is declared; add it to `protocols`, or leave `run_tls` out";
+                return Err(self.wrong(idle, says.into()));
+            }
+            _ => {}
+        }
+        if let Some(idle) = manifest.run_h2c.as_ref().filter(|_| !has(|it| *it == Protocol::H2c)) {
+            let says = "`protocols` does not name h2c; add it, or leave `run_h2c` out";
+            return Err(self.wrong(idle, says.into()));
+        }
+        Ok(Starts {
+            run: self.command(run, &RUN_HOLES)?,
+            run_h2c: command(&manifest.run_h2c, &RUN_HOLES)?,
+            run_tls: command(&manifest.run_tls, &TLS_HOLES)?,
+        })
+    }
+
+    /// What it speaks: HTTP/1.1, if it says nothing. A server that runs already, or is started as its user starts it,
+    /// may speak anything: a run finds out.
+    pub(super) fn protocols(&self, manifest: &Manifest) -> Result<Vec<Protocol>, ConfigError> {
+        let mut protocols = Vec::new();
+        for name in &manifest.protocols {
+            let protocol = Protocol::named(name.get_ref())
+                .ok_or_else(|| self.wrong(name, unknown_protocol(name.get_ref())))?;
+            if protocols.contains(&protocol) {
+                return Err(self.wrong(name, format!("`{protocol}` stands here twice")));
+            }
+            protocols.push(protocol);
+        }
+        let is_built = manifest.run.is_some() && manifest.within.is_none();
+        Ok(match (protocols.is_empty(), is_built) {
+            (false, _) => protocols,
+            (true, true) => vec![Protocol::Http1],
+            (true, false) => Protocol::ALL.to_vec(),
+        })
+    }
+}
+
+fn is_secured(name: &str) -> bool {
+    Protocol::named(name).is_some_and(Protocol::is_secured)
+}
