@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use check::{Case, CheckPlan, Scheduling, Target, catalogue};
+use check::{Case, CheckPlan, Report, Scheduling, Target, catalogue};
 use lab::Refusal;
 use lab::conformance::Conformance;
 use lab::manner::Protocol;
 use lab::record::{Entry, OutcomeKind, RACE, RunRecord};
-use lab::subject::{Serving, Site};
+use lab::subject::{Serving, Site, Subject};
 use lab::visit::{RunningServer, Visit, VisitSetup, target};
 use lab::workload::Workload;
 use store::{Store, StoreError};
@@ -21,9 +21,12 @@ use crate::{Campaign, Entrant};
 /// About how long one check takes.
 pub const EACH: Duration = Duration::from_secs(12);
 
-/// The cases of a run: without the slow ones, which would take minutes.
-fn cases() -> Vec<&'static Case> {
-    catalogue().iter().filter(|case| case.scheduling != Scheduling::Slow).collect()
+/// The cases of a run, of HTTP/2 or of HTTP/1.1 and WebSocket: without the slow ones, which would take minutes.
+fn cases(is_http2: bool) -> Vec<&'static Case> {
+    let is_one = |case: &&Case| {
+        case.scheduling != Scheduling::Slow && case.protocol().is_http2() == is_http2
+    };
+    catalogue().iter().filter(is_one).collect()
 }
 
 /// About how long the checks take that have no kept result yet.
@@ -35,8 +38,9 @@ pub fn expected_checks(
     let mut expected = Duration::ZERO;
     let unchecked = record.entries.iter().filter(|entry| is_unchecked(record, entry));
     for entry in unchecked.filter(|_| campaign.experiment.has_check) {
-        if lasting(store, record, entry)?.is_none() {
-            expected += EACH;
+        let needs_http2 = needs_http2(campaign, entry);
+        if lasting(store, record, entry, needs_http2)?.is_none() {
+            expected += if needs_http2 { EACH * 2 } else { EACH };
         }
     }
     Ok(expected)
@@ -57,7 +61,9 @@ impl<'a> Run<'a> {
             // What an address answered once, another server may answer today.
             let found = match self.entrants.iter().any(runs_already) {
                 true => None,
-                false => lasting(self.store, record, entry)?,
+                false => {
+                    lasting(self.store, record, entry, needs_http2(self.campaign, entry))?
+                }
             };
             match found {
                 None => left.push(entry),
@@ -80,7 +86,9 @@ impl<'a> Run<'a> {
             return Ok(Ended::Done);
         }
         let campaign = self.campaign;
-        watch(&Event::Checks { subjects: left.len(), cases: cases().len() });
+        let is_http2 = left.iter().any(|entry| needs_http2(campaign, entry));
+        let count = cases(false).len() + if is_http2 { cases(true).len() } else { 0 };
+        watch(&Event::Checks { subjects: left.len(), cases: count });
         let (warden, workloads) = (campaign.warden(), &campaign.spoken);
         let setup = VisitSetup {
             cache: &campaign.cache,
@@ -90,6 +98,7 @@ impl<'a> Run<'a> {
             identity: campaign.identity.as_ref(),
             halt: self.halt,
         };
+        let protocols = |entrant: &Entrant| checked_over(campaign, &entrant.subject);
         let is_race = self.record.facts.iter().any(|fact| fact.name == RACE);
         for (place, entry) in left.iter().enumerate() {
             let entrant = self.entrants.iter().find(|it| it.subject.name == entry.name);
@@ -101,10 +110,12 @@ impl<'a> Run<'a> {
             let checked = match &entrant.subject.serving {
                 // A check may harm a server: one that dyno did not start is checked only where that was asked for.
                 Serving::Found(site) if is_race && site.address.ip().is_loopback() => {
+                    let protocol = campaign.experiment.manners[0].protocol;
+                    let setup = VisitSetup { protocol, ..setup };
                     checked_where_it_runs(setup, entrant, site, on)
                 }
                 Serving::Found(_) | Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => {
-                    checked(setup, entrant, on)
+                    checked(setup, entrant, &protocols(entrant), on)
                 }
             };
             let Some(found) = checked else {
@@ -118,6 +129,13 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Whether a subject's check has cases of HTTP/2.
+fn needs_http2(campaign: &Campaign, entry: &Entry) -> bool {
+    let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
+    let subject = subjects.into_iter().find(|subject| subject.name == entry.name);
+    subject.is_some_and(|it| checked_over(campaign, it).into_iter().any(Protocol::is_http2))
+}
+
 /// Whether a subject takes part without a kept result.
 fn is_unchecked(record: &RunRecord, entry: &Entry) -> bool {
     record.plan.iter().any(|key| key.subject == entry.name)
@@ -128,11 +146,14 @@ fn lasting(
     store: &Store,
     record: &RunRecord,
     entry: &Entry,
+    needs_http2: bool,
 ) -> Result<Option<Conformance>, StoreError> {
     let path = format!("subjects/{}/subject.toml", entry.name);
     let manifest = record.files.iter().find(|(name, _)| *name == path);
     let Some((_, manifest)) = manifest else { return Ok(None) };
-    store.lasting_conformance(&entry.name, &entry.build, &entry.version, manifest)
+    let found = store.lasting_conformance(&entry.name, &entry.build, &entry.version, manifest)?;
+    // A result of HTTP/1.1 alone says nothing of HTTP/2.
+    Ok(found.filter(|found| !needs_http2 || found.has_http2()))
 }
 
 /// Runs all cases against a server that runs already, and goes on running; none if interrupted.
@@ -148,29 +169,68 @@ fn checked_where_it_runs(
         Ok(tls) => tls,
         Err(says) => return Some(Conformance::of(&entrant.subject.name, Err(says))),
     };
-    let page = Target { authority: site.host.clone(), get, tls, ..usual };
-    let (plan, help) = (CheckPlan::new(page, cases()), RunningServer(setup.halt));
+    let is_http2 = setup.protocol.is_http2();
+    let page = Target { authority: site.host.clone(), get, tls, is_http2, ..usual };
+    let (cases, help) = (cases(page.is_http2), RunningServer(setup.halt));
+    let plan = CheckPlan::new(page, cases);
     let report = check::check(&plan, &help, &mut |now| on(now.done, now.all));
     let name = &entrant.subject.name;
     (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
 }
 
-/// Starts a subject, runs all cases against it, and ends it; none if interrupted.
+/// What a subject is checked over: HTTP/1.1 in cleartext, if it speaks it; and HTTP/2 where the experiment loads it over
+/// that, within TLS if it does so.
+fn checked_over(campaign: &Campaign, subject: &Subject) -> Vec<Protocol> {
+    let asked = campaign.experiment.protocols();
+    let is_spoken = |it: &Protocol| subject.answers_over(*it);
+    // What a user's own command speaks is not declared.
+    let is_declared = matches!(subject.serving, Serving::Built(_));
+    let is_asked = |it: &Protocol| is_declared || asked.contains(it);
+    let first = [Protocol::Http1, Protocol::Http1Tls].into_iter();
+    let first = first.filter(is_asked).find(is_spoken);
+    let second = [Protocol::H2, Protocol::H2c].into_iter();
+    let second = second.filter(|it| asked.contains(it)).find(is_spoken);
+    first.into_iter().chain(second).collect()
+}
+
+/// Starts a subject for each of these protocols, runs all cases of it, and ends it; none if interrupted.
 fn checked(
     setup: VisitSetup<'_>,
     entrant: &Entrant,
+    protocols: &[Protocol],
     on: &mut dyn FnMut(usize, usize),
 ) -> Option<Conformance> {
     let name = &entrant.subject.name;
-    let visit = match Visit::begin(setup, &entrant.subject, &entrant.built) {
-        Ok(visit) => visit,
-        Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,
-        Err(outcome) => return Some(Conformance::of(name, Err(outcome.says))),
-    };
-    let plan = CheckPlan::new(visit.target(), cases());
-    let report = check::check(&plan, &visit, &mut |now| on(now.done, now.all));
-    visit.end();
-    (!setup.halt.is_asked()).then(|| Conformance::of(name, Ok(report)))
+    let all: Vec<usize> = protocols.iter().map(|it| cases(it.is_http2()).len()).collect();
+    let mut whole: Option<Report> = None;
+    for (place, &protocol) in protocols.iter().enumerate() {
+        let setup = VisitSetup { protocol, ..setup };
+        let visit = match Visit::begin(setup, &entrant.subject, &entrant.built) {
+            Ok(visit) => visit,
+            Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return None,
+            Err(outcome) => {
+                let says = match protocols {
+                    [_] => outcome.says,
+                    _ => format!("over {protocol}: {}", outcome.says),
+                };
+                return Some(Conformance::of(name, Err(says)));
+            }
+        };
+        let target = visit.target();
+        let plan = CheckPlan::new(target.clone(), cases(target.is_http2));
+        let before: usize = all[..place].iter().sum();
+        let report =
+            check::check(&plan, &visit, &mut |now| on(before + now.done, all.iter().sum()));
+        visit.end();
+        if setup.halt.is_asked() {
+            return None;
+        }
+        whole = Some(match whole {
+            None => report,
+            Some(whole) => whole.and(report),
+        });
+    }
+    Some(Conformance::of(name, whole.ok_or_else(|| "it speaks no protocol that is checked".into())))
 }
 
 /// Every workload of the project that can be read: from them a subject's paths are known.

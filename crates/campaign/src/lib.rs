@@ -339,12 +339,15 @@ fn extras(
 
 /// The certificate of all subjects, where TLS is spoken with any.
 fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Identity>, Refusal> {
-    if !experiment.protocols().into_iter().any(Protocol::is_secured) {
-        return Ok(None);
-    }
+    let is_secured = experiment.protocols().into_iter().any(Protocol::is_secured);
+    is_secured.then(|| new_identity(cache)).transpose()
+}
+
+/// A certificate for the servers that this process starts.
+pub fn new_identity(cache: &BuildCache) -> Result<Identity, Refusal> {
     let folder = cache.state.join(format!("tls-{}", std::process::id()));
-    let made = Identity::make(&folder);
-    made.map(Some).map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
+    Identity::make(&folder)
+        .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
 }
 
 /// The workloads that the experiment names; each can be sent over each protocol, and suits the kind of its load.

@@ -14,7 +14,8 @@ impl Rule {
             | Rule::Fails
             | Rule::FailsWith(_)
             | Rule::ClosesWith(_)
-            | Rule::SaysClose => Some(self.holds(seen)),
+            | Rule::SaysClose
+            | Rule::Http2(_) => Some(self.holds(seen)),
             Rule::All(rules) => {
                 rules.iter().filter_map(|it| it.has_come(seen)).reduce(|a, b| a && b)
             }

@@ -83,25 +83,39 @@ impl Case {
         use Tag::{Crash, Injection, Size, Slow, Smuggling};
         self.tags.iter().any(|tag| matches!(tag, Smuggling | Size | Slow | Crash | Injection))
     }
+
+    /// Whether it is sent only to servers on this machine, whatever their owner has agreed to.
+    #[must_use]
+    pub(crate) fn is_flood(&self) -> bool {
+        self.area == Area::Http2Limits
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protocol {
     /// HTTP/1.1.
     Http,
+    /// HTTP/2.
+    Http2,
     /// WebSocket.
     Socket,
 }
 
 impl Protocol {
-    /// Both.
-    pub const ALL: [Protocol; 2] = [Protocol::Http, Protocol::Socket];
+    /// All of them.
+    pub const ALL: [Protocol; 3] = [Protocol::Http, Protocol::Http2, Protocol::Socket];
+
+    #[must_use]
+    pub fn is_http2(self) -> bool {
+        self == Protocol::Http2
+    }
 
     /// As it is written in text.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Protocol::Http => "HTTP/1.1",
+            Protocol::Http2 => "HTTP/2",
             Protocol::Socket => "WebSocket",
         }
     }
@@ -131,6 +145,16 @@ pub(crate) const fn semantics(section: &'static str) -> Clause {
 /// RFC 9112: how HTTP/1.1 is written.
 pub(crate) const fn syntax(section: &'static str) -> Clause {
     Clause { rfc: 9112, section, erratum: None }
+}
+
+/// RFC 9113: HTTP/2.
+pub(crate) const fn http2(section: &'static str) -> Clause {
+    Clause { rfc: 9113, section, erratum: None }
+}
+
+/// RFC 7541: HPACK.
+pub(crate) const fn hpack(section: &'static str) -> Clause {
+    Clause { rfc: 7541, section, erratum: None }
 }
 
 /// RFC 6455: WebSocket.
@@ -193,6 +217,30 @@ named! {
         Slow = "slow",
         /// What happens after an error.
         Robustness = "robustness",
+        /// HTTP/2: the preface, and how frames are made.
+        Http2Frames = "h2-frames",
+        /// HTTP/2: SETTINGS.
+        Http2Settings = "h2-settings",
+        /// HTTP/2: the states and numbers of streams.
+        Http2Streams = "h2-streams",
+        /// HTTP/2: windows.
+        Http2Flow = "h2-flow",
+        /// HTTP/2: HEADERS and CONTINUATION.
+        Http2Headers = "h2-headers",
+        /// HTTP/2: the compression of fields.
+        Http2Hpack = "h2-hpack",
+        /// HTTP/2: names, values, pseudo-fields.
+        Http2Fields = "h2-fields",
+        /// HTTP/2: requests and answers.
+        Http2Requests = "h2-requests",
+        /// HTTP/2: GOAWAY, PING, PRIORITY, unknown frames.
+        Http2Control = "h2-control",
+        /// HTTP/2: what becomes another request behind a proxy.
+        Http2Smuggling = "h2-smuggling",
+        /// HTTP/2: floods.
+        Http2Limits = "h2-limits",
+        /// HTTP/2: TLS below it.
+        Http2Tls = "h2-tls",
         /// WebSocket: the opening handshake.
         Handshake = "ws-handshake",
         /// WebSocket: how frames are made.
@@ -228,6 +276,18 @@ impl Area {
             | Area::Limits
             | Area::Slow
             | Area::Robustness => Protocol::Http,
+            Area::Http2Frames
+            | Area::Http2Settings
+            | Area::Http2Streams
+            | Area::Http2Flow
+            | Area::Http2Headers
+            | Area::Http2Hpack
+            | Area::Http2Fields
+            | Area::Http2Requests
+            | Area::Http2Control
+            | Area::Http2Smuggling
+            | Area::Http2Limits
+            | Area::Http2Tls => Protocol::Http2,
             Area::Handshake
             | Area::Frames
             | Area::Fragments
@@ -279,6 +339,8 @@ pub enum Need {
     Socket,
     /// A WebSocket that sends messages back.
     SocketEcho,
+    /// TLS.
+    Tls,
 }
 
 /// Whether a case is run beside others.

@@ -1,23 +1,24 @@
 //! Plays a case's steps over a socket of its own and notes what arrived. Whatever the server does, the exchange ends in
 //! time, and keeps only a bounded part of what it receives.
 
+mod line;
 mod patient;
 mod quote;
 
-use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tls::Stream;
+use rustix::event::PollFlags;
 
 use crate::answer::{ParsedStream, ReceivedAnswer, read};
 use crate::case::Case;
 use crate::flaw::Flaw;
 use crate::frame::{frames, masked};
+use crate::h2::{Stage, converse};
 use crate::script::{Rule, Step};
 use crate::seen::{End, Seen};
 use crate::slow::Slow;
 use crate::target::Target;
+pub(crate) use line::Line;
 use quote::quoted;
 
 /// How long we wait, and for what.
@@ -44,11 +45,6 @@ impl Default for Patience {
     }
 }
 
-/// At most this many bytes are read.
-const RECEIVED: usize = 2 << 20;
-/// At most this many of the sent bytes are kept.
-const SENT: usize = 4 << 10;
-
 pub(crate) fn exchange(case: &Case, target: &Target, post: &str, patience: &Patience) -> Seen {
     exchange_until(case, target, post, patience, &|| false)
 }
@@ -65,6 +61,9 @@ pub(crate) fn exchange_until(
     if let [Step::Crowd(crowd)] = case.steps {
         let slow = crate::slow::gather(crowd, target, post, is_halted);
         return Seen { slow, end: End::Open, took: began.elapsed(), ..nothing(began) };
+    }
+    if let [Step::Http2(acts)] = case.steps {
+        return converse(acts, case, &Stage { target, post, patience, is_halted });
     }
     let Ok(mut talk) = Talk::open(target, case.limit, patience) else {
         return nothing(began);
@@ -97,20 +96,17 @@ pub(crate) fn unconnected() -> Seen {
         unix_s: unix_s(),
         grew: None,
         slow: Slow::default(),
+        heard: None,
+        is_owed: false,
     }
 }
 
-fn unix_s() -> u64 {
+pub(crate) fn unix_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
 }
 
 struct Talk {
-    socket: Stream,
-    until: Instant,
-    sent: Vec<u8>,
-    sent_len: u64,
-    received: Vec<u8>,
-    end: End,
+    line: Line,
     marks: Vec<usize>,
     /// How many answers or frames had arrived at the last mark.
     counted: usize,
@@ -121,16 +117,8 @@ struct Talk {
 
 impl Talk {
     fn open(target: &Target, limit: Duration, patience: &Patience) -> std::io::Result<Talk> {
-        let socket = target.connect(patience.connect)?;
-        socket.socket().set_nonblocking(true)?;
-        socket.socket().set_nodelay(true)?;
         Ok(Talk {
-            socket,
-            until: Instant::now() + limit,
-            sent: Vec::new(),
-            sent_len: 0,
-            received: Vec::new(),
-            end: End::Open,
+            line: Line::open(target, limit, patience.connect)?,
             marks: Vec::new(),
             counted: 0,
             has_given_up: false,
@@ -147,20 +135,20 @@ impl Talk {
         is_halted: &dyn Fn() -> bool,
     ) {
         match step {
-            Step::Send(template) => self.send(&target.fill(template, post)),
-            Step::Raw(bytes) => self.send(bytes),
+            Step::Send(template) => self.line.send(&target.fill(template, post)),
+            Step::Raw(bytes) => self.line.send(bytes),
             Step::Drip(template, pause) => {
                 for octet in target.fill(template, post) {
-                    self.send(&[octet]);
+                    self.line.send(&[octet]);
                     std::thread::sleep(*pause);
                 }
             }
             Step::Fill(octet, count) => {
                 let block = vec![*octet; (*count).min(64 << 10)];
                 let mut left = *count;
-                while left > 0 && self.end == End::Open {
+                while left > 0 && self.line.end == End::Open {
                     let now = left.min(block.len());
-                    self.send(&block[..now]);
+                    self.line.send(&block[..now]);
                     left -= now;
                 }
             }
@@ -169,10 +157,10 @@ impl Talk {
             Step::Pause(time) => std::thread::sleep(*time),
             Step::Receive(limit) => self.receive(*limit, patience),
             Step::ReceiveToEnd => {
-                self.wait(patience.announced, &|talk| talk.end != End::Open, is_halted);
+                self.wait(patience.announced, &|talk| talk.line.end != End::Open, is_halted);
             }
             Step::Quote(template) => match quoted(template, self.reading().finals.first()) {
-                Some(template) => self.send(&target.fill(&template, post)),
+                Some(template) => self.line.send(&target.fill(&template, post)),
                 None => self.has_given_up = true,
             },
             Step::Trickle(trickle) => {
@@ -180,15 +168,15 @@ impl Talk {
             }
             Step::Idle(limit) => {
                 let began = Instant::now();
-                let has_ended = self.wait(*limit, &|talk| talk.end != End::Open, is_halted);
+                let has_ended = self.wait(*limit, &|talk| talk.line.end != End::Open, is_halted);
                 self.slow.waited = began.elapsed();
                 self.slow.acted = has_ended.then_some(self.slow.waited);
             }
-            // A crowd is the only step of its case, and is not played here.
-            Step::Crowd(_) => {}
+            // Each of these is the only step of its case, and is not played here.
+            Step::Crowd(_) | Step::Http2(_) => {}
             Step::ReceivePong(payload) => self.receive_pong(payload, patience),
             Step::HalfClose => {
-                let _ = self.socket.end_sending();
+                let _ = self.line.socket.end_sending();
             }
         }
     }
@@ -207,85 +195,18 @@ impl Talk {
                 None => block.extend_from_slice(bytes),
             }
             if block.len() >= 64 << 10 || number + 1 == count {
-                self.send(&block);
+                self.line.send(&block);
                 block.clear();
             }
-            if self.end != End::Open {
+            if self.line.end != End::Open {
                 return;
             }
         }
     }
 
-    /// Sends, and reads meanwhile, so that neither side waits for the other for ever.
-    fn send(&mut self, bytes: &[u8]) {
-        let mut left = bytes;
-        while (!left.is_empty() || self.socket.has_unsent()) && self.end == End::Open {
-            let written = match left {
-                [] => self.socket.flush().map(|()| 0),
-                left => self.socket.write(left),
-            };
-            match written {
-                Ok(count) => {
-                    let room = SENT.saturating_sub(self.sent.len()).min(count);
-                    self.sent.extend_from_slice(&left[..room]);
-                    self.sent_len += count as u64;
-                    left = &left[count..];
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let wait = self.until.saturating_duration_since(Instant::now());
-                    if !self.turn(wait, PollFlags::OUT) {
-                        return;
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // What the server sent before it closed is still to be read.
-                Err(_) => {
-                    while self.end == End::Open
-                        && self.turn(Duration::from_millis(50), PollFlags::empty())
-                    {
-                    }
-                    if self.end == End::Open {
-                        self.end = End::Reset;
-                    }
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Waits until the socket can be read (or written, if requested) and reads what is there. False: the time is over.
-    fn turn(&mut self, wait: Duration, also: PollFlags) -> bool {
-        let flags = PollFlags::IN | also;
-        let limit = Timespec {
-            tv_sec: wait.as_secs().min(3600) as i64,
-            tv_nsec: i64::from(wait.subsec_nanos()),
-        };
-        let mut fds = [PollFd::new(self.socket.socket(), flags)];
-        match poll(&mut fds, Some(&limit)) {
-            Ok(0) => return false,
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return false,
-        }
-        let mut buffer = [0; 64 << 10];
-        match self.socket.read(&mut buffer) {
-            Ok(0) => self.end = End::Closed,
-            Ok(count) => {
-                self.received.extend_from_slice(&buffer[..count]);
-                if self.received.len() > RECEIVED {
-                    self.end = End::Flooded;
-                }
-            }
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::Interrupted => {}
-                _ => self.end = End::Reset,
-            },
-        }
-        true
-    }
-
     fn reading(&self) -> ParsedStream {
-        let sent = &self.sent;
-        read(&self.received, self.end != End::Open, &|number| {
+        let sent = &self.line.sent;
+        read(&self.line.received, self.line.end != End::Open, &|number| {
             number == 0 && sent.starts_with(b"HEAD ")
         })
     }
@@ -295,21 +216,21 @@ impl Talk {
         let reading = self.reading();
         let finals = reading.finals.iter().filter(|answer| answer.is_whole).count();
         let switched = reading.finals.first().is_some_and(|answer| answer.status == 101);
-        let framed = if switched { frames(&self.received[reading.rest..]).len() } else { 0 };
+        let framed = if switched { frames(&self.line.received[reading.rest..]).len() } else { 0 };
         finals + reading.interim.len() + framed
     }
 
     fn receive(&mut self, limit: Duration, patience: &Patience) {
         let limit = limit.max(if limit.is_zero() { patience.answer } else { limit });
-        let until = (Instant::now() + limit).min(self.until);
-        while self.end == End::Open && self.count() <= self.counted {
+        let until = (Instant::now() + limit).min(self.line.until);
+        while self.line.end == End::Open && self.count() <= self.counted {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || !self.turn(left, PollFlags::empty()) {
+            if left.is_zero() || !self.line.turn(left, PollFlags::empty()) {
                 break;
             }
         }
         self.counted = self.count();
-        self.marks.push(self.received.len());
+        self.marks.push(self.line.received.len());
     }
 
     /// A server that refused the handshake sends no pong. If a server does not answer pings, nothing more is awaited
@@ -317,25 +238,25 @@ impl Talk {
     fn receive_pong(&mut self, payload: &[u8], patience: &Patience) {
         let is_over = |talk: &Talk| {
             let seen = talk.seen(talk.reading(), Duration::ZERO);
-            talk.end != End::Open || seen.has_pong(payload) || seen.is_refused()
+            talk.line.end != End::Open || seen.has_pong(payload) || seen.is_refused()
         };
         // A long message takes long to read: a second for each MiB.
-        let limit = patience.answer + Duration::from_secs(self.sent_len >> 20);
+        let limit = patience.answer + Duration::from_secs(self.line.sent_len >> 20);
         if !self.wait(limit, &is_over, &|| false) {
             self.has_given_up = true;
         }
         self.counted = self.count();
-        self.marks.push(self.received.len());
+        self.marks.push(self.line.received.len());
     }
 
     /// Reads to the end of the exchange: the answers that were requested, then whatever arrives unrequested.
     fn listen(&mut self, case: &Case, patience: &Patience) {
-        let mut until = (Instant::now() + patience.answer).min(self.until);
+        let mut until = (Instant::now() + patience.answer).min(self.line.until);
         if case.pass.iter().any(Rule::wants_failure) {
             self.ask_whether_it_goes_on(case, patience);
         }
         let mut settled = false;
-        while self.end == End::Open {
+        while self.line.end == End::Open {
             if !settled && self.is_answered(case) {
                 settled = true;
                 let is_owed = self.is_end_owed(case);
@@ -344,7 +265,7 @@ impl Talk {
                 until = Instant::now() + if is_announced { patience.announced } else { unsaid };
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || !self.turn(left, PollFlags::empty()) {
+            if left.is_zero() || !self.line.turn(left, PollFlags::empty()) {
                 return;
             }
         }
@@ -353,9 +274,9 @@ impl Talk {
     /// Frames are processed in order: a server that answers a ping after a frame that it should have refused will not
     /// refuse it any more. A server that refuses it soon is not sent the ping.
     fn ask_whether_it_goes_on(&mut self, case: &Case, patience: &Patience) {
-        let is_over = |talk: &Talk| talk.end != End::Open || talk.is_answered(case);
+        let is_over = |talk: &Talk| talk.line.end != End::Open || talk.is_answered(case);
         if !self.wait(patience.answer / 3, &is_over, &|| false) {
-            self.send(b"\x89\x85\0\0\0\0over?");
+            self.line.send(b"\x89\x85\0\0\0\0over?");
         }
     }
 
@@ -396,26 +317,28 @@ impl Talk {
 
     fn seen(&self, reading: ParsedStream, took: Duration) -> Seen {
         Seen {
-            sent: self.sent.clone(),
-            sent_len: self.sent_len,
-            received: self.received.clone(),
+            sent: self.line.sent.clone(),
+            sent_len: self.line.sent_len,
+            received: self.line.received.clone(),
             reading,
-            end: self.end,
+            end: self.line.end,
             marks: self.marks.clone(),
             took,
             unix_s: unix_s(),
             grew: None,
             slow: self.slow.clone(),
+            heard: None,
+            is_owed: false,
         }
     }
 
     fn into_seen(mut self, began: Instant) -> Seen {
         let reading = self.reading();
         // On a busy machine the time may be over before all of a flood has come.
-        if self.end == End::Open && reading.is_flood() {
-            self.end = End::Flooded;
+        if self.line.end == End::Open && reading.is_flood() {
+            self.line.end = End::Flooded;
         }
-        let received = std::mem::take(&mut self.received);
+        let received = std::mem::take(&mut self.line.received);
         Seen { received, ..self.seen(reading, began.elapsed()) }
     }
 }

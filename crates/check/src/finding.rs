@@ -119,3 +119,17 @@ pub struct Report {
     /// Why it ended early; empty if it did not.
     pub cut_short: String,
 }
+
+impl Report {
+    /// The findings of both, as of one check of the same server.
+    #[must_use]
+    pub fn and(mut self, other: Report) -> Report {
+        self.findings.extend(other.findings);
+        self.rounds = self.rounds.min(other.rounds);
+        self.took_ms += other.took_ms;
+        if self.cut_short.is_empty() {
+            self.cut_short = other.cut_short;
+        }
+        self
+    }
+}

@@ -32,6 +32,9 @@ fn applies(case: &Case, seen: &Seen) -> bool {
 }
 
 fn is_decent(seen: &Seen) -> bool {
+    if let Some(heard) = &seen.heard {
+        return heard.is_decent();
+    }
     let finals = &seen.reading.finals;
     let has_refused =
         |answer: &ReceivedAnswer| matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501);
@@ -72,6 +75,7 @@ impl Rule {
             Rule::FailsWith(code) => fails(seen) && seen.closes().contains(&Some(*code)),
             Rule::ClosesWith(code) => seen.closes().contains(&Some(*code)),
             Rule::SaysClose => !seen.closes().is_empty(),
+            Rule::Http2(sign) => sign.holds(seen),
             Rule::All(rules) => rules.iter().all(|rule| rule.holds(seen)),
             Rule::Any(rules) => rules.iter().any(|rule| rule.holds(seen)),
             Rule::Not(rule) => !rule.holds(seen),
@@ -106,6 +110,7 @@ impl Rule {
             Rule::Fails => "a Close that tells of an error, or the connection closed".into(),
             Rule::FailsWith(code) | Rule::ClosesWith(code) => format!("Close {code}"),
             Rule::SaysClose => "a Close".into(),
+            Rule::Http2(sign) => sign.says(),
             Rule::All(rules) => joined(rules, " and "),
             Rule::Any(rules) => joined(rules, " or "),
             Rule::Not(rule) => format!("not: {}", rule.says()),

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::h2::{Act, Sign};
 use crate::seen::Seen;
 
 /// One step of the client. In bytes that are sent, `{H}` is the target's authority, `{get}` the path of its page,
@@ -40,6 +41,8 @@ pub enum Step {
     Idle(Duration),
     /// Opens many connections; the only step of its case.
     Crowd(&'static Crowd),
+    /// Speaks HTTP/2; the only step of its case.
+    Http2(&'static [Act]),
 }
 
 /// A client that sends an octet now and then.
@@ -130,6 +133,8 @@ pub enum Rule {
     ClosesWith(u16),
     /// A Close frame arrived.
     SaysClose,
+    /// What HTTP/2 has to show.
+    Http2(Sign),
     /// All of these.
     All(&'static [Rule]),
     /// Any of these.

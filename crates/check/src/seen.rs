@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::answer::{ParsedStream, ReceivedAnswer};
 use crate::frame::{Frame, frames, messages};
+use crate::h2::Heard;
 use crate::slow::Slow;
 
 /// The state of the connection when we stopped reading.
@@ -38,6 +39,10 @@ pub struct Seen {
     pub grew: Option<u64>,
     /// What a slow client saw.
     pub slow: Slow,
+    /// What came over HTTP/2; none if it was not spoken.
+    pub heard: Option<Heard>,
+    /// Whether the exchange of HTTP/2 ended because our patience did.
+    pub is_owed: bool,
 }
 
 impl Seen {
@@ -119,6 +124,25 @@ impl Seen {
         if self.slow.opened > 0 {
             return self.slow.says().join(", ");
         }
+        let mut parts = match &self.heard {
+            Some(heard) => heard.says(),
+            None => self.answers_in_words(),
+        };
+        parts.push(
+            match self.end {
+                End::Open => "then the connection stayed open",
+                End::Closed => "then the connection was closed",
+                End::Reset => "then the connection was reset",
+                End::Unconnected => "no connection could be made",
+                End::Flooded => "and no end of it",
+            }
+            .into(),
+        );
+        parts.extend(self.slow.says());
+        parts.join(", ")
+    }
+
+    fn answers_in_words(&self) -> Vec<String> {
         let interim = &self.reading.interim;
         let mut parts: Vec<String> =
             interim.iter().take(4).map(|answer| answer.status.to_string()).collect();
@@ -134,18 +158,7 @@ impl Seen {
             parts
                 .push(if self.received.is_empty() { "no answer" } else { "half an answer" }.into());
         }
-        parts.push(
-            match self.end {
-                End::Open => "then the connection stayed open",
-                End::Closed => "then the connection was closed",
-                End::Reset => "then the connection was reset",
-                End::Unconnected => "no connection could be made",
-                End::Flooded => "and no end of it",
-            }
-            .into(),
-        );
-        parts.extend(self.slow.says());
-        parts.join(", ")
+        parts
     }
 }
 

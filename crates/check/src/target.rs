@@ -21,6 +21,8 @@ pub struct Target {
     pub socket: Option<String>,
     /// How connections are secured; none: not at all.
     pub tls: Option<Client>,
+    /// Whether HTTP/2 is spoken, and not HTTP/1.1 and WebSocket.
+    pub is_http2: bool,
 }
 
 impl Target {
@@ -34,6 +36,7 @@ impl Target {
             posts: Vec::new(),
             socket: None,
             tls: None,
+            is_http2: false,
         }
     }
 
@@ -55,7 +58,7 @@ impl Target {
     #[must_use]
     pub fn other_protocol(&self) -> Option<&'static str> {
         const SOON: Duration = Duration::from_secs(1);
-        if self.tls.is_some() {
+        if self.tls.is_some() || self.is_http2 {
             return None;
         }
         let request = b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n";
@@ -70,9 +73,8 @@ impl Target {
         }
         stream.read_exact(&mut first[2..]).ok()?;
         // RFC 9113, 4.1: SETTINGS or GOAWAY, on stream 0.
-        matches!(first, [0, _, _, 4 | 7, _, 0, 0, 0, 0]).then_some(
-            "the server answers in HTTP/2, and the checks are about HTTP/1.1; only `dyno load --http2` speaks HTTP/2",
-        )
+        matches!(first, [0, _, _, 4 | 7, _, 0, 0, 0, 0])
+            .then_some("the server answers in HTTP/2; add --http2 to check that")
     }
 
     /// Bytes with their placeholders filled.
@@ -80,12 +82,14 @@ impl Target {
     pub fn fill(&self, template: &[u8], post: &str) -> Vec<u8> {
         let joined = format!("{}{}", self.get, if self.get.contains('?') { '&' } else { '?' });
         let socket = self.socket.as_deref().unwrap_or("/");
-        let placeholders: [(&[u8], &str); 5] = [
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let placeholders: [(&[u8], &str); 6] = [
             (b"{H}", &self.authority),
             (b"{get}", &self.get),
             (b"{get?}", &joined),
             (b"{post}", post),
             (b"{ws}", socket),
+            (b"{scheme}", scheme),
         ];
         let (mut filled, mut rest) = (Vec::with_capacity(template.len() + 64), template);
         while let Some((first, after)) = rest.split_first() {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::case::Case;
+use crate::h2::Act;
 use crate::judge::joined;
 use crate::script::{Crowd, Step, Then, Trickle};
 
@@ -10,7 +11,11 @@ impl Case {
     /// What the client does, a line for each step; bytes are written out, with their placeholders.
     #[must_use]
     pub fn script(&self) -> Vec<String> {
-        self.steps.iter().map(described).collect()
+        let lines = |step: &Step| match step {
+            Step::Http2(acts) => acts.iter().map(Act::says).collect(),
+            other => vec![described(other)],
+        };
+        self.steps.iter().flat_map(lines).collect()
     }
 
     #[must_use]
@@ -51,6 +56,7 @@ fn described(step: &Step) -> String {
             )
         }
         Step::Crowd(crowd) => crowded(crowd),
+        Step::Http2(acts) => acts.iter().map(Act::says).collect::<Vec<_>>().join("; "),
     }
 }
 

@@ -36,6 +36,13 @@ impl Conformance {
         Conformance { subject: subject.into(), from_run: None, found }
     }
 
+    /// Whether HTTP/2 was checked.
+    #[must_use]
+    pub fn has_http2(&self) -> bool {
+        let is_http2 = |finding: &Finding| finding.area.protocol().is_http2();
+        self.found.as_ref().is_ok_and(|report| report.findings.iter().any(is_http2))
+    }
+
     /// The same, as another run takes it over: it names the run that found it.
     #[must_use]
     pub fn taken_over(&self, from_run: u64) -> Conformance {

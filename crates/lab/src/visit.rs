@@ -127,7 +127,7 @@ impl<'a> Visit<'a> {
     #[must_use]
     pub fn target(&self) -> Target {
         let target = target(self.address(), self.candidate.subject, self.setup.workloads);
-        Target { tls: self.tls.clone(), ..target }
+        Target { tls: self.tls.clone(), is_http2: self.setup.protocol.is_http2(), ..target }
     }
 
     /// Ends it; nothing if it was gone already.

@@ -51,7 +51,7 @@ pub struct WantedStreams {
     pub connections: u64,
     /// Requests at once on each of them.
     pub streams: u64,
-    /// The CPUs of the server's machine, where that is this one.
+    /// The CPUs of the server where they are known, or of its machine where that is this one.
     pub server_cpus: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ impl WantedStreams {
         WantedStreams {
             connections: order.load.connections_max() as u64,
             streams: order.protocol.streams() as u64,
-            server_cpus: is_here.then(cpus).flatten(),
+            server_cpus: order.server_cpus.or_else(|| is_here.then(cpus).flatten()),
         }
     }
 }

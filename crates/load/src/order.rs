@@ -36,6 +36,8 @@ pub struct Order {
     pub protocol: Protocol,
     /// Which connection with room carries the next request.
     pub spread: Spread,
+    /// How many CPUs the server has; none: all of this machine, if it is on it.
+    pub server_cpus: Option<u64>,
     /// Threads.
     pub lanes: usize,
     /// CPUs for the lanes, in turn; if there are none, the kernel chooses.
@@ -68,6 +70,7 @@ impl Order {
             keep_alive: true,
             protocol: Protocol::Http1,
             spread: Spread::Even,
+            server_cpus: None,
             lanes: 1,
             cpus: Vec::new(),
             spin: Spin::Adaptive,

@@ -51,6 +51,13 @@ impl Client {
         &self.order
     }
 
+    /// The same, but this is the only name that is offered by ALPN.
+    #[must_use]
+    pub fn with_alpn(&self, alpn: &str) -> Client {
+        let order = TlsOrder { alpn: alpn.into(), ..(*self.order).clone() };
+        Client { order: Arc::new(order), ..self.clone() }
+    }
+
     /// Begins connections of one thread, which resume one another's sessions and no other thread's.
     #[must_use]
     pub fn connector(&self) -> Connector {

@@ -8,6 +8,9 @@ use load::{Counts, Security};
 use super::Remark;
 use crate::doubt::{Doubt, TlsDoubt};
 
+/// The ALPN name of HTTP/1.1.
+const HTTP_1_1: &str = "http/1.1";
+
 /// Signatures within a certificate vary by a few octets.
 const CHAIN_ALIKE: u64 = 64;
 
@@ -28,6 +31,11 @@ const ABOUT: [&str; 6] = [
     "size of the chain of certificates",
 ];
 
+/// RFC 7301, 3.1: a server that does not answer ALPN speaks HTTP/1.1. That costs it nothing.
+fn meant(name: &str) -> &str {
+    if name.is_empty() { HTTP_1_1 } else { name }
+}
+
 impl Terms {
     fn add(&mut self, security: Option<&Security>) {
         let Some(seen) = security.filter(|seen| 0 < seen.handshakes()) else {
@@ -36,7 +44,7 @@ impl Terms {
         };
         let of = [&seen.versions, &seen.suites, &seen.groups, &seen.alpn, &seen.certificates];
         for (mine, theirs) in self.named.iter_mut().zip(of) {
-            theirs.sorted().into_iter().for_each(|(name, count)| mine.add(name, count));
+            theirs.sorted().into_iter().for_each(|(name, count)| mine.add(meant(name), count));
         }
         self.chain_bytes = self.chain_bytes.max(seen.chain_bytes.map(|(_, most)| most));
     }
@@ -208,6 +216,20 @@ mod tests {
         unlike("kind of certificate", &found(Some(security("1.3", "RSA 2048", 567))));
         let longer = found(Some(security("1.3", "ECDSA P-256", 567 + 65)));
         unlike("size of the chain of certificates", &longer);
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_alpn_speaks_http_1_1_like_the_others() {
+        let with = |name: &str| {
+            let mut seen = security("1.3", "ECDSA P-256", 567);
+            seen.alpn.add(name, 10);
+            Some(seen)
+        };
+        let found = |name: &str| {
+            let all = [trial("a", with("http/1.1")), trial("b", with(name)), trial("c", with("http/1.1"))];
+            remarks(&all.iter().collect::<Vec<_>>()).len()
+        };
+        assert_eq!(["http/1.1", "", "h2"].map(found), [0, 0, 1]);
     }
 
     /// What each row of a table is worth, a letter for each subject and its kind of certificate.

@@ -17,13 +17,13 @@ impl Talk {
         is_halted: &dyn Fn() -> bool,
     ) -> bool {
         const SLICE: Duration = Duration::from_millis(250);
-        let until = (Instant::now() + limit).min(self.until);
+        let until = (Instant::now() + limit).min(self.line.until);
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if has_happened(self) || left.is_zero() || self.end != End::Open || is_halted() {
+            if has_happened(self) || left.is_zero() || self.line.end != End::Open || is_halted() {
                 return has_happened(self);
             }
-            self.turn(left.min(SLICE), PollFlags::empty());
+            self.line.turn(left.min(SLICE), PollFlags::empty());
         }
     }
 
@@ -31,17 +31,17 @@ impl Talk {
     pub(super) fn trickle(&mut self, trickle: &Trickle, head: &[u8], is_halted: &dyn Fn() -> bool) {
         let began = Instant::now();
         let acted = |talk: &Talk| {
-            talk.end != End::Open || talk.reading().finals.iter().any(|it| it.is_whole)
+            talk.line.end != End::Open || talk.reading().finals.iter().any(|it| it.is_whole)
         };
         let octets = head.iter().copied().chain(std::iter::repeat(trickle.filler));
         for octet in octets {
-            self.send(&[octet]);
+            self.line.send(&[octet]);
             let has_acted = self.wait(trickle.every, &acted, is_halted);
             self.slow.waited = began.elapsed();
             if has_acted {
                 self.slow.acted = Some(self.slow.waited);
             }
-            let is_late = self.slow.waited >= trickle.limit || Instant::now() >= self.until;
+            let is_late = self.slow.waited >= trickle.limit || Instant::now() >= self.line.until;
             if has_acted || is_late || is_halted() {
                 return;
             }

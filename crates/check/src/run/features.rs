@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::pulse::Pulse;
 use crate::case::{Case, Need};
 use crate::exchange::{Patience, exchange};
+use crate::h2::{self, Sign};
 use crate::script::{Rule, Step};
 use crate::seen::Seen;
 use crate::target::Target;
@@ -29,7 +30,11 @@ pub(crate) struct Features {
     echoes: Offer,
     socket: Offer,
     socket_echoes: Offer,
+    tls: Offer,
 }
+
+/// What a page is sent that may send it back.
+const ASKS: &[u8] = b"dyno asks";
 
 const POST: Case = Case {
     steps: &[Step::Send(
@@ -55,6 +60,7 @@ impl Features {
             echoes: unclear(),
             socket: socket.clone(),
             socket_echoes: socket,
+            tls: tls(target),
         }
     }
 
@@ -62,7 +68,7 @@ impl Features {
     pub(crate) fn discover(target: &Target, patience: &Patience) -> Features {
         let (post, takes, echoes) = posts(target, patience);
         let (socket, socket_echoes) = sockets(target, patience);
-        Features { post, takes, echoes, socket, socket_echoes }
+        Features { post, takes, echoes, socket, socket_echoes, tls: tls(target) }
     }
 
     /// Whether what a case needs is offered.
@@ -73,6 +79,7 @@ impl Features {
             Need::Echo => &self.echoes,
             Need::Socket => &self.socket,
             Need::SocketEcho => &self.socket_echoes,
+            Need::Tls => &self.tls,
         }
     }
 }
@@ -81,11 +88,15 @@ fn posts(target: &Target, patience: &Patience) -> (String, Offer, Offer) {
     let mut taken = None;
     let mut refused = None;
     for path in &target.posts {
-        let seen = exchange(&POST, target, path, patience);
-        if Rule::Echo(b"dyno asks").holds(&seen) {
+        let (case, echo, taking) = match target.is_http2 {
+            true => (&h2::POST, Rule::Http2(Sign::Echo(1, ASKS)), Rule::Http2(Sign::Ok(1))),
+            false => (&POST, Rule::Echo(ASKS), Rule::Ok),
+        };
+        let seen = exchange(case, target, path, patience);
+        if echo.holds(&seen) {
             return (path.clone(), Offer::Yes, Offer::Yes);
         }
-        if Rule::Ok.holds(&seen) {
+        if taking.holds(&seen) {
             taken = taken.or(Some(path));
         } else if is_decent_refusal(&seen) {
             refused = refused.or(Some((path, seen.says())));
@@ -108,9 +119,19 @@ fn posts(target: &Target, patience: &Patience) -> (String, Offer, Offer) {
 
 /// "I have no such thing", said correctly: a server cannot be blamed for that.
 fn is_decent_refusal(seen: &Seen) -> bool {
+    if let Some(heard) = &seen.heard {
+        return heard.is_decent();
+    }
     seen.first().is_some_and(|answer| {
         matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501) && answer.flaws.is_empty()
     })
+}
+
+fn tls(target: &Target) -> Offer {
+    match target.tls {
+        Some(_) => Offer::Yes,
+        None => Offer::No("there is no TLS at http://; check https:// for that".into()),
+    }
 }
 
 fn no_socket() -> Offer {
@@ -159,6 +180,14 @@ pub(crate) fn concurrency(target: &Target, pulse: Pulse, post: &str, most: usize
 fn half_asked(target: &Target, post: &str, number: usize) -> Option<tls::Stream> {
     use std::io::Write;
     let mut socket = target.connect(Duration::from_secs(1)).ok()?;
+    if target.is_http2 {
+        let mut half = Vec::new();
+        h2::HALF.iter().for_each(|act| {
+            act.push(&mut half, target, post, h2::Limits::default(), 0);
+        });
+        socket.write_all(&half).ok()?;
+        return Some(socket);
+    }
     let half: &[u8] = match number % 2 {
         0 => b"GET {get} HTTP/1.1\r\nHost: {H}\r\nX-Half:",
         _ => b"POST {post} HTTP/1.1\r\nHost: {H}\r\nContent-Length: 5\r\n\r\nhal",

@@ -18,11 +18,12 @@ use crate::case::{Case, Scheduling};
 use crate::catalogue::stamp;
 use crate::exchange::{Patience, exchange};
 use crate::finding::{CaseVerdict, Finding, Report};
-use crate::h1::{PASSIVE, STAYING};
+use crate::h1;
+use crate::h2;
 use crate::target::Target;
 use crate::ws;
 use features::{Features, Offer, concurrency};
-use passive::{form_of_all, frames_of_all};
+use passive::{breaches_of_all, form_of_all, frames_of_all};
 pub(crate) use pulse::Pulse;
 use sighting::Sighting;
 
@@ -122,6 +123,8 @@ struct Run<'a> {
     /// How the server shows that it is there; none if it is not.
     pulse: Option<Pulse>,
     features: Features,
+    /// Why no case of HTTP/2 applies, if none does.
+    not_offered: Option<String>,
     /// The cases to run: the selected ones that apply, and their twins.
     asked: Vec<&'static Case>,
     /// The cases that do not run, and why.
@@ -144,6 +147,10 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn begin(plan: &'a CheckPlan, help: &'a dyn Help, began: Instant) -> Run<'a> {
         let pulse = Pulse::find(&plan.target, ALIVE);
+        let not_offered = match pulse {
+            None if plan.target.is_http2 => h2::not_offered(&plan.target, &plan.patience),
+            _ => None,
+        };
         let features = match pulse {
             Some(_) => Features::discover(&plan.target, &plan.patience),
             None => Features::unknown(&plan.target),
@@ -159,6 +166,7 @@ impl<'a> Run<'a> {
             pulse,
             together,
             features,
+            not_offered,
             asked: Vec::new(),
             skipped: HashMap::new(),
             mishaps: 0,
@@ -197,6 +205,12 @@ impl<'a> Run<'a> {
 
     /// Why a case does not apply.
     fn skip_reason(&self, case: &Case) -> Option<String> {
+        if let Some(why) = &self.not_offered {
+            return Some(why.clone());
+        }
+        if case.is_flood() && !self.plan.target.address.ip().to_canonical().is_loopback() {
+            return Some("not sent: floods are only for servers on this machine".into());
+        }
         if case.is_rude() && !self.plan.may_be_rude {
             return Some(UNSENT.into());
         }
@@ -226,7 +240,7 @@ impl<'a> Run<'a> {
             seen.insert(case.id, self.alone(case));
             self.report_progress(case, on_progress);
         }
-        seen.insert(STAYING, self.staying(&seen));
+        seen.insert(self.staying_id(), self.staying(&seen));
         self.rounds.push(seen);
     }
 
@@ -283,15 +297,20 @@ impl<'a> Run<'a> {
     }
 
     fn findings(&self) -> Vec<Finding> {
+        let staying = self.staying_id();
         let was_lost =
-            |round: &Round| round.get(STAYING).is_some_and(|it| it.verdict > CaseVerdict::Pass);
+            |round: &Round| round.get(staying).is_some_and(|it| it.verdict > CaseVerdict::Pass);
         let mut reported = self.plan.cases.clone();
         // Being there earns nothing. A server that was lost is reported, whatever was selected.
-        reported.retain(|case| case.id != STAYING);
+        reported.retain(|case| ![h1::STAYING, h2::STAYING].contains(&case.id));
         if self.rounds.iter().any(was_lost) {
-            reported.extend(crate::catalogue::case(STAYING));
+            reported.extend(crate::catalogue::case(staying));
         }
         reported.into_iter().map(|case| self.finding(case)).collect()
+    }
+
+    fn staying_id(&self) -> &'static str {
+        if self.plan.target.is_http2 { h2::STAYING } else { h1::STAYING }
     }
 
     fn finding(&self, case: &'static Case) -> Finding {
@@ -326,10 +345,13 @@ impl<'a> Run<'a> {
     /// can be tested.
     fn absent(&self, case: &Case) -> Sighting {
         match case.id {
-            PLAIN | OPENING => Sighting {
+            PLAIN | OPENING | h2::PLAIN => Sighting {
                 verdict: CaseVerdict::Fail,
                 ..Sighting::of(case, &exchange(case, &self.plan.target, "/", &self.plan.patience))
             },
+            _ if self.plan.target.is_http2 => Sighting::untestable(
+                "a plain GET is not answered with success; is there another page to ask for?",
+            ),
             _ => Sighting::untestable(
                 "a plain GET is not answered with success, nor is a WebSocket opened; is there another page to ask for?",
             ),
@@ -363,7 +385,8 @@ fn is_testable(case: &Case, round: &Round) -> bool {
 /// What a round says about a case, given its twin's result.
 fn gated(case: &Case, round: &Round) -> Sighting {
     let own = match (case.id, round.get(case.id)) {
-        (PASSIVE, _) => form_of_all(round),
+        (h1::PASSIVE, _) => form_of_all(round),
+        (h2::PASSIVE, _) => breaches_of_all(round),
         (ws::PASSIVE, _) => frames_of_all(round),
         (_, Some(sighting)) => sighting.clone(),
         (_, None) => Sighting::untestable("it was not asked"),

@@ -20,6 +20,13 @@ pub(super) fn frames_of_all(round: &Round) -> Sighting {
     })
 }
 
+/// RFC 9113: what every frame of a server of HTTP/2 must fulfil.
+pub(super) fn breaches_of_all(round: &Round) -> Sighting {
+    passive(round, "frames", |it| {
+        it.breaches.as_ref().map(|breaches| breaches.first().map(ToString::to_string))
+    })
+}
+
 /// Judges what arrived in all cases by its flaws; none if nothing arrived that could have any. A case that has failed
 /// is left out, since the flaw is part of its own result.
 fn passive(

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::case::Case;
 use crate::exchange::{Patience, exchange};
+use crate::h2;
 use crate::script::{Rule, Step};
 use crate::target::Target;
 use crate::ws::OPEN;
@@ -15,6 +16,8 @@ pub(crate) enum Pulse {
     Page,
     /// It opens WebSockets. Many servers that do nothing else have no page: they answer a plain GET with 400 or 426.
     Socket,
+    /// It answers a plain GET over HTTP/2 with success.
+    Http2,
 }
 
 const PAGE: Case = Case {
@@ -27,6 +30,9 @@ const SOCKET: Case = Case { steps: &[OPEN], pass: &[Rule::Opened], ..Case::BLANK
 impl Pulse {
     /// The pulse that the server has; none if it is not there.
     pub(crate) fn find(target: &Target, wait: Duration) -> Option<Pulse> {
+        if target.is_http2 {
+            return [Pulse::Http2; 2].into_iter().find(|pulse| pulse.beats(target, wait));
+        }
         let has_socket = target.socket.is_some();
         let socket = has_socket.then_some(Pulse::Socket);
         let wanted = [Some(Pulse::Page), socket, Some(Pulse::Page)];
@@ -38,6 +44,7 @@ impl Pulse {
         let case = match self {
             Pulse::Page => &PAGE,
             Pulse::Socket => &SOCKET,
+            Pulse::Http2 => &h2::PAGE,
         };
         let (settle, announced) = (Duration::ZERO, Duration::ZERO);
         let patience = Patience { connect: wait, answer: wait, settle, announced };
@@ -47,7 +54,7 @@ impl Pulse {
     /// What is missing when it is gone.
     pub(crate) fn says(self) -> &'static str {
         match self {
-            Pulse::Page => "a plain GET was not answered any more",
+            Pulse::Page | Pulse::Http2 => "a plain GET was not answered any more",
             Pulse::Socket => "a handshake was not answered any more",
         }
     }

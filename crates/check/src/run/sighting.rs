@@ -4,6 +4,7 @@ use crate::case::{Case, Scheduling};
 use crate::finding::{CaseVerdict, Evidence, KEPT};
 use crate::flaw::Flaw;
 use crate::frame::{Slip, slips};
+use crate::h2::Breach;
 use crate::judge::{joined, judge};
 use crate::seen::{End, Seen};
 
@@ -20,6 +21,8 @@ pub(crate) struct Sighting {
     pub flaws: Vec<Flaw>,
     /// What was wrong with its frames; none if there were no frames.
     pub slips: Option<Vec<Slip>>,
+    /// What was wrong with its frames of HTTP/2; none if there were none.
+    pub breaches: Option<Vec<Breach>>,
     /// Whether no connection could be made.
     pub is_unconnected: bool,
     /// Whether it ended because our patience did.
@@ -51,6 +54,15 @@ impl Sighting {
         let frames = seen.frames();
         let is_undecided = seen.is_switched() && seen.end == End::Open && !seen.goes_on();
         let is_unanswered = is_undecided && verdict == CaseVerdict::Fail;
+        let heard = seen.heard.as_ref();
+        let is_silent = match heard {
+            Some(_) => seen.is_owed && verdict == CaseVerdict::Fail,
+            None => seen.first().is_none() && seen.end == End::Open,
+        };
+        let is_cut_off = match heard {
+            Some(heard) => !heard.has_spoken(),
+            None => seen.first().is_none() || seen.is_switched() && seen.closes().is_empty(),
+        };
         Sighting {
             is_asked: true,
             verdict,
@@ -58,9 +70,9 @@ impl Sighting {
             flaws: answers.flat_map(|answer| answer.flaws.iter().copied()).collect(),
             is_unconnected: seen.end == End::Unconnected,
             slips: (!frames.is_empty()).then(|| slips(&frames)),
-            has_waited: is_unanswered || seen.first().is_none() && seen.end == End::Open,
-            was_cut_off: seen.is_closed()
-                && (seen.first().is_none() || seen.is_switched() && seen.closes().is_empty()),
+            breaches: heard.filter(|heard| heard.frames > 0).map(|heard| heard.breaches.clone()),
+            has_waited: is_unanswered || is_silent,
+            was_cut_off: seen.is_closed() && is_cut_off,
             evidence: Evidence {
                 sent: seen.sent[..seen.sent.len().min(KEPT)].to_vec(),
                 sent_len: seen.sent_len,
@@ -78,6 +90,7 @@ impl Sighting {
             why: why.into(),
             flaws: Vec::new(),
             slips: None,
+            breaches: None,
             is_unconnected: false,
             has_waited: false,
             was_cut_off: false,

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod controls;
+mod http2;
 mod life;
 mod script;
 mod scripted;
@@ -30,9 +31,10 @@ const SHORT: Patience = Patience {
     announced: Duration::from_secs(1),
 };
 
-/// All cases but the slow ones, whose shortened copies are tested where they are defined.
+/// All cases of HTTP/1.1 and WebSocket but the slow ones, whose shortened copies are tested where they are defined.
 fn quick() -> impl Iterator<Item = &'static Case> {
-    catalogue().iter().filter(|case| case.scheduling != Scheduling::Slow)
+    let cases = catalogue().iter().filter(|case| !case.protocol().is_http2());
+    cases.filter(|case| case.scheduling != Scheduling::Slow)
 }
 
 fn oracle() -> (Oracle, SocketAddr) {

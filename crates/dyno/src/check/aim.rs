@@ -4,7 +4,7 @@ use check::Target;
 use lab::subject::is_file_name;
 use requests::reach::{find, is_this_machine};
 use requests::url::{Endpoint, Url, parse_with_socket};
-use tls::Client;
+use tls::{Client, HTTP_2};
 
 use crate::order::tls::TrustFlags;
 use crate::shell::Refusal;
@@ -91,8 +91,9 @@ impl Address {
     }
 
     /// How connections are secured; none: not at all.
-    pub(crate) fn tls(&self, trust: &TrustFlags) -> Result<Option<Client>, Refusal> {
-        trust.client(&self.url)
+    pub(crate) fn tls(&self, trust: &TrustFlags, http2: bool) -> Result<Option<Client>, Refusal> {
+        let client = trust.client(&self.url)?;
+        Ok(if http2 { client.map(|client| client.with_alpn(HTTP_2)) } else { client })
     }
 
     /// The target of a check, and whether it is this machine.
@@ -100,9 +101,10 @@ impl Address {
         &self,
         offers: &Offers,
         trust: &TrustFlags,
+        http2: bool,
     ) -> Result<(Target, bool), Refusal> {
         let address = find(&self.host, self.port, true)?;
-        let tls = self.tls(trust)?;
+        let tls = self.tls(trust, http2)?;
         let (path, host_field) = (&self.url.target, &self.url.host_field);
         let posts = match &offers.post {
             Some(path) => vec![path.clone()],
@@ -122,6 +124,7 @@ impl Address {
                 posts,
                 tls,
                 socket: offers.socket.clone(),
+                is_http2: http2,
                 ..Target::at(address)
             },
         };
@@ -147,7 +150,9 @@ mod tests {
 
     fn target(word: &str, offers: &Offers) -> (Target, bool) {
         match Aim::parse(word) {
-            Ok(Aim::Address(address)) => address.target(offers, &TrustFlags::default()).unwrap(),
+            Ok(Aim::Address(address)) => {
+                address.target(offers, &TrustFlags::default(), false).unwrap()
+            }
             other => panic!("{word}: {other:?}"),
         }
     }

@@ -11,10 +11,12 @@ use crate::shell::Refusal;
 pub(crate) struct Choice {
     /// Ids, short ids, and patterns of them.
     pub(crate) only: Vec<String>,
-    /// Areas, tags, `http`, `websocket`, `security`.
+    /// Areas, tags, `http`, `http2`, `websocket`, `security`.
     pub(crate) areas: Vec<String>,
     /// Whether the slow cases run, too.
     pub(crate) slow: bool,
+    /// Only the cases of HTTP/2, or only those of HTTP/1.1 and WebSocket; none: all.
+    pub(crate) http2: Option<bool>,
 }
 
 impl Choice {
@@ -28,18 +30,28 @@ impl Choice {
         let areas = self.areas.iter().map(|word| Part::named(word));
         let areas = areas.collect::<Result<Vec<Part>, Refusal>>()?;
         let is_named = |case: &Case| self.only.iter().any(|word| is_name(case, word));
-        let is_wanted = |case: &&Case| {
+        let is_named_or_quick =
+            |case: &Case| case.scheduling != Scheduling::Slow || self.slow || is_named(case);
+        let is_meant = |case: &&Case| {
             (self.only.is_empty() || self.only.iter().any(|word| is_meant(case, word)))
                 && (areas.is_empty() || areas.iter().any(|part| part.has(case)))
-                && (case.scheduling != Scheduling::Slow || self.slow || is_named(case))
+                && is_named_or_quick(case)
         };
-        let cases: Vec<&Case> = catalogue().iter().filter(is_wanted).collect();
-        match cases.is_empty() {
-            false => Ok(cases),
-            true => Err(Refusal::new(
-                "--only and --area leave no case (slow ones take --slow, too); `dyno check --list` shows all",
-            )),
-        }
+        let is_spoken =
+            |case: &Case| self.http2.is_none_or(|http2| http2 == case.protocol().is_http2());
+        let (cases, others): (Vec<&Case>, Vec<&Case>) =
+            catalogue().iter().filter(is_meant).partition(|case| is_spoken(case));
+        let why = match (cases.is_empty(), self.http2) {
+            (false, _) => return Ok(cases),
+            (true, Some(false)) if !others.is_empty() => "these are cases of HTTP/2: add --http2",
+            (true, Some(true)) if !others.is_empty() => {
+                "these are not cases of HTTP/2: leave --http2 out"
+            }
+            (true, _) => {
+                "--only and --area leave no case (slow ones take --slow, too); `dyno check --list` shows all"
+            }
+        };
+        Err(Refusal::new(why))
     }
 }
 
@@ -77,6 +89,7 @@ impl Part {
         let lower = word.to_ascii_lowercase();
         let found = match lower.as_str() {
             "http" => Some(Part::Protocol(Protocol::Http)),
+            "http2" => Some(Part::Protocol(Protocol::Http2)),
             "websocket" => Some(Part::Protocol(Protocol::Socket)),
             "security" => Some(Part::Security),
             other => Area::named(other).map(Part::Area).or(Tag::named(other).map(Part::Tag)),
@@ -103,7 +116,7 @@ impl Part {
 fn parts() -> Vec<&'static str> {
     let areas = Area::ALL.iter().map(|area| area.name());
     let tags = Tag::ALL.iter().map(|tag| tag.name());
-    let mut known: Vec<&str> = ["http", "websocket", "security"].into();
+    let mut known: Vec<&str> = ["http", "http2", "websocket", "security"].into();
     known.extend(areas);
     let tags: Vec<&str> = tags.filter(|tag| !known.contains(tag)).collect();
     known.extend(tags);
@@ -116,7 +129,8 @@ mod tests {
 
     fn ids(only: &[&str], areas: &[&str]) -> Result<Vec<&'static str>, String> {
         let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-        let choice = Choice { only: words(only), areas: words(areas), slow: false };
+        let choice =
+            Choice { only: words(only), areas: words(areas), slow: false, http2: Some(false) };
         let cases = choice.cases().map_err(|refusal| refusal.to_string())?;
         Ok(cases.iter().map(|case| case.id).collect())
     }
@@ -135,6 +149,7 @@ mod tests {
 
     #[test]
     fn areas_protocols_and_tags_are_parts() {
+        assert_eq!(ids(&[], &["http2"]).unwrap_err(), "these are cases of HTTP/2: add --http2");
         for name in parts() {
             assert!(Part::named(name).is_ok(), "{name}");
         }

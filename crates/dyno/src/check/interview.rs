@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use check::{Case, CheckPlan, Help, Protocol, Report, Target, check};
+use check::{Case, CheckPlan, Help, Report, Target, check};
 use lab::build::{BuildCache, Built};
+use lab::manner::Protocol;
 use lab::subject::Subject;
 use lab::visit::{RunningServer, Visit, VisitSetup};
 use lab::workload::Workload;
@@ -14,6 +15,7 @@ use load::Halt;
 use super::aim::{Address, Offers};
 use crate::order::tls::TrustFlags;
 use crate::shell::Refusal;
+use campaign::new_identity;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
 use report::check::{CheckResult, CheckedServer};
@@ -27,6 +29,8 @@ pub(crate) struct Interview<'a> {
     pub(crate) may_probe: bool,
     pub(crate) offers: Offers,
     pub(crate) trust: TrustFlags,
+    /// Whether HTTP/2 is checked, and not HTTP/1.1 and WebSocket.
+    pub(crate) http2: bool,
     pub(crate) halt: &'a Halt,
 }
 
@@ -64,7 +68,7 @@ impl Interview<'_> {
     }
 
     fn came_of(&self, address: &Address) -> Result<CheckResult, Refusal> {
-        let (target, is_own) = address.target(&self.offers, &self.trust)?;
+        let (target, is_own) = address.target(&self.offers, &self.trust, self.http2)?;
         const PATIENCE: Duration = Duration::from_secs(5);
         if let Err(error) = TcpStream::connect_timeout(&target.address, PATIENCE) {
             return Err(Refusal::new(format!(
@@ -72,7 +76,9 @@ impl Interview<'_> {
                 target.address
             )));
         }
-        if let Err(error) = target.connect(PATIENCE) {
+        // A server that does not agree on HTTP/2 is no failure: the check says so.
+        let spoken = Target { tls: address.tls(&self.trust, false)?, ..target.clone() };
+        if let (Err(error), Err(_)) = (target.connect(PATIENCE), spoken.connect(PATIENCE)) {
             let address = target.address;
             return Err(Refusal::new(format!("no TLS with the server at {address}: {error}")));
         }
@@ -82,7 +88,7 @@ impl Interview<'_> {
         let (may_be_rude, help) = (is_own || self.may_probe, RunningServer(self.halt));
         let mut cases = self.cases.clone();
         if address.is_socket {
-            cases.retain(|case| case.protocol() == Protocol::Socket);
+            cases.retain(|case| case.protocol() == check::Protocol::Socket);
         }
         if cases.is_empty() {
             return Err(Refusal::new(
@@ -114,12 +120,15 @@ impl Interview<'_> {
         let subject = member.subject.as_ref().map_err(Clone::clone)?;
         let built = self.built(setup, member, subject)?;
         let version = setup.cache.version(subject, &built).unwrap_or_default();
+        let protocol = self.protocol(subject)?;
+        let identity = protocol.is_secured().then(|| new_identity(&setup.cache)).transpose();
+        let identity = identity.map_err(|refusal| refusal.to_string())?;
         let setup = VisitSetup {
-            protocol: lab::manner::Protocol::Http1,
-            identity: None,
             cache: &setup.cache,
             warden: &setup.warden,
             workloads: &setup.workloads,
+            protocol,
+            identity: identity.as_ref(),
             halt: self.halt,
         };
         let visit = Visit::begin(setup, subject, &built)
@@ -127,6 +136,20 @@ impl Interview<'_> {
         let result = self.ask(&member.name, visit.target(), self.cases.clone(), true, &visit);
         let _ = visit.end();
         Ok((version, result))
+    }
+
+    /// What is spoken with a subject; HTTP/2 within TLS if it can be, as TLS has cases of its own.
+    fn protocol(&self, subject: &Subject) -> Result<Protocol, String> {
+        let all: &[Protocol] = match self.http2 {
+            true => &[Protocol::H2, Protocol::H2c],
+            false => &[Protocol::Http1, Protocol::Http1Tls],
+        };
+        let spoken = all.iter().copied().find(|it| subject.answers_over(*it));
+        spoken.ok_or_else(|| {
+            let names: Vec<&str> = subject.protocols.iter().map(|it| it.name()).collect();
+            let asked = if self.http2 { "HTTP/2" } else { "HTTP/1.1" };
+            format!("it does not speak {asked}; it speaks {}", names.join(", "))
+        })
     }
 
     fn built(

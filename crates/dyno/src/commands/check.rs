@@ -15,14 +15,13 @@ use crate::check::aim::{Address, Aim, Offers, path};
 use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
-use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TrustFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::State;
 use campaign::{Lock, sweep};
 
-/// Check how much of the RFCs servers keep: HTTP/1.1 and WebSocket, clause by clause
+/// Check how much of the RFCs servers keep: HTTP/1.1 and WebSocket, or HTTP/2, clause by clause
 ///
 /// A subject is started for the check; http://… is checked where it is, and ws://… is only checked as a WebSocket. What is found is never part
 /// of a speed.
@@ -38,7 +37,7 @@ pub(crate) struct CheckFlags {
     /// Only these cases: H1-F03, F03, WS-*
     #[arg(long, value_name = "CASES", value_delimiter = ',')]
     only: Vec<String>,
-    /// Only these areas or tags: framing,chunked,http,websocket,security
+    /// Only these areas or tags: framing,chunked,http,http2,websocket,security
     #[arg(long, value_name = "AREAS", value_delimiter = ',')]
     area: Vec<String>,
     /// Also play the slow cases: slow heads, slow bodies, idle time-outs
@@ -62,8 +61,9 @@ pub(crate) struct CheckFlags {
     socket: Option<String>,
     #[command(flatten)]
     trust: TrustFlags,
-    #[command(flatten)]
-    http2: WithoutHttp2,
+    /// Check HTTP/2 in place of HTTP/1.1 and WebSocket: with https:// also TLS below it, with http:// by prior knowledge
+    #[arg(long, conflicts_with = "socket")]
+    http2: bool,
     /// The owner of this address agrees to what could harm the server: smuggling, floods, slow clients
     #[arg(long)]
     i_may_probe_this_target: bool,
@@ -97,6 +97,8 @@ Examples:
   dyno check ws://localhost:8080/feed
   # a server with a certificate of one's own authority
   dyno check https://localhost:8443/ --ca ca.pem
+  # the same over HTTP/2, with TLS below it
+  dyno check https://localhost:8443/ --ca ca.pem --http2
   # one finding, to be filed where the server is developed
   dyno check http://localhost:8080/ --issue H1-H02
   # every case: its clause, what it demands, what is sent, what passes
@@ -105,7 +107,7 @@ Examples:
 Exit codes:
   0    kept
   1    broken, as --fail-on has it
-  2    could not tell: no server answers, or it cannot be started
+  2    could not tell: no server answers, it cannot be started, or it does not speak HTTP/2
   130  interrupted, with what was found reported";
 
 fn fail_on(word: &str) -> Result<FailOn, String> {
@@ -113,11 +115,11 @@ fn fail_on(word: &str) -> Result<FailOn, String> {
 }
 
 pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
-    flags.http2.check()?;
     let choice = Choice {
         only: flags.issue.iter().chain(&flags.only).cloned().collect(),
         areas: flags.area.clone(),
         slow: flags.slow || flags.list,
+        http2: (flags.http2 || !flags.list).then_some(flags.http2),
     };
     let cases = choice.cases()?;
     if flags.issue.is_some() && (cases.len() != 1 || flags.servers.len() != 1) {
@@ -143,6 +145,7 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         may_probe: flags.i_may_probe_this_target,
         offers: Offers { post: flags.post.clone(), socket: flags.socket.clone() },
         trust: flags.trust.clone(),
+        http2: flags.http2,
         halt: &halt,
     };
     let checked = checked(flags, &interview, &setup)?;
@@ -171,7 +174,13 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     let addresses = || aims.iter().filter_map(Aim::address);
     flags.trust.refuse_without(&addresses().map(Address::url).collect::<Vec<_>>())?;
     for address in addresses() {
-        address.tls(&flags.trust)?;
+        if flags.http2 && address.is_socket {
+            return Err(Refusal::new(format!(
+                "--http2: a WebSocket is checked over HTTP/1.1; leave --http2 out, or write {}",
+                address.url().shown()
+            )));
+        }
+        address.tls(&flags.trust, flags.http2)?;
     }
     let is_subject = |aim: &Aim| matches!(aim, Aim::Subject(_));
     if !flags.all && !aims.iter().any(is_subject) {

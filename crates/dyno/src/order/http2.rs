@@ -40,7 +40,9 @@ pub(crate) struct WithoutHttp2 {
 impl WithoutHttp2 {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         match self.is_asked_for {
-            true => Err(Refusal::new("--http2: only `dyno load` speaks HTTP/2; leave it out")),
+            true => Err(Refusal::new(
+                "--http2: only `dyno load` and `dyno check` speak HTTP/2; leave it out",
+            )),
             false => Ok(()),
         }
     }

@@ -89,6 +89,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         expects: words::expected(&flags.asking),
     };
     let order = Order {
+        server_cpus: None,
         sources: match &ports {
             Ports::Spread(sources) => sources.clone(),
             Ports::Enough | Ports::Short { .. } => flags.source.clone(),

@@ -79,12 +79,19 @@ impl Trial<'_, '_> {
             on_time_within: experiment.on_time_within(),
             tls: self.tls.cloned(),
             protocol: self.protocol(),
+            server_cpus: self.server_cpus(),
             keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
             lanes: cpus.len().min(load.connections_max()).max(1),
             cpus,
             seed: seed_of(experiment.seed, self.key),
             ..Order::new(Target::Tcp(address), asks, load)
         }
+    }
+
+    /// The CPUs of a subject that dyno starts.
+    fn server_cpus(&self) -> Option<u64> {
+        let command = self.candidate.subject.serving.command();
+        command.map(|_| self.setup.split.subject.count() as u64)
     }
 
     /// How the load speaks: as a browser would, with the largest windows and all that compresses fields.

@@ -68,8 +68,8 @@ pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
                 b":authority" => &mut authority,
                 _ => return Err(PROTOCOL_ERROR),
             };
-            // RFC 9113, 8.3: once each, and before all other fields.
-            if is_regular || place.replace(value).is_some() {
+            // RFC 9113, 8.3: once each, and before all other fields; 8.2.1 holds for their values, too.
+            if is_regular || place.replace(value).is_some() || !is_value(value) {
                 return Err(PROTOCOL_ERROR);
             }
             continue;
@@ -87,7 +87,12 @@ pub(crate) fn listed(fields: &Fields) -> Result<Listed<'_>, Malformed> {
     if authority.is_some() && host.is_some() && authority != host {
         return Err(PROTOCOL_ERROR);
     }
-    let name_of_method = name_of_method.filter(|name| !name.is_empty()).ok_or(PROTOCOL_ERROR)?;
+    // RFC 9113, 8.3.1: no user is in it.
+    if authority.is_some_and(|authority| authority.contains(&b'@')) {
+        return Err(PROTOCOL_ERROR);
+    }
+    let is_token = |name: &&[u8]| !name.is_empty() && name.iter().all(|byte| is_token(*byte));
+    let name_of_method = name_of_method.filter(is_token).ok_or(PROTOCOL_ERROR)?;
     let method = method(name_of_method);
     let target = match (method, scheme, path, authority) {
         (Method::Connect, None, None, Some(authority)) => authority,
@@ -109,15 +114,17 @@ pub(crate) fn trailers(fields: &Fields) -> Result<(), Malformed> {
 /// says of a connection is not said.
 fn regular(name: &[u8], value: &[u8]) -> Result<(), Malformed> {
     let is_name = |byte: &u8| is_token(*byte) && !byte.is_ascii_uppercase();
-    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let is_of_a_connection = is_of_a_connection(name) || name == b"te" && value != b"trailers";
-    let is_wrong = name.is_empty()
-        || !name.iter().all(is_name)
-        || value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n'))
-        || is_blank(value.first())
-        || is_blank(value.last())
-        || is_of_a_connection;
+    let is_wrong =
+        name.is_empty() || !name.iter().all(is_name) || !is_value(value) || is_of_a_connection;
     if is_wrong { Err(PROTOCOL_ERROR) } else { Ok(()) }
+}
+
+fn is_value(value: &[u8]) -> bool {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    !value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n'))
+        && !is_blank(value.first())
+        && !is_blank(value.last())
 }
 
 /// RFC 9113, 8.2.2.

@@ -74,6 +74,7 @@ fn asked(
     let mut target = server.target();
     match case.protocol() {
         Protocol::Http => target.socket = None,
+        Protocol::Http2 => target.is_http2 = true,
         Protocol::Socket => target.posts.clear(),
     }
     let plan = CheckPlan { rounds: 1, together: 1, patience, ..CheckPlan::new(target, vec![case]) };

@@ -1,0 +1,111 @@
+//! The connection below an exchange, whatever is spoken on it: what was sent and what has arrived.
+
+use std::io::{ErrorKind, Read, Write};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tls::Stream;
+
+use crate::seen::End;
+use crate::target::Target;
+
+/// At most this many bytes are read.
+const RECEIVED: usize = 2 << 20;
+/// At most this many of the sent bytes are kept.
+const SENT: usize = 4 << 10;
+
+pub(crate) struct Line {
+    pub(crate) socket: Stream,
+    pub(crate) until: Instant,
+    pub(crate) sent: Vec<u8>,
+    pub(crate) sent_len: u64,
+    pub(crate) received: Vec<u8>,
+    pub(crate) end: End,
+}
+
+impl Line {
+    pub(crate) fn open(
+        target: &Target,
+        limit: Duration,
+        connect: Duration,
+    ) -> std::io::Result<Line> {
+        let socket = target.connect(connect)?;
+        socket.socket().set_nonblocking(true)?;
+        socket.socket().set_nodelay(true)?;
+        Ok(Line {
+            socket,
+            until: Instant::now() + limit,
+            sent: Vec::new(),
+            sent_len: 0,
+            received: Vec::new(),
+            end: End::Open,
+        })
+    }
+
+    /// Sends, and reads meanwhile, so that neither side waits for the other for ever.
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        let mut left = bytes;
+        while (!left.is_empty() || self.socket.has_unsent()) && self.end == End::Open {
+            let written = match left {
+                [] => self.socket.flush().map(|()| 0),
+                left => self.socket.write(left),
+            };
+            match written {
+                Ok(count) => {
+                    let room = SENT.saturating_sub(self.sent.len()).min(count);
+                    self.sent.extend_from_slice(&left[..room]);
+                    self.sent_len += count as u64;
+                    left = &left[count..];
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let wait = self.until.saturating_duration_since(Instant::now());
+                    if !self.turn(wait, PollFlags::OUT) {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // What the server sent before it closed is still to be read.
+                Err(_) => {
+                    while self.end == End::Open
+                        && self.turn(Duration::from_millis(50), PollFlags::empty())
+                    {
+                    }
+                    if self.end == End::Open {
+                        self.end = End::Reset;
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits until the socket can be read (or written, if requested) and reads what is there. False: the time is over.
+    pub(crate) fn turn(&mut self, wait: Duration, also: PollFlags) -> bool {
+        let flags = PollFlags::IN | also;
+        let limit = Timespec {
+            tv_sec: wait.as_secs().min(3600) as i64,
+            tv_nsec: i64::from(wait.subsec_nanos()),
+        };
+        let mut fds = [PollFd::new(self.socket.socket(), flags)];
+        match poll(&mut fds, Some(&limit)) {
+            Ok(0) => return false,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+        let mut buffer = [0; 64 << 10];
+        match self.socket.read(&mut buffer) {
+            Ok(0) => self.end = End::Closed,
+            Ok(count) => {
+                self.received.extend_from_slice(&buffer[..count]);
+                if self.received.len() > RECEIVED {
+                    self.end = End::Flooded;
+                }
+            }
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::Interrupted => {}
+                _ => self.end = End::Reset,
+            },
+        }
+        true
+    }
+}

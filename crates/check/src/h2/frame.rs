@@ -1,0 +1,172 @@
+//! HTTP/2's frames (RFC 9113, 4 to 7): kinds, flags, settings and codes, written without any rule and read leniently.
+
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const PRIORITY: u8 = 2;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PUSH_PROMISE: u8 = 5;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const WINDOW_UPDATE: u8 = 8;
+pub(crate) const CONTINUATION: u8 = 9;
+
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const ACK: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
+pub(crate) const PADDED: u8 = 8;
+/// The head of a HEADERS frame has five octets of a priority.
+pub(crate) const PRIORITISED: u8 = 0x20;
+
+pub(crate) const NO_ERROR: u32 = 0;
+pub(crate) const PROTOCOL_ERROR: u32 = 1;
+pub(crate) const INTERNAL_ERROR: u32 = 2;
+pub(crate) const FLOW_CONTROL_ERROR: u32 = 3;
+pub(crate) const STREAM_CLOSED: u32 = 5;
+pub(crate) const FRAME_SIZE_ERROR: u32 = 6;
+pub(crate) const REFUSED_STREAM: u32 = 7;
+pub(crate) const CANCEL: u32 = 8;
+pub(crate) const COMPRESSION_ERROR: u32 = 9;
+
+pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
+pub(crate) const ENABLE_PUSH: u16 = 2;
+pub(crate) const MAX_CONCURRENT_STREAMS: u16 = 3;
+pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
+pub(crate) const MAX_FRAME_SIZE: u16 = 5;
+pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
+
+/// What a client says first.
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// The octets before a frame's payload.
+pub(crate) const HEAD: usize = 9;
+/// No frame is longer, unless SETTINGS allow it.
+pub(crate) const FRAME_MAX: usize = 16_384;
+/// Every window's size, unless SETTINGS or WINDOW_UPDATE say otherwise.
+pub(crate) const WINDOW: i64 = 65_535;
+
+const KINDS: [&str; 10] = [
+    "DATA",
+    "HEADERS",
+    "PRIORITY",
+    "RST_STREAM",
+    "SETTINGS",
+    "PUSH_PROMISE",
+    "PING",
+    "GOAWAY",
+    "WINDOW_UPDATE",
+    "CONTINUATION",
+];
+
+const CODES: [&str; 14] = [
+    "NO_ERROR",
+    "PROTOCOL_ERROR",
+    "INTERNAL_ERROR",
+    "FLOW_CONTROL_ERROR",
+    "SETTINGS_TIMEOUT",
+    "STREAM_CLOSED",
+    "FRAME_SIZE_ERROR",
+    "REFUSED_STREAM",
+    "CANCEL",
+    "COMPRESSION_ERROR",
+    "CONNECT_ERROR",
+    "ENHANCE_YOUR_CALM",
+    "INADEQUATE_SECURITY",
+    "HTTP_1_1_REQUIRED",
+];
+
+pub(crate) fn kind_name(kind: u8) -> String {
+    let name = KINDS.get(usize::from(kind)).map(ToString::to_string);
+    name.unwrap_or_else(|| format!("a frame of kind {kind}"))
+}
+
+pub(crate) fn code_name(code: u32) -> String {
+    let name = CODES.get(code as usize).map(ToString::to_string);
+    name.unwrap_or_else(|| format!("error {code}"))
+}
+
+/// A frame that has arrived whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub kind: u8,
+    pub flags: u8,
+    pub stream: u32,
+    pub payload: Vec<u8>,
+}
+
+impl Frame {
+    /// The frame at the front of these octets, and how many of them it takes; none while it is not whole.
+    pub(crate) fn read(octets: &[u8]) -> Option<(Frame, usize)> {
+        let (head, rest) = octets.split_at_checked(HEAD)?;
+        let length = number(&head[..3]) as usize;
+        let payload = rest.get(..length)?.to_vec();
+        let stream = number(&head[5..]) & 0x7fff_ffff;
+        Some((Frame { kind: head[3], flags: head[4], stream, payload }, HEAD + length))
+    }
+
+    pub(crate) fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The payload of DATA or HEADERS without padding and priority; none if there is more of them than payload.
+    pub(crate) fn content(&self) -> Option<&[u8]> {
+        let mut content = &self.payload[..];
+        if self.has(PADDED) {
+            let (padding, rest) = content.split_first()?;
+            content = rest.get(..rest.len().checked_sub(usize::from(*padding))?)?;
+        }
+        if self.kind == HEADERS && self.has(PRIORITISED) {
+            content = content.get(5..)?;
+        }
+        Some(content)
+    }
+}
+
+/// Octets as a number, most significant first; at most four of them.
+pub(crate) fn number(octets: &[u8]) -> u32 {
+    octets.iter().take(4).fold(0, |sum, octet| sum << 8 | u32::from(*octet))
+}
+
+/// The head of a frame, whatever follows it.
+pub(crate) fn push_head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, stream: u32) {
+    out.extend_from_slice(&(length as u32).to_be_bytes()[1..]);
+    out.extend_from_slice(&[kind, flags]);
+    out.extend_from_slice(&stream.to_be_bytes());
+}
+
+pub(crate) fn push_frame(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    push_head(out, payload.len(), kind, flags, stream);
+    out.extend_from_slice(payload);
+}
+
+pub(crate) fn push_settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
+    push_head(out, 6 * settings.len(), SETTINGS, 0, 0);
+    for (name, value) in settings {
+        out.extend_from_slice(&name.to_be_bytes());
+        out.extend_from_slice(&value.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_read_once_it_is_whole() {
+        let mut octets = Vec::new();
+        push_frame(&mut octets, DATA, PADDED | END_STREAM, 0x8000_0003, b"\x02hi\0\0");
+        for cut in 0..octets.len() {
+            assert_eq!(Frame::read(&octets[..cut]), None, "{cut}");
+        }
+        octets.push(9);
+        let (frame, taken) = Frame::read(&octets).unwrap();
+        assert_eq!((frame.stream, taken, frame.content()), (3, 14, Some(&b"hi"[..])));
+        let of = |flags, payload: &[u8]| {
+            let frame = Frame { kind: HEADERS, flags, stream: 1, payload: payload.to_vec() };
+            frame.content().map(<[u8]>::to_vec)
+        };
+        assert_eq!(of(PADDED, b""), None);
+        assert_eq!(of(PADDED, b"\x02a"), None);
+        assert_eq!(of(PADDED | PRIORITISED, b"\x01\0\0\0\0\0ab"), Some(b"a".to_vec()));
+        assert_eq!(of(PRIORITISED, b"1234"), None);
+    }
+}

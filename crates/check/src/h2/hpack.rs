@@ -1,0 +1,257 @@
+//! HPACK (RFC 7541): pieces of header blocks as octets, right or wrong, and a reader of the server's blocks. It shares
+//! nothing with the client that loads.
+
+pub(crate) mod huffman;
+
+use std::collections::VecDeque;
+
+/// A field: its name and its value.
+pub(crate) type Field = (Vec<u8>, Vec<u8>);
+
+/// RFC 7541, appendix A: place 1 is the first.
+#[rustfmt::skip]
+const STATIC: [(&str, &str); 61] = [
+    (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
+    (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),
+    (":status", "304"), (":status", "400"), (":status", "404"), (":status", "500"), ("accept-charset", ""),
+    ("accept-encoding", "gzip, deflate"), ("accept-language", ""), ("accept-ranges", ""), ("accept", ""),
+    ("access-control-allow-origin", ""), ("age", ""), ("allow", ""), ("authorization", ""), ("cache-control", ""),
+    ("content-disposition", ""), ("content-encoding", ""), ("content-language", ""), ("content-length", ""),
+    ("content-location", ""), ("content-range", ""), ("content-type", ""), ("cookie", ""), ("date", ""), ("etag", ""),
+    ("expect", ""), ("expires", ""), ("from", ""), ("host", ""), ("if-match", ""), ("if-modified-since", ""),
+    ("if-none-match", ""), ("if-range", ""), ("if-unmodified-since", ""), ("last-modified", ""), ("link", ""),
+    ("location", ""), ("max-forwards", ""), ("proxy-authenticate", ""), ("proxy-authorization", ""), ("range", ""),
+    ("referer", ""), ("refresh", ""), ("retry-after", ""), ("server", ""), ("set-cookie", ""),
+    ("strict-transport-security", ""), ("transfer-encoding", ""), ("user-agent", ""), ("vary", ""), ("via", ""),
+    ("www-authenticate", ""),
+];
+
+/// RFC 7541, 4.1: what an entry costs beside its octets.
+const ENTRY: usize = 32;
+/// What a table holds unless SETTINGS say otherwise.
+const TABLE: usize = 4096;
+
+/// A number that begins in the last bits of an octet, whose first bits are `pattern` (RFC 7541, 5.1).
+pub(crate) fn push_number(out: &mut Vec<u8>, pattern: u8, bits: u32, number: usize) {
+    let most = (1 << bits) - 1;
+    if number < most {
+        return out.push(pattern | number as u8);
+    }
+    out.push(pattern | most as u8);
+    let mut rest = number - most;
+    while rest >= 128 {
+        out.push((rest % 128) as u8 | 128);
+        rest /= 128;
+    }
+    out.push(rest as u8);
+}
+
+/// A string, plain or coded (RFC 7541, 5.2).
+pub(crate) fn push_string(out: &mut Vec<u8>, octets: &[u8], is_coded: bool) {
+    let coded = if is_coded { huffman::encode(octets) } else { octets.to_vec() };
+    push_number(out, if is_coded { 0x80 } else { 0 }, 7, coded.len());
+    out.extend_from_slice(&coded);
+}
+
+/// Reads the header blocks of one direction of a connection, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Decoder {
+    /// The newest entry is the first.
+    entries: VecDeque<Field>,
+    most: usize,
+    /// What SETTINGS allow.
+    allowed: usize,
+    /// Whether the next block must begin with the table's new size (RFC 9113, 4.3.1).
+    must_resize: bool,
+}
+
+impl Default for Decoder {
+    fn default() -> Decoder {
+        Decoder { entries: VecDeque::new(), most: TABLE, allowed: TABLE, must_resize: false }
+    }
+}
+
+impl Decoder {
+    /// SETTINGS now allow a table of this size.
+    pub(crate) fn allow(&mut self, size: usize) {
+        self.allowed = size;
+        if size < self.most {
+            self.must_resize = self.entries.iter().map(self::size).sum::<usize>() > size;
+            self.most = size;
+            self.shrink(size);
+        }
+    }
+
+    /// The list that a block is, or what is wrong with it.
+    pub(crate) fn decode(&mut self, mut block: &[u8]) -> Result<Vec<Field>, &'static str> {
+        let mut list = Vec::new();
+        if std::mem::take(&mut self.must_resize) && block.first().is_none_or(|it| it >> 5 != 1) {
+            return Err("a block does not begin with the table's size, though it was lowered");
+        }
+        while let Some(first) = block.first().copied() {
+            match first {
+                0x80.. => {
+                    let place = number(&mut block, 7)?;
+                    list.push(self.at(place)?);
+                }
+                0x40.. => {
+                    let field = self.literal(&mut block, 6)?;
+                    self.insert(field.clone());
+                    list.push(field);
+                }
+                0x20.. => {
+                    let size = number(&mut block, 5)?;
+                    if !list.is_empty() {
+                        return Err("a table is resized in the middle of a block");
+                    }
+                    if self.allowed < size {
+                        return Err("a table grows beyond what SETTINGS allow");
+                    }
+                    self.most = size;
+                    self.shrink(size);
+                }
+                _ => list.push(self.literal(&mut block, 4)?),
+            }
+        }
+        Ok(list)
+    }
+
+    fn at(&self, place: usize) -> Result<Field, &'static str> {
+        let place = place.checked_sub(1).ok_or("a field has place 0 of the table")?;
+        let fixed = STATIC
+            .get(place)
+            .map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()));
+        let found = fixed.or_else(|| self.entries.get(place - STATIC.len()).cloned());
+        found.ok_or("no field has this place in the table")
+    }
+
+    fn literal(&self, block: &mut &[u8], bits: u32) -> Result<Field, &'static str> {
+        let name = match number(block, bits)? {
+            0 => string(block)?,
+            place => self.at(place)?.0,
+        };
+        Ok((name, string(block)?))
+    }
+
+    fn insert(&mut self, field: Field) {
+        let size = size(&field);
+        self.shrink(self.most.saturating_sub(size));
+        if size <= self.most {
+            self.entries.push_front(field);
+        }
+    }
+
+    fn shrink(&mut self, most: usize) {
+        while most < self.entries.iter().map(size).sum() {
+            self.entries.pop_back();
+        }
+    }
+}
+
+fn size(field: &Field) -> usize {
+    field.0.len() + field.1.len() + ENTRY
+}
+
+const CUT: &str = "a header block ends within a field";
+
+fn number(block: &mut &[u8], bits: u32) -> Result<usize, &'static str> {
+    let (first, mut rest) = block.split_first().ok_or(CUT)?;
+    let most = (1 << bits) - 1;
+    let mut number = usize::from(*first) & most;
+    let mut shift = 0;
+    while number >= most {
+        let (octet, after) = rest.split_first().ok_or(CUT)?;
+        rest = after;
+        number += usize::from(octet & 127) << shift;
+        shift += 7;
+        if octet & 128 == 0 {
+            break;
+        }
+        if shift > 28 {
+            return Err("a number is too large");
+        }
+    }
+    *block = rest;
+    Ok(number)
+}
+
+fn string(block: &mut &[u8]) -> Result<Vec<u8>, &'static str> {
+    let is_coded = block.first().ok_or(CUT)? & 128 != 0;
+    let length = number(block, 7)?;
+    let (octets, rest) = block.split_at_checked(length).ok_or(CUT)?;
+    *block = rest;
+    if is_coded { huffman::decode(octets) } else { Ok(octets.to_vec()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn octets(hex: &str) -> Vec<u8> {
+        let hex: Vec<u8> = hex.bytes().filter(|byte| *byte != b' ').collect();
+        let two = |two: &[u8]| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap();
+        hex.chunks(2).map(two).collect()
+    }
+
+    /// RFC 7541, appendix C.6: three answers of one connection with a table of 256 octets.
+    #[test]
+    fn the_answers_of_the_rfc_are_decoded_with_evictions() {
+        let blocks = [
+            "3fe101 4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad \
+             1718 63c7 8f0b 97c8 e9ae 82ae 43d3",
+            "4883 640e ffc1 c0bf",
+            "88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab 77ad 94e7 821d d7f2 e6c7 \
+             b335 dfdf cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f 9587 3160 65c0 03ed 4ee5 b106 3d50 07",
+        ];
+        let mut decoder = Decoder::default();
+        let lists = blocks.map(|block| decoder.decode(&octets(block)).unwrap());
+        let text = |list: &[Field], place: usize| {
+            let (name, value) = &list[place];
+            format!("{}: {}", name.escape_ascii(), value.escape_ascii())
+        };
+        assert_eq!(text(&lists[0], 0), ":status: 302");
+        assert_eq!(text(&lists[1], 0), ":status: 307");
+        assert_eq!(text(&lists[1], 3), "location: https://www.example.com");
+        assert_eq!(
+            text(&lists[2], 5),
+            "set-cookie: foo=ASDJKHQKBZXOQWEOPIUAXQWEOIU; max-age=3600; version=1"
+        );
+        assert_eq!(decoder.entries.len(), 3);
+        assert_eq!(decoder.entries.iter().map(size).sum::<usize>(), 215);
+    }
+
+    #[test]
+    fn what_is_no_block_is_found() {
+        let read = |hex: &str| Decoder::default().decode(&octets(hex));
+        for wrong in [
+            "80",
+            "be",
+            "ffffffffff7f",
+            "40",
+            "400a6b",
+            "00",
+            "8220",
+            "3fe21f",
+            "4082ffff0161",
+            "7f",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        for right in ["", "82", "20", "3fe11f", "8284", "0f0d0161", "203fe11f"] {
+            assert!(read(right).is_ok(), "{right}: {:?}", read(right));
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for length in [0, 1, 126, 127, 128, 300, 70_000] {
+            for is_coded in [false, true] {
+                let value = vec![b'~'; length];
+                let mut block = vec![0];
+                push_string(&mut block, b"name", is_coded);
+                push_string(&mut block, &value, is_coded);
+                assert_eq!(Decoder::default().decode(&block), Ok(vec![(b"name".to_vec(), value)]));
+            }
+        }
+    }
+}

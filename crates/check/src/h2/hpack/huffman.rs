@@ -1,0 +1,110 @@
+//! The Huffman code of RFC 7541, appendix B. It is canonical: the lengths of its codes determine the codes.
+
+use std::sync::LazyLock;
+
+/// How many bits each octet's code has, and that of the end of a string.
+#[rustfmt::skip]
+const LENGTHS: [u8; 257] = [
+    13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28, 28, 28, 28,
+    28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7,
+    8, 15, 6, 12, 10, 13, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19,
+    13, 14, 6, 15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13,
+    28, 20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23, 24, 24, 22, 23, 24, 23, 23, 23, 23, 21,
+    22, 23, 22, 23, 23, 24, 22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23,
+    22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23, 26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25,
+    19, 21, 26, 27, 27, 26, 27, 24, 21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25,
+    25, 24, 24, 26, 23, 26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,
+];
+const END: usize = 256;
+const LONGEST: u8 = 30;
+
+/// A symbol's code, right-aligned, by its symbol.
+static CODES: LazyLock<[u32; 257]> = LazyLock::new(|| {
+    let (mut codes, mut next) = ([0; 257], 0);
+    for length in 1..=LONGEST {
+        for symbol in (0..=END).filter(|symbol| LENGTHS[*symbol] == length) {
+            codes[symbol] = next;
+            next += 1;
+        }
+        next <<= 1;
+    }
+    codes
+});
+
+/// The octets, coded; the last octet is filled with ones.
+pub(crate) fn encode(octets: &[u8]) -> Vec<u8> {
+    let mut coded = Vec::new();
+    let (mut bits, mut count) = (0_u64, 0);
+    for octet in octets {
+        let length = LENGTHS[usize::from(*octet)];
+        bits = bits << length | u64::from(CODES[usize::from(*octet)]);
+        count += length;
+        while count >= 8 {
+            count -= 8;
+            coded.push((bits >> count) as u8);
+        }
+    }
+    if count > 0 {
+        let room = 8 - count;
+        coded.push((bits << room) as u8 | ((1 << room) - 1));
+    }
+    coded
+}
+
+/// What is wrong with a string, if it is not as the RFC has it.
+pub(crate) fn decode(coded: &[u8]) -> Result<Vec<u8>, &'static str> {
+    let (mut octets, mut bits, mut count) = (Vec::new(), 0_u32, 0_u8);
+    for octet in coded {
+        for place in (0..8).rev() {
+            bits = bits << 1 | u32::from(octet >> place & 1);
+            count += 1;
+            let is_it = |symbol: &usize| LENGTHS[*symbol] == count && CODES[*symbol] == bits;
+            match (0..=END).find(is_it) {
+                Some(END) => return Err("a string has the code of its end"),
+                Some(symbol) => {
+                    octets.push(symbol as u8);
+                    (bits, count) = (0, 0);
+                }
+                None if count > LONGEST => return Err("a string has a code that is none"),
+                None => {}
+            }
+        }
+    }
+    match (bits + 1).is_power_of_two() && bits + 1 == 1 << count && count < 8 {
+        true => Ok(octets),
+        false => Err("a string is not filled up with the first bits of its end's code"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 7541, C.4.1 and C.6.1.
+    #[test]
+    fn the_strings_of_the_rfc_are_coded_and_decoded() {
+        let known: [(&[u8], &[u8]); 3] = [
+            (b"www.example.com", b"\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff"),
+            (b"private", b"\xae\xc3\x77\x1a\x4b"),
+            (
+                b"Mon, 21 Oct 2013 20:13:21 GMT",
+                b"\xd0\x7a\xbe\x94\x10\x54\xd4\x44\xa8\x20\x05\x95\x04\x0b\x81\x66\xe0\x82\xa6\x2d\x1b\xff",
+            ),
+        ];
+        for (plain, coded) in known {
+            assert_eq!(encode(plain), coded);
+            assert_eq!(decode(coded).as_deref(), Ok(plain));
+        }
+        let every: Vec<u8> = (0..=255).collect();
+        assert_eq!(decode(&encode(&every)), Ok(every));
+    }
+
+    #[test]
+    fn what_the_rfc_forbids_is_found() {
+        for wrong in [&b"\x18"[..], b"\x1f\xff", b"\xff\xff\xff\xff", b"\xff\xff\xff\xfc"] {
+            assert!(decode(wrong).is_err(), "{wrong:?}");
+        }
+        assert_eq!(decode(b"\x1f").as_deref(), Ok(&b"a"[..]));
+        assert_eq!(decode(b"").as_deref(), Ok(&b""[..]));
+    }
+}

@@ -1,0 +1,59 @@
+//! HTTP/2 (RFC 9113 and RFC 7541): a writer of frames that can write anything, a lenient reader, and the cases, a file
+//! for each area.
+
+mod act;
+mod base;
+mod breach;
+mod compression;
+mod control;
+mod fields;
+mod flow;
+mod frame;
+mod frames;
+mod headers;
+mod heard;
+mod hpack;
+mod limits;
+mod offered;
+mod refusal;
+mod requests;
+mod settings;
+mod sign;
+mod smuggling;
+mod streams;
+mod talk;
+
+use crate::case::Case;
+
+pub(crate) use act::Limits;
+pub use act::{Act, Piece};
+pub(crate) use breach::Breach;
+pub(crate) use heard::Heard;
+pub(crate) use offered::{HALF, PAGE, POST, not_offered};
+pub use sign::Sign;
+pub(crate) use talk::{Stage, converse};
+
+/// In the order in which they are listed.
+pub(crate) const CASES: &[&[Case]] = &[
+    base::CASES,
+    frames::CASES,
+    settings::CASES,
+    streams::CASES,
+    flow::CASES,
+    headers::CASES,
+    compression::CASES,
+    fields::CASES,
+    requests::CASES,
+    control::CASES,
+    smuggling::CASES,
+    limits::CASES,
+];
+
+/// The plain GET.
+pub(crate) const PLAIN: &str = "H2-B01";
+
+/// The case that sends nothing and judges every frame of the server that was seen.
+pub(crate) const PASSIVE: &str = "H2-V01";
+
+/// Another case that sends nothing: it checks whether the server was there all the time.
+pub(crate) const STAYING: &str = "H2-E01";
