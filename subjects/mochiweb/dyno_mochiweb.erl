@@ -2,8 +2,13 @@
 -module(dyno_mochiweb).
 -export([start/1, answer/1, heard/3, give_back/3]).
 
-%% erl -run dyno_mochiweb start ADDRESS PORT
+%% erl -run dyno_mochiweb start ADDRESS PORT [CHAIN KEY]
 start([Address, Port]) ->
+    start(Address, Port, []);
+start([Address, Port, Chain, Key]) ->
+    start(Address, Port, [{ssl, true}, {ssl_opts, [{certfile, Chain}, {keyfile, Key}]}]).
+
+start(Address, Port, Tls) ->
     {ok, _} = application:ensure_all_started(mochiweb),
     {ok, _} = mochiweb_http:start([
         {name, ?MODULE},
@@ -14,6 +19,7 @@ start([Address, Port]) ->
         {backlog, 1024},
         {max, 100000},
         {loop, {?MODULE, answer}}
+        | Tls
     ]).
 
 answer(Req) ->

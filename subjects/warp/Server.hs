@@ -2,7 +2,7 @@
 
 -- | dyno's subject for Warp: a WAI application by itself, and wai-websockets for the WebSocket.
 --
--- > server ADDRESS PORT
+-- > server ADDRESS PORT [CHAIN KEY]
 module Main (main) where
 
 import Control.Concurrent (threadDelay)
@@ -18,6 +18,7 @@ import qualified Data.Text.Read as Text
 import Network.HTTP.Types
 import Network.Wai
 import Network.Wai.Handler.Warp (defaultSettings, runSettings, setHost, setPort)
+import Network.Wai.Handler.WarpTLS (runTLS, tlsSettings)
 import Network.Wai.Handler.WebSockets (websocketsOr)
 import Network.WebSockets (ServerApp)
 import qualified Network.WebSockets as WebSockets
@@ -25,11 +26,14 @@ import System.Environment (getArgs)
 
 main :: IO ()
 main = do
-  [address, port] <- getArgs
+  address : port : pair <- getArgs
   let settings = setHost (fromString address) (setPort (read port) defaultSettings)
       -- By itself, the library takes any octets for a text.
       options = WebSockets.defaultConnectionOptions { WebSockets.connectionStrictUnicode = True }
-  runSettings settings (websocketsOr options sockets application)
+      run = case pair of
+        [chain, key] -> runTLS (tlsSettings chain key)
+        _ -> runSettings
+  run settings (websocketsOr options sockets application)
 
 application :: Application
 application request respond = case (requestMethod request, pathInfo request) of

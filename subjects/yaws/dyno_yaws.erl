@@ -6,8 +6,14 @@
 
 -include("yaws_api.hrl").
 
-%% erl -run dyno_yaws start ADDRESS PORT FOLDER: Yaws wants a folder for documents and one for its logs.
+%% erl -run dyno_yaws start ADDRESS PORT FOLDER [CHAIN KEY]: Yaws wants a folder for documents and one for its logs.
 start([Address, Port, Folder]) ->
+    start(Address, Port, Folder, []);
+start([Address, Port, Folder, Chain, Key]) ->
+    {ok, _} = application:ensure_all_started(ssl),
+    start(Address, Port, Folder, [{ssl, [{certfile, Chain}, {keyfile, Key}]}]).
+
+start(Address, Port, Folder, Tls) ->
     {ok, Ip} = inet:parse_address(Address),
     Global = [{id, "dyno"}, {logdir, Folder}],
     Server = [
@@ -17,6 +23,7 @@ start([Address, Port, Folder]) ->
         {docroot, Folder},
         {flags, [{access_log, false}]},
         {appmods, [{"/", ?MODULE}]}
+        | Tls
     ],
     ok = yaws:start_embedded(Folder, Server, Global, "dyno").
 

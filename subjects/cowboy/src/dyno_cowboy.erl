@@ -2,8 +2,13 @@
 -module(dyno_cowboy).
 -export([start/1, version/0]).
 
-%% erl -run dyno_cowboy start ADDRESS PORT
+%% erl -run dyno_cowboy start ADDRESS PORT [CHAIN KEY]
 start([Address, Port]) ->
+    start(Address, Port, fun cowboy:start_clear/3, []);
+start([Address, Port, Chain, Key]) ->
+    start(Address, Port, fun cowboy:start_tls/3, [{certfile, Chain}, {keyfile, Key}]).
+
+start(Address, Port, Listen, Tls) ->
     {ok, _} = application:ensure_all_started(cowboy),
     {ok, Ip} = inet:parse_address(Address),
     Dispatch = cowboy_router:compile([
@@ -18,14 +23,15 @@ start([Address, Port]) ->
         ]}
     ]),
     Transport = #{
-        socket_opts => [{ip, Ip}, {port, list_to_integer(Port)}],
+        socket_opts => [{ip, Ip}, {port, list_to_integer(Port)} | Tls],
         max_connections => infinity
     },
     Protocol = #{
         env => #{dispatch => Dispatch},
-        max_keepalive => 1_000_000_000
+        max_keepalive => 1_000_000_000,
+        max_received_frame_rate => {1_000_000_000, 10_000}
     },
-    {ok, _} = cowboy:start_clear(http, Transport, Protocol).
+    {ok, _} = Listen(http, Transport, Protocol).
 
 version() ->
     ok = application:load(cowboy),
