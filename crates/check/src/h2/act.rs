@@ -291,7 +291,7 @@ pub(crate) fn head(kind: u8, flags: u8, stream: u32) -> String {
     format!("{}{on}{words}", frame::kind_name(kind))
 }
 
-fn setting_name(name: u16) -> String {
+pub(super) fn setting_name(name: u16) -> String {
     match name {
         frame::HEADER_TABLE_SIZE => "HEADER_TABLE_SIZE".into(),
         frame::ENABLE_PUSH => "ENABLE_PUSH".into(),

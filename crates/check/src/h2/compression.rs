@@ -7,7 +7,7 @@ use super::sign::Sign::{ConnectionError, Ends, GoAway, Ok};
 use crate::case::{Area, Case, Level, hpack, http2};
 use crate::script::Rule::{All, Http2, Not, When};
 
-const GOOD: Case = Case { area: Area::Http2Hpack, weight: 3, pass: &[Http2(Ok(1))], ..TAKEN };
+const GOOD: Case = Case { area: Area::Http2Hpack, pass: &[Http2(Ok(1))], ..TAKEN };
 
 const BAD: Case = Case {
     area: Area::Http2Hpack,
@@ -152,7 +152,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-P07",
         title: "the same field twice in the table",
         clause: hpack("2.3.2"),
-        weight: 1,
         steps: acts![
             OPEN,
             Act::Frame(

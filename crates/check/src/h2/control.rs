@@ -140,7 +140,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-G11",
         title: "PRIORITY on a stream that was never opened",
         clause: http2("5.1"),
-        weight: 3,
         steps: acts![
             OPEN,
             Act::Frame(PRIORITY, 0, 3, &[Piece::Number(0), Piece::Octets(b"\x10")]),

@@ -34,7 +34,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-C01",
         title: "fields in HEADERS and CONTINUATION",
         clause: http2("6.10"),
-        weight: 3,
         steps: acts![
             OPEN,
             BEGUN,
@@ -47,7 +46,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-C02",
         title: "a field that is cut within, and an empty CONTINUATION",
         clause: http2("4.3"),
-        weight: 3,
         steps: acts![
             OPEN,
             BEGUN,
@@ -181,7 +179,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-C16",
         title: "padded HEADERS",
         clause: http2("6.2"),
-        weight: 3,
         steps: acts![
             OPEN,
             Act::Frame(
@@ -223,7 +220,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-C19",
         title: "HEADERS with a priority",
         clause: http2("6.2"),
-        weight: 3,
         steps: acts![
             OPEN,
             Act::Frame(

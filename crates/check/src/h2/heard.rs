@@ -342,11 +342,7 @@ impl Heard {
                 }
             }
             SETTINGS => self.take_settings(frame),
-            PING if frame.has(ACK) => {
-                if self.pongs.len() < EVENTS && !self.pongs.contains(&frame.payload) {
-                    self.pongs.push(frame.payload.clone());
-                }
-            }
+            PING if frame.has(ACK) => self.keep_pong(&frame.payload),
             PING => self.owed.push(Some(frame.payload.clone())),
             GOAWAY => {
                 let (last, code) = (number(&frame.payload), number(&frame.payload[4..]));
@@ -363,6 +359,12 @@ impl Heard {
                 *self.credit.entry(frame.stream).or_default() += increment;
             }
             _ => {}
+        }
+    }
+
+    fn keep_pong(&mut self, payload: &[u8]) {
+        if self.pongs.len() < EVENTS && !self.pongs.iter().any(|pong| pong == payload) {
+            self.pongs.push(payload.to_vec());
         }
     }
 

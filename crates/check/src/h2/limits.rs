@@ -37,7 +37,7 @@ const FLOOD: Case = Case {
 };
 
 /// So many of a flood.
-const MANY: usize = 20_000;
+const MANY: usize = 10_000;
 
 const SLOW: Case = Case {
     level: Level::Ought,
@@ -61,7 +61,7 @@ pub(super) const CASES: &[Case] = &[
         tags: &[Tag::Crash],
         steps: acts![
             OPEN,
-            Act::Repeat(5000, 2, &[get(1), Act::Frame(RST_STREAM, 0, 1, &[Piece::Number(CANCEL)])]),
+            Act::Repeat(2000, 2, &[get(1), Act::Frame(RST_STREAM, 0, 1, &[Piece::Number(CANCEL)])]),
         ],
         ..FLOOD
     },
@@ -71,7 +71,7 @@ pub(super) const CASES: &[Case] = &[
         tags: &[Tag::Crash],
         steps: acts![
             OPEN,
-            Act::Repeat(5000, 2, &[get(1), Act::Frame(WINDOW_UPDATE, 0, 1, &[Piece::Number(0)])]),
+            Act::Repeat(2000, 2, &[get(1), Act::Frame(WINDOW_UPDATE, 0, 1, &[Piece::Number(0)])]),
         ],
         ..FLOOD
     },
@@ -96,7 +96,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H2-L04",
-        title: "20,000 empty CONTINUATION",
+        title: "10,000 empty CONTINUATION",
         steps: acts![
             OPEN,
             Act::Frame(HEADERS, END_STREAM, 1, &[Piece::Request("GET")]),
@@ -109,7 +109,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H2-L05",
-        title: "20,000 SETTINGS",
+        title: "10,000 SETTINGS",
         steps: acts![
             OPEN,
             Act::Repeat(
@@ -122,7 +122,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H2-L06",
-        title: "20,000 PING",
+        title: "10,000 PING",
         steps: acts![
             OPEN,
             Act::Repeat(MANY, 0, &[Act::Frame(PING, 0, 0, &[Piece::Octets(b"flooding")])]),
@@ -131,7 +131,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "H2-L07",
-        title: "20,000 empty DATA",
+        title: "10,000 empty DATA",
         needs: Need::Post,
         twin: Some("H2-B03"),
         steps: acts![

@@ -174,7 +174,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-R10",
         title: "an answer that does not wait for the end of another",
         clause: http2("5"),
-        weight: 3,
         needs: Need::Post,
         area: Area::Http2Requests,
         twin: Some("H2-B03"),

@@ -135,7 +135,6 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-S11",
         title: "the same setting twice in a frame",
         clause: http2("6.5.3"),
-        weight: 3,
         steps: acts![
             OPEN,
             Act::Frame(

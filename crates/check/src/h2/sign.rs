@@ -30,6 +30,8 @@ pub enum Sign {
     Refused(u32),
     /// RST_STREAM with any code.
     Reset(u32),
+    /// RST_STREAM on any stream or GOAWAY, with one of these codes.
+    AnyRefused(&'static [u32]),
     /// The connection ended, or a GOAWAY said that it will.
     Ends,
     /// A GOAWAY, whatever its code.
@@ -80,6 +82,7 @@ impl Sign {
             }
             Sign::Refused(stream) => reset(stream).is_some() || Sign::Ends.is_in(heard, end),
             Sign::Reset(stream) => reset(stream).is_some(),
+            Sign::AnyRefused(codes) => heard.has_refused_any(codes),
             Sign::Ends => heard.speaks() && is_ended || Sign::GoAway.is_in(heard, end),
             Sign::GoAway => heard.gone().next().is_some(),
             Sign::Acknowledged(count) => *count <= heard.acknowledged,
@@ -108,6 +111,7 @@ impl Sign {
             | Sign::Malformed(_)
             | Sign::Refused(_)
             | Sign::Reset(_)
+            | Sign::AnyRefused(_)
             | Sign::Ends
             | Sign::GoAway => false,
         }
@@ -140,6 +144,9 @@ impl Sign {
                 format!("RST_STREAM on stream {stream} or the end of the connection")
             }
             Sign::Reset(stream) => format!("RST_STREAM on stream {stream}"),
+            Sign::AnyRefused(codes) => {
+                format!("a stream error or a connection error: {}", named(codes))
+            }
             Sign::Ends => "GOAWAY, or the end of the connection".into(),
             Sign::GoAway => "GOAWAY".into(),
             Sign::Acknowledged(1) => "the acknowledgement of SETTINGS".into(),

@@ -73,7 +73,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "H2-X04",
         title: "NUL within a value",
-        steps: only![METHOD, SCHEME, AUTHORITY, PATH, Piece::Raw(b"x-dyno", b"1\0002")],
+        steps: only![METHOD, SCHEME, AUTHORITY, PATH, Piece::Raw(b"x-dyno", b"1\x002")],
         ..SPLIT
     },
     Case {

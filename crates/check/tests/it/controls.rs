@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use check::{CaseVerdict, CheckPlan, Finding, Protocol, Report, VerdictCounts, check};
@@ -11,11 +12,13 @@ use crate::scripted::target;
 use crate::{NoHelp, SHORT, quick};
 
 /// A server that treats every connection this way, on threads that end with the test.
-pub(crate) fn serve(treat: fn(TcpStream)) -> SocketAddr {
+pub(crate) fn serve(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
+    let treat = Arc::new(treat);
     std::thread::spawn(move || {
         while let Ok((client, _)) = listener.accept() {
+            let treat = Arc::clone(&treat);
             std::thread::spawn(move || treat(client));
         }
     });

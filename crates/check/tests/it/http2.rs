@@ -1,13 +1,18 @@
 //! The cases of HTTP/2 against known servers: the oracle keeps every clause, and servers that do the same whatever is
 //! requested get next to nothing.
 
-use std::net::SocketAddr;
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
 
 use check::{
-    Case, CaseVerdict, CheckPlan, Help, Report, Scheduling, Target, VerdictCounts, catalogue, check,
+    Case, CaseVerdict, CheckPlan, Finding, Help, Report, Scheduling, Target, VerdictCounts,
+    catalogue, check,
 };
 
-use crate::oracle;
+use crate::controls::serve;
+use crate::{NoHelp, SHORT, oracle};
 
 /// The memory of a server within the test's own process is not known; floods are judged by what it answers.
 struct Steady;
@@ -47,4 +52,224 @@ fn the_oracle_keeps_every_clause_of_http2() {
     println!("{tally} in {} ms", report.took_ms);
     assert_eq!(amiss(&report), Vec::<String>::new());
     let _ = oracle.stop();
+}
+
+fn checked(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> Report {
+    const LIMIT: Duration = Duration::from_secs(300);
+    let usual = CheckPlan::new(target(serve(treat)), cases());
+    let plan = CheckPlan { rounds: 1, limit: LIMIT, patience: SHORT, ..usual };
+    let report = check(&plan, &NoHelp, &mut |_| {});
+    let tally = VerdictCounts::of(&report.findings);
+    println!("{tally}: {:.1} in {} ms {}", tally.points(), report.took_ms, report.cut_short);
+    report
+}
+
+fn points(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> f64 {
+    VerdictCounts::of(&checked(treat).findings).points()
+}
+
+/// A frame that the client has sent: its kind, its flags, its stream, its payload.
+struct Frame {
+    kind: u8,
+    flags: u8,
+    stream: [u8; 4],
+    payload: Vec<u8>,
+}
+
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
+const ACK: u8 = 1;
+const WHOLE: u8 = 5;
+const ZERO: [u8; 4] = [0; 4];
+/// `:status: 200` by its place.
+const OK: &[u8] = b"\x88";
+/// PROTOCOL_ERROR on the last stream 0.
+const PROTOCOL_ERROR: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1];
+
+fn said(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) -> Vec<u8> {
+    let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+    frame.extend([kind, flags]);
+    frame.extend(stream);
+    frame.extend(payload);
+    frame
+}
+
+/// The preface, our SETTINGS, and then each frame; what is returned for it is sent. None ends the connection.
+fn converse(mut client: TcpStream, mut answer: impl FnMut(&Frame) -> Option<Vec<u8>>) {
+    let _ = client.write_all(&said(SETTINGS, 0, ZERO, b""));
+    if client.read_exact(&mut [0; 24]).is_err() {
+        return;
+    }
+    let mut head = [0; 9];
+    while client.read_exact(&mut head).is_ok() {
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let stream = [head[5], head[6], head[7], head[8]];
+        let mut frame = Frame { kind: head[3], flags: head[4], stream, payload: vec![0; length] };
+        if client.read_exact(&mut frame.payload).is_err() {
+            return;
+        }
+        let Some(said) = answer(&frame) else { return };
+        if client.write_all(&said).is_err() {
+            return;
+        }
+    }
+}
+
+/// What every server owes: acknowledgements.
+fn owed(frame: &Frame) -> Option<Vec<u8>> {
+    match (frame.kind, frame.flags) {
+        (SETTINGS, flags) if flags & ACK == 0 => Some(said(SETTINGS, ACK, ZERO, b"")),
+        (PING, flags) if flags & ACK == 0 => Some(said(PING, ACK, ZERO, &frame.payload)),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_server_that_closes_at_once_gets_nothing() {
+    assert!(points(drop) <= 2.0);
+    assert!(points(|client| converse(client, |_| None)) <= 2.0);
+    let polite =
+        |frame: &Frame| if frame.kind == HEADERS { None } else { owed(frame).or(Some(vec![])) };
+    assert!(points(move |client| converse(client, polite)) <= 2.0);
+}
+
+#[test]
+fn a_server_that_always_sends_goaway_gets_nothing() {
+    let refuse = |frame: &Frame| match frame.kind {
+        SETTINGS => {
+            Some([owed(frame).unwrap_or_default(), said(GOAWAY, 0, ZERO, PROTOCOL_ERROR)].concat())
+        }
+        _ => None,
+    };
+    assert!(points(move |client| converse(client, refuse)) <= 5.0);
+}
+
+#[test]
+fn a_server_that_resets_every_stream_gets_nothing() {
+    let refuse = |frame: &Frame| match frame.kind {
+        HEADERS => Some(said(RST_STREAM, 0, frame.stream, &[0, 0, 0, 1])),
+        _ => owed(frame).or(Some(vec![])),
+    };
+    assert!(points(move |client| converse(client, refuse)) <= 5.0);
+}
+
+#[test]
+fn a_server_that_never_answers_gets_nothing() {
+    assert!(
+        points(|mut client| while client.read(&mut [0; 4096]).is_ok_and(|it| it > 0) {}) <= 0.0
+    );
+    assert!(points(|client| converse(client, |_| Some(vec![]))) <= 0.0);
+    assert!(points(|client| converse(client, |frame| owed(frame).or(Some(vec![])))) <= 0.0);
+}
+
+/// 200 on every stream, whatever is on it.
+fn agree(client: TcpStream) {
+    converse(client, |frame| match frame.kind {
+        HEADERS => Some(said(HEADERS, WHOLE, frame.stream, OK)),
+        _ => owed(frame).or(Some(vec![])),
+    });
+}
+
+#[test]
+fn a_server_that_says_yes_to_everything_gets_little() {
+    assert!(points(agree) <= 20.0);
+}
+
+/// Answers the plainest requests, and ends the connection for everything else.
+fn refuse_the_rest(client: TcpStream) {
+    let gone = || Some(said(GOAWAY, 0, ZERO, PROTOCOL_ERROR));
+    let (mut is_greeted, mut has_asked, mut is_over) = (false, false, false);
+    converse(client, move |frame| {
+        if is_over {
+            return None;
+        }
+        let is_plain = |method: &[u8], path: &[u8], flags: u8| {
+            let begin =
+                [b"\0\x07:method", method, b"\0\x07:scheme\x04http\0\x0a:authority"].concat();
+            let end = [b"\0\x05:path", path].concat();
+            let is_short = frame.payload.len() < 90;
+            let has_both = frame.payload.starts_with(&begin) && frame.payload.ends_with(&end);
+            frame.flags == flags && has_both && is_short
+        };
+        let is_first = !has_asked;
+        has_asked |= frame.kind == HEADERS;
+        let answer = match frame.kind {
+            SETTINGS if frame.payload.len() == 12 && !is_greeted => owed(frame),
+            SETTINGS if frame.flags == ACK && frame.payload.is_empty() => Some(vec![]),
+            WINDOW_UPDATE
+                if frame.stream == ZERO && !has_asked && frame.payload == [0, 64, 0, 0] =>
+            {
+                Some(vec![])
+            }
+            HEADERS
+                if is_first
+                    && frame.stream == [0, 0, 0, 1]
+                    && is_plain(b"\x03GET", b"\x06/hello", WHOLE) =>
+            {
+                Some(said(HEADERS, WHOLE, frame.stream, OK))
+            }
+            HEADERS
+                if is_first
+                    && frame.stream == [0, 0, 0, 1]
+                    && is_plain(b"\x04POST", b"\x05/user", 4) =>
+            {
+                Some(vec![])
+            }
+            DATA if frame.flags == 1 && matches!(&frame.payload[..], b"hello" | b"dyno asks") => {
+                let body = said(DATA, 1, frame.stream, &frame.payload);
+                Some([said(HEADERS, 4, frame.stream, OK), body].concat())
+            }
+            _ => None,
+        };
+        is_greeted |= frame.kind == SETTINGS;
+        answer.or_else(|| {
+            is_over = true;
+            gone()
+        })
+    });
+}
+
+fn passed(report: &Report) -> BTreeSet<&str> {
+    let passed = report.findings.iter().filter(|it: &&Finding| it.verdict == CaseVerdict::Pass);
+    passed.map(|it| it.id.as_str()).collect()
+}
+
+/// Between them, every case can fail.
+#[test]
+fn no_case_is_passed_both_by_a_server_that_takes_everything_and_by_one_that_refuses_everything() {
+    let (agrees, refuses) = (checked(agree), checked(refuse_the_rest));
+    let of_both: Vec<&str> = passed(&agrees).intersection(&passed(&refuses)).copied().collect();
+    println!("{}", amiss(&refuses).join("\n"));
+    // The plainest requests are what both take. One case lets a server choose: it keeps the table, or ends the connection
+    // for another reason than the table.
+    assert_eq!(of_both, ["H2-B01", "H2-B03", "H2-P05"], "{of_both:?}");
+}
+
+#[test]
+fn a_server_without_http2_does_not_offer_it_and_fails_nothing() {
+    let http1 = |mut client: TcpStream| {
+        let _ = client.read(&mut [0; 4096]);
+        let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+    };
+    let report = checked(http1);
+    let tally = VerdictCounts::of(&report.findings);
+    assert_eq!((tally.applicable(), tally.not_applicable), (0, cases().len() - 1));
+    let why = &report.findings[0].why;
+    assert!(
+        why.contains("not offered: the server answers its preface with `HTTP/1.1 400 Bad"),
+        "{why}"
+    );
+}
+
+#[test]
+fn nothing_is_said_of_a_server_that_is_not_there() {
+    let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let report = check(&CheckPlan::new(target(address), cases()), &Steady, &mut |_| {});
+    let tally = VerdictCounts::of(&report.findings);
+    assert_eq!((tally.pass, tally.warn, tally.fail), (0, 0, 1), "{tally}");
 }

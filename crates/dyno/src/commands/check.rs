@@ -300,8 +300,10 @@ fn answer(flags: &CheckFlags, checked: &[CheckedServer], halt: &Halt) -> ExitSta
     }
     let result: Vec<&CheckResult> =
         checked.iter().filter_map(|one| one.result.as_ref().ok()).collect();
-    let is_told =
-        |result: &&CheckResult| result.tally().tested() > 0 || result.tally().applicable() == 0;
+    let is_told = |result: &&CheckResult| {
+        let has_none = result.tally().applicable() == 0 && !result.target.is_http2;
+        result.tally().tested() > 0 || has_none
+    };
     let is_cut = result.iter().any(|result| !result.report.cut_short.is_empty());
     if result.len() < checked.len() || result.is_empty() {
         return ExitStatus::CouldNotTell;

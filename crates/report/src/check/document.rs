@@ -8,7 +8,7 @@ use crate::document::{
 };
 use check::{Area, CaseVerdict, Finding, Report, Target, VerdictCounts, stamp};
 
-use super::excerpt::{Cut, lines as excerpt};
+use super::excerpt::{Cut, side as excerpt};
 use super::repeat::command;
 use super::{CheckResult, CheckedServer};
 use crate::conformance::{by_reason, rounds};
@@ -137,7 +137,7 @@ fn exchange(finding: &Finding, to: &Target, style: Style) -> Entry {
     for (word, bytes, len) in
         [("sent", &kept.sent, kept.sent_len), ("received", &kept.received, kept.received_len)]
     {
-        for (number, text) in excerpt(bytes, len, cut).into_iter().enumerate() {
+        for (number, text) in excerpt(finding, bytes, len, cut).into_iter().enumerate() {
             let word = if number == 0 { word } else { "" };
             entry.quoted.push(format!("{word:<10}{text}"));
         }
@@ -308,7 +308,8 @@ fn asked(result: &CheckResult) -> String {
     let target = &result.target;
     let mut parts = vec![format!("at {}", target.address)];
     if !result.is_socket {
-        parts.push(format!("page {}", target.get));
+        let spoken = if target.is_http2 { "HTTP/2, " } else { "" };
+        parts.push(format!("{spoken}page {}", target.get));
         if !target.posts.is_empty() {
             parts.push(format!("POST {}", target.posts.join(" or ")));
         }

@@ -1,5 +1,7 @@
 //! Bytes in readable form: everything that a terminal, a page or a parser could obey is escaped.
 
+use check::Finding;
+
 use crate::json::escaped;
 
 /// How much of an exchange is shown.
@@ -14,6 +16,23 @@ impl Cut {
     pub(super) const SHORT: Cut = Cut { lines: 10, columns: 100 };
     /// For the verbose report: as much as was kept.
     pub(super) const WHOLE: Cut = Cut { lines: 60, columns: 400 };
+}
+
+/// What one side of a finding's exchange sent: its frames, if it is HTTP/2, or its bytes.
+pub(super) fn side(finding: &Finding, bytes: &[u8], len: u64, cut: Cut) -> Vec<String> {
+    let Some(frames) = finding.frames(bytes) else { return lines(bytes, len, cut) };
+    let one = |line: &String| match line.chars().count() <= cut.columns {
+        true => line.clone(),
+        false => line.chars().take(cut.columns).chain(['…']).collect(),
+    };
+    let mut shown: Vec<String> = frames.iter().take(cut.lines).map(one).collect();
+    let left = frames.len().saturating_sub(cut.lines);
+    if left > 0 {
+        shown.push(format!("… ({left} frames more)"));
+    } else if (bytes.len() as u64) < len {
+        shown.push(format!("… ({} octets more)", len - bytes.len() as u64));
+    }
+    shown
 }
 
 /// Bytes line by line, with visible line ends; out of `len` octets in all. The last line says what is left out.

@@ -3,7 +3,7 @@
 
 use check::{CaseVerdict, Finding};
 
-use super::excerpt::{Cut, lines};
+use super::excerpt::{Cut, side};
 use super::repeat::command;
 use super::{CheckResult, CheckedServer};
 use crate::conformance::rounds;
@@ -49,9 +49,9 @@ fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> 
         format!("Server: {server}"),
         format!("**What the RFC demands** ({link}): {}.{tags}", shown(&finding.demand)),
         "**What was sent**".into(),
-        quoted(&kept.sent, kept.sent_len),
+        quoted(finding, &kept.sent, kept.sent_len),
         format!("**What came**: {}", shown(&finding.why)),
-        quoted(&kept.received, kept.received_len),
+        quoted(finding, &kept.received, kept.received_len),
         format!("**What would be right**: {}", shown(&finding.expected)),
         "**How to repeat it**".into(),
         match command(finding, &result.target) {
@@ -86,7 +86,7 @@ fn written(checked: &CheckedServer, result: &CheckResult, finding: &Finding) -> 
 }
 
 /// A block of code by its indent, so that no byte of the server can end it.
-fn quoted(bytes: &[u8], len: u64) -> String {
-    let lines = lines(bytes, len, Cut::WHOLE);
+fn quoted(finding: &Finding, bytes: &[u8], len: u64) -> String {
+    let lines = side(finding, bytes, len, Cut::WHOLE);
     lines.iter().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
 }
