@@ -29,7 +29,7 @@ fn row<'j>(json: &'j Value, task: &str, subject: &str) -> &'j Value {
 
 #[test]
 fn a_slow_handshake_is_in_its_own_figures_and_resumed_sessions_are_counted() {
-    let lab = oracle(Lab::new(), "slow", "--tls-delay 40ms");
+    let lab = oracle(Lab::new(), "slow", "--tls-delay constant:40ms");
     let load = "closed = { connections = 2 }, total = 60, keep_alive = false, \
                 protocol = ['http/1.1', 'http/1.1+tls'], tls_resume = [0, 100]";
     let rest = "columns = ['tls_p50_ms', 'tls_resumed_percent', 'connect_p50_ms']";

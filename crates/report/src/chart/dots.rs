@@ -37,6 +37,8 @@ pub(crate) struct Column {
     pub(crate) way: Option<&'static str>,
 }
 
+/// Further than this from the ratios, the ends of intervals are not on the axis.
+const WIDEST: f64 = 4.0;
 const ROW: f64 = 24.0;
 const HEAD: f64 = 28.0;
 const FOOT: f64 = 30.0;
@@ -176,7 +178,7 @@ impl Column {
         let values = || spots().map(|spot| spot.value).chain([0.8, 1.25]);
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         let ends = spots().filter_map(|spot| spot.interval).flat_map(|(low, high)| [low, high]);
-        let ends = ends.map(|end| end.clamp(least / NEAR, most * NEAR));
+        let ends = ends.map(|end| end.clamp(least / WIDEST, most * WIDEST));
         Scale::log(&values().chain(ends).collect::<Vec<f64>>(), place.left, place.right)
     }
 

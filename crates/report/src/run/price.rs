@@ -5,9 +5,9 @@ use analysis::{Better, Change, Comparison, LeftOut, MannerPrice, PaidFor, Pair, 
 use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
 
+use super::Findings;
 use super::comparison::{because, ratio};
 use super::document::both;
-use super::{Findings, trouble};
 use crate::chart::{About, Column as DotColumn, Dots, Series, Spot, Stand, Trust};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
 use crate::sentence::{list, marked_name};
@@ -48,34 +48,22 @@ fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Blo
         blocks.push(Block::picture(picture));
         blocks.push(Block::Table(table(findings, price, format!("price{n}"))));
     }
-    let [one, many] = price.tasks.each_ref().map(|task| task.manner.streams.get());
-    if one < many && matches!(price.point, Point::Connections(_)) {
-        let says = format!(
-            "With {many} streams a connection, {many} times as many requests are under way as over HTTP/1.1: that is in the \
-             throughput, and in the response times."
-        );
-        blocks.push(Block::paragraph(Tone::Dim, says));
+    if !price.left_out.is_empty() {
+        let all: Vec<String> = price.left_out.iter().map(|it| left_out(findings, it)).collect();
+        blocks.push(Block::paragraph(Tone::Doubtful, format!("no price: {}", all.join("; "))));
     }
-    blocks.extend(price.left_out.iter().map(|lack| {
-        Block::paragraph(Tone::Doubtful, format!("no price: {}", left_out(findings, lack)))
-    }));
     blocks
 }
 
+/// `nginx, hello over h2: invalid`. Why that is so stands where rows are doubted.
 fn left_out(findings: &Findings<'_>, lack: &LeftOut<'_>) -> String {
     let why = match lack.why {
-        Unranked::Unmet(says) => says.clone(),
-        Unranked::Unmeasured => "no round is a measurement".into(),
-        Unranked::Invalid => format!("its figures are invalid, see \"{}\"", trouble::DOUBTS),
-        Unranked::Reference => "it does not compete".into(),
+        Unranked::Unmet(_) | Unranked::Reference => "not ranked",
+        Unranked::Unmeasured => "not measured",
+        Unranked::Invalid => "invalid",
     };
-    let task = findings.task(lack.task);
     let subject = findings.title(&lack.row.subject);
-    if why.starts_with(lack.task) {
-        format!("{subject}, {why}")
-    } else {
-        format!("{subject}, {task}: {why}")
-    }
+    format!("{subject}, {}: {why}", findings.task(lack.task))
 }
 
 type Made = Result<Comparison, Why>;
@@ -113,7 +101,7 @@ fn table(findings: &Findings<'_>, price: &MannerPrice<'_>, key: String) -> Table
         };
         Column::new(figure.name(), figure.heading(), priority)
     }));
-    columns.push(Column::new("found", "found", 1).left());
+    columns.push(Column::new("difference", "difference", 1).left());
     let row = |pair: &Pair<'_>| {
         let is_reference = pair.b.is_reference;
         let marks = Marks::default().when(is_reference, Mark::Reference);
@@ -124,16 +112,30 @@ fn table(findings: &Findings<'_>, price: &MannerPrice<'_>, key: String) -> Table
             let is_marked = *figure == primary && is_doubtful(pair);
             Cell { marks: cell.marks.when(is_marked, Mark::Suspect), ..cell }
         }));
-        cells.push(found(pair, primary));
+        cells.push(difference(pair, primary));
         let slot = Some(findings.slot(&pair.b.subject));
         document::Row { slot, cells, is_reference, ..document::Row::default() }
     };
-    Table::of(key, columns, price.pairs.iter().map(row)).noting(vec![
+    let rows = price.pairs.iter().map(row);
+    Table::of(key, columns, rows).noting(notes(price))
+}
+
+fn notes(price: &MannerPrice<'_>) -> Vec<String> {
+    let mut notes = vec![
         "each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the 95 % \
          interval by Student's t over the ratios of the rounds"
             .into(),
-        "found: what this shows of the first figure, by Holm's correction over all servers".into(),
-    ])
+        "difference: what this shows of the first figure, by Holm's correction over all servers".into(),
+    ];
+    let [without, with] = price.tasks.each_ref().map(|task| task.manner.streams);
+    if without < with && matches!(price.point, Point::Connections(_)) {
+        notes.push(
+            "with several streams on a connection more requests are under way than over HTTP/1.1: that is in the \
+             throughput, and in the response times"
+                .into(),
+        );
+    }
+    notes
 }
 
 fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
@@ -157,7 +159,7 @@ fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
     }
 }
 
-fn found(pair: &Pair<'_>, figure: Figure) -> Cell {
+fn difference(pair: &Pair<'_>, figure: Figure) -> Cell {
     let made = match made(pair, figure) {
         Some(Ok(made)) => made,
         Some(Err(why)) => {
@@ -170,8 +172,8 @@ fn found(pair: &Pair<'_>, figure: Figure) -> Cell {
         Change::Worse => (way.into(), Tone::Bad),
         Change::Better => (way.into(), Tone::Good),
         Change::Differs => (way.into(), Tone::Strong),
-        Change::ByChance => (format!("probably {way}, not certain"), Tone::Doubtful),
-        Change::NotShown => ("no difference shown".into(), Tone::Dim),
+        Change::ByChance => (format!("perhaps {way}"), Tone::Doubtful),
+        Change::NotShown => ("none shown".into(), Tone::Dim),
     };
     Cell::text(text).toned(tone)
 }
