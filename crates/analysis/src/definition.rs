@@ -228,7 +228,9 @@ impl Kind {
                 "nothing was due: 0. All failed: the failures are counted, correct is 0."
             }
             Kind::Rate => "nothing was due: not there. One: one by the time. All failed: 0.",
-            Kind::Share => "nothing was due: not there. All failed: 0 % on time, 100 % failed.",
+            Kind::Share => {
+                "nothing was due, or none of the whole was there: not there. All failed: 0 % on time, 100 % failed."
+            }
             Kind::Quantile => {
                 "no sample: not there. One sample: that one, marked `*` (fewer than ten samples lie beyond). Bounds: where a bound may \
                  lie at or below the quantile, it is a bound itself (`≥`). All failed: not there, or a bound where they were given up."
@@ -278,6 +280,7 @@ pub fn figures_page() -> String {
         page.push_str(&format!("| {key} | `{name}` | {round} | {rounds} |\n"));
     }
     page.push_str(&format!("\nEdges: {}\n", Kind::Reading.edges()));
+    page.push_str(crate::price::PAGE);
     page.push_str(LOAD);
     for (name, population, time) in OF_LOAD {
         page.push_str(&format!("| `{name}` | {population} | {time} |\n"));

@@ -61,9 +61,7 @@ impl<'a> Run<'a> {
             // What an address answered once, another server may answer today.
             let found = match self.entrants.iter().any(runs_already) {
                 true => None,
-                false => {
-                    lasting(self.store, record, entry, needs_http2(self.campaign, entry))?
-                }
+                false => lasting(self.store, record, entry, needs_http2(self.campaign, entry))?,
             };
             match found {
                 None => left.push(entry),

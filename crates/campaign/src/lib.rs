@@ -218,27 +218,10 @@ impl Campaign {
     /// Why a member cannot take part, as far as that is known before it is built.
     pub fn lack(&self, member: &Member) -> Option<String> {
         let subject = member.subject.as_ref().ok();
-        subject.and_then(|subject| self.lacks_protocol(subject)).or_else(|| member.lack())
-    }
-
-    /// Why a subject cannot take part, if it does not speak what is to be compared: one of the protocols or, where all
-    /// subjects were requested and protocols are compared, two of them.
-    fn lacks_protocol(&self, subject: &Subject) -> Option<String> {
-        let asked = self.experiment.protocols();
-        let spoken = asked.iter().filter(|it| subject.answers_over(**it)).count();
-        let is_comparison = 1 < asked.len()
-            && self.experiment.subjects == Subjects::All
-            && !self.is_extra(&subject.name);
-        let needed = if is_comparison { 2 } else { 1 };
-        let names =
-            |list: &[Protocol]| list.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
-        (spoken < needed).then(|| {
-            let (asked, has) = (names(&asked), names(&subject.protocols));
-            match needed {
-                1 => format!("it does not speak {asked}; it speaks {has}"),
-                _ => format!("of {asked} it speaks fewer than two, so there is nothing to compare; it speaks {has}"),
-            }
-        })
+        let of_protocol = subject
+            .filter(|subject| !self.is_extra(&subject.name))
+            .and_then(|subject| self.experiment.lacks_protocol(subject));
+        of_protocol.or_else(|| member.lack())
     }
 
     /// The text of every file that shapes the run.
@@ -346,8 +329,7 @@ fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Identi
 /// A certificate for the servers that this process starts.
 pub fn new_identity(cache: &BuildCache) -> Result<Identity, Refusal> {
     let folder = cache.state.join(format!("tls-{}", std::process::id()));
-    Identity::make(&folder)
-        .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
+    Identity::make(&folder).map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
 }
 
 /// The workloads that the experiment names; each can be sent over each protocol, and suits the kind of its load.

@@ -13,7 +13,7 @@ use crate::answer::{ParsedStream, ReceivedAnswer, read};
 use crate::case::Case;
 use crate::flaw::Flaw;
 use crate::frame::{frames, masked};
-use crate::h2::{Stage, converse};
+use crate::h2::{Stage, converse, greet};
 use crate::script::{Rule, Step};
 use crate::seen::{End, Seen};
 use crate::slow::Slow;
@@ -62,8 +62,11 @@ pub(crate) fn exchange_until(
         let slow = crate::slow::gather(crowd, target, post, is_halted);
         return Seen { slow, end: End::Open, took: began.elapsed(), ..nothing(began) };
     }
-    if let [Step::Http2(acts)] = case.steps {
-        return converse(acts, case, &Stage { target, post, patience, is_halted });
+    let stage = Stage { target, post, patience, is_halted };
+    match case.steps {
+        [Step::Http2(acts)] => return converse(acts, case, &stage),
+        [Step::Tls(hello)] => return greet(hello, case, &stage),
+        _ => {}
     }
     let Ok(mut talk) = Talk::open(target, case.limit, patience) else {
         return nothing(began);
@@ -98,6 +101,8 @@ pub(crate) fn unconnected() -> Seen {
         slow: Slow::default(),
         heard: None,
         is_owed: false,
+        greeting: None,
+        is_closed_by_notice: None,
     }
 }
 
@@ -173,7 +178,7 @@ impl Talk {
                 self.slow.acted = has_ended.then_some(self.slow.waited);
             }
             // Each of these is the only step of its case, and is not played here.
-            Step::Crowd(_) | Step::Http2(_) => {}
+            Step::Crowd(_) | Step::Http2(_) | Step::Tls(_) => {}
             Step::ReceivePong(payload) => self.receive_pong(payload, patience),
             Step::HalfClose => {
                 let _ = self.line.socket.end_sending();
@@ -329,6 +334,8 @@ impl Talk {
             slow: self.slow.clone(),
             heard: None,
             is_owed: false,
+            greeting: None,
+            is_closed_by_notice: None,
         }
     }
 

@@ -32,6 +32,9 @@ fn applies(case: &Case, seen: &Seen) -> bool {
 }
 
 fn is_decent(seen: &Seen) -> bool {
+    if seen.greeting.is_some() {
+        return true;
+    }
     if let Some(heard) = &seen.heard {
         return heard.is_decent();
     }

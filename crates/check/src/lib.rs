@@ -26,7 +26,7 @@ pub use case::{Area, Case, Clause, Level, Need, Protocol, Scheduling, Tag};
 pub use catalogue::{CHEAP, Stamp, case, catalogue, stamp};
 pub use exchange::Patience;
 pub use finding::{CaseVerdict, Evidence, Finding, Report};
-pub use h2::{Act, Piece, Sign};
+pub use h2::{Act, Hello, Piece, Sign};
 pub use run::{CheckPlan, Help, Progress, check};
 pub use score::{FailOn, VerdictCounts};
 pub use script::{Crowd, Rule, Step, Then, Trickle};

@@ -15,6 +15,7 @@ impl Case {
                 Some("its octets must arrive apart from each other")
             }
             Step::Pause(_) | Step::Idle(_) => Some("it depends on how long the client waits"),
+            Step::Tls(_) => None,
             Step::Http2(_) => Some("a client of HTTP/2 answers frames of the server as it goes"),
             Step::Quote(_) => Some("it sends back what the first answer said"),
             Step::HalfClose => Some("it ends its half of the connection and goes on to read"),

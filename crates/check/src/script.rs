@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::h2::{Act, Sign};
+use crate::h2::{Act, Hello, Sign};
 use crate::seen::Seen;
 
 /// One step of the client. In bytes that are sent, `{H}` is the target's authority, `{get}` the path of its page,
@@ -43,6 +43,8 @@ pub enum Step {
     Crowd(&'static Crowd),
     /// Speaks HTTP/2; the only step of its case.
     Http2(&'static [Act]),
+    /// Begins TLS, and no more; the only step of its case.
+    Tls(&'static Hello),
 }
 
 /// A client that sends an octet now and then.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::answer::{ParsedStream, ReceivedAnswer};
 use crate::frame::{Frame, frames, messages};
-use crate::h2::Heard;
+use crate::h2::{Greeting, Heard};
 use crate::slow::Slow;
 
 /// The state of the connection when we stopped reading.
@@ -43,6 +43,10 @@ pub struct Seen {
     pub heard: Option<Heard>,
     /// Whether the exchange of HTTP/2 ended because our patience did.
     pub is_owed: bool,
+    /// What a server of TLS answered to a ClientHello.
+    pub greeting: Option<Greeting>,
+    /// Whether the end of the connection was announced by TLS; none without TLS.
+    pub is_closed_by_notice: Option<bool>,
 }
 
 impl Seen {
@@ -124,9 +128,10 @@ impl Seen {
         if self.slow.opened > 0 {
             return self.slow.says().join(", ");
         }
-        let mut parts = match &self.heard {
-            Some(heard) => heard.says(),
-            None => self.answers_in_words(),
+        let mut parts = match (&self.heard, &self.greeting) {
+            (Some(heard), _) => heard.says(),
+            (None, Some(greeting)) => vec![greeting.says()],
+            (None, None) => self.answers_in_words(),
         };
         parts.push(
             match self.end {

@@ -56,6 +56,7 @@ fn described(step: &Step) -> String {
             )
         }
         Step::Crowd(crowd) => crowded(crowd),
+        Step::Tls(hello) => hello.says(),
         Step::Http2(acts) => acts.iter().map(Act::says).collect::<Vec<_>>().join("; "),
     }
 }

@@ -2,6 +2,7 @@
 //! conditions.
 
 mod change;
+mod manners;
 mod reader;
 
 use std::fmt;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use crate::amounts::Cpus;
 use crate::figure::Figure;
-use crate::manner::{Manner, Protocol, Task};
+use crate::manner::Manner;
 use crate::record::RunRecord;
 use crate::schedule::Schedule;
 use crate::source_file::{ConfigError, SourceFile};
@@ -321,22 +322,6 @@ impl Experiment {
             warmup: quick.warmup.unwrap_or(shorter(self.warmup, 500)),
             ..self
         }
-    }
-
-    /// Every workload in every manner: what the tables are about.
-    pub fn tasks(&self) -> impl Iterator<Item = Task> + '_ {
-        let of = |workload: &String, manner| Task { workload: workload.clone(), manner };
-        self.workloads
-            .iter()
-            .flat_map(move |workload| self.manners.iter().map(move |manner| of(workload, *manner)))
-    }
-
-    /// The protocols that it compares, each once.
-    #[must_use]
-    pub fn protocols(&self) -> Vec<Protocol> {
-        let mut protocols: Vec<Protocol> = self.manners.iter().map(|it| it.protocol).collect();
-        protocols.dedup();
-        protocols
     }
 
     /// The greatest number of rounds that there may be.

@@ -26,6 +26,8 @@ pub struct SubjectRow {
     pub name: String,
     pub title: Option<String>,
     pub language: Option<String>,
+    /// What it speaks, by the names of its manifest.
+    pub protocols: Vec<&'static str>,
     /// `built`, `buildable`, `missing` or `broken`
     pub state: &'static str,
     pub version: Option<String>,
@@ -132,14 +134,29 @@ fn subjects(rows: &[SubjectRow], width: usize) -> Vec<Vec<Line>> {
 /// How subjects of one kind are shown at a width.
 type Shown = fn(&[&SubjectRow], usize) -> Vec<Line>;
 
-/// Each with its language, and its version if that is known.
+/// What it speaks besides HTTP/1.1 in cleartext.
+fn beyond(row: &SubjectRow) -> String {
+    let short = |name: &&'static str| match *name {
+        "http/1.1" => None,
+        "http/1.1+tls" => Some("+tls"),
+        name => Some(name),
+    };
+    row.protocols.iter().filter_map(short).collect::<Vec<_>>().join(" ")
+}
+
+/// Each with its language, what it speaks besides HTTP/1.1, and its version if that is known.
 fn usable(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
     let language = |row: &SubjectRow| row.language.clone().unwrap_or_default();
     let widest = |text: &dyn Fn(&SubjectRow) -> usize| rows.iter().map(|row| text(row)).max();
     let names = widest(&|row| row.name.chars().count()).unwrap_or(0);
     let languages = widest(&|row| language(row).chars().count()).unwrap_or(0);
+    let protocols = widest(&|row| beyond(row).len()).unwrap_or(0);
     let one = |row: &&SubjectRow| {
         let name = format!("  {:<names$}  {:<languages$}  ", row.name, language(row));
+        let name = match protocols {
+            0 => name,
+            _ => format!("{name}{:<protocols$}  ", beyond(row)),
+        };
         beside(&name, Ink::Good, row.version.as_deref().unwrap_or_default(), width)
     };
     rows.iter().flat_map(one).collect()
@@ -233,6 +250,7 @@ mod tests {
             name: name.into(),
             title: None,
             language: Some(language.into()),
+            protocols: vec!["http/1.1"],
             state,
             version: None,
             lack: None,
@@ -254,6 +272,8 @@ mod tests {
     fn listing() -> Listing {
         let version = Some("one 1.2, and a library with a long name 3.4, on a runtime 5.6".into());
         let oak = SubjectRow { version, ..row("oak", "JavaScript", "built") };
+        let elm = row("elm", "Go", "buildable");
+        let elm = SubjectRow { protocols: vec!["http/1.1", "http/1.1+tls", "h2"], ..elm };
         let bad = SubjectRow { lack: Some("no run".into()), ..row("bad", "C", "broken") };
         Listing {
             format: "dyno.list/1",
@@ -263,7 +283,7 @@ mod tests {
                 missing("yew", &["erl"], None),
                 oak,
                 missing("ash", &["erl", "mix"], Some("see its README")),
-                row("elm", "Go", "buildable"),
+                elm,
                 bad,
                 missing("fir", &["erl"], None),
                 missing("box", &["erl"], Some("see its README")),
@@ -290,7 +310,7 @@ mod tests {
                   oak  JavaScript  one 1.2, and a library with a long name 3.4, on a runtime 5.6
 
                 Subjects that can be built here, with `dyno setup NAME`  1
-                  elm  Go
+                  elm  Go  +tls h2
 
                 Subjects that lack something  4
                   yew, fir  lacks erl
@@ -327,7 +347,7 @@ mod tests {
                                    runtime 5.6
 
                 Subjects that can be built here, with `…
-                  elm  Go
+                  elm  Go  +tls h2
 
                 Subjects that lack something  1
                   ash  lacks erl, mix

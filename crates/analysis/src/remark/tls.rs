@@ -226,7 +226,11 @@ mod tests {
             Some(seen)
         };
         let found = |name: &str| {
-            let all = [trial("a", with("http/1.1")), trial("b", with(name)), trial("c", with("http/1.1"))];
+            let all = [
+                trial("a", with("http/1.1")),
+                trial("b", with(name)),
+                trial("c", with("http/1.1")),
+            ];
             remarks(&all.iter().collect::<Vec<_>>()).len()
         };
         assert_eq!(["http/1.1", "", "h2"].map(found), [0, 0, 1]);

@@ -42,6 +42,15 @@ impl Line {
         })
     }
 
+    /// Whether TLS has announced the end of the connection; none without TLS.
+    pub(crate) fn is_closed_by_notice(&mut self) -> Option<bool> {
+        match &mut self.socket {
+            Stream::Plain(_) => None,
+            // At the end without notice, reading is an error.
+            Stream::Secured(stream) => Some(matches!(stream.conn.reader().read(&mut [0]), Ok(0))),
+        }
+    }
+
     /// Sends, and reads meanwhile, so that neither side waits for the other for ever.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let mut left = bytes;

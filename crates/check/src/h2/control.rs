@@ -1,9 +1,9 @@
-//! RFC 9113, 5.4, 6.3, 6.4, 6.7 and 6.8: PING, GOAWAY, PRIORITY, RST_STREAM, and how errors end a connection.
+//! RFC 9113, 5.4, 6.3, 6.4, 6.7 and 6.8: PING, GOAWAY, PRIORITY, PROTOCOL_ERROR, RST_STREAM, and how errors end a connection.
 
 use super::act::{Act, OPEN, Piece, get, post};
 use super::frame::{
     ACK, DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, GOAWAY, HEADERS, NO_ERROR, PING,
-    PRIORITY, RST_STREAM,
+    PRIORITY, PROTOCOL_ERROR, RST_STREAM,
 };
 use super::refusal::{CONNECTION, REFUSED, REFUSED_DOUBT, TAKEN, acts};
 use super::sign::Sign::{
@@ -40,6 +40,8 @@ pub(super) const CASES: &[Case] = &[
         clause: http2("6.7"),
         steps: acts![OPEN, Act::Frame(PING, ACK, 0, &[Piece::Octets(b"dyno-ack")]), get(1)],
         pass: &[All(&[Http2(Ok(1)), Not(&Http2(Pong(b"dyno-ack")))])],
+        warn: &[Http2(Ends)],
+        doubt: "no sentence says what a server does with an answer to a PING that it has not sent",
         demand: "PING with ACK is not answered",
         ..GOOD
     },
@@ -82,7 +84,7 @@ pub(super) const CASES: &[Case] = &[
         title: "GOAWAY on a stream",
         clause: http2("6.8"),
         steps: acts![OPEN, Act::Frame(GOAWAY, 0, 1, &[Piece::Number(0), Piece::Number(NO_ERROR)]),],
-        pass: &[Http2(ConnectionError(&[]))],
+        pass: &[Http2(ConnectionError(&[PROTOCOL_ERROR]))],
         demand: "GOAWAY on a stream other than 0 is a connection error",
         ..BAD
     },

@@ -3,7 +3,7 @@
 use super::act::{Act, OPEN, Piece, WHOLE, post};
 use super::frame::{DATA, HEADERS};
 use super::refusal::{MALFORMED, TAKEN, acts};
-use super::sign::Sign::Ok;
+use super::sign::Sign::{Malformed, Ok};
 use crate::case::{Area, Case, Level, Need, Tag, http2};
 use crate::script::Rule::Http2;
 
@@ -244,7 +244,10 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-N30",
         title: "Host that is equal to :authority",
         clause: http2("8.3.1"),
+        level: Level::Should,
         steps: get_and![Piece::Field("host", "{H}")],
+        warn: &[Http2(Malformed(1))],
+        doubt: "a server that refuses the request does no harm, but intermediaries may leave Host in it",
         demand: "Host may be there beside an equal :authority",
         ..GOOD
     },

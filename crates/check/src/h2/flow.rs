@@ -157,6 +157,9 @@ pub(super) const CASES: &[Case] = &[
             Act::Frame(SETTINGS, 0, 0, &[Piece::Setting(INITIAL_WINDOW_SIZE, WIDE + 1)]),
         ],
         pass: &[Http2(ConnectionError(&[FLOW_CONTROL_ERROR]))],
+        warn: REFUSED,
+        doubt: "the stream ends whose window is too large, as it would after WINDOW_UPDATE; but 6.9.2 wants a connection \
+            error",
         demand: "INITIAL_WINDOW_SIZE that raises any window above 2^31-1 is a connection error",
         ..OVERFLOW
     },

@@ -2,12 +2,18 @@
 
 use super::act::{Act, OPEN, Piece, WHOLE, get, post};
 use super::frame::{
-    DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, HEADERS, PING, RST_STREAM, WINDOW_UPDATE,
+    DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, HEADERS, PING, PROTOCOL_ERROR, RST_STREAM,
+    WINDOW_UPDATE,
 };
 use super::refusal::{CONNECTION, REFUSED, REFUSED_DOUBT, TAKEN, acts};
 use super::sign::Sign::{ConnectionError, Echo, Ok, Pong, StreamError};
 use crate::case::{Area, Case, Need, http2};
-use crate::script::Rule::{All, Closes, Http2, When};
+use crate::script::Rule::{self, All, Closes, Http2, When};
+
+/// The length of a frame cannot be said if it is above the largest SETTINGS_MAX_FRAME_SIZE.
+const LIMITED: &[Rule] = &[When("a MAX_FRAME_SIZE below 2^24-1", |seen| {
+    seen.heard.as_ref().is_some_and(|heard| heard.limits().frame_max < (1 << 24) - 1)
+})];
 
 /// What must be taken.
 const GOOD: Case = Case { area: Area::Http2Frames, ..TAKEN };
@@ -17,7 +23,7 @@ const PREFACE: Case = Case {
     area: Area::Http2Frames,
     clause: http2("3.4"),
     pass: &[
-        Http2(ConnectionError(&[])),
+        Http2(ConnectionError(&[PROTOCOL_ERROR])),
         Closes,
         When("a refusal in HTTP/1.1", |seen| seen.received.starts_with(b"HTTP/1.")),
     ],
@@ -67,6 +73,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-F05",
         title: "HEADERS longer than SETTINGS_MAX_FRAME_SIZE",
         clause: http2("4.2"),
+        applies: LIMITED,
         steps: acts![OPEN, Act::TooLong(HEADERS, WHOLE, 1, &[Piece::Request("GET")])],
         pass: &[Http2(ConnectionError(&[FRAME_SIZE_ERROR]))],
         demand: "a frame with fields that is longer than SETTINGS_MAX_FRAME_SIZE is a connection error",
@@ -76,6 +83,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-F06",
         title: "DATA longer than SETTINGS_MAX_FRAME_SIZE",
         clause: http2("4.2"),
+        applies: LIMITED,
         needs: Need::Post,
         twin: Some("H2-B03"),
         steps: acts![OPEN, post(1), Act::TooLong(DATA, END_STREAM, 1, &[])],

@@ -7,7 +7,7 @@ use super::frame::{
 };
 use super::refusal::{CONNECTION, TAKEN, acts};
 use super::sign::Sign::{ConnectionError, Echo, Ends, Ok, Refused};
-use crate::case::{Area, Case, Need, http2};
+use crate::case::{Area, Case, Level, Need, http2};
 use crate::script::Rule::Http2;
 
 const GOOD: Case = Case { area: Area::Http2Headers, pass: &[Http2(Ok(1))], ..TAKEN };
@@ -67,6 +67,9 @@ pub(super) const CASES: &[Case] = &[
             Act::Frame(HEADERS, END_STREAM, 1, &[]),
             Act::Frame(CONTINUATION, END_HEADERS, 1, &[Piece::Request("GET")]),
         ],
+        level: Level::Ought,
+        warn: &[Http2(Ends)],
+        doubt: "no sentence says that a fragment may be empty",
         demand: "a fragment of a header block may be empty",
         ..GOOD
     },

@@ -122,6 +122,9 @@ impl Told {
                     self.asked.insert(stream);
                 }
             }
+            RST_STREAM => {
+                self.asked.remove(&stream);
+            }
             SETTINGS if flags & ACK == 0 => {
                 let mut table = None;
                 for setting in payload.chunks_exact(6) {
@@ -218,9 +221,9 @@ impl Heard {
         self.setting(MAX_CONCURRENT_STREAMS).unwrap_or(u32::MAX)
     }
 
-    pub(super) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let frame_max = self.setting(MAX_FRAME_SIZE).map_or(FRAME_MAX, |size| size as usize);
-        Limits { frame_max: frame_max.clamp(FRAME_MAX, (1 << 24) - 2) }
+        Limits { frame_max: frame_max.clamp(FRAME_MAX, (1 << 24) - 1) }
     }
 
     /// How much content may be sent on a stream on which so much was sent.
@@ -252,8 +255,9 @@ impl Heard {
         let is_decent = |reply: &Reply| {
             reply.status / 100 == 2 || matches!(reply.status, 403 | 404 | 405 | 411 | 415 | 501)
         };
+        // An answer that waits for its window has no end yet.
         self.breaches.is_empty()
-            && self.replies.values().all(|reply| reply.is_whole)
+            && self.replies.values().all(|reply| reply.status > 0)
             && self.replies.values().next().is_some_and(is_decent)
     }
 

@@ -12,11 +12,13 @@ mod frame;
 mod frames;
 mod headers;
 mod heard;
+mod hello;
 mod hpack;
 mod limits;
 mod offered;
 mod refusal;
 mod requests;
+mod secured;
 mod settings;
 mod sign;
 mod smuggling;
@@ -29,6 +31,8 @@ pub(crate) use act::Limits;
 pub use act::{Act, Piece};
 pub(crate) use breach::Breach;
 pub(crate) use heard::Heard;
+pub use hello::Hello;
+pub(crate) use hello::{Greeting, greet};
 pub(crate) use offered::{HALF, PAGE, POST, not_offered};
 pub use sign::Sign;
 pub(crate) use talk::{Stage, converse};
@@ -47,6 +51,7 @@ pub(crate) const CASES: &[&[Case]] = &[
     control::CASES,
     smuggling::CASES,
     limits::CASES,
+    secured::CASES,
 ];
 
 /// The plain GET.

@@ -6,7 +6,7 @@ use super::frame::{
     MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, SETTINGS,
 };
 use super::refusal::{CONNECTION, TAKEN, acts};
-use super::sign::Sign::{Acknowledged, ConnectionError, Ok};
+use super::sign::Sign::{Acknowledged, ConnectionError, Ends, Ok};
 use crate::case::{Area, Case, http2};
 use crate::script::Rule::Http2;
 
@@ -150,6 +150,8 @@ pub(super) const CASES: &[Case] = &[
             Act::Until(Acknowledged(2)),
             get(1),
         ],
+        warn: &[Http2(Ends)],
+        doubt: "10.5 lets a server treat what is suspicious as an error",
         demand: "values are processed in the order in which they appear, so that the last one counts",
         ..GOOD
     },

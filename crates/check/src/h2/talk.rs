@@ -83,6 +83,10 @@ impl Talk<'_> {
                     talk.heard().acknowledged > acknowledged && talk.heard().is_greeted()
                 });
             }
+            // No frame can say that it is longer.
+            Act::TooLong(..) if self.heard().limits().frame_max == (1 << 24) - 1 => {
+                self.has_given_up = true;
+            }
             Act::Octets(_) | Act::Frame(..) | Act::TooLong(..) => self.send(act, 0),
             Act::Repeat(times, higher, acts) => self.repeat(*times, *higher, acts),
             Act::Beyond(acts) => match self.heard().streams_max() {
@@ -290,8 +294,9 @@ impl Talk<'_> {
         heard.take(&self.line.received);
     }
 
-    fn into_seen(self) -> Seen {
+    fn into_seen(mut self) -> Seen {
         Seen {
+            is_closed_by_notice: self.line.is_closed_by_notice(),
             sent: self.line.sent,
             sent_len: self.line.sent_len,
             received: self.line.received,

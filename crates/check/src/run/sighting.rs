@@ -57,10 +57,12 @@ impl Sighting {
         let heard = seen.heard.as_ref();
         let is_silent = match heard {
             Some(_) => seen.is_owed && verdict == CaseVerdict::Fail,
+            None if seen.greeting.is_some() => seen.is_owed,
             None => seen.first().is_none() && seen.end == End::Open,
         };
         let is_cut_off = match heard {
             Some(heard) => !heard.has_spoken(),
+            None if seen.greeting.is_some() => false,
             None => seen.first().is_none() || seen.is_switched() && seen.closes().is_empty(),
         };
         Sighting {

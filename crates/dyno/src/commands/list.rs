@@ -118,11 +118,16 @@ fn attendance(experiment: &Experiment, members: &[Member]) -> String {
         Subjects::All => true,
         Subjects::Named(names) => names.contains(&member.name),
     };
+    let speaks = |member: &&Member| {
+        let subject = member.subject.as_ref().ok();
+        subject.is_none_or(|subject| experiment.lacks_protocol(subject).is_none())
+    };
     let asked = match &experiment.subjects {
-        Subjects::All => members.len(),
+        Subjects::All => members.iter().filter(speaks).count(),
         Subjects::Named(names) => names.len(),
     };
-    let here = members.iter().filter(named).filter(|member| member.lack().is_none()).count();
+    let able = members.iter().filter(named).filter(speaks);
+    let here = able.filter(|member| member.lack().is_none()).count();
     format!("({here} of {asked} subjects can run here)")
 }
 
@@ -138,6 +143,8 @@ fn row(member: &Member) -> SubjectRow {
         name: member.name.clone(),
         title: subject.map(|subject| subject.title.clone()),
         language: subject.map(|subject| subject.language.clone()),
+        protocols: subject
+            .map_or(Vec::new(), |it| it.protocols.iter().map(|it| it.name()).collect()),
         state,
         version,
         lack: member.lack(),

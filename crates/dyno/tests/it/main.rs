@@ -44,6 +44,7 @@ mod run;
 mod run_changed;
 mod run_faults;
 mod run_protocols;
+mod run_manners;
 mod run_refusals;
 mod run_resume;
 mod run_room;

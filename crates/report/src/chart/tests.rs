@@ -66,6 +66,7 @@ fn dots_are_drawn_as_they_were() {
         heading: "p99".into(),
         unit: Unit::Milliseconds,
         is_log: true,
+        is_ratio: false,
         series: vec![series("Quick", 0, &[(1.0, 3.0)])],
         thin: vec![series("Quick", 0, &[(1.0, 1.0)])],
         ceiling: None,

@@ -251,8 +251,13 @@ impl Table {
         places
     }
 
-    /// The meaning of the columns that are shown and of the marks that occur.
-    pub(crate) fn legend(&self, shown: &[usize], rows: &[&Row]) -> Vec<String> {
+    /// The meaning of the columns that are shown and of the marks that occur, without what other tables have `said`.
+    pub(crate) fn legend(
+        &self,
+        shown: &[usize],
+        rows: &[&Row],
+        said: &mut Vec<String>,
+    ) -> Vec<String> {
         let columns = shown.iter().map(|&place| &self.columns[place]);
         let explained = columns.filter(|column| column.is_explained);
         let cells = rows.iter().flat_map(|row| shown.iter().filter_map(|&at| row.cells.get(at)));
@@ -260,6 +265,8 @@ impl Table {
         let mut parts = self.notes.clone();
         parts.extend(explained.map(|column| format!("{}: {}", column.heading, column.meaning)));
         parts.extend(marks.iter().map(|mark| format!("{} {}", mark.symbol(), mark.meaning())));
+        parts.retain(|part| !said.contains(part));
+        said.extend_from_slice(&parts);
         parts
     }
 }

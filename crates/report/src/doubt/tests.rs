@@ -53,6 +53,12 @@ fn all() -> Vec<Doubt> {
         Doubt::NotKept { gone: 5, begun: 3_000 },
         Doubt::NotOpened { waiting: 195, connections: 200 },
         Doubt::Tls(TlsDoubt::Mixed { what: "version", most: "1.3".into(), other: "1.2".into() }),
+        Doubt::Tls(TlsDoubt::Unlike {
+            what: "version",
+            mine: "1.2".into(),
+            most: Some("1.3".into()),
+        }),
+        Doubt::Tls(TlsDoubt::Unlike { what: "version", mine: "1.2".into(), most: None }),
         Doubt::Tls(TlsDoubt::ResumptionUnlike { resumed: 3, meant: 1_000, of: 1_000 }),
         Doubt::Tls(TlsDoubt::HelloRetry { retried: 50, of: 50 }),
         Doubt::Tls(TlsDoubt::HandshakesCost { handshakes: 9_000, share: 0.8 }),
@@ -116,8 +122,11 @@ fn the_page_of_doubts_names_them_all() {
 
 #[test]
 fn an_alarm_names_the_rows_that_are_alike() {
+    let run = crate::run::fixture::run();
+    let findings = Findings::of(&1, &run, &[], Vec::new(), None);
     let alarm = |figure, low, high| {
         super::alarm(
+            &findings,
             &Alarm {
                 workload: "hello".into(),
                 point: lab::experiment::Point::Connections(64),
@@ -127,7 +136,6 @@ fn an_alarm_names_the_rows_that_are_alike() {
                 low,
                 high,
             },
-            &|point| point,
         )
     };
     let rate = alarm(Figure::Throughput, 15_000.0, 15_100.0);
@@ -192,6 +200,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
         connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`; see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)
+        the version that it agreed on with TLS is `1.2`, and that of most others `1.3`: they differ in what TLS costs them; give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)
+        the version that it agreed on with TLS is `1.2`, and that of others is another, without a majority for any: they differ in what TLS costs them; give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)
         3 of 1,000 handshakes resumed a session, and 1,000 were to: full and resumed handshakes differ in what they cost; connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and for longer; the line `TLS` says whether the server sent tickets
         in 50 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more; offer the server's group first (--groups); its name is in the line `TLS`
         there were 9,000 handshakes with TLS, and dyno was busy 80 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit; give dyno more CPUs, apart from the server's, and compare CPU times and not rates

@@ -36,7 +36,7 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
         skip(document),
         heading(document),
         controls(findings),
-        document.sections.iter().map(html::section).collect::<Markup>(),
+        html::sections(&document.sections),
         ending(findings, document, csv)
     );
     let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
@@ -63,7 +63,7 @@ pub(crate) fn alone(document: &Document) -> Markup {
         skip(document),
         heading(document),
         doubts,
-        document.sections.iter().map(html::section).collect::<Markup>(),
+        html::sections(&document.sections),
         document.ending.iter().map(html::paragraph).collect::<Markup>()
     );
     framed(&format!("{} · dyno", document.title), [&styles[0], &styles[1]], &body)

@@ -11,21 +11,27 @@ use crate::document::{
 use crate::glossary::explained;
 use crate::markup::{Markup, markup};
 
-pub fn section(section: &Section) -> Markup {
+/// All sections of a page; what one table's legend has said, no other repeats.
+pub(crate) fn sections(sections: &[Section]) -> Markup {
+    let mut said = Vec::new();
+    sections.iter().map(|one| section(one, &mut said)).collect()
+}
+
+fn section(section: &Section, said: &mut Vec<String>) -> Markup {
     if section.blocks.is_empty() {
         return Markup::default();
     }
     let heading = filled(&section.heading)
         .map(|text| markup!("<h2 id=\"{}\">{}</h2>\n", section.id.as_ref(), explained(text)));
     let note = filled(&section.note).map(dim);
-    markup!("<section>\n{}{}{}</section>\n", heading, note, blocks(&section.blocks))
+    markup!("<section>\n{}{}{}</section>\n", heading, note, blocks(&section.blocks, said))
 }
 
-pub fn blocks(blocks: &[Block]) -> Markup {
-    blocks.iter().map(block).collect()
+fn blocks(blocks: &[Block], said: &mut Vec<String>) -> Markup {
+    blocks.iter().map(|one| block(one, said)).collect()
 }
 
-fn block(block: &Block) -> Markup {
+fn block(block: &Block, said: &mut Vec<String>) -> Markup {
     match block {
         Block::Heading(text) => markup!("<h3>{}</h3>\n", explained(text)),
         Block::Paragraph(text) => paragraph(text),
@@ -41,20 +47,20 @@ fn block(block: &Block) -> Markup {
             };
             markup!("<dl>\n{}</dl>\n", facts.iter().map(one).collect::<Markup>())
         }
-        Block::Table(one) => table(one),
+        Block::Table(one) => table(one, said),
         Block::Drawing(drawing) => drawing.markup.clone(),
-        Block::Fold(one) => fold(one),
+        Block::Fold(one) => fold(one, said),
     }
 }
 
-fn fold(fold: &Fold) -> Markup {
+fn fold(fold: &Fold, said: &mut Vec<String>) -> Markup {
     markup!(
         "<details class=\"fold\"{}{}><summary>{}{}</summary>\n{}</details>\n",
         of_slot(fold.slot),
         if fold.is_open { " open" } else { "" },
         fold.slot.map(|slot| key_of(Some(slot))),
         fold.summary,
-        blocks(&fold.blocks)
+        blocks(&fold.blocks, said)
     )
 }
 
@@ -144,7 +150,7 @@ fn entry(entry: &Entry) -> Markup {
 }
 
 /// A table with all of its views; its style and script show the chosen one.
-pub fn table(table: &Table) -> Markup {
+pub(crate) fn table(table: &Table, said: &mut Vec<String>) -> Markup {
     let columns = placed(table);
     let places = table.columns_shown();
     let heads: Markup = columns.iter().map(head).collect();
@@ -152,7 +158,7 @@ pub fn table(table: &Table) -> Markup {
     let rest: Markup = table.views.iter().map(|view| rest(view, &columns)).collect();
     let rows: Vec<&Row> = table.views.iter().flat_map(|view| &view.rows).collect();
     let mut legend = table.alike_line(u8::MAX).into_iter().collect::<Vec<_>>();
-    legend.push(table.legend(&places, &rows).join(" · "));
+    legend.push(table.legend(&places, &rows, said).join(" · "));
     let line = |text: &String| markup!("<p class=\"dim\">{}</p>\n", explained(text));
     let legend: Markup = legend.iter().filter(|text| !text.is_empty()).map(line).collect();
     let least = columns.iter().map(|placed| placed.column.priority).max().unwrap_or_default();
@@ -261,7 +267,7 @@ pub fn document(document: &Document) -> Markup {
     let parts = [
         document.answer.iter().map(lede).collect::<Markup>(),
         document.conditions.iter().map(|text| dim(text)).collect(),
-        document.sections.iter().map(section).collect(),
+        sections(&document.sections),
         document.ending.iter().map(paragraph).collect(),
     ];
     parts.into_iter().collect()

@@ -13,13 +13,15 @@ pub(super) fn render(document: &Document) -> String {
     }));
     blocks.extend(document.answer.iter().map(|text| shown(text)));
     let sections = document.sections.iter().filter(|section| section.depth == Depth::Brief);
-    blocks.extend(sections.flat_map(of_section));
+    let mut said = Vec::new();
+    blocks.extend(sections.flat_map(|section| of_section(section, &mut said)));
     blocks.extend(document.conditions.iter().map(|text| shown(text)));
     blocks.extend(document.ending.iter().map(|text| shown(&text.text)));
     blocks.iter().map(|block| format!("{}\n", block.trim_end())).collect::<Vec<_>>().join("\n")
 }
 
-fn of_section(section: &Section) -> Vec<String> {
+fn of_section(section: &Section, said: &mut Vec<String>) -> Vec<String> {
+    let of_block = |block| of_block(block, said);
     let blocks: Vec<String> = section.blocks.iter().flat_map(of_block).collect();
     if blocks.is_empty() || section.heading.is_empty() {
         return blocks;
@@ -31,7 +33,7 @@ fn of_section(section: &Section) -> Vec<String> {
     std::iter::once(format!("**{}**{note}", shown(&section.heading))).chain(blocks).collect()
 }
 
-fn of_block(block: &Block) -> Vec<String> {
+fn of_block(block: &Block, said: &mut Vec<String>) -> Vec<String> {
     match block {
         Block::Heading(text) => vec![format!("**{}**", shown(text))],
         Block::Paragraph(Paragraph { text, .. }) => vec![shown(text)],
@@ -56,9 +58,10 @@ fn of_block(block: &Block) -> Vec<String> {
                 |fact: &Fact| format!("- {}: {}", shown(&fact.name), shown(&fact.texts.join("; ")));
             vec![facts.iter().map(one).collect::<Vec<_>>().join("\n")]
         }
-        Block::Table(table) => of_table(table),
+        Block::Table(table) => of_table(table, said),
         Block::Drawing(_) => Vec::new(),
         Block::Fold(fold) => {
+            let of_block = |block| of_block(block, said);
             let inside: Vec<String> = fold.blocks.iter().flat_map(of_block).collect();
             match inside.is_empty() {
                 true => inside,
@@ -73,7 +76,7 @@ fn folded(summary: &str, inside: &str) -> String {
 }
 
 /// The first view, and every row folded below it.
-fn of_table(table: &Table) -> Vec<String> {
+fn of_table(table: &Table, said: &mut Vec<String>) -> Vec<String> {
     let Some(first) = table.views.first() else { return Vec::new() };
     let (columns, every) = (table.columns_upto(MORE - 1), table.columns_shown());
     let rows: Vec<&Row> = first.rows.iter().collect();
@@ -87,7 +90,7 @@ fn of_table(table: &Table) -> Vec<String> {
         blocks.push(folded("every row and column", grid(table, &every, &all).trim_end()));
     }
     blocks.extend(table.alike_line(u8::MAX).map(|text| shown(&text)));
-    let legend = table.legend(&every, &all);
+    let legend = table.legend(&every, &all, said);
     if !legend.is_empty() {
         blocks.push(shown(&legend.join(" · ")));
     }

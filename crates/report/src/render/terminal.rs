@@ -28,7 +28,8 @@ pub(super) fn render(document: &Document, screen: Screen) -> String {
     let mut parts = vec![heading(document, prose)];
     let most = if screen.is_full { Depth::Full } else { Depth::Brief };
     let shown = document.sections.iter().filter(|section| section.depth <= most);
-    parts.extend(shown.map(|section| of_section(section, width, screen.is_full)));
+    let mut said = Vec::new();
+    parts.extend(shown.map(|section| of_section(section, width, screen.is_full, &mut said)));
     if !document.answer.is_empty() {
         let mut lines = vec![Line::ink(Ink::Bold, "in short")];
         // After a long report its heading is no longer on the screen.
@@ -72,9 +73,9 @@ fn verdict(document: &Document, width: usize) -> Vec<Line> {
     inked(ink, &text, width)
 }
 
-fn of_section(section: &Section, width: usize, is_full: bool) -> Vec<Line> {
+fn of_section(section: &Section, width: usize, is_full: bool, said: &mut Vec<String>) -> Vec<Line> {
     let blocks: Vec<Line> =
-        section.blocks.iter().flat_map(|block| of_block(block, width, is_full)).collect();
+        section.blocks.iter().flat_map(|block| of_block(block, width, is_full, said)).collect();
     if blocks.is_empty() || section.heading.is_empty() {
         return blocks;
     }
@@ -86,7 +87,7 @@ fn of_section(section: &Section, width: usize, is_full: bool) -> Vec<Line> {
     std::iter::once(heading).chain(blocks).collect()
 }
 
-fn of_block(block: &Block, width: usize, is_full: bool) -> Vec<Line> {
+fn of_block(block: &Block, width: usize, is_full: bool, said: &mut Vec<String>) -> Vec<Line> {
     let prose = width.min(PROSE);
     match block {
         Block::Heading(text) => vec![Line::plain(""), Line::ink(Ink::Bold, text.clone())],
@@ -94,7 +95,7 @@ fn of_block(block: &Block, width: usize, is_full: bool) -> Vec<Line> {
         Block::Entries(entries) => {
             entries.iter().flat_map(|entry| of_entry(entry, prose)).collect()
         }
-        Block::Table(table) => of_table(table, width, is_full),
+        Block::Table(table) => of_table(table, width, is_full, said),
         Block::Facts(facts) => of_facts(facts, prose),
         Block::Drawing(drawing) if (is_full || drawing.is_brief) && !drawing.lines.is_empty() => {
             let lines = drawing.lines.iter().map(|line| line.clone().cut(width));
@@ -103,8 +104,11 @@ fn of_block(block: &Block, width: usize, is_full: bool) -> Vec<Line> {
         }
         Block::Drawing(_) => Vec::new(),
         Block::Fold(fold) if is_full => {
-            let inside: Vec<Line> =
-                fold.blocks.iter().flat_map(|block| of_block(block, width, is_full)).collect();
+            let inside: Vec<Line> = fold
+                .blocks
+                .iter()
+                .flat_map(|block| of_block(block, width, is_full, said))
+                .collect();
             match inside.is_empty() {
                 true => inside,
                 false => inked(Ink::Bold, &fold.summary, prose).into_iter().chain(inside).collect(),
@@ -150,8 +154,9 @@ fn of_entry(entry: &Entry, width: usize) -> Vec<Line> {
     lines
 }
 
-/// In a brief report the first view; else all rows, with each subject's name only once.
-fn of_table(table: &Table, width: usize, is_full: bool) -> Vec<Line> {
+/// In a brief report the first view; else all rows, with each subject's name only once. Legends that other tables have
+/// `said` are not repeated.
+fn of_table(table: &Table, width: usize, is_full: bool, said: &mut Vec<String>) -> Vec<Line> {
     let rows: Vec<&Row> = match (is_full, table.views.first()) {
         (_, None) => return Vec::new(),
         (true, _) => table.all_rows(),
@@ -179,7 +184,7 @@ fn of_table(table: &Table, width: usize, is_full: bool) -> Vec<Line> {
     if !table.caption.is_empty() {
         lines.insert(0, Line::ink(Ink::Dim, table.caption.clone()).cut(width));
     }
-    let legend = table.legend(&shown, &rows).join(" · ");
+    let legend = table.legend(&shown, &rows, said).join(" · ");
     for text in table.alike_line(most).into_iter().chain([legend]) {
         lines.extend(
             inked(Ink::Dim, &text, width.min(PROSE)).into_iter().filter(|line| 0 < line.width()),

@@ -183,7 +183,7 @@ fn paper_has_the_rank_and_seven_columns_and_the_rest_as_a_list() {
     cells.extend((3..10).map(|n| Cell::text(format!("v{n}"))));
     cells.push(Cell::none());
     let row = Row { cells, ..Row::default() };
-    let shown = html::table(&Table::of("t", columns, [row])).into_string();
+    let shown = html::table(&Table::of("t", columns, [row]), &mut Vec::new()).into_string();
     let (table, list) = shown.split_once("</table>").expect("there is a table");
     let late = table.split("<th ").filter(|head| head.contains("late"));
     let late: Vec<&str> = late.filter_map(|head| Some(&head[head.find('>')? + 1..][..2])).collect();

@@ -29,7 +29,7 @@ fn name(paid_for: PaidFor) -> &'static str {
     match paid_for {
         PaidFor::Tls => "TLS",
         PaidFor::Http2 => "HTTP/2",
-        PaidFor::Resumption => "resumption",
+        PaidFor::Resumption => "Resumption",
     }
 }
 
@@ -237,7 +237,34 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
         let same = prices.iter().filter(|other| other.tasks == price.tasks);
         same.map(|other| other.point.value()).fold(0.0, f64::max) <= price.point.value()
     };
-    prices.iter().filter(is_highest).filter_map(|price| sentence(findings, price)).collect()
+    let mut texts = Vec::new();
+    let mut without = Vec::new();
+    for price in prices.iter().filter(is_highest) {
+        let shows =
+            |pair: &Pair<'_>| !matches!(change(pair, price.primary()), Some(Change::NotShown));
+        match competitors(price).next().is_some() && !competitors(price).any(shows) {
+            true => without.push(headed(findings, price)),
+            false => texts.extend(sentence(findings, price)),
+        }
+    }
+    if !without.is_empty() {
+        let pairs = without.join("; ");
+        texts.push(format!("For no server this data shows a difference that is due to {pairs}."));
+    }
+    texts
+}
+
+fn competitors<'p, 'b>(price: &'p MannerPrice<'b>) -> impl Iterator<Item = &'p Pair<'b>> {
+    price.pairs.iter().filter(|pair| !pair.b.is_reference)
+}
+
+fn change(pair: &Pair<'_>, figure: Figure) -> Option<Change> {
+    made(pair, figure)?.as_ref().ok().map(Comparison::finding)
+}
+
+/// `TLS (hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections)`.
+fn headed(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
+    format!("{} ({})", name(price.paid_for), which(findings, price))
 }
 
 /// At most this many servers are named with what they pay; of more, the first and the last.
@@ -246,7 +273,7 @@ const NAMED: usize = 4;
 fn sentence(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
     let primary = price.primary();
     let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
-    for pair in price.pairs.iter().filter(|pair| !pair.b.is_reference) {
+    for pair in competitors(price) {
         let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
         match made(pair, primary)? {
             Ok(made) => match made.finding() {
@@ -286,13 +313,7 @@ fn sentence(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> 
     if !single.is_empty() {
         parts.push(format!("after one round, what {} pay is not known", list(&single)));
     }
-    (!parts.is_empty()).then(|| {
-        let kind = match price.paid_for {
-            PaidFor::Resumption => "Resumption",
-            other => name(other),
-        };
-        format!("{kind} ({}): {}.", which(findings, price), parts.join("; "))
-    })
+    (!parts.is_empty()).then(|| format!("{}: {}.", headed(findings, price), parts.join("; ")))
 }
 
 /// `12% of its throughput [8–16]`, `12% more throughput [8–16]`, or `2.3× its throughput [2.1–2.5]`.

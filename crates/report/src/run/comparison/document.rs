@@ -3,6 +3,7 @@
 
 use analysis::{Change, Comparison, Pair, Row, Why};
 use lab::figure::Figure;
+use units::{count, digits};
 
 use super::{Compared, Side, answer, conformance};
 use crate::chart::{About, Ratio, Ratios};
@@ -13,6 +14,9 @@ use crate::run::results;
 use crate::time::utc;
 use crate::written::Written;
 
+/// Ends of intervals beyond a factor of a thousand have no digits that mean anything.
+const LEAST: f64 = 0.001;
+const MOST: f64 = 1_000.0;
 /// The difference for which the number of further rounds is computed.
 const SOUGHT: f64 = 0.05;
 
@@ -230,7 +234,18 @@ pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
         false => "",
     };
     let ratio = Written::bare(made.ratio, Some(made.interval));
-    (format!("{bound}{}×", ratio.value), ratio.interval)
+    let interval = match made.interval {
+        (low, high) if low < LEAST || MOST < high => {
+            let end = |end: f64| match end {
+                end if end < LEAST => format!("<{LEAST}"),
+                end if MOST < end => format!(">{}", count(MOST as u64)),
+                end => digits(end),
+            };
+            Some(format!("[{}–{}]", end(low), end(high)))
+        }
+        _ => ratio.interval,
+    };
+    (format!("{bound}{}×", ratio.value), interval)
 }
 
 fn finding(compared: &Compared<'_>, made: &Made) -> Cell {

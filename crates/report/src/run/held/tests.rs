@@ -54,8 +54,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
             silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: messages against their beat; own:
             the most that dyno itself may have added · (ref.): the reference's late p99 with as many connections: what the load and
-            the machine add · (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a
-            competitor
+            the machine add
             =Mortal|x with 3,000: not measured: died (2 of 2)
 
             What gave way first
@@ -173,8 +172,7 @@ fn one_round_in_80_columns() {
             of connections, what happened since the step began; of all else, what was seen
             in its measured part · late: messages against their beat; own: the most that
             dyno itself may have added · (ref.): the reference's late p99 with as many
-            connections: what the load and the machine add · (reference) a server that does
-            nothing but answer: the ceiling of this machine and of dyno, not a competitor
+            connections: what the load and the machine add
             =Mortal|x with 3,000: not measured: died (1 of 1)
 
             What gave way first

@@ -1,1 +1,259 @@
-//! Prices as people see them.
+//! Prices as people and programs see them.
+
+use expect_test::expect;
+use lab::record::{RunRecord, TrialKey, TrialRecord};
+
+use super::*;
+use crate::render::Screen;
+use crate::run::{Glyphs, fixture, json, markdown, page, text};
+
+const MS: u64 = 1_000_000;
+const CLEAR: &str = "echo-xml";
+const TLS: &str = "echo-xml over http/1.1+tls";
+const H2: &str = "echo-xml over h2, 10 streams";
+
+const LOAD: &str = "load = { closed = { connections = 8 }, protocol = [\"http/1.1\", \"http/1.1+tls\", \"h2\"], \
+                    streams = 10, duration = \"10s\", warmup = \"0s\" }";
+
+/// Three servers, of which `idle` is a reference: so many answers in ten seconds of each, task and round.
+fn made(
+    rounds: u32,
+    answers: impl Fn(&str, &str, u32) -> Option<u64>,
+) -> (RunRecord, Vec<TrialRecord>) {
+    let (mut run, model) = (fixture::run(), fixture::trials().remove(0));
+    let load = run.files[0].1.lines().find(|line| line.starts_with("load")).unwrap().to_string();
+    run.files[0].1 = run.files[0].1.replace(&load, LOAD);
+    run.files[0].1 = run.files[0].1.replace("article", "# article").replace("history", "# history");
+    for (entry, (name, title, tier)) in run.entries.iter_mut().zip([
+        ("quick", "Quick", "default"),
+        ("other", "Other", "default"),
+        ("idle", "Idle", "reference"),
+    ]) {
+        (entry.name, entry.title, entry.tier) = (name.into(), title.into(), tier.into());
+        entry.skipped = None;
+    }
+    run.plan.clear();
+    let mut trials = Vec::new();
+    for repeat in 0..rounds {
+        for task in [H2, TLS, CLEAR] {
+            for entry in &run.entries {
+                let Some(answers) = answers(&entry.name, task, repeat) else { continue };
+                let key = TrialKey {
+                    number: trials.len() as u32,
+                    subject: entry.name.clone(),
+                    workload: task.into(),
+                    point: Point::Connections(8),
+                    repeat,
+                };
+                let mut trial = TrialRecord { key: key.clone(), ..model.clone() };
+                trial.checks.clear();
+                trial.loaded.as_mut().unwrap().recording = fixture::recording(answers, MS);
+                run.plan.push(key);
+                trials.push(trial);
+            }
+        }
+    }
+    (run, trials)
+}
+
+/// Rounds differ by a factor of two; TLS takes an eighth from Quick and nothing from Other, and HTTP/2 doubles Quick.
+fn usual(subject: &str, task: &str, round: u32) -> Option<u64> {
+    let round = u64::from(round);
+    let common = [20_000, 40_000, 24_000, 32_000][round as usize];
+    // A little noise of each trial's own.
+    let own = |one: u64| one + one / 1_000 * ((round * 7 + task.len() as u64) % 5);
+    match (subject, task) {
+        ("quick", TLS) => Some(own(common / 8 * 7)),
+        ("quick", H2) => Some(own(common / 8 * 14)),
+        ("other", H2) => None,
+        ("other", _) => Some(own(common / 4)),
+        ("idle", _) => (round == 0).then_some(common * 2),
+        _ => Some(own(common)),
+    }
+}
+
+#[test]
+fn a_run_in_several_manners_says_what_they_cost() {
+    let (run, trials) = made(4, usual);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let screen = Screen { width: 100, is_coloured: false, is_full: false };
+    expect![[r#"
+        two · run 7 · 2026-11-21 13:28 UTC
+        Which of two answers, and how fast?
+        closed: 8 connections; 10 s a trial, no warm-up, time-out 5 s; 2 rounds
+        A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
+        verdict: suspect; rows: 4 valid · 1 suspect · 0 invalid
+
+        echo-xml over http/1.1: Echo a value
+        at 8 connections
+        rank  server                   throughput/s  CPU/1k  rounds
+        1     Quick             2,800 [1,700–4,600]   178ms       4
+        2     Other                 700 [430–1,140]   710ms       4
+        –     Idle (reference)                4,000   125ms       1
+        the same in all rows: p50 1.00ms · p99 1.00ms · failed 0% · verdict valid · memory 4.20MB ·
+        conformance not checked
+        means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by
+        Student's t over the rounds of this run · throughput/s: correct answers inside the measured time,
+        divided by that time · CPU/1k: the subject's CPU time for 1,000 correct answers · (reference) a
+        server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
+
+        echo-xml over http/1.1+tls: Echo a value
+        at 8 connections
+        rank  server                   throughput/s  CPU/1k  rounds
+        1     Quick             2,500 [1,500–4,000]   200ms       4
+        2     Other                 700 [430–1,140]   710ms       4
+        –     Idle (reference)                4,000   125ms       1
+        the same in all rows: p50 1.00ms · p99 1.00ms · failed 0% · verdict valid · memory 4.20MB ·
+        conformance not checked
+
+        echo-xml over h2, 10 streams: Echo a value
+        at 8 connections
+        server                    throughput/s  verdict  CPU/1k  rounds
+        Quick             4,900? [3,000–8,000]  suspect   102ms       4
+        Idle (reference)                 4,000  valid     125ms       1
+        the same in all rows: p50 1.00ms · p99 1.00ms · failed 0% · memory 4.20MB · conformance not checked
+        ? suspect: read why before you use the figure
+
+        The price of TLS and HTTP/2  1× is no difference
+
+        TLS: echo-xml over http/1.1+tls ÷ echo-xml over http/1.1, at 8 connections
+        server                 throughput/s                p99             CPU/1k  found
+        Other             1.00× [1.00–1.00]  1.00× [1.00–1.00]  1.00× [1.00–1.00]  no difference shown
+        Quick             0.87× [0.87–0.88]  1.00× [1.00–1.00]  1.14× [1.14–1.15]  less
+        Idle (reference)              1.00×              1.00×              1.00×  not known: one round
+        each figure with it, divided by the same without it, in the same rounds (geometric mean); in
+        brackets the 95 % interval by Student's t over the ratios of the rounds · found: what this shows of
+        the first figure, by Holm's correction over all servers
+
+        HTTP/2: echo-xml over h2, 10 streams ÷ echo-xml over http/1.1+tls, at 8 connections
+        server                  throughput/s                p99             CPU/1k  found
+        Quick             2.00×? [1.99–2.01]  1.00× [1.00–1.00]  0.50× [0.50–0.50]  more
+        Idle (reference)               1.00×              1.00×              1.00×  not known: one round
+        With 10 streams a connection, 10 times as many requests are under way as over HTTP/1.1: that is in
+        the throughput, and in the response times.
+
+        What to doubt  doubtful figures are shown all the same, and marked
+        Quick, echo-xml over h2, 10 streams at 8: ceiling
+          it achieved 4,911/s, and the reference, which does next to nothing, reaches 4,000/s with this
+          load: this may be dyno's or the machine's limit, not the subject's
+          what to do: give dyno more CPUs, or another machine; or say that it is at least so fast
+
+        in short
+        verdict: suspect; rows: 4 valid · 1 suspect · 0 invalid
+        echo-xml over http/1.1: Quick is fastest with 2,800/s [1,700–4,600], 4.00× the rate of Other with
+        700/s [430–1,140]. The lowest p99 is 1.00ms (Quick), the highest 1.00ms (Other).
+        echo-xml over http/1.1+tls: Quick is fastest with 2,500/s [1,500–4,000], 3.57× the rate of Other
+        with 700/s [430–1,140]. The lowest p99 is 1.00ms (Quick), the highest 1.00ms (Other).
+        echo-xml over h2, 10 streams: Quick (in doubt) answered 4,900/s [3,000–8,000].
+        TLS (echo-xml over http/1.1+tls ÷ echo-xml over http/1.1, at 8 connections): it costs Quick 13% of
+        its throughput [12–13]; for Other this data shows no difference.
+        HTTP/2 (echo-xml over h2, 10 streams ÷ echo-xml over http/1.1+tls, at 8 connections): it brings
+        Quick (in doubt) 2.00× its throughput [1.99–2.01].
+        The intervals show how much the rounds differ; another day or machine may differ more. Some figures
+        are in doubt; they are marked.
+
+        more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
+        once more: `dyno run two`
+    "#]].assert_eq(&text(&findings, screen, Glyphs::Ascii));
+}
+
+#[test]
+fn markdown_and_json_have_the_same_prices() {
+    let (run, trials) = made(4, usual);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let markdown = markdown(&findings);
+    let section = markdown.split("**The price of").nth(1).unwrap().split("\n**").nth(1).unwrap();
+    expect![[r#"
+        TLS: echo-xml over http/1.1+tls ÷ echo-xml over http/1.1, at 8 connections**
+
+        | server | throughput/s | p50 | p99 | CPU/1k | memory | found |
+        | --- | --: | --: | --: | --: | --: | --- |
+        | Other | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | no difference shown |
+        | Quick | 0.87× \[0.87–0.88\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.14× \[1.14–1.15\] | 1.00× \[1.00–1.00\] | less |
+        | Idle (reference) | 1.00× | 1.00× | 1.00× | 1.00× | 1.00× | not known: one round |
+
+        each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the 95 % interval by Student's t over the ratios of the rounds · found: what this shows of the first figure, by Holm's correction over all servers
+    "#]].assert_eq(section);
+    let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+    let prices = json["prices"].as_array().unwrap();
+    let said: Vec<(&str, &str, &str, usize)> = prices
+        .iter()
+        .map(|price| {
+            (
+                price["paid_for"].as_str().unwrap(),
+                price["without"]["task"].as_str().unwrap(),
+                price["with"]["protocol"].as_str().unwrap(),
+                price["rows"].as_array().unwrap().len(),
+            )
+        })
+        .collect();
+    assert_eq!(said, [("tls", CLEAR, "http/1.1+tls", 3), ("http2", TLS, "h2", 2)]);
+    let quick = &prices[0]["rows"].as_array().unwrap()[1];
+    assert_eq!(
+        (quick["a_subject"].as_str(), quick["b_subject"].as_str()),
+        (Some("quick"), Some("quick"))
+    );
+    let throughput = &quick["figures"][0];
+    assert_eq!(throughput["finding"], "worse");
+    let ratio = throughput["ratio"].as_f64().unwrap();
+    assert!((ratio - 0.875).abs() < 0.005, "{ratio}");
+    assert!(throughput["ratio_low"].as_f64().unwrap() < ratio);
+}
+
+#[test]
+fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
+    let (run, trials) = made(4, usual);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let page = page(&findings);
+    let section = page.split("<h2 id=\"price\">").nth(1).expect("it has the section");
+    let section = section.split("</section>").next().unwrap();
+    assert_eq!(section.matches("class=\"wide\"").count(), 2, "{section}");
+    assert_eq!(section.matches("class=\"narrow\"").count(), 2);
+    assert!(section.contains(">1×</text>") && section.contains("0.88×"), "{section}");
+    assert!(!section.contains("NaN") && !section.contains("inf"));
+}
+
+#[test]
+fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
+    let (run, trials) = made(1, usual);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let says = sentences(&findings).join(" ");
+    assert!(says.contains("after one round, what Other and Quick pay is not known"), "{says}");
+    let screen = Screen { width: 100, is_coloured: false, is_full: false };
+    let text = text(&findings, screen, Glyphs::Ascii);
+    assert!(text.contains("0.88×") && text.contains("not known: one round"), "{text}");
+}
+
+#[test]
+fn a_server_that_failed_has_no_price_and_says_why() {
+    let (run, mut trials) = made(3, usual);
+    let died = lab::record::OutcomeKind::Died;
+    let others = trials.iter_mut().filter(|trial| trial.key.subject == "other");
+    others.filter(|it| it.key.workload == TLS).for_each(|trial| trial.outcome.kind = died);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let screen = Screen { width: 100, is_coloured: false, is_full: false };
+    let text = text(&findings, screen, Glyphs::Ascii);
+    assert!(
+        text.contains("no price: Other, echo-xml over http/1.1+tls: no round is a measurement"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_run_in_one_manner_has_no_prices() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    assert!(sentences(&findings).is_empty() && section(&findings).blocks.is_empty());
+}
+
+#[test]
+fn nothing_that_is_shown_is_a_difference_is_said_once() {
+    let (run, trials) = made(2, |subject, task, round| {
+        let own = [1_000, 3_000][round as usize] * (1 + task.len() as u64 % 2 * u64::from(round));
+        (subject != "idle").then_some(own)
+    });
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let says = sentences(&findings);
+    assert_eq!(says.len(), 1, "{says:?}");
+    assert!(says[0].starts_with("For no server this data shows a difference that is due to TLS ("));
+}
