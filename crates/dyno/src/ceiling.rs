@@ -37,11 +37,7 @@ impl Ceiling {
             return Ok(None);
         }
         let head = &first.response[..first.head_len as usize];
-        // An answer of HTTP/2 is kept in the form of HTTP/1.1, with its own version.
-        let reply = match head.strip_prefix(b"HTTP/2 ") {
-            Some(rest) => [b"HTTP/1.1 ", rest, &first.content()].concat(),
-            None => [head, &first.content()].concat(),
-        };
+        let reply = [head, &first.content()].concat();
         if oracle::Reply::parse(&reply).is_err() {
             return Ok(None);
         }

@@ -20,8 +20,11 @@ impl Reply {
         let end = end.ok_or("no empty line ends the head; lines end with CR LF")?;
         let head = std::str::from_utf8(&bytes[..end]).map_err(|_| "the head is no text")?;
         let mut lines = head.split("\r\n");
-        let status_line = lines.next().unwrap_or_default().to_string();
-        let status = status_line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3));
+        let first = lines.next().unwrap_or_default();
+        // `curl -i` writes an answer of HTTP/2 like this.
+        let rest = first.strip_prefix("HTTP/1.1 ").or(first.strip_prefix("HTTP/2 "));
+        let status_line = format!("HTTP/1.1 {}", rest.unwrap_or_default());
+        let status = rest.and_then(|rest| rest.get(..3));
         match status.and_then(|digits| digits.parse::<u16>().ok()) {
             Some(204 | 304) => return Err("an answer without content has nothing to serve".into()),
             Some(200..600) => {}
@@ -53,6 +56,7 @@ mod tests {
         let reply = Reply::parse(text).unwrap();
         assert_eq!(reply.status_line, "HTTP/1.1 201 Made");
         assert_eq!((reply.lines.as_str(), &reply.content[..]), ("X-A: b\r\n", &b"a\r\n\r\nb"[..]));
+        assert_eq!(Reply::parse(b"HTTP/2 200\r\n\r\nx").unwrap().status_line, "HTTP/1.1 200");
     }
 
     #[test]
