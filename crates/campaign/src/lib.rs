@@ -227,8 +227,9 @@ impl Campaign {
             && self.experiment.subjects == Subjects::All
             && !self.is_extra(&subject.name);
         let needed = if is_comparison { 2 } else { 1 };
-        let names =
-            |list: &[Protocol]| list.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+        let names = |list: &[Protocol]| {
+            list.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+        };
         (spoken < needed).then(|| {
             let (asked, has) = (names(&asked), names(&subject.protocols));
             match needed {

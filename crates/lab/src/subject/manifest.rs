@@ -215,7 +215,11 @@ impl Reader<'_> {
     }
 
     /// The commands of a server that is built: each protocol that it speaks has one.
-    fn starts(&self, run: &Spanned<String>, manifest: &Manifest) -> Result<Starts, ConfigError> {
+    fn starts(
+        &self,
+        run: &Spanned<String>,
+        manifest: &Manifest,
+    ) -> Result<Starts, ConfigError> {
         let command = |text: &Option<Spanned<String>>, holes: &[&str]| {
             text.as_ref().map(|text| self.command(text, holes)).transpose()
         };
