@@ -1,6 +1,8 @@
 //! What a trial, a row, a table and a board are worth, given the doubts about them. A whole is worth what most of its
 //! parts are, and a single part in doubt is always reported.
 
+use std::mem::discriminant;
+
 use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::Doubt;
 
@@ -118,8 +120,7 @@ impl Row {
         for trial in &self.trials {
             // A trial has only one doubt of each kind.
             for doubt in &trial.doubts {
-                let kind = std::mem::discriminant(doubt);
-                let same = |reason: &&mut Reason| std::mem::discriminant(&reason.doubt) == kind;
+                let same = |reason: &&mut Reason| is_one_kind(&reason.doubt, doubt);
                 match reasons.iter_mut().find(same) {
                     Some(reason) => reason.rounds += 1,
                     None => reasons.push(Reason { doubt: doubt.clone(), rounds: 1, of }),
@@ -128,6 +129,15 @@ impl Row {
         }
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.doubt.gravity()));
         reasons
+    }
+}
+
+/// Doubts about TLS, and those about HTTP/2, are of several kinds.
+fn is_one_kind(one: &Doubt, other: &Doubt) -> bool {
+    match (one, other) {
+        (Doubt::Tls(one), Doubt::Tls(other)) => discriminant(one) == discriminant(other),
+        (Doubt::Http2(one), Doubt::Http2(other)) => discriminant(one) == discriminant(other),
+        _ => discriminant(one) == discriminant(other),
     }
 }
 

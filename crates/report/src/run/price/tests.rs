@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 use lab::record::{RunRecord, TrialKey, TrialRecord};
+use load::{Http2, SECOND, Security, ServerSettings, Waits, WantedStreams};
 
 use super::*;
 use crate::render::Screen;
@@ -221,7 +222,7 @@ fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
     assert!(says.contains("after one round, what Other and Quick pay is not known"), "{says}");
     let screen = Screen { width: 100, is_coloured: false, is_full: false };
     let text = text(&findings, screen, Glyphs::Ascii);
-    assert!(text.contains("0.873×") && text.contains("not known: one round"), "{text}");
+    assert!(text.contains("0.87×") && text.contains("not known: one round"), "{text}");
 }
 
 #[test]
@@ -253,4 +254,60 @@ fn nothing_that_is_shown_is_a_difference_is_said_once() {
     let says = sentences(&findings);
     assert_eq!(says.len(), 1, "{says:?}");
     assert!(says[0].starts_with("For no server this data shows a difference that is due to TLS ("));
+}
+
+/// A cause of every doubt about TLS and HTTP/2 that dyno knows.
+fn plant(trial: &mut TrialRecord) {
+    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+    let wanted = WantedStreams { connections: 1, streams: 10, server_cpus: Some(4) };
+    let waits = Waits { times: 2, sum: MS, longest: MS };
+    let mut seen = Http2 { wanted, own_window: waits, peer_window: waits, ..Http2::default() };
+    (seen.calm_after_resets, seen.resets_sent) = (1, 11);
+    seen.goaways.add("NO_ERROR", 3);
+    let settings = ServerSettings {
+        header_table_size: 4_096,
+        max_concurrent_streams: Some(3),
+        initial_window_size: 65_535,
+        max_frame_size: 16_384,
+        max_header_list_size: None,
+    };
+    seen.settings.push((settings, 1));
+    total.http2 = Some(Box::new(seen));
+    let mut security = Security::new(SECOND);
+    (security.full, security.retried, security.meant_to_resume) = (10, 1, 10);
+    security.versions.add("1.3", 9);
+    security.versions.add("1.2", 1);
+    total.security = Some(Box::new(security));
+}
+
+#[test]
+fn doubts_about_tls_and_http2_reach_the_rows_and_the_report_of_a_run() {
+    let (run, mut trials) = made(2, usual);
+    let is_planted =
+        |trial: &&mut TrialRecord| trial.key.subject == "quick" && trial.key.workload == H2;
+    trials.iter_mut().filter(is_planted).for_each(plant);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let entries = crate::run::trouble::doubts(&findings);
+    for name in [
+        "tls mixed",
+        "resumption unlike",
+        "hello retry",
+        "streams capped",
+        "few connections",
+        "own window",
+        "peer window",
+        "churn",
+        "calm",
+    ] {
+        let start = "Quick, echo-xml over h2, 10 streams at 8";
+        let is_it = |entry: &document::Entry| {
+            entry.head.starts_with(start) && entry.head.ends_with(&format!(": {name}"))
+        };
+        assert!(entries.iter().any(is_it), "{name}: {entries:?}");
+    }
+    let table = findings.board.tables.iter().find(|table| table.workload == H2).unwrap();
+    assert_eq!(table.rows[0].verdict(), Some(analysis::Verdict::Invalid), "tls_mixed");
+    let prices = findings.board.prices();
+    let price = prices.iter().find(|price| price.paid_for == PaidFor::Http2).unwrap();
+    assert!(price.left_out.iter().any(|lack| lack.row.subject == "quick"));
 }
