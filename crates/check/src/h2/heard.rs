@@ -1,16 +1,17 @@
 //! What has arrived on a connection of HTTP/2, read as it comes: frames, answers, errors, and what is wrong with any of
 //! them. Whatever a server sends, it is read on as far as that makes sense.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 
 use super::act::Limits;
 use super::breach::{Breach, breach_of_list, breach_of_setting};
 use super::frame::{
-    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_MAX, Frame, GOAWAY, HEADER_TABLE_SIZE,
-    HEADERS, INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, PING, PRIORITY,
-    PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW, WINDOW_UPDATE, code_name, number,
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_MAX, Frame, GOAWAY, HEADERS,
+    INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, PING, PRIORITY, PUSH_PROMISE,
+    RST_STREAM, SETTINGS, WINDOW, WINDOW_UPDATE, code_name, number,
 };
 use super::hpack::{Decoder, Field};
+use super::told::Told;
 
 /// So many things are kept to be reported.
 const EVENTS: usize = 6;
@@ -76,82 +77,6 @@ pub struct Heard {
     credit: BTreeMap<u32, i64>,
     events: Vec<String>,
     more_events: usize,
-}
-
-/// What the client has said, as far as the server's frames are judged by it.
-#[derive(Clone, Debug)]
-pub(super) struct Told {
-    pub(super) opened: BTreeSet<u32>,
-    /// The requests that have their end.
-    pub(super) asked: BTreeSet<u32>,
-    /// Requests for a head alone: their answers' length is not that of their content.
-    pub(super) bare: BTreeSet<u32>,
-    /// The largest window that any SETTINGS gave to a stream; none gave any.
-    window: Option<i64>,
-    /// What WINDOW_UPDATE added to the connection, and to streams.
-    raised: BTreeMap<u32, i64>,
-    frame_max: usize,
-    /// What each of our SETTINGS that is not acknowledged says of the table for the server's fields.
-    tables: VecDeque<Option<usize>>,
-}
-
-impl Default for Told {
-    fn default() -> Told {
-        Told {
-            opened: BTreeSet::new(),
-            asked: BTreeSet::new(),
-            bare: BTreeSet::new(),
-            window: None,
-            raised: BTreeMap::new(),
-            frame_max: FRAME_MAX,
-            tables: VecDeque::new(),
-        }
-    }
-}
-
-impl Told {
-    /// A frame of ours has been sent.
-    pub(super) fn tell(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        self.opened.insert(stream);
-        match kind {
-            HEADERS | DATA => {
-                if kind == HEADERS && payload.windows(4).any(|name| name == b"HEAD") {
-                    self.bare.insert(stream);
-                }
-                if flags & END_STREAM != 0 {
-                    self.asked.insert(stream);
-                }
-            }
-            RST_STREAM => {
-                self.asked.remove(&stream);
-            }
-            SETTINGS if flags & ACK == 0 => {
-                let mut table = None;
-                for setting in payload.chunks_exact(6) {
-                    let value = number(&setting[2..]);
-                    match u16::from_be_bytes([setting[0], setting[1]]) {
-                        INITIAL_WINDOW_SIZE => {
-                            self.window = self.window.max(Some(i64::from(value)));
-                        }
-                        MAX_FRAME_SIZE => {
-                            self.frame_max = self.frame_max.max(value as usize);
-                        }
-                        HEADER_TABLE_SIZE => table = Some(value as usize),
-                        _ => {}
-                    }
-                }
-                self.tables.push_back(table);
-            }
-            WINDOW_UPDATE => {
-                *self.raised.entry(stream).or_default() += i64::from(number(payload));
-            }
-            _ => {}
-        }
-    }
-
-    fn raised(&self, stream: u32) -> i64 {
-        self.raised.get(&stream).copied().unwrap_or_default()
-    }
 }
 
 impl Heard {
@@ -385,7 +310,7 @@ impl Heard {
 
     fn data(&mut self, frame: &Frame) {
         let Some(content) = frame.content() else { return self.note_breach(Breach::FrameForm) };
-        let window = self.told.window.unwrap_or(WINDOW) + self.told.raised(frame.stream);
+        let window = self.told.window(frame.stream);
         let reply = self.replies.entry(frame.stream).or_default();
         let is_after_end = reply.is_whole || reply.reset.is_some();
         let is_before_head = reply.status == 0;
@@ -399,7 +324,7 @@ impl Heard {
             self.note_breach(Breach::NoHead);
         }
         let all: u64 = self.replies.values().map(|reply| reply.length).sum();
-        if is_beyond || WINDOW + self.told.raised(0) < all as i64 {
+        if is_beyond || self.told.connection_window() < all as i64 {
             self.note_breach(Breach::Window);
         }
         if frame.has(END_STREAM) {

@@ -24,6 +24,7 @@ mod sign;
 mod smuggling;
 mod streams;
 mod talk;
+mod told;
 mod words;
 
 use crate::case::Case;
