@@ -41,7 +41,7 @@ impl WithoutHttp2 {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         match self.is_asked_for {
             true => Err(Refusal::new(
-                "--http2: only `dyno load` and `dyno check` speak HTTP/2; leave it out",
+                "--http2: connections are held over HTTP/1.1; leave it out",
             )),
             false => Ok(()),
         }

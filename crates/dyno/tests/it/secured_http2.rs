@@ -165,9 +165,8 @@ fn flags_that_mean_nothing_here_are_refused_by_name() {
     refused(&["load", &url, "--http2", "-m", "CONNECT"], "--method: HTTP/2 has no `CONNECT`");
     refused(&["load", "--curl", &format!("curl --http2 {url}")], "give --http2 to dyno load");
     refused(&["load", &socket, "--http2"], "ws://");
-    for command in [&["hold", &socket][..], &["check", &url], &["race", &url, &url]] {
-        refused(&[command, &["--http2"]].concat(), "only `dyno load` speaks HTTP/2");
-    }
+    refused(&["check", &socket, "--http2"], "--http2: a WebSocket is checked over HTTP/1.1");
+    refused(&["hold", &socket, "--http2"], "connections are held over HTTP/1.1");
 }
 
 #[test]
