@@ -38,6 +38,9 @@ fn within_tls_the_cases_of_tls_apply_too() {
     let rig = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
     let ran = check(&rig, &[&FEW[..], &["-k"]].concat()).status(0);
     let _ = ran.stdout_has("HTTP/2 4 pass · 0 warn · 0 fail · 0 not testable of 4");
+    let all = ["--http2", "--area", "h2-tls", "--rounds", "1", "-k"];
+    let ran = check(&rig, &all).status(0).stdout_has("HTTP/2 8 pass · 1 warn · 0 fail");
+    let _ = ran.stdout_has("H2-Z07").stdout_has("may answer for every name");
 }
 
 #[test]
