@@ -33,6 +33,8 @@ pub enum Act {
     Listen(Duration),
     /// Reads until this is so. If it never is, the exchange is over.
     Until(Sign),
+    /// Reads until this is so, but no longer than a moment: the server need not show it.
+    Await(Sign),
     /// Waits without reading.
     Pause(Duration),
     /// Reads until the server ends the connection or a stream, but no longer than this.
@@ -79,6 +81,11 @@ pub(crate) const HELD: Act = Act::Open(&[(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE,
 pub(crate) const WIDE: u32 = 4 << 20;
 /// HEADERS that are the whole head of a request, and all of it.
 pub(crate) const WHOLE: u8 = END_STREAM | END_HEADERS;
+
+/// A moment for the head of an answer that has no window. A server may hold it back until content can follow it.
+pub(crate) const fn begun(stream: u32) -> Act {
+    Act::Await(Sign::Begun(stream))
+}
 
 /// A GET of the page.
 pub(crate) const fn get(stream: u32) -> Act {
@@ -206,6 +213,7 @@ impl Act {
             | Act::Upload(..)
             | Act::Listen(_)
             | Act::Until(_)
+            | Act::Await(_)
             | Act::Pause(_)
             | Act::Idle(_) => {}
         }
@@ -254,6 +262,7 @@ impl Act {
             ),
             Act::Listen(time) => format!("read for {} ms", time.as_millis()),
             Act::Until(sign) => format!("wait for {}", sign.says()),
+            Act::Await(sign) => format!("wait a moment for {}", sign.says()),
             Act::Pause(time) => format!("wait {} ms without reading", time.as_millis()),
             Act::Idle(limit) => format!(
                 "do nothing until the server ends the connection or a stream, for {} s at most",

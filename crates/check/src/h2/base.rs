@@ -4,11 +4,17 @@
 use super::act::{Act, OPEN, Piece, WHOLE, get, post};
 use super::frame::{DATA, END_STREAM, HEADERS};
 use super::refusal::acts;
-use super::sign::Sign::{Echo, Ok};
+use super::sign::Sign::{Echo, Ok, Status};
 use crate::case::{Area, Case, Level, Need, Tag, http2, semantics};
-use crate::script::Rule::{All, Http2, When};
+use crate::script::Rule::{self, All, Any, Http2, When};
 
 const CASE: Case = Case { area: Area::Http2Requests, clause: http2("8.1"), ..Case::BLANK };
+
+/// How an answer to HEAD must be.
+const BARE: Rule = When("no content", |seen| {
+    let reply = seen.heard.as_ref().and_then(|heard| heard.reply(1));
+    reply.is_some_and(|reply| reply.length == 0)
+});
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -43,13 +49,13 @@ pub(super) const CASES: &[Case] = &[
         title: "a HEAD",
         clause: semantics("9.3.2"),
         steps: acts![OPEN, Act::Frame(HEADERS, WHOLE, 1, &[Piece::Request("HEAD")])],
-        pass: &[All(&[
-            Http2(Ok(1)),
-            When("no content", |seen| {
-                let reply = seen.heard.as_ref().and_then(|heard| heard.reply(1));
-                reply.is_some_and(|reply| reply.length == 0)
-            }),
+        pass: &[All(&[Http2(Ok(1)), BARE])],
+        warn: &[All(&[
+            Any(&[Http2(Status(1, 404)), Http2(Status(1, 405)), Http2(Status(1, 501))]),
+            BARE,
         ])],
+        doubt: "a server with a purpose of its own need not be general, but a general one supports HEAD wherever it \
+            supports GET",
         demand: "a HEAD is answered as a GET would be, without content",
         ..CASE
     },

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::act::{Act, HELD, OPEN, Piece, WIDE, get, post};
+use super::act::{Act, HELD, OPEN, Piece, WIDE, begun, get, post};
 use super::frame::{
     DATA, ENABLE_PUSH, END_STREAM, FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, INITIAL_WINDOW_SIZE,
     PROTOCOL_ERROR, SETTINGS, WINDOW_UPDATE,
 };
 use super::refusal::{CONNECTION, REFUSED, REFUSED_DOUBT, TAKEN, acts};
-use super::sign::Sign::{Acknowledged, Begun, ConnectionError, Content, Ok, StreamError};
+use super::sign::Sign::{Acknowledged, ConnectionError, Content, Ok, StreamError};
 use super::streams::WAITING;
 use crate::case::{Area, Case, Need, http2};
 use crate::script::Rule::{self, All, Http2, Not, When};
@@ -47,7 +47,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-W01",
         title: "content only after WINDOW_UPDATE",
         clause: http2("6.9.1"),
-        steps: acts![HELD, get(1), Act::Until(Begun(1)), A_WHILE, raise(1, &[Piece::Number(WIDE)])],
+        steps: acts![HELD, get(1), begun(1), A_WHILE, raise(1, &[Piece::Number(WIDE)])],
         pass: &[All(&[Http2(Ok(1)), Not(&BEYOND)])],
         demand: "with a window of 0, content waits until WINDOW_UPDATE raises it",
         ..KEPT
@@ -74,7 +74,7 @@ pub(super) const CASES: &[Case] = &[
         steps: acts![
             HELD,
             get(1),
-            Act::Until(Begun(1)),
+            begun(1),
             Act::Frame(SETTINGS, 0, 0, &[Piece::Setting(INITIAL_WINDOW_SIZE, WIDE)]),
         ],
         pass: &[Http2(Ok(1))],
@@ -120,7 +120,7 @@ pub(super) const CASES: &[Case] = &[
         title: "WINDOW_UPDATE by 0 on a stream",
         clause: http2("6.9"),
         applies: &[WAITING],
-        steps: acts![HELD, get(1), Act::Until(Begun(1)), raise(1, &[Piece::Number(0)])],
+        steps: acts![HELD, get(1), begun(1), raise(1, &[Piece::Number(0)])],
         pass: &[Http2(StreamError(1, &[PROTOCOL_ERROR]))],
         warn: REFUSED,
         doubt: REFUSED_DOUBT,
@@ -168,12 +168,7 @@ pub(super) const CASES: &[Case] = &[
         title: "WINDOW_UPDATE of five octets on a stream",
         clause: http2("6.9"),
         applies: &[WAITING],
-        steps: acts![
-            HELD,
-            get(1),
-            Act::Until(Begun(1)),
-            raise(1, &[Piece::Number(1), Piece::Octets(b"\0")]),
-        ],
+        steps: acts![HELD, get(1), begun(1), raise(1, &[Piece::Number(1), Piece::Octets(b"\0")]),],
         pass: &[Http2(ConnectionError(&[FRAME_SIZE_ERROR]))],
         demand: "WINDOW_UPDATE whose length is not 4 is a connection error",
         ..BAD
@@ -183,12 +178,7 @@ pub(super) const CASES: &[Case] = &[
         title: "the reserved bit of WINDOW_UPDATE",
         clause: http2("6.9"),
         weight: 1,
-        steps: acts![
-            HELD,
-            get(1),
-            Act::Until(Begun(1)),
-            raise(1, &[Piece::Number(0x8000_0000 | WIDE)]),
-        ],
+        steps: acts![HELD, get(1), begun(1), raise(1, &[Piece::Number(0x8000_0000 | WIDE)]),],
         pass: &[Http2(Ok(1))],
         demand: "the reserved bit before the increment is ignored",
         ..KEPT
@@ -201,8 +191,8 @@ pub(super) const CASES: &[Case] = &[
             HELD,
             get(1),
             get(3),
-            Act::Until(Begun(1)),
-            Act::Until(Begun(3)),
+            begun(1),
+            begun(3),
             raise(3, &[Piece::Number(WIDE)]),
             Act::Until(Ok(3)),
             A_WHILE,

@@ -7,8 +7,8 @@ use super::act::Limits;
 use super::breach::{Breach, breach_of_list, breach_of_setting};
 use super::frame::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_MAX, Frame, GOAWAY, HEADERS,
-    INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, PING, PRIORITY, PUSH_PROMISE,
-    RST_STREAM, SETTINGS, WINDOW, WINDOW_UPDATE, code_name, number,
+    INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS, MAX_FRAME_SIZE, NO_ERROR, PING, PRIORITY,
+    PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW, WINDOW_UPDATE, code_name, number,
 };
 use super::hpack::{Decoder, Field};
 use super::told::Told;
@@ -40,6 +40,12 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    /// The code of the first RST_STREAM, if that refuses the request. NO_ERROR after a whole answer does not: it says that
+    /// the rest of the request is not needed (RFC 9113, 8.1).
+    pub(crate) fn refusal(&self) -> Option<u32> {
+        self.reset.filter(|code| *code != NO_ERROR || !self.is_whole)
+    }
+
     pub(crate) fn field(&self, name: &str) -> Option<&[u8]> {
         let found = self.fields.iter().find(|(other, _)| other == name.as_bytes());
         found.map(|(_, value)| &value[..])

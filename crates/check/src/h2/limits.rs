@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::act::{Act, HELD, OPEN, Piece, get};
+use super::act::{Act, HELD, OPEN, Piece, begun, get};
 use super::frame::{
     CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, INITIAL_WINDOW_SIZE, PING,
     RST_STREAM, SETTINGS, WINDOW_UPDATE,
 };
 use super::refusal::{TAKEN, acts};
-use super::sign::Sign::{Begun, Class, Ends, Ok, Refused};
+use super::sign::Sign::{Class, Ends, Ok, Refused};
 use super::streams::WAITING;
 use crate::case::{Area, Case, Level, Need, Scheduling, Tag, http2};
 use crate::script::Rule::{ActsWithin, All, Any, GrewLess, Http2, MemoryUnknown, When};
@@ -163,7 +163,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-SL1",
         title: "an answer whose window stays at 0",
         applies: &[WAITING],
-        steps: acts![HELD, get(1), Act::Until(Begun(1)), PATIENCE],
+        steps: acts![HELD, get(1), begun(1), PATIENCE],
         demand: "an answer that is never taken does not hold its memory for ever",
         ..SLOW
     },

@@ -1,7 +1,7 @@
 //! What a server of HTTP/2 can show: what cases wait for and are judged by.
 
 use super::frame::{INTERNAL_ERROR, PROTOCOL_ERROR, code_name};
-use super::heard::Heard;
+use super::heard::{Heard, Reply};
 use crate::seen::{End, Seen};
 
 /// Something that has come, or has happened to the connection.
@@ -26,9 +26,9 @@ pub enum Sign {
     ConnectionError(&'static [u32]),
     /// A stream error, or an answer that blames the client, other than that nothing is there.
     Malformed(u32),
-    /// RST_STREAM with any code, or the connection's end.
+    /// RST_STREAM that refuses the request, or the connection's end.
     Refused(u32),
-    /// RST_STREAM with any code.
+    /// RST_STREAM that refuses the request.
     Reset(u32),
     /// RST_STREAM on any stream or GOAWAY, with one of these codes.
     AnyRefused(&'static [u32]),
@@ -57,7 +57,7 @@ impl Sign {
     pub(super) fn is_in(&self, heard: &Heard, end: End) -> bool {
         let is_ended = matches!(end, End::Closed | End::Reset);
         let whole = |stream: &u32| heard.reply(*stream).filter(|reply| reply.is_whole);
-        let reset = |stream: &u32| heard.reply(*stream).and_then(|reply| reply.reset);
+        let reset = |stream: &u32| heard.reply(*stream).and_then(Reply::refusal);
         let has_gone = |codes: &[u32]| heard.gone().any(|code| is_among(code, codes));
         match self {
             Sign::Ok(stream) => whole(stream).is_some_and(|reply| reply.status / 100 == 2),

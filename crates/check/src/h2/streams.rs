@@ -1,15 +1,13 @@
 //! RFC 9113, 5.1: the states, numbers and limits of streams. Where a second frame must find a stream open, the stream is
 //! kept open by a window of 0 or by a request without its end, so that no answer comes first.
 
-use super::act::{Act, HELD, OPEN, Piece, WHOLE, get, post};
+use super::act::{Act, HELD, OPEN, Piece, WHOLE, begun, get, post};
 use super::frame::{
     CANCEL, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PRIORITY, PROTOCOL_ERROR,
     REFUSED_STREAM, RST_STREAM, STREAM_CLOSED, WINDOW_UPDATE,
 };
 use super::refusal::{CONNECTION, DROPPED, REFUSED_DOUBT, TAKEN, acts};
-use super::sign::Sign::{
-    AnyRefused, Begun, ConnectionError, Echo, Ends, Ok, Refused, Reset, StreamError,
-};
+use super::sign::Sign::{AnyRefused, ConnectionError, Echo, Ends, Ok, Refused, Reset, StreamError};
 use crate::case::{Area, Case, Level, Need, http2};
 use crate::script::Rule::{self, All, Http2, Not, When};
 
@@ -95,12 +93,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         id: "H2-T07",
         title: "DATA after the end of a request",
-        steps: acts![
-            HELD,
-            get(1),
-            Act::Until(Begun(1)),
-            Act::Frame(DATA, 0, 1, &[Piece::Octets(b"more")]),
-        ],
+        steps: acts![HELD, get(1), begun(1), Act::Frame(DATA, 0, 1, &[Piece::Octets(b"more")]),],
         ..HALF_CLOSED
     },
     Case {
@@ -109,7 +102,7 @@ pub(super) const CASES: &[Case] = &[
         steps: acts![
             HELD,
             get(1),
-            Act::Until(Begun(1)),
+            begun(1),
             Act::Frame(HEADERS, WHOLE, 1, &[Piece::Field("x-late", "1")]),
         ],
         ..HALF_CLOSED
@@ -120,7 +113,7 @@ pub(super) const CASES: &[Case] = &[
         steps: acts![
             HELD,
             get(1),
-            Act::Until(Begun(1)),
+            begun(1),
             Act::Frame(CONTINUATION, END_HEADERS, 1, &[Piece::Field("x-late", "1")]),
         ],
         pass: &[Http2(StreamError(1, &[STREAM_CLOSED, PROTOCOL_ERROR]))],
@@ -236,7 +229,7 @@ pub(super) const CASES: &[Case] = &[
                 seen.heard.as_ref().is_some_and(|heard| heard.streams_max() <= 1000)
             }),
         ])],
-        steps: acts![HELD, get(1), Act::Until(Begun(1)), Act::Beyond(&[get(3)]),],
+        steps: acts![HELD, get(1), begun(1), Act::Beyond(&[get(3)]),],
         pass: &[Http2(AnyRefused(&[PROTOCOL_ERROR, REFUSED_STREAM]))],
         warn: &[Http2(Ends)],
         doubt: "the connection ended, which refuses more than the request that was too much",

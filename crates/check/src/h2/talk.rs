@@ -100,6 +100,10 @@ impl Talk<'_> {
             Act::Until(sign) => {
                 self.until(&|talk| sign.is_in(talk.heard(), talk.line.end));
             }
+            Act::Await(sign) => {
+                let moment = self.stage.patience.settle;
+                self.wait(moment, &|talk| sign.is_in(talk.heard(), talk.line.end));
+            }
             Act::Pause(time) => std::thread::sleep(*time),
             Act::Idle(limit) => {
                 let began = Instant::now();
@@ -144,6 +148,7 @@ impl Talk<'_> {
             | Act::Upload(..)
             | Act::Listen(_)
             | Act::Until(_)
+            | Act::Await(_)
             | Act::Pause(_)
             | Act::Idle(_) => {}
         }

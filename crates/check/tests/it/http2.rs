@@ -309,6 +309,90 @@ fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
     assert!(report.findings[2].evidence.sent.ends_with(b"1234567"));
 }
 
+fn verdicts(treat: impl Fn(TcpStream) + Send + Sync + 'static, ids: &[&str]) -> Vec<String> {
+    let cases = cases().into_iter().filter(|case| ids.contains(&case.id)).collect();
+    let plan = CheckPlan::new(target(serve(treat)), cases);
+    let report = check(&CheckPlan { rounds: 1, patience: SHORT, ..plan }, &NoHelp, &mut |_| {});
+    let findings = report.findings.iter().filter(|it| ids.contains(&it.id.as_str()));
+    findings.map(|it| format!("{} {}", it.id, it.verdict.name())).collect()
+}
+
+/// Sends the head of its answer only when content can follow it, or when something else is to be said: as nginx does
+/// within TLS.
+fn hold_the_head_back(client: TcpStream) {
+    const HEAD: [u8; 4] = [0, 0, 0, 1];
+    let (mut has_window, mut is_held) = (true, false);
+    converse(client, move |frame| {
+        let answer = || {
+            let body = said(DATA, 1, HEAD, b"Hello");
+            [said(HEADERS, 4, HEAD, OK), body].concat()
+        };
+        let mut said_now = owed(frame).unwrap_or_default();
+        match frame.kind {
+            SETTINGS if frame.flags & ACK == 0 => {
+                has_window = !frame.payload.ends_with(&ZERO);
+            }
+            HEADERS if has_window => said_now.extend(answer()),
+            HEADERS => is_held = true,
+            DATA if is_held => {
+                is_held = false;
+                said_now.extend(said(HEADERS, 4, HEAD, OK));
+                said_now.extend(said(RST_STREAM, 0, HEAD, &[0, 0, 0, 5]));
+            }
+            WINDOW_UPDATE if frame.stream == HEAD => has_window = true,
+            _ => {}
+        }
+        if is_held && has_window {
+            is_held = false;
+            said_now.extend(answer());
+        }
+        Some(said_now)
+    });
+}
+
+#[test]
+fn the_head_of_an_answer_may_wait_until_its_content_can_follow() {
+    let ids = ["H2-T07", "H2-W01", "H2-W03", "H2-W11"];
+    let kept = ids.map(|id| format!("{id} pass"));
+    assert_eq!(verdicts(hold_the_head_back, &ids), kept);
+}
+
+/// Answers a POST before its content comes, and says that it does not need it.
+fn answer_early(client: TcpStream) {
+    converse(client, |frame| match (frame.kind, frame.flags) {
+        (HEADERS, WHOLE) => Some(said(HEADERS, WHOLE, frame.stream, OK)),
+        (HEADERS, _) => {
+            let reset = said(RST_STREAM, 0, frame.stream, &ZERO);
+            Some([said(HEADERS, WHOLE, frame.stream, OK), reset].concat())
+        }
+        _ => owed(frame).or(Some(vec![])),
+    });
+}
+
+#[test]
+fn a_reset_without_an_error_after_an_answer_refuses_nothing() {
+    let ids = ["H2-B03", "H2-T16", "H2-X10", "H2-X11", "H2-X13"];
+    let found = verdicts(answer_early, &ids);
+    let expected = ["H2-B03 pass", "H2-T16 pass", "H2-X10 fail", "H2-X11 n/a", "H2-X13 fail"];
+    assert_eq!(found, expected);
+}
+
+/// Knows GET and POST alone.
+fn lack_head(client: TcpStream) {
+    converse(client, |frame| match frame.kind {
+        HEADERS if frame.payload.windows(4).any(|it| it == b"HEAD") => {
+            Some(said(HEADERS, WHOLE, frame.stream, b"\x8d"))
+        }
+        HEADERS => Some(said(HEADERS, WHOLE, frame.stream, OK)),
+        _ => owed(frame).or(Some(vec![])),
+    });
+}
+
+#[test]
+fn a_server_that_lacks_head_is_warned_as_over_http_1_1() {
+    assert_eq!(verdicts(lack_head, &["H2-B04"]), ["H2-B04 warn"]);
+}
+
 #[test]
 fn nothing_is_said_of_a_server_that_is_not_there() {
     let address = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
