@@ -8,11 +8,23 @@ use serde_json::Value;
 
 #[test]
 fn real_servers_answer_rightly_under_a_moments_load() {
+    run("smoke", &[]);
+}
+
+#[test]
+fn real_servers_answer_rightly_over_tls_and_http_2() {
+    let flags = ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--repeat", "1", "--no-check"];
+    run("smoke-h2", &flags);
+}
+
+/// Runs the experiment with these flags. What a server does not speak, it is not asked.
+fn run(name: &str, flags: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let store = std::env::temp_dir().join(format!("dyno-smoke-{}.sqlite", std::process::id()));
+    let store = std::env::temp_dir().join(format!("dyno-{name}-{}.sqlite", std::process::id()));
     let ran = Command::new(env!("CARGO_BIN_EXE_dyno"))
         .args(["run", "smoke", "--json", "--store"])
         .arg(&store)
+        .args(flags)
         .current_dir(&root)
         .stdin(Stdio::null())
         .output()
