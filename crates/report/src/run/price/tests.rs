@@ -215,6 +215,20 @@ fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
 }
 
 #[test]
+fn lines_for_programs_have_the_streams_of_their_task() {
+    let (run, trials) = made(1, usual);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let csv = crate::run::csv(&findings);
+    let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let at = heads.iter().position(|head| *head == "streams").unwrap();
+    // The name of the task over HTTP/2 has a comma of its own, within quotes.
+    let over_http2 = csv.lines().find(|line| line.contains("over h2, 10 streams")).unwrap();
+    assert_eq!(over_http2.split(',').nth(at + 1), Some("10"), "{over_http2}");
+    let clear = csv.lines().find(|line| line.contains(",echo-xml,quick")).unwrap();
+    assert_eq!(clear.split(',').nth(at), Some(""), "{clear}");
+}
+
+#[test]
 fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
     let (run, trials) = made(1, usual);
     let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
