@@ -138,7 +138,7 @@ impl Piece {
     fn says(&self) -> String {
         match self {
             Piece::Octets(octets) => shown(octets),
-            Piece::Fill(octet, count) => format!("{count} × {}", shown(&[*octet])),
+            Piece::Fill(octet, count) => format!("{count} times {}", shown(&[*octet])),
             Piece::Number(number) => number.to_string(),
             Piece::Setting(name, value) => format!("{}={value}", setting_name(*name)),
             Piece::Request(method) => format!("the pseudo-fields of a {method}"),
@@ -147,9 +147,9 @@ impl Piece {
             Piece::Coded(name, value) => format!("{name}: {value} (by Huffman)"),
             Piece::Kept(name, value) => format!("{name}: {value} (kept in the table)"),
             Piece::Never(name, value) => format!("{name}: {value} (never indexed)"),
-            Piece::Long(name, length) => format!("{name}: {length} × x"),
+            Piece::Long(name, length) => format!("{name}: {length} times x"),
             Piece::Bomb(name, length, times) => {
-                format!("{name}: {length} × x (kept in the table), and {times} times its place")
+                format!("{name}: {length} times x (kept in the table), and {times} times its place")
             }
             Piece::Indexed(place) => format!("the field at place {place}"),
             Piece::Resize(size) => format!("a table of {size} octets"),

@@ -3,7 +3,7 @@
 use super::act::{Act, OPEN, Piece, WHOLE, get, post};
 use super::frame::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, HEADERS, PADDED, PING,
-    PRIORITISED, PRIORITY, PUSH_PROMISE, SETTINGS, WINDOW_UPDATE,
+    PRIORITISED, PRIORITY, PROTOCOL_ERROR, PUSH_PROMISE, SETTINGS, WINDOW_UPDATE,
 };
 use super::refusal::{CONNECTION, TAKEN, acts};
 use super::sign::Sign::{ConnectionError, Echo, Ends, Ok, Refused};
@@ -204,7 +204,7 @@ pub(super) const CASES: &[Case] = &[
                 &[Piece::Octets(b"\xff"), Piece::Request("GET")]
             ),
         ],
-        pass: &[Http2(ConnectionError(&[FRAME_SIZE_ERROR]))],
+        pass: &[Http2(ConnectionError(&[PROTOCOL_ERROR, FRAME_SIZE_ERROR]))],
         ..PADDING
     },
     Case {
@@ -316,7 +316,7 @@ pub(super) const CASES: &[Case] = &[
             post(1),
             Act::Frame(DATA, END_STREAM | PADDED, 1, &[Piece::Octets(b"\x06hello")]),
         ],
-        pass: &[Http2(ConnectionError(&[FRAME_SIZE_ERROR]))],
+        pass: &[Http2(ConnectionError(&[PROTOCOL_ERROR, FRAME_SIZE_ERROR]))],
         ..PADDING
     },
     Case {

@@ -182,8 +182,9 @@ impl Heard {
         };
         // An answer that waits for its window has no end yet.
         self.breaches.is_empty()
+            && self.gone.is_empty()
             && self.replies.values().all(|reply| reply.status > 0)
-            && self.replies.values().next().is_some_and(is_decent)
+            && self.replies.values().next().is_none_or(is_decent)
     }
 
     /// Whether every request that was whole has come to an end.

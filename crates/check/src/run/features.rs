@@ -120,7 +120,7 @@ fn posts(target: &Target, patience: &Patience) -> (String, Offer, Offer) {
 /// "I have no such thing", said correctly: a server cannot be blamed for that.
 fn is_decent_refusal(seen: &Seen) -> bool {
     if let Some(heard) = &seen.heard {
-        return heard.is_decent();
+        return heard.is_decent() && heard.reply(1).is_some_and(|reply| reply.is_whole);
     }
     seen.first().is_some_and(|answer| {
         matches!(answer.status, 403 | 404 | 405 | 411 | 415 | 501) && answer.flaws.is_empty()

@@ -11,6 +11,7 @@ mod browser_rig;
 mod calibrate;
 mod ceiling;
 mod check;
+mod check_http2;
 mod check_repeat;
 mod compare;
 mod conformance;

@@ -1,0 +1,77 @@
+//! `dyno check --http2`: against the oracle in cleartext and within TLS, against servers that do not speak HTTP/2, and
+//! flags that do not fit.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::thread;
+
+use oracle::{Config, HttpVersions};
+
+use crate::rig::{Ran, Rig};
+use crate::schema::fits;
+
+/// A few cases that take no time, one of each kind of verdict that the oracle gives.
+const FEW: [&str; 5] = ["--http2", "--only", "H2-B01,H2-B02,H2-G04,H2-Z03", "--rounds", "1"];
+
+#[track_caller]
+fn check(rig: &Rig, flags: &[&str]) -> Ran {
+    rig.dyno(&[&["check", "{url}/hello", "--post", "/user"], flags].concat())
+}
+
+#[test]
+fn the_oracle_keeps_what_it_is_asked_by_prior_knowledge() {
+    let rig = Rig::new();
+    let ran = check(&rig, &FEW).status(0).stdout_has("HTTP/2, page /hello");
+    let ran = ran.stdout_has("HTTP/2 3 pass · 0 warn · 0 fail · 0 not testable of 3");
+    let _ = ran.stdout_has("H2-Z03: there is no TLS at http://");
+    let ran = check(&rig, &[&FEW[..], &["--verbose"]].concat()).status(0);
+    let ran =
+        ran.stdout_has("the preface").stdout_has("HEADERS on stream 1 (END_STREAM, END_HEADERS)");
+    let _ = ran.stdout_has("GOAWAY: last stream 0, FRAME_SIZE_ERROR");
+    let ran = check(&rig, &[&FEW[..], &["--json"]].concat()).status(0);
+    fits("check", &ran.json());
+}
+
+#[test]
+fn within_tls_the_cases_of_tls_apply_too() {
+    let rig = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
+    let ran = check(&rig, &[&FEW[..], &["-k"]].concat()).status(0);
+    let _ = ran.stdout_has("HTTP/2 4 pass · 0 warn · 0 fail · 0 not testable of 4");
+    let all = ["--http2", "--area", "h2-tls", "--rounds", "1", "-k"];
+    let ran = check(&rig, &all).status(0).stdout_has("HTTP/2 8 pass · 1 warn · 0 fail");
+    let _ = ran.stdout_has("H2-Z07").stdout_has("may answer for every name");
+}
+
+#[test]
+fn a_server_that_does_not_speak_http_2_is_not_failed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let rig = Rig::at(listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 400 \x1b[31mBad\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let ran =
+        check(&rig, &FEW).status(2).stdout_has("HTTP/2 not applicable: HTTP/2 is not offered");
+    let _ = ran.stdout_has(r"answers its preface with `HTTP/1.1 400 \x1b[31mBad`");
+    let tls = Config { tls: Some(Arc::default()), http: HttpVersions::Http1, ..Config::default() };
+    let ran = check(&Rig::oracle(tls), &[&FEW[..], &["-k"]].concat()).status(2);
+    let _ = ran.stdout_has("HTTP/2 not applicable: HTTP/2 is not offered").stdout_lacks("fail  H2");
+}
+
+#[test]
+fn cases_and_addresses_that_do_not_fit_say_the_way_out() {
+    let rig = Rig::at("127.0.0.1:9".parse().unwrap());
+    let refused = |flags: &[&str], says: &str| {
+        let ran = rig.dyno(&[&["check"], flags].concat()).status(2).stderr_has(says);
+        assert_eq!(ran.stdout, "", "{flags:?}");
+    };
+    refused(&["{url}/", "--only", "H2-B01"], "these are cases of HTTP/2: add --http2");
+    refused(&["{url}/", "--http2", "--area", "websocket"], "leave --http2 out");
+    refused(&["ws://127.0.0.1:9/", "--http2"], "a WebSocket is checked over HTTP/1.1");
+    refused(&["{url}/", "--http2", "--socket", "/ws"], "--socket");
+    let list = rig.dyno(&["check", "--list", "--http2"]).status(0);
+    let _ = list.stdout_has("H2-B01").stdout_lacks("H1-B01");
+}
