@@ -221,7 +221,11 @@ mod tests {
     #[test]
     fn a_name_that_is_no_manner_is_a_workload() {
         for name in [
-            "hello over", "hello over ftp", "hello over h2, many streams", "hello over h2, 0 streams", "a over h2, x",
+            "hello over",
+            "hello over ftp",
+            "hello over h2, many streams",
+            "hello over h2, 0 streams",
+            "a over h2, x",
             "hello over h2, 900 % resumed",
         ] {
             let task = Task::named(name);

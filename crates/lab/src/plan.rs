@@ -101,12 +101,7 @@ mod tests {
 
     fn runner(subject: &str, asked: &[&str]) -> Runner {
         let asked = asked.iter().map(ToString::to_string).collect();
-        Runner {
-            subject: subject.into(),
-            asked,
-            protocols: vec![Protocol::Http1],
-            is_extra: false,
-        }
+        Runner { subject: subject.into(), asked, protocols: vec![Protocol::Http1], is_extra: false }
     }
 
     fn entries() -> Vec<Runner> {

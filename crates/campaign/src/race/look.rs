@@ -33,7 +33,9 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
     let workload = &campaign.workloads[0];
     let protocol = campaign.experiment.manners[0].protocol;
     if let Serving::Found(site) = &entrant.subject.serving {
-        let aimed = workload.aimed(site, site.scheme(protocol)).map_err(|says| fail(OutcomeKind::Unable, says))?;
+        let aimed = workload
+            .aimed(site, site.scheme(protocol))
+            .map_err(|says| fail(OutcomeKind::Unable, says))?;
         let values = Values { seq: 0, random: 0 };
         let tls = site.tls.as_ref().map(Client::new).transpose();
         let tls = tls.map_err(|says| fail(OutcomeKind::Unable, says))?;

@@ -40,9 +40,7 @@ pub(crate) struct WithoutHttp2 {
 impl WithoutHttp2 {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         match self.is_asked_for {
-            true => Err(Refusal::new(
-                "--http2: connections are held over HTTP/1.1; leave it out",
-            )),
+            true => Err(Refusal::new("--http2: connections are held over HTTP/1.1; leave it out")),
             false => Ok(()),
         }
     }

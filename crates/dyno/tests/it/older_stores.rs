@@ -208,9 +208,14 @@ fn what_was_not_recorded_is_missing_and_never_zero() {
                     _ => &[],
                 };
                 // Nor did anything speak TLS.
-                let never =
-                    ["tls_p50_ms", "tls_p99_ms", "tls_resumed_percent", "memory_per_connection_bytes"];
-                let expected: Vec<_> = expected.iter().chain(&never).map(|name| (*name, "")).collect();
+                let never = [
+                    "tls_p50_ms",
+                    "tls_p99_ms",
+                    "tls_resumed_percent",
+                    "memory_per_connection_bytes",
+                ];
+                let expected: Vec<_> =
+                    expected.iter().chain(&never).map(|name| (*name, "")).collect();
                 assert_eq!(missing, expected, "{}, run {run}", made.by);
             }
         }

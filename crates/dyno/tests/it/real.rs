@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::lab_rig::not_tested;
+
 #[test]
 fn real_servers_answer_rightly_under_a_moments_load() {
     run("smoke", &[]);
@@ -13,7 +15,8 @@ fn real_servers_answer_rightly_under_a_moments_load() {
 
 #[test]
 fn real_servers_answer_rightly_over_tls_and_http_2() {
-    let flags = ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--repeat", "1", "--no-check"];
+    let flags =
+        ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--repeat", "1", "--no-check"];
     run("smoke-h2", &flags);
 }
 
@@ -35,7 +38,7 @@ fn run(name: &str, flags: &[&str]) {
     let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
     for entry in run["subjects"].as_array().unwrap() {
         if let Some(reason) = entry["skipped"].as_str() {
-            eprintln!("SKIPPED: {}: {reason}", entry["name"]);
+            not_tested(&entry["name"].to_string(), reason);
         }
     }
     let each = |value: &Value, key: &str| value[key].as_array().unwrap().clone();

@@ -88,9 +88,12 @@ impl<'a> Conversation<'a> {
             match socket.read(&mut buffer) {
                 Ok(0) => {
                     let broken = self.session.ended(&mut self.news).err();
-                    let says = sent.err().map(|error| format!("the request could not be sent: {error}"));
+                    let says =
+                        sent.err().map(|error| format!("the request could not be sent: {error}"));
                     return self.verdict(&[], broken).unwrap_or_else(|| {
-                        Err(failure(says.unwrap_or("the connection was closed without an answer".into())))
+                        Err(failure(
+                            says.unwrap_or("the connection was closed without an answer".into()),
+                        ))
                     });
                 }
                 Ok(count) => {
@@ -125,7 +128,9 @@ impl<'a> Conversation<'a> {
                 }
                 News::Failed(_, fault) => verdict = Some(Err(self.broken(fault))),
                 News::Refused(_) => {
-                    verdict = Some(Err(failure("the server refused the request unread (REFUSED_STREAM or GOAWAY)")));
+                    verdict = Some(Err(failure(
+                        "the server refused the request unread (REFUSED_STREAM or GOAWAY)",
+                    )));
                 }
                 News::Introduced
                 | News::Ready

@@ -4,8 +4,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 
 use check::Help;
-use lab::manner::Protocol;
 use lab::build::{BuildCache, Built};
+use lab::manner::Protocol;
 use lab::record::{Outcome, OutcomeKind};
 use lab::source_file::SourceFile;
 use lab::subject::Subject;

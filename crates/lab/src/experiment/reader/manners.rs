@@ -58,9 +58,11 @@ impl Reader<'_> {
             let streams = if protocol.is_http2() { &streams[..] } else { &[NonZeroU16::MIN] };
             let resumed = if protocol.is_secured() { &resumed[..] } else { &[0] };
             for &streams in streams {
-                manners.extend(
-                    resumed.iter().map(|&resumed| Manner { protocol, streams, resumed }),
-                );
+                manners.extend(resumed.iter().map(|&resumed| Manner {
+                    protocol,
+                    streams,
+                    resumed,
+                }));
             }
         }
         Ok(manners)
@@ -76,8 +78,8 @@ impl Reader<'_> {
         };
         let mut protocols = Vec::new();
         for name in list {
-            let protocol = Protocol::named(name)
-                .ok_or_else(|| self.wrong(names, unknown_protocol(name)))?;
+            let protocol =
+                Protocol::named(name).ok_or_else(|| self.wrong(names, unknown_protocol(name)))?;
             if protocols.contains(&protocol) {
                 return Err(self.wrong(names, format!("`{name}` stands here twice")));
             }
@@ -97,13 +99,17 @@ impl Reader<'_> {
         shape: &Shape,
     ) -> Result<Vec<NonZeroU16>, ConfigError> {
         if !protocols.iter().any(|it| it.is_http2()) {
-            let says = "only HTTP/2 has streams; name h2c or h2 in `protocol`, or leave `streams` out";
+            let says =
+                "only HTTP/2 has streams; name h2c or h2 in `protocol`, or leave `streams` out";
             return Err(self.wrong(counts, says));
         }
         let of = |number: u64| {
             let streams = u16::try_from(number).ok().filter(|it| *it <= STREAMS_MAX);
             streams.and_then(NonZeroU16::new).ok_or_else(|| {
-                self.wrong(counts, format!("{number} streams; a whole number from 1 to {STREAMS_MAX}"))
+                self.wrong(
+                    counts,
+                    format!("{number} streams; a whole number from 1 to {STREAMS_MAX}"),
+                )
             })
         };
         let streams = self.each_once(counts, counts.get_ref().all())?;
@@ -130,7 +136,10 @@ impl Reader<'_> {
         }
         let of = |number: u64| {
             u8::try_from(number).ok().filter(|it| *it <= 100).ok_or_else(|| {
-                self.wrong(counts, format!("{number} of a hundred connections; a whole number from 0 to 100"))
+                self.wrong(
+                    counts,
+                    format!("{number} of a hundred connections; a whole number from 0 to 100"),
+                )
             })
         };
         self.each_once(counts, counts.get_ref().all())?.into_iter().map(of).collect()

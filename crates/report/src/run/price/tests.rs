@@ -233,7 +233,10 @@ fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
     let (run, trials) = made(1, usual);
     let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
     let says = sentences(&findings).join(" ");
-    assert!(says.contains("after one round, nothing is known of the price for Other and Quick"), "{says}");
+    assert!(
+        says.contains("after one round, nothing is known of the price for Other and Quick"),
+        "{says}"
+    );
     let screen = Screen { width: 100, is_coloured: false, is_full: false };
     let text = text(&findings, screen, Glyphs::Ascii);
     assert!(text.contains("0.87×") && text.contains("not known: one round"), "{text}");
