@@ -58,7 +58,7 @@ impl Target {
     #[must_use]
     pub fn other_protocol(&self) -> Option<&'static str> {
         const SOON: Duration = Duration::from_secs(1);
-        if self.tls.is_some() || self.is_http2 {
+        if self.tls.is_some() {
             return None;
         }
         let request = b"GET {get} HTTP/1.1\r\nHost: {H}\r\nConnection: close\r\n\r\n";
@@ -73,7 +73,8 @@ impl Target {
         }
         stream.read_exact(&mut first[2..]).ok()?;
         // RFC 9113, 4.1: SETTINGS or GOAWAY, on stream 0.
-        matches!(first, [0, _, _, 4 | 7, _, 0, 0, 0, 0])
+        let is_http2 = matches!(first, [0, _, _, 4 | 7, _, 0, 0, 0, 0]);
+        (is_http2 && !self.is_http2)
             .then_some("the server answers in HTTP/2; add --http2 to check that")
     }
 

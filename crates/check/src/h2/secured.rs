@@ -154,7 +154,7 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-Z08",
         title: "renegotiation tied to the connection",
         clause: clause(5746, "3.6"),
-        applies: &[SPEAKS_1_2],
+        applies: &[When("a ServerHello of TLS 1.2", |seen| is(seen, |it| it.version.is_some()))],
         steps: &[Step::Tls(&USUAL)],
         pass: &[When("ServerHello with renegotiation_info", |seen| is(seen, |it| it.is_tied))],
         demand: "a server of TLS 1.2 answers renegotiation_info, also if it never renegotiates",

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use check::{
@@ -264,6 +265,48 @@ fn a_server_without_http2_does_not_offer_it_and_fails_nothing() {
         why.contains("not offered: the server answers its preface with `HTTP/1.1 400 Bad"),
         "{why}"
     );
+}
+
+/// Whether the server below has died.
+static IS_DEAD: AtomicBool = AtomicBool::new(false);
+
+/// A server that is right, until it gets a PING that is too short.
+fn die_of_a_short_ping(client: TcpStream) {
+    if IS_DEAD.load(Ordering::SeqCst) {
+        return;
+    }
+    converse(client, |frame| match frame.kind {
+        HEADERS => Some(said(HEADERS, WHOLE, frame.stream, OK)),
+        PING if frame.payload.len() != 8 => {
+            IS_DEAD.store(true, Ordering::SeqCst);
+            None
+        }
+        _ => owed(frame).or(Some(vec![])),
+    });
+}
+
+/// Starts it again.
+struct Revives;
+
+impl Help for Revives {
+    fn revive(&self) -> bool {
+        IS_DEAD.store(false, Ordering::SeqCst);
+        true
+    }
+}
+
+#[test]
+fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
+    let few = ["H2-B01", "H2-G01", "H2-G04", "H2-G11"];
+    let cases = cases().into_iter().filter(|case| few.contains(&case.id)).collect();
+    let usual = CheckPlan::new(target(serve(die_of_a_short_ping)), cases);
+    let plan = CheckPlan { rounds: 1, patience: SHORT, ..usual };
+    let report = check(&plan, &Revives, &mut |_| {});
+    let verdicts: Vec<CaseVerdict> = report.findings.iter().map(|it| it.verdict).collect();
+    let pass = CaseVerdict::Pass;
+    assert_eq!(verdicts, [pass, pass, CaseVerdict::Crash, pass], "{:?}", amiss(&report));
+    assert!(report.findings[2].why.contains("a plain GET was not answered any more"));
+    assert!(report.findings[2].evidence.sent.ends_with(b"1234567"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `dyno check`: against the oracle, against servers with faults, against no server at all.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -207,12 +207,17 @@ fn a_table_for_documents_has_a_row_a_protocol() {
 }
 
 /// An address of this machine that is not loopback: it stands for a foreign server's.
-fn own_address() -> Option<SocketAddr> {
+pub(crate) fn outer_address() -> Option<IpAddr> {
     // Nothing is sent: the kernel only chooses the route.
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
     let address = socket.local_addr().ok()?.ip();
-    let listener = TcpListener::bind((address, 0)).ok().filter(|_| !address.is_loopback())?;
+    TcpListener::bind((address, 0)).ok().filter(|_| !address.is_loopback()).map(|_| address)
+}
+
+/// A bad server there.
+fn own_address() -> Option<SocketAddr> {
+    let listener = TcpListener::bind((outer_address()?, 0)).ok()?;
     let bound = listener.local_addr().ok()?;
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {

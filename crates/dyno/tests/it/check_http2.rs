@@ -2,12 +2,13 @@
 //! flags that do not fit.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
-use oracle::{Config, HttpVersions};
+use oracle::{Config, HttpVersions, Listen};
 
+use crate::check::outer_address;
 use crate::rig::{Ran, Rig};
 use crate::schema::fits;
 
@@ -59,6 +60,26 @@ fn a_server_that_does_not_speak_http_2_is_not_failed() {
     let tls = Config { tls: Some(Arc::default()), http: HttpVersions::Http1, ..Config::default() };
     let ran = check(&Rig::oracle(tls), &[&FEW[..], &["-k"]].concat()).status(2);
     let _ = ran.stdout_has("HTTP/2 not applicable: HTTP/2 is not offered").stdout_lacks("fail  H2");
+    let rig = Rig::oracle(Config { tls: Some(Arc::default()), ..Config::default() });
+    let plain = rig.url("/").replacen("https:", "http:", 1);
+    let ran = rig.dyno(&["check", &plain, "--http2"]).status(2);
+    let _ = ran.stdout_has("the server answers with a record of TLS; write https://");
+}
+
+#[test]
+fn floods_are_sent_to_no_other_machine_whatever_is_agreed() {
+    let Some(address) = outer_address() else {
+        return crate::lab_rig::not_tested("a server elsewhere", "an address that is not loopback");
+    };
+    let listen = Listen::Tcp(SocketAddr::new(address, 0));
+    let rig = Rig::oracle(Config { listen, ..Config::default() });
+    let flags = ["--http2", "--only", "H2-B01,H2-X02,H2-L0*", "--rounds", "1"];
+    let ran = check(&rig, &flags).status(0).stdout_has("HTTP/2 1 pass");
+    let _ = ran.stdout_has("H2-X02: not sent: it could harm");
+    let ran = check(&rig, &[&flags[..], &["--i-may-probe-this-target"]].concat()).status(0);
+    let ran =
+        ran.stdout_has("HTTP/2 2 pass").stdout_has("H2-L07 H2-L08: not sent: floods are only");
+    let _ = ran.stdout_has("Not applicable, and not counted (8)");
 }
 
 #[test]
