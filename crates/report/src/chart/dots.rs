@@ -39,6 +39,8 @@ pub(crate) struct Column {
 
 /// Further than this from the ratios, the ends of intervals are not on the axis.
 const WIDEST: f64 = 4.0;
+/// The width of a letter of a name, with air behind the last.
+const NAME_LETTER: f64 = 8.2;
 const ROW: f64 = 24.0;
 const HEAD: f64 = 28.0;
 const FOOT: f64 = 30.0;
@@ -128,7 +130,8 @@ impl Dots {
         let name = |(n, (slot, title)): (usize, &(usize, String))| {
             let at = (place.names, row(place, n) + 4.0);
             let class = format!("name {}", colour(*slot));
-            of_subject(*slot, &text(&class, "start", at, &short(title, 18)))
+            let letters = ((place.left - place.names) / NAME_LETTER) as usize;
+            of_subject(*slot, &text(&class, "start", at, &short(title, letters.min(18))))
         };
         self.titles.iter().enumerate().map(name).collect()
     }
@@ -139,7 +142,7 @@ impl Dots {
         let top = place.top + HEAD - 4.0;
         let mut drawn = text("head", "start", (place.left, place.top + 14.0), &column.heading);
         let longest = letters(&column.tick(scale.high()));
-        for value in scale.ticks(longest.max(56.0)) {
+        for value in column.ticks(&scale, longest.max(56.0)) {
             let x = scale.at(value);
             let is_base = value == scale.low() && !column.is_ratio;
             let class = if is_base { "rung base" } else { "rung" };
@@ -170,6 +173,11 @@ impl Column {
 
     fn tick(&self, value: f64) -> String {
         if self.is_ratio { format!("{}×", trimmed(value, 4)) } else { tick(self.unit, value) }
+    }
+
+    /// Of ratios the ends, which are round, and no difference: a reader sees how far the axis reaches.
+    fn ticks(&self, scale: &Scale, apart: f64) -> Vec<f64> {
+        if self.is_ratio { vec![scale.low(), 1.0, scale.high()] } else { scale.ticks(apart) }
     }
 
     /// The values, with as much of their intervals as does not squeeze them into a dot, and what is near to no difference.

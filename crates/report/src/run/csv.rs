@@ -3,6 +3,7 @@
 
 use analysis::{JudgedTrial, Row, Score};
 use lab::figure::Figure;
+use lab::manner::Task;
 
 use super::{Findings, conformance, held};
 use crate::render::csv::{line, text};
@@ -61,6 +62,9 @@ pub(super) fn words(
     let score = conformance::score(findings, &row.subject);
     let counted =
         |of: fn(&Score) -> usize| score.map_or(String::new(), |score| of(score).to_string());
+    let manner = Task::named(workload).manner;
+    let of_task = manner.protocol.is_http2().then(|| u64::from(manner.streams.get()));
+    let streams = of_task.or(findings.streams());
     vec![
         number(&findings.id),
         text(&findings.run.name),
@@ -72,7 +76,7 @@ pub(super) fn words(
         row.is_reference.to_string(),
         row.point.value().to_string(),
         row.point.unit().to_string(),
-        findings.streams().map_or(String::new(), |streams| streams.to_string()),
+        streams.map_or(String::new(), |streams| streams.to_string()),
         (trial.repeat + 1).to_string(),
         trial.outcome.kind.name().to_string(),
         text(&trial.outcome.says),

@@ -313,7 +313,7 @@ fn sentence(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> 
         parts.push(format!("for {} this data shows no difference", list(&alike)));
     }
     if !single.is_empty() {
-        parts.push(format!("after one round, what {} pay is not known", list(&single)));
+        parts.push(format!("after one round, nothing is known of the price for {}", list(&single)));
     }
     (!parts.is_empty()).then(|| format!("{}: {}.", headed(findings, price), parts.join("; ")))
 }

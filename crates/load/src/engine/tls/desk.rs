@@ -246,7 +246,10 @@ impl Desk {
         at: Nanos,
         deliver: &mut impl FnMut(Conn, Event<'_>, Nanos),
     ) {
-        self.log.failed(fault, reason);
+        // Whether a cut costs an answer is known to the lane alone, which counts it then.
+        if fault != TlsFault::Cut {
+            self.log.failed(fault, reason);
+        }
         self.lines[conn as usize].state = State::Over;
         deliver(conn, Event::Broken(Break::Tls(fault)), at);
     }

@@ -241,7 +241,7 @@ pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
                 end if MOST < end => format!(">{}", count(MOST as u64)),
                 end => digits(end),
             };
-            Some(format!("[{}–{}]", end(low), end(high)))
+            Some(format!("[{} to {}]", end(low), end(high)))
         }
         _ => ratio.interval,
     };

@@ -81,7 +81,8 @@ fn a_run_in_several_manners_says_what_they_cost() {
     expect![[r#"
         two · run 7 · 2026-11-21 13:28 UTC
         Which of two answers, and how fast?
-        closed: 8 connections; 10 s a trial, no warm-up, time-out 5 s; 2 rounds
+        closed: 8 connections; over http/1.1, http/1.1+tls, h2; 10 streams on each connection; 10 s a trial,
+        no warm-up, time-out 5 s; 2 rounds
         A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
         verdict: suspect; rows: 4 valid · 1 suspect · 0 invalid
 
@@ -141,15 +142,15 @@ fn a_run_in_several_manners_says_what_they_cost() {
 
         in short
         verdict: suspect; rows: 4 valid · 1 suspect · 0 invalid
+        TLS (echo-xml over http/1.1+tls ÷ echo-xml over http/1.1, at 8 connections): it costs Quick 13% of
+        its throughput [12–13]; for Other this data shows no difference.
+        HTTP/2 (echo-xml over h2, 10 streams ÷ echo-xml over http/1.1+tls, at 8 connections): it brings
+        Quick (in doubt) 2.00× its throughput [1.99–2.01].
         echo-xml over http/1.1: Quick is fastest with 2,800/s [1,700–4,600], 4.00× the rate of Other with
         700/s [430–1,140]. The lowest p99 is 1.00ms (Quick), the highest 1.00ms (Other).
         echo-xml over http/1.1+tls: Quick is fastest with 2,500/s [1,500–4,000], 3.57× the rate of Other
         with 700/s [430–1,140]. The lowest p99 is 1.00ms (Quick), the highest 1.00ms (Other).
         echo-xml over h2, 10 streams: Quick (in doubt) answered 4,900/s [3,000–8,000].
-        TLS (echo-xml over http/1.1+tls ÷ echo-xml over http/1.1, at 8 connections): it costs Quick 13% of
-        its throughput [12–13]; for Other this data shows no difference.
-        HTTP/2 (echo-xml over h2, 10 streams ÷ echo-xml over http/1.1+tls, at 8 connections): it brings
-        Quick (in doubt) 2.00× its throughput [1.99–2.01].
         The intervals show how much the rounds differ; another day or machine may differ more. Some figures
         are in doubt; they are marked.
 
@@ -215,11 +216,28 @@ fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
 }
 
 #[test]
+fn lines_for_programs_have_the_streams_of_their_task() {
+    let (run, trials) = made(1, usual);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let csv = crate::run::csv(&findings);
+    let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let at = heads.iter().position(|head| *head == "streams").unwrap();
+    // The name of the task over HTTP/2 has a comma of its own, within quotes.
+    let over_http2 = csv.lines().find(|line| line.contains("over h2, 10 streams")).unwrap();
+    assert_eq!(over_http2.split(',').nth(at + 1), Some("10"), "{over_http2}");
+    let clear = csv.lines().find(|line| line.contains(",echo-xml,quick")).unwrap();
+    assert_eq!(clear.split(',').nth(at), Some(""), "{clear}");
+}
+
+#[test]
 fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
     let (run, trials) = made(1, usual);
     let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
     let says = sentences(&findings).join(" ");
-    assert!(says.contains("after one round, what Other and Quick pay is not known"), "{says}");
+    assert!(
+        says.contains("after one round, nothing is known of the price for Other and Quick"),
+        "{says}"
+    );
     let screen = Screen { width: 100, is_coloured: false, is_full: false };
     let text = text(&findings, screen, Glyphs::Ascii);
     assert!(text.contains("0.87×") && text.contains("not known: one round"), "{text}");
