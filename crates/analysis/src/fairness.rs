@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab::figure::Figure;
 use lab::record::{RunRecord, TrialRecord};
+use load::{Security, ServerSettings};
 
 use crate::estimate::Estimate;
 use crate::figures::Figures;
@@ -50,6 +51,10 @@ pub struct Observed {
     pub processes: BTreeSet<u32>,
     /// Its answers' bytes.
     pub wires: Vec<Wire>,
+    /// What its connections agreed on with TLS, over all of its trials; none where it was loaded without.
+    pub security: Option<Security>,
+    /// The SETTINGS that it announced over HTTP/2, and on how many connections.
+    pub settings: Vec<(ServerSettings, u64)>,
 }
 
 /// The bytes of a subject's answer to one question.
@@ -130,7 +135,26 @@ fn observed(subject: &str, trials: &[TrialRecord]) -> Observed {
             *wire = (wire.0.max(check.head_len), wire.1.max(check.rest_len));
         }
     }
+    let totals = || own().filter_map(|trial| Some(&trial.loaded.as_ref()?.recording.total));
+    let mut security: Option<Security> = None;
+    for seen in totals().filter_map(|total| total.security.as_deref()) {
+        match &mut security {
+            None => security = Some(seen.clone()),
+            Some(all) => all.merge(seen),
+        }
+    }
+    let mut settings: Vec<(ServerSettings, u64)> = Vec::new();
+    for (seen, connections) in
+        totals().filter_map(|it| it.http2.as_ref()).flat_map(|it| &it.settings)
+    {
+        match settings.iter_mut().find(|(known, _)| known == seen) {
+            None => settings.push((*seen, *connections)),
+            Some((_, count)) => *count += connections,
+        }
+    }
     Observed {
+        security,
+        settings,
         subject: subject.into(),
         start_up: Estimate::of(&start_ups, Figure::StartUp.fold()),
         backlogs: launches().filter_map(|launch| launch.backlog).collect(),

@@ -69,7 +69,8 @@ fn streams(seen: &Http2) -> String {
     }
 }
 
-fn in_words(settings: &ServerSettings) -> String {
+/// SETTINGS, by the names of RFC 9113.
+pub(crate) fn in_words(settings: &ServerSettings) -> String {
     let limit = |limit: Option<u32>| limit.map_or("none".into(), |limit| count(limit.into()));
     format!(
         "MAX_CONCURRENT_STREAMS {}, INITIAL_WINDOW_SIZE {}, MAX_FRAME_SIZE {}, HEADER_TABLE_SIZE {}, \
@@ -145,7 +146,7 @@ json_type! {
 
 json_type! {
     /// SETTINGS of a server, with the values of RFC 9113, 6.5.2 for those that it did not announce.
-    struct SettingsJson as "server_settings" of it: (ServerSettings, u64) {
+    pub(crate) struct SettingsJson as "server_settings" of it: (ServerSettings, u64) {
         /// connections on which they came
         connections: u64 = it.1,
         /// SETTINGS_HEADER_TABLE_SIZE

@@ -28,6 +28,30 @@ pub(crate) fn fact(security: &Security, is_unverified: bool) -> Fact {
     if is_unverified { fact.and("certificates were not verified (-k)") } else { fact }
 }
 
+/// What was agreed on, without numbers of connections: servers for which it is the same paid for the same.
+pub(crate) fn agreed(security: &Security) -> String {
+    let all = [&security.versions, &security.suites, &security.groups, &security.certificates];
+    let names = |counts: &Counts| {
+        let names: Vec<&str> = counts.sorted().iter().map(|(name, _)| *name).collect();
+        names.join(" and ")
+    };
+    let mut parts: Vec<String> =
+        all.into_iter().map(names).filter(|names| !names.is_empty()).collect();
+    parts
+        .extend(security.chain_bytes.map(|_| chain(security).trim_start_matches(", ").to_string()));
+    if security.alpn.of("") == security.alpn.sum() {
+        parts.push("no answer to ALPN".into());
+    }
+    parts.push(match security.tickets {
+        0 => "no tickets".into(),
+        tickets => {
+            let each = tickets as f64 / security.handshakes().max(1) as f64;
+            format!("{each:.1} tickets a handshake")
+        }
+    });
+    parts.join(", ")
+}
+
 /// One name stands alone; of several, each has its count.
 pub(crate) fn listed(counts: &Counts) -> Option<String> {
     let shown = |name: &str| if name.is_empty() { "none".to_string() } else { name.into() };

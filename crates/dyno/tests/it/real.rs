@@ -8,13 +8,10 @@ use serde_json::Value;
 
 use crate::lab_rig::not_tested;
 
+/// One after the other: a project has one run at a time.
 #[test]
-fn real_servers_answer_rightly_under_a_moments_load() {
+fn real_servers_answer_rightly_under_a_moments_load_in_all_protocols() {
     run("smoke", &[]);
-}
-
-#[test]
-fn real_servers_answer_rightly_over_tls_and_http_2() {
     let flags =
         ["--protocol", "http/1.1+tls,h2c,h2", "--streams", "3", "--repeat", "1", "--no-check"];
     run("smoke-h2", &flags);

@@ -7,6 +7,7 @@ use lab::record::Entry as Subject;
 use super::Findings;
 use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
 use crate::written::Written;
+use crate::{http2, security};
 
 /// The settings, each with the values that were seen.
 pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
@@ -22,6 +23,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
             ]);
         }
     }
+    rows.extend(spoken(findings));
     rows.extend(wires(findings));
     rows.extend(answers(findings));
     if rows.is_empty() {
@@ -44,6 +46,32 @@ pub(crate) fn text_table(
     let rows = rows
         .map(|cells| Row { cells: cells.into_iter().map(Cell::text).collect(), ..Row::default() });
     Table::of(key, columns.collect(), rows)
+}
+
+/// What was agreed on with TLS and announced over HTTP/2, and by which servers.
+fn spoken(findings: &Findings<'_>) -> Vec<[String; 4]> {
+    let observed = &findings.fairness.observed;
+    let said = |of: &dyn Fn(&Observed) -> Vec<String>| {
+        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+        for it in observed {
+            for says in of(it) {
+                match groups.iter_mut().find(|(other, _)| *other == says) {
+                    Some((_, subjects)) => subjects.push(it.subject.clone()),
+                    None => groups.push((says, vec![it.subject.clone()])),
+                }
+            }
+        }
+        groups
+    };
+    let tls = said(&|it| it.security.as_ref().map(security::agreed).into_iter().collect());
+    let settings =
+        said(&|it| it.settings.iter().map(|(settings, _)| http2::in_words(settings)).collect());
+    let row = |label: &str, (says, subjects): (String, Vec<String>)| {
+        [label.to_string(), says, "–".into(), titles(findings, &subjects)]
+    };
+    let tls = tls.into_iter().map(|group| row("TLS, as agreed on", group));
+    let settings = settings.into_iter().map(|group| row("HTTP/2 SETTINGS, as sent", group));
+    tls.chain(settings).collect()
 }
 
 /// Bytes of an answer, for each request.

@@ -20,7 +20,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Findings;
+use crate::http2::SettingsJson;
 use crate::json::{json_type, written};
+use crate::security::SecurityJson;
 use crate::sentence;
 
 const SCHEMA: &str = "dyno.run/2";
@@ -173,6 +175,10 @@ json_type! {
         processes: Vec<u32> = observed.processes.iter().copied().collect(),
         /// the sizes of its answers
         wire: Vec<WireJson<'t>> = observed.wires.iter().map(WireJson::from).collect(),
+        /// what its connections agreed on with TLS, over all of its trials; null without TLS
+        tls: Option<SecurityJson> = observed.security.as_ref().map(SecurityJson::from),
+        /// what it announced over HTTP/2, and on how many connections
+        settings: Vec<SettingsJson> = observed.settings.iter().map(SettingsJson::from).collect(),
     }
 }
 
