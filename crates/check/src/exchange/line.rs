@@ -102,19 +102,82 @@ impl Line {
             Err(_) => return false,
         }
         let mut buffer = [0; 64 << 10];
-        match self.socket.read(&mut buffer) {
-            Ok(0) => self.end = End::Closed,
-            Ok(count) => {
-                self.received.extend_from_slice(&buffer[..count]);
-                if self.received.len() > RECEIVED {
-                    self.end = End::Flooded;
+        // TLS may have read more than it gives at once, its closing message for one, and the socket shows none of that.
+        while self.end == End::Open {
+            match self.socket.read(&mut buffer) {
+                Ok(0) => self.end = End::Closed,
+                Ok(count) => {
+                    self.received.extend_from_slice(&buffer[..count]);
+                    if self.received.len() > RECEIVED {
+                        self.end = End::Flooded;
+                    }
                 }
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock => break,
+                    ErrorKind::Interrupted => {}
+                    _ => self.end = End::Reset,
+                },
             }
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::Interrupted => {}
-                _ => self.end = End::Reset,
-            },
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+
+    use rcgen::generate_simple_self_signed;
+    use tls::rustls::crypto::ring::default_provider;
+    use tls::rustls::pki_types::PrivateKeyDer;
+    use tls::rustls::{ServerConfig, ServerConnection};
+    use tls::{Client, TlsOrder, Trust};
+
+    use super::*;
+
+    /// A server that sends its last words and the closing message of TLS at once, and keeps TCP open.
+    fn take_leave(listener: &TcpListener) -> std::io::Result<()> {
+        let made = generate_simple_self_signed(["localhost".to_string()]).unwrap();
+        let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+        let config = ServerConfig::builder_with_provider(default_provider().into())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+        let mut tls = ServerConnection::new(Arc::new(config)).unwrap();
+        let (mut socket, _) = listener.accept()?;
+        while tls.is_handshaking() {
+            tls.complete_io(&mut socket)?;
+        }
+        tls.writer().write_all(b"bye")?;
+        tls.send_close_notify();
+        let mut last = Vec::new();
+        while tls.wants_write() {
+            tls.write_tls(&mut last)?;
+        }
+        socket.write_all(&last)?;
+        while socket.read(&mut [0; 64])? > 0 {}
+        Ok(())
+    }
+
+    #[test]
+    fn the_closing_message_of_tls_is_the_end_even_if_it_comes_with_the_last_octets() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || take_leave(&listener));
+        let order = TlsOrder { trust: Trust::All, ..TlsOrder::to("localhost") };
+        let tls = Some(Client::new(&order).unwrap());
+        let target = Target { tls, ..Target::at(address) };
+        const LONG: Duration = Duration::from_secs(60);
+        let mut line = Line::open(&target, LONG, LONG).unwrap();
+        while line.received.is_empty() && line.end == End::Open {
+            line.turn(LONG, PollFlags::empty());
+        }
+        // Nothing more will come: the next turn would wait for all its time.
+        assert_eq!((&line.received[..], line.end), (&b"bye"[..], End::Closed));
+        drop(line);
+        let _ = server.join();
     }
 }

@@ -1,6 +1,6 @@
 //! RFC 7541: header blocks as HPACK has them, and as it forbids them.
 
-use super::act::{Act, OPEN, Piece, WHOLE};
+use super::act::{Act, HELD, OPEN, Piece, WHOLE};
 use super::frame::{COMPRESSION_ERROR, HEADER_TABLE_SIZE, HEADERS};
 use super::refusal::{CONNECTION, TAKEN, acts};
 use super::sign::Sign::{ConnectionError, Ends, GoAway, Ok};
@@ -324,7 +324,7 @@ pub(super) const CASES: &[Case] = &[
         title: "an undecodable block in trailers",
         clause: http2("4.3"),
         steps: acts![
-            OPEN,
+            HELD,
             Act::Frame(HEADERS, super::frame::END_HEADERS, 1, &[Piece::Request("GET")]),
             Act::Frame(HEADERS, WHOLE, 1, &[Piece::Indexed(0)]),
         ],

@@ -1,6 +1,6 @@
 //! RFC 9113, 5.4, 6.3, 6.4, 6.7 and 6.8: PING, GOAWAY, PRIORITY, PROTOCOL_ERROR, RST_STREAM, and how errors end a connection.
 
-use super::act::{Act, OPEN, Piece, get, post};
+use super::act::{Act, HELD, OPEN, Piece, get, post};
 use super::frame::{
     ACK, DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, GOAWAY, HEADERS, NO_ERROR, PING,
     PRIORITY, PROTOCOL_ERROR, RST_STREAM,
@@ -118,7 +118,7 @@ pub(super) const CASES: &[Case] = &[
         title: "PRIORITY of four octets",
         clause: http2("6.3"),
         steps: acts![
-            OPEN,
+            HELD,
             Act::Frame(HEADERS, END_HEADERS, 1, &[Piece::Request("GET")]),
             Act::Frame(PRIORITY, 0, 1, &[Piece::Number(0)]),
         ],

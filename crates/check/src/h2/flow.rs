@@ -25,6 +25,15 @@ const fn raise(stream: u32, by: &'static [Piece]) -> Act {
     Act::Frame(WINDOW_UPDATE, 0, stream, by)
 }
 
+/// A server may wait for a larger window than one of three octets.
+const FILLED: Rule =
+    When("a page of more than 4 octets, of which 3 come when the window has 3", |seen| {
+        let reply = seen.heard.as_ref().and_then(|heard| heard.reply(1));
+        reply.is_some_and(|reply| reply.length >= 3 && (!reply.is_whole || reply.length > 4))
+    });
+/// The window of three octets that was filled is -2 now.
+const LOWERED: Act = Act::Frame(SETTINGS, 0, 0, &[Piece::Setting(INITIAL_WINDOW_SIZE, 1)]);
+
 const BEYOND: Rule = When("more content than the window allowed", |seen| {
     let heard = seen.heard.as_ref();
     heard.is_some_and(|heard| heard.breaches.contains(&super::Breach::Window))
@@ -59,12 +68,12 @@ pub(super) const CASES: &[Case] = &[
         steps: acts![
             Act::Open(&[(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, 1)]),
             get(1),
-            Act::Until(Content(1, 1)),
+            Act::Await(Content(1, 1)),
             A_WHILE,
             raise(1, &[Piece::Number(WIDE)]),
         ],
         pass: &[All(&[Http2(Ok(1)), Not(&BEYOND)])],
-        demand: "the server sends as much as a small window allows, and the rest when it is raised",
+        demand: "the server sends no more than a small window allows, and the rest when it is raised",
         ..KEPT
     },
     Case {
@@ -85,26 +94,39 @@ pub(super) const CASES: &[Case] = &[
         id: "H2-W04",
         title: "a window that SETTINGS lower below zero",
         clause: http2("6.9.2"),
-        applies: &[When("a page of more than 4 octets", |seen| {
-            let reply = seen.heard.as_ref().and_then(|heard| heard.reply(1));
-            reply.is_some_and(|reply| !reply.is_whole || reply.length > 4)
-        })],
+        applies: &[FILLED],
         steps: acts![
             Act::Open(&[(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, 3)]),
             get(1),
-            Act::Until(Content(1, 3)),
-            // The window is -2 now, and 1 after it is raised by 3.
-            Act::Frame(SETTINGS, 0, 0, &[Piece::Setting(INITIAL_WINDOW_SIZE, 1)]),
+            Act::Await(Content(1, 3)),
+            LOWERED,
             Act::Until(Acknowledged(2)),
             raise(1, &[Piece::Number(3)]),
-            Act::Until(Content(1, 4)),
+            Act::Await(Content(1, 4)),
             A_WHILE,
         ],
-        pass: &[When("4 octets of content, and no more", |seen| {
+        pass: &[When("no more than 4 octets of content", |seen| {
             let reply = seen.heard.as_ref().and_then(|heard| heard.reply(1));
-            reply.is_some_and(|reply| reply.length == 4)
+            reply.is_some_and(|reply| reply.length <= 4)
         })],
         demand: "a window that became negative is counted, and nothing is sent until it is positive",
+        ..KEPT
+    },
+    Case {
+        id: "H2-W15",
+        title: "an answer that goes on after its window was negative",
+        clause: http2("6.9.2"),
+        applies: &[FILLED],
+        steps: acts![
+            Act::Open(&[(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, 3)]),
+            get(1),
+            Act::Await(Content(1, 3)),
+            LOWERED,
+            Act::Until(Acknowledged(2)),
+            raise(1, &[Piece::Number(WIDE)]),
+        ],
+        pass: &[Http2(Ok(1))],
+        demand: "a window that became negative is raised as any other is, and content follows",
         ..KEPT
     },
     Case {

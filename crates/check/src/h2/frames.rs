@@ -1,6 +1,6 @@
 //! RFC 9113, 3.4, 4.1, 4.2 and 5.5: the preface, and how frames are made.
 
-use super::act::{Act, OPEN, Piece, WHOLE, get, post};
+use super::act::{Act, HELD, OPEN, Piece, WHOLE, get, post};
 use super::frame::{
     DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, HEADERS, PING, PROTOCOL_ERROR, RST_STREAM,
     WINDOW_UPDATE,
@@ -150,7 +150,7 @@ pub(super) const CASES: &[Case] = &[
         title: "RST_STREAM of three octets",
         clause: http2("6.4"),
         steps: acts![
-            OPEN,
+            HELD,
             Act::Frame(HEADERS, END_HEADERS, 1, &[Piece::Request("GET")]),
             Act::Frame(RST_STREAM, 0, 1, &[Piece::Octets(b"\0\0\0")]),
         ],

@@ -1,6 +1,6 @@
 //! RFC 9113, 4.3, 6.2, 6.10 and 8.4: HEADERS, CONTINUATION, padding, and promises.
 
-use super::act::{Act, OPEN, Piece, WHOLE, get, post};
+use super::act::{Act, HELD, OPEN, Piece, WHOLE, get, post};
 use super::frame::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_SIZE_ERROR, HEADERS, PADDED, PING,
     PRIORITISED, PRIORITY, PROTOCOL_ERROR, PUSH_PROMISE, SETTINGS, WINDOW_UPDATE,
@@ -140,7 +140,7 @@ pub(super) const CASES: &[Case] = &[
         title: "CONTINUATION after the end of a header block",
         clause: http2("6.10"),
         steps: acts![
-            OPEN,
+            HELD,
             Act::Frame(HEADERS, END_HEADERS, 1, &[Piece::Request("GET")]),
             Act::Frame(CONTINUATION, END_HEADERS, 1, &[Piece::Field("x-dyno", "1")]),
         ],
@@ -332,7 +332,7 @@ pub(super) const CASES: &[Case] = &[
         title: "PUSH_PROMISE",
         clause: http2("8.4"),
         steps: acts![
-            OPEN,
+            HELD,
             Act::Frame(HEADERS, END_HEADERS, 1, &[Piece::Request("GET")]),
             Act::Frame(PUSH_PROMISE, END_HEADERS, 1, &[Piece::Number(2), Piece::Request("GET")]),
         ],

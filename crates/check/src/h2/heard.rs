@@ -36,7 +36,8 @@ pub(crate) struct Reply {
     pub is_whole: bool,
     /// The code of the first RST_STREAM.
     pub reset: Option<u32>,
-    pub resets: usize,
+    /// The codes of all of them.
+    pub resets: Vec<u32>,
 }
 
 impl Reply {
@@ -97,7 +98,7 @@ impl Heard {
                 return;
             }
             self.is_http2 = Some(received[0] == 0 && is_first(received));
-            if received[3] != SETTINGS && self.speaks() {
+            if received[3] != SETTINGS && self.speaks() && self.told.is_greeted {
                 self.note_breach(Breach::NoSettings);
             }
         }
@@ -263,7 +264,7 @@ impl Heard {
                 let code = number(&frame.payload);
                 let reply = self.replies.entry(frame.stream).or_default();
                 reply.reset = reply.reset.or(Some(code));
-                reply.resets += 1;
+                reply.resets.push(code);
                 let (stream, code) = (frame.stream, code_name(code));
                 self.note(format!("RST_STREAM on stream {stream}: {code}"));
             }

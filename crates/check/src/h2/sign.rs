@@ -72,7 +72,9 @@ impl Sign {
             Sign::Begun(stream) => heard.reply(*stream).is_some_and(|reply| reply.status > 0),
             Sign::Answered(stream) => whole(stream).is_some(),
             Sign::StreamError(stream, codes) => {
-                reset(stream).is_some_and(|code| is_among(code, codes)) || has_gone(codes)
+                let resets = heard.reply(*stream).map(|reply| &reply.resets[..]);
+                resets.unwrap_or_default().iter().any(|code| is_among(*code, codes))
+                    || has_gone(codes)
             }
             Sign::ConnectionError(codes) => has_gone(codes),
             Sign::Malformed(stream) => {

@@ -10,6 +10,8 @@ use super::frame::{
 /// What the client has said, as far as the server's frames are judged by it.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
+    /// Whether the preface and SETTINGS were sent as they must be.
+    pub(super) is_greeted: bool,
     pub(super) opened: BTreeSet<u32>,
     /// The requests that have their end.
     pub(super) asked: BTreeSet<u32>,
@@ -27,6 +29,7 @@ pub(super) struct Told {
 impl Default for Told {
     fn default() -> Told {
         Told {
+            is_greeted: false,
             opened: BTreeSet::new(),
             asked: BTreeSet::new(),
             bare: BTreeSet::new(),
@@ -69,6 +72,7 @@ impl Told {
                         _ => {}
                     }
                 }
+                self.is_greeted = true;
                 self.tables.push_back(table);
             }
             WINDOW_UPDATE => {

@@ -24,12 +24,12 @@ impl Help for Steady {
     }
 }
 
-fn cases() -> Vec<&'static Case> {
+pub(crate) fn cases() -> Vec<&'static Case> {
     let cases = catalogue().iter().filter(|case| case.protocol().is_http2());
     cases.filter(|case| case.scheduling != Scheduling::Slow).collect()
 }
 
-fn target(address: SocketAddr) -> Target {
+pub(crate) fn target(address: SocketAddr) -> Target {
     Target {
         get: "/hello".into(),
         posts: vec!["/user".into()],
@@ -70,29 +70,29 @@ fn points(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> f64 {
 }
 
 /// A frame that the client has sent: its kind, its flags, its stream, its payload.
-struct Frame {
-    kind: u8,
-    flags: u8,
-    stream: [u8; 4],
-    payload: Vec<u8>,
+pub(crate) struct Frame {
+    pub(crate) kind: u8,
+    pub(crate) flags: u8,
+    pub(crate) stream: [u8; 4],
+    pub(crate) payload: Vec<u8>,
 }
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
 const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-const WINDOW_UPDATE: u8 = 8;
-const ACK: u8 = 1;
-const WHOLE: u8 = 5;
-const ZERO: [u8; 4] = [0; 4];
+pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const WINDOW_UPDATE: u8 = 8;
+pub(crate) const ACK: u8 = 1;
+pub(crate) const WHOLE: u8 = 5;
+pub(crate) const ZERO: [u8; 4] = [0; 4];
 /// `:status: 200` by its place.
-const OK: &[u8] = b"\x88";
+pub(crate) const OK: &[u8] = b"\x88";
 /// PROTOCOL_ERROR on the last stream 0.
-const PROTOCOL_ERROR: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1];
+pub(crate) const PROTOCOL_ERROR: &[u8] = &[0, 0, 0, 0, 0, 0, 0, 1];
 
-fn said(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) -> Vec<u8> {
+pub(crate) fn said(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) -> Vec<u8> {
     let mut frame = (payload.len() as u32).to_be_bytes()[1..].to_vec();
     frame.extend([kind, flags]);
     frame.extend(stream);
@@ -101,11 +101,18 @@ fn said(kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) -> Vec<u8> {
 }
 
 /// The preface, our SETTINGS, and then each frame; what is returned for it is sent. None ends the connection.
-fn converse(mut client: TcpStream, mut answer: impl FnMut(&Frame) -> Option<Vec<u8>>) {
-    let _ = client.write_all(&said(SETTINGS, 0, ZERO, b""));
-    if client.read_exact(&mut [0; 24]).is_err() {
-        return;
+pub(crate) fn converse(mut client: TcpStream, answer: impl FnMut(&Frame) -> Option<Vec<u8>>) {
+    if client.read_exact(&mut [0; 24]).is_ok() {
+        converse_on(client, answer);
     }
+}
+
+/// The same after the preface.
+pub(crate) fn converse_on(
+    mut client: TcpStream,
+    mut answer: impl FnMut(&Frame) -> Option<Vec<u8>>,
+) {
+    let _ = client.write_all(&said(SETTINGS, 0, ZERO, b""));
     let mut head = [0; 9];
     while client.read_exact(&mut head).is_ok() {
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
@@ -122,7 +129,7 @@ fn converse(mut client: TcpStream, mut answer: impl FnMut(&Frame) -> Option<Vec<
 }
 
 /// What every server owes: acknowledgements.
-fn owed(frame: &Frame) -> Option<Vec<u8>> {
+pub(crate) fn owed(frame: &Frame) -> Option<Vec<u8>> {
     match (frame.kind, frame.flags) {
         (SETTINGS, flags) if flags & ACK == 0 => Some(said(SETTINGS, ACK, ZERO, b"")),
         (PING, flags) if flags & ACK == 0 => Some(said(PING, ACK, ZERO, &frame.payload)),
@@ -307,90 +314,6 @@ fn a_server_that_dies_of_a_case_has_crashed_and_the_rest_goes_on() {
     assert_eq!(verdicts, [pass, pass, CaseVerdict::Crash, pass], "{:?}", amiss(&report));
     assert!(report.findings[2].why.contains("a plain GET was not answered any more"));
     assert!(report.findings[2].evidence.sent.ends_with(b"1234567"));
-}
-
-fn verdicts(treat: impl Fn(TcpStream) + Send + Sync + 'static, ids: &[&str]) -> Vec<String> {
-    let cases = cases().into_iter().filter(|case| ids.contains(&case.id)).collect();
-    let plan = CheckPlan::new(target(serve(treat)), cases);
-    let report = check(&CheckPlan { rounds: 1, patience: SHORT, ..plan }, &NoHelp, &mut |_| {});
-    let findings = report.findings.iter().filter(|it| ids.contains(&it.id.as_str()));
-    findings.map(|it| format!("{} {}", it.id, it.verdict.name())).collect()
-}
-
-/// Sends the head of its answer only when content can follow it, or when something else is to be said: as nginx does
-/// within TLS.
-fn hold_the_head_back(client: TcpStream) {
-    const HEAD: [u8; 4] = [0, 0, 0, 1];
-    let (mut has_window, mut is_held) = (true, false);
-    converse(client, move |frame| {
-        let answer = || {
-            let body = said(DATA, 1, HEAD, b"Hello");
-            [said(HEADERS, 4, HEAD, OK), body].concat()
-        };
-        let mut said_now = owed(frame).unwrap_or_default();
-        match frame.kind {
-            SETTINGS if frame.flags & ACK == 0 => {
-                has_window = !frame.payload.ends_with(&ZERO);
-            }
-            HEADERS if has_window => said_now.extend(answer()),
-            HEADERS => is_held = true,
-            DATA if is_held => {
-                is_held = false;
-                said_now.extend(said(HEADERS, 4, HEAD, OK));
-                said_now.extend(said(RST_STREAM, 0, HEAD, &[0, 0, 0, 5]));
-            }
-            WINDOW_UPDATE if frame.stream == HEAD => has_window = true,
-            _ => {}
-        }
-        if is_held && has_window {
-            is_held = false;
-            said_now.extend(answer());
-        }
-        Some(said_now)
-    });
-}
-
-#[test]
-fn the_head_of_an_answer_may_wait_until_its_content_can_follow() {
-    let ids = ["H2-T07", "H2-W01", "H2-W03", "H2-W11"];
-    let kept = ids.map(|id| format!("{id} pass"));
-    assert_eq!(verdicts(hold_the_head_back, &ids), kept);
-}
-
-/// Answers a POST before its content comes, and says that it does not need it.
-fn answer_early(client: TcpStream) {
-    converse(client, |frame| match (frame.kind, frame.flags) {
-        (HEADERS, WHOLE) => Some(said(HEADERS, WHOLE, frame.stream, OK)),
-        (HEADERS, _) => {
-            let reset = said(RST_STREAM, 0, frame.stream, &ZERO);
-            Some([said(HEADERS, WHOLE, frame.stream, OK), reset].concat())
-        }
-        _ => owed(frame).or(Some(vec![])),
-    });
-}
-
-#[test]
-fn a_reset_without_an_error_after_an_answer_refuses_nothing() {
-    let ids = ["H2-B03", "H2-T16", "H2-X10", "H2-X11", "H2-X13"];
-    let found = verdicts(answer_early, &ids);
-    let expected = ["H2-B03 pass", "H2-T16 pass", "H2-X10 fail", "H2-X11 n/a", "H2-X13 fail"];
-    assert_eq!(found, expected);
-}
-
-/// Knows GET and POST alone.
-fn lack_head(client: TcpStream) {
-    converse(client, |frame| match frame.kind {
-        HEADERS if frame.payload.windows(4).any(|it| it == b"HEAD") => {
-            Some(said(HEADERS, WHOLE, frame.stream, b"\x8d"))
-        }
-        HEADERS => Some(said(HEADERS, WHOLE, frame.stream, OK)),
-        _ => owed(frame).or(Some(vec![])),
-    });
-}
-
-#[test]
-fn a_server_that_lacks_head_is_warned_as_over_http_1_1() {
-    assert_eq!(verdicts(lack_head, &["H2-B04"]), ["H2-B04 warn"]);
 }
 
 #[test]

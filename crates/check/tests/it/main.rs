@@ -5,6 +5,7 @@
 
 mod controls;
 mod http2;
+mod http2_fair;
 mod life;
 mod script;
 mod scripted;
