@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lab::experiment::Experiment;
 use lab::history::History;
+use lab::manner::Protocol;
 use lab::plan::{Runner, plan};
 use lab::probe::Probe;
 use lab::source_file::SourceFile;
@@ -22,13 +23,18 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
         for &point in &experiment.points {
             let _ = (experiment.load(point), experiment.load_time(point));
         }
-        if experiment.repeat * (experiment.points.len() * experiment.workloads.len()) as u32
+        if experiment.repeat * (experiment.points.len() * experiment.tasks().count()) as u32
             <= 1_000
         {
             let speaks = experiment.workloads.clone();
             let _ = plan(
                 &experiment,
-                &[Runner { subject: "a".into(), asked: speaks, is_extra: false }],
+                &[Runner {
+                    subject: "a".into(),
+                    asked: speaks,
+                    protocols: Protocol::ALL.to_vec(),
+                    is_extra: false,
+                }],
             );
         }
     }

@@ -34,6 +34,7 @@ use lab::source_file::SourceFile;
 use lab::subject::{Subject, Tier};
 use lab::workload::Workload;
 use load::Halt;
+use machine::process::Marker;
 
 use project::{Project, unknown};
 use roster::{Member, State};
@@ -328,7 +329,8 @@ fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Identi
 
 /// A certificate for the servers that this process starts.
 pub fn new_identity(cache: &BuildCache) -> Result<Identity, Refusal> {
-    let folder = cache.state.join(format!("tls-{}", std::process::id()));
+    // Like a trial's folder, so that the next start removes it if this process is killed; no trial has this number.
+    let folder = cache.state.join("work").join(Marker::new(u32::MAX).to_string());
     Identity::make(&folder).map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
 }
 

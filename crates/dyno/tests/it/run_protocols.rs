@@ -64,9 +64,29 @@ fn a_server_is_loaded_over_all_that_it_speaks_and_what_was_agreed_on_is_kept() {
         assert!(digests[0].is_some());
     }
     // The certificate was this run's alone.
-    let state = lab.root.join("state");
-    let left = std::process::Command::new("find").arg(&state).args(["-name", "key.pem"]).output();
-    assert_eq!(left.unwrap().stdout, b"", "the key is gone with the run");
+    let find =
+        std::process::Command::new("find").arg(&lab.root).args(["-name", "key.pem"]).output();
+    assert_eq!(find.unwrap().stdout, b"", "the key is gone with the run");
+}
+
+#[test]
+fn the_key_of_a_run_that_was_killed_goes_with_the_next_start() {
+    let lab = declaring(Lab::new(), "a", "", SECURED, "20s");
+    let load = "closed = { connections = 2 }, duration = '60s', protocol = 'h2'";
+    let lab = lab.experiment("long", &["a"], load, "").experiment("x", &["a"], SHORT, "");
+    let keys = || {
+        let find =
+            std::process::Command::new("find").arg(&lab.root).args(["-name", "key.pem"]).output();
+        String::from_utf8(find.unwrap().stdout).unwrap().lines().count()
+    };
+    let mut going = lab.start(&["run", "long"]);
+    going.says("order (seed");
+    assert_eq!(keys(), 1);
+    going.signal(rustix::process::Signal::KILL);
+    going.end();
+    assert_eq!(keys(), 1);
+    lab.dyno(&["run", "x"]).measured();
+    assert_eq!(keys(), 0);
 }
 
 #[test]

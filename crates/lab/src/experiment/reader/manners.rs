@@ -10,6 +10,9 @@ use crate::experiment::Shape;
 use crate::manner::{Manner, Protocol, STREAMS_MAX, unknown_protocol};
 use crate::source_file::ConfigError;
 
+/// More tables than these no report could show.
+const COUNTS_MAX: usize = 20;
+
 /// One number or several.
 #[derive(Clone, Deserialize)]
 #[serde(untagged, expecting = "expected a whole number or a list of them")]
@@ -149,6 +152,11 @@ impl Reader<'_> {
         if numbers.is_empty() {
             return Err(self.wrong(at, "an empty list; write at least one number"));
         }
+        if COUNTS_MAX < numbers.len() {
+            return Err(
+                self.wrong(at, format!("{} numbers; {COUNTS_MAX} are the most", numbers.len()))
+            );
+        }
         match (1..numbers.len()).find(|&place| numbers[..place].contains(&numbers[place])) {
             Some(place) => Err(self.wrong(at, format!("{} stands here twice", numbers[place]))),
             None => Ok(numbers),
@@ -215,6 +223,11 @@ mod tests {
             (CLOSED, "protocol = 'h2c', streams = [1, 70000]", "70000 streams"),
             (CLOSED, "protocol = 'h2c', streams = [2, 2]", "2 stands here twice"),
             (CLOSED, "protocol = 'h2c', streams = []", "an empty list"),
+            (
+                CLOSED,
+                &format!("protocol = 'h2c', streams = {:?}", (1..=21).collect::<Vec<_>>()),
+                "21 numbers; 20 are the most",
+            ),
             (CLOSED, "protocol = 'h2c', streams = 'many'", "expected a whole number or a list"),
             (
                 CLOSED,
