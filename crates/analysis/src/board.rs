@@ -23,6 +23,7 @@ use crate::held::{HeldFigure, PlateauFigure, Ramps};
 use crate::judgement::{Judgement, Promise, judge, kept_up};
 use crate::remark::{self, Remark, remarks};
 use crate::terms::Terms;
+use crate::unresumed;
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
 use crate::wrong::{self, Wrong};
@@ -167,6 +168,7 @@ impl Board {
             mark_conformity(&conformities, &mut table.rows);
             wrong::mark(&mut table.rows, wrong::allowed_percent(experiment.as_ref()));
             capped::mark(&mut table.rows, &table.workload);
+            unresumed::mark(&mut table.rows, &table.workload);
             remark::mark_unlike(table, trials);
             ceiling::weigh(table);
             for row in &mut table.rows {

@@ -13,10 +13,11 @@ pub(crate) fn mark(rows: &mut [Row], task: &str) {
             continue;
         };
         let mut others = rows.iter().zip(&seen).filter(|(row, _)| is_one(row));
-        let is_unlike = others.any(|(row, other)| {
-            row.point == rows[place].point && other.map(|(_, allowed)| allowed) != Some(allowed)
+        let has_more = others.any(|(row, other)| {
+            row.point == rows[place].point
+                && allowed < other.map_or(ordered, |(_, allowed)| allowed)
         });
-        if is_unlike {
+        if has_more {
             rows[place].lack(format!(
                 "{task}: the server allowed {allowed} requests at once on a connection, and {ordered} were ordered: \
                  others had more under way"
@@ -93,7 +94,14 @@ mod tests {
     #[test]
     fn servers_that_all_allow_as_few_are_compared() {
         assert_eq!(found([4, 4, 10])[..2], [None, None], "the reference competes with none");
-        let both = found([4, 3, 10]);
-        assert!(both[..2].iter().all(|why| matches!(why, Some(Unranked::Unmet(_)))), "{both:?}");
+    }
+
+    #[test]
+    fn a_server_beside_which_none_has_more_streams_is_ranked() {
+        for (allowed, fewer) in [([4, 3, 10], 1), ([3, 4, 10], 0)] {
+            let found = found(allowed);
+            let is_left_out = |why: &Option<Unranked>| matches!(why, Some(Unranked::Unmet(_)));
+            assert!(is_left_out(&found[fewer]) && found[1 - fewer].is_none(), "{found:?}");
+        }
     }
 }

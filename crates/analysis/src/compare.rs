@@ -3,6 +3,7 @@
 
 mod gate;
 mod rank;
+mod single;
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -14,6 +15,7 @@ use crate::student;
 pub(crate) use gate::primary;
 pub use gate::{Gate, GateAnswer, Gated, Unsure};
 pub use rank::ranks;
+pub use single::Single;
 
 /// The figures that are compared for loads of requests.
 pub const COMPARED: [Figure; 5] = [
@@ -315,23 +317,11 @@ pub struct Pair<'a> {
     pub workload: &'a str,
     pub a: &'a Row,
     pub b: &'a Row,
+    /// They are of one run: their rounds belong together.
+    pub is_one_run: bool,
     /// For held connections what one of them takes, otherwise one for each of `COMPARED`; and the figures that were
     /// requested.
     pub figures: Vec<(Figure, Result<Comparison, Why>)>,
-}
-
-impl Pair<'_> {
-    /// B's value divided by A's, where single rounds allow no interval: it shows no difference. Bounds have no ratio.
-    #[must_use]
-    pub fn single_ratio(&self, figure: Figure) -> Option<f64> {
-        let is_single = |(of, made): &(Figure, Result<Comparison, Why>)| {
-            *of == figure && *made == Err(Why::OneRound)
-        };
-        self.figures.iter().find(|one| is_single(one))?;
-        let (a, b) = (self.a.estimate(figure)?, self.b.estimate(figure)?);
-        let is_one = 0.0 < a.value && 0.0 < b.value && !a.is_censored && !b.is_censored;
-        is_one.then(|| b.value / a.value)
-    }
 }
 
 impl<'a> Versus<'a> {
@@ -410,7 +400,7 @@ pub(crate) fn pair<'a>(
         Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => COMPARED.to_vec(),
     };
     figures.extend(wanted.filter(|figure| !figures.contains(figure)));
-    Pair { workload, a, b, figures: figures.into_iter().map(of).collect() }
+    Pair { workload, a, b, is_one_run, figures: figures.into_iter().map(of).collect() }
 }
 
 /// A figure in the rounds in which both were measured.

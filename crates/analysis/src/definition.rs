@@ -32,8 +32,12 @@ pub enum Kind {
     Rate,
     /// A part of a whole.
     Share,
+    /// A part of the requests that were due.
+    ShareOfDue,
     /// A quantile of a histogram with three digits.
     Quantile,
+    /// The same of times that only what succeeded has: there are no bounds.
+    QuantileOfDone,
     /// A mean, a standard deviation or an extreme of times.
     Moment,
     /// Computed from readings of the subject's processes.
@@ -59,7 +63,7 @@ const STEP: &str = "the step's measured part";
 
 #[must_use]
 pub fn of_requests(figure: Figure) -> Definition {
-    use Kind::{Count, Moment, Quantile, Rate, Reading, Share, Start};
+    use Kind::{Count, Moment, Quantile, QuantileOfDone, Rate, Reading, Share, ShareOfDue, Start};
     let (population, time, kind) = match figure {
         Figure::Throughput => (
             "answers as expected that came in the measured time, whenever their requests were due",
@@ -74,7 +78,7 @@ pub fn of_requests(figure: Figure) -> Definition {
         Figure::OnTime => (
             DUE,
             "from when each was due; the limit is the promised p99, or the time-out where that is less; none of a closed loop",
-            Share,
+            ShareOfDue,
         ),
         Figure::Attempted => (
             "requests due in the measured time; of sessions, the calls that were begun",
@@ -89,7 +93,7 @@ pub fn of_requests(figure: Figure) -> Definition {
             "whenever they failed",
             Count,
         ),
-        Figure::FailedShare => ("`failed`, of `attempted`", MEASURED, Share),
+        Figure::FailedShare => ("`failed`, of `attempted`", MEASURED, ShareOfDue),
         Figure::ResponseMean | Figure::ResponseSd | Figure::ResponseMin | Figure::ResponseMax => {
             (ANSWERED, FROM_DUE, Moment)
         }
@@ -98,9 +102,9 @@ pub fn of_requests(figure: Figure) -> Definition {
         }
         Figure::ServiceP50 | Figure::ServiceP99 => (ANSWERED, FROM_SENT, Quantile),
         Figure::ConnectP50 => {
-            (CONNECTIONS, "from the start of a connection to TCP's agreement", Quantile)
+            (CONNECTIONS, "from the start of a connection to TCP's agreement", QuantileOfDone)
         }
-        Figure::TlsP50 | Figure::TlsP99 => (HANDSHAKES, FROM_CONNECTED, Quantile),
+        Figure::TlsP50 | Figure::TlsP99 => (HANDSHAKES, FROM_CONNECTED, QuantileOfDone),
         Figure::TlsResumed => (HANDSHAKES, "the whole load", Share),
         Figure::LateP99 => (
             "requests due in the measured time and sent",
@@ -228,12 +232,17 @@ impl Kind {
                 "nothing was due: 0. All failed: the failures are counted, correct is 0."
             }
             Kind::Rate => "nothing was due: not there. One: one by the time. All failed: 0.",
-            Kind::Share => {
+            Kind::Share => "nothing that it could be a share of: not there. No part of it: 0 %.",
+            Kind::ShareOfDue => {
                 "nothing was due, or none of the whole was there: not there. All failed: 0 % on time, 100 % failed."
             }
             Kind::Quantile => {
                 "no sample: not there. One sample: that one, marked `*` (fewer than ten samples lie beyond). Bounds: where a bound may \
                  lie at or below the quantile, it is a bound itself (`≥`). All failed: not there, or a bound where they were given up."
+            }
+            Kind::QuantileOfDone => {
+                "no sample: not there. One sample: that one, marked `*` (fewer than ten samples lie beyond). What failed or was given \
+                 up has none. All failed: not there."
             }
             Kind::Moment => {
                 "no sample: not there. One sample: that one. Any bound: the mean and the longest are bounds (`≥`)."
@@ -402,41 +411,4 @@ quantile:
 ";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use expect_test::expect_file;
-
-    #[test]
-    fn the_page_is_the_table() {
-        expect_file!["../../../docs/figures.md"].assert_eq(&figures_page());
-    }
-
-    #[test]
-    fn prose_is_wrapped_and_tables_are_not() {
-        let page = figures_page();
-        let is_long = |line: &&str| 120 < line.chars().count() && !line.starts_with('|');
-        assert_eq!(page.lines().find(is_long), None);
-        assert_eq!(filled(&"- ab".repeat(2)), "- ab- ab\n");
-        let word = "x".repeat(59);
-        assert_eq!(filled(&format!("- {word} {word}")), format!("- {word}\n  {word}\n"));
-        assert_eq!(filled(&format!("{word}y {word}")), format!("{word}y {word}\n"));
-    }
-
-    #[test]
-    fn every_distribution_that_load_prints_is_in_its_schema() {
-        let schema = include_str!("../../../docs/load.schema.json");
-        for (name, ..) in OF_LOAD {
-            assert!(schema.contains(&format!("\"{name}\": {{")), "{name}");
-        }
-    }
-
-    /// A figure whose rounds are averaged as logarithms is above zero wherever it is present.
-    #[test]
-    fn what_may_be_zero_is_no_geometric_mean() {
-        let all = Figure::ALL.map(of_requests).into_iter().chain(HeldFigure::ALL.map(of_held));
-        for figure in all {
-            let may_be_zero = matches!(figure.kind, Kind::Count | Kind::Share);
-            assert!(!may_be_zero || figure.fold != Fold::Factors, "{}", figure.key);
-        }
-    }
-}
+mod tests;

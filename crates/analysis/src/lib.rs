@@ -27,6 +27,7 @@ mod scatter;
 mod standing;
 mod student;
 mod terms;
+mod unresumed;
 mod until;
 mod verdict;
 mod wrong;
@@ -35,8 +36,8 @@ pub use alarm::Alarm;
 pub use board::{Board, JudgedTrial, Peak, Row, StatedLoad, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Unsure, Versus,
-    Why, better, compare, ranks,
+    Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure,
+    Versus, Why, better, compare, ranks,
 };
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};

@@ -42,7 +42,7 @@ pub struct LeftOut<'b> {
 }
 
 impl MannerPrice<'_> {
-    /// The figure by which it is told in a sentence: what a load is about.
+    /// The figure that a sentence about it names: in a closed loop throughput, at an offered rate the CPU time of answers.
     #[must_use]
     pub fn primary(&self) -> Figure {
         primary(self.point)
@@ -162,11 +162,13 @@ pub(crate) const PAGE: &str = "
 
 Where an experiment requests a workload in several manners (`protocol`, `streams`, `tls_resume`), a price is the ratio of
 a figure in two of them, of the same server at the same place of the axis in the same run. What is above the line of the
-division has something that the other has not, and nothing else differs:
+division has something that the other has not, and nothing else of the load differs, save what the table says. What a
+server does otherwise by itself is in its price: some set TCP_NODELAY only within TLS or with HTTP/2, and `[changes]` in
+their manifests says so.
 
 | price of | with it | without it |
 |---|---|---|
-| TLS | `http/1.1+tls` | `http/1.1` |
+| TLS | `http/1.1+tls`; if it resumes sessions, both are in its price | `http/1.1` |
 | TLS | `h2` | `h2c`, with as many streams |
 | HTTP/2 | `h2c`, with each number of streams | `http/1.1` |
 | HTTP/2 | `h2`, with each number of streams | `http/1.1+tls`, with as many resumed sessions |
@@ -188,8 +190,8 @@ The figures are those that `dyno compare` compares: `throughput_per_s` of a clos
 - edges: one round: the ratio, and no interval. A round in which one side is no measurement: in no ratio. A round of 0:
   no ratio. A schedule with which both kept up: no ratio of the throughput, which is the schedule's. Bounds (`≥`): a
   ratio only where the bound makes the difference larger. A row that is not ranked, is invalid or was not measured: its
-  server has no price, and the report says why. A server that does not speak one of the two: it is not named. A reference
-  has its ratio, which shows what the machine and dyno themselves pay, and does not compete.
+  server has no price, and the report says why. A server that does not speak one of the two: it is not named. A
+  reference has its ratio, which shows what the machine and dyno themselves pay, and does not compete.
 - streams: over HTTP/2 a closed loop has as many requests under way on each connection as it has streams. Its ratio to
   HTTP/1.1, with one request on each connection, contains that.
 ";

@@ -24,7 +24,7 @@ pub enum Remark {
         /// Subjects that were sent another request than the first.
         subjects: Vec<String>,
     },
-    /// Subjects agreed on another TLS than most; or, where there is no majority, than the first.
+    /// Subjects agreed on another TLS than the first of those that agree with the most.
     TlsUnlike {
         /// In what they differ: `version`.
         what: &'static str,

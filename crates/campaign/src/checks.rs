@@ -149,9 +149,9 @@ fn lasting(
     let path = format!("subjects/{}/subject.toml", entry.name);
     let manifest = record.files.iter().find(|(name, _)| *name == path);
     let Some((_, manifest)) = manifest else { return Ok(None) };
-    let found = store.lasting_conformance(&entry.name, &entry.build, &entry.version, manifest)?;
-    // A result of HTTP/1.1 alone says nothing of HTTP/2.
-    Ok(found.filter(|found| !needs_http2 || found.has_http2()))
+    let (name, build, version) = (&entry.name, &entry.build, &entry.version);
+    let found = store.lasting_conformance(name, build, version, manifest, needs_http2)?;
+    Ok(found.map(|found| if needs_http2 { found } else { found.without_http2() }))
 }
 
 /// Runs all cases against a server that runs already, and goes on running; none if interrupted.
@@ -180,7 +180,9 @@ fn checked_where_it_runs(
 /// that, within TLS if it does so.
 fn checked_over(campaign: &Campaign, subject: &Subject) -> Vec<Protocol> {
     let asked = campaign.experiment.protocols();
-    let is_spoken = |it: &Protocol| subject.answers_over(*it);
+    let has_certificate = campaign.identity.is_some();
+    let is_spoken =
+        |it: &Protocol| subject.answers_over(*it) && (has_certificate || !it.is_secured());
     // What a user's own command speaks is not declared.
     let is_declared = matches!(subject.serving, Serving::Built(_));
     let is_asked = |it: &Protocol| is_declared || asked.contains(it);
@@ -211,7 +213,12 @@ fn checked(
                     [_] => outcome.says,
                     _ => format!("over {protocol}: {}", outcome.says),
                 };
-                return Some(Conformance::of(name, Err(says)));
+                // What was found over another protocol stands.
+                let found = match whole {
+                    None => Err(says),
+                    Some(report) => Ok(Report { cut_short: says, ..report }),
+                };
+                return Some(Conformance::of(name, found));
             }
         };
         let target = visit.target();

@@ -288,7 +288,7 @@ pub fn version() -> String {
 }
 
 /// For each workload without a named reference, the project's first reference that speaks it joins the members;
-/// preferably one that lacks nothing.
+/// preferably one that lacks nothing, and of these one that speaks most of the protocols.
 fn extras(
     project: &Project,
     cache: &BuildCache,
@@ -313,7 +313,14 @@ fn extras(
             continue;
         }
         let able = others.iter().filter(|member| speaks(member, workload));
-        if let Some(first) = able.min_by_key(|member| member.lack().is_some()) {
+        let silent_over = |member: &Member| {
+            let answers = |it: &Protocol| {
+                member.subject.as_ref().is_ok_and(|subject| subject.answers_over(*it))
+            };
+            experiment.protocols().iter().filter(|it| !answers(it)).count()
+        };
+        let rank = |member: &&Member| (member.lack().is_some(), silent_over(member));
+        if let Some(first) = able.min_by_key(rank) {
             extras.entry(first.name.clone()).or_default().push(workload.clone());
         }
     }

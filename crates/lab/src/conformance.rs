@@ -43,6 +43,15 @@ impl Conformance {
         self.found.as_ref().is_ok_and(|report| report.findings.iter().any(is_http2))
     }
 
+    /// The same without what was found of HTTP/2: a server is not judged by what it was not asked for.
+    #[must_use]
+    pub fn without_http2(mut self) -> Conformance {
+        if let Ok(report) = &mut self.found {
+            report.findings.retain(|finding| !finding.area.protocol().is_http2());
+        }
+        self
+    }
+
     /// The same, as another run takes it over: it names the run that found it.
     #[must_use]
     pub fn taken_over(&self, from_run: u64) -> Conformance {
@@ -135,6 +144,18 @@ pub(crate) mod tests {
             [0, 3, 3, 0]
         );
         assert_eq!(lengths(|it| it.why.len()), [1; 4]);
+    }
+
+    #[test]
+    fn a_server_that_is_loaded_over_http1_is_not_judged_by_its_http2() {
+        let over_http2 = Finding { area: Area::Http2Frames, ..finding(CaseVerdict::Fail) };
+        let mut both = report(&[CaseVerdict::Pass]);
+        both.findings.push(over_http2);
+        let both = Conformance::of("a", Ok(both));
+        assert!(both.has_http2());
+        let one = both.without_http2();
+        assert!(!one.has_http2() && one.is_lasting());
+        assert_eq!(one, Conformance::of("a", Ok(report(&[CaseVerdict::Pass]))));
     }
 
     #[test]

@@ -356,6 +356,33 @@ backlog = "1024: why"
     }
 
     #[test]
+    fn a_server_that_runs_already_speaks_what_can_be_spoken_where_it_is_reached() {
+        let read = |keys: &str| {
+            let text = format!("title = 's'\nspeaks = ['w']\n{keys}\n");
+            let source = SourceFile { name: "s".into(), text };
+            let subject = Subject::parse(Path::new("/nowhere"), "s", &source);
+            subject.map(|subject| subject.protocols).map_err(|error| error.to_string())
+        };
+        let url = |rest: &str| read(&format!("url = 'http://localhost:8080'\n{rest}"));
+        assert_eq!(url("").unwrap(), [Protocol::Http1, Protocol::H2c]);
+        assert_eq!(url("protocols = ['h2c']").unwrap(), [Protocol::H2c]);
+        let says = url("protocols = ['http/1.1+tls']").unwrap_err();
+        assert!(says.starts_with("s:4: `http/1.1+tls`: a server that runs already"), "{says}");
+        let site = |tls: &str| {
+            let tls = match tls {
+                "" => String::new(),
+                alpn => format!(
+                    ", tls = {{ host = 'h', trust = 'all', suites = [], groups = [], resume = 0, alpn = '{alpn}' }}"
+                ),
+            };
+            read(&format!("site = {{ address = '127.0.0.1:1', host = 'h', target = '/'{tls} }}"))
+        };
+        assert_eq!(site("").unwrap(), [Protocol::Http1, Protocol::H2c]);
+        assert_eq!(site("h2").unwrap(), [Protocol::H2]);
+        assert_eq!(site("http/1.1").unwrap(), [Protocol::Http1Tls, Protocol::Http1]);
+    }
+
+    #[test]
     fn a_protocol_has_the_command_that_starts_the_server_for_it() {
         assert_eq!(check("", "").unwrap().protocols, [Protocol::Http1]);
         let declare = |keys: &str| check("speaks = ", &format!("{keys}\nspeaks = "));

@@ -12,7 +12,7 @@ use crate::halt::{Halt, StopTime};
 use crate::order::{Load, Order, nanos};
 use crate::press::{Glance, Plan};
 use crate::recorder::WindowReport;
-use crate::recording::{End, LaneReport, Recording, Window};
+use crate::recording::{Connections, End, LaneReport, Recording, Window};
 use crate::section::Section;
 use crate::tally::{Tally, add};
 
@@ -37,7 +37,8 @@ pub(crate) struct Collector<'a> {
     /// How many of the smallest windows make one of `windows`.
     coarseness: u64,
     gave_up: Option<Failure>,
-    last_answer: Nanos,
+    /// Of the warm-up, where connections are not kept.
+    begun_before: Connections,
 }
 
 /// More windows than this are merged in pairs: memory does not grow with time.
@@ -70,7 +71,7 @@ impl<'a> Collector<'a> {
             sections: Vec::new(),
             coarseness: 1,
             gave_up: None,
-            last_answer: 0,
+            begun_before: Connections::default(),
         }
     }
 
@@ -183,13 +184,16 @@ impl<'a> Collector<'a> {
         let width = self.plan.width;
         let from = index * width;
         let is_warmup = from < self.plan.measured.start;
+        if !is_warmup {
+            self.total.connections.begun += std::mem::take(&mut self.begun_before).pending();
+        }
         match (is_warmup, self.is_inside(from)) {
-            (true, _) => self.total.merge_connections(tally),
+            // A pool's connections are opened before the measured time, and carry what is measured; of others, those
+            // that are being established when it begins.
+            (true, _) if self.order.has_pool() => self.total.merge_connections(tally),
+            (true, _) => self.begun_before.add(tally.connections),
             (false, true) => self.total.merge(tally),
             (false, false) => self.total.merge_drain(tally),
-        }
-        if 0 < tally.answered {
-            self.last_answer = from + width;
         }
         watch(&Glance { now: from + width, from, is_warmup, window: tally, total: &self.total });
         self.keep(from, is_warmup, tally);

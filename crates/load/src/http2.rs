@@ -5,7 +5,7 @@ use wire::h2::{self, Facts, FrameKind};
 
 use crate::Nanos;
 use crate::distribution::Distribution;
-use crate::order::{Order, Target};
+use crate::order::Order;
 use crate::security::Counts;
 
 /// What connections with HTTP/2 had in a stretch of time.
@@ -57,15 +57,10 @@ pub struct WantedStreams {
 
 impl WantedStreams {
     pub(crate) fn of(order: &Order) -> WantedStreams {
-        let is_here = match &order.target {
-            Target::Tcp(address) => address.ip().is_loopback(),
-            Target::Unix(_) => true,
-        };
-        let cpus = || std::thread::available_parallelism().ok().map(|cpus| cpus.get() as u64);
         WantedStreams {
             connections: order.load.connections_max() as u64,
             streams: order.protocol.streams() as u64,
-            server_cpus: order.server_cpus.or_else(|| is_here.then(cpus).flatten()),
+            server_cpus: order.server_cpus,
         }
     }
 }

@@ -36,7 +36,7 @@ pub struct Order {
     pub protocol: Protocol,
     /// Which connection with room carries the next request.
     pub spread: Spread,
-    /// How many CPUs the server has; none: all of this machine, if it is on it.
+    /// How many CPUs the server has; none: that is not known.
     pub server_cpus: Option<u64>,
     /// Threads.
     pub lanes: usize,
@@ -82,6 +82,12 @@ impl Order {
 }
 
 impl Order {
+    /// Whether connections are kept for the whole load, and are not made for a request or a session.
+    #[must_use]
+    pub fn has_pool(&self) -> bool {
+        self.keep_alive && !matches!(self.load, Load::Sessions { .. })
+    }
+
     /// The limit for being on time: never more than the time-out.
     #[must_use]
     pub fn on_time_within(&self) -> Duration {
@@ -119,6 +125,17 @@ pub enum Load {
         /// Beyond this many sessions at once, a session waits for a place.
         max_connections: usize,
     },
+}
+
+impl Target {
+    /// Whether it is on this machine.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        match self {
+            Target::Tcp(address) => address.ip().is_loopback(),
+            Target::Unix(_) => true,
+        }
+    }
 }
 
 /// When to stop: whichever comes first.

@@ -294,9 +294,8 @@ fn press_lane(
             let recorder = recorder.counting(ledger.clone(), WantedStreams::of(order));
             // A pool's connection is ready when the server has said what it takes; where a connection is made for one
             // request, that goes out at once.
-            let is_pool = order.keep_alive && !matches!(supply.kind, Kind::Sessions { .. });
             let new_session = || {
-                if is_pool {
+                if order.has_pool() {
                     H2::new(spoken, ledger.clone())
                 } else {
                     H2::eager(spoken, ledger.clone())

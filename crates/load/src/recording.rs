@@ -93,6 +93,19 @@ pub struct Connections {
     pub failed: u64,
 }
 
+impl Connections {
+    pub(crate) fn add(&mut self, other: Connections) {
+        self.begun += other.begun;
+        self.established += other.established;
+        self.failed += other.failed;
+    }
+
+    /// Begun, and neither established nor failed.
+    pub(crate) fn pending(self) -> u64 {
+        self.begun.saturating_sub(self.established + self.failed)
+    }
+}
+
 /// Sessions of a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sessions {

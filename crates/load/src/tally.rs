@@ -267,9 +267,7 @@ impl Tally {
 
     /// Adds only another stretch's connections: a pool's connections are opened before the start.
     pub(crate) fn merge_connections(&mut self, other: &Tally) {
-        self.connections.begun += other.connections.begun;
-        self.connections.established += other.connections.established;
-        self.connections.failed += other.connections.failed;
+        self.connections.add(other.connections);
         self.connect.merge(&other.connect);
         security::merge(&mut self.security, other.security.as_deref());
         http2::merge_beginnings(&mut self.http2, other.http2.as_deref());

@@ -28,8 +28,12 @@ pub(crate) fn fact(security: &Security, is_unverified: bool) -> Fact {
     if is_unverified { fact.and("certificates were not verified (-k)") } else { fact }
 }
 
-/// What was agreed on, without numbers of connections: servers for which it is the same paid for the same.
-pub(crate) fn agreed(security: &Security) -> String {
+/// What was agreed on, without numbers of connections: servers for which it is the same paid for the same. None where no
+/// handshake was done.
+pub(crate) fn agreed(security: &Security) -> Option<String> {
+    if security.handshakes() == 0 {
+        return None;
+    }
     let all = [&security.versions, &security.suites, &security.groups, &security.certificates];
     let names = |counts: &Counts| {
         let names: Vec<&str> = counts.sorted().iter().map(|(name, _)| *name).collect();
@@ -42,14 +46,9 @@ pub(crate) fn agreed(security: &Security) -> String {
     if security.alpn.of("") == security.alpn.sum() {
         parts.push("no answer to ALPN".into());
     }
-    parts.push(match security.tickets {
-        0 => "no tickets".into(),
-        tickets => {
-            let each = tickets as f64 / security.handshakes().max(1) as f64;
-            format!("{each:.1} tickets a handshake")
-        }
-    });
-    parts.join(", ")
+    // How many there are for each handshake depends on how many of these resumed a session, and on the last of them.
+    parts.push(if security.tickets == 0 { "no tickets" } else { "tickets" }.into());
+    Some(parts.join(", "))
 }
 
 /// One name stands alone; of several, each has its count.
@@ -188,5 +187,26 @@ mod tests {
             ]
         );
         assert_eq!(fact(&Security::new(1), false).texts[0], "no handshake was done");
+    }
+
+    #[test]
+    fn servers_that_agreed_on_the_same_have_the_same_words_however_many_tickets_came() {
+        let with =
+            |tickets: u64| agreed(&Security { tickets, ..seen() }).expect("handshakes were done");
+        let words = |tickets: &str| {
+            format!(
+                "1.3, TLS_AES_128_GCM_SHA256 and TLS_AES_256_GCM_SHA384, x25519, ECDSA P-256, a chain of 567 B, \
+                 no answer to ALPN, {tickets}"
+            )
+        };
+        assert_eq!([99, 100].map(with), [words("tickets"), words("tickets")]);
+        assert_eq!(with(0), words("no tickets"));
+    }
+
+    #[test]
+    fn a_server_that_failed_every_handshake_agreed_on_nothing() {
+        let mut refused = Security::new(load::SECOND);
+        refused.reasons.add("tls.alert: handshake_failure", 9);
+        assert_eq!(agreed(&refused), None);
     }
 }

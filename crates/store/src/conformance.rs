@@ -104,6 +104,7 @@ pub(crate) fn lasting(
     build: &str,
     version: &str,
     manifest: &str,
+    with_http2: bool,
 ) -> Result<Option<Conformance>, Fault> {
     if opening::version(connection)? < SINCE || build.is_empty() {
         return Ok(None);
@@ -121,7 +122,10 @@ pub(crate) fn lasting(
         let owner: [i64; 2] = owner?;
         // A damaged check is no reason to stop the search.
         let found = one(connection, owner, subject).ok().flatten();
-        if let Some(found) = found.filter(Conformance::is_lasting) {
+        // A result of HTTP/1.1 alone says nothing of HTTP/2.
+        let is_wanted =
+            |found: &Conformance| found.is_lasting() && (!with_http2 || found.has_http2());
+        if let Some(found) = found.filter(is_wanted) {
             return Ok(u64::try_from(owner[0]).ok().map(|run| found.taken_over(run)));
         }
     }

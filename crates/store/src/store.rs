@@ -147,15 +147,19 @@ impl Store {
         })
     }
 
-    /// The newest check in this store that a subject of this build, version and manifest can take over.
+    /// The newest check in this store that a subject of this build, version and manifest can take over; one of HTTP/2,
+    /// if that is to be in it.
     pub fn lasting_conformance(
         &self,
         subject: &str,
         build: &str,
         version: &str,
         manifest: &str,
+        with_http2: bool,
     ) -> Result<Option<Conformance>, StoreError> {
-        self.read(|connection| conformance::lasting(connection, subject, build, version, manifest))
+        self.read(|connection| {
+            conformance::lasting(connection, subject, build, version, manifest, with_http2)
+        })
     }
 
     /// The numbers of the trials that have been stored, damaged ones among them.

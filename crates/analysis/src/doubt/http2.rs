@@ -13,7 +13,7 @@ pub enum Http2Doubt {
     /// All requests travelled on few connections, of which a server may serve each with one worker.
     FewConnections {
         connections: u64,
-        /// Of the machine on which the server is.
+        /// Of the server: those that dyno gives it, or else those of its machine.
         cpus: u64,
     },
     /// The server had to wait for windows of ours.

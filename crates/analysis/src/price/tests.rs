@@ -106,6 +106,24 @@ fn one_round_has_a_ratio_and_no_interval() {
 }
 
 #[test]
+fn the_ratio_of_one_round_is_of_the_round_that_both_sides_have() {
+    let mut trials: Vec<TrialRecord> = [(20_000, 16_000), (2_000, 1_600)]
+        .into_iter()
+        .zip(0..)
+        .flat_map(|((clear, tls), round)| {
+            [trial("a", CLEAR, round, clear), trial("a", TLS, round, tls)]
+        })
+        .collect();
+    trials[3].outcome = Outcome { kind: OutcomeKind::Died, says: "it ended".into() };
+    let board = board(&trials);
+    let prices = board.prices();
+    let [pair] = &prices[0].pairs[..] else { panic!("{prices:?}") };
+    let single = pair.single(Figure::Throughput).expect("a round of both");
+    assert_eq!((single.means, single.rounds), ([2_000.0, 1_600.0], [1, 1]));
+    assert_eq!(pair.single_ratio(Figure::Throughput), Some(0.8));
+}
+
+#[test]
 fn rounds_without_a_partner_are_in_no_price_and_a_failed_side_has_none() {
     let mut trials: Vec<TrialRecord> = (0..3)
         .flat_map(|round| {

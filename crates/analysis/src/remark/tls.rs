@@ -96,7 +96,9 @@ pub(super) struct Unlike {
     first: String,
     /// What it has, if it has the majority.
     most: Option<String>,
-    /// The subjects that differ from it, and what they have. Without a majority, it is one of them.
+    /// The subjects that differ from it.
+    apart: Vec<String>,
+    /// The subjects whose rows are in doubt, and what they have: without a majority, all of them.
     others: Vec<(String, String)>,
 }
 
@@ -123,13 +125,14 @@ impl Unlike {
         // The first of the greatest: `max_by_key` would take the last.
         let (first, its) = have.iter().rev().max_by_key(|(name, _)| alike(name))?;
         let has_majority = have.len() < 2 * alike(first);
-        let is_other =
-            |name: &str| !has_majority || !subjects[name].is_like(&subjects[first], about);
-        let others = have.iter().filter(|(name, _)| is_other(name));
+        let is_apart = |name: &str| !subjects[name].is_like(&subjects[first], about);
+        let apart = have.iter().filter(|(name, _)| is_apart(name));
+        let others = have.iter().filter(|(name, _)| !has_majority || is_apart(name));
         (alike(first) < have.len()).then(|| Unlike {
             what,
             first: (*first).into(),
             most: has_majority.then(|| its.clone()),
+            apart: apart.map(|(name, _)| (*name).into()).collect(),
             others: others.map(|(name, its)| ((*name).into(), its.clone())).collect(),
         })
     }
@@ -144,13 +147,10 @@ impl Unlike {
 
 /// A remark for each thing in which subjects differ, and one if some had no TLS.
 pub(super) fn remarks(trials: &[&TrialRecord]) -> Vec<Remark> {
-    let differ = Unlike::all(trials).into_iter().map(|unlike| {
-        let others = unlike.others.into_iter().map(|(name, _)| name);
-        Remark::TlsUnlike {
-            what: unlike.what,
-            subjects: others.filter(|name| *name != unlike.first).collect(),
-            first: unlike.first,
-        }
+    let differ = Unlike::all(trials).into_iter().map(|unlike| Remark::TlsUnlike {
+        what: unlike.what,
+        subjects: unlike.apart,
+        first: unlike.first,
     });
     let mut found: Vec<Remark> = differ.collect();
     let (order, subjects) = terms(trials);
@@ -254,6 +254,17 @@ mod tests {
         assert_eq!(rows(&[("a", "EC"), ("b", "EC"), ("c", "EC")]), [valid; 3]);
         assert_eq!(rows(&[("a", "RSA"), ("b", "EC"), ("c", "EC")]), [invalid, valid, valid]);
         assert_eq!(rows(&[("a", "RSA"), ("b", "EC")]), [invalid; 2]);
+    }
+
+    #[test]
+    fn subjects_that_agree_with_the_first_are_not_said_to_differ_from_it() {
+        let all = [("a", "RSA"), ("b", "RSA"), ("c", "EC"), ("d", "EC")];
+        assert_eq!(rows(&all), [Some(Verdict::Invalid); 4], "neither is the majority");
+        let trials =
+            all.map(|(name, certificate)| trial(name, Some(security("1.3", certificate, 567))));
+        let found = remarks(&trials.iter().collect::<Vec<_>>());
+        let [Remark::TlsUnlike { first, subjects, .. }] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((first.as_str(), subjects.join(" ")), ("a", "c d".to_string()));
     }
 
     #[test]

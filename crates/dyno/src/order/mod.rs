@@ -89,7 +89,7 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         expects: words::expected(&flags.asking),
     };
     let order = Order {
-        server_cpus: None,
+        server_cpus: target.is_here().then_some(machine.cpus.len() as u64),
         sources: match &ports {
             Ports::Spread(sources) => sources.clone(),
             Ports::Enough | Ports::Short { .. } => flags.source.clone(),

@@ -15,7 +15,7 @@ use super::http2::streams;
 pub(crate) struct ProtocolFlags {
     /// Speak this protocol with all sides: http/1.1, http/1.1+tls, h2c or h2 (HTTP/2 without and within TLS). Servers that
     /// dyno starts get a certificate of dyno's: {cert} and {key} in a command are its files
-    /// [http/1.1; with https:// http/1.1+tls]
+    /// [http/1.1; http/1.1+tls if all sides are https://]
     #[arg(long, value_name = "NAME", value_parser = protocol)]
     protocol: Option<Protocol>,
     /// Speak HTTP/2 with all sides: the same as --protocol h2 for https://, otherwise as --protocol h2c
@@ -31,14 +31,20 @@ pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {
 }
 
 impl ProtocolFlags {
-    /// What is spoken with these servers that run already, and with those that dyno starts.
-    pub(crate) fn manner(&self, urls: &[&Url], resumed: u8) -> Result<Manner, Refusal> {
+    /// What is spoken with these servers that run already, and with those that dyno starts, if `sides` are more.
+    pub(crate) fn manner(
+        &self,
+        urls: &[&Url],
+        sides: usize,
+        resumed: u8,
+    ) -> Result<Manner, Refusal> {
         let secured = urls.iter().find(|url| url.is_secure);
         let plain = urls.iter().find(|url| !url.is_secure);
         let protocol = match (self.protocol, self.http2) {
             (Some(protocol), _) => protocol,
             (None, true) if secured.is_some() => Protocol::H2,
             (None, true) => Protocol::H2c,
+            (None, false) if plain.is_none() && urls.len() == sides => Protocol::Http1Tls,
             (None, false) => Protocol::Http1,
         };
         let is_stated = self.protocol.is_some() || self.http2;
@@ -80,4 +86,26 @@ impl ProtocolFlags {
 /// The only name that is offered by ALPN.
 pub(crate) fn alpn(protocol: Protocol) -> &'static str {
     if protocol.is_http2() { HTTP_2 } else { HTTP_1_1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use requests::url;
+
+    #[test]
+    fn sides_that_are_all_reached_by_https_are_raced_over_tls_and_mixed_ones_as_their_urls_say() {
+        let manner = |urls: &[&str], sides: usize| {
+            let urls: Vec<Url> = urls.iter().map(|text| url::parse(text).unwrap()).collect();
+            let flags = ProtocolFlags { protocol: None, http2: false, streams: None };
+            let manner = flags.manner(&urls.iter().collect::<Vec<_>>(), sides, 80).unwrap();
+            (manner.protocol, manner.resumed)
+        };
+        let (plain, secured) = ("http://h:1/", "https://h:2/");
+        assert_eq!(manner(&[secured, secured], 2), (Protocol::Http1Tls, 80));
+        assert_eq!(manner(&[secured, plain], 2), (Protocol::Http1, 0));
+        assert_eq!(manner(&[secured, secured], 3), (Protocol::Http1, 0), "one is started here");
+        assert_eq!(manner(&[plain, plain], 2), (Protocol::Http1, 0));
+        assert_eq!(manner(&[], 2), (Protocol::Http1, 0));
+    }
 }

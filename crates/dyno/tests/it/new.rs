@@ -80,7 +80,7 @@ fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
         (&["mine", "--cmd", "http://localhost:1/"], "as --url"),
         (
             &["mine", "--url", "https://h"],
-            "--url `https://h`: servers of an experiment are loaded without TLS",
+            "--url `https://h`: a server that runs already is loaded without TLS",
         ),
         (&["mine", "--url", "http://h/x"], "leave the path out"),
         (

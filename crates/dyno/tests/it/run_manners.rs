@@ -106,4 +106,8 @@ fn servers_with_another_chain_of_certificates_are_invalid_where_the_others_agree
     assert_eq!(["a", "b", "c"].map(has), [false, false, true]);
     assert_eq!(verdict("c")["word"], "invalid");
     assert!(verdict("b").to_string().contains("resumption_unlike"));
+    let unranked =
+        |subject: &str| row(&json, task, subject)["not_ranked"].as_str().map(String::from);
+    assert_eq!(unranked("a"), None);
+    assert!(unranked("b").is_some_and(|why| why.contains("not one handshake resumed a session")));
 }

@@ -136,6 +136,19 @@ fn a_server_that_does_not_keep_what_it_declares_is_an_outcome_with_its_evidence(
 }
 
 #[test]
+fn a_server_whose_http2_does_not_start_keeps_what_was_found_of_its_http1() {
+    let lab = declaring(Lab::new(), "ends", "", &format!("{SECURED} --fault no-such-fault"), "20s");
+    let load = format!("{SHORT}, protocol = ['http/1.1', 'h2']");
+    let checked = "[trials]\nrepeat = 1\npause = '0s'\ncheck = true";
+    let lab = lab.experiment("x", &["ends"], &load, checked);
+    lab.dyno(&["run", "x"]).measured();
+    let json = lab.dyno(&["report", "1", "--format", "json"]).status(0).json();
+    let found = &json["conformance"][0];
+    assert!(50 < found["all"]["pass"].as_u64().unwrap_or(0), "{found}");
+    assert!(found["cut_short"].as_str().unwrap_or("").starts_with("over h2: "), "{found}");
+}
+
+#[test]
 fn sessions_are_resumed_on_as_many_connections_as_the_experiment_says() {
     let lab = declaring(Lab::new(), "a", "", SECURED, "20s");
     let load =
@@ -161,7 +174,7 @@ fn all_subjects_are_those_that_have_two_protocols_to_compare() {
     let text = std::fs::read_to_string(lab.root.join("experiments/x.toml")).unwrap();
     lab.write("experiments/x.toml", &text.replace("[\"all\"]", "'all'"));
     let ran = lab.dyno(&["run", "x"]).measured();
-    let says = "of http/1.1, http/1.1+tls, h2c, h2 it speaks http/1.1 alone, so there is nothing to compare";
+    let says = "it does not speak HTTP/2, which is compared here; it speaks http/1.1";
     assert!(ran.has_sentence(says) || ran.stderr.contains(says), "{ran}");
     assert!(lab.trials("1").iter().all(|trial| trial.key.subject == "all"));
     // One protocol is spoken or not.
@@ -213,6 +226,11 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
             "{ran}"
         );
     }
+    // Without TLS a command keeps what it says in braces.
+    let noted = lab.root.join("noted");
+    let side = format!("sh -c 'echo {{key}} {{cert}} > {}; exec {plain}'", noted.display());
+    race(&side, &[]).measured();
+    assert_eq!(std::fs::read_to_string(noted).unwrap(), "{key} {cert}\n");
     for (side, flags, says) in [
         (
             plain.as_str(),

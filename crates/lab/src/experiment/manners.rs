@@ -14,7 +14,7 @@ impl Experiment {
     }
 
     /// Why a subject cannot take part, if it does not speak what is to be compared: one of the protocols or, where all
-    /// subjects were requested and protocols are compared, two of them.
+    /// subjects were requested and protocols are compared, two of them; HTTP/2, if that is among them.
     #[must_use]
     pub fn lacks_protocol(&self, subject: &Subject) -> Option<String> {
         let asked = self.protocols();
@@ -24,8 +24,12 @@ impl Experiment {
             asked.iter().copied().filter(|it| subject.answers_over(*it)).collect();
         let (all, has) = (names(&asked), names(&subject.protocols));
         let is_comparison = 1 < asked.len() && self.subjects == Subjects::All;
+        let has_http2 = |list: &[Protocol]| list.iter().any(|it| it.is_http2());
         match spoken.as_slice() {
             [] => Some(format!("it does not speak {all}; it speaks {has}")),
+            _ if is_comparison && has_http2(&asked) && !has_http2(&spoken) => {
+                Some(format!("it does not speak HTTP/2, which is compared here; it speaks {has}"))
+            }
             [only] if is_comparison => {
                 Some(format!("of {all} it speaks {only} alone, so there is nothing to compare"))
             }
@@ -39,5 +43,59 @@ impl Experiment {
         let mut protocols: Vec<Protocol> = self.manners.iter().map(|it| it.protocol).collect();
         protocols.dedup();
         protocols
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::source_file::SourceFile;
+
+    fn lacks(protocols: &str, subjects: &str, speaks: &str) -> Option<String> {
+        let text = format!(
+            "question = '?'\nsubjects = {subjects}\nworkload = 'w'\n\
+             load = {{ closed = {{ connections = 2 }}, total = 9, protocol = {protocols} }}\n"
+        );
+        let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
+        let text = format!(
+            "title = 's'\nspeaks = ['w']\nrun = 's'\nrun_tls = 's'\nprotocols = {speaks}\n"
+        );
+        let text = if speaks.contains("tls") || speaks.contains("h2'") {
+            text
+        } else {
+            text.replace("run_tls = 's'\n", "")
+        };
+        let source = SourceFile { name: "s".into(), text };
+        experiment.lacks_protocol(&Subject::parse(Path::new("/nowhere"), "s", &source).unwrap())
+    }
+
+    #[test]
+    fn all_subjects_are_those_with_something_to_compare() {
+        let of = |protocols: &str, speaks: &str| lacks(protocols, "'all'", speaks).is_some();
+        const TLS: &str = "['http/1.1', 'http/1.1+tls']";
+        const HTTP_2: &str = "['http/1.1', 'http/1.1+tls', 'h2c', 'h2']";
+        for (protocols, speaks, is_lacking) in [
+            ("'http/1.1'", "['http/1.1']", false),
+            ("'h2'", "['http/1.1']", true),
+            ("'h2'", "['h2']", false),
+            (TLS, "['http/1.1']", true),
+            (TLS, TLS, false),
+            (HTTP_2, "['http/1.1']", true),
+            (HTTP_2, TLS, true),
+            (HTTP_2, "['http/1.1', 'h2c']", false),
+            (HTTP_2, "['http/1.1+tls', 'h2']", false),
+            (HTTP_2, "['h2c']", true),
+        ] {
+            assert_eq!(of(protocols, speaks), is_lacking, "{protocols}: {speaks}");
+        }
+        // A subject that is named takes part with what it speaks.
+        assert_eq!(lacks(HTTP_2, "'s'", "['http/1.1']"), None);
+        let says = lacks(HTTP_2, "'all'", TLS).unwrap();
+        assert_eq!(
+            says,
+            "it does not speak HTTP/2, which is compared here; it speaks http/1.1, http/1.1+tls"
+        );
     }
 }

@@ -15,7 +15,9 @@ impl Location {
         let says = |why: &str| Err(format!("`{}`: {why}", text.escape_debug()));
         let Some(rest) = text.strip_prefix("http://") else {
             return match text.starts_with("https://") {
-                true => says("servers of an experiment are loaded without TLS; write http://"),
+                true => says(
+                    "a server that runs already is loaded without TLS; write http://, or race it: `dyno race` takes https://",
+                ),
                 false => says("write http://host:port"),
             };
         };

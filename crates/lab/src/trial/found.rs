@@ -34,6 +34,13 @@ impl Trial<'_, '_> {
         let scheme = site.scheme(self.manner.protocol);
         let workload = self.workload.aimed(site, scheme).map_err(unable)?;
         let tls = site.tls.as_ref().map(Client::new).transpose().map_err(unable)?;
+        if self.manner.protocol.is_secured() && tls.is_none() {
+            let says = format!(
+                "{} is reached in cleartext, not over {}",
+                site.address, self.manner.protocol
+            );
+            return Err(unable(says));
+        }
         let trial = Trial { workload: &workload, tls: tls.as_ref(), ..*self };
         let began = Instant::now();
         let port = is_here(site.address.ip()).then(|| site.address.port());

@@ -1,5 +1,6 @@
 //! The load of a trial: what is ordered, and what becomes of a subject that ends meanwhile.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
@@ -68,6 +69,7 @@ impl Trial<'_, '_> {
         let load = experiment.load(self.key.point);
         let cpus: Vec<usize> = self.setup.split.load.iter().collect();
         let asks = self.workload.asks(experiment.keep_alive);
+        let target = Target::Tcp(address);
         Order {
             sources: match address.ip() == ADDRESS {
                 true => self.setup.sources.to_vec(),
@@ -79,19 +81,24 @@ impl Trial<'_, '_> {
             on_time_within: experiment.on_time_within(),
             tls: self.tls.cloned(),
             protocol: self.protocol(),
-            server_cpus: self.server_cpus(),
+            server_cpus: self.server_cpus(&target),
             keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
             lanes: cpus.len().min(load.connections_max()).max(1),
             cpus,
             seed: seed_of(experiment.seed, self.key),
-            ..Order::new(Target::Tcp(address), asks, load)
+            ..Order::new(target, asks, load)
         }
     }
 
-    /// The CPUs of a subject that dyno starts.
-    fn server_cpus(&self) -> Option<u64> {
-        let command = self.candidate.subject.serving.command();
-        command.map(|_| self.setup.split.subject.count() as u64)
+    /// The CPUs of a subject: those that it is given, or all of this machine if it runs on it already.
+    fn server_cpus(&self, target: &Target) -> Option<u64> {
+        let split = &self.setup.split;
+        match self.candidate.subject.serving.command() {
+            Some(_) => Some(split.subject.count() as u64),
+            None => target.is_here().then(|| {
+                split.load.iter().chain(split.subject.iter()).collect::<BTreeSet<_>>().len() as u64
+            }),
+        }
     }
 
     /// How the load speaks: as a browser would, with the largest windows and all that compresses fields.

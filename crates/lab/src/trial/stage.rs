@@ -118,9 +118,13 @@ impl Stage {
                 let run = starts.over(protocol);
                 run.fill(placeholders).map_err(|error| format!("`{run}`: {error}"))?
             }
-            Serving::Own(run, _) => run.fill_known(Placeholders {
-                known: &[("port", &port.to_string()), ("cert", &certificate), ("key", &key)],
-            }),
+            Serving::Own(run, _) => {
+                let port = port.to_string();
+                let all = [("port", port.as_str()), ("cert", &certificate), ("key", &key)];
+                // Without TLS there are no such files, and a command may mean something else by the names.
+                let known = if protocol.is_secured() { &all[..] } else { &all[..1] };
+                run.fill_known(Placeholders { known })
+            }
             Serving::ByUrl(_) | Serving::Found(_) => {
                 return Err("it runs already, and is not started: check it by its URL".into());
             }

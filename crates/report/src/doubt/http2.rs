@@ -22,7 +22,7 @@ pub(super) fn says(doubt: &Http2Doubt) -> String {
             count(allowed)
         ),
         Http2Doubt::FewConnections { connections, cpus } => format!(
-            "all requests travelled on {}, and the server's machine has {} CPUs: many servers serve a connection with one \
+            "all requests travelled on {}, and the server has {} CPUs: many servers serve a connection with one \
              worker, and leave the others idle",
             counted(connections, "connection", "connections"),
             count(cpus)

@@ -3,6 +3,7 @@
 use analysis::Remark;
 use lab::experiment::Point;
 
+use super::way_out::SAME_TLS;
 use crate::run::words;
 
 /// A remark's stable name.
@@ -60,9 +61,7 @@ pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
         }
         Remark::Apart(_) => "see what differs between their answers before they are compared",
         Remark::RequestsUnlike { .. } => "this is a fault of dyno: report it",
-        Remark::TlsUnlike { .. } => {
-            "give them the same certificate, and offer only one choice (--tls, --ciphers, --groups)"
-        }
+        Remark::TlsUnlike { .. } => SAME_TLS,
         Remark::TlsMissing { .. } => "the difference between them includes what TLS costs",
     }
 }

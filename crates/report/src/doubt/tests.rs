@@ -146,6 +146,52 @@ fn an_alarm_names_the_rows_that_are_alike() {
     "#]].assert_eq(&format!("{rate}\n{median}\n"));
 }
 
+/// Whether only a single load raises it, whose ways out are flags.
+fn is_of_a_load(doubt: &Doubt) -> bool {
+    matches!(
+        doubt,
+        Doubt::FewAlone { .. }
+            | Doubt::FewForTail { .. }
+            | Doubt::GaveUp(_)
+            | Doubt::NoneRight { .. }
+            | Doubt::Failures { .. }
+            | Doubt::Blocked { .. }
+            | Doubt::Stated { .. }
+    )
+}
+
+#[test]
+fn no_way_out_of_an_experiment_is_a_flag_of_a_load() {
+    let all = all().into_iter().filter(|doubt| !is_of_a_load(doubt));
+    let of_doubts = all.map(|doubt| way_out(&doubt, By::Experiment));
+    for says in of_doubts.chain(remarks().iter().map(remark_way_out)) {
+        let has_flag = says.split([' ', '(']).any(|word| word.starts_with('-'));
+        assert!(!has_flag || says.contains("(curl -v)"), "{says}");
+    }
+}
+
+#[test]
+fn the_ways_out_of_a_load_over_tls_and_http2_are_its_flags() {
+    let all = all().into_iter();
+    let of_connections = all.filter(|doubt| matches!(doubt, Doubt::Tls(_) | Doubt::Http2(_)));
+    let mut lines: Vec<String> =
+        of_connections.map(|doubt| way_out(&doubt, By::Flags).to_string() + "\n").collect();
+    lines.dedup();
+    expect_test::expect![[r#"
+        see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)
+        give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)
+        connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and for longer; the line `TLS` says whether the server sent tickets
+        offer the server's group first (--groups); its name is in the line `TLS`
+        give dyno more CPUs, apart from the server's, and compare CPU times and not rates
+        compare only loads with equally many requests at once, or give more connections (-c) and fewer --streams
+        load with more connections (-c), too
+        leave --h2-windows out if you do not want to measure small windows: then the server never waits
+        the server's INITIAL_WINDOW_SIZE sets how much it takes at once
+        let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
+        allow more time (--timeout) or offer less, so that no request is given up
+    "#]].assert_eq(&lines.concat());
+}
+
 #[test]
 fn every_doubt_says_its_figures_and_the_way_out() {
     let all = all();
@@ -199,19 +245,19 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         with 9,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 8.00 ms late in all; give dyno more CPUs, apart from the subject's, or hold fewer
         5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
-        connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`; see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)
-        the version that it agreed on with TLS is `1.2`, and that of most others `1.3`: they differ in what TLS costs them; give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)
-        the version that it agreed on with TLS is `1.2`, and that of others is another, without a majority for any: they differ in what TLS costs them; give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)
-        3 of 1,000 handshakes resumed a session, and 1,000 were to: full and resumed handshakes differ in what they cost; connections that are opened at once have no session to resume yet: load with --no-keepalive or --sessions, and for longer; the line `TLS` says whether the server sent tickets
-        in 50 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more; offer the server's group first (--groups); its name is in the line `TLS`
+        connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`; see whether several servers answer at its address, and let all of them have the same settings for TLS
+        the version that it agreed on with TLS is `1.2`, and that of most others `1.3`: they differ in what TLS costs them; let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which version, suite or group their settings demand
+        the version that it agreed on with TLS is `1.2`, and that of others is another, without a majority for any: they differ in what TLS costs them; let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which version, suite or group their settings demand
+        3 of 1,000 handshakes resumed a session, and 1,000 were to: full and resumed handshakes differ in what they cost; connections that are opened at once have no session to resume yet: load with `keep_alive = false`, and for a longer `duration`; the row `TLS, as agreed on` says whether the server sent tickets
+        in 50 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more; let its settings for TLS take the group that is offered first: x25519, if dyno starts it
         there were 9,000 handshakes with TLS, and dyno was busy 80 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit; give dyno more CPUs, apart from the server's, and compare CPU times and not rates
-        100 requests were ordered on each connection at once, and the server allowed 10; compare only loads with equally many requests at once, or give more connections (-c) and fewer --streams
-        all requests travelled on 1 connection, and the server's machine has 8 CPUs: many servers serve a connection with one worker, and leave the others idle; load with more connections (-c), too
-        the server had used up a window of dyno's 3 times, and waited 45.0 ms for more (12 % of the connections' time); leave --h2-windows out if you do not want to measure small windows: then the server never waits
+        100 requests were ordered on each connection at once, and the server allowed 10; compare only loads with equally many requests at once, or give more `connections` and fewer `streams`
+        all requests travelled on 1 connection, and the server has 8 CPUs: many servers serve a connection with one worker, and leave the others idle; load with more `connections`, too
+        the server had used up a window of dyno's 3 times, and waited 45.0 ms for more (12 % of the connections' time); its windows are the largest that there are, so this is a fault of dyno: report it
         bodies of requests waited 3 times for a window of the server's, 45.0 ms in all and at most 20.0 ms; this is in the service times; the server's INITIAL_WINDOW_SIZE sets how much it takes at once
         under load the server announced the end of 1 connection (GOAWAY); requests came back 10 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
         under load the server announced the end of 2 connections (GOAWAY); requests came back 11 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
-        once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing; allow more time (--timeout) or offer less, so that no request is given up
+        once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing; give `load.timeout` more time or offer less, so that no request is given up
         of 9,000 connections 7 stayed open and received nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer
         10 samples are too few for a p99, which takes 1,000; measure for longer
@@ -229,7 +275,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not
         to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
         not all were sent the same fields and body: `ask` was another request for c; this is a fault of dyno: report it
-        not all agreed on the same TLS: c had another version than a; give them the same certificate, and offer only one choice (--tls, --ciphers, --groups)
+        not all agreed on the same TLS: c had another version than a; let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which version, suite or group their settings demand
         a was loaded over TLS, and c without it; the difference between them includes what TLS costs
     "#]].assert_eq(&lines.concat());
 }

@@ -1,6 +1,6 @@
 //! What to do about a doubt.
 
-use analysis::{Doubt, TlsDoubt};
+use analysis::{Doubt, Http2Doubt, TlsDoubt};
 use load::Failure;
 use tls::TlsFault;
 
@@ -15,10 +15,11 @@ pub(crate) enum By {
 
 /// What to do about it.
 pub(crate) fn way_out(doubt: &Doubt, by: By) -> &'static str {
-    match (by, doubt) {
-        (By::Flags, doubt) => way_out_by_flags(doubt).unwrap_or_else(|| usual_way_out(doubt)),
-        (By::Experiment, doubt) => usual_way_out(doubt),
-    }
+    let own = match by {
+        By::Flags => way_out_by_flags(doubt),
+        By::Experiment => way_out_by_files(doubt),
+    };
+    own.unwrap_or_else(|| usual_way_out(doubt))
 }
 
 /// Where nothing worked, mostly because of this failure.
@@ -58,6 +59,38 @@ fn way_out_by_flags(doubt: &Doubt) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+/// Doubts for which an experiment, or the manifest of a server, does what flags of `dyno load` do otherwise.
+fn way_out_by_files(doubt: &Doubt) -> Option<&'static str> {
+    Some(match doubt {
+        Doubt::Tls(TlsDoubt::Mixed { .. }) => {
+            "see whether several servers answer at its address, and let all of them have the same settings for TLS"
+        }
+        Doubt::Tls(TlsDoubt::Unlike { .. }) => SAME_TLS,
+        Doubt::Tls(TlsDoubt::ResumptionUnlike { .. }) => {
+            "connections that are opened at once have no session to resume yet: load with `keep_alive = false`, and for a \
+             longer `duration`; the row `TLS, as agreed on` says whether the server sent tickets"
+        }
+        Doubt::Tls(TlsDoubt::HelloRetry { .. }) => {
+            "let its settings for TLS take the group that is offered first: x25519, if dyno starts it"
+        }
+        Doubt::Http2(Http2Doubt::StreamsCapped { .. }) => {
+            "compare only loads with equally many requests at once, or give more `connections` and fewer `streams`"
+        }
+        Doubt::Http2(Http2Doubt::FewConnections { .. }) => "load with more `connections`, too",
+        Doubt::Http2(Http2Doubt::OwnWindow { .. }) => {
+            "its windows are the largest that there are, so this is a fault of dyno: report it"
+        }
+        Doubt::Http2(Http2Doubt::Calm { .. }) => {
+            "give `load.timeout` more time or offer less, so that no request is given up"
+        }
+        _ => return None,
+    })
+}
+
+/// How servers come to agree on the same TLS, wherever dyno says what is offered.
+pub(super) const SAME_TLS: &str = "let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which \
+     version, suite or group their settings demand";
 
 fn usual_way_out(doubt: &Doubt) -> &'static str {
     match doubt {

@@ -164,27 +164,35 @@ impl<'t> Compared<'t> {
         notes
     }
 
-    /// Workloads that both sides have, over protocols that only one of them has.
+    /// Workloads that each side requested in a manner in which the other did not.
     fn apart_by_protocol(&self) -> Vec<String> {
-        let [a, b] =
-            self.versus.alone.each_ref().map(|rows| {
-                rows.iter().map(|(name, _)| Task::named(name)).collect::<BTreeSet<Task>>()
-            });
-        let workloads: BTreeSet<&str> = a.iter().map(|task| task.workload.as_str()).collect();
+        let [a, b] = self.tasks();
+        let only = |mine: &BTreeSet<Task>, theirs: &BTreeSet<Task>| {
+            let tasks = mine.difference(theirs);
+            tasks.map(|task| task.workload.clone()).collect::<BTreeSet<String>>()
+        };
         let manners = |tasks: &BTreeSet<Task>, workload: &str| {
             let of = tasks.iter().filter(|task| task.workload == workload);
             of.map(|task| task.manner.to_string()).collect::<Vec<_>>().join(" and ")
         };
-        let apart = workloads.into_iter().filter_map(|workload| {
-            let [a, b] = [&a, &b].map(|tasks| manners(tasks, workload));
-            (!b.is_empty()).then(|| {
-                format!(
-                    "{workload} was requested {a} in A and {b} in B: what is measured over different protocols, or with \
-                     other numbers of streams, is not compared"
-                )
-            })
-        });
-        apart.collect()
+        let apart = only(&a, &b).intersection(&only(&b, &a)).cloned().collect::<Vec<String>>();
+        let one = |workload: String| {
+            let [a, b] = [&a, &b].map(|tasks| manners(tasks, &workload));
+            format!(
+                "{workload} was requested {a} in A and {b} in B: what is measured over different protocols, or with \
+                 other numbers of streams, is not compared"
+            )
+        };
+        apart.into_iter().map(one).collect()
+    }
+
+    /// What was requested of either side, with or without a partner.
+    fn tasks(&self) -> [BTreeSet<Task>; 2] {
+        let paired = || self.versus.pairs.iter().map(|pair| pair.workload);
+        self.versus.alone.each_ref().map(|alone| {
+            let all = paired().chain(alone.iter().map(|(workload, _)| *workload));
+            all.map(Task::named).collect()
+        })
     }
 
     /// Differences between the conditions of the runs.
@@ -288,5 +296,76 @@ fn doubtful(row: &Row) -> Option<String> {
         0 if row.doubts.is_empty() => None,
         0 => Some("as a whole".into()),
         rounds => Some(format!("{rounds} of {} rounds", row.measured())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::experiment::Point;
+    use lab::record::{TrialKey, TrialRecord};
+
+    use super::*;
+    use crate::run::fixture;
+
+    const H2C: &str = "echo-xml over h2c, 1 stream";
+
+    /// The fixture's run with these trials' keys changed.
+    fn run(change: impl Fn(&mut TrialKey)) -> (RunRecord, Vec<TrialRecord>) {
+        let (mut run, mut trials) = (fixture::run(), fixture::trials());
+        run.plan.iter_mut().for_each(&change);
+        trials.iter_mut().for_each(|trial| change(&mut trial.key));
+        (run, trials)
+    }
+
+    /// What is said of protocols where the keys of A and of B are changed like this.
+    fn apart(a: impl Fn(&mut TrialKey), b: impl Fn(&mut TrialKey)) -> Vec<String> {
+        let [a, b] = [run(a), run(b)];
+        let [first, second] = [(&7, &a), (&8, &b)]
+            .map(|(id, (run, trials))| Findings::of(id, run, trials, Vec::new(), None));
+        let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
+        Compared::of(first, second, Gate::default()).apart_by_protocol()
+    }
+
+    fn over(task: &str) -> impl Fn(&mut TrialKey) {
+        move |key| key.workload = task.into()
+    }
+
+    /// The same of one of the two subjects.
+    fn evil_over(task: &str) -> impl Fn(&mut TrialKey) {
+        move |key| {
+            if key.subject == "evil" {
+                key.workload = task.into();
+            }
+        }
+    }
+
+    #[test]
+    fn a_workload_over_different_protocols_is_said_with_all_that_it_was_requested_over() {
+        const NOT_COMPARED: &str = "what is measured over different protocols, or with other numbers of streams, is not compared";
+        let says = |a: &str, b: &str| {
+            vec![format!("echo-xml was requested {a} in A and {b} in B: {NOT_COMPARED}")]
+        };
+        assert_eq!(apart(|_| {}, over(H2C)), says("over http/1.1", "over h2c, 1 stream"));
+        assert_eq!(
+            apart(evil_over("echo-xml over http/1.1+tls"), evil_over(H2C)),
+            says("over http/1.1 and over http/1.1+tls", "over http/1.1 and over h2c, 1 stream")
+        );
+    }
+
+    #[test]
+    fn rows_that_lack_a_partner_for_another_reason_are_of_no_other_protocol() {
+        let other_subject = |key: &mut TrialKey| {
+            if key.subject == "evil" {
+                key.subject = "other".into();
+            }
+        };
+        assert!(apart(|_| {}, other_subject).is_empty());
+        assert!(
+            apart(over(H2C), |key| {
+                (key.workload, key.point) = (H2C.into(), Point::Sessions(300.0));
+            })
+            .is_empty()
+        );
+        assert!(apart(|_| {}, evil_over(H2C)).is_empty(), "B has more, and what A has");
     }
 }

@@ -63,7 +63,7 @@ fn spoken(findings: &Findings<'_>) -> Vec<[String; 4]> {
         }
         groups
     };
-    let tls = said(&|it| it.security.as_ref().map(security::agreed).into_iter().collect());
+    let tls = said(&|it| it.security.as_ref().and_then(security::agreed).into_iter().collect());
     let settings =
         said(&|it| it.settings.iter().map(|(settings, _)| http2::in_words(settings)).collect());
     let row = |label: &str, (says, subjects): (String, Vec<String>)| {

@@ -29,7 +29,7 @@ fn name(paid_for: PaidFor) -> &'static str {
     match paid_for {
         PaidFor::Tls => "TLS",
         PaidFor::Http2 => "HTTP/2",
-        PaidFor::Resumption => "Resumption",
+        PaidFor::Resumption => "resumption",
     }
 }
 
@@ -232,9 +232,10 @@ fn series(findings: &Findings<'_>, pair: &Pair<'_>, figure: Figure) -> Option<Se
     })
 }
 
-/// A sentence for each price at the highest place of the axis.
+/// A sentence for each price at the highest place of the axis where a server has one.
 pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
-    let prices = findings.board.prices();
+    let mut prices = findings.board.prices();
+    prices.retain(|price| competitors(price).next().is_some());
     let is_highest = |price: &&MannerPrice<'_>| {
         let same = prices.iter().filter(|other| other.tasks == price.tasks);
         same.map(|other| other.point.value()).fold(0.0, f64::max) <= price.point.value()
@@ -244,9 +245,9 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     for price in prices.iter().filter(is_highest) {
         let shows =
             |pair: &Pair<'_>| !matches!(change(pair, price.primary()), Some(Change::NotShown));
-        match competitors(price).next().is_some() && !competitors(price).any(shows) {
-            true => without.push(headed(findings, price)),
-            false => texts.extend(sentence(findings, price)),
+        match competitors(price).any(shows) {
+            true => texts.extend(sentence(findings, price)),
+            false => without.push(headed(findings, price)),
         }
     }
     if !without.is_empty() {

@@ -203,7 +203,8 @@ fn a_check_of_the_same_build_and_version_is_taken_over_from_the_newest_run() {
     let folder = Folder::new();
     let (mut store, _) = begun(&folder);
     let lasting = |store: &Store, build: &str, version: &str| {
-        let found = store.lasting_conformance("node-http", build, version, MANIFEST).unwrap();
+        let found =
+            store.lasting_conformance("node-http", build, version, MANIFEST, false).unwrap();
         found.map(|found| found.from_run)
     };
     assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), None, "no server was checked");
@@ -213,13 +214,32 @@ fn a_check_of_the_same_build_and_version_is_taken_over_from_the_newest_run() {
     assert_eq!(lasting(&store, "b1946ac9", "v20.1.1"), None, "another version");
     assert_eq!(lasting(&store, "00", "v20.1.0"), None, "another build");
     assert_eq!(lasting(&store, "", ""), None, "what was never built is not alike");
-    let other = store.lasting_conformance("node-http", "b1946ac9", "v20.1.0", "run = 'deno'");
+    let other =
+        store.lasting_conformance("node-http", "b1946ac9", "v20.1.0", "run = 'deno'", false);
     assert_eq!(other.unwrap(), None, "another command");
     Connection::open(folder.store())
         .unwrap()
         .execute("UPDATE run_conformance SET took_ms = 0 WHERE run = ?1", [third.to_string()])
         .unwrap();
     assert_eq!(lasting(&store, "b1946ac9", "v20.1.0"), Some(Some(2)), "the newest is damaged");
+}
+
+#[test]
+fn a_run_over_http2_takes_over_the_newest_check_that_has_http2() {
+    let folder = Folder::new();
+    let (mut store, _) = begun(&folder);
+    store.begin(&checked_run(1)).unwrap();
+    let mut newer = checked_run(1);
+    newer.conformance = newer.conformance.into_iter().map(Conformance::without_http2).collect();
+    store.begin(&newer).unwrap();
+    let lasting = |with_http2| {
+        let found = store
+            .lasting_conformance("node-http", "b1946ac9", "v20.1.0", MANIFEST, with_http2)
+            .unwrap();
+        found.map(|found| (found.from_run, found.has_http2()))
+    };
+    assert_eq!(lasting(true), Some((Some(2), true)));
+    assert_eq!(lasting(false), Some((Some(3), false)));
 }
 
 #[test]
@@ -234,7 +254,7 @@ fn what_was_cut_short_or_asked_by_another_catalogue_is_not_taken_over() {
         change(found.found.as_mut().unwrap());
         store.keep_conformance(id, &found).unwrap();
         let lasting =
-            store.lasting_conformance("node-http", "b1946ac9", "v20.1.0", MANIFEST).unwrap();
+            store.lasting_conformance("node-http", "b1946ac9", "v20.1.0", MANIFEST, false).unwrap();
         assert_eq!(lasting, None);
         assert_eq!(store.run(id).unwrap().conformance, [found]);
     }

@@ -24,6 +24,7 @@ fn answer(pairs: &[(Vec<Number>, Vec<Number>)], is_doubtful: bool) -> GateAnswer
         workload: "hello",
         a: &a,
         b: &b,
+        is_one_run: false,
         figures: vec![(Figure::Throughput, compare(Figure::Throughput, one, other))],
     };
     let versus = Versus { pairs: pairs.iter().map(pair).collect(), alone: [vec![], vec![]] };
@@ -86,7 +87,7 @@ fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
                 let one = rounds(&mut chance, count, 1_000.0, spread);
                 let other = rounds(&mut chance, count, 1_000.0 * factor, spread);
                 let figures = vec![(Figure::Throughput, compare(Figure::Throughput, &one, &other))];
-                Pair { workload: "hello", a: &a, b: &b, figures }
+                Pair { workload: "hello", a: &a, b: &b, is_one_run: false, figures }
             };
             let pairs = (0..pairs).map(pair).collect();
             let versus = Versus { pairs, alone: [vec![], vec![]] };

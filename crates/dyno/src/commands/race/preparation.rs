@@ -46,7 +46,7 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
         ));
     }
     let urls: Vec<_> = sides.iter().filter_map(Side::url).collect();
-    let manner = flags.protocol.manner(&urls, flags.tls.tls_resume.percent())?;
+    let manner = flags.protocol.manner(&urls, sides.len(), flags.tls.tls_resume.percent())?;
     if urls.is_empty() && manner.protocol.is_secured() {
         flags.tls.refuse_for_started()?;
     } else {

@@ -1,5 +1,6 @@
 //! What a subject speaks, and the command that starts it for each protocol.
 
+use tls::HTTP_2;
 use toml::Spanned;
 
 use super::{Manifest, Reader};
@@ -45,8 +46,8 @@ impl Reader<'_> {
         })
     }
 
-    /// What it speaks: HTTP/1.1, if it says nothing. A server that runs already, or is started as its user starts it,
-    /// may speak anything: a run finds out.
+    /// What it speaks: HTTP/1.1, if it says nothing. A server that runs already speaks what can be spoken where it is
+    /// reached, and one that is started as its user starts it may speak anything: a run finds out.
     pub(super) fn protocols(&self, manifest: &Manifest) -> Result<Vec<Protocol>, ConfigError> {
         let mut protocols = Vec::new();
         for name in &manifest.protocols {
@@ -55,14 +56,35 @@ impl Reader<'_> {
             if protocols.contains(&protocol) {
                 return Err(self.wrong(name, format!("`{protocol}` stands here twice")));
             }
+            if !possible(manifest).contains(&protocol) {
+                return Err(self.wrong(
+                    name,
+                    format!("`{protocol}`: a server that runs already is reached in cleartext here; one that `run` starts \
+                             can be loaded over TLS"),
+                ));
+            }
             protocols.push(protocol);
         }
         let is_built = manifest.run.is_some() && manifest.within.is_none();
         Ok(match (protocols.is_empty(), is_built) {
             (false, _) => protocols,
             (true, true) => vec![Protocol::Http1],
-            (true, false) => Protocol::ALL.to_vec(),
+            (true, false) => possible(manifest).to_vec(),
         })
+    }
+}
+
+/// What can be spoken with a server at all.
+fn possible(manifest: &Manifest) -> &'static [Protocol] {
+    match (&manifest.url, &manifest.site) {
+        (None, None) => &Protocol::ALL,
+        (None, Some(site)) => match &site.get_ref().tls {
+            Some(order) if order.alpn == HTTP_2 => &[Protocol::H2],
+            // The sides of a race may be reached in different ways: what is then compared is called HTTP/1.1.
+            Some(_) => &[Protocol::Http1Tls, Protocol::Http1],
+            None => &[Protocol::Http1, Protocol::H2c],
+        },
+        (Some(_), _) => &[Protocol::Http1, Protocol::H2c],
     }
 }
 

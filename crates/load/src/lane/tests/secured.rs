@@ -123,6 +123,43 @@ fn a_group_that_the_server_does_not_take_costs_a_round_trip_that_is_counted() {
 }
 
 #[test]
+fn handshakes_of_the_warm_up_are_those_of_a_pool_and_none_else() {
+    let run = |keep_alive| Run { keep_alive, warmup: SECOND, until: SECOND, ..closed(1) };
+    let tally = |keep_alive| {
+        press(run(keep_alive), client(|_| {}), peer(config(false), GOOD, after(MILLI)))
+    };
+    let each = tally(false);
+    let handshakes = security(&each).handshakes();
+    assert!(200 < each.attempted);
+    assert!(handshakes.abs_diff(each.attempted) <= 1, "{handshakes} for {}", each.attempted);
+    assert!(each.connections.established.abs_diff(each.attempted) <= 1);
+    assert!(each.connect.count().abs_diff(each.attempted) <= 1);
+    let pool = tally(true);
+    assert_eq!((security(&pool).handshakes(), pool.connections.established), (1, 1));
+}
+
+#[test]
+fn a_connection_that_is_being_established_when_the_measured_time_begins_was_begun() {
+    for shift in 0..5 {
+        let warmup = SECOND / 10 * 3 + shift * MILLI / 3;
+        let run = Run { keep_alive: false, warmup, total: 500, ..closed(7) };
+        let slow = |now: Nanos| (now + 2 * MILLI, Act::Accept);
+        let tally = run.press(Simulated::new(slow, after_a_while()));
+        let connections = tally.connections;
+        assert_eq!(
+            connections.begun,
+            connections.established + connections.failed,
+            "{connections:?}"
+        );
+        assert!(500 <= connections.established, "{connections:?}");
+    }
+}
+
+fn after_a_while() -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+    |now| vec![(now + MILLI, Act::Send(LAST.to_vec()))]
+}
+
+#[test]
 fn one_handshake_for_each_request_is_part_of_its_response() {
     let run = Run { total: 50, keep_alive: false, ..closed(1) };
     let tally = press(run, client(|_| {}), peer(config(false), GOOD, after(MILLI)));

@@ -234,18 +234,22 @@ pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
         false => "",
     };
     let ratio = Written::bare(made.ratio, Some(made.interval));
-    let interval = match made.interval {
-        (low, high) if low < LEAST || MOST < high => {
-            let end = |end: f64| match end {
-                end if end < LEAST => format!("<{LEAST}"),
-                end if MOST < end => format!(">{}", count(MOST as u64)),
-                end => digits(end),
-            };
-            Some(format!("[{} to {}]", end(low), end(high)))
-        }
-        _ => ratio.interval,
-    };
-    (format!("{bound}{}×", ratio.value), interval)
+    (format!("{bound}{}×", ratio.value), between(made.ratio, made.interval))
+}
+
+/// `[0.95–1.01]`; `[0.95 to >1,000]` where an end has no digits that mean anything. A ratio that lies beyond itself has
+/// its interval in full: otherwise an end would lie on its wrong side.
+fn between(ratio: f64, (low, high): (f64, f64)) -> Option<String> {
+    let is_usual = (LEAST..=MOST).contains(&ratio);
+    if is_usual && (low < LEAST || MOST < high) {
+        let end = |end: f64| match end {
+            end if end < LEAST => format!("<{LEAST}"),
+            end if MOST < end => format!(">{}", count(MOST as u64)),
+            end => digits(end),
+        };
+        return Some(format!("[{} to {}]", end(low), end(high)));
+    }
+    Written::bare(ratio, Some((low, high))).interval
 }
 
 fn finding(compared: &Compared<'_>, made: &Made) -> Cell {
@@ -352,4 +356,18 @@ fn more(compared: &Compared<'_>) -> Option<String> {
             needs.join(" · ")
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::between;
+
+    #[test]
+    fn no_end_of_an_interval_lies_on_the_wrong_side_of_its_ratio() {
+        let says = |ratio, interval| between(ratio, interval).unwrap();
+        assert_eq!(says(0.98, (0.95, 1.01)), "[0.95–1.01]");
+        assert_eq!(says(12.0, (2.0, 75_000.0)), "[2.00 to >1,000]");
+        assert_eq!(says(0.5, (0.000_01, 25.0)), "[<0.001 to 25.0]");
+        assert_eq!(says(1_130.0, (917.0, 1_390.0)), "[920–1,390]");
+    }
 }

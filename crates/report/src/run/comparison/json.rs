@@ -1,6 +1,6 @@
 //! A comparison as JSON, `dyno.compare/2`.
 
-use analysis::{Change, Comparison, Pair, Row, Why};
+use analysis::{Change, Comparison, Pair, Single, Why};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -154,23 +154,18 @@ fn rows<'t>(compared: &'t Compared<'_>) -> Vec<RowJson<'t>> {
 
 fn figure(pair: &Pair<'_>, figure: Figure, made: &Result<Comparison, Why>) -> FigureJson {
     let got = made.as_ref().ok();
-    let single = pair.single_ratio(figure);
-    let mean = |place: usize, row: &Row| {
-        let alone = single.and_then(|_| row.estimate(figure));
-        got.map(|made| made.means[place]).or(alone.map(|estimate| estimate.value))
-    };
-    let rounds = |place: usize, row: &Row| {
-        got.map(|made| made.rounds[place]).or(single.map(|_| row.measured()))
-    };
+    let single = pair.single(figure);
+    let means = got.map(|made| made.means).or(single.map(|single| single.means));
+    let rounds = got.map(|made| made.rounds).or(single.map(|single| single.rounds));
     FigureJson {
         figure: figure.name(),
         unit: figure.unit().name(),
         finding: finding(made),
-        a_mean: mean(0, pair.a),
-        b_mean: mean(1, pair.b),
-        a_rounds: rounds(0, pair.a),
-        b_rounds: rounds(1, pair.b),
-        ratio: got.map(|made| made.ratio).or(single),
+        a_mean: means.map(|[a, _]| a),
+        b_mean: means.map(|[_, b]| b),
+        a_rounds: rounds.map(|[a, _]| a),
+        b_rounds: rounds.map(|[_, b]| b),
+        ratio: got.map(|made| made.ratio).or(single.map(Single::ratio)),
         ratio_low: got.map(|made| made.interval.0),
         ratio_high: got.map(|made| made.interval.1),
         p: got.map(|made| made.p),

@@ -9,7 +9,7 @@ use crate::run::comparison::json::RowJson as PairJson;
 json_type! {
     /// What servers pay for one thing at one place of the axis, or save by it: figures of a task that has it, divided by
     /// those of a task that has not, round by round.
-    pub(super) struct PriceJson<'t> as "price" of price: MannerPrice<'t> {
+    pub(super) struct PriceJson<'t> as "manner_price" of price: MannerPrice<'t> {
         /// tls, http2 or resumption
         #[schemars(extend("enum" = ["tls", "http2", "resumption"]))]
         paid_for: &'static str = match price.paid_for {

@@ -256,6 +256,27 @@ fn a_server_that_failed_has_no_price_and_says_why() {
 }
 
 #[test]
+fn the_sentence_is_about_the_highest_place_at_which_a_server_has_a_price() {
+    let (mut run, mut trials) = made(3, usual);
+    let mut higher = trials.clone();
+    for trial in &mut higher {
+        trial.key.point = Point::Connections(64);
+        trial.key.number += trials.len() as u32;
+        if trial.key.workload == TLS {
+            trial.outcome.kind = lab::record::OutcomeKind::Died;
+        }
+    }
+    run.plan.extend(higher.iter().map(|trial| trial.key.clone()));
+    trials.extend(higher);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let says = sentences(&findings);
+    assert_eq!(says.len(), 2, "{says:?}");
+    for (paid_for, says) in ["TLS (", "HTTP/2 ("].into_iter().zip(&says) {
+        assert!(says.starts_with(paid_for) && says.contains("at 8 connections"), "{says}");
+    }
+}
+
+#[test]
 fn a_run_in_one_manner_has_no_prices() {
     let (run, trials) = (fixture::run(), fixture::trials());
     let findings = Findings::of(&7, &run, &trials, Vec::new(), None);

@@ -1,0 +1,52 @@
+//! Single rounds: they have a ratio and no interval, so they show no difference.
+
+use lab::figure::Figure;
+
+use super::{Comparison, Pair, Why, rounds};
+
+/// A figure of both sides where single rounds allow no interval: it shows no difference.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Single {
+    /// A's mean and B's; of one run, their values in the only round that both have.
+    pub means: [f64; 2],
+    pub rounds: [usize; 2],
+}
+
+impl Single {
+    /// B's mean divided by A's.
+    #[must_use]
+    pub fn ratio(self) -> f64 {
+        self.means[1] / self.means[0]
+    }
+}
+
+impl Pair<'_> {
+    /// What single rounds say of a figure. Bounds have no ratio.
+    #[must_use]
+    pub fn single(&self, figure: Figure) -> Option<Single> {
+        let is_single = |(of, made): &(Figure, Result<Comparison, Why>)| {
+            *of == figure && *made == Err(Why::OneRound)
+        };
+        self.figures.iter().find(|one| is_single(one))?;
+        let (values, rounds) = match self.is_one_run {
+            // Other rounds of a side are not the other side's.
+            true => {
+                let both = *rounds(self.a, self.b, figure).first()?;
+                (both.map(|it| (it.value, it.is_censored)), [1, 1])
+            }
+            false => {
+                let both = [self.a.estimate(figure)?, self.b.estimate(figure)?];
+                let rounds = [self.a.measured(), self.b.measured()];
+                (both.map(|it| (it.value, it.is_censored)), rounds)
+            }
+        };
+        let is_one = values.iter().all(|(value, is_censored)| 0.0 < *value && !is_censored);
+        is_one.then(|| Single { means: values.map(|(value, _)| value), rounds })
+    }
+
+    /// B's value divided by A's in single rounds.
+    #[must_use]
+    pub fn single_ratio(&self, figure: Figure) -> Option<f64> {
+        self.single(figure).map(Single::ratio)
+    }
+}
