@@ -232,7 +232,7 @@ impl Kind {
                 "nothing was due: 0. All failed: the failures are counted, correct is 0."
             }
             Kind::Rate => "nothing was due: not there. One: one by the time. All failed: 0.",
-            Kind::Share => "nothing that it could be a share of: not there. No part of it: 0 %.",
+            Kind::Share => "nothing of which it could be a share: not there. None of it: 0 %.",
             Kind::ShareOfDue => {
                 "nothing was due, or none of the whole was there: not there. All failed: 0 % on time, 100 % failed."
             }

@@ -246,8 +246,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         5 of 3,000 connections could not be opened or were lost; see their causes, and what it wrote
         of 200 connections 195 neither opened nor failed in the time that a step has; it takes no more at once (workers, its backlog): see its settings, and what it wrote
         connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`; see whether several servers answer at its address, and let all of them have the same settings for TLS
-        the version that it agreed on with TLS is `1.2`, and that of most others `1.3`: they differ in what TLS costs them; let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which version, suite or group their settings demand
-        the version that it agreed on with TLS is `1.2`, and that of others is another, without a majority for any: they differ in what TLS costs them; let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which version, suite or group their settings demand
+        the version that it agreed on with TLS is `1.2`, and that of most others `1.3`: they differ in what TLS costs them; give all servers the same certificate chain (a server that dyno starts should send {cert} unchanged), and look in their settings for what makes them choose another version, suite or group
+        the version that it agreed on with TLS is `1.2`, and that of others is another, without a majority for any: they differ in what TLS costs them; give all servers the same certificate chain (a server that dyno starts should send {cert} unchanged), and look in their settings for what makes them choose another version, suite or group
         3 of 1,000 handshakes resumed a session, and 1,000 were to: full and resumed handshakes differ in what they cost; connections that are opened at once have no session to resume yet: load with `keep_alive = false`, and for a longer `duration`; the row `TLS, as agreed on` says whether the server sent tickets
         in 50 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more; let its settings for TLS take the group that is offered first: x25519, if dyno starts it
         there were 9,000 handshakes with TLS, and dyno was busy 80 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit; give dyno more CPUs, apart from the server's, and compare CPU times and not rates
@@ -275,7 +275,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         no reference has a valid figure at 1, 16 connections: what dyno and the machine can reach there is not known; let a subject of tier `reference` take part, and see why if it could not
         to `ask`, c answered otherwise than a, b; all were right; see what differs between their answers before they are compared
         not all were sent the same fields and body: `ask` was another request for c; this is a fault of dyno: report it
-        not all agreed on the same TLS: c had another version than a; let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which version, suite or group their settings demand
+        not all agreed on the same TLS: c had another version than a; give all servers the same certificate chain (a server that dyno starts should send {cert} unchanged), and look in their settings for what makes them choose another version, suite or group
         a was loaded over TLS, and c without it; the difference between them includes what TLS costs
     "#]].assert_eq(&lines.concat());
 }

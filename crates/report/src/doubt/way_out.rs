@@ -89,8 +89,8 @@ fn way_out_by_files(doubt: &Doubt) -> Option<&'static str> {
 }
 
 /// How servers come to agree on the same TLS, wherever dyno says what is offered.
-pub(super) const SAME_TLS: &str = "let all servers send the same chain of certificates (of one that dyno starts: {cert} as it is), and see which \
-     version, suite or group their settings demand";
+pub(super) const SAME_TLS: &str = "give all servers the same certificate chain (a server that dyno starts should send {cert} unchanged), and look in \
+     their settings for what makes them choose another version, suite or group";
 
 fn usual_way_out(doubt: &Doubt) -> &'static str {
     match doubt {

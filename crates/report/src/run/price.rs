@@ -1,16 +1,16 @@
 //! What TLS, HTTP/2 and full handshakes cost each server, or save it: ratios of two tasks of the run, as a section and as
 //! sentences.
 
-use analysis::{Better, Change, Comparison, LeftOut, MannerPrice, PaidFor, Pair, Unranked, Why};
+use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Unranked, Why};
 use lab::experiment::Point;
-use lab::figure::{Figure, Unit};
+use lab::figure::Figure;
 
 use super::Findings;
 use super::comparison::{because, ratio};
 use super::document::both;
 use crate::chart::{About, Column as DotColumn, Dots, Series, Spot, Stand, Trust};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
-use crate::sentence::{list, marked_name};
+use crate::sentence::list;
 use crate::written::Written;
 
 /// Empty where the run has no two tasks that differ in one thing.
@@ -49,22 +49,39 @@ fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Blo
         blocks.push(Block::Table(table(findings, price, format!("price{n}"))));
     }
     if !price.left_out.is_empty() {
-        let all: Vec<String> = price.left_out.iter().map(|it| left_out(findings, it)).collect();
-        blocks.push(Block::paragraph(Tone::Doubtful, format!("no price: {}", all.join("; "))));
+        blocks.push(Block::paragraph(Tone::Doubtful, left_out(findings, price)));
     }
     blocks
 }
 
-/// `nginx, hello over h2: invalid`. Why that is so stands where rows are doubted.
-fn left_out(findings: &Findings<'_>, lack: &LeftOut<'_>) -> String {
-    let why = match lack.why {
-        Unranked::Unmet(_) | Unranked::Reference => "not ranked",
-        Unranked::Unmeasured => "not measured",
-        Unranked::Invalid => "invalid",
+/// `no price: nginx and Go, hello over h2: invalid; 7 servers, hello over h2c: not measured`. Why that is so stands where
+/// rows are doubted.
+fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
+    let mut groups: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for lack in &price.left_out {
+        let why = match lack.why {
+            Unranked::Unmet(_) | Unranked::Reference => "not ranked",
+            Unranked::Unmeasured => "not measured",
+            Unranked::Invalid => "invalid",
+        };
+        let title = findings.title(&lack.row.subject).to_string();
+        match groups.iter_mut().find(|(task, of, _)| (*task, *of) == (lack.task, why)) {
+            Some((_, _, titles)) => titles.push(title),
+            None => groups.push((lack.task, why, vec![title])),
+        }
+    }
+    let says = |(task, why, titles): &(&str, &str, Vec<String>)| {
+        let servers = match titles.len() {
+            many if NAMED < many => format!("{many} servers"),
+            _ => list(titles),
+        };
+        format!("{servers}, {}: {why}", findings.task(task))
     };
-    let subject = findings.title(&lack.row.subject);
-    format!("{subject}, {}: {why}", findings.task(lack.task))
+    format!("no price: {}", groups.iter().map(says).collect::<Vec<_>>().join("; "))
 }
+
+/// Of more servers than this, their number is said, or only the first and the last are named.
+const NAMED: usize = 4;
 
 type Made = Result<Comparison, Why>;
 
@@ -232,122 +249,9 @@ fn series(findings: &Findings<'_>, pair: &Pair<'_>, figure: Figure) -> Option<Se
     })
 }
 
-/// A sentence for each price at the highest place of the axis where a server has one.
-pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
-    let mut prices = findings.board.prices();
-    prices.retain(|price| competitors(price).next().is_some());
-    let is_highest = |price: &&MannerPrice<'_>| {
-        let same = prices.iter().filter(|other| other.tasks == price.tasks);
-        same.map(|other| other.point.value()).fold(0.0, f64::max) <= price.point.value()
-    };
-    let mut texts = Vec::new();
-    let mut without = Vec::new();
-    for price in prices.iter().filter(is_highest) {
-        let shows =
-            |pair: &Pair<'_>| !matches!(change(pair, price.primary()), Some(Change::NotShown));
-        match competitors(price).any(shows) {
-            true => texts.extend(sentence(findings, price)),
-            false => without.push(headed(findings, price)),
-        }
-    }
-    if !without.is_empty() {
-        let pairs = without.join("; ");
-        texts.push(format!("For no server this data shows a difference that is due to {pairs}."));
-    }
-    texts
-}
+mod sentence;
 
-fn competitors<'p, 'b>(price: &'p MannerPrice<'b>) -> impl Iterator<Item = &'p Pair<'b>> {
-    price.pairs.iter().filter(|pair| !pair.b.is_reference)
-}
-
-fn change(pair: &Pair<'_>, figure: Figure) -> Option<Change> {
-    made(pair, figure)?.as_ref().ok().map(Comparison::finding)
-}
-
-/// `TLS (hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections)`.
-fn headed(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
-    format!("{} ({})", name(price.paid_for), which(findings, price))
-}
-
-/// At most this many servers are named with what they pay; of more, the first and the last.
-const NAMED: usize = 4;
-
-fn sentence(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
-    let primary = price.primary();
-    let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
-    for pair in competitors(price) {
-        let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
-        match made(pair, primary)? {
-            Ok(made) => match made.finding() {
-                Change::Worse => worse.push((named, amount(primary, made))),
-                Change::Better => better.push((named, amount(primary, made))),
-                Change::Differs | Change::ByChance | Change::NotShown => alike.push(named),
-            },
-            Err(Why::OneRound) => single.push(named),
-            Err(_) => {}
-        }
-    }
-    // The one that pays most is named first, as is the one that gains most.
-    worse.reverse();
-    let gains = match analysis::better(primary) {
-        Better::Higher => "brings",
-        Better::Lower | Better::Neither => "saves",
-    };
-    let mut parts = Vec::new();
-    for (verb, found) in [("costs", worse), ("brings", better)] {
-        let verb = if verb == "brings" { gains } else { verb };
-        let one = |(name, amount): &(String, String)| format!("{name} {amount}");
-        match found.as_slice() {
-            [] => {}
-            [first, .., last] if NAMED < found.len() => parts.push(format!(
-                "it {verb} {} servers something, most {}, least {}",
-                found.len(),
-                one(first),
-                one(last)
-            )),
-            few => parts
-                .push(format!("it {verb} {}", few.iter().map(one).collect::<Vec<_>>().join(", "))),
-        }
-    }
-    if !alike.is_empty() {
-        parts.push(format!("for {} this data shows no difference", list(&alike)));
-    }
-    if !single.is_empty() {
-        parts.push(format!("after one round, nothing is known of the price for {}", list(&single)));
-    }
-    (!parts.is_empty()).then(|| format!("{}: {}.", headed(findings, price), parts.join("; ")))
-}
-
-/// `12% of its throughput [8–16]`, `12% more throughput [8–16]`, or `2.3× its throughput [2.1–2.5]`.
-fn amount(figure: Figure, made: &Comparison) -> String {
-    let of = match figure {
-        Figure::Throughput => "throughput",
-        Figure::CpuPerThousand => "CPU time for an answer",
-        Figure::MemoryPerConnection => "memory for a connection",
-        other => other.heading(),
-    };
-    let percent = |low: f64, value: f64, high: f64| {
-        let ends = (low * 100.0, high * 100.0);
-        Written::of(Unit::Percent, value * 100.0, Some(ends))
-    };
-    let (low, high) = made.interval;
-    let (text, written) = match made.ratio {
-        ratio if ratio < 1.0 => {
-            let less = percent(1.0 - high, 1.0 - ratio, 1.0 - low);
-            (format!("{} of its {of}", less.value), less)
-        }
-        ratio if ratio < 2.0 => {
-            let more = percent(low - 1.0, ratio - 1.0, high - 1.0);
-            (format!("{} more {of}", more.value), more)
-        }
-        ratio => {
-            let times = Written::bare(ratio, Some(made.interval));
-            (format!("{}× its {of}", times.value), times)
-        }
-    };
-    format!("{text}{}", written.between())
-}
+pub(crate) use sentence::sentences;
 
 #[cfg(test)]
 mod tests;

@@ -57,11 +57,7 @@ impl Reader<'_> {
                 return Err(self.wrong(name, format!("`{protocol}` stands here twice")));
             }
             if !possible(manifest).contains(&protocol) {
-                return Err(self.wrong(
-                    name,
-                    format!("`{protocol}`: a server that runs already is reached in cleartext here; one that `run` starts \
-                             can be loaded over TLS"),
-                ));
+                return Err(self.wrong(name, impossible(protocol, possible(manifest))));
             }
             protocols.push(protocol);
         }
@@ -86,6 +82,16 @@ fn possible(manifest: &Manifest) -> &'static [Protocol] {
         },
         (Some(_), _) => &[Protocol::Http1, Protocol::H2c],
     }
+}
+
+/// Why this protocol cannot be spoken with a server that runs already.
+fn impossible(protocol: Protocol, possible: &[Protocol]) -> String {
+    let names: Vec<_> = possible.iter().map(ToString::to_string).collect();
+    format!(
+        "`{protocol}` cannot be spoken with this server, which runs already: where it is reached, {} can; a server that \
+         `run` starts may speak any",
+        names.join(" or ")
+    )
 }
 
 fn is_secured(name: &str) -> bool {

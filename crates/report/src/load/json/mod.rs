@@ -82,7 +82,7 @@ json_type! {
             run.recording.total.security.as_deref().map(SecurityJson::from),
         /// what was seen of HTTP/2; null with HTTP/1.1
         http2: Option<Http2Json> = run.recording.total.http2.as_deref().map(Http2Json::from),
-        /// connections: of a pool from the run's start, as it is opened before the measured time; others of the measured time
+        /// connections. A pool's are counted from the run's start, because it is opened before the measured time; where each request or session has a connection of its own, those of the measured time are
         connections: Connections = (&run.recording.total.connections).into(),
         /// zeros if the load has no sessions
         sessions: Sessions = (&run.recording.total.sessions).into(),

@@ -237,8 +237,8 @@ pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
     (format!("{bound}{}×", ratio.value), between(made.ratio, made.interval))
 }
 
-/// `[0.95–1.01]`; `[0.95 to >1,000]` where an end has no digits that mean anything. A ratio that lies beyond itself has
-/// its interval in full: otherwise an end would lie on its wrong side.
+/// `[0.95–1.01]`; `[0.95 to >1,000]` where an end has no digits that mean anything. A ratio that itself
+/// lies beyond these bounds has its interval in full: otherwise an end would lie on its wrong side.
 fn between(ratio: f64, (low, high): (f64, f64)) -> Option<String> {
     let is_usual = (LEAST..=MOST).contains(&ratio);
     if is_usual && (low < LEAST || MOST < high) {

@@ -21,9 +21,19 @@ fn made(
     rounds: u32,
     answers: impl Fn(&str, &str, u32) -> Option<u64>,
 ) -> (RunRecord, Vec<TrialRecord>) {
+    made_of(LOAD, &[H2, TLS, CLEAR], rounds, answers)
+}
+
+/// The same of any load and its tasks.
+fn made_of(
+    ordered: &str,
+    tasks: &[&str],
+    rounds: u32,
+    answers: impl Fn(&str, &str, u32) -> Option<u64>,
+) -> (RunRecord, Vec<TrialRecord>) {
     let (mut run, model) = (fixture::run(), fixture::trials().remove(0));
     let load = run.files[0].1.lines().find(|line| line.starts_with("load")).unwrap().to_string();
-    run.files[0].1 = run.files[0].1.replace(&load, LOAD);
+    run.files[0].1 = run.files[0].1.replace(&load, ordered);
     run.files[0].1 = run.files[0].1.replace("article", "# article").replace("history", "# history");
     for (entry, (name, title, tier)) in run.entries.iter_mut().zip([
         ("quick", "Quick", "default"),
@@ -36,7 +46,7 @@ fn made(
     run.plan.clear();
     let mut trials = Vec::new();
     for repeat in 0..rounds {
-        for task in [H2, TLS, CLEAR] {
+        for &task in tasks {
             for entry in &run.entries {
                 let Some(answers) = answers(&entry.name, task, repeat) else { continue };
                 let key = TrialKey {
@@ -349,4 +359,39 @@ fn doubts_about_tls_and_http2_reach_the_rows_and_the_report_of_a_run() {
     let prices = findings.board.prices();
     let price = prices.iter().find(|price| price.paid_for == PaidFor::Http2).unwrap();
     assert!(price.left_out.iter().any(|lack| lack.row.subject == "quick"));
+}
+
+const ONE: &str = "echo-xml over h2c, 1 stream";
+const TEN: &str = "echo-xml over h2c, 10 streams";
+
+/// HTTP/2 takes half of what Quick answers with one stream and doubles it with ten; Other is the same with both.
+fn by_streams(subject: &str, task: &str, round: u32) -> Option<u64> {
+    let noise = 20 * ((u64::from(round) * 7 + task.len() as u64) % 5);
+    Some(match (subject, task) {
+        ("quick", ONE) => 10_000,
+        ("quick", TEN) => 40_000,
+        _ => 20_000,
+    } + noise)
+}
+
+#[test]
+fn prices_that_differ_in_the_number_of_streams_stand_in_one_sentence() {
+    let load = LOAD.replace("\"http/1.1\", \"http/1.1+tls\", \"h2\"", "\"http/1.1\", \"h2c\"");
+    let load = load.replace("streams = 10", "streams = [1, 10]");
+    let (run, trials) = made_of(&load, &[CLEAR, ONE, TEN], 4, by_streams);
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    expect![[]].assert_eq(&sentences(&findings).join("\n"));
+}
+
+#[test]
+fn of_many_rows_without_a_price_their_number_is_said() {
+    // No round measured anything of Quick over TLS, nor of any server over HTTP/2.
+    let (run, trials) = made(4, |subject, task, round| match (subject, task) {
+        ("quick", TLS) | (_, H2) => Some(0),
+        _ => usual(subject, task, round),
+    });
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let prices = findings.board.prices();
+    let says: Vec<String> = prices.iter().map(|price| left_out(&findings, price)).collect();
+    expect![[]].assert_eq(&says.join("\n"));
 }

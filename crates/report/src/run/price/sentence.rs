@@ -1,0 +1,177 @@
+//! What is said of prices in the summary of a run: a sentence for each thing that is paid for, with all numbers of streams.
+
+use analysis::{Better, Change, Comparison, MannerPrice, Pair, Why};
+use lab::figure::{Figure, Unit};
+
+use super::{NAMED, is_doubtful, made, name, which};
+use crate::run::Findings;
+use crate::sentence::{list, marked_name};
+use crate::written::Written;
+
+/// Prices at the highest place of the axis where a server has one; those that differ in nothing but the number of
+/// streams stand in one sentence.
+pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
+    let mut prices = findings.board.prices();
+    prices.retain(|price| competitors(price).next().is_some());
+    let all = prices.clone();
+    prices.retain(|price| {
+        let same = all.iter().filter(|other| other.tasks == price.tasks);
+        same.map(|other| other.point.value()).fold(0.0, f64::max) <= price.point.value()
+    });
+    let (mut texts, mut without) = (Vec::new(), Vec::new());
+    for price in &prices {
+        let alike: Vec<&MannerPrice<'_>> =
+            prices.iter().filter(|other| differ_in_streams(price, other)).collect();
+        // Said with the first of them.
+        if !std::ptr::eq(alike[0], price) {
+            continue;
+        }
+        let (shown, not_shown): (Vec<_>, Vec<_>) = alike.into_iter().partition(|it| shows(it));
+        without.extend(not_shown.iter().map(|price| headed(findings, price)));
+        texts.extend(sentence(findings, &shown));
+    }
+    if !without.is_empty() {
+        let pairs = without.join("; ");
+        texts.push(format!("For no server this data shows a difference that is due to {pairs}."));
+    }
+    texts
+}
+
+/// Whether two prices differ in nothing but in how many streams a connection has; a price and itself, too.
+fn differ_in_streams(one: &MannerPrice<'_>, other: &MannerPrice<'_>) -> bool {
+    let alike = |price: &MannerPrice<'_>| {
+        price.tasks.clone().map(|mut task| {
+            task.manner.streams = lab::manner::Manner::default().streams;
+            task
+        })
+    };
+    (one.paid_for, one.point) == (other.paid_for, other.point) && alike(one) == alike(other)
+}
+
+/// Whether this data shows a difference for any server, or may.
+fn shows(price: &MannerPrice<'_>) -> bool {
+    let is_shown =
+        |pair: &Pair<'_>| !matches!(change(pair, price.primary()), Some(Change::NotShown));
+    competitors(price).any(is_shown)
+}
+
+/// `HTTP/2 (hello over h2c ÷ hello over http/1.1, at 16 connections): with 1 stream it costs …; with 10 streams it brings …`.
+fn sentence(findings: &Findings<'_>, prices: &[&MannerPrice<'_>]) -> Option<String> {
+    match prices {
+        [] => None,
+        [price] => Some(format!("{}: {}.", headed(findings, price), parts(findings, price)?)),
+        [first, ..] => {
+            let streams = |price: &MannerPrice<'_>| match price.tasks[1].manner.streams.get() {
+                1 => "with 1 stream".to_string(),
+                streams => format!("with {streams} streams"),
+            };
+            let said = |price: &&MannerPrice<'_>| {
+                Some(format!("{}, {}", streams(price), parts(findings, price)?))
+            };
+            let said: Vec<String> = prices.iter().filter_map(said).collect();
+            let [without, with] = first.tasks.each_ref().map(|task| {
+                let name = findings.task(&task.to_string());
+                name.split(", ").filter(|part| !is_streams(part)).collect::<Vec<_>>().join(", ")
+            });
+            let place = findings.place(first.point);
+            let which = format!("{with} ÷ {without}, at {place}");
+            (!said.is_empty())
+                .then(|| format!("{} ({which}): {}.", name(first.paid_for), said.join("; ")))
+        }
+    }
+}
+
+/// `10 streams`, as a part of a task's name.
+fn is_streams(part: &str) -> bool {
+    part.strip_suffix(" streams").or(part.strip_suffix(" stream")).is_some()
+}
+
+fn competitors<'p, 'b>(price: &'p MannerPrice<'b>) -> impl Iterator<Item = &'p Pair<'b>> {
+    price.pairs.iter().filter(|pair| !pair.b.is_reference)
+}
+
+fn change(pair: &Pair<'_>, figure: Figure) -> Option<Change> {
+    made(pair, figure)?.as_ref().ok().map(Comparison::finding)
+}
+
+/// `TLS (hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections)`.
+fn headed(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
+    format!("{} ({})", name(price.paid_for), which(findings, price))
+}
+
+/// What one price is for each server.
+fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
+    let primary = price.primary();
+    let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
+    for pair in competitors(price) {
+        let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
+        match made(pair, primary)? {
+            Ok(made) => match made.finding() {
+                Change::Worse => worse.push((named, amount(primary, made))),
+                Change::Better => better.push((named, amount(primary, made))),
+                Change::Differs | Change::ByChance | Change::NotShown => alike.push(named),
+            },
+            Err(Why::OneRound) => single.push(named),
+            Err(_) => {}
+        }
+    }
+    // The one that pays most is named first, as is the one that gains most.
+    worse.reverse();
+    let gains = match analysis::better(primary) {
+        Better::Higher => "brings",
+        Better::Lower | Better::Neither => "saves",
+    };
+    let mut parts = Vec::new();
+    for (verb, found) in [("costs", worse), ("brings", better)] {
+        let verb = if verb == "brings" { gains } else { verb };
+        let one = |(name, amount): &(String, String)| format!("{name} {amount}");
+        match found.as_slice() {
+            [] => {}
+            [first, .., last] if NAMED < found.len() => parts.push(format!(
+                "it {verb} {} servers something, most {}, least {}",
+                found.len(),
+                one(first),
+                one(last)
+            )),
+            few => parts
+                .push(format!("it {verb} {}", few.iter().map(one).collect::<Vec<_>>().join(", "))),
+        }
+    }
+    if !alike.is_empty() {
+        parts.push(format!("for {} this data shows no difference", list(&alike)));
+    }
+    if !single.is_empty() {
+        parts.push(format!("after one round, nothing is known of the price for {}", list(&single)));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// `12% of its throughput [8–16]`, `12% more throughput [8–16]`, or `2.3× its throughput [2.1–2.5]`.
+fn amount(figure: Figure, made: &Comparison) -> String {
+    let of = match figure {
+        Figure::Throughput => "throughput",
+        Figure::CpuPerThousand => "CPU time for an answer",
+        Figure::MemoryPerConnection => "memory for a connection",
+        other => other.heading(),
+    };
+    let percent = |low: f64, value: f64, high: f64| {
+        let ends = (low * 100.0, high * 100.0);
+        Written::of(Unit::Percent, value * 100.0, Some(ends))
+    };
+    let (low, high) = made.interval;
+    let (text, written) = match made.ratio {
+        ratio if ratio < 1.0 => {
+            let less = percent(1.0 - high, 1.0 - ratio, 1.0 - low);
+            (format!("{} of its {of}", less.value), less)
+        }
+        ratio if ratio < 2.0 => {
+            let more = percent(low - 1.0, ratio - 1.0, high - 1.0);
+            (format!("{} more {of}", more.value), more)
+        }
+        ratio => {
+            let times = Written::bare(ratio, Some(made.interval));
+            (format!("{}× its {of}", times.value), times)
+        }
+    };
+    format!("{text}{}", written.between())
+}
