@@ -155,6 +155,42 @@ fn a_connection_that_is_being_established_when_the_measured_time_begins_was_begu
     }
 }
 
+#[test]
+fn connections_of_a_warm_up_are_left_out_also_where_they_fail_hang_or_are_stopped() {
+    let run = Run {
+        keep_alive: false,
+        warmup: SECOND,
+        until: SECOND,
+        timeout: SECOND / 2,
+        ..closed(3)
+    };
+    let counts = |run: &Run, connect: fn(Nanos) -> (Nanos, Act)| {
+        let connections = run.press(Simulated::new(connect, after_a_while())).connections;
+        (connections.begun, connections.established, connections.failed)
+    };
+    // Refused after 10 ms each: three at once begin 300 in the measured second, and those under way when it begins.
+    let (begun, established, failed) = counts(&run, |now| (now + 10 * MILLI, Act::Refuse));
+    assert_eq!((begun, established), (failed, 0));
+    assert!((298..=303).contains(&begun), "{begun}");
+    // Those begun at 0.75 s hang over the border, until their time-out at 1.25 s; then all goes well.
+    let hangs = |now: Nanos| match now {
+        now if (SECOND / 4 * 3..SECOND).contains(&now) => (now + 60 * SECOND, Act::Accept),
+        now => (now + MILLI, Act::Accept),
+    };
+    let (begun, established, failed) = counts(&run, hangs);
+    assert_eq!(failed, 3, "what was being established at the border is known to have been begun");
+    assert_eq!(begun, established + failed);
+    assert!((1_120..=1_130).contains(&established), "{established}: 3 at once, 2 ms each, 0.75 s");
+    // Stopped in the middle of the measured second, and before it.
+    let stopped = Run { halt_at: SECOND + SECOND / 2, ..run.clone() };
+    let (begun, established, failed) = counts(&stopped, |now| (now + MILLI, Act::Accept));
+    assert_eq!((begun.abs_diff(established) <= 3, failed), (true, 0), "{begun} {established}");
+    assert!((700..=1_100).contains(&established), "{established}");
+    let early = Run { halt_at: SECOND / 2, ..run };
+    let (begun, established, _) = counts(&early, |now| (now + MILLI, Act::Accept));
+    assert!(begun <= 3 && established <= 3, "{begun} {established}");
+}
+
 fn after_a_while() -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
     |now| vec![(now + MILLI, Act::Send(LAST.to_vec()))]
 }
