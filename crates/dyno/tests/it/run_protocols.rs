@@ -138,6 +138,19 @@ fn a_server_that_does_not_keep_what_it_declares_is_an_outcome_with_its_evidence(
 }
 
 #[test]
+fn a_run_in_cleartext_checks_nothing_within_tls() {
+    // Within TLS it would not start.
+    let lab = declaring(Lab::new(), "ends", "", &format!("{SECURED} --fault no-such-fault"), "20s");
+    let checked = "[trials]\nrepeat = 1\npause = '0s'\ncheck = true";
+    let lab = lab.experiment("x", &["ends"], SHORT, checked);
+    lab.dyno(&["run", "x"]).measured();
+    let json = lab.dyno(&["report", "1", "--format", "json"]).status(0).json();
+    let found = &json["conformance"][0];
+    assert!(50 < found["all"]["pass"].as_u64().unwrap_or(0), "{found}");
+    assert_eq!(found["cut_short"].as_str().unwrap_or(""), "", "{found}");
+}
+
+#[test]
 fn a_server_whose_http2_does_not_start_keeps_what_was_found_of_its_http1() {
     let lab = declaring(Lab::new(), "ends", "", &format!("{SECURED} --fault no-such-fault"), "20s");
     let load = format!("{SHORT}, protocol = ['http/1.1', 'h2']");
