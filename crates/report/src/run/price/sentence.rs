@@ -1,6 +1,6 @@
 //! What is said of prices in the summary of a run: a sentence for each thing that is paid for, with all numbers of streams.
 
-use analysis::{Better, Change, Comparison, MannerPrice, Pair, Why};
+use analysis::{Better, Change, Comparison, MannerPrice, PaidFor, Pair, Why};
 use lab::figure::{Figure, Unit};
 
 use super::{NAMED, is_doubtful, made, name, which};
@@ -76,7 +76,7 @@ fn sentence(findings: &Findings<'_>, prices: &[&MannerPrice<'_>]) -> Option<Stri
             let place = findings.place(first.point);
             let which = format!("{with} ÷ {without}, at {place}");
             (!said.is_empty())
-                .then(|| format!("{} ({which}): {}.", name(first.paid_for), said.join("; ")))
+                .then(|| format!("{} ({which}): {}.", beginning(first), said.join("; ")))
         }
     }
 }
@@ -96,20 +96,30 @@ fn change(pair: &Pair<'_>, figure: Figure) -> Option<Change> {
 
 /// `TLS (hello over http/1.1+tls ÷ hello over http/1.1, at 4 connections)`.
 fn headed(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
-    format!("{} ({})", name(price.paid_for), which(findings, price))
+    format!("{} ({})", beginning(price), which(findings, price))
+}
+
+/// The name of what is paid for, where a sentence begins with it.
+fn beginning(price: &MannerPrice<'_>) -> &'static str {
+    match price.paid_for {
+        PaidFor::Resumption => "Resumption",
+        PaidFor::Tls | PaidFor::Http2 => name(price.paid_for),
+    }
 }
 
 /// What one price is for each server.
 fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
     let primary = price.primary();
     let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
+    let mut perhaps = vec![];
     for pair in competitors(price) {
         let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
         match made(pair, primary)? {
             Ok(made) => match made.finding() {
                 Change::Worse => worse.push((named, amount(primary, made))),
                 Change::Better => better.push((named, amount(primary, made))),
-                Change::Differs | Change::ByChance | Change::NotShown => alike.push(named),
+                Change::ByChance => perhaps.push(named),
+                Change::Differs | Change::NotShown => alike.push(named),
             },
             Err(Why::OneRound) => single.push(named),
             Err(_) => {}
@@ -136,6 +146,9 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
             few => parts
                 .push(format!("it {verb} {}", few.iter().map(one).collect::<Vec<_>>().join(", "))),
         }
+    }
+    if !perhaps.is_empty() {
+        parts.push(format!("for {} the difference may be chance, as so many are compared", list(&perhaps)));
     }
     if !alike.is_empty() {
         parts.push(format!("for {} this data shows no difference", list(&alike)));
