@@ -109,7 +109,9 @@ fn a_server_that_does_not_keep_what_it_declares_is_an_outcome_with_its_evidence(
         let says = |name: &str| of(&trials, name, "hello over h2, 1 stream").outcome.says.clone();
         // On a busy machine the oracle may not have listened, or answered, in time.
         let is_late = |name: &&str| {
-            ["Connection refused", "within the time-out"].iter().any(|late| says(name).contains(late))
+            ["Connection refused", "within the time-out"]
+                .iter()
+                .any(|late| says(name).contains(late))
         };
         (!names.iter().any(is_late)).then_some(trials)
     });

@@ -157,13 +157,8 @@ fn a_connection_that_is_being_established_when_the_measured_time_begins_was_begu
 
 #[test]
 fn connections_of_a_warm_up_are_left_out_also_where_they_fail_hang_or_are_stopped() {
-    let run = Run {
-        keep_alive: false,
-        warmup: SECOND,
-        until: SECOND,
-        timeout: SECOND / 2,
-        ..closed(3)
-    };
+    let run =
+        Run { keep_alive: false, warmup: SECOND, until: SECOND, timeout: SECOND / 2, ..closed(3) };
     let counts = |run: &Run, connect: fn(Nanos) -> (Nanos, Act)| {
         let connections = run.press(Simulated::new(connect, after_a_while())).connections;
         (connections.begun, connections.established, connections.failed)

@@ -148,7 +148,10 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
         }
     }
     if !perhaps.is_empty() {
-        parts.push(format!("for {} the difference may be chance, as so many are compared", list(&perhaps)));
+        parts.push(format!(
+            "for {} the difference may be chance, as so many are compared",
+            list(&perhaps)
+        ));
     }
     if !alike.is_empty() {
         parts.push(format!("for {} this data shows no difference", list(&alike)));

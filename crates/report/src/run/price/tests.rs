@@ -367,11 +367,13 @@ const TEN: &str = "echo-xml over h2c, 10 streams";
 /// HTTP/2 takes half of what Quick answers with one stream and doubles it with ten; Other is the same with both.
 fn by_streams(subject: &str, task: &str, round: u32) -> Option<u64> {
     let noise = 20 * ((u64::from(round) * 7 + task.len() as u64) % 5);
-    Some(match (subject, task) {
-        ("quick", ONE) => 10_000,
-        ("quick", TEN) => 40_000,
-        _ => 20_000,
-    } + noise)
+    Some(
+        match (subject, task) {
+            ("quick", ONE) => 10_000,
+            ("quick", TEN) => 40_000,
+            _ => 20_000,
+        } + noise,
+    )
 }
 
 #[test]
@@ -380,11 +382,11 @@ fn prices_that_differ_in_the_number_of_streams_stand_in_one_sentence() {
     let load = load.replace("streams = 10", "streams = [1, 10]");
     let (run, trials) = made_of(&load, &[CLEAR, ONE, TEN], 4, by_streams);
     let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
-    expect![[]].assert_eq(&sentences(&findings).join("\n"));
+    expect!["HTTP/2 (echo-xml over h2c ÷ echo-xml over http/1.1, at 8 connections): with 1 stream, it costs Quick (in doubt) 50% of its throughput [50–50]; for Other (in doubt) this data shows no difference; with 10 streams, it brings Quick (in doubt) 99.8% more throughput [99.1–100]; for Other (in doubt) this data shows no difference."].assert_eq(&sentences(&findings).join("\n"));
 }
 
 #[test]
-fn of_many_rows_without_a_price_their_number_is_said() {
+fn rows_without_a_price_are_grouped_by_their_task() {
     // No round measured anything of Quick over TLS, nor of any server over HTTP/2.
     let (run, trials) = made(4, |subject, task, round| match (subject, task) {
         ("quick", TLS) | (_, H2) => Some(0),
@@ -393,5 +395,7 @@ fn of_many_rows_without_a_price_their_number_is_said() {
     let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
     let prices = findings.board.prices();
     let says: Vec<String> = prices.iter().map(|price| left_out(&findings, price)).collect();
-    expect![[]].assert_eq(&says.join("\n"));
+    expect![[r#"
+        no price: Quick, echo-xml over http/1.1+tls: invalid
+        no price: Quick, echo-xml over http/1.1+tls: invalid; Quick, Other and Idle, echo-xml over h2, 10 streams: invalid"#]].assert_eq(&says.join("\n"));
 }
