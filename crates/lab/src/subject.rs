@@ -367,12 +367,7 @@ backlog = "1024: why"
         assert_eq!(url("").unwrap(), [Protocol::Http1, Protocol::H2c]);
         assert_eq!(url("protocols = ['h2c']").unwrap(), [Protocol::H2c]);
         let says = url("protocols = ['http/1.1+tls']").unwrap_err();
-        assert!(
-            says.starts_with(
-                "s:4: `http/1.1+tls` cannot be spoken with this server, which runs already"
-            ),
-            "{says}"
-        );
+        assert!(says.starts_with("s:4: `http/1.1+tls` cannot be spoken with"), "{says}");
         let site = |tls: &str| {
             let tls = match tls {
                 "" => String::new(),

@@ -177,12 +177,12 @@ fn connections_of_a_warm_up_are_left_out_also_where_they_fail_hang_or_are_stoppe
     assert_eq!(begun, established + failed);
     assert!((1_120..=1_130).contains(&established), "{established}: 3 at once, 2 ms each, 0.75 s");
     // Stopped in the middle of the measured second, and before it.
-    let stopped = Run { halt_at: SECOND + SECOND / 2, ..run.clone() };
-    let (begun, established, failed) = counts(&stopped, |now| (now + MILLI, Act::Accept));
+    let at_once = |now: Nanos| (now + MILLI, Act::Accept);
+    let (begun, established, failed) =
+        counts(&Run { halt_at: SECOND * 3 / 2, ..run.clone() }, at_once);
     assert_eq!((begun.abs_diff(established) <= 3, failed), (true, 0), "{begun} {established}");
     assert!((700..=1_100).contains(&established), "{established}");
-    let early = Run { halt_at: SECOND / 2, ..run };
-    let (begun, established, _) = counts(&early, |now| (now + MILLI, Act::Accept));
+    let (begun, established, _) = counts(&Run { halt_at: SECOND / 2, ..run }, at_once);
     assert!(begun <= 3 && established <= 3, "{begun} {established}");
 }
 
