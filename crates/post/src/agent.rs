@@ -5,9 +5,7 @@ mod meeting;
 use load::Chance;
 
 use crate::host::Host;
-use crate::message::{
-    AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Ready, ToAgent,
-};
+use crate::message::{AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Ready, ToAgent};
 use crate::{MILLISECOND, Nanos, SECOND};
 use meeting::{Meeting, Stage, Trial};
 
@@ -38,15 +36,28 @@ pub enum AgentEvent {
 pub enum AgentAction {
     Say(Box<AgentFrame>),
     /// A coordinator asks for a meeting: is anything against it? The answer is the next event.
-    Meet { run: String, greeting: Greeting },
+    Meet {
+        run: String,
+        greeting: Greeting,
+    },
     /// Can this order be carried out? The answer is the next event.
-    Check { order: Vec<u8> },
+    Check {
+        order: Vec<u8>,
+    },
     /// Carry out the order that was checked last, from this instant on.
-    Start { load: u64, origin: Nanos },
+    Start {
+        load: u64,
+        origin: Nanos,
+    },
     /// End the load at this instant, or as soon as possible; its result is wanted.
-    Halt { load: u64, at: Option<Nanos> },
+    Halt {
+        load: u64,
+        at: Option<Nanos>,
+    },
     /// End the load as soon as possible; its result is not wanted.
-    Stop { load: u64 },
+    Stop {
+        load: u64,
+    },
     /// The meeting is over.
     Part,
 }
@@ -118,7 +129,12 @@ impl Agent {
         match says {
             ToAgent::Hello(_) => {}
             ToAgent::Ping { number, sent } => {
-                actions.push(meeting.says(FromAgent::Pong { number, sent, heard: at, answered: now }));
+                actions.push(meeting.says(FromAgent::Pong {
+                    number,
+                    sent,
+                    heard: at,
+                    answered: now,
+                }));
             }
             ToAgent::Arm { trial } => self.arm(trial, actions),
             ToAgent::Parcel { trial, parcel } => meeting.parcel(trial, parcel, actions),
@@ -177,7 +193,9 @@ impl Agent {
 
     fn checked(&mut self, answer: Result<Ready, String>, actions: &mut Actions) {
         let Some(meeting) = &mut self.meeting else { return };
-        let Some(trial) = meeting.trial.as_mut().filter(|trial| trial.is_checking()) else { return };
+        let Some(trial) = meeting.trial.as_mut().filter(|trial| trial.is_checking()) else {
+            return;
+        };
         trial.stage = match answer {
             Ok(ready) => Stage::Armed(ready),
             Err(says) => Stage::Refused(says),

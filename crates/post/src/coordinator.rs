@@ -6,8 +6,8 @@ mod trial;
 use crate::clock::Sample;
 use crate::message::{AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, ToAgent};
 use crate::{MILLISECOND, Nanos, SECOND};
-use peer::{Loss as PeerLoss, Peer};
 pub use peer::PeerFacts;
+use peer::{Loss as PeerLoss, Peer};
 use trial::{Stage, Trial};
 
 /// How the coordinator treats its agents.
@@ -57,19 +57,30 @@ pub enum CoordinatorEvent {
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub enum CoordinatorAction {
-    Say { agent: usize, frame: Box<CoordinatorFrame> },
+    Say {
+        agent: usize,
+        frame: Box<CoordinatorFrame>,
+    },
     /// All agents have answered, and their clocks are known.
     Met,
     /// There will be no trial with these agents: for each that stands in the way, its place and the reason.
     NotMet(Vec<(usize, String)>),
     /// The load begins at this instant.
-    Begun { origin: Nanos },
+    Begun {
+        origin: Nanos,
+    },
     /// There was no load: for each agent that stands in the way, its place and the reason.
     NotBegun(Vec<(usize, String)>),
     /// The next window of an agent.
-    Window { agent: usize, window: Live },
+    Window {
+        agent: usize,
+        window: Live,
+    },
     /// All that an agent measured.
-    Result { agent: usize, bytes: Vec<u8> },
+    Result {
+        agent: usize,
+        bytes: Vec<u8>,
+    },
     Lost(Loss),
     /// Every agent has delivered its result, or is lost.
     Over,
@@ -199,7 +210,9 @@ impl Coordinator {
                     return self.lose(agent, how, now, actions);
                 }
             }
-            FromAgent::Refused { trial: None, says } => return self.lose(agent, says, now, actions),
+            FromAgent::Refused { trial: None, says } => {
+                return self.lose(agent, says, now, actions);
+            }
             // A line of an earlier meeting, which was held up.
             _ if meeting != peer.meeting || meeting == 0 => return,
             says => {
@@ -379,8 +392,10 @@ impl Coordinator {
                 trial.say_due(agent, peer.facts.clock.unwrap_or_default(), now, &mut says);
             }
             if peer.beats(now) {
-                let (trial, windows) =
-                    self.trial.as_ref().map_or((0, 0), |trial| (trial.number, trial.windows(agent)));
+                let (trial, windows) = self
+                    .trial
+                    .as_ref()
+                    .map_or((0, 0), |trial| (trial.number, trial.windows(agent)));
                 says.push(ToAgent::Beat { trial, windows });
             }
             for says in says {

@@ -20,9 +20,13 @@ pub use coordinator::{
 pub use host::{Caps, Host};
 pub use line::{DEPTH_MAX, LINE_MAX, LineError, Lines, decode, encode};
 pub use message::{
-    AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, PROTOCOL, Ready, ToAgent,
+    AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Measured, PROTOCOL, Ready, Task,
+    ToAgent,
 };
-pub use parcel::{ORDER_MAX, PART_MAX, Parcel, RESULT_MAX};
+pub use parcel::{
+    ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_measured, decode_task, encode_measured,
+    encode_task,
+};
 
 /// Nanoseconds of a machine's monotonic clock.
 pub type Nanos = u64;

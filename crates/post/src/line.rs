@@ -44,13 +44,18 @@ pub fn encode<T: Serialize>(message: &T) -> Result<String, LineError> {
 
 /// A line's message.
 pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, LineError> {
-    if LINE_MAX < line.len() {
-        return Err(LineError::Long);
+    match line.len() <= LINE_MAX {
+        true => read(line),
+        false => Err(LineError::Long),
     }
-    if DEPTH_MAX < depth(line) {
+}
+
+/// The value, unless it nests too deep.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, LineError> {
+    if DEPTH_MAX < depth(bytes) {
         return Err(LineError::Deep);
     }
-    serde_json::from_slice(line).map_err(|error| LineError::Wrong(error.to_string()))
+    serde_json::from_slice(bytes).map_err(|error| LineError::Wrong(error.to_string()))
 }
 
 /// How many objects and arrays are within one another, whatever else is wrong.

@@ -1,7 +1,7 @@
 //! The messages. Every line is one frame: which run it belongs to, which meeting of that run with the agent, and what
 //! it says.
 
-use load::HoldWindow;
+use load::{HoldOrder, HoldWindow, Holding, LiveWindow, Order, Part};
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
@@ -155,13 +155,28 @@ pub struct Greeting {
 pub struct Ready {
     /// Files that it may open.
     pub files: u64,
-    /// From a connection's start to its establishment, as the agent has tried; none where it could not.
-    pub connect: Option<Nanos>,
+}
+
+/// What an agent does in a trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Task {
+    Load(Box<Order>),
+    Hold(Box<HoldOrder>),
+}
+
+/// What it measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Measured {
+    Load(Box<Part>),
+    Hold(Box<Holding>),
 }
 
 /// A window of a trial that is under way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Live {
+    Load(Box<LiveWindow>),
     Hold(Box<HoldWindow>),
 }

@@ -6,6 +6,8 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::line::{LineError, read};
+use crate::message::{Measured, Task};
 use crate::{MILLISECOND, Nanos};
 
 /// No part is longer: as base64 it fits a message of 1 MiB, which is what NATS carries as it is installed.
@@ -31,6 +33,34 @@ pub struct Parcel {
     pub digest: String,
     #[serde(with = "text")]
     pub bytes: Vec<u8>,
+}
+
+/// An order, as its parcels have it.
+pub fn encode_task(task: &Task) -> Result<Vec<u8>, LineError> {
+    written(task, ORDER_MAX)
+}
+
+pub fn decode_task(bytes: &[u8]) -> Result<Task, LineError> {
+    read(bytes)
+}
+
+/// A result, as its parcels have it.
+pub fn encode_measured(measured: &Measured) -> Result<Vec<u8>, LineError> {
+    written(measured, RESULT_MAX)
+}
+
+pub fn decode_measured(bytes: &[u8]) -> Result<Measured, LineError> {
+    read(bytes)
+}
+
+fn written<T: Serialize>(value: &T, most: usize) -> Result<Vec<u8>, LineError> {
+    let bytes = serde_json::to_vec(value).map_err(|error| LineError::Wrong(error.to_string()))?;
+    match bytes.len() <= most {
+        true => Ok(bytes),
+        false => {
+            Err(LineError::Wrong(format!("it has {} bytes, and {most} are the most", bytes.len())))
+        }
+    }
 }
 
 /// Bytes as base64.

@@ -31,7 +31,7 @@ fn where_nothing_breaks_every_trial_is_kept() {
 
 #[test]
 fn lost_and_repeated_messages_cost_no_trial() {
-    let faults = Faults { losses: 0.02, repeats: 0.2, is_held_up: true, ..Faults::default() };
+    let faults = Faults { losses: 0.01, repeats: 0.2, is_held_up: true, ..Faults::default() };
     for seed in 0..seeds() / 4 {
         let world = run(seed, faults);
         assert_eq!((world.kept, world.lost), (world.wanted, 0), "seed {seed}");

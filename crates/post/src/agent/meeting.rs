@@ -102,9 +102,7 @@ impl Meeting {
         let number = trial.number;
         let says = match &trial.stage {
             Stage::Armed(ready) => FromAgent::Armed { trial: number, ready: *ready },
-            Stage::Refused(says) => {
-                FromAgent::Refused { trial: Some(number), says: says.clone() }
-            }
+            Stage::Refused(says) => FromAgent::Refused { trial: Some(number), says: says.clone() },
             Stage::Failed(says) => FromAgent::Failed { trial: number, says: says.clone() },
             Stage::Arming(_)
             | Stage::Checking
@@ -138,7 +136,13 @@ impl Meeting {
         }
     }
 
-    pub(super) fn acknowledged(&mut self, number: u64, part: u32, now: Nanos, actions: &mut Actions) {
+    pub(super) fn acknowledged(
+        &mut self,
+        number: u64,
+        part: u32,
+        now: Nanos,
+        actions: &mut Actions,
+    ) {
         let Some(trial) = self.trial.as_mut().filter(|trial| trial.number == number) else {
             return;
         };

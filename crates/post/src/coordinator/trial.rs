@@ -30,12 +30,21 @@ pub(super) struct Trial {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stage {
     /// Orders are taken.
-    Arming { until: Nanos },
+    Arming {
+        until: Nanos,
+    },
     /// All have one, and are to say that they will begin then.
-    Starting { origin: Nanos, until: Nanos },
-    Running { origin: Nanos },
+    Starting {
+        origin: Nanos,
+        until: Nanos,
+    },
+    Running {
+        origin: Nanos,
+    },
     /// All results are there; the clocks are looked at again.
-    Drift { until: Nanos },
+    Drift {
+        until: Nanos,
+    },
 }
 
 /// One agent's part in it.
@@ -143,7 +152,11 @@ impl Trial {
     }
 
     /// A part of a result; the whole, once, when it is there.
-    pub(super) fn parcel(&mut self, agent: usize, parcel: Parcel) -> Result<Option<Vec<u8>>, String> {
+    pub(super) fn parcel(
+        &mut self,
+        agent: usize,
+        parcel: Parcel,
+    ) -> Result<Option<Vec<u8>>, String> {
         let part = &mut self.parts[agent];
         if !matches!(self.stage, Stage::Running { .. }) || part.is_done {
             return Ok(None);

@@ -19,8 +19,8 @@ pub(super) struct Faults {
     pub(super) cuts_lines: bool,
 }
 
-/// No line takes longer.
-pub(super) const LONGEST: Nanos = 900 * MILLISECOND;
+/// No line takes longer: longer than a whole trial.
+pub(super) const LONGEST: Nanos = 6 * SECOND;
 
 #[derive(Debug)]
 pub(super) struct Network {
@@ -45,7 +45,13 @@ impl Network {
     }
 
     /// When a line that is sent now arrives: never, once or twice.
-    pub(super) fn carry(&self, agent: usize, is_back: bool, now: Nanos, chance: &mut Chance) -> Vec<Nanos> {
+    pub(super) fn carry(
+        &self,
+        agent: usize,
+        is_back: bool,
+        now: Nanos,
+        chance: &mut Chance,
+    ) -> Vec<Nanos> {
         if self.cuts[agent].contains(&now) {
             return Vec::new();
         }
@@ -54,7 +60,7 @@ impl Network {
         times += u32::from(chance.unit() < self.faults.repeats);
         let way = self.ways[agent][usize::from(is_back)];
         let one = |chance: &mut Chance| {
-            let is_held_up = self.faults.is_held_up && chance.unit() < 0.1;
+            let is_held_up = self.faults.is_held_up && chance.unit() < 0.05;
             let usual = way + chance.draw() % MILLISECOND;
             now + if is_held_up { chance.draw() % LONGEST } else { usual }
         };

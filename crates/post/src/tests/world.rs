@@ -9,8 +9,7 @@ use super::network::LONGEST;
 pub(super) use super::network::{Faults, Network};
 use crate::{
     Agent, AgentAction, AgentEvent, AgentFrame, Coordinator, CoordinatorAction, CoordinatorEvent,
-    CoordinatorFrame, Course, Greeting, Live, MILLISECOND, Nanos, PROTOCOL, Ready, SECOND,
-    Terms,
+    CoordinatorFrame, Course, Greeting, Live, MILLISECOND, Nanos, PROTOCOL, Ready, SECOND, Terms,
 };
 
 const LEASE: Nanos = 2 * SECOND;
@@ -23,18 +22,42 @@ const END: Nanos = 400 * SECOND;
 
 #[derive(Clone, Debug)]
 enum Happening {
-    ToAgent { agent: usize, frame: Box<CoordinatorFrame> },
-    ToCoordinator { era: u32, agent: usize, frame: Box<AgentFrame> },
-    AgentGone { era: u32, agent: usize },
-    AgentTick { agent: usize },
-    CoordinatorTick { era: u32 },
+    ToAgent {
+        agent: usize,
+        frame: Box<CoordinatorFrame>,
+    },
+    ToCoordinator {
+        era: u32,
+        agent: usize,
+        frame: Box<AgentFrame>,
+    },
+    AgentGone {
+        era: u32,
+        agent: usize,
+    },
+    AgentTick {
+        agent: usize,
+    },
+    CoordinatorTick {
+        era: u32,
+    },
     /// A load's next moment: a window, or its end.
-    Load { agent: usize, life: u32, load: u64 },
-    AgentEnds { agent: usize },
-    AgentStarts { agent: usize },
+    Load {
+        agent: usize,
+        life: u32,
+        load: u64,
+    },
+    AgentEnds {
+        agent: usize,
+    },
+    AgentStarts {
+        agent: usize,
+    },
     CoordinatorEnds,
     CoordinatorStarts,
-    Halt { era: u32 },
+    Halt {
+        era: u32,
+    },
 }
 
 /// What runs on an agent's host.
@@ -269,15 +292,17 @@ impl World {
             // It was asked to end before the load began.
             CoordinatorAction::NotBegun(reasons) if reasons.is_empty() => self.begin(),
             CoordinatorAction::NotMet(reasons) | CoordinatorAction::NotBegun(reasons) => {
-                assert!(reasons.iter().all(|(agent, says)| {
-                    *agent < self.places.len() && !says.is_empty()
-                }));
+                assert!(
+                    reasons
+                        .iter()
+                        .all(|(agent, says)| { *agent < self.places.len() && !says.is_empty() })
+                );
                 self.in_vain += 1;
                 self.end_coordinator();
             }
             CoordinatorAction::Begun { origin } => self.begun(origin),
             CoordinatorAction::Window { agent, window } => {
-                let Live::Hold(window) = window;
+                let Live::Hold(window) = window else { panic!("of another kind") };
                 let next = self.seen.entry(agent).or_default();
                 assert!(*next <= window.from / SECOND, "a window came twice");
                 *next = window.from / SECOND + 1;
