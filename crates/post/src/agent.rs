@@ -6,11 +6,10 @@ use load::Chance;
 
 use crate::host::Host;
 use crate::message::{AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Ready, ToAgent};
-use crate::{MILLISECOND, Nanos, SECOND};
+use crate::patience::Patience;
+use crate::{Nanos, SECOND};
 use meeting::{Meeting, Stage, Trial};
 
-/// A longer pause between two ticks means that the agent itself stood still: what came meanwhile is read first.
-const STOOD_STILL: Nanos = 300 * MILLISECOND;
 /// No coordinator is waited for longer than this, whatever lease it asks for.
 const LEASE_MAX: Nanos = 10 * SECOND;
 
@@ -73,9 +72,7 @@ pub struct Agent {
     loads: u64,
     /// The load that runs, whoever ordered it.
     running: Option<u64>,
-    ticked: Nanos,
-    /// The lease is not judged before this.
-    patient_until: Nanos,
+    patience: Patience,
 }
 
 type Actions = Vec<AgentAction>;
@@ -90,8 +87,7 @@ impl Agent {
             asking: None,
             loads: 0,
             running: None,
-            ticked: now,
-            patient_until: 0,
+            patience: Patience::new(now),
         }
     }
 
@@ -251,12 +247,9 @@ impl Agent {
     }
 
     fn tick(&mut self, now: Nanos, actions: &mut Actions) {
-        if self.ticked + STOOD_STILL < now {
-            self.patient_until = now + STOOD_STILL;
-        }
-        self.ticked = now;
+        let is_patient = self.patience.look(now);
         let Some(meeting) = &mut self.meeting else { return };
-        if self.patient_until <= now && meeting.heard + meeting.lease < now {
+        if !is_patient && meeting.heard + meeting.lease < now {
             return self.part(actions);
         }
         meeting.tick(now, actions);

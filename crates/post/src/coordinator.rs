@@ -5,6 +5,7 @@ mod trial;
 
 use crate::clock::Sample;
 use crate::message::{AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, ToAgent};
+use crate::patience::Patience;
 use crate::{MILLISECOND, Nanos, SECOND};
 pub use peer::PeerFacts;
 use peer::{Loss as PeerLoss, Peer};
@@ -117,15 +118,11 @@ pub struct Coordinator {
     meeting_until: Option<Nanos>,
     trials: u64,
     trial: Option<Trial>,
-    ticked: Nanos,
-    /// No agent is thought to be silent before this.
-    patient_until: Nanos,
+    patience: Patience,
 }
 
 type Actions = Vec<CoordinatorAction>;
 
-/// A longer pause between two ticks means that the coordinator itself stood still: what came meanwhile is read first.
-const STOOD_STILL: Nanos = 300 * MILLISECOND;
 /// How often agents hear that the coordinator lives.
 const BEAT_EVERY: Nanos = 250 * MILLISECOND;
 /// What is not answered is said again.
@@ -142,8 +139,7 @@ impl Coordinator {
             terms,
             trials: 0,
             trial: None,
-            ticked: now,
-            patient_until: 0,
+            patience: Patience::new(now),
         }
     }
 
@@ -356,11 +352,7 @@ impl Coordinator {
     }
 
     fn tick(&mut self, now: Nanos, actions: &mut Actions) {
-        if self.ticked + STOOD_STILL < now {
-            self.patient_until = now + STOOD_STILL;
-        }
-        self.ticked = now;
-        if self.patient_until <= now {
+        if !self.patience.look(now) {
             let lease = self.terms.greeting.lease;
             let is_silent = |peer: &Peer| peer.is_there() && peer.heard + lease < now;
             for agent in 0..self.peers.len() {

@@ -10,6 +10,7 @@ mod host;
 mod line;
 mod message;
 mod parcel;
+mod patience;
 mod stream;
 
 pub use agent::{Agent, AgentAction, AgentEvent};

@@ -2,6 +2,7 @@
 //! any time.
 
 mod network;
+mod replay;
 mod world;
 
 use world::{Faults, World};
