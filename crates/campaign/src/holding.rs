@@ -61,8 +61,11 @@ impl Resources {
     /// Adds up, and refuses with the calculation if something is short.
     pub fn weigh(required: &Required, available: Available) -> Result<Resources, Refusal> {
         let per_part = available.files.saturating_sub(OTHER_FILES).max(1);
-        let parts =
-            required.parts.unwrap_or_else(|| required.connections.div_ceil(per_part).max(1));
+        // Each address has a process of its own, or several.
+        let fewest = required.targets.clamp(1, required.connections.max(1));
+        let parts = required
+            .parts
+            .unwrap_or_else(|| required.connections.div_ceil(per_part).max(fewest));
         let each = required.connections.div_ceil(parts.max(1));
         let per_target = required.connections.div_ceil(required.targets.max(1));
         let addresses = match required.sources.len() as u64 {

@@ -7,7 +7,7 @@ use std::fs;
 use lab::record::{Fact, OTHER_DYNO};
 
 /// The commands that load a server, and so disturb other measurements on the machine.
-const PRESSING: [&str; 7] = ["run", "race", "load", "hold", "holder", "check", "calibrate"];
+const PRESSING: [&str; 7] = ["run", "race", "load", "hold", "agent", "check", "calibrate"];
 /// At most this many letters of a command line are kept.
 const SHOWN: usize = 120;
 

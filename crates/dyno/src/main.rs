@@ -1,5 +1,6 @@
 //! Runs: the command line of dyno. No protocol bytes, no statistics.
 
+mod afar;
 mod ceiling;
 mod check;
 mod commands;
@@ -74,7 +75,7 @@ fn main() -> ExitCode {
         Command::Load(flags) => commands::load::run(&flags),
         Command::Requests(flags) => commands::requests::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
-        Command::Holder => return commands::hold::holder().into(),
+        Command::Agent(flags) => commands::agent::run(&flags),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
         Command::Init(flags) => commands::init::run(&flags),

@@ -98,6 +98,10 @@ pub const STREAMS: &str = "streams (--streams)";
 pub const QUEUE_OVERFLOWS: &str = "queue.overflows";
 /// Likewise, how many connections the server's queue holds.
 pub const QUEUE_BACKLOG: &str = "queue.backlog";
+/// How many agents a load had, how many of them were lost, and which share of the load they had had.
+pub const AGENTS: &str = "agents";
+pub const AGENTS_LOST: &str = "agents.lost";
+pub const AGENTS_LOST_SHARE: &str = "agents.lost.share";
 
 /// A subject as it took part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod way_out;
 
 use analysis::{Alarm, Doubt, Drifting};
 use lab::figure::Figure;
-use units::{count, percent, rate, time};
+use units::{count, counted, percent, rate, time};
 
 use crate::Findings;
 use crate::run::words;
@@ -21,6 +21,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::Books { .. } => "books",
         Doubt::Connections { .. } => "connections",
         Doubt::Halted { .. } => "halted",
+        Doubt::AgentsLost { .. } => "agents_lost",
         Doubt::Stopped => "stopped",
         Doubt::OwnFailures { .. } => "own_failures",
         Doubt::Late { .. } => "instrument_late",
@@ -94,6 +95,12 @@ pub(crate) fn says(doubt: &Doubt) -> String {
         Doubt::Halted { after_s } => {
             format!("it was stopped after {}; the figures are of that time", time(after_s * 1e9))
         }
+        Doubt::AgentsLost { lost, of, share } => format!(
+            "{} of {} were lost, and {} of the load with them: the figures are those of the others",
+            count(lost),
+            counted(of, "agent", "agents"),
+            percent(share)
+        ),
         Doubt::Stopped => "the load gave up before its end".into(),
         Doubt::OwnFailures { failed, attempted } => format!(
             "{} of {} requests failed for reasons of dyno's own",

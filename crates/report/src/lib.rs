@@ -1,5 +1,6 @@
 //! Shows findings: as text, pages, charts and files. Computes no number that it prints.
 
+pub mod agents;
 pub mod audit;
 pub mod calibration;
 pub mod chart;

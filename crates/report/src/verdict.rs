@@ -1,5 +1,6 @@
 //! What figures are worth, and why, in words: for readers and for programs.
 
+use agents::LostAgent;
 use analysis::{Doubt, Gravity, Verdict, gone};
 use load::{Holding, Loss};
 use schemars::JsonSchema;
@@ -82,9 +83,11 @@ impl ExplainedVerdict {
         ExplainedVerdict { word, doubts }
     }
 
-    /// Of what this many threads held. Connections that failed, were lost or fell silent are in its table.
-    pub fn of_held(holding: &Holding, lanes: u64) -> ExplainedVerdict {
-        let found = analysis::of_holding(holding, lanes);
+    /// Of what this many threads held, and of the agents that were lost. Connections that failed, were lost or fell
+    /// silent are in its table.
+    pub fn of_held(holding: &Holding, lanes: u64, lost: &[LostAgent]) -> ExplainedVerdict {
+        let mut found = analysis::of_holding(holding, lanes);
+        found.extend(without(lost));
         let doubts = found.iter().map(|found| ExplainedDoubt::of(found, By::Flags));
         ExplainedVerdict::by(doubts.chain(nothing_opened(holding)).collect())
     }
@@ -112,6 +115,12 @@ impl ExplainedVerdict {
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
         Section::new("doubt", DOUBTS, Depth::Brief).with(blocks)
     }
+}
+
+/// The doubt that agents are missing.
+pub(crate) fn without(lost: &[LostAgent]) -> Option<Doubt> {
+    let of = lost.first().map_or(0, |lost| lost.of as u64);
+    analysis::agents_lost(lost.len() as u64, of, lost.iter().map(|lost| lost.share).sum())
 }
 
 fn nothing_opened(holding: &Holding) -> Option<ExplainedDoubt> {

@@ -1,7 +1,9 @@
 //! What is doubted of a load that stands alone, as `dyno load` makes it: what can be seen in any recording, and what
 //! matters only where one load is looked at.
 
-use lab::record::{QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord};
+use lab::record::{
+    AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord,
+};
 use load::{End, Failure, Recording, Tally};
 
 use super::{Doubt, Ordered, SAMPLES_FOR_P99, of_recording};
@@ -9,9 +11,14 @@ use super::{Doubt, Ordered, SAMPLES_FOR_P99, of_recording};
 /// If more of the requests waited for a connection than this, it is said.
 const WAITED: f64 = 0.01;
 
-/// All reasons to doubt it; connections that found the accept queue full are counted outside of the recording.
+/// All reasons to doubt it; what is beside the recording, such as connections that found the accept queue full, is
+/// handed over.
 #[must_use]
-pub fn of_load(recording: &Recording, ordered: Ordered, overflows: Option<Doubt>) -> Vec<Doubt> {
+pub fn of_load(
+    recording: &Recording,
+    ordered: Ordered,
+    beside: impl IntoIterator<Item = Doubt>,
+) -> Vec<Doubt> {
     let total = &recording.total;
     let own = [
         end(recording),
@@ -27,16 +34,29 @@ pub fn of_load(recording: &Recording, ordered: Ordered, overflows: Option<Doubt>
         Doubt::FewSamples { samples } => Some(Doubt::FewAlone { samples }),
         other => Some(other),
     });
-    own.into_iter().flatten().chain(shared).chain(overflows).collect()
+    own.into_iter().flatten().chain(shared).chain(beside).collect()
+}
+
+/// A number that the load noted.
+fn noted<T: std::str::FromStr>(trial: &TrialRecord, name: &str) -> Option<T> {
+    trial.conditions.iter().find(|fact| fact.name == name)?.value.parse().ok()
 }
 
 /// The accept queue of the server, as the load noted it.
 pub(super) fn overflows(trial: &TrialRecord) -> Option<Doubt> {
-    let noted = |name: &str| {
-        let fact = trial.conditions.iter().find(|fact| fact.name == name)?;
-        fact.value.parse::<u64>().ok()
-    };
-    overflowed(noted(QUEUE_OVERFLOWS)?, noted(QUEUE_BACKLOG).and_then(|it| it.try_into().ok()))
+    overflowed(noted(trial, QUEUE_OVERFLOWS)?, noted(trial, QUEUE_BACKLOG))
+}
+
+/// The agents that did not finish, as the load noted them.
+pub(super) fn noted_agents_lost(trial: &TrialRecord) -> Option<Doubt> {
+    let share = noted(trial, AGENTS_LOST_SHARE).unwrap_or(0.0);
+    agents_lost(noted(trial, AGENTS_LOST)?, noted(trial, AGENTS)?, share)
+}
+
+/// A doubt if any agent was lost: so many of so many, who had such a share of the load.
+#[must_use]
+pub fn agents_lost(lost: u64, of: u64, share: f64) -> Option<Doubt> {
+    (0 < lost).then_some(Doubt::AgentsLost { lost, of, share })
 }
 
 /// A doubt if any connection found it full.

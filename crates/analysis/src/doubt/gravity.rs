@@ -36,6 +36,7 @@ impl Doubt {
             Doubt::Unmeasured(_)
             | Doubt::Books { .. }
             | Doubt::Connections { .. }
+            | Doubt::AgentsLost { .. }
             | Doubt::Stopped
             | Doubt::GaveUp(_)
             | Doubt::NoneRight { .. }

@@ -19,7 +19,7 @@ mod steady;
 mod still;
 mod subject;
 
-pub use alone::{most_seen, of_load, overflowed};
+pub use alone::{agents_lost, most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use held::of_holding;
 pub use http2::Http2Doubt;
@@ -61,6 +61,13 @@ pub enum Doubt {
     Halted {
         /// How long it was measured, seconds.
         after_s: f64,
+    },
+    /// Agents were lost, and with them their share of the load.
+    AgentsLost {
+        lost: u64,
+        of: u64,
+        /// The share of the load that they had.
+        share: f64,
     },
     /// It gave up, because there were only failures.
     Stopped,
@@ -335,7 +342,8 @@ pub enum Drifting {
 pub fn doubts(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     if let (true, Some(loaded)) = (terms.is_load, &trial.loaded) {
         let ordered = Ordered { looked_away: None, ..ordered(trial, &loaded.recording, terms) };
-        return of_load(&loaded.recording, ordered, alone::overflows(trial));
+        let beside = alone::noted_agents_lost(trial).into_iter().chain(alone::overflows(trial));
+        return of_load(&loaded.recording, ordered, beside);
     }
     let kind = trial.outcome.kind;
     let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));

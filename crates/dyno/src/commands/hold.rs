@@ -4,20 +4,24 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agents::{Held, HoldEvent, Loads, Place};
 use archive::keep;
 use campaign::holding::{Available, Required, Resources};
 use clap::Args;
 use lab::amounts;
-use lab::hold::{HeldByProcesses, HoldEvent, HoldSpec, Kind, SentText, Spread, usual_per_second};
+use lab::hold::{HoldSpec, Kind, SentText, usual_per_second};
+use load::{Halt, Target};
 use machine::sockets::listeners;
-use report::hold::{FinishedHold, document, json, lost_process, second, title};
+use report::agents::lost_agent;
+use report::hold::{FinishedHold, document, json, second, title};
 use report::render;
 use report::verdict::ExplainedVerdict;
 use requests::reach::find;
 use requests::url::{Endpoint, Url, parse_with_socket};
 use units::{count, duration};
 
-use crate::interrupt::{halt_on_interrupt, on_interrupt};
+use crate::afar;
+use crate::interrupt::halt_on_interrupt;
 use crate::order::check_cpus;
 use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
@@ -82,7 +86,11 @@ pub(crate) struct HoldFlags {
     tls: TlsFlags,
     #[command(flatten)]
     http2: WithoutHttp2,
-    /// Processes that hold them [default: as few as the limit of open files allows]
+    /// Who holds them: local:N (processes of this machine), ssh:HOST,HOST, slurm, or nats://HOST/LAB?agents=NAME,NAME
+    /// [local:N, with as few processes as the limit of open files allows]
+    #[arg(long, value_name = "PLACE", value_parser = Place::parse, conflicts_with = "parts")]
+    load_on: Option<Place>,
+    /// The same as --load-on local:N
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     parts: Option<u64>,
     /// Local addresses to connect from, in turn [on loopback: as many as are needed]
@@ -117,13 +125,15 @@ Examples:
   dyno hold ws://localhost:8080/feed -c 10000 --step 1000 --beat 1s
   # 500 event streams
   dyno hold http://localhost:8080/events --events -c 500
+  # 40,000 WebSockets, held by two other machines
+  dyno hold ws://10.0.0.5:8080/feed -c 40000 --load-on ssh:desk2,desk3
   # what 100,000 connections take on this machine; nothing is opened
   dyno hold ws://localhost:8080/feed -c 100000 --show
 
 Exit codes:
   0    all were held
   1    some failed, were lost or fell silent
-  2    could not tell, or a holding process was lost
+  2    could not tell, or an agent that held some of them was lost
   130  interrupted, with what was seen reported";
 /// The names of the sum's items take so many columns.
 const SUM_INDENT: usize = 9;
@@ -150,12 +160,30 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     check_cpus(&cpus, &machine)?;
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
-    let resources = resources(flags, spec.per_second, &addresses, &machine)?;
-    if flags.show {
-        return print(&(resources.sum.join("\n") + "\n"));
-    }
-    terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
-    let held = held(flags, spec, &resources, &addresses, &cpus)?;
+    let halt = halt_on_interrupt()?;
+    let held = match &flags.load_on {
+        Some(place) if !place.is_local() => {
+            let cpus = flags.cpus.as_ref().map(|_| "--cpus");
+            afar::refuse_local(&[cpus, (!flags.source.is_empty()).then_some("--source")])?;
+            if flags.show {
+                return Err(Refusal::new(
+                    "--show adds up what this machine needs; with --load-on, other machines need it",
+                ));
+            }
+            afar::warn_of_loopback(&addresses);
+            held(flags, spec, &halt, place, (&[], &[]), &addresses)?
+        }
+        _ => {
+            let resources = resources(flags, spec.per_second, &addresses, &machine)?;
+            if flags.show {
+                return print(&(resources.sum.join("\n") + "\n"));
+            }
+            terminal::notice_text(&resources.sum.join("\n"), SUM_INDENT);
+            let place = Place::Local(resources.parts as usize);
+            held(flags, spec, &halt, &place, (&resources.sources, &cpus), &addresses)?
+        }
+    };
+    let Some(held) = held else { return Ok(ExitStatus::Interrupted) };
     report(flags, &held)?;
     Ok(answer(&held))
 }
@@ -173,7 +201,10 @@ fn resources(
         targets: addresses.len() as u64,
         is_loopback,
         sources: flags.source.clone(),
-        parts: flags.parts,
+        parts: match flags.load_on {
+            Some(Place::Local(parts)) => Some(parts as u64),
+            _ => flags.parts,
+        },
         per_second,
     };
     let available = Available {
@@ -186,53 +217,44 @@ fn resources(
     Resources::weigh(&required, available)
 }
 
-/// Holds until the end of the ramp, or until Ctrl-C.
+/// Has agents hold until the end of the ramp, or until Ctrl-C. None: interrupted before that began.
 fn held(
     flags: &HoldFlags,
     spec: HoldSpec,
-    resources: &Resources,
+    halt: &Halt,
+    place: &Place,
+    (sources, cpus): (&[IpAddr], &[usize]),
     addresses: &[SocketAddr],
-    cpus: &[usize],
-) -> Result<FinishedHold, Refusal> {
-    let halt = halt_on_interrupt()?;
+) -> Result<Option<FinishedHold>, Refusal> {
     let style = if flags.no_live { Style::Nothing } else { Style::usual() };
-    let program = std::env::current_exe()
-        .map_err(|error| Refusal::new(format!("dyno's own program is not found: {error}")))?;
-    let spread = Spread {
-        program: &program,
-        processes: resources.parts,
-        addresses,
-        sources: &resources.sources,
-        cpus,
-    };
-    let HeldByProcesses { holding, lost } = {
+    let targets: Vec<Target> = addresses.iter().copied().map(Target::Tcp).collect();
+    let first = targets.first().cloned().ok_or_else(|| Refusal::new("name an address"))?;
+    let mut order = spec.order(first, sources, 1).map_err(Refusal::new)?;
+    let Some(mut afar) = afar::meet(place, addresses, halt)? else { return Ok(None) };
+    order.lanes = Loads::lanes(&afar).unwrap_or(1).min(spec.connections);
+    order.cpus = cpus.to_vec();
+    let held = {
         let mut view = HoldView::open(style, live_header(&spec));
         let watch = &mut |event: HoldEvent<'_>| match event {
             HoldEvent::Second(window) => view.watch(window, || second(window)),
-            HoldEvent::Lost(lost) => terminal::notice(&lost_process(lost)),
+            HoldEvent::Lost(lost) => terminal::notice(&lost_agent(lost)),
         };
         // The view gives the terminal back before anything is reported.
-        lab::hold::hold(&spec, &spread, &halt, watch).map_err(Refusal::new)?
+        afar::uninterrupted(afar.hold(&order, &targets, halt, watch))?
     };
+    let Some(Held { holding, agents, lost }) = held else { return Ok(None) };
     let Some(holding) = holding else {
-        let all: Vec<String> = lost.iter().map(lost_process).collect();
+        let all: Vec<String> = lost.iter().map(lost_agent).collect();
         return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
     };
-    Ok(FinishedHold {
-        verdict: ExplainedVerdict::of_held(&holding, resources.parts),
+    Ok(Some(FinishedHold {
+        verdict: ExplainedVerdict::of_held(&holding, order.lanes as u64, &lost),
         addresses: addresses.iter().map(ToString::to_string).collect(),
-        processes: resources.parts,
+        agents,
         spec,
         holding,
         lost,
-    })
-}
-
-/// A holding process.
-pub(crate) fn holder() -> ExitStatus {
-    // A terminal's Ctrl-C reaches this process, too; but the process that started it decides when it ends.
-    let _ = on_interrupt(|| {});
-    if lab::hold::holder() { ExitStatus::Yes } else { ExitStatus::CouldNotTell }
+    }))
 }
 
 fn live_header(spec: &HoldSpec) -> HoldHeader {

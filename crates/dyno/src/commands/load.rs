@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use agents::{Afar, AgentFacts, Here, LoadEvent, Loads, LostAgent, Pressed};
 use analysis::Requirement;
 use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
+use report::agents::lost_agent;
 use report::load::{
     Costs, FinishedLoad, Queue, Tool, document, json, like, page, page_of_all, repeated,
     repeated_json, weigh,
@@ -13,6 +15,7 @@ use report::load::{
 use report::render::{self, Screen};
 use requests::secret;
 
+use crate::afar;
 use crate::interrupt::halt_on_interrupt;
 use crate::loads::Shelf;
 use crate::order::flags::LoadFlags;
@@ -27,19 +30,30 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
     keep::check_all(&written(flags), &flags.files_read())?;
     flags.feed.check(flags.json, flags.keeping.loads())?;
-    let plan = order::plan(flags, &Machine::read())?;
+    let halt = halt_on_interrupt()?;
+    let mut afar = None;
+    let planned = order::plan(flags, &Machine::read(), &mut |target| {
+        afar = met(flags, target, &halt)?;
+        Ok(afar.as_ref().and_then(Loads::lanes))
+    })?;
+    let Some(plan) = planned else { return Ok(ExitStatus::Interrupted) };
+    let mut here = Here;
+    let loads_by: &mut dyn Loads = match &mut afar {
+        Some(afar) => afar,
+        None => &mut here,
+    };
     let mut shelf = Shelf::open(flags, &plan)?;
     prepare(&plan)?;
     let is_silent = flags.no_live || flags.feed.is_on_terminal();
     let style = if is_silent { Style::Nothing } else { Style::usual() };
-    let halt = halt_on_interrupt()?;
     let count = flags.keeping.loads() as usize;
     let mut loads: Vec<FinishedLoad> = Vec::new();
     let (mut fed, mut cut_short) = (Ok(()), Ok(()));
     while loads.len() < count && !halt.is_asked() {
-        let pressed = press(plan.nth(loads.len() as u32), style, &halt, flags);
+        let pressed = press(loads_by, plan.nth(loads.len() as u32), style, &halt, flags);
         let (load, written) = match pressed {
-            Ok(pressed) => pressed,
+            Ok(Some(pressed)) => pressed,
+            Ok(None) => break,
             Err(refusal) if loads.is_empty() => return Err(refusal),
             Err(refusal) => {
                 cut_short = Err(refusal);
@@ -104,23 +118,42 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
     })
 }
 
-/// Runs the plan, and analyses the result; says besides what could not be written meanwhile.
+/// The agents, if the load comes from any. None of agents that were wanted: interrupted.
+fn met(flags: &LoadFlags, target: &Target, halt: &Halt) -> Result<Option<Afar>, Refusal> {
+    match (&flags.load_on, target) {
+        (Some(place), Target::Tcp(address)) => afar::meet(place, &[*address], halt),
+        _ => Ok(None),
+    }
+}
+
+/// Runs the plan, and analyses the result; says besides what could not be written meanwhile. None: interrupted before
+/// anything was measured.
 fn press(
+    loads_by: &mut dyn Loads,
     plan: Plan,
     style: Style,
     halt: &Halt,
     flags: &LoadFlags,
-) -> Result<(FinishedLoad, Result<(), Refusal>), Refusal> {
+) -> Result<Option<(FinishedLoad, Result<(), Refusal>)>, Refusal> {
     let began_unix_ms = now_unix_ms();
     let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
     let mut view = View::open(style, &plan.order, &plan.asked);
     let before = queue_of(&plan.order.target);
-    let loaded = load::press(&plan.order, halt, &mut |glance| {
-        view.watch(glance);
-        feed.watch(glance);
+    let loaded = loads_by.press(&plan.order, halt, &mut |event| match event {
+        LoadEvent::Glance(glance) => {
+            view.watch(glance);
+            feed.watch(glance);
+        }
+        LoadEvent::Lost(lost) => terminal::notice(&format!("dyno: {}", lost_agent(lost))),
     });
     let live_view_cpu = view.close();
-    let mut recording = loaded?;
+    let Some(Pressed { recording, agents, lost }) = afar::uninterrupted(loaded)? else {
+        return Ok(None);
+    };
+    let Some(mut recording) = recording else {
+        let all: Vec<String> = lost.iter().map(lost_agent).collect();
+        return Err(Refusal::new(format!("nothing was measured: {}", all.join("\n"))));
+    };
     let fed = feed.close(&recording);
     secret::conceal(&plan.secrets, &mut recording.total.evidence);
     let after = queue_of(&plan.order.target);
@@ -128,8 +161,9 @@ fn press(
         backlog: before.backlog.or(after.backlog),
         overflows: after.overflows.saturating_sub(before.overflows),
     });
-    let load = weighed(plan, recording, live_view_cpu, queue, &flags.required.require);
-    Ok((FinishedLoad { began_unix_ms, ..load }, fed))
+    let load =
+        weighed(plan, recording, (agents, lost), live_view_cpu, queue, &flags.required.require);
+    Ok(Some((FinishedLoad { began_unix_ms, ..load }, fed)))
 }
 
 /// The server's accept queue, if the server listens on this machine.
@@ -143,14 +177,15 @@ fn queue_of(target: &Target) -> Option<machine::sockets::Queue> {
 }
 
 /// A recording with its verdict.
-pub(crate) fn weighed(
+fn weighed(
     plan: Plan,
     recording: Recording,
+    (agents, lost): (Vec<AgentFacts>, Vec<LostAgent>),
     live_view_cpu: u64,
     queue: Option<Queue>,
     required: &[Requirement],
 ) -> FinishedLoad {
-    let verdict = weigh(&recording, &plan.order, queue);
+    let verdict = weigh(&recording, &plan.order, queue, &lost);
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
     let judge = |required: &Requirement| required.judge(&recording, verdict.word);
     let requirements = required.iter().map(judge).collect();
@@ -162,6 +197,8 @@ pub(crate) fn weighed(
         verdict,
         costs,
         queue,
+        agents,
+        lost,
         requirements,
     }
 }
@@ -223,15 +260,16 @@ fn as_printed_by(load: &FinishedLoad, tool: LikeTool, has_latency: bool) -> Stri
 
 /// The worst of them.
 fn answer(loads: &[FinishedLoad], failures_max_percent: f64) -> ExitStatus {
-    let all = loads.iter().map(|load| of_one(&load.recording, failures_max_percent));
+    let all = loads.iter().map(|load| of_one(load, failures_max_percent));
     all.max_by_key(|status| *status as u8).unwrap_or(ExitStatus::Interrupted)
 }
 
-fn of_one(recording: &Recording, failures_max_percent: f64) -> ExitStatus {
-    let total = &recording.total;
-    match recording.end {
+fn of_one(load: &FinishedLoad, failures_max_percent: f64) -> ExitStatus {
+    let total = &load.recording.total;
+    match load.recording.end {
         End::Halted => return ExitStatus::Interrupted,
         End::GaveUp(_) => return ExitStatus::CouldNotTell,
+        End::Done if !load.lost.is_empty() => return ExitStatus::CouldNotTell,
         End::Done => {}
     }
     let unreached = Failure::ALL.into_iter().filter(|failure| failure.is_unreached());

@@ -1,5 +1,6 @@
 //! The commands, a file for each.
 
+pub(crate) mod agent;
 pub(crate) mod audit;
 pub(crate) mod calibrate;
 mod charts;
@@ -41,9 +42,7 @@ pub(crate) enum Command {
     Load(Box<crate::order::flags::LoadFlags>),
     Requests(requests::RequestsFlags),
     Hold(Box<hold::HoldFlags>),
-    /// Hold a part of many connections: dyno's own child
-    #[command(hide = true)]
-    Holder,
+    Agent(Box<agent::AgentFlags>),
     /// Show subjects, workloads and experiments, and what is missing on this machine
     List(list::ListFlags),
     Setup(setup::SetupFlags),

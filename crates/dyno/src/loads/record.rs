@@ -7,8 +7,8 @@ use campaign::race::texts::{self, Course};
 use lab::experiment::Point;
 use lab::manner::Manner;
 use lab::record::{
-    Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG, QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey,
-    TrialRecord,
+    AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG,
+    QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey, TrialRecord,
 };
 use load::{Arrivals, Load, Order};
 use report::load::FinishedLoad;
@@ -123,6 +123,12 @@ pub(crate) fn of_trial(key: &TrialKey, load: &FinishedLoad) -> TrialRecord {
         if let Some(backlog) = queue.backlog {
             note(QUEUE_BACKLOG, backlog.to_string());
         }
+    }
+    if !load.agents.is_empty() {
+        note(AGENTS, load.agents.len().to_string());
+        note(AGENTS_LOST, load.lost.len().to_string());
+        let share: f64 = load.lost.iter().map(|lost| lost.share).sum();
+        note(AGENTS_LOST_SHARE, share.to_string());
     }
     if !load.order.cpus.is_empty() {
         note("cpus.load", order::words::numbers(&load.order.cpus));

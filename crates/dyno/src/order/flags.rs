@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agents::Place;
 use clap::{Args, ValueEnum};
 use lab::amounts;
 use lab::schedule::{Schedule, rate};
@@ -39,7 +40,12 @@ pub(crate) struct LoadFlags {
     /// Stop after this many requests, or sessions with --sessions; the warm-up is not counted
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
     pub(crate) total: Option<u64>,
-    /// Threads that send the load [half of the CPUs, at least 1]
+    /// Where the load comes from, in place of this process: local:N (processes of this machine), ssh:HOST,HOST (other
+    /// machines, each a thread for each CPU, or ssh:HOST:cpus=0-3), slurm (the other nodes of this job), or
+    /// nats://HOST/LAB?agents=NAME,NAME
+    #[arg(long, value_name = "PLACE", value_parser = Place::parse)]
+    pub(crate) load_on: Option<Place>,
+    /// Threads that send the load [half of the CPUs, at least 1; with --load-on, one for each CPU of the agents]
     #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
     #[arg(value_parser = amounts::count)]
     pub(crate) lanes: Option<u64>,
@@ -111,7 +117,7 @@ pub(crate) struct LoadFlags {
 }
 
 /// How requests arrive: the same for a load and for a race.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct ArrivingFlags {
     /// Connections; for an open load they are opened before it starts, and --max-connections may allow more [50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
@@ -121,7 +127,8 @@ pub(crate) struct ArrivingFlags {
     #[arg(value_parser = Schedule::parse, conflicts_with = "sessions")]
     pub(crate) rate: Option<Schedule>,
     /// How the requests are spaced in time: constant, poisson or, for `dyno load`, a file that lists when each is due,
-    /// one time a line, in seconds or by RFC 3339, and replaces -r (./poisson is a file) [constant]
+    /// one time a line, in seconds or by RFC 3339, and replaces -r (./poisson is a file) [constant; poisson for one rate
+    /// from several machines, where it is exact whatever their clocks are]
     #[arg(long, value_name = "LAW|FILE", value_parser = schedule::spacing)]
     pub(crate) arrivals: Option<schedule::Spacing>,
     /// Sessions per second; a session is a connection that sends --calls requests, one after the other, and closes
@@ -242,6 +249,8 @@ Examples:
   dyno load localhost:8080/hello --arrivals times.txt --speed 2
   # exit code 1 if the server is slower than this, 2 if that is not known
   dyno load localhost:8080/hello -r 2000 -d 30s --require 'p99<50ms' --require 'on-time>=99%'
+  # 20,000 requests/s from two other machines; nothing has to be installed there
+  dyno load http://10.0.0.5:8080/hello -r 20k -d 30s --load-on ssh:desk2,desk3
   # each answer must have the random value of its own request
   dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'
   # the requests of a file, {\"path\": \"/hello\", \"weight\": 9} on a line, in the order of their weights
@@ -252,7 +261,8 @@ Examples:
 Exit codes:
   0    at most --max-failures of the requests failed, and every --require was met
   1    more of them failed, or a --require was not met
-  2    could not tell: no server was reached, the load was refused, or a --require could not be decided
+  2    could not tell: no server was reached, the load was refused, an agent was lost, or a --require could not be
+       decided
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.

@@ -9,6 +9,7 @@ pub(crate) mod protocol;
 mod requested;
 pub(crate) mod requirement;
 pub(crate) mod schedule;
+mod spread;
 pub(crate) mod stated;
 pub(crate) mod tls;
 pub(crate) mod words;
@@ -55,29 +56,44 @@ impl Plan {
 /// Windows of a tenth of a second.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// Turns flags into an order, or says which flag is wrong and what to do.
-pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal> {
-    let files_for = machine.files.connections_max();
+/// Turns flags into an order, or says which flag is wrong and what to do. Once all else is right, `lanes_at` is asked
+/// how many lanes there are for this target, where they are not threads of this process.
+pub(crate) fn plan(
+    flags: &LoadFlags,
+    machine: &Machine,
+    lanes_at: &mut dyn FnMut(&Target) -> Result<Option<usize>, Refusal>,
+) -> Result<Option<Plan>, Refusal> {
+    let arriving = &*spread::arriving(flags);
+    let files_for = machine.files.connections_max().saturating_mul(spread::agents(flags));
     let listed = schedule::listed(flags)?;
     let stop = schedule::stop(flags, listed.as_ref())?;
     let load = match listed {
-        Some(listed) => schedule::open_load(&flags.arriving, listed, files_for)?,
-        None => schedule::load(&flags.arriving, schedule::span(flags), files_for)?,
+        Some(listed) => schedule::open_load(arriving, listed, files_for)?,
+        None => schedule::load(arriving, schedule::span(flags), files_for)?,
     };
     requirement::check(&flags.required.require, &load)?;
     let cpus = cpus(flags, machine)?;
-    let lanes = lanes(flags, machine, &load)?;
+    let mut lanes = lanes(flags, machine, &load)?;
     let spec = requested::spec(flags);
     let base = spec.base()?;
     let url = base.url.clone();
-    let files = machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?;
+    let files = match &flags.load_on {
+        None => machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?,
+        // Each agent sees for itself.
+        Some(_) => None,
+    };
     let target = target(flags, &url)?;
     check_sources(&flags.source, &target)?;
+    spread::check(flags, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
     let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
     let limits = Limits { lenient: flags.lenient, ..Limits::default() };
     let (protocol, spread) = flags.http2.protocol(limits, &load, keep_alive)?;
     let tls = flags.tls.of_load(&base, &protocol)?;
+    if flags.load_on.is_some() {
+        let Some(there) = lanes_at(&target)? else { return Ok(None) };
+        lanes = flags.lanes.map_or(there.min(load.connections_max()), |lanes| lanes as usize);
+    }
     // Last of all: a command that hands out a token is not run for a load that is refused.
     let fields = secret::values(&flags.header_command)?;
     let Requested { asks, source, notes } = base.requested(lanes, &fields)?;
@@ -91,8 +107,9 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
     let order = Order {
         server_cpus: target.is_here().then_some(machine.cpus.len() as u64),
         sources: match &ports {
-            Ports::Spread(sources) => sources.clone(),
-            Ports::Enough | Ports::Short { .. } => flags.source.clone(),
+            // They are this machine's.
+            Ports::Spread(sources) if !spread::is_elsewhere(flags) => sources.clone(),
+            Ports::Spread(_) | Ports::Enough | Ports::Short { .. } => flags.source.clone(),
         },
         target,
         asks,
@@ -115,10 +132,13 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         limits,
         seed: flags.asking.seed,
         window: WINDOW,
+        share: None,
+        origin: None,
     };
     let secrets = fields.into_iter().map(|(_, value)| value).collect();
-    let warnings = notes.into_iter().chain(words::of_ports(&ports)).collect();
-    Ok(Plan { order, url, asked, warnings, files, secrets })
+    let of_ports = if spread::is_elsewhere(flags) { None } else { words::of_ports(&ports) };
+    let warnings = notes.into_iter().chain(of_ports).chain(spread::notes(flags, &order)).collect();
+    Ok(Some(Plan { order, url, asked, warnings, files, secrets }))
 }
 
 pub(crate) fn method(flags: &AskingFlags) -> String {

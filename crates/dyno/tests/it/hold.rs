@@ -179,7 +179,7 @@ fn a_holding_process_that_is_killed_is_reported_at_once_and_the_others_go_on() {
     let rig = Rig::new();
     let (mut going, pids) = three_processes(&rig, "10m");
     kill_process(pids[1], Signal::KILL).unwrap();
-    going.says("holding process 2 of 3 was lost");
+    going.says("agent local 2 (2 of 3) was lost");
     going.signal(Signal::INT);
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"];
@@ -196,7 +196,7 @@ fn what_the_other_processes_held_is_kept_and_the_exit_code_is_2() {
     let (going, pids) = three_processes(&rig, "8s");
     kill_process(pids[0], Signal::TERM).unwrap();
     kill_process(pids[0], Signal::KILL).unwrap();
-    let ran = going.end().status(2).stderr_has("holding process 1 of 3 was lost after");
+    let ran = going.end().status(2).stderr_has("agent local 1 (1 of 3) was lost");
     let json = ran.json();
     assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));
     assert_eq!(json["was_halted"], false);
@@ -207,14 +207,15 @@ fn what_the_other_processes_held_is_kept_and_the_exit_code_is_2() {
 #[test]
 fn a_holding_process_that_stands_still_is_not_waited_for_for_ever() {
     let rig = Rig::new();
-    let (going, pids) = three_processes(&rig, "10m");
+    let (mut going, pids) = three_processes(&rig, "10m");
     kill_process(pids[2], Signal::STOP).unwrap();
+    going.says("agent local 3 (3 of 3) was lost");
     going.signal(Signal::INT);
     let json = going.end().status(130).json();
     let lost = &json["lost_processes"][0];
     assert_eq!(lost["process"].as_u64(), Some(3));
     assert!(
-        lost["says"].as_str().unwrap().contains("said nothing for 5 s after the end"),
+        lost["says"].as_str().unwrap().contains("nothing was heard of it for 5 s"),
         "{lost}"
     );
     assert_eq!(json["plateaus"][0]["books"]["open"].as_u64(), Some(40));

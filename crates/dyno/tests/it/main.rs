@@ -4,6 +4,8 @@
 
 #[path = "../../../load/tests/again/mod.rs"]
 mod again;
+mod agents;
+mod agents_rig;
 mod asking;
 mod audit;
 mod browser;

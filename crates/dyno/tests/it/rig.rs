@@ -60,6 +60,12 @@ impl Rig {
         self
     }
 
+    /// Soft and hard.
+    pub(crate) fn files(mut self, limit: u64) -> Rig {
+        self.limit = Some(format!("ulimit -n {limit}"));
+        self
+    }
+
     pub(crate) fn soft_files(mut self, limit: u64) -> Rig {
         self.limit = Some(format!("ulimit -Sn {limit}"));
         self
@@ -255,6 +261,11 @@ fn drain(from: Option<impl Read + Send + 'static>) -> Receiver<String> {
 }
 
 impl Ran {
+    /// Of a program that was not started by a rig.
+    pub(crate) fn of(status: ExitStatus, stdout: String, stderr: String) -> Ran {
+        Ran { status, stdout, stderr, took: Duration::ZERO }
+    }
+
     #[track_caller]
     pub(crate) fn status(self, code: i32) -> Ran {
         assert_eq!(self.status.code(), Some(code), "{self}");

@@ -283,7 +283,8 @@ impl Default for Plateau {
 }
 
 impl HoldWindow {
-    pub(super) fn new(from: Nanos, until: Nanos) -> HoldWindow {
+    #[must_use]
+    pub fn new(from: Nanos, until: Nanos) -> HoldWindow {
         HoldWindow {
             from,
             until,

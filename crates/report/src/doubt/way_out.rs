@@ -97,6 +97,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::Unmeasured(_) => "see what it left behind",
         Doubt::Books { .. } | Doubt::Connections { .. } => "this is a fault of dyno: report it",
         Doubt::Halted { .. } => "let it run to its end to measure all that was ordered",
+        Doubt::AgentsLost { .. } => {
+            "see above how each was lost; the rest is another load than was ordered, so run it again with all of them"
+        }
         Doubt::Stopped => "see whether the server runs, and at this address",
         Doubt::OwnFailures { .. } => {
             "see their classes; offer less, or give dyno more of what it lacked"

@@ -5,7 +5,8 @@ use load::{Distribution, HoldWindow, Holding, Plateau};
 use tls::Trust;
 use units::{bytes, count, nanos, rate};
 
-use super::{FinishedHold, lost_process, title};
+use super::{FinishedHold, title};
+use crate::agents::{facts_of, lost_agent};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
@@ -40,8 +41,8 @@ pub fn document(held: &FinishedHold) -> Document {
         Section::new("steps", "", Depth::Brief).with([steps(rows, has_rough)]),
         Section::new("losses", "", Depth::Brief).with(losses(holding)),
         Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(held))]),
-        Section::new("processes", "", Depth::Brief)
-            .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost_process(lost)))),
+        Section::new("agents", "", Depth::Brief)
+            .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost_agent(lost)))),
         held.verdict.section(),
     ];
     sections.retain(|section| !section.blocks.is_empty());
@@ -185,6 +186,7 @@ fn beside(held: &FinishedHold) -> Vec<Fact> {
         facts.extend(broadcasts(last).map(|says| Fact::new("broadcast", says)));
         facts.push(Fact::new("dyno", cost(last)));
     }
+    facts.extend(facts_of(&held.agents));
     if holding.plateaus.iter().any(|plateau| plateau.messages_per_s().is_none()) {
         facts.push(Fact::new("messages/s", "– where a step measured for less than one beat"));
     }

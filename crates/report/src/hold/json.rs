@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use lab::hold::{Kind, LostProcess, SentText};
+use agents::LostAgent;
+use lab::hold::{Kind, SentText};
 use load::{Broadcast, Echoes, HoldWindow, Loss, Nanos, Plateau};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::seconds;
 
+use super::FinishedHold;
 use super::document::sentence;
-use super::{FinishedHold, lost_process};
+use crate::agents::{AgentJson, lost_agent};
 use crate::json::{DistributionJson, json_type, written};
 use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
@@ -37,8 +39,10 @@ json_type! {
         order: OrderJson<'t> = held.into(),
         /// whether it was stopped before its end
         was_halted: bool = held.holding.was_halted,
-        /// processes that ended early; their connections are in no plateau
+        /// agents (each a process, on this machine or another) that ended early; their connections are in no plateau
         lost_processes: Vec<LostJson> = held.lost.iter().map(LostJson::from).collect(),
+        /// the agents that held the connections
+        agents: Vec<AgentJson> = held.agents.iter().map(AgentJson::from).collect(),
         /// the steps of the ramp
         plateaus: Vec<PlateauJson> = held.holding.plateaus.iter().map(PlateauJson::from).collect(),
         /// what happened in each second
@@ -64,8 +68,8 @@ json_type! {
         headers: &'t [(String, String)] = &held.spec.headers,
         /// the addresses of the server
         addresses: &'t [String] = &held.addresses,
-        /// processes that held the connections
-        processes: u64,
+        /// processes that held the connections: as many as `agents`
+        processes: usize = held.agents.len(),
         /// connections in the end
         connections: usize = held.spec.connections,
         /// connections that each step adds
@@ -109,16 +113,20 @@ enum SendsJson<'t> {
 }
 
 json_type! {
-    /// A process that ended early.
-    struct LostJson as "lost_process" of process: LostProcess {
+    /// An agent that ended early.
+    struct LostJson as "lost_process" of lost: LostAgent {
         /// which one, from 1
-        process: usize = process.number,
+        process: usize = lost.number,
+        /// its name
+        name: String = lost.name.clone(),
         /// when it ended
-        at_s: f64 = seconds(process.at_ns),
+        at_s: f64 = seconds(lost.at_ns),
         /// connections that it held in its last second
-        open: u64,
+        open: u64 = lost.open.unwrap_or(0),
+        /// the share of the connections that it was to hold
+        share: f64,
         /// this in words
-        says: String = lost_process(process),
+        says: String = lost_agent(lost),
     }
 }
 

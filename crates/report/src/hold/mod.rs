@@ -3,9 +3,10 @@
 mod document;
 pub(crate) mod json;
 
-use lab::hold::{HoldSpec, LostProcess};
+use agents::{AgentFacts, LostAgent};
+use lab::hold::HoldSpec;
 use load::Holding;
-use units::{count, counted};
+use units::counted;
 
 use crate::verdict::ExplainedVerdict;
 pub use document::{document, second};
@@ -16,10 +17,10 @@ pub struct FinishedHold {
     pub spec: HoldSpec,
     /// The addresses of the server.
     pub addresses: Vec<String>,
-    /// Processes that held the connections.
-    pub processes: u64,
+    /// The agents that held the connections, each a process.
+    pub agents: Vec<AgentFacts>,
     pub holding: Holding,
-    pub lost: Vec<LostProcess>,
+    pub lost: Vec<LostAgent>,
     pub verdict: ExplainedVerdict,
 }
 
@@ -27,14 +28,4 @@ pub struct FinishedHold {
 pub fn title(spec: &HoldSpec) -> String {
     let connections = counted(spec.connections as u64, "connection", "connections");
     format!("{connections} to {}{}", spec.host, spec.path)
-}
-
-/// A process that ended early.
-pub fn lost_process(lost: &LostProcess) -> String {
-    let LostProcess { number, of, at_ns, open, how } = lost;
-    let (after, open) = (*at_ns as f64 / 1e9, count(*open));
-    format!(
-        "holding process {number} of {of} was lost after {after:.1} s with {open} open connections: {how}; no step \
-         counts its connections"
-    )
 }

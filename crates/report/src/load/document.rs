@@ -3,6 +3,7 @@
 use units::{bytes, count, nanos, percent, rate, tight, time};
 
 use super::{FinishedLoad, answers, requirements, sentence, terms, words};
+use crate::agents::{facts_of, lost_agent};
 use crate::chart::bars;
 use crate::document::{
     Block, Cell, Column, Depth, Document, Drawing, Entry, Fact, Paragraph, Row, Section, Table,
@@ -28,6 +29,8 @@ pub fn document(run: &FinishedLoad) -> Document {
         brief("books", books(run)),
         brief("evidence", evidence(run)),
         brief("beside", vec![Block::Facts(beside(run))]),
+        Section::new("agents", "", Depth::Brief)
+            .with(run.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost_agent(lost)))),
         run.verdict.section(),
         Section::new("required", "What was required", Depth::Brief).with(requirements::blocks(run)),
     ];
@@ -300,6 +303,7 @@ fn beside(run: &FinishedLoad) -> Vec<Fact> {
     facts.extend(total.http2.as_deref().filter(|_| is_connected).map(http2::fact));
     facts.extend(queue(run));
     facts.extend(notes(run));
+    facts.extend(facts_of(&run.agents));
     facts.push(generator(run));
     facts
 }

@@ -15,6 +15,7 @@ pub mod terms;
 mod verdict;
 pub mod words;
 
+use agents::{AgentFacts, LostAgent};
 use analysis::JudgedRequirement;
 use load::{Nanos, Order, Recording};
 use requests::{RequestOrder, RequestSource};
@@ -39,6 +40,10 @@ pub struct FinishedLoad {
     pub verdict: ExplainedVerdict,
     pub costs: Costs,
     pub queue: Option<Queue>,
+    /// Those that loaded; none where this process did.
+    pub agents: Vec<AgentFacts>,
+    /// Those that did not finish: what they measured is not in the recording.
+    pub lost: Vec<LostAgent>,
     /// What was required of it, and whether that was met.
     pub requirements: Vec<JudgedRequirement>,
 }

@@ -1,17 +1,24 @@
 //! Whether a single load is valid, suspect or invalid, why, and what to do. The doubts, and their thresholds, are in
 //! `analysis`, which judges a load that was kept in the same way.
 
+use agents::LostAgent;
 use analysis::{Doubt, Ordered, most_seen, of_load, on_time, overflowed};
 use load::{Failure, Load, Order, Recording};
 
 use super::Queue;
 use crate::doubt::By;
-use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
+use crate::verdict::{ExplainedDoubt, ExplainedVerdict, without};
 
-/// Judges a recording, and what was observed of the server's accept queue.
-pub fn weigh(recording: &Recording, order: &Order, queue: Option<Queue>) -> ExplainedVerdict {
+/// Judges a recording, what was observed of the server's accept queue, and which agents are missing.
+pub fn weigh(
+    recording: &Recording,
+    order: &Order,
+    queue: Option<Queue>,
+    lost: &[LostAgent],
+) -> ExplainedVerdict {
     let overflowed = queue.and_then(|queue| overflowed(queue.overflows, queue.backlog));
-    let found = of_load(recording, ordered(recording, order), overflowed);
+    let beside = without(lost).into_iter().chain(overflowed);
+    let found = of_load(recording, ordered(recording, order), beside);
     let explained = |found: &Doubt| {
         let explained = ExplainedDoubt::of(found, By::Flags);
         match (found, most_seen(&recording.total, Failure::is_own)) {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use units::seconds;
 
+use crate::agents::{AgentJson, LostAgentJson};
 use crate::evidence::EvidenceJson;
 use crate::http2::Http2Json;
 use crate::json::{DistributionJson, json_type, written};
@@ -94,6 +95,10 @@ json_type! {
         notes: Notes = (&run.recording.total.notes).into(),
         /// what dyno itself took
         generator: Generator = run.into(),
+        /// the agents that loaded; empty where this process did
+        agents: Vec<AgentJson> = run.agents.iter().map(AgentJson::from).collect(),
+        /// agents that did not finish: what they measured is in no figure
+        lost_agents: Vec<LostAgentJson> = run.lost.iter().map(LostAgentJson::from).collect(),
         /// the accept queue of a server on this machine; null for any other server
         queue: Option<findings::QueueJson> = run.queue.as_ref().map(findings::QueueJson::from),
         /// the slowest exchanges

@@ -1,0 +1,360 @@
+//! Load by agents: other processes, on this machine or on others.
+
+mod driver;
+mod results;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use load::{Halt, HoldOrder, Order, Share, Target};
+use post::{
+    CoordinatorAction, CoordinatorEvent, Course, Greeting, Live, Loss, MILLISECOND, Nanos,
+    PROTOCOL, PeerFacts, SECOND, Task, Terms, encode_task,
+};
+
+use crate::carrier::child::plain;
+use crate::carrier::{Carriers, Named, Reach};
+use crate::identity::{VERSION, nonce, own_digest, user_at_host};
+use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
+use crate::place::Place;
+use crate::split::split;
+use driver::{Driver, News};
+use results::{HoldResults, LoadResults};
+
+/// How often an interrupt is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// An agent that hears nothing for so long ends its load, and one of which nothing is heard for so long is lost.
+const LEASE: Nanos = 2 * SECOND;
+/// The same of processes of this machine, whose end is seen at once: a busy machine is no reason to lose one.
+const LOCAL_LEASE: Nanos = 5 * SECOND;
+/// Hosts are reached, and get a dyno if they have none, within this time.
+const MEET_WITHIN: Nanos = 60 * SECOND;
+const ARM_WITHIN: Nanos = 20 * SECOND;
+/// Between the moment when all agents have their orders and the beginning of the load.
+const LEAD: Nanos = 500 * MILLISECOND;
+const LOCAL_LEAD: Nanos = 150 * MILLISECOND;
+const LOCAL_LEAD_EACH: Nanos = 15 * MILLISECOND;
+/// After the end, results must be there within this time.
+const GRACE: Nanos = 60 * SECOND;
+
+/// How agents are to be reached, and what for.
+pub struct Wish<'a> {
+    pub place: &'a Place,
+    /// The program whose command `agent` is an agent.
+    pub program: PathBuf,
+    /// What is to be loaded: agents that this user starts himself on other hosts are allowed to load exactly this.
+    pub targets: &'a [SocketAddr],
+    /// Whether the other agents go on when one is lost.
+    pub goes_on: bool,
+}
+
+/// Agents that have been met, and wait for their orders. They end when this is dropped.
+pub struct Afar {
+    driver: Driver,
+    names: Vec<Named>,
+    facts: Vec<PeerFacts>,
+    blinked: Vec<Nanos>,
+    is_local: bool,
+}
+
+impl Afar {
+    /// Starts a place's agents, or reaches them, and waits until all have answered.
+    pub fn meet(wish: &Wish<'_>, halt: &Halt) -> Result<Afar, LoadsError> {
+        let is_local = wish.place.is_local();
+        let digest = match is_local {
+            true => None,
+            false => Some(own_digest().map_err(|error| {
+                LoadsError::Refused(format!("dyno's own program cannot be read: {error}"))
+            })?),
+        };
+        let reach = Reach {
+            program: &wish.program,
+            digest: digest.as_deref().unwrap_or_default(),
+            targets: wish.targets,
+        };
+        let (carriers, names) = Carriers::start(wish.place, &reach).map_err(LoadsError::Refused)?;
+        let terms = terms(is_local, names.len(), digest, wish.goes_on);
+        let run = format!("{:016x}", nonce());
+        let driver =
+            Driver::start(carriers, &run, names.len(), terms).map_err(LoadsError::Refused)?;
+        let blinked = vec![0; names.len()];
+        let mut afar = Afar { driver, names, facts: Vec::new(), blinked, is_local };
+        afar.await_meeting(halt)?;
+        afar.check_cpus()?;
+        Ok(afar)
+    }
+
+    fn await_meeting(&mut self, halt: &Halt) -> Result<(), LoadsError> {
+        while !halt.is_asked() {
+            match self.news()? {
+                Some(CoordinatorAction::Met) => return Ok(()),
+                Some(CoordinatorAction::NotMet(reasons)) => {
+                    return Err(LoadsError::Refused(self.reasons(&reasons)));
+                }
+                Some(_) | None => {}
+            }
+        }
+        Err(LoadsError::Interrupted)
+    }
+
+    /// The CPUs that were named for a host are CPUs of it.
+    fn check_cpus(&self) -> Result<(), LoadsError> {
+        for (named, facts) in self.names.iter().zip(&self.facts) {
+            let known = &facts.host.cpus;
+            if let Some(cpu) = named.cpus.iter().find(|cpu| !known.contains(cpu)) {
+                return Err(LoadsError::Refused(format!(
+                    "agent {}: it may use no CPU {cpu}, only {known:?}",
+                    named.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next thing that is not a fact, if there is one soon.
+    fn news(&mut self) -> Result<Option<CoordinatorAction>, LoadsError> {
+        match self.driver.news.recv_timeout(LOOK) {
+            Ok(News::Action(action)) => return Ok(Some(action)),
+            Ok(News::Facts(facts)) => self.facts = facts,
+            Ok(News::Blinked { agent, nanos }) => self.blinked[agent] += nanos,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(LoadsError::Refused("the thread of the agents has ended".into()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Each agent that stands in the way, with the reason.
+    fn reasons(&self, reasons: &[(usize, String)]) -> String {
+        let one = |(agent, says): &(usize, String)| {
+            format!("agent {}: {}", self.names[*agent].name, plain(says))
+        };
+        reasons.iter().map(one).collect::<Vec<_>>().join("\n  ")
+    }
+
+    /// How much of a load each agent takes: as many lanes as it has CPUs for them.
+    fn weights(&self) -> Vec<usize> {
+        let weight = |(named, facts): (&Named, &PeerFacts)| match (self.is_local, named.cpus.len())
+        {
+            (true, _) => 1,
+            (false, 0) => facts.host.cpus.len().max(1),
+            (false, named) => named,
+        };
+        self.names.iter().zip(&self.facts).map(weight).collect()
+    }
+
+    /// For each agent: its first lane, and how many it has.
+    fn shares(&self, lanes: usize) -> Result<Vec<(usize, usize)>, LoadsError> {
+        let shares = split(lanes, &self.weights()).ok_or_else(|| {
+            LoadsError::Refused(format!(
+                "{} agents share {lanes} lanes, and one without a lane is idle: ask for more connections, or for fewer agents",
+                self.names.len()
+            ))
+        })?;
+        let mut first = 0;
+        Ok(shares
+            .into_iter()
+            .map(|lanes| {
+                first += lanes;
+                (first - lanes, lanes)
+            })
+            .collect())
+    }
+
+    /// The CPUs of an agent's lanes. Those of this machine are given in turn over all agents.
+    fn cpus(&self, agent: usize, given: &[usize], (first, lanes): (usize, usize)) -> Vec<usize> {
+        match self.is_local {
+            true if given.is_empty() => Vec::new(),
+            true => (first..first + lanes).map(|lane| given[lane % given.len()]).collect(),
+            false => self.names[agent].cpus.clone(),
+        }
+    }
+
+    /// Has a trial carried out; `take` gets what is no fact until it is over.
+    fn carry_out(
+        &mut self,
+        course: Course,
+        halt: &Halt,
+        take: &mut dyn FnMut(&[Named], CoordinatorAction),
+    ) -> Result<(), LoadsError> {
+        self.driver.want(CoordinatorEvent::Begin(course));
+        let mut was_halted = false;
+        loop {
+            if halt.is_asked() && !was_halted {
+                was_halted = true;
+                self.driver.want(CoordinatorEvent::Halt);
+            }
+            match self.news()? {
+                Some(CoordinatorAction::Over) => return Ok(()),
+                Some(CoordinatorAction::NotBegun(reasons)) if reasons.is_empty() => {
+                    return Err(LoadsError::Interrupted);
+                }
+                Some(CoordinatorAction::NotBegun(reasons)) => {
+                    return Err(LoadsError::Refused(self.reasons(&reasons)));
+                }
+                Some(action) => take(&self.names, action),
+                None => {}
+            }
+        }
+    }
+
+    fn agents(&self, shares: &[(usize, usize)]) -> Vec<AgentFacts> {
+        let of = shares.iter().map(|(_, lanes)| lanes).sum();
+        let all = self.names.iter().zip(&self.facts).zip(shares).zip(&self.blinked);
+        all.map(|(((named, facts), &(first, lanes)), &blinked_ns)| {
+            let agent = AgentFacts {
+                name: named.name.clone(),
+                host: facts.host.clone(),
+                has_our_clock: self.is_local,
+                first,
+                lanes,
+                of,
+                blinked_ns,
+                ..AgentFacts::default()
+            };
+            agent.with(facts.clock, facts.clock_after, facts.ready)
+        })
+        .collect()
+    }
+}
+
+impl Loads for Afar {
+    fn lanes(&self) -> Option<usize> {
+        Some(self.weights().iter().sum())
+    }
+
+    fn press(
+        &mut self,
+        order: &Order,
+        halt: &Halt,
+        watch: &mut dyn FnMut(LoadEvent<'_>),
+    ) -> Result<Pressed, LoadsError> {
+        let shares = self.shares(order.lanes)?;
+        let mut orders = Vec::new();
+        for (agent, &(first, lanes)) in shares.iter().enumerate() {
+            let order = Order {
+                lanes,
+                share: Some(Share { first, of: order.lanes }),
+                cpus: self.cpus(agent, &order.cpus, (first, lanes)),
+                origin: None,
+                ..order.clone()
+            };
+            orders.push(encode(Task::Load(Box::new(order)))?);
+        }
+        let lasts = order.stop.duration.map(|length| {
+            nanos(order.warmup + length + order.timeout)
+                + 100_000 * order.load.connections_max() as Nanos
+        });
+        let mut results = LoadResults::new(order, shares.clone());
+        self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
+            match action {
+                CoordinatorAction::Window { agent, window: Live::Load(window) } => {
+                    results.window(agent, *window, watch);
+                }
+                CoordinatorAction::Result { agent, bytes } => {
+                    if let Some(lost) = results.result(names, agent, &bytes) {
+                        watch(LoadEvent::Lost(lost));
+                    }
+                }
+                CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                _ => {}
+            }
+        })?;
+        let (recording, lost) = results.end();
+        Ok(Pressed { recording, agents: self.agents(&shares), lost })
+    }
+
+    fn hold(
+        &mut self,
+        order: &HoldOrder,
+        targets: &[Target],
+        halt: &Halt,
+        watch: &mut dyn FnMut(HoldEvent<'_>),
+    ) -> Result<Held, LoadsError> {
+        let shares = self.shares(order.lanes)?;
+        let mut orders = Vec::new();
+        for (agent, &(first, lanes)) in shares.iter().enumerate() {
+            let target = match targets.len() {
+                0 => &order.target,
+                many => &targets[agent % many],
+            };
+            let order = HoldOrder {
+                target: target.clone(),
+                lanes,
+                share: Share { first, of: order.lanes },
+                cpus: self.cpus(agent, &order.cpus, (first, lanes)),
+                origin: None,
+                ..order.clone()
+            };
+            orders.push(encode(Task::Hold(Box::new(order)))?);
+        }
+        let lasts = Some(order.ramp.end());
+        let mut results = HoldResults::new(order, shares.clone());
+        self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
+            match action {
+                CoordinatorAction::Window { agent, window: Live::Hold(window) } => {
+                    results.window(agent, &window, watch);
+                }
+                CoordinatorAction::Result { agent, bytes } => {
+                    if let Some(lost) = results.result(names, agent, &bytes) {
+                        watch(HoldEvent::Lost(lost));
+                    }
+                }
+                CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                _ => {}
+            }
+        })?;
+        let (holding, lost) = results.end();
+        Ok(Held { holding, agents: self.agents(&shares), lost })
+    }
+}
+
+fn terms(is_local: bool, agents: usize, digest: Option<String>, goes_on: bool) -> Terms {
+    let lease = if is_local { LOCAL_LEASE } else { LEASE };
+    let local_lead = LOCAL_LEAD + LOCAL_LEAD_EACH * agents as Nanos;
+    Terms {
+        greeting: Greeting {
+            protocol: PROTOCOL,
+            dyno: VERSION.into(),
+            sha256: digest,
+            by: user_at_host(),
+            lease,
+        },
+        has_one_clock: is_local,
+        meet_within: MEET_WITHIN,
+        arm_within: ARM_WITHIN,
+        lead: if is_local { local_lead } else { LEAD },
+        goes_on,
+    }
+}
+
+fn encode(task: Task) -> Result<Vec<u8>, LoadsError> {
+    encode_task(&task).map_err(|error| LoadsError::Refused(format!("the order: {error}")))
+}
+
+fn nanos(duration: Duration) -> Nanos {
+    Nanos::try_from(duration.as_nanos()).unwrap_or(Nanos::MAX)
+}
+
+/// An agent that was lost, in the run's terms.
+fn lost_agent(
+    names: &[Named],
+    shares: &[(usize, usize)],
+    loss: &Loss,
+    open: Option<u64>,
+) -> LostAgent {
+    let of: usize = shares.iter().map(|(_, lanes)| lanes).sum();
+    LostAgent {
+        name: names[loss.agent].name.clone(),
+        number: loss.agent + 1,
+        of: names.len(),
+        phase: loss.phase,
+        at_ns: loss.at,
+        share: shares[loss.agent].1 as f64 / of.max(1) as f64,
+        open,
+        how: plain(&loss.how),
+    }
+}

@@ -1,0 +1,125 @@
+//! A thread that keeps the agents of a run: it hears them, says what is due, and lets them know that this side lives,
+//! whatever else dyno does meanwhile.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use post::{
+    Coordinator, CoordinatorAction, CoordinatorEvent, MILLISECOND, Nanos, PeerFacts, Terms,
+};
+
+use crate::carrier::{CarrierEvent, Carriers};
+use crate::now_ns;
+
+/// What is due is looked for this often.
+const TICK: Nanos = 25 * MILLISECOND;
+
+/// What the run learns of its agents.
+#[derive(Debug)]
+pub(super) enum News {
+    Action(CoordinatorAction),
+    /// Before a trial, and after it.
+    Facts(Vec<PeerFacts>),
+    /// Lines of this agent may have been lost for so long.
+    Blinked {
+        agent: usize,
+        nanos: Nanos,
+    },
+}
+
+/// The thread. It ends, and its carriers with it, when this is dropped.
+pub(super) struct Driver {
+    pub(super) news: Receiver<News>,
+    wants: SyncSender<CarrierEvent>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Driver {
+    pub(super) fn start(
+        carriers: Carriers,
+        run: &str,
+        agents: usize,
+        terms: Terms,
+    ) -> Result<Driver, String> {
+        let (sender, news) = channel();
+        let wants = carriers.sender.clone();
+        let mut coordinator = Coordinator::new(run, agents, terms, now_ns());
+        let keep = move || {
+            let mut ticked = 0;
+            loop {
+                let wait = (ticked + TICK).saturating_sub(now_ns());
+                let event = match carriers.events.recv_timeout(Duration::from_nanos(wait)) {
+                    Ok(CarrierEvent::Line { agent, frame, at }) => {
+                        CoordinatorEvent::Heard { agent, frame, at }
+                    }
+                    Ok(CarrierEvent::Gone { agent, how }) => CoordinatorEvent::Gone { agent, how },
+                    Ok(CarrierEvent::Blinked { agent, nanos }) => {
+                        let _ = sender.send(News::Blinked { agent, nanos });
+                        continue;
+                    }
+                    Ok(CarrierEvent::Wanted(event)) => event,
+                    Err(RecvTimeoutError::Timeout) => {
+                        ticked = now_ns();
+                        CoordinatorEvent::Tick
+                    }
+                    Ok(CarrierEvent::Enough) | Err(RecvTimeoutError::Disconnected) => {
+                        let last = coordinator.on(CoordinatorEvent::Bye, now_ns());
+                        carry_out(last, &coordinator, &carriers, &mut |_| {});
+                        return;
+                    }
+                };
+                let actions = coordinator.on(event, now_ns());
+                carry_out(actions, &coordinator, &carriers, &mut |news| {
+                    let _ = sender.send(news);
+                });
+                // Many lines do not keep what is due from being said.
+                if ticked + 2 * TICK < now_ns() {
+                    ticked = now_ns();
+                    let actions = coordinator.on(CoordinatorEvent::Tick, ticked);
+                    carry_out(actions, &coordinator, &carriers, &mut |news| {
+                        let _ = sender.send(news);
+                    });
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("agents".into()).spawn(keep);
+        let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
+        Ok(Driver { news, wants, thread: Some(thread) })
+    }
+
+    pub(super) fn want(&self, event: CoordinatorEvent) {
+        let _ = self.wants.send(CarrierEvent::Wanted(event));
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.wants.send(CarrierEvent::Enough);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn carry_out(
+    actions: Vec<CoordinatorAction>,
+    coordinator: &Coordinator,
+    carriers: &Carriers,
+    hand_on: &mut dyn FnMut(News),
+) {
+    for action in actions {
+        match action {
+            CoordinatorAction::Say { agent, frame } => {
+                carriers.say(agent, &frame);
+                continue;
+            }
+            CoordinatorAction::Lost(ref loss) => carriers.hang_up(loss.agent),
+            CoordinatorAction::Met | CoordinatorAction::Over => {
+                hand_on(News::Facts(coordinator.facts().cloned().collect()));
+            }
+            _ => {}
+        }
+        hand_on(News::Action(action));
+    }
+}

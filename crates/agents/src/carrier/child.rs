@@ -1,0 +1,226 @@
+//! A carrier's process: a thread writes to it, one reads its lines, and one keeps the last that it complained of.
+
+use std::io::{Read, Write};
+use std::process::{self, ChildStderr, ChildStdin, ChildStdout};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use machine::process::Exit;
+use post::Lines;
+
+use super::CarrierEvent;
+use super::start::Start;
+use super::tongue::{Listener, Stop, Tongue};
+use crate::now_ns;
+
+/// Lines that wait to be written.
+const WAITING: usize = 256;
+/// A process whose output has ended is about to end; on a busy machine, not at once.
+const ENDING: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
+/// So much is kept of what it complained of.
+const COMPLAINT_MAX: usize = 2_048;
+
+pub(super) struct Child {
+    start: Start,
+    tongue: Tongue,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    process: Option<process::Child>,
+    /// When this is dropped, its standard input ends.
+    lines: Option<SyncSender<Vec<u8>>>,
+    /// It is not started again.
+    is_closed: bool,
+}
+
+impl Child {
+    /// Starts it. A thread follows it from then on, and says when it has ended.
+    pub(super) fn start(
+        start: Start,
+        tongue: Tongue,
+        sender: SyncSender<CarrierEvent>,
+    ) -> Result<Arc<Child>, String> {
+        let child = Arc::new(Child { start, tongue, state: Mutex::default() });
+        let followed = Arc::clone(&child);
+        let thread = thread::Builder::new().name("carrier".into());
+        thread
+            .spawn(move || followed.follow(&sender))
+            .map_err(|error| format!("cannot start a thread: {error}"))?;
+        Ok(child)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn say(&self, line: Vec<u8>) {
+        if let Some(lines) = &self.state().lines {
+            let _ = lines.try_send(line);
+        }
+    }
+
+    /// Ends its standard input, by which an agent ends.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
+        (state.lines, state.is_closed) = (None, true);
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        let mut state = self.state();
+        let process = state.process.as_mut();
+        process.is_none_or(|process| !matches!(process.try_wait(), Ok(None)))
+    }
+
+    pub(super) fn kill(&self) {
+        self.close();
+        if let Some(process) = &mut self.state().process {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+
+    /// From its start to its end; a host that has no dyno yet gets one, and is tried again.
+    fn follow(&self, sender: &SyncSender<CarrierEvent>) {
+        let mut was_copied = false;
+        let how = loop {
+            let (output, complaints) = match self.spawn() {
+                Ok(Some(pipes)) => pipes,
+                Ok(None) => return,
+                Err(how) => break how,
+            };
+            let complaint = listen_to(complaints);
+            let stop = self.read(output, sender);
+            if let Some(Stop::Done) = stop {
+                return self.kill();
+            }
+            let ended = self.ends(&complaint);
+            match stop {
+                Some(Stop::Missing { system, machine }) if !was_copied => {
+                    was_copied = true;
+                    if let Err(how) = self.start.copy(&system, &machine) {
+                        break how;
+                    }
+                }
+                Some(_) => break "it cannot start the dyno that was copied to it".into(),
+                None => break ended,
+            }
+        };
+        self.close();
+        let agents: Vec<usize> = match &self.tongue {
+            Tongue::One(agent) => vec![*agent],
+            Tongue::Named(agents) => agents.values().copied().collect(),
+        };
+        for agent in agents {
+            let _ = sender.send(CarrierEvent::Gone { agent, how: how.clone() });
+        }
+    }
+
+    /// None: it is not wanted any more.
+    fn spawn(&self) -> Result<Option<(ChildStdout, ChildStderr)>, String> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Ok(None);
+        }
+        let mut process =
+            self.start.command().spawn().map_err(|error| self.start.unstarted(&error))?;
+        let pipes = (process.stdin.take(), process.stdout.take(), process.stderr.take());
+        state.process = Some(process);
+        let (Some(input), Some(output), Some(complaints)) = pipes else {
+            return Err("its pipes are missing".into());
+        };
+        let (lines, waiting) = sync_channel(WAITING);
+        state.lines = Some(lines);
+        thread::spawn(move || write(input, &waiting));
+        Ok(Some((output, complaints)))
+    }
+
+    fn read(&self, mut output: ChildStdout, sender: &SyncSender<CarrierEvent>) -> Option<Stop> {
+        let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
+        let mut listener = Listener::new(&self.tongue, sender);
+        loop {
+            let length = match output.read(&mut buffer) {
+                Ok(0) | Err(_) => return None,
+                Ok(length) => length,
+            };
+            let (at, mut stop) = (now_ns(), None);
+            lines.receive(&buffer[..length], &mut |line| {
+                if stop.is_none() {
+                    stop = listener.take(line, at);
+                }
+            });
+            if stop.is_some() {
+                return stop;
+            }
+        }
+    }
+
+    /// How it ended; it has ended already, or is about to.
+    fn ends(&self, complaint: &Mutex<Vec<u8>>) -> String {
+        use std::os::unix::process::ExitStatusExt;
+        let until = Instant::now() + ENDING;
+        let how = loop {
+            let waited = self.state().process.as_mut().map(process::Child::try_wait);
+            match waited {
+                Some(Ok(Some(status))) => {
+                    let signal = status.signal().map(Exit::Signal);
+                    let how = signal.or(status.code().map(Exit::Status)).unwrap_or(Exit::Unseen);
+                    break format!("it ended: {how}");
+                }
+                Some(Ok(None)) if Instant::now() < until => thread::sleep(LOOK),
+                Some(Ok(None) | Err(_)) | None => break "it closed its output".to_string(),
+            }
+        };
+        let bytes = complaint.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let says = plain(&String::from_utf8_lossy(&bytes));
+        if says.is_empty() { how } else { format!("{how}: {says}") }
+    }
+}
+
+fn write(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
+    for line in lines {
+        if input.write_all(&line).is_err() {
+            return;
+        }
+    }
+}
+
+/// Keeps the last that is written to this pipe.
+fn listen_to(mut pipe: ChildStderr) -> Arc<Mutex<Vec<u8>>> {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let keeps = Arc::clone(&kept);
+    thread::spawn(move || {
+        let mut buffer = [0; 1_024];
+        while let Ok(length @ 1..) = pipe.read(&mut buffer) {
+            let mut kept = keeps.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend_from_slice(&buffer[..length]);
+            let surplus = kept.len().saturating_sub(COMPLAINT_MAX);
+            kept.drain(..surplus);
+        }
+    });
+    kept
+}
+
+/// Others' words on one line, without what moves a terminal's cursor, and not too many.
+pub(crate) fn plain(text: &str) -> String {
+    const LONGEST: usize = 400;
+    let words = text.split(|letter: char| letter.is_control() || letter.is_whitespace());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ").chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn the_words_of_others_move_no_cursor() {
+        assert_eq!(plain(" a\x1b[2Jb\r\nc\t d\u{9b}e "), "a [2Jb c d e");
+        assert_eq!(plain(&"x".repeat(9_999)).len(), 400);
+        assert_eq!(plain("\n\x07"), "");
+    }
+}

@@ -1,0 +1,33 @@
+//! Sends out: load from here, from other processes and from other machines, behind one trait; and the agent, which
+//! carries out what a coordinator orders.
+//!
+//! An agent is a range of lanes. Whatever carries the lines between it and its coordinator (pipes, ssh, srun, NATS) is
+//! a child process whose standard input and output have them.
+
+mod afar;
+mod allow;
+mod busy;
+mod carrier;
+mod here;
+mod identity;
+mod loads;
+mod place;
+mod serve;
+mod split;
+
+pub use afar::{Afar, Wish};
+pub use allow::{Allow, Allowed};
+pub use here::Here;
+pub use loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
+pub use place::{Place, SshHost};
+pub use post::{Caps, Phase};
+pub use serve::{Limits, Via, serve, serve_via};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds of this machine's monotonic clock, in which agents and coordinators have their instants.
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u64::try_from(now.tv_nsec));
+    seconds.unwrap_or(0) * post::SECOND + nanos.unwrap_or(0)
+}

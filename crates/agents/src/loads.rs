@@ -1,0 +1,151 @@
+//! What applies a load, wherever its lanes are.
+
+use std::fmt;
+
+use load::{Glance, Halt, HoldOrder, HoldWindow, Holding, Order, Recording, Target};
+use post::{ClockEstimate, Host, Phase, Ready};
+use serde::{Deserialize, Serialize};
+
+/// Applies loads, here or elsewhere.
+pub trait Loads {
+    /// How many lanes there are for a load; none: any number.
+    fn lanes(&self) -> Option<usize>;
+
+    /// Applies the load until the order is carried out, or `halt` asks for an end.
+    fn press(
+        &mut self,
+        order: &Order,
+        halt: &Halt,
+        watch: &mut dyn FnMut(LoadEvent<'_>),
+    ) -> Result<Pressed, LoadsError>;
+
+    /// Holds connections until the ramp's end, or until `halt` asks for an end. Where there are several targets, the
+    /// order's own does not count, and each agent has one of them, in turn.
+    fn hold(
+        &mut self,
+        order: &HoldOrder,
+        targets: &[Target],
+        halt: &Halt,
+        watch: &mut dyn FnMut(HoldEvent<'_>),
+    ) -> Result<Held, LoadsError>;
+}
+
+/// What happens during a load.
+#[derive(Debug)]
+pub enum LoadEvent<'e> {
+    Glance(&'e Glance<'e>),
+    Lost(&'e LostAgent),
+}
+
+/// What happens while connections are held.
+#[derive(Clone, Copy, Debug)]
+pub enum HoldEvent<'e> {
+    /// A second that all agents have reported.
+    Second(&'e HoldWindow),
+    Lost(&'e LostAgent),
+}
+
+/// What a load measured.
+#[derive(Debug)]
+pub struct Pressed {
+    /// Of all agents together; none if not one of them finished.
+    pub recording: Option<Recording>,
+    /// Empty where the load was applied by this process.
+    pub agents: Vec<AgentFacts>,
+    pub lost: Vec<LostAgent>,
+}
+
+/// What was held.
+#[derive(Debug)]
+pub struct Held {
+    /// Of all agents together; none if not one of them finished.
+    pub holding: Option<Holding>,
+    /// Empty where the connections were held by this process.
+    pub agents: Vec<AgentFacts>,
+    pub lost: Vec<LostAgent>,
+}
+
+/// An agent, and its part in a load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentFacts {
+    /// As it was named.
+    pub name: String,
+    pub host: Host,
+    /// Whether it has this machine's clock.
+    pub has_our_clock: bool,
+    /// Its lanes: the number of the first, and how many of how many.
+    pub first: usize,
+    pub lanes: usize,
+    pub of: usize,
+    /// Its clock minus ours, and the most by which that may be wrong; nanoseconds.
+    pub offset_ns: i64,
+    pub offset_error_ns: u64,
+    /// How long a message and its answer took, at best.
+    pub round_trip_ns: u64,
+    /// By how much its clock has moved against ours during the load; none where that was not measured.
+    pub drift_ns: Option<i64>,
+    /// Files that it may open.
+    pub files: u64,
+    /// How long its carrier was interrupted, in all.
+    pub blinked_ns: u64,
+}
+
+impl AgentFacts {
+    /// What an agent has learned of itself and of its clock.
+    pub(crate) fn with(
+        mut self,
+        clock: Option<ClockEstimate>,
+        after: Option<ClockEstimate>,
+        ready: Ready,
+    ) -> AgentFacts {
+        let clock = clock.unwrap_or_default();
+        (self.offset_ns, self.offset_error_ns) = (clock.offset, clock.error());
+        self.round_trip_ns = clock.round_trip;
+        self.drift_ns = after.map(|after| after.offset.saturating_sub(clock.offset));
+        self.files = ready.files;
+        self
+    }
+}
+
+/// An agent that did not finish. What it measured is in no figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LostAgent {
+    pub name: String,
+    /// Which one, counted from 1.
+    pub number: usize,
+    pub of: usize,
+    pub phase: Phase,
+    /// When that was noticed, nanoseconds since the load began.
+    pub at_ns: u64,
+    /// The share of the load that it had.
+    pub share: f64,
+    /// Connections that it held, in the last second that it reported; none of a load.
+    pub open: Option<u64>,
+    pub how: String,
+}
+
+/// Why no load was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadsError {
+    /// It was asked to end before it had begun.
+    Interrupted,
+    /// In words.
+    Refused(String),
+}
+
+impl fmt::Display for LoadsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadsError::Interrupted => f.write_str("interrupted before the load began"),
+            LoadsError::Refused(says) => f.write_str(says),
+        }
+    }
+}
+
+impl std::error::Error for LoadsError {}
+
+impl From<load::LoadError> for LoadsError {
+    fn from(error: load::LoadError) -> LoadsError {
+        LoadsError::Refused(error.to_string())
+    }
+}

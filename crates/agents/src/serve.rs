@@ -1,0 +1,316 @@
+//! The agent: it meets one coordinator, carries out what that orders as far as its owner allows it, and ends with it.
+
+mod orders;
+mod work;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use load::Halt;
+use machine::limits::Machine;
+use post::{
+    Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host, LineError,
+    Lines, MILLISECOND, Nanos, PROTOCOL, Task,
+};
+
+use crate::allow::Allow;
+use crate::busy::Claim;
+use crate::identity::{VERSION, host_name, nonce, own_digest};
+use crate::{carrier, now_ns};
+
+/// Time is looked at this often.
+const TICK: Nanos = 25 * MILLISECOND;
+/// What waits to be dealt with; who brings more waits.
+const EVENTS: usize = 32;
+/// Lines that wait to be written. When there are more, a line is lost, and said again later if it matters.
+const LINES: usize = 64;
+/// How long the last lines may take to be read.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// What an agent's owner allows.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    pub allow: Allow,
+    pub caps: Caps,
+    /// The coordinator started this process on its own machine: both are one program, and there may be several of them.
+    pub is_local: bool,
+}
+
+/// A broker of NATS at which a coordinator may find this agent.
+#[derive(Clone, Debug)]
+pub struct Via {
+    pub url: String,
+    pub lab: String,
+    pub name: String,
+    pub trust: String,
+    pub key_file: Option<PathBuf>,
+    pub ca: Option<PathBuf>,
+    pub wait_seconds: Option<u32>,
+}
+
+/// Serves the coordinator at the other end of these two, until it has gone. Its lanes may still be there when this
+/// returns: the process should end.
+pub fn serve(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    limits: Limits,
+) -> Result<(), String> {
+    let (sender, events) = sync_channel(EVENTS);
+    let (lines, writer) = write_to(output, sender.clone())?;
+    read_from(input, sender.clone())?;
+    let served = Server {
+        agent: Agent::new(nonce(), now_ns()),
+        limits,
+        lines,
+        sender,
+        claim: None,
+        order: None,
+        halts: BTreeMap::new(),
+        ticked: now_ns(),
+    }
+    .listen(&events);
+    // The last words, if anyone reads them.
+    let until = Instant::now() + LAST_WORDS;
+    while !writer.is_finished() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(1));
+    }
+    served
+}
+
+/// The same, for a coordinator that comes by a broker.
+pub fn serve_via(via: &Via, program: &std::path::Path, limits: Limits) -> Result<(), String> {
+    let carrier = carrier::beside(program);
+    let mut command = Command::new(&carrier);
+    command.args(["agent", "--url", &via.url, "--lab", &via.lab, "--name", &via.name]);
+    command.args(["--trust", &via.trust]);
+    for (flag, path) in [("--key-file", &via.key_file), ("--ca", &via.ca)] {
+        path.iter().for_each(|path| {
+            command.arg(flag).arg(path);
+        });
+    }
+    via.wait_seconds.iter().for_each(|seconds| {
+        command.arg("--wait").arg(seconds.to_string());
+    });
+    let refused = |error: std::io::Error| {
+        format!("{} cannot be started: {error}; dyno-nats belongs beside dyno", carrier.display())
+    };
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(refused)?;
+    let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
+        return Err("the carrier's pipes are missing".into());
+    };
+    let served = serve(input, output, limits);
+    let ended = child.wait();
+    match (served, ended) {
+        (Ok(()), Ok(status)) if !status.success() => Err("the carrier could not go on".into()),
+        (served, _) => served,
+    }
+}
+
+/// What happens to an agent.
+enum Happening {
+    Heard {
+        frame: Box<CoordinatorFrame>,
+        at: Nanos,
+    },
+    Unread(LineError),
+    /// The coordinator has gone.
+    Closed,
+    /// A load says something.
+    Event(AgentEvent),
+}
+
+struct Server {
+    agent: Agent,
+    limits: Limits,
+    lines: SyncSender<Box<AgentFrame>>,
+    sender: SyncSender<Happening>,
+    /// While a coordinator is met.
+    claim: Option<Claim>,
+    /// The order that was checked last.
+    order: Option<Task>,
+    halts: BTreeMap<u64, Arc<Halt>>,
+    ticked: Nanos,
+}
+
+impl Server {
+    /// Until the coordinator has gone, or writes what is no line of one.
+    fn listen(mut self, events: &Receiver<Happening>) -> Result<(), String> {
+        let mut was_met = false;
+        loop {
+            let wait = (self.ticked + TICK).saturating_sub(now_ns());
+            let event = match events.recv_timeout(Duration::from_nanos(wait)) {
+                Ok(Happening::Heard { frame, at }) => AgentEvent::Heard { frame, at },
+                Ok(Happening::Event(event)) => event,
+                Ok(Happening::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Ok(Happening::Unread(error)) => {
+                    return Err(format!("that is no line of a coordinator: {error}"));
+                }
+                Err(RecvTimeoutError::Timeout) => AgentEvent::Tick,
+            };
+            self.on(event);
+            // Many lines do not keep the lease from being looked at.
+            if self.ticked + TICK <= now_ns() {
+                self.ticked = now_ns();
+                self.on(AgentEvent::Tick);
+            }
+            if was_met && !self.agent.is_met() {
+                return Ok(());
+            }
+            was_met = self.agent.is_met();
+        }
+    }
+
+    fn on(&mut self, event: AgentEvent) {
+        if let AgentEvent::Ended { load, .. } = event {
+            self.halts.remove(&load);
+        }
+        for action in self.agent.on(event, now_ns()) {
+            self.obey(action);
+        }
+    }
+
+    fn obey(&mut self, action: AgentAction) {
+        match action {
+            AgentAction::Say(frame) => {
+                // If the writer has gone, so has the coordinator, and an event says so.
+                if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) =
+                    self.lines.try_send(frame)
+                {}
+            }
+            AgentAction::Meet { run, greeting } => {
+                let met = self.meet(&run, &greeting);
+                self.on(AgentEvent::Met(met));
+            }
+            AgentAction::Check { order } => {
+                let checked = orders::check(&order, &self.limits).map(|(task, ready)| {
+                    self.order = Some(task);
+                    ready
+                });
+                self.on(AgentEvent::Checked(checked));
+            }
+            AgentAction::Start { load, origin } => self.start(load, origin),
+            AgentAction::Halt { load, at } => {
+                if let Some(halt) = self.halts.get(&load) {
+                    at.map_or_else(|| halt.ask(), |at| halt.ask_at(at));
+                }
+            }
+            AgentAction::Stop { load } => {
+                if let Some(halt) = self.halts.get(&load) {
+                    halt.ask();
+                }
+            }
+            AgentAction::Part => self.claim = None,
+        }
+    }
+
+    /// Whether this coordinator may be met, and what it learns then.
+    fn meet(&mut self, run: &str, greeting: &Greeting) -> Result<Box<Host>, String> {
+        if (greeting.protocol, greeting.dyno.as_str()) != (PROTOCOL, VERSION) {
+            return Err(format!(
+                "it is dyno {VERSION}, and this is dyno {}: both must be the same",
+                carrier::child::plain(&greeting.dyno)
+            ));
+        }
+        let sha256 = match &greeting.sha256 {
+            None => None,
+            Some(theirs) => {
+                let own = own_digest().map_err(|error| format!("its own program: {error}"))?;
+                if own != *theirs {
+                    return Err(format!(
+                        "it is another build of dyno {VERSION} (SHA-256 {}…, and here {}…): both must be the same program",
+                        own.get(..12).unwrap_or_default(),
+                        carrier::child::plain(theirs.get(..12).unwrap_or_default())
+                    ));
+                }
+                Some(own)
+            }
+        };
+        if !self.limits.is_local {
+            self.claim = Some(Claim::stake(run, &carrier::child::plain(&greeting.by))?);
+        }
+        let machine = Machine::read();
+        let facts = match self.limits.is_local {
+            true => Vec::new(),
+            false => machine::facts::read().into_iter().map(|it| (it.name, it.value)).collect(),
+        };
+        Ok(Box::new(Host {
+            name: host_name(),
+            dyno: VERSION.into(),
+            sha256,
+            cpus: machine.cpus,
+            files: machine.files.hard,
+            caps: self.limits.caps,
+            facts,
+        }))
+    }
+
+    fn start(&mut self, load: u64, origin: Nanos) {
+        let halt = Arc::new(Halt::default());
+        self.halts.insert(load, Arc::clone(&halt));
+        let Some(order) = self.order.take() else { return };
+        let sender = self.sender.clone();
+        let carry_out = move || {
+            let result = work::carry_out(order, origin, &halt, &mut |window| {
+                let _ = sender.send(Happening::Event(AgentEvent::Window { load, window }));
+            });
+            let _ = sender.send(Happening::Event(AgentEvent::Ended { load, result }));
+        };
+        if let Err(error) = thread::Builder::new().name("load".into()).spawn(carry_out) {
+            let result = Err(format!("it cannot start a thread: {error}"));
+            self.on(AgentEvent::Ended { load, result });
+        }
+    }
+}
+
+/// A thread that writes lines. What it cannot write means that the coordinator has gone.
+fn write_to(
+    mut output: impl Write + Send + 'static,
+    sender: SyncSender<Happening>,
+) -> Result<(SyncSender<Box<AgentFrame>>, JoinHandle<()>), String> {
+    let (lines, waiting) = sync_channel::<Box<AgentFrame>>(LINES);
+    let write = move || {
+        for frame in waiting {
+            let Ok(line) = post::encode(&frame) else { continue };
+            if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
+                let _ = sender.send(Happening::Closed);
+                return;
+            }
+        }
+    };
+    let writer = thread::Builder::new().name("writes".into()).spawn(write).map_err(no_thread)?;
+    Ok((lines, writer))
+}
+
+fn read_from(
+    mut input: impl Read + Send + 'static,
+    sender: SyncSender<Happening>,
+) -> Result<(), String> {
+    let read = move || {
+        let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
+        while let Ok(length @ 1..) = input.read(&mut buffer) {
+            let at = now_ns();
+            lines.receive(&buffer[..length], &mut |line| {
+                let happening = match line.and_then(post::decode) {
+                    Ok(frame) => Happening::Heard { frame: Box::new(frame), at },
+                    Err(error) => Happening::Unread(error),
+                };
+                let _ = sender.send(happening);
+            });
+        }
+        let _ = sender.send(Happening::Closed);
+    };
+    thread::Builder::new().name("reads".into()).spawn(read).map_err(no_thread)?;
+    Ok(())
+}
+
+fn no_thread(error: impl fmt::Display) -> String {
+    format!("cannot start a thread: {error}")
+}

@@ -1,0 +1,30 @@
+//! An order, carried out.
+
+use load::{Glance, Halt, HoldOrder, HoldWindow, LiveWindow, Order};
+use post::{Live, Measured, Nanos, Task, encode_measured};
+
+/// Carries it out from this instant of the machine's clock on; returns what it measured, encoded.
+pub(super) fn carry_out(
+    task: Task,
+    origin: Nanos,
+    halt: &Halt,
+    watch: &mut dyn FnMut(Live),
+) -> Result<Vec<u8>, String> {
+    let measured = match task {
+        Task::Load(order) => {
+            let order = Order { origin: Some(origin), ..*order };
+            let mut watch = |glance: &Glance<'_>| {
+                watch(Live::Load(Box::new(LiveWindow::of(glance))));
+            };
+            let part = load::press_part(&order, halt, &mut watch);
+            Measured::Load(Box::new(part.map_err(|error| error.to_string())?))
+        }
+        Task::Hold(order) => {
+            let order = HoldOrder { origin: Some(origin), ..*order };
+            let mut watch = |window: &HoldWindow| watch(Live::Hold(Box::new(window.clone())));
+            let holding = load::hold(&order, halt, &mut watch);
+            Measured::Hold(Box::new(holding.map_err(|error| error.to_string())?))
+        }
+    };
+    encode_measured(&measured).map_err(|error| error.to_string())
+}

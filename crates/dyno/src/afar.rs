@@ -1,0 +1,57 @@
+//! Agents of a command: met before anything is measured, refused and interrupted like everything else.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use agents::{Afar, LoadsError, Place, Wish};
+use load::Halt;
+
+use crate::shell::Refusal;
+
+/// Meets the agents of a place, which are to load these targets; the others go on when one is lost. None: interrupted.
+pub(crate) fn meet(
+    place: &Place,
+    targets: &[SocketAddr],
+    halt: &Halt,
+) -> Result<Option<Afar>, Refusal> {
+    let program = own_program()?;
+    uninterrupted(Afar::meet(&Wish { place, program, targets, goes_on: true }, halt))
+}
+
+/// The program that this is, by whose commands agents are started.
+pub(crate) fn own_program() -> Result<PathBuf, Refusal> {
+    std::env::current_exe()
+        .map_err(|error| Refusal::new(format!("dyno's own program is not found: {error}")))
+}
+
+/// None, with a word to the user, if it was interrupted before anything was measured.
+pub(crate) fn uninterrupted<T>(result: Result<T, LoadsError>) -> Result<Option<T>, Refusal> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(LoadsError::Refused(says)) => Err(Refusal::new(says)),
+        Err(error @ LoadsError::Interrupted) => {
+            terminal::notice(&format!("dyno: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// Flags that are about this machine, where the load comes from others.
+pub(crate) fn refuse_local(flags: &[Option<&str>]) -> Result<(), Refusal> {
+    match flags.iter().flatten().next() {
+        None => Ok(()),
+        Some(flag) => Err(Refusal::new(format!(
+            "{flag} is about this machine, and with --load-on the load comes from others; leave it out \
+             (CPUs are named with the host: ssh:desk2:cpus=0-3)"
+        ))),
+    }
+}
+
+/// Each machine has a loopback of its own.
+pub(crate) fn warn_of_loopback(targets: &[SocketAddr]) {
+    if let Some(target) = targets.iter().find(|target| target.ip().is_loopback()) {
+        terminal::notice(&format!(
+            "dyno: {target} is not one server for all agents: each has a server of its own machine there"
+        ));
+    }
+}

@@ -1,0 +1,127 @@
+//! `dyno agent`: carries out what a coordinator, dyno on another machine, orders; within what its owner allows.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agents::{Allow, Allowed, Caps, Limits, Via, serve, serve_via};
+use clap::Args;
+use lab::amounts;
+
+use crate::afar::own_program;
+use crate::interrupt::on_interrupt;
+use crate::shell::{ExitStatus, Refusal};
+
+/// Load what a dyno on another machine orders, as far as this machine's owner allows
+///
+/// `--load-on ssh:HOST` starts it by itself. It ends when its coordinator does, and leaves no load running.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct AgentFlags {
+    /// Speak with the coordinator by standard input and output
+    #[arg(long, required_unless_present = "via", conflicts_with = "via")]
+    stdio: bool,
+    /// Wait for the coordinator at this NATS broker, by `dyno-nats`: nats://HOST[:PORT] or tls://HOST[:PORT]
+    #[arg(long, value_name = "URL", requires_all = ["lab", "name", "trust"])]
+    via: Option<String>,
+    /// With --via: the name of the lab
+    #[arg(long, value_name = "LAB", requires = "via")]
+    lab: Option<String>,
+    /// With --via: this agent's name
+    #[arg(long, value_name = "NAME", requires = "via")]
+    name: Option<String>,
+    /// With --via: the public key of the coordinator that is obeyed
+    #[arg(long, value_name = "KEY", requires = "via")]
+    trust: Option<String>,
+    /// With --via: this agent's key
+    #[arg(long, value_name = "FILE", requires = "via")]
+    key_file: Option<PathBuf>,
+    /// With --via: the authority that must have signed the broker's certificate
+    #[arg(long, value_name = "FILE", requires = "via")]
+    ca: Option<PathBuf>,
+    /// With --via: how long the coordinator may let itself be waited for, seconds
+    #[arg(long, value_name = "SECONDS", requires = "via")]
+    wait: Option<u32>,
+    /// What may be loaded, as ADDRESS[/BITS]:PORT[-PORT]; may be given again [this machine alone]
+    #[arg(long, value_name = "TARGET")]
+    allow: Vec<Allowed>,
+    /// A file with what may be loaded, one on a line
+    #[arg(long, value_name = "FILE")]
+    allow_file: Option<PathBuf>,
+    /// The most requests, sessions or texts that this agent begins each second
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    max_rate: Option<u64>,
+    /// The most connections that this agent opens at once
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    max_connections: Option<u64>,
+    /// The longest load
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    max_duration: Option<Duration>,
+    /// The coordinator is this process' parent
+    #[arg(long, hide = true, conflicts_with_all = ["via", "allow", "allow_file"])]
+    local: bool,
+}
+
+const AFTER_HELP: &str = "\
+Who may log in by ssh and start what he likes needs no flags here: dyno gives them. For a key that may do nothing but \
+load, put this before it in ~/.ssh/authorized_keys; then these flags hold, whatever the other side says:
+  command=\"dyno agent --stdio --allow 10.0.0.0/24:8080\",restrict ssh-ed25519 …
+
+Examples:
+  # whatever listens on port 8080 of this network, and no more than 50,000 requests/s
+  dyno agent --stdio --allow 10.0.0.0/24:8080 --max-rate 50k
+
+Exit codes:
+  0    the coordinator has ended
+  2    it could not start, or what it was sent is of no coordinator";
+
+pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
+    let limits = Limits {
+        allow: allow(flags)?,
+        caps: Caps {
+            rate: flags.max_rate,
+            connections: flags.max_connections,
+            seconds: flags.max_duration.map(|longest| longest.as_secs().max(1)),
+        },
+        is_local: flags.local,
+    };
+    // A terminal's Ctrl-C reaches this process, too; but its coordinator decides when it ends.
+    on_interrupt(|| {})?;
+    let served = match via(flags) {
+        None => serve(io::stdin(), io::stdout(), limits),
+        Some(via) => serve_via(&via, &own_program()?, limits),
+    };
+    // Lanes that still run end with the process, which is now.
+    served.map_err(Refusal::new)?;
+    Ok(ExitStatus::Yes)
+}
+
+fn via(flags: &AgentFlags) -> Option<Via> {
+    Some(Via {
+        url: flags.via.clone()?,
+        lab: flags.lab.clone()?,
+        name: flags.name.clone()?,
+        trust: flags.trust.clone()?,
+        key_file: flags.key_file.clone(),
+        ca: flags.ca.clone(),
+        wait_seconds: flags.wait,
+    })
+}
+
+fn allow(flags: &AgentFlags) -> Result<Allow, Refusal> {
+    if flags.local {
+        return Ok(Allow::All);
+    }
+    let mut these = flags.allow.clone();
+    if let Some(path) = &flags.allow_file {
+        let refused = |why: &dyn std::fmt::Display| {
+            Refusal::new(format!("--allow-file {}: {why}", path.display()))
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| refused(&error))?;
+        these.extend(Allow::of_text(&text).map_err(|says| refused(&says))?);
+    }
+    match these.is_empty() && flags.allow_file.is_none() {
+        true => Ok(Allow::loopback()),
+        false => Ok(Allow::These(these)),
+    }
+}

@@ -1,0 +1,68 @@
+//! What is different where the load comes from agents: the usual spacing of requests, and flags that are about this
+//! machine.
+
+use std::borrow::Cow;
+
+use agents::Place;
+use lab::schedule::Schedule;
+use load::{Arrivals, Order, Target};
+
+use super::flags::{ArrivingFlags, Law, LoadFlags};
+use super::schedule::Spacing;
+use crate::afar;
+use crate::shell::Refusal;
+
+/// How many agents there are, as far as that is known before they are met.
+pub(super) fn agents(flags: &LoadFlags) -> u64 {
+    flags.load_on.as_ref().and_then(Place::count).unwrap_or(1) as u64
+}
+
+/// Whether the load comes from other machines.
+pub(super) fn is_elsewhere(flags: &LoadFlags) -> bool {
+    flags.load_on.as_ref().is_some_and(|place| !place.is_local())
+}
+
+/// Whether it comes from several, whose clocks are known only so exactly.
+fn is_spread(flags: &LoadFlags) -> bool {
+    let several = |place: &Place| !place.is_local() && place.count() != Some(1);
+    flags.load_on.as_ref().is_some_and(several)
+}
+
+/// Requests at one rate from several machines are spaced by Poisson's law, unless the user has said otherwise: the sum
+/// of such arrivals is one, whatever the clocks are.
+pub(super) fn arriving(flags: &LoadFlags) -> Cow<'_, ArrivingFlags> {
+    let arriving = &flags.arriving;
+    let has_one_rate =
+        matches!(arriving.rate, Some(Schedule::Level(_))) || arriving.sessions.is_some();
+    if !is_spread(flags) || !has_one_rate || arriving.arrivals.is_some() {
+        return Cow::Borrowed(arriving);
+    }
+    let poisson = Some(Spacing::Law(Law::Poisson));
+    Cow::Owned(ArrivingFlags { arrivals: poisson, ..arriving.clone() })
+}
+
+/// Refuses flags that are about this machine.
+pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
+    let Some(place) = &flags.load_on else { return Ok(()) };
+    let Target::Tcp(address) = target else {
+        return Err(Refusal::new(
+            "agents load addresses, and no Unix socket: give http://HOST:PORT/",
+        ));
+    };
+    if !place.is_local() {
+        let cpus = flags.cpus.as_ref().map(|_| "--cpus");
+        afar::refuse_local(&[cpus, (!flags.source.is_empty()).then_some("--source")])?;
+        afar::warn_of_loopback(&[*address]);
+    }
+    Ok(())
+}
+
+/// What a schedule that is not Poisson's means where several machines share it.
+pub(super) fn notes(flags: &LoadFlags, order: &Order) -> Option<String> {
+    let arrivals = order.load.arrivals().filter(|_| is_spread(flags))?;
+    (!matches!(arrivals, Arrivals::Poisson(_))).then(|| {
+        "each agent keeps its own part of the schedule exactly; how the parts lie to one another is as exact as the \
+         agents' clocks are known"
+            .into()
+    })
+}

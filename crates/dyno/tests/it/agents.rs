@@ -1,0 +1,398 @@
+//! Load by agents: processes of this machine, and others that a stand-in for ssh starts.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use machine::process::family_of;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
+
+use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK};
+use crate::lab_rig::until;
+use crate::rig::{Going, Ran, Rig, in_each, in_one_of_five};
+
+fn count(json: &Value, path: &str) -> u64 {
+    json.pointer(path).and_then(Value::as_u64).unwrap_or_else(|| panic!("no {path}: {json}"))
+}
+
+#[test]
+fn agents_load_as_one_process_would() {
+    let rig = Rig::new();
+    let load = ["load", "{url}/hello", "-c", "8", "-n", "4000", "--load-on", "local:4", "--json"];
+    let json = rig.dyno(&load).status(0).json();
+    assert_eq!((count(&json, "/books/attempted"), count(&json, "/books/correct")), (4_000, 4_000));
+    assert_eq!(rig.requests(), 4_000);
+    let agents = json["agents"].as_array().unwrap();
+    let place = |agent: &Value| ["first_lane", "lanes", "of_lanes"].map(|key| agent[key].as_u64());
+    let places: Vec<_> = agents.iter().map(place).collect();
+    assert_eq!(places, [0, 1, 2, 3].map(|first| [Some(first), Some(1), Some(4)]));
+    assert_eq!(json["generator"]["lanes"].as_array().map(Vec::len), Some(4));
+    assert_eq!(json["lost_agents"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn a_schedule_that_agents_share_is_kept_and_a_known_delay_is_measured() {
+    in_one_of_five(|| {
+        let rig = Rig::new();
+        let path = "{url}/hello?delay=constant:20ms";
+        let load = ["load", path, "-r", "300", "-d", "3s", "--load-on", "local:3", "--json"];
+        let json = rig.dyno(&load).json();
+        assert_eq!(count(&json, "/books/attempted"), 900);
+        assert_eq!(rig.requests(), 900);
+        let p50 = json["service"]["p50_ns"].as_u64().unwrap();
+        in_each(|| assert!((20_000_000..).contains(&p50), "{p50}"));
+        assert!(p50 < 22_000_000, "{p50}");
+        let windows: u64 = json["windows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|window| window["attempted"].as_u64().unwrap())
+            .sum();
+        in_each(|| assert_eq!(windows, 900));
+    });
+}
+
+/// Four agents with a load that lasts, and their processes.
+fn four_agents(rig: &Rig) -> (Going, Vec<Pid>) {
+    let load =
+        ["load", "{url}/hello?delay=constant:5ms", "-c", "8", "-d", "5m", "--load-on", "local:4", "--json"];
+    let going = Going::start(rig.command(&load));
+    until("requests arrive", || 100 < rig.requests());
+    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
+    let mut pids = family_of(dyno);
+    pids.sort_unstable();
+    assert_eq!(pids.len(), 4);
+    let pid = |pid: u32| Pid::from_raw(pid.cast_signed()).unwrap();
+    (going, pids.into_iter().map(pid).collect())
+}
+
+fn is_gone(pid: Pid) -> bool {
+    test_kill_process(pid).is_err()
+}
+
+#[track_caller]
+fn all_have_gone(pids: &[Pid]) {
+    until("all agents have ended", || pids.iter().all(|pid| is_gone(*pid)));
+}
+
+fn doubts(json: &Value) -> Vec<&str> {
+    let doubts = json["verdict"]["doubts"].as_array().unwrap();
+    doubts.iter().filter_map(|doubt| doubt["id"].as_str()).collect()
+}
+
+#[test]
+fn an_agent_that_is_killed_is_named_at_once_and_the_load_of_the_others_is_invalid() {
+    let rig = Rig::new();
+    let (mut going, pids) = four_agents(&rig);
+    kill_process(pids[1], Signal::KILL).unwrap();
+    going.says("was lost");
+    let before = rig.requests();
+    until("the others go on", || before + 50 < rig.requests());
+    going.signal(Signal::INT);
+    let ran = going.end().status(130);
+    let json = ran.json();
+    let lost = &json["lost_agents"];
+    assert_eq!(lost.as_array().map(Vec::len), Some(1), "{json}");
+    assert_eq!((lost[0]["phase"].as_str(), lost[0]["share"].as_f64()), (Some("load"), Some(0.25)));
+    let says = lost[0]["says"].as_str().unwrap();
+    assert!(says.contains("signal 9 (KILL)") && says.contains("25 % of the load"), "{says}");
+    assert_eq!(json["verdict"]["word"], "invalid");
+    assert!(doubts(&json).contains(&"agents_lost"), "{json}");
+    assert_eq!(json["generator"]["lanes"].as_array().map(Vec::len), Some(3));
+    all_have_gone(&pids);
+}
+
+#[test]
+fn a_load_that_lost_an_agent_has_exit_code_2() {
+    let rig = Rig::new();
+    let path = "{url}/hello?delay=constant:5ms";
+    let load = ["load", path, "-c", "2", "-d", "4s", "--load-on", "local:2"];
+    let going = Going::start(rig.command(&load));
+    until("requests arrive", || 20 < rig.requests());
+    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
+    let pid = Pid::from_raw(family_of(dyno)[0].cast_signed()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+    let ran = going.end().status(2).stdout_has("verdict: invalid").stdout_has("agents_lost");
+    assert!(ran.has_sentence("50 % of the load left with it"), "{ran}");
+}
+
+#[test]
+fn an_agent_that_stands_still_is_lost_and_ended() {
+    let rig = Rig::new();
+    let (mut going, pids) = four_agents(&rig);
+    kill_process(pids[2], Signal::STOP).unwrap();
+    going.says("nothing was heard of it for 5 s");
+    until("it was ended", || is_gone(pids[2]));
+    going.signal(Signal::INT);
+    going.end().status(130);
+    all_have_gone(&pids);
+}
+
+#[test]
+fn when_all_agents_are_lost_nothing_was_measured() {
+    let rig = Rig::new();
+    let (going, pids) = four_agents(&rig);
+    pids.iter().for_each(|pid| kill_process(*pid, Signal::KILL).unwrap());
+    going.end().status(2).stderr_has("nothing was measured: agent local 1 (1 of 4) was lost");
+}
+
+#[test]
+fn ctrl_c_ends_all_agents_and_what_they_measured_is_reported() {
+    let rig = Rig::new();
+    let (going, pids) = four_agents(&rig);
+    going.signal(Signal::INT);
+    let json = going.end().status(130).json();
+    assert_eq!(json["end"]["word"], "halted");
+    assert_eq!(json["lost_agents"].as_array().map(Vec::len), Some(0), "{json}");
+    assert!(100 < count(&json, "/books/attempted"));
+    all_have_gone(&pids);
+    let requests = rig.requests();
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(rig.requests(), requests, "nothing is sent any more");
+}
+
+#[test]
+fn agents_end_with_a_dyno_that_is_killed() {
+    let rig = Rig::new();
+    let (going, pids) = four_agents(&rig);
+    going.signal(Signal::KILL);
+    all_have_gone(&pids);
+    let requests = rig.requests();
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(rig.requests(), requests, "nothing is sent any more");
+    assert_eq!(going.end().code(), None);
+}
+
+#[test]
+fn agents_end_their_load_when_their_dyno_says_nothing_for_the_time_of_the_lease() {
+    let rig = Rig::new();
+    let (going, pids) = four_agents(&rig);
+    going.signal(Signal::STOP);
+    all_have_gone(&pids);
+    going.signal(Signal::KILL);
+}
+
+#[test]
+fn several_loads_in_a_row_have_the_same_agents() {
+    let rig = Rig::new();
+    let load =
+        ["load", "{url}/hello", "-c", "4", "-n", "200", "--repeat", "3", "--load-on", "local:2", "--json"];
+    let ran = rig.dyno(&load);
+    assert!(matches!(ran.code(), Some(0 | 2)), "{ran}");
+    assert_eq!(rig.requests(), 600);
+}
+
+/// What an agent says to these lines, and how it ends.
+fn talk(flags: &[&str], lines: &[u8], folder: &Gate) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
+    command.arg("agent").args(flags).env("XDG_RUNTIME_DIR", folder.path());
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // An agent that refuses what it reads does not read to the end.
+    let _ = child.stdin.take().unwrap().write_all(lines);
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    Ran::of(child.wait().unwrap(), stdout, stderr)
+}
+
+fn hello(protocol: u32, dyno: &str, sha256: &str) -> Vec<u8> {
+    let greeting = serde_json::json!({
+        "protocol": protocol, "dyno": dyno, "sha256": sha256, "by": "me@here", "lease": 2_000_000_000u64,
+    });
+    let frame = serde_json::json!({ "run": "r", "meeting": 0, "says": { "hello": greeting } });
+    format!("{frame}\n").into_bytes()
+}
+
+#[test]
+fn what_is_no_line_of_a_coordinator_ends_an_agent_with_a_sentence() {
+    let gate = Gate::new("garbage");
+    let long = vec![b'x'; 5 << 20];
+    let deep = "[".repeat(10_000);
+    for (garbage, says) in [
+        (&b"hello\n"[..], "that is no line of a coordinator"),
+        (&b"{\"run\":\"r\",\"meeting\":0,\"says\":{\"run_this\":\"rm\"}}\n"[..], "unknown variant"),
+        (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
+        (&[deep.as_bytes(), b"\n"].concat()[..], "nests more than"),
+        (&b"\xff\xfe\n"[..], "that is no line of a coordinator"),
+    ] {
+        talk(&["--stdio"], garbage, &gate).status(2).stderr_has(says);
+    }
+    let ran = talk(&["--stdio"], b"", &gate).status(0);
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    // Lines of no meeting move nothing.
+    let stray = b"{\"run\":\"r\",\"meeting\":7,\"says\":{\"go\":{\"trial\":1,\"origin\":1}}}\n";
+    assert_eq!(talk(&["--stdio"], stray, &gate).status(0).stdout, "");
+}
+
+#[test]
+fn another_dyno_is_refused_with_both_versions() {
+    let gate = Gate::new("versions");
+    let own = env!("CARGO_PKG_VERSION");
+    let ran = talk(&["--stdio"], &hello(1, "9.9.9", ""), &gate).status(0);
+    let says = format!("it is dyno {own}, and this is dyno 9.9.9");
+    assert!(ran.stdout.contains(&says), "{ran}");
+    let ran = talk(&["--stdio"], &hello(99, own, ""), &gate);
+    assert!(ran.stdout.contains("refused"), "{ran}");
+    let ran = talk(&["--stdio"], &hello(1, own, &"0".repeat(64)), &gate);
+    assert!(ran.stdout.contains("another build of dyno"), "{ran}");
+}
+
+#[test]
+fn flags_of_an_agent_that_do_not_fit_are_refused() {
+    let gate = Gate::new("flags");
+    let refused = |flags: &[&str], says: &str| {
+        talk(flags, b"", &gate).status(2).stderr_has(says);
+    };
+    refused(&[], "--stdio");
+    refused(&["--stdio", "--allow", "everything"], "ADDRESS[/BITS]:PORT");
+    refused(&["--stdio", "--allow-file", "/nowhere"], "--allow-file /nowhere");
+    refused(&["--via", "nats://x"], "--lab");
+    fs::write(gate.path().join("allow"), "10.0.0.0/8:80\nany\n").unwrap();
+    let file = gate.path().join("allow");
+    refused(&["--stdio", "--allow-file", file.to_str().unwrap()], "line 2: `any`");
+}
+
+#[test]
+fn places_that_are_none_are_refused() {
+    let rig = Rig::new();
+    let refused = |load_on: &str, says: &str| {
+        rig.dyno(&["load", "{url}/", "--load-on", load_on]).status(2).stderr_has(says);
+    };
+    refused("desk2", "local:N");
+    refused("local:0", "from 1 to 256");
+    refused("ssh:-oProxyCommand=x", "no [USER@]HOST");
+    refused("slurm", "no job of Slurm");
+    refused("nats://127.0.0.1/lab", "agents=NAME");
+    let load = ["load", "{url}/", "-c", "2", "--load-on", "local:4"];
+    rig.dyno(&load).status(2).stderr_has("4 agents share 2 lanes");
+    let load = ["load", "{url}/", "--unix", "/tmp/x", "--load-on", "local:1"];
+    rig.dyno(&load).status(2).stderr_has("no Unix socket");
+    assert_eq!(rig.requests(), 0);
+}
+
+#[test]
+fn too_few_files_are_said_by_the_agent_before_anything_is_sent() {
+    let rig = Rig::new().files(150);
+    let load = ["load", "{url}/", "-c", "300", "-t", "2", "--load-on", "local:2"];
+    rig.dyno(&load).status(2).stderr_has("agent local 1: the limit of open files").stderr_has("150");
+    assert_eq!(rig.requests(), 0);
+    // They suffice where there are twice as many agents.
+    let load = ["load", "{url}/", "-c", "300", "-n", "600", "--load-on", "local:4"];
+    rig.dyno(&load).status(0);
+}
+
+#[test]
+fn a_host_without_dyno_gets_this_one_once_and_loads_by_poissons_law() {
+    let (rig, gate) = (Rig::new(), Gate::new("copies"));
+    gate.opens(OPEN_TO_LOOPBACK);
+    let load = |count: &str| {
+        let flags = ["-r", "100", "-n", count, "--load-on", "ssh:desk2,desk3", "--json", "--no-live"];
+        let mut command = rig.command(&[&["load", "{url}/hello"], &flags[..]].concat());
+        gate.stands_before(&mut command);
+        Going::start(command).end()
+    };
+    let ran = load("100").stderr_has("each has a server of its own machine there");
+    assert!(matches!(ran.code(), Some(0 | 1 | 2)), "{ran}");
+    let json = ran.json();
+    assert_eq!(count(&json, "/books/attempted"), rig.requests());
+    assert_eq!(count(&json, "/books/attempted"), 100);
+    let agents = json["agents"].as_array().unwrap();
+    let names: Vec<_> = agents.iter().map(|agent| agent["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["desk2", "desk3"]);
+    let digest = agents[0]["sha256"].as_str().unwrap();
+    for agent in agents {
+        assert_eq!(agent["sha256"].as_str(), Some(digest));
+        let (offset, error) =
+            (agent["clock_offset_s"].as_f64().unwrap(), agent["clock_error_s"].as_f64().unwrap());
+        assert!(offset.abs() <= error && 0.0 < error, "one clock: {offset} ± {error}");
+        assert!(agent["clock_drift_s"].is_f64());
+    }
+    assert!(json["order"]["in_words"].as_str().unwrap().contains("poisson"), "{}", json["order"]);
+    let copied = fs::read_dir(gate.cache()).unwrap();
+    let copied: Vec<_> = copied.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(copied, [digest]);
+    let asked = gate.asked();
+    assert!(asked.iter().all(|line| line.contains("BatchMode=yes")), "{asked:?}");
+    // Each host was asked, got its copy, and was asked again; from then on it is asked once.
+    assert_eq!(asked.len(), 6);
+    load("20");
+    assert_eq!(gate.asked().len(), 8);
+}
+
+/// A load of one host behind this gate.
+fn refused_at(rig: &Rig, gate: &Gate, flags: &[&str]) -> Ran {
+    let load = ["load", "{url}/hello", "-c", "4", "-d", "2s", "--load-on", "ssh:desk2"];
+    let mut command = rig.command(&[&load[..], flags].concat());
+    gate.stands_before(&mut command);
+    let ran = Going::start(command).end().status(2);
+    assert_eq!(rig.requests(), 0, "{ran}");
+    ran
+}
+
+#[test]
+fn an_agent_refuses_what_its_owner_does_not_allow() {
+    let (rig, gate) = (Rig::new(), Gate::new("owner"));
+    let refused = |owner: &str, says: &[&str]| {
+        gate.opens(&format!("exec \"$DYNO\" agent --stdio {owner}"));
+        says.iter().fold(refused_at(&rig, &gate, &[]), |ran, says| ran.stderr_has(says));
+    };
+    refused("--allow 10.9.9.9:1", &["agent desk2: its owner does not allow it to load 127.0.0.1:"]);
+    refused("--max-connections 3", &["its part is 4 connections, and its owner allows it 3"]);
+    refused("--max-duration 1s", &["2 seconds, and its owner allows it 1"]);
+    gate.opens("exec \"$DYNO\" agent --stdio --max-rate 50");
+    refused_at(&rig, &gate, &["-r", "51"]).stderr_has("its part is 51 a second");
+}
+
+#[test]
+fn a_host_that_does_not_answer_is_named_with_what_ssh_says() {
+    let (rig, gate) = (Rig::new(), Gate::new("silent"));
+    gate.opens("echo 'ssh: connect to host desk2 port 22: No route to host' >&2; exit 255");
+    let says = "agent desk2: it ended: exit status 255: ssh: connect to host desk2 port 22: No route";
+    refused_at(&rig, &gate, &[]).stderr_has(says);
+    gate.opens("echo Welcome; echo '\x1b[2Jthis is no agent'; exit 0");
+    let ran = refused_at(&rig, &gate, &[]).stderr_has("agent desk2: it ended: exit status 0");
+    assert!(!ran.stderr.contains('\x1b'), "{ran}");
+    gate.opens("echo dyno-agent missing Linux riscv64; exit 0");
+    refused_at(&rig, &gate, &[]).stderr_has("it is Linux on riscv64");
+    gate.opens("echo '{\"run\":'; sleep 60");
+    refused_at(&rig, &gate, &[]).stderr_has("agent desk2: it wrote what cannot be read");
+}
+
+#[test]
+fn a_host_that_is_busy_says_with_what_and_since_when() {
+    let (rig, gate) = (Rig::new(), Gate::new("busy"));
+    gate.opens("exec \"$DYNO\" agent --stdio");
+    let load =
+        ["load", "{url}/hello?delay=constant:5ms", "-c", "2", "-d", "5m", "--load-on", "ssh:desk2"];
+    let mut command = rig.command(&load);
+    gate.stands_before(&mut command);
+    let going = Going::start(command);
+    until("requests arrive", || 20 < rig.requests());
+    let other = Rig::new();
+    refused_at(&other, &gate, &[]).stderr_has("agent desk2: it is busy with a run of ").stderr_has("UTC");
+    going.signal(Signal::INT);
+    going.end().status(130);
+    // It is free again.
+    let load = ["load", "{url}/hello", "-c", "2", "-n", "50", "--load-on", "ssh:desk2"];
+    let mut command = other.command(&load);
+    gate.stands_before(&mut command);
+    Going::start(command).end().status(0);
+}
+
+#[test]
+fn flags_about_this_machine_are_refused_where_others_load() {
+    let rig = Rig::new();
+    let refused = |flags: &[&str], says: &str| {
+        let load = ["load", "{url}/", "--load-on", "ssh:nowhere.invalid"];
+        rig.dyno(&[&load[..], flags].concat()).status(2).stderr_has(says);
+    };
+    refused(&["--cpus", "0"], "--cpus is about this machine");
+    refused(&["--source", "127.0.0.1"], "--source is about this machine");
+}

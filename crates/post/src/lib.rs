@@ -1,0 +1,39 @@
+//! Carries: the messages between a coordinator and its agents, and what each side does about them.
+//!
+//! Both sides are pure functions: what happened and when goes in, what to do comes out. There is no socket here, no
+//! clock, no file and no thread, so a seeded simulation can lose, delay and repeat every message.
+
+mod agent;
+mod clock;
+mod coordinator;
+mod host;
+mod line;
+mod message;
+mod parcel;
+mod patience;
+mod stream;
+
+pub use agent::{Agent, AgentAction, AgentEvent};
+pub use clock::{Clock, ClockEstimate, PINGS, Sample};
+pub use coordinator::{
+    Coordinator, CoordinatorAction, CoordinatorEvent, Course, Loss, PeerFacts, Phase, Terms,
+};
+pub use host::{Caps, Host};
+pub use line::{DEPTH_MAX, LINE_MAX, LineError, Lines, decode, encode};
+pub use message::{
+    AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Measured, PROTOCOL, Ready, Task,
+    ToAgent,
+};
+pub use parcel::{
+    ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_measured, decode_task, encode_measured,
+    encode_task,
+};
+
+/// Nanoseconds of a machine's monotonic clock.
+pub type Nanos = u64;
+
+pub const SECOND: Nanos = 1_000_000_000;
+pub const MILLISECOND: Nanos = 1_000_000;
+
+#[cfg(test)]
+mod tests;

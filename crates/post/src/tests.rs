@@ -1,0 +1,61 @@
+//! Coordinator and agents in a simulated world, which loses, delays and repeats what they say, and ends any of them at
+//! any time.
+
+mod network;
+mod replay;
+mod world;
+
+use world::{Faults, World};
+
+/// So many worlds are tried; more with `DYNO_POST_SEEDS`.
+const SEEDS: u64 = 400;
+
+fn seeds() -> u64 {
+    let named = std::env::var("DYNO_POST_SEEDS");
+    named.map_or(SEEDS, |text| text.parse().expect("DYNO_POST_SEEDS is a number of seeds"))
+}
+
+/// Runs it until all is quiet; a failure names its seed.
+fn run(seed: u64, faults: Faults) -> World {
+    let named = std::panic::AssertUnwindSafe(|| World::new(seed, faults).run());
+    std::panic::catch_unwind(named).unwrap_or_else(|_| panic!("seed {seed}, {faults:?}"))
+}
+
+#[test]
+fn where_nothing_breaks_every_trial_is_kept() {
+    for seed in 0..seeds() / 4 {
+        let world = run(seed, Faults::default());
+        assert_eq!((world.kept, world.in_vain), (world.wanted, 0), "seed {seed}");
+        assert_eq!(world.lost, 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn lost_and_repeated_messages_cost_no_trial() {
+    let faults = Faults { losses: 0.01, repeats: 0.2, is_held_up: true, ..Faults::default() };
+    for seed in 0..seeds() / 4 {
+        let world = run(seed, faults);
+        assert_eq!((world.kept, world.lost), (world.wanted, 0), "seed {seed}");
+    }
+}
+
+#[test]
+fn whatever_ends_no_agent_has_two_loads_none_outlasts_its_lease_and_what_is_kept_is_whole() {
+    let (mut kept, mut lost, mut in_vain) = (0, 0, 0);
+    for seed in 0..seeds() {
+        let faults = Faults {
+            losses: [0.0, 0.05, 0.3][(seed % 3) as usize],
+            repeats: [0.0, 0.2][(seed % 2) as usize],
+            is_held_up: seed % 5 < 3,
+            ends_agents: seed % 7 != 0,
+            ends_coordinators: seed % 4 != 0,
+            cuts_lines: seed % 3 != 0,
+        };
+        let world = run(seed, faults);
+        kept += world.kept;
+        lost += world.lost;
+        in_vain += world.in_vain;
+    }
+    // Otherwise nothing was tried.
+    assert!(seeds() < 100 || 0 < kept && 0 < lost && 0 < in_vain, "{kept}, {lost}, {in_vain}");
+}

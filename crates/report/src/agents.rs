@@ -1,0 +1,147 @@
+//! Agents in words and as JSON: who loaded, how exactly their clocks are known, and who was lost.
+
+use agents::{AgentFacts, LostAgent, Phase};
+use units::{count, counted, nanos, percent, seconds};
+
+use crate::document::Fact;
+use crate::json::json_type;
+
+/// An agent that did not finish, in a sentence.
+#[must_use]
+pub fn lost_agent(lost: &LostAgent) -> String {
+    let LostAgent { name, number, of, phase, at_ns, share, open, how } = lost;
+    let after = format!("{:.1} s", *at_ns as f64 / 1e9);
+    let when = match phase {
+        Phase::Before => "before the load began".to_string(),
+        Phase::Load => format!("{after} after the load began"),
+        Phase::Report => format!("when it reported, {after} after the load began"),
+    };
+    let with = match open {
+        Some(open) => format!(" with {} open connections", count(*open)),
+        None => String::new(),
+    };
+    let share = percent(*share);
+    let what = match open {
+        Some(_) => format!("no step counts its connections, {share} of all"),
+        None => format!("{share} of the load left with it, and what it measured is in no figure"),
+    };
+    format!("agent {name} ({number} of {of}) was lost {when}{with}: {how}; {what}")
+}
+
+/// Who loaded. Nothing, where this process did; and little, where agents were processes of this machine.
+pub(crate) fn facts_of(agents: &[AgentFacts]) -> Vec<Fact> {
+    let lanes = |agent: &AgentFacts| {
+        format!("{} ({})", agent.name, counted(agent.lanes as u64, "lane", "lanes"))
+    };
+    match agents {
+        [] => Vec::new(),
+        local if local.iter().all(|agent| agent.has_our_clock) => {
+            let processes = counted(local.len() as u64, "process", "processes");
+            vec![Fact::new("load from", format!("{processes} of this machine"))]
+        }
+        afar => {
+            let names: Vec<String> = afar.iter().map(lanes).collect();
+            vec![Fact::new("load from", names.join(", ")), Fact::new("clocks", clocks(afar))]
+        }
+    }
+}
+
+/// How exactly all of them began at one instant, and how far they drifted.
+fn clocks(agents: &[AgentFacts]) -> String {
+    let most = |of: fn(&AgentFacts) -> u64| agents.iter().map(of).max().unwrap_or(0);
+    let error = nanos(most(|agent| agent.offset_error_ns));
+    let trip = nanos(most(|agent| agent.round_trip_ns));
+    let drift = agents.iter().filter_map(|agent| agent.drift_ns).map(i64::unsigned_abs).max();
+    let drift =
+        drift.map_or(String::new(), |drift| format!("; they moved by {} at most", nanos(drift)));
+    format!("known to {error} or better (a message and its answer take {trip}){drift}")
+}
+
+json_type! {
+    /// An agent: a range of lanes, in a process of its own.
+    pub(crate) struct AgentJson as "agent" of agent: AgentFacts {
+        /// its name: of its host, or of the process
+        name: String = agent.name.clone(),
+        /// as its host calls itself
+        host: String = agent.host.name.clone(),
+        /// the dyno that it is
+        dyno: String = agent.host.dyno.clone(),
+        /// the SHA-256 of its program; null where agents are processes of this machine
+        sha256: Option<String> = agent.host.sha256.clone(),
+        /// the number of its first lane
+        first_lane: usize = agent.first,
+        /// how many lanes it has
+        lanes: usize = agent.lanes,
+        /// how many lanes all agents have
+        of_lanes: usize = agent.of,
+        /// files that it may open
+        files: u64 = agent.files,
+        /// its clock minus this machine's, as it was estimated before the load
+        clock_offset_s: f64 = agent.offset_ns as f64 / 1e9,
+        /// the most by which that may be wrong: half of the round trip
+        clock_error_s: f64 = seconds(agent.offset_error_ns),
+        /// how long a message and its answer took, at best
+        round_trip_s: f64 = seconds(agent.round_trip_ns),
+        /// by how much its clock moved against this machine's during the load; null where that was not measured
+        clock_drift_s: Option<f64> = agent.drift_ns.map(|drift| drift as f64 / 1e9),
+        /// how long its carrier was interrupted
+        blinked_s: f64 = seconds(agent.blinked_ns),
+    }
+}
+
+json_type! {
+    /// An agent that did not finish; what it measured is in no figure.
+    pub(crate) struct LostAgentJson as "lost_agent" of lost: LostAgent {
+        /// its name
+        name: String = lost.name.clone(),
+        /// which one, from 1
+        number: usize,
+        /// before (the load began), load or report (when its result was to come)
+        #[schemars(extend("enum" = ["before", "load", "report"]))]
+        phase: &'static str = match lost.phase {
+            Phase::Before => "before",
+            Phase::Load => "load",
+            Phase::Report => "report",
+        },
+        /// when it was noticed, since the load began
+        at_s: f64 = seconds(lost.at_ns),
+        /// the share of the load that it had
+        share: f64,
+        /// this in words
+        says: String = lost_agent(lost),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lost(phase: Phase, open: Option<u64>) -> String {
+        let (name, how) = ("desk3".into(), "it ended: signal 9 (KILL)".into());
+        lost_agent(&LostAgent {
+            name,
+            number: 2,
+            of: 4,
+            phase,
+            at_ns: 12_340_000_000,
+            share: 0.25,
+            open,
+            how,
+        })
+    }
+
+    #[test]
+    fn a_lost_agent_is_named_with_its_time_and_its_share() {
+        assert_eq!(
+            lost(Phase::Load, None),
+            "agent desk3 (2 of 4) was lost 12.3 s after the load began: it ended: signal 9 (KILL); 25 % of the load left \
+             with it, and what it measured is in no figure"
+        );
+        assert!(lost(Phase::Before, None).contains("was lost before the load began: it ended"));
+        assert!(lost(Phase::Report, None).contains("was lost when it reported, 12.3 s after"));
+        assert!(lost(Phase::Load, Some(1_200)).contains("with 1,200 open connections: it ended"));
+        assert!(
+            lost(Phase::Load, Some(1)).ends_with("no step counts its connections, 25 % of all")
+        );
+    }
+}
