@@ -1,6 +1,7 @@
 //! Reasons why a trial's numbers may not be what they seem. Each check is one function over what the trial left behind;
 //! each doubt has its figures. None of them removes a number.
 
+mod agents;
 mod alone;
 mod answers;
 mod books;
@@ -19,6 +20,7 @@ mod steady;
 mod still;
 mod subject;
 
+pub use agents::{AgentsDoubt, of_agents, of_link};
 pub use alone::{most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use held::of_holding;
@@ -295,6 +297,7 @@ pub enum Doubt {
     Tls(TlsDoubt),
     /// Something about the HTTP/2 of its connections.
     Http2(Http2Doubt),
+    Agents(AgentsDoubt),
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.
