@@ -1,4 +1,4 @@
-use analysis::{Http2Doubt, Remark, TlsDoubt};
+use analysis::{AgentsDoubt, Http2Doubt, Remark, TlsDoubt};
 
 use super::*;
 
