@@ -376,6 +376,7 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let ordered = ordered(trial, recording, terms);
     let mut doubts = of_recording(recording, ordered);
     doubts.extend(books::connections(trial));
+    doubts.extend(of_agents(&loaded.agents));
     doubts.extend(of_surroundings(trial));
     doubts.extend(shape::delayed_ack(trial));
     doubts.extend(subject::twin_busy(loaded));
