@@ -40,7 +40,7 @@ pub(crate) fn healthy() -> TrialRecord {
         ..Recording::new(total, SECOND..11 * SECOND, 5 * SECOND)
     };
     TrialRecord {
-        loaded: Some(LoadRecord { began: SECOND, in_turns: None, recording }),
+        loaded: Some(LoadRecord { began: SECOND, in_turns: None, agents: Vec::new(), recording }),
         ..TrialRecord::new(key("a", 2_000.0, 0), 0)
     }
 }

@@ -137,6 +137,7 @@ fn is_one_kind(one: &Doubt, other: &Doubt) -> bool {
     match (one, other) {
         (Doubt::Tls(one), Doubt::Tls(other)) => discriminant(one) == discriminant(other),
         (Doubt::Http2(one), Doubt::Http2(other)) => discriminant(one) == discriminant(other),
+        (Doubt::Agents(one), Doubt::Agents(other)) => discriminant(one) == discriminant(other),
         _ => discriminant(one) == discriminant(other),
     }
 }

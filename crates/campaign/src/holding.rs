@@ -30,6 +30,8 @@ pub struct Available {
     pub ports: u64,
     /// Bytes of available memory.
     pub memory: Option<u64>,
+    /// Connections that the kernel may still track; none where it tracks none.
+    pub tracked: Option<u64>,
     /// The shortest accept queue of the servers, where they are on this machine.
     pub backlog: Option<u32>,
 }
@@ -117,6 +119,16 @@ impl Resources {
         if available.memory.is_some_and(|there| there < memory) {
             return short("there is too little memory".into(), "hold fewer connections".into());
         }
+        if available.tracked.is_some_and(|there| there < required.connections) {
+            return short(
+                "the kernel tracks connections, and its table has too few places left".into(),
+                format!(
+                    "raise net.netfilter.nf_conntrack_max: `sysctl net.netfilter.nf_conntrack_max={}`, or take the rules \
+                     away that track connections",
+                    2 * required.connections
+                ),
+            );
+        }
         let own: Vec<IpAddr> = match addresses {
             1 => Vec::new(),
             many => (1..=many as u8).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect(),
@@ -164,6 +176,10 @@ fn sum(
                 .map_or(String::new(), |there| format!("; {} can be had", bytes(there)))
         ),
     ];
+    sum.extend(available.tracked.map(|there| {
+        let all = count(required.connections);
+        format!("tracked  {all} by the kernel (nf_conntrack), which may track {} more", count(there))
+    }));
     sum.extend(available.backlog.map(|backlog| queue(required, backlog)));
     sum
 }
@@ -189,6 +205,7 @@ mod tests {
         files_of_all: 9_000_000,
         ports: 28_232,
         memory: Some(16 << 30),
+        tracked: None,
         backlog: None,
     };
 
@@ -243,6 +260,10 @@ mod tests {
         assert!(says.contains("too little memory") && says.contains("on both sides"), "{says}");
         let says = refused(&required(100_000, 1), Available { files_of_all: 150_000, ..AVAILABLE });
         assert!(says.contains("fs.file-max"), "{says}");
+        let tracked = Available { tracked: Some(262_044), ..AVAILABLE };
+        let says = refused(&required(300_000, 6), tracked);
+        assert!(says.contains("tracked  300,000") && says.contains("nf_conntrack_max=600000"), "{says}");
+        assert!(Resources::weigh(&required(200_000, 6), tracked).is_ok());
         let says = refused(
             &required(100_000_000, 1),
             Available { memory: None, files_of_all: u64::MAX, ..AVAILABLE },

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use lab::Refusal;
 use lab::amounts;
 use lab::experiment::{Experiment, Point};
+use lab::trial::HERE;
 use load::{Stop, Target};
 use machine::Fact;
 use machine::conditions::{Cpus, Split, split};
@@ -17,6 +18,8 @@ use crate::ports::ports_for;
 /// The resources that a run may use.
 pub struct RunResources {
     pub split: Split,
+    /// The address on which subjects listen.
+    pub address: IpAddr,
     pub sources: Vec<IpAddr>,
     /// The load levels that may need more local ports than there are.
     pub short: Vec<(Point, Ports)>,
@@ -44,6 +47,7 @@ impl RunResources {
         let (sources, short) = sources(experiment, &machine);
         Ok(RunResources {
             split,
+            address: HERE,
             sources,
             short,
             files: experiment.conditions.files.unwrap_or(machine.files.hard),

@@ -204,6 +204,7 @@ impl Means<'_> {
             cache: &campaign.cache,
             warden: &warden,
             split: &self.resources.split,
+            address: self.resources.address,
             sources: &self.resources.sources,
             files: self.resources.files,
             identity: campaign.identity.as_ref(),

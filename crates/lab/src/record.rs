@@ -4,6 +4,7 @@ use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use serde::{Deserialize, Serialize};
 
+use crate::agent_record::AgentRecord;
 use crate::answer_parts::AnswerParts;
 use crate::conformance::{Conformance, LEFT_OUT, Spot};
 use crate::experiment::{Experiment, Point};
@@ -348,6 +349,9 @@ pub struct LoadRecord {
     /// The load took turns with others; none if it went on without a break.
     #[serde(default)]
     pub in_turns: Option<InTurns>,
+    /// Which agents carried it out; none if dyno's own process did.
+    #[serde(default)]
+    pub agents: Vec<AgentRecord>,
     pub recording: Recording,
 }
 

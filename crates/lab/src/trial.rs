@@ -49,6 +49,8 @@ pub struct Setup<'a> {
     pub warden: &'a [OsString],
     /// Which CPUs run what.
     pub split: &'a Split,
+    /// The address on which subjects listen: this machine's own, or one that other machines reach.
+    pub address: IpAddr,
     /// Addresses to connect from, in turn; none: the kernel's choice.
     pub sources: &'a [IpAddr],
     /// How many files a subject's process may open.
@@ -377,8 +379,8 @@ impl Trial<'_, '_> {
     }
 }
 
-/// The address on which subjects listen.
-const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
+/// The address on which subjects listen that only this machine loads.
+pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// A folder that exists only for a trial.
 #[derive(Debug)]

@@ -21,7 +21,7 @@ use crate::identity::Identity;
 use crate::manner::{Manner, Protocol};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::subject::{Serving, Subject};
-use crate::trial::Candidate;
+use crate::trial::{Candidate, HERE};
 use crate::trial::stage::{Stage, StageSetup};
 use crate::workload::{HOST, Interaction, Over, Question, Workload};
 use machine::monitor::resident_bytes;
@@ -234,7 +234,7 @@ impl Help for Visit<'_> {
 
 fn stage_setup(setup: VisitSetup<'_>) -> StageSetup<'_> {
     let VisitSetup { cache, warden, identity, .. } = setup;
-    StageSetup { cache, warden, identity, limits: None }
+    StageSetup { cache, warden, address: HERE, identity, limits: None }
 }
 
 /// The last line that it wrote, which is often why it ended.

@@ -2,6 +2,7 @@
 
 mod files;
 mod ports;
+mod tracked;
 
 use std::fs;
 
@@ -10,6 +11,7 @@ use rustix::thread::sched_getaffinity;
 
 pub use files::FileLimit;
 pub use ports::{PortFacts, Reuse};
+pub use tracked::tracked_left;
 
 /// The resources that the kernel gives this process.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Doubts in words: their names, their figures, and the remedy. One dictionary for trials and for single loads.
 
+mod agents;
 mod http2;
 mod remark;
 mod tls;
@@ -57,6 +58,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::ConformanceUnderLoad { .. } => "conformance_under_load",
         Doubt::Tls(doubt) => tls::id(doubt),
         Doubt::Http2(doubt) => http2::id(doubt),
+        Doubt::Agents(doubt) => agents::id(doubt),
         Doubt::Nothing | Doubt::NoneRight { .. } => "nothing_measured",
         Doubt::FewSamples { .. } | Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => {
             "too_few_samples"
@@ -262,6 +264,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
         ),
         Doubt::Tls(ref doubt) => tls::says(doubt),
         Doubt::Http2(ref doubt) => http2::says(doubt),
+        Doubt::Agents(ref doubt) => agents::says(doubt),
         Doubt::Silent { silent, connections } => format!(
             "of {} connections {} stayed open and received nothing any more",
             count(connections as u64),

@@ -21,6 +21,7 @@ pub(crate) fn loaded(rows: &mut Rows) -> Result<Option<LoadRecord>, String> {
     Ok(Some(LoadRecord {
         began: row.next()?,
         in_turns: None,
+        agents: Vec::new(),
         recording: Recording {
             measured_from: row.next()?,
             measured_until: row.next()?,

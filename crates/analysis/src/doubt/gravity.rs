@@ -57,6 +57,7 @@ impl Doubt {
             }
             Doubt::Tls(ref doubt) => doubt.gravity(),
             Doubt::Http2(ref doubt) => doubt.gravity(),
+            Doubt::Agents(ref doubt) => doubt.gravity(),
             Doubt::StoodStill { share, .. } => {
                 if share <= STILL {
                     Gravity::Suspect

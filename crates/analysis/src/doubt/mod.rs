@@ -1,6 +1,7 @@
 //! Reasons why a trial's numbers may not be what they seem. Each check is one function over what the trial left behind;
 //! each doubt has its figures. None of them removes a number.
 
+mod agents;
 mod alone;
 mod answers;
 mod books;
@@ -19,6 +20,7 @@ mod steady;
 mod still;
 mod subject;
 
+pub use agents::{AgentsDoubt, of_agents, of_link};
 pub use alone::{agents_lost, most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use held::of_holding;
@@ -302,6 +304,7 @@ pub enum Doubt {
     Tls(TlsDoubt),
     /// Something about the HTTP/2 of its connections.
     Http2(Http2Doubt),
+    Agents(AgentsDoubt),
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.
@@ -381,6 +384,7 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let ordered = ordered(trial, recording, terms);
     let mut doubts = of_recording(recording, ordered);
     doubts.extend(books::connections(trial));
+    doubts.extend(of_agents(&loaded.agents));
     doubts.extend(of_surroundings(trial));
     doubts.extend(shape::delayed_ack(trial));
     doubts.extend(subject::twin_busy(loaded));

@@ -212,6 +212,7 @@ fn resources(
         files_of_all: limits::files_left(),
         ports: machine.ports.per_source,
         memory: limits::memory_available(),
+        tracked: limits::tracked_left(),
         backlog: if is_loopback { backlog(addresses) } else { None },
     };
     Resources::weigh(&required, available)

@@ -134,6 +134,6 @@ pub(crate) fn of_trial(key: &TrialKey, load: &FinishedLoad) -> TrialRecord {
         note("cpus.load", order::words::numbers(&load.order.cpus));
     }
     let recording = load.recording.clone();
-    trial.loaded = Some(LoadRecord { began: 0, in_turns: None, recording });
+    trial.loaded = Some(LoadRecord { began: 0, in_turns: None, agents: Vec::new(), recording });
     trial
 }

@@ -9,7 +9,7 @@ use wire::Limits;
 use wire::h2::{H2Order, Windows};
 
 use super::in_turns::Attendance;
-use super::{ADDRESS, Ended, Event, Trial, outcome, unable};
+use super::{Ended, Event, HERE, Trial, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
 use crate::record::{LoadRecord, Outcome, OutcomeKind, TrialRecord};
@@ -71,7 +71,7 @@ impl Trial<'_, '_> {
         let asks = self.workload.asks(experiment.keep_alive);
         let target = Target::Tcp(address);
         Order {
-            sources: match address.ip() == ADDRESS {
+            sources: match address.ip() == HERE {
                 true => self.setup.sources.to_vec(),
                 false => Vec::new(),
             },

@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::time::Instant;
 
-use super::{ADDRESS, Candidate, Scratch, Setup};
+use super::{Candidate, Scratch, Setup};
 use crate::build::{BuildCache, program};
 use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
@@ -27,6 +27,8 @@ use machine::sockets::{PORTS, free_port, ports_of};
 pub(crate) struct StageSetup<'a> {
     pub(crate) cache: &'a BuildCache,
     pub(crate) warden: &'a [OsString],
+    /// The address on which it is to listen.
+    pub(crate) address: IpAddr,
     /// What it presents within TLS; none if it is started for cleartext alone.
     pub(crate) identity: Option<&'a Identity>,
     /// None for a subject of which nothing is measured.
@@ -45,7 +47,8 @@ impl<'a> Setup<'a> {
     pub(super) fn stage_setup(&self) -> StageSetup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
-        StageSetup { cache: self.cache, warden: self.warden, identity: self.identity, limits }
+        let Setup { cache, warden, address, identity, .. } = *self;
+        StageSetup { cache, warden, address, identity, limits }
     }
 }
 
@@ -53,6 +56,7 @@ impl<'a> Setup<'a> {
 pub(crate) struct Stage {
     /// The trial's zero.
     pub(crate) began: Instant,
+    address: IpAddr,
     /// The port that it was given, or the one that it took.
     port: AtomicU16,
     given: u16,
@@ -106,7 +110,7 @@ impl Stage {
                 ("cert", &certificate),
                 ("key", &key),
                 ("port", &port.to_string()),
-                ("address", &ADDRESS.to_string()),
+                ("address", &stage_setup.address.to_string()),
                 ("cpus", &cpus.to_string()),
                 ("work", &home.display().to_string()),
                 ("build", &build),
@@ -133,11 +137,12 @@ impl Stage {
         let probe_socket = candidate.probe.map(|_| work.0.join("probe"));
         let given = port;
         let port = AtomicU16::new(given);
-        Ok(Stage { began: Instant::now(), port, given, command, marker, group, work, probe_socket })
+        let (began, address) = (Instant::now(), stage_setup.address);
+        Ok(Stage { began, address, port, given, command, marker, group, work, probe_socket })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        SocketAddr::from((ADDRESS, self.port()))
+        SocketAddr::from((self.address, self.port()))
     }
 
     /// Where the subject is expected to listen.

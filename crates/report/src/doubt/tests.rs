@@ -1,4 +1,4 @@
-use analysis::{Http2Doubt, Remark, TlsDoubt};
+use analysis::{AgentsDoubt, Http2Doubt, Remark, TlsDoubt};
 
 use super::*;
 
@@ -69,6 +69,12 @@ fn all() -> Vec<Doubt> {
         Doubt::Http2(Http2Doubt::Churn { goaways: 1, refused: 10, attempted: 1_000 }),
         Doubt::Http2(Http2Doubt::Churn { goaways: 2, refused: 11, attempted: 1_000 }),
         Doubt::Http2(Http2Doubt::Calm { times: 1, resets_sent: 11 }),
+        Doubt::Agents(AgentsDoubt::Apart { agent: "desk2".into(), p50: 8_000_000, others: 5_000_000 }),
+        Doubt::Agents(AgentsDoubt::StartApart { agent: "desk2".into(), by: 80_000_000 }),
+        Doubt::Agents(AgentsDoubt::ClockDrift { agent: "desk2".into(), by: -20_000_000 }),
+        Doubt::Agents(AgentsDoubt::LinkFull { host: "desk2".into(), link: "eth0".into(), share: 0.93 }),
+        Doubt::Agents(AgentsDoubt::PathLoss { host: "desk2".into(), retransmitted: 90, segments: 10_000 }),
+        Doubt::Agents(AgentsDoubt::Blinked { agent: "desk2".into(), times: 1, longest: 700_000_000 }),
         Doubt::Silent { silent: 7, connections: 9_000 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },

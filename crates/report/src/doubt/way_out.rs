@@ -4,7 +4,7 @@ use analysis::{Doubt, Http2Doubt, TlsDoubt};
 use load::Failure;
 use tls::TlsFault;
 
-use super::http2;
+use super::{agents, http2};
 
 /// Where the remedy is applied: in the files of an experiment, or by the flags of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +182,7 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
             "give dyno more CPUs, apart from the server's, and compare CPU times and not rates"
         }
         Doubt::Http2(doubt) => http2::way_out(doubt),
+        Doubt::Agents(doubt) => agents::way_out(doubt),
         Doubt::Silent { .. } => {
             "it keeps sockets that it no longer serves: see what it wrote, and its limits"
         }

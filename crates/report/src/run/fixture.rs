@@ -287,6 +287,7 @@ fn trial(key: TrialKey) -> TrialRecord {
         loaded: Some(LoadRecord {
             began: SECOND,
             in_turns: None,
+            agents: Vec::new(),
             recording: recording(correct, response),
         }),
         series: vec![

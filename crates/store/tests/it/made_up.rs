@@ -154,6 +154,7 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
         loaded: Some(LoadRecord {
             began: 1_000 + u64::from(number),
             in_turns: None,
+            agents: Vec::new(),
             recording: recording(number),
         }),
         held: Some(held(number)),

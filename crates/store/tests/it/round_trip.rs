@@ -132,7 +132,7 @@ fn a_real_recording_comes_back_as_it_was() {
     let mut store = Store::open(&folder.store()).unwrap();
     let id = store.begin(&run(1)).unwrap();
     let real = TrialRecord {
-        loaded: Some(LoadRecord { began: 5, in_turns: None, recording }),
+        loaded: Some(LoadRecord { began: 5, in_turns: None, agents: Vec::new(), recording }),
         ..trial(0)
     };
     store.keep(id, &real).unwrap();

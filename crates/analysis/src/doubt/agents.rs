@@ -1,0 +1,235 @@
+//! Whether the agents of a load saw one server over equal ways, began together, and could carry out their shares.
+
+use lab::agent_record::{AgentRecord, LinkUse};
+use load::Nanos;
+
+use super::Doubt;
+use crate::verdict::Gravity;
+
+/// What may be wrong with a load that several agents carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentsDoubt {
+    /// The answers to one agent took another time than those to the others.
+    Apart { agent: String, p50: Nanos, others: Nanos },
+    /// An agent began after the instant that had been agreed on.
+    StartApart { agent: String, by: Nanos },
+    /// An agent's clock went another way than the coordinator's while the load went on.
+    ClockDrift { agent: String, by: i64 },
+    /// The link of a host had hardly room left.
+    LinkFull { host: String, link: String, share: f64 },
+    /// Segments were lost on the way.
+    PathLoss { host: String, retransmitted: u64, segments: u64 },
+    /// The connection to an agent was interrupted for a while.
+    Blinked { agent: String, times: u64, longest: Nanos },
+}
+
+/// Medians that differ by less than this are one server's, by chance or by the length of a cable.
+const APART: f64 = 0.2;
+/// Windows of an agent that begin this much later lie beside other windows of the others.
+const START_APART: Nanos = 50_000_000;
+const DRIFT: u64 = 10_000_000;
+const FULL: f64 = 0.8;
+/// Of a thousand segments, and never fewer than this many at all: single ones are lost on every way.
+const LOSS: f64 = 0.001;
+const LOST_LEAST: u64 = 10;
+
+impl AgentsDoubt {
+    pub(super) fn gravity(&self) -> Gravity {
+        match self {
+            AgentsDoubt::Blinked { .. } => Gravity::Note,
+            AgentsDoubt::Apart { .. }
+            | AgentsDoubt::StartApart { .. }
+            | AgentsDoubt::ClockDrift { .. }
+            | AgentsDoubt::LinkFull { .. }
+            | AgentsDoubt::PathLoss { .. } => Gravity::Suspect,
+        }
+    }
+}
+
+/// What the agents of a load and their ways give reason to doubt.
+#[must_use]
+pub fn of_agents(agents: &[AgentRecord]) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    for agent in agents {
+        doubts.extend(apart(agent, agents));
+        doubts.extend(start_apart(agent));
+        doubts.extend(clock_drift(agent));
+        doubts.extend(agent.link.iter().flat_map(|link| of_link(&agent.name, link)));
+        doubts.extend(blinked(agent));
+    }
+    doubts.into_iter().map(Doubt::Agents).collect()
+}
+
+/// What the link of a host gives reason to doubt.
+pub fn of_link(host: &str, link: &LinkUse) -> Vec<AgentsDoubt> {
+    let full = link.full().filter(|share| FULL < *share).map(|share| AgentsDoubt::LinkFull {
+        host: host.into(),
+        link: link.name.clone(),
+        share,
+    });
+    let LinkUse { segments, retransmitted, .. } = *link;
+    let is_lossy = LOST_LEAST <= retransmitted && LOSS * segments as f64 < retransmitted as f64;
+    let loss =
+        is_lossy.then(|| AgentsDoubt::PathLoss { host: host.into(), retransmitted, segments });
+    full.into_iter().chain(loss).collect()
+}
+
+/// An agent's median against the middle one of the others', if it lies beyond what its own windows and theirs vary.
+fn apart(agent: &AgentRecord, agents: &[AgentRecord]) -> Option<AgentsDoubt> {
+    let (p50, own) = medians(agent)?;
+    let mut others: Vec<_> = agents.iter().filter(|it| it.name != agent.name).filter_map(medians).collect();
+    // Of two agents neither is the odd one: the slower is named.
+    if others.len() == 1 && p50 <= others[0].0 {
+        return None;
+    }
+    others.sort_unstable();
+    let (middle, _) = *others.get(others.len() / 2)?;
+    let low = others.iter().map(|(_, (low, _))| *low).min()?;
+    let high = others.iter().map(|(_, (_, high))| *high).max()?;
+    let is_beyond = own.1 < low || high < own.0;
+    let ratio = p50.max(middle) as f64 / p50.min(middle).max(1) as f64;
+    (is_beyond && 1.0 + APART < ratio).then(|| AgentsDoubt::Apart {
+        agent: agent.name.clone(),
+        p50,
+        others: middle,
+    })
+}
+
+fn medians(agent: &AgentRecord) -> Option<(Nanos, (Nanos, Nanos))> {
+    let did = agent.did.as_ref()?;
+    Some((did.p50?, did.p50_of_windows?))
+}
+
+fn start_apart(agent: &AgentRecord) -> Option<AgentsDoubt> {
+    let by = agent.began_late;
+    (START_APART < by).then(|| AgentsDoubt::StartApart { agent: agent.name.clone(), by })
+}
+
+fn clock_drift(agent: &AgentRecord) -> Option<AgentsDoubt> {
+    let (by, within) = agent.clock?.drifted?;
+    // What may be the estimate's own error is none of the clock's.
+    let is_much = DRIFT < by.unsigned_abs().saturating_sub(within);
+    is_much.then(|| AgentsDoubt::ClockDrift { agent: agent.name.clone(), by })
+}
+
+fn blinked(agent: &AgentRecord) -> Option<AgentsDoubt> {
+    let longest = *agent.blinks.iter().max()?;
+    let times = agent.blinks.len() as u64;
+    Some(AgentsDoubt::Blinked { agent: agent.name.clone(), times, longest })
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::agent_record::{AgentClock, AgentShare};
+
+    use super::*;
+
+    const MS: Nanos = 1_000_000;
+
+    /// Three agents that saw the same server.
+    fn three() -> Vec<AgentRecord> {
+        let one = |number: u64| AgentRecord {
+            name: format!("g{number}"),
+            first: number - 1,
+            lanes: 1,
+            of: 3,
+            clock: Some(AgentClock { ahead: 1_000, within: MS, drifted: Some((0, MS)) }),
+            did: Some(AgentShare {
+                p50: Some(5 * MS + number * 10_000),
+                p50_of_windows: Some((4 * MS, 6 * MS)),
+                ..AgentShare::default()
+            }),
+            link: Some(LinkUse {
+                name: "eth0".into(),
+                speed: Some(1_000_000_000),
+                sent: 10_000_000,
+                received: 90_000_000,
+                over: load::SECOND,
+                segments: 10_000,
+                retransmitted: 9,
+                ..LinkUse::default()
+            }),
+            ..AgentRecord::default()
+        };
+        (1..=3).map(one).collect()
+    }
+
+    fn found(change: impl FnOnce(&mut AgentRecord)) -> Vec<Doubt> {
+        let mut agents = three();
+        change(&mut agents[1]);
+        of_agents(&agents)
+    }
+
+    fn seen(agent: &mut AgentRecord, p50: Nanos, windows: (Nanos, Nanos)) {
+        let did = agent.did.as_mut().unwrap();
+        (did.p50, did.p50_of_windows) = (Some(p50), Some(windows));
+    }
+
+    fn name() -> String {
+        "g2".into()
+    }
+
+    #[test]
+    fn agents_that_see_one_server_alike_raise_no_doubt() {
+        assert_eq!(found(|_| {}), []);
+        assert_eq!(of_agents(&[]), []);
+        assert_eq!(of_agents(&three()[..1]), []);
+        // A server that varies so much for all of them.
+        assert_eq!(found(|agent| seen(agent, 8 * MS, (5 * MS, 9 * MS))), []);
+        // Steadily another way, but hardly.
+        assert_eq!(found(|agent| seen(agent, 6_010_000, (6_001_000, 6_020_000))), []);
+        assert_eq!(found(|agent| agent.did = None), []);
+    }
+
+    #[test]
+    fn an_agent_whose_answers_take_another_time_is_apart() {
+        let apart = |p50| {
+            let others = 5 * MS + 30_000;
+            vec![Doubt::Agents(AgentsDoubt::Apart { agent: name(), p50, others })]
+        };
+        assert_eq!(found(|agent| seen(agent, 8 * MS, (7 * MS, 9 * MS))), apart(8 * MS));
+        assert_eq!(found(|agent| seen(agent, 2 * MS, (2 * MS, 3 * MS))), apart(2 * MS));
+        // Of two the slower one is named, once.
+        let mut two = three();
+        two.pop();
+        seen(&mut two[1], 8 * MS, (7 * MS, 9 * MS));
+        assert!(matches!(&of_agents(&two)[..], [Doubt::Agents(AgentsDoubt::Apart { agent, .. })] if *agent == name()));
+    }
+
+    #[test]
+    fn a_late_start_and_a_clock_of_its_own_pace_are_seen() {
+        let late = |by| found(|agent| agent.began_late = by);
+        assert_eq!(late(50 * MS), []);
+        let by = 51 * MS;
+        assert_eq!(late(by), [Doubt::Agents(AgentsDoubt::StartApart { agent: name(), by })]);
+        let drifted = |by, within| {
+            found(|agent| agent.clock.as_mut().unwrap().drifted = Some((by, within)))
+        };
+        assert_eq!(drifted(-12_000_000, 2 * MS), [], "it may be the estimate's error");
+        let by = -12_000_001;
+        let doubt = AgentsDoubt::ClockDrift { agent: name(), by };
+        assert_eq!(drifted(by, 2 * MS), [Doubt::Agents(doubt)]);
+    }
+
+    #[test]
+    fn a_full_link_and_a_lossy_way_are_seen() {
+        let link = |change: fn(&mut LinkUse)| found(|agent| change(agent.link.as_mut().unwrap()));
+        assert_eq!(link(|link| link.received = 100_000_000), []);
+        let full = link(|link| link.received = 100_000_001);
+        assert!(matches!(&full[..], [Doubt::Agents(AgentsDoubt::LinkFull { .. })]), "{full:?}");
+        assert_eq!(link(|link| (link.speed, link.sent) = (None, u64::MAX)), [], "nobody knows");
+        assert_eq!(link(|link| (link.speed, link.over) = (Some(0), 0)), []);
+        assert_eq!(link(|link| link.retransmitted = 10), [], "one of a thousand");
+        let (host, segments) = (name(), 10_000);
+        let loss = AgentsDoubt::PathLoss { host, retransmitted: 11, segments };
+        assert_eq!(link(|link| link.retransmitted = 11), [Doubt::Agents(loss)]);
+    }
+
+    #[test]
+    fn an_interrupted_connection_to_an_agent_is_noted() {
+        let blinked = found(|agent| agent.blinks = vec![300 * MS, 900 * MS]);
+        let doubt = AgentsDoubt::Blinked { agent: name(), times: 2, longest: 900 * MS };
+        assert_eq!(doubt.gravity(), Gravity::Note);
+        assert_eq!(blinked, [Doubt::Agents(doubt)]);
+    }
+}
