@@ -23,11 +23,11 @@ static RIGS: AtomicU32 = AtomicU32::new(0);
 impl Hosts {
     /// Hosts of these names. None where namespaces cannot be made: that is said, and the test is skipped.
     pub(crate) fn up(names: &[&str]) -> Option<Hosts> {
-        let prefix =
-            format!("dyno{}x{}", std::process::id(), RIGS.fetch_add(1, Ordering::Relaxed));
+        let prefix = format!("dyno{}x{}", std::process::id(), RIGS.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(&prefix);
         fs::create_dir_all(&folder).unwrap();
-        let hosts = Hosts { prefix, names: names.iter().map(ToString::to_string).collect(), folder };
+        let hosts =
+            Hosts { prefix, names: names.iter().map(ToString::to_string).collect(), folder };
         let Err(says) = hosts.make() else { return Some(hosts) };
         eprintln!("SKIPPED: hosts in namespaces cannot be made here: {says}");
         None
@@ -41,14 +41,18 @@ impl Hosts {
         for (number, name) in self.names.iter().enumerate() {
             let (space, port) = (self.namespace(name), format!("p{number}"));
             ip(&["netns", "add", &space])?;
-            ip(&["-n", &hub, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &space])?;
+            ip(&[
+                "-n", &hub, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns",
+                &space,
+            ])?;
             ip(&["-n", &hub, "link", "set", &port, "master", "br0", "up"])?;
             let address = format!("{}/24", self.address(name));
             ip(&["-n", &space, "address", "add", &address, "dev", "eth0"])?;
             ip(&["-n", &space, "link", "set", "eth0", "up"])?;
             ip(&["-n", &space, "link", "set", "lo", "up"])?;
         }
-        let clock = self.on(&self.names[0], "true", &[]).output().map_err(|error| error.to_string())?;
+        let clock =
+            self.on(&self.names[0], "true", &[]).output().map_err(|error| error.to_string())?;
         match clock.status.success() {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&clock.stderr).trim().into()),
@@ -82,9 +86,19 @@ impl Hosts {
 
     fn entering(&self, name: &str) -> Vec<String> {
         let ahead = self.ahead(name).to_string();
-        ["netns", "exec", &self.namespace(name), "unshare", "--time", "--fork", "--kill-child", "--monotonic", &ahead]
-            .map(String::from)
-            .to_vec()
+        [
+            "netns",
+            "exec",
+            &self.namespace(name),
+            "unshare",
+            "--time",
+            "--fork",
+            "--kill-child",
+            "--monotonic",
+            &ahead,
+        ]
+        .map(String::from)
+        .to_vec()
     }
 
     /// A program that does what ssh does: its first operand names a host, and the rest is a command for that host's shell.
@@ -109,33 +123,70 @@ impl Hosts {
 
     /// From now on the host sends no faster than this: `10mbit`.
     pub(crate) fn limit(&self, name: &str, rate: &str) {
-        let arguments =
-            ["qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "16k", "latency", "50ms"];
-        let done = Command::new("ip").args(["netns", "exec", &self.namespace(name), "tc"]).args(arguments).status();
+        let arguments = [
+            "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "16k",
+            "latency", "50ms",
+        ];
+        let done = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(name), "tc"])
+            .args(arguments)
+            .status();
         assert!(done.unwrap().success());
     }
 
     /// From now on the host does not receive so many of a hundred segments of TCP, by chance.
     pub(crate) fn lose(&self, name: &str, percent: u32) {
         let probability = (f64::from(percent) / 100.0).to_string();
-        self.filter(name, &["-A", "INPUT", "-i", "eth0", "-p", "tcp", "-m", "statistic", "--mode", "random", "--probability", &probability, "-j", "DROP"]);
+        self.filter(
+            name,
+            &[
+                "-A",
+                "INPUT",
+                "-i",
+                "eth0",
+                "-p",
+                "tcp",
+                "-m",
+                "statistic",
+                "--mode",
+                "random",
+                "--probability",
+                &probability,
+                "-j",
+                "DROP",
+            ],
+        );
     }
 
     /// Nothing passes between this host and the others any more.
     pub(crate) fn cut_off(&self, name: &str) {
-        let done = ip(&["-n", &self.namespace("hub"), "link", "set", &format!("p{}", self.number(name)), "down"]);
+        let done = ip(&[
+            "-n",
+            &self.namespace("hub"),
+            "link",
+            "set",
+            &format!("p{}", self.number(name)),
+            "down",
+        ]);
         done.unwrap();
     }
 
     fn filter(&self, name: &str, rule: &[&str]) {
-        let done = Command::new("ip").args(["netns", "exec", &self.namespace(name), "iptables", "-w"]).args(rule).status();
+        let done = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(name), "iptables", "-w"])
+            .args(rule)
+            .status();
         assert!(done.unwrap().success());
     }
 
     /// The processes that run on a host.
     pub(crate) fn processes(&self, name: &str) -> Vec<u32> {
-        let found = Command::new("ip").args(["netns", "pids", &self.namespace(name)]).output().unwrap();
-        String::from_utf8_lossy(&found.stdout).lines().filter_map(|line| line.trim().parse().ok()).collect()
+        let found =
+            Command::new("ip").args(["netns", "pids", &self.namespace(name)]).output().unwrap();
+        String::from_utf8_lossy(&found.stdout)
+            .lines()
+            .filter_map(|line| line.trim().parse().ok())
+            .collect()
     }
 }
 
@@ -145,7 +196,9 @@ impl Drop for Hosts {
             if name != "hub" {
                 for pid in self.processes(name) {
                     let pid = rustix::process::Pid::from_raw(pid as i32);
-                    let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL));
+                    let _ = pid.map(|pid| {
+                        rustix::process::kill_process(pid, rustix::process::Signal::KILL)
+                    });
                 }
             }
             let _ = ip(&["netns", "delete", &self.namespace(name)]);
@@ -162,6 +215,10 @@ fn ip(arguments: &[&str]) -> Result<(), String> {
         .map_err(|error| format!("`ip`: {error}"))?;
     match done.status.success() {
         true => Ok(()),
-        false => Err(format!("`ip {}`: {}", arguments.join(" "), String::from_utf8_lossy(&done.stderr).trim())),
+        false => Err(format!(
+            "`ip {}`: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&done.stderr).trim()
+        )),
     }
 }
