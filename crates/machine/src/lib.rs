@@ -4,6 +4,7 @@
 pub mod conditions;
 pub mod facts;
 pub mod limits;
+pub mod link;
 pub mod monitor;
 pub mod namespace;
 pub mod ports;

@@ -35,6 +35,7 @@ use crate::conditions::Readings;
 pub use catalog::{CATALOG, ReadingSpec};
 pub use catalog::{grows as reading_grows, unit as reading_unit};
 pub use inside::is_probe_name;
+pub(crate) use proc::{cell, column};
 pub use subject::{cpu_ns_of, resident_bytes};
 
 #[derive(Clone, Debug)]

@@ -50,13 +50,13 @@ pub(super) fn worded(text: &str, key: &str, word: &str) -> Option<u64> {
 }
 
 /// The place of a column in a pair of lines: `TcpExt: A B` over `TcpExt: 1 2`.
-pub(super) fn column(text: &str, key: &str, name: &str) -> Option<usize> {
+pub(crate) fn column(text: &str, key: &str, name: &str) -> Option<usize> {
     let heads = text.lines().find_map(|line| line.strip_prefix(key))?;
     heads.split_ascii_whitespace().position(|head| head == name)
 }
 
 /// The value in that column.
-pub(super) fn cell(text: &str, key: &str, column: usize) -> Option<u64> {
+pub(crate) fn cell(text: &str, key: &str, column: usize) -> Option<u64> {
     let values = text.lines().filter_map(|line| line.strip_prefix(key)).nth(1)?;
     values.split_ascii_whitespace().nth(column)?.parse().ok()
 }

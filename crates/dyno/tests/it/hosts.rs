@@ -1,0 +1,224 @@
+//! Hosts on one machine: network namespaces on one bridge, each with an address and a monotonic clock of its own.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Between the clocks of one host and the next.
+const SECONDS_APART: i64 = 3_600;
+
+/// Several hosts; they are gone when it is dropped.
+pub(crate) struct Hosts {
+    /// Before the names of its namespaces.
+    prefix: String,
+    names: Vec<String>,
+    folder: PathBuf,
+}
+
+static RIGS: AtomicU32 = AtomicU32::new(0);
+
+impl Hosts {
+    /// Hosts of these names. None where namespaces cannot be made: that is said, and the test is skipped.
+    pub(crate) fn up(names: &[&str]) -> Option<Hosts> {
+        let prefix = format!("dyno{}x{}", std::process::id(), RIGS.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(&prefix);
+        fs::create_dir_all(&folder).unwrap();
+        let hosts =
+            Hosts { prefix, names: names.iter().map(ToString::to_string).collect(), folder };
+        let Err(says) = hosts.make() else { return Some(hosts) };
+        eprintln!("SKIPPED: hosts in namespaces cannot be made here: {says}");
+        None
+    }
+
+    fn make(&self) -> Result<(), String> {
+        let hub = self.namespace("hub");
+        ip(&["netns", "add", &hub])?;
+        ip(&["-n", &hub, "link", "add", "br0", "type", "bridge"])?;
+        ip(&["-n", &hub, "link", "set", "br0", "up"])?;
+        for (number, name) in self.names.iter().enumerate() {
+            let (space, port) = (self.namespace(name), format!("p{number}"));
+            ip(&["netns", "add", &space])?;
+            ip(&[
+                "-n", &hub, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns",
+                &space,
+            ])?;
+            ip(&["-n", &hub, "link", "set", &port, "master", "br0", "up"])?;
+            let address = format!("{}/24", self.address(name));
+            ip(&["-n", &space, "address", "add", &address, "dev", "eth0"])?;
+            ip(&["-n", &space, "link", "set", "eth0", "up"])?;
+            ip(&["-n", &space, "link", "set", "lo", "up"])?;
+        }
+        let clock =
+            self.on(&self.names[0], "true", &[]).output().map_err(|error| error.to_string())?;
+        match clock.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&clock.stderr).trim().into()),
+        }
+    }
+
+    fn namespace(&self, name: &str) -> String {
+        format!("{}-{name}", self.prefix)
+    }
+
+    fn number(&self, name: &str) -> usize {
+        self.names.iter().position(|other| other == name).expect("a host of this rig")
+    }
+
+    /// No two rigs meet: each has a bridge of its own.
+    pub(crate) fn address(&self, name: &str) -> Ipv4Addr {
+        Ipv4Addr::new(10, 77, 0, self.number(name) as u8 + 1)
+    }
+
+    /// How far a host's monotonic clock is ahead of this machine's, in seconds.
+    pub(crate) fn ahead(&self, name: &str) -> i64 {
+        self.number(name) as i64 * SECONDS_APART
+    }
+
+    /// A program that runs on a host; it ends with the command.
+    pub(crate) fn on(&self, name: &str, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command.args(self.entering(name)).arg(program).args(arguments);
+        command
+    }
+
+    fn entering(&self, name: &str) -> Vec<String> {
+        let ahead = self.ahead(name).to_string();
+        [
+            "netns",
+            "exec",
+            &self.namespace(name),
+            "unshare",
+            "--time",
+            "--fork",
+            "--kill-child",
+            "--monotonic",
+            &ahead,
+        ]
+        .map(String::from)
+        .to_vec()
+    }
+
+    /// A program that does what ssh does: its first operand names a host, and the rest is a command for that host's shell.
+    pub(crate) fn ssh(&self) -> PathBuf {
+        let cases = self.names.iter().map(|name| {
+            format!("{name}) exec ip {} sh -c \"$*\" ;;\n", self.entering(name).join(" "))
+        });
+        let script = format!(
+            "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in -o|-p|-i|-l|-F) shift 2;; -*) shift;; *) break;; esac; done\n\
+             host=${{1#*@}}; shift\ncase $host in\n{}*) echo \"ssh: Could not resolve hostname $host\" >&2; exit 255;;\nesac\n",
+            cases.collect::<String>()
+        );
+        let path = self.folder.join("ssh");
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// From now on the host sends no faster than this: `10mbit`.
+    pub(crate) fn limit(&self, name: &str, rate: &str) {
+        let arguments = [
+            "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "16k",
+            "latency", "50ms",
+        ];
+        let done = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(name), "tc"])
+            .args(arguments)
+            .status();
+        assert!(done.unwrap().success());
+    }
+
+    /// From now on the host does not receive so many of a hundred segments of TCP, by chance.
+    pub(crate) fn lose(&self, name: &str, percent: u32) {
+        let probability = (f64::from(percent) / 100.0).to_string();
+        self.filter(
+            name,
+            &[
+                "-A",
+                "INPUT",
+                "-i",
+                "eth0",
+                "-p",
+                "tcp",
+                "-m",
+                "statistic",
+                "--mode",
+                "random",
+                "--probability",
+                &probability,
+                "-j",
+                "DROP",
+            ],
+        );
+    }
+
+    /// Nothing passes between this host and the others any more.
+    pub(crate) fn cut_off(&self, name: &str) {
+        let done = ip(&[
+            "-n",
+            &self.namespace("hub"),
+            "link",
+            "set",
+            &format!("p{}", self.number(name)),
+            "down",
+        ]);
+        done.unwrap();
+    }
+
+    fn filter(&self, name: &str, rule: &[&str]) {
+        let done = Command::new("ip")
+            .args(["netns", "exec", &self.namespace(name), "iptables", "-w"])
+            .args(rule)
+            .status();
+        assert!(done.unwrap().success());
+    }
+
+    /// The processes that run on a host.
+    pub(crate) fn processes(&self, name: &str) -> Vec<u32> {
+        let found =
+            Command::new("ip").args(["netns", "pids", &self.namespace(name)]).output().unwrap();
+        String::from_utf8_lossy(&found.stdout)
+            .lines()
+            .filter_map(|line| line.trim().parse().ok())
+            .collect()
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for name in self.names.iter().map(String::as_str).chain(["hub"]) {
+            if name != "hub" {
+                for pid in self.processes(name) {
+                    let pid = rustix::process::Pid::from_raw(pid as i32);
+                    let _ = pid.map(|pid| {
+                        rustix::process::kill_process(pid, rustix::process::Signal::KILL)
+                    });
+                }
+            }
+            let _ = ip(&["netns", "delete", &self.namespace(name)]);
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn ip(arguments: &[&str]) -> Result<(), String> {
+    let done = Command::new("ip")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("`ip`: {error}"))?;
+    match done.status.success() {
+        true => Ok(()),
+        false => Err(format!(
+            "`ip {}`: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&done.stderr).trim()
+        )),
+    }
+}
