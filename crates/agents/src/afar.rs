@@ -263,8 +263,14 @@ impl Loads for Afar {
                 _ => {}
             }
         })?;
-        let (recording, lost) = results.end();
-        Ok(Pressed { recording, agents: self.agents(&shares), lost })
+        let (recording, saw, lost) = results.end();
+        let mut agents = self.agents(&shares);
+        for (agent, saw) in agents.iter_mut().zip(saw) {
+            if let Some((saw, beside)) = saw {
+                (agent.saw, agent.beside) = (Some(saw), beside);
+            }
+        }
+        Ok(Pressed { recording, agents, lost })
     }
 
     fn hold(

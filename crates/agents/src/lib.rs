@@ -20,7 +20,7 @@ pub use allow::{Allow, Allowed};
 pub use here::Here;
 pub use loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
 pub use place::{Place, SshHost};
-pub use post::{Caps, Phase};
+pub use post::{Beside, Caps, LinkUse, Phase};
 pub use serve::{Limits, Via, serve, serve_via};
 
 use rustix::time::{ClockId, clock_gettime};

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use load::{Glance, Halt, HoldOrder, HoldWindow, Holding, Order, Recording, Target};
-use post::{ClockEstimate, Host, Phase, Ready};
+use load::{
+    Glance, Halt, HoldOrder, HoldWindow, Holding, Order, PartSummary, Recording, Target,
+};
+use post::{Beside, ClockEstimate, Host, Phase, Ready};
 use serde::{Deserialize, Serialize};
 
 /// Applies loads, here or elsewhere.
@@ -86,8 +88,13 @@ pub struct AgentFacts {
     pub drift_ns: Option<i64>,
     /// Files that it may open.
     pub files: u64,
+    /// The most by which that may be wrong.
+    pub drift_error_ns: u64,
     /// How long its carrier was interrupted, in all.
     pub blinked_ns: u64,
+    /// What its share of a load saw; none of held connections, or if it was lost.
+    pub saw: Option<PartSummary>,
+    pub beside: Beside,
 }
 
 impl AgentFacts {
@@ -102,6 +109,7 @@ impl AgentFacts {
         (self.offset_ns, self.offset_error_ns) = (clock.offset, clock.error());
         self.round_trip_ns = clock.round_trip;
         self.drift_ns = after.map(|after| after.offset.saturating_sub(clock.offset));
+        self.drift_error_ns = after.map_or(0, |after| clock.error() + after.error());
         self.files = ready.files;
         self
     }

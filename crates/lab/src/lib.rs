@@ -1,6 +1,5 @@
 //! Experiments, subjects, plans and trials. No SQL, no printing.
 
-pub mod agent_record;
 pub mod amounts;
 mod answer_parts;
 mod arrival;

@@ -1,10 +1,10 @@
 //! What a run and its trials leave behind: values that the store keeps and returns unchanged.
 
+use agents::AgentFacts;
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use serde::{Deserialize, Serialize};
 
-use crate::agent_record::AgentRecord;
 use crate::answer_parts::AnswerParts;
 use crate::conformance::{Conformance, LEFT_OUT, Spot};
 use crate::experiment::{Experiment, Point};
@@ -351,7 +351,7 @@ pub struct LoadRecord {
     pub in_turns: Option<InTurns>,
     /// Which agents carried it out; none if dyno's own process did.
     #[serde(default)]
-    pub agents: Vec<AgentRecord>,
+    pub agents: Vec<AgentFacts>,
     pub recording: Recording,
 }
 

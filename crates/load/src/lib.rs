@@ -45,7 +45,7 @@ pub use held::{
 pub use http2::{Heads, Http2, ServerSettings, Waits, WantedStreams};
 pub use live::{LiveGatherer, LiveMerger, LiveWindow};
 pub use order::{Load, Order, Protocol, Share, Spin, Spread, Stop, Target};
-pub use part::{Part, Parts};
+pub use part::{Part, PartSummary, Parts};
 pub use press::{Glance, press, press_in_turns, press_part};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Nanos;
+
 /// The most that an agent takes part in; what is none is not limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -12,6 +14,43 @@ pub struct Caps {
     pub connections: Option<u64>,
     /// How long a load may last, seconds.
     pub seconds: Option<u64>,
+}
+
+/// What an agent noticed beside its load.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beside {
+    /// How long after its time the first window was over.
+    pub began_late: Nanos,
+    /// The link of its host towards the server, while the load went on.
+    pub link: Option<LinkUse>,
+}
+
+/// What passed over a link while a load went on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkUse {
+    pub name: String,
+    /// Bits a second, where that is known.
+    pub speed: Option<u64>,
+    pub mtu: u32,
+    /// Octets, and over which time.
+    pub sent: u64,
+    pub received: u64,
+    pub over: Nanos,
+    /// Segments of TCP, and those of them that were sent again.
+    pub segments: u64,
+    pub retransmitted: u64,
+}
+
+impl LinkUse {
+    /// The busier direction, as a share of what the link can carry.
+    #[must_use]
+    pub fn full(&self) -> Option<f64> {
+        let speed = self.speed.filter(|speed| 0 < *speed)?;
+        let bits = 8.0 * self.sent.max(self.received) as f64;
+        (0 < self.over).then(|| bits / (self.over as f64 / 1e9) / speed as f64)
+    }
 }
 
 /// An agent's host.

@@ -5,7 +5,7 @@ use load::{HoldOrder, HoldWindow, Holding, LiveWindow, Order, Part};
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::host::Host;
+use crate::host::{Beside, Host};
 use crate::parcel::Parcel;
 
 /// Both sides must speak the same one.
@@ -169,7 +169,7 @@ pub enum Task {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Measured {
-    Load(Box<Part>),
+    Load(Box<Part>, Beside),
     Hold(Box<Holding>),
 }
 

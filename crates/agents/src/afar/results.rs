@@ -1,10 +1,10 @@
 //! What agents report of a trial, merged: by time, never averaged.
 
 use load::{
-    HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, Parts, Recording, SECOND,
+    HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, PartSummary, Parts, Recording, SECOND,
     WindowMerger,
 };
-use post::{Loss, Measured, Phase, decode_measured};
+use post::{Beside, Loss, Measured, Phase, decode_measured};
 
 use super::lost_agent;
 use crate::carrier::Named;
@@ -15,6 +15,8 @@ pub(super) struct LoadResults {
     shares: Vec<(usize, usize)>,
     live: LiveMerger,
     parts: Parts,
+    /// What each agent saw and noticed.
+    saw: Vec<Option<(PartSummary, Beside)>>,
     lost: Vec<LostAgent>,
     /// When the newest window began, nanoseconds since the load began.
     seen: u64,
@@ -25,6 +27,7 @@ impl LoadResults {
         LoadResults {
             live: LiveMerger::new(shares.len()),
             parts: Parts::new(order),
+            saw: vec![None; shares.len()],
             shares,
             lost: Vec::new(),
             seen: 0,
@@ -52,7 +55,10 @@ impl LoadResults {
         bytes: &[u8],
     ) -> Option<&LostAgent> {
         let added = match decode_measured(bytes) {
-            Ok(Measured::Load(part)) => self.parts.add(*part),
+            Ok(Measured::Load(part, beside)) => {
+                let saw = (part.summary(), beside);
+                self.parts.add(*part).map(|()| self.saw[agent] = Some(saw))
+            }
             Ok(Measured::Hold(_)) => Err("it is of held connections".into()),
             Err(error) => Err(error.to_string()),
         };
@@ -74,8 +80,9 @@ impl LoadResults {
         self.live.lost(loss.agent, &mut |glance| watch(LoadEvent::Glance(glance)));
     }
 
-    pub(super) fn end(self) -> (Option<Recording>, Vec<LostAgent>) {
-        (self.parts.into_recording(), self.lost)
+    /// What all of them recorded together, what each saw, and those that were lost.
+    pub(super) fn end(self) -> (Option<Recording>, Vec<Option<(PartSummary, Beside)>>, Vec<LostAgent>) {
+        (self.parts.into_recording(), self.saw, self.lost)
     }
 }
 
@@ -131,7 +138,7 @@ impl HoldResults {
                 }
                 return None;
             }
-            Ok(Measured::Load(_)) => "it is of a load".to_string(),
+            Ok(Measured::Load(..)) => "it is of a load".to_string(),
             Err(error) => error.to_string(),
         };
         let open = self.merger.open(agent);

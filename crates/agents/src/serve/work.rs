@@ -1,7 +1,10 @@
 //! An order, carried out.
 
-use load::{Glance, Halt, HoldOrder, HoldWindow, LiveWindow, Order};
-use post::{Live, Measured, Nanos, Task, encode_measured};
+use load::{Glance, Halt, HoldOrder, HoldWindow, LiveWindow, Order, Target};
+use machine::link::{Link, toward};
+use post::{Beside, LinkUse, Live, Measured, Nanos, Task, encode_measured};
+
+use crate::now_ns;
 
 /// Carries it out from this instant of the machine's clock on; returns what it measured, encoded.
 pub(super) fn carry_out(
@@ -13,11 +16,17 @@ pub(super) fn carry_out(
     let measured = match task {
         Task::Load(order) => {
             let order = Order { origin: Some(origin), ..*order };
+            let mut began_late = None;
             let mut watch = |glance: &Glance<'_>| {
+                let end = origin.saturating_add(glance.now);
+                began_late.get_or_insert_with(|| now_ns().saturating_sub(end));
                 watch(Live::Load(Box::new(LiveWindow::of(glance))));
             };
+            let before = Counted::read(&order);
             let part = load::press_part(&order, halt, &mut watch);
-            Measured::Load(Box::new(part.map_err(|error| error.to_string())?))
+            let link = before.and_then(|before| before.until_now(&order));
+            let beside = Beside { began_late: began_late.unwrap_or(0), link };
+            Measured::Load(Box::new(part.map_err(|error| error.to_string())?), beside)
         }
         Task::Hold(order) => {
             let order = HoldOrder { origin: Some(origin), ..*order };
@@ -27,4 +36,35 @@ pub(super) fn carry_out(
         }
     };
     encode_measured(&measured).map_err(|error| error.to_string())
+}
+
+/// The link towards the server at an instant.
+struct Counted {
+    at: Nanos,
+    link: Link,
+}
+
+impl Counted {
+    fn read(order: &Order) -> Option<Counted> {
+        match &order.target {
+            Target::Tcp(address) => Some(Counted { at: now_ns(), link: toward(address.ip())? }),
+            Target::Unix(_) => None,
+        }
+    }
+
+    /// What has passed over it since.
+    fn until_now(self, order: &Order) -> Option<LinkUse> {
+        let Counted { at, link } = Counted::read(order)?;
+        let before = self.link;
+        (before.name == link.name).then(|| LinkUse {
+            name: link.name,
+            speed: link.speed,
+            mtu: link.mtu,
+            sent: link.sent.saturating_sub(before.sent),
+            received: link.received.saturating_sub(before.received),
+            over: at.saturating_sub(self.at),
+            segments: link.segments_sent.saturating_sub(before.segments_sent),
+            retransmitted: link.retransmitted.saturating_sub(before.retransmitted),
+        })
+    }
 }

@@ -1,6 +1,6 @@
 //! Whether the agents of a load saw one server over equal ways, began together, and could carry out their shares.
 
-use lab::agent_record::{AgentRecord, LinkUse};
+use agents::{AgentFacts, LinkUse};
 use load::Nanos;
 
 use super::Doubt;
@@ -19,8 +19,8 @@ pub enum AgentsDoubt {
     LinkFull { host: String, link: String, share: f64 },
     /// Segments were lost on the way.
     PathLoss { host: String, retransmitted: u64, segments: u64 },
-    /// The connection to an agent was interrupted for a while.
-    Blinked { agent: String, times: u64, longest: Nanos },
+    /// The connection to an agent was interrupted for so long in all.
+    Blinked { agent: String, nanos: Nanos },
 }
 
 /// Medians that differ by less than this are one server's, by chance or by the length of a cable.
@@ -48,13 +48,13 @@ impl AgentsDoubt {
 
 /// What the agents of a load and their ways give reason to doubt.
 #[must_use]
-pub fn of_agents(agents: &[AgentRecord]) -> Vec<Doubt> {
+pub fn of_agents(agents: &[AgentFacts]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for agent in agents {
         doubts.extend(apart(agent, agents));
         doubts.extend(start_apart(agent));
         doubts.extend(clock_drift(agent));
-        doubts.extend(agent.link.iter().flat_map(|link| of_link(&agent.name, link)));
+        doubts.extend(agent.beside.link.iter().flat_map(|link| of_link(&agent.name, link)));
         doubts.extend(blinked(agent));
     }
     doubts.into_iter().map(Doubt::Agents).collect()
@@ -75,7 +75,7 @@ pub fn of_link(host: &str, link: &LinkUse) -> Vec<AgentsDoubt> {
 }
 
 /// An agent's median against the middle one of the others', if it lies beyond what its own windows and theirs vary.
-fn apart(agent: &AgentRecord, agents: &[AgentRecord]) -> Option<AgentsDoubt> {
+fn apart(agent: &AgentFacts, agents: &[AgentFacts]) -> Option<AgentsDoubt> {
     let (p50, own) = medians(agent)?;
     let mut others: Vec<_> = agents.iter().filter(|it| it.name != agent.name).filter_map(medians).collect();
     // Of two agents neither is the odd one: the slower is named.
@@ -95,74 +95,79 @@ fn apart(agent: &AgentRecord, agents: &[AgentRecord]) -> Option<AgentsDoubt> {
     })
 }
 
-fn medians(agent: &AgentRecord) -> Option<(Nanos, (Nanos, Nanos))> {
-    let did = agent.did.as_ref()?;
-    Some((did.p50?, did.p50_of_windows?))
+fn medians(agent: &AgentFacts) -> Option<(Nanos, (Nanos, Nanos))> {
+    let saw = agent.saw?;
+    Some((saw.p50?, saw.p50_of_windows?))
 }
 
-fn start_apart(agent: &AgentRecord) -> Option<AgentsDoubt> {
-    let by = agent.began_late;
+fn start_apart(agent: &AgentFacts) -> Option<AgentsDoubt> {
+    let by = agent.beside.began_late;
     (START_APART < by).then(|| AgentsDoubt::StartApart { agent: agent.name.clone(), by })
 }
 
-fn clock_drift(agent: &AgentRecord) -> Option<AgentsDoubt> {
-    let (by, within) = agent.clock?.drifted?;
+fn clock_drift(agent: &AgentFacts) -> Option<AgentsDoubt> {
+    let by = agent.drift_ns?;
     // What may be the estimate's own error is none of the clock's.
-    let is_much = DRIFT < by.unsigned_abs().saturating_sub(within);
+    let is_much = DRIFT < by.unsigned_abs().saturating_sub(agent.drift_error_ns);
     is_much.then(|| AgentsDoubt::ClockDrift { agent: agent.name.clone(), by })
 }
 
-fn blinked(agent: &AgentRecord) -> Option<AgentsDoubt> {
-    let longest = *agent.blinks.iter().max()?;
-    let times = agent.blinks.len() as u64;
-    Some(AgentsDoubt::Blinked { agent: agent.name.clone(), times, longest })
+fn blinked(agent: &AgentFacts) -> Option<AgentsDoubt> {
+    let nanos = agent.blinked_ns;
+    (0 < nanos).then(|| AgentsDoubt::Blinked { agent: agent.name.clone(), nanos })
 }
 
 #[cfg(test)]
 mod tests {
-    use lab::agent_record::{AgentClock, AgentShare};
+    use agents::Beside;
+    use load::PartSummary;
 
     use super::*;
 
     const MS: Nanos = 1_000_000;
 
+    fn link() -> LinkUse {
+        LinkUse {
+            name: "eth0".into(),
+            speed: Some(1_000_000_000),
+            sent: 10_000_000,
+            received: 90_000_000,
+            over: load::SECOND,
+            segments: 10_000,
+            retransmitted: 9,
+            ..LinkUse::default()
+        }
+    }
+
     /// Three agents that saw the same server.
-    fn three() -> Vec<AgentRecord> {
-        let one = |number: u64| AgentRecord {
+    fn three() -> Vec<AgentFacts> {
+        let one = |number: usize| AgentFacts {
             name: format!("g{number}"),
             first: number - 1,
             lanes: 1,
             of: 3,
-            clock: Some(AgentClock { ahead: 1_000, within: MS, drifted: Some((0, MS)) }),
-            did: Some(AgentShare {
-                p50: Some(5 * MS + number * 10_000),
+            drift_ns: Some(0),
+            drift_error_ns: MS,
+            saw: Some(PartSummary {
+                p50: Some(5 * MS + number as Nanos * 10_000),
                 p50_of_windows: Some((4 * MS, 6 * MS)),
-                ..AgentShare::default()
+                ..PartSummary::default()
             }),
-            link: Some(LinkUse {
-                name: "eth0".into(),
-                speed: Some(1_000_000_000),
-                sent: 10_000_000,
-                received: 90_000_000,
-                over: load::SECOND,
-                segments: 10_000,
-                retransmitted: 9,
-                ..LinkUse::default()
-            }),
-            ..AgentRecord::default()
+            beside: Beside { began_late: 0, link: Some(link()) },
+            ..AgentFacts::default()
         };
         (1..=3).map(one).collect()
     }
 
-    fn found(change: impl FnOnce(&mut AgentRecord)) -> Vec<Doubt> {
+    fn found(change: impl FnOnce(&mut AgentFacts)) -> Vec<Doubt> {
         let mut agents = three();
         change(&mut agents[1]);
         of_agents(&agents)
     }
 
-    fn seen(agent: &mut AgentRecord, p50: Nanos, windows: (Nanos, Nanos)) {
-        let did = agent.did.as_mut().unwrap();
-        (did.p50, did.p50_of_windows) = (Some(p50), Some(windows));
+    fn seen(agent: &mut AgentFacts, p50: Nanos, windows: (Nanos, Nanos)) {
+        let saw = agent.saw.as_mut().unwrap();
+        (saw.p50, saw.p50_of_windows) = (Some(p50), Some(windows));
     }
 
     fn name() -> String {
@@ -178,7 +183,7 @@ mod tests {
         assert_eq!(found(|agent| seen(agent, 8 * MS, (5 * MS, 9 * MS))), []);
         // Steadily another way, but hardly.
         assert_eq!(found(|agent| seen(agent, 6_010_000, (6_001_000, 6_020_000))), []);
-        assert_eq!(found(|agent| agent.did = None), []);
+        assert_eq!(found(|agent| agent.saw = None), []);
     }
 
     #[test]
@@ -198,12 +203,12 @@ mod tests {
 
     #[test]
     fn a_late_start_and_a_clock_of_its_own_pace_are_seen() {
-        let late = |by| found(|agent| agent.began_late = by);
+        let late = |by| found(|agent| agent.beside.began_late = by);
         assert_eq!(late(50 * MS), []);
         let by = 51 * MS;
         assert_eq!(late(by), [Doubt::Agents(AgentsDoubt::StartApart { agent: name(), by })]);
         let drifted = |by, within| {
-            found(|agent| agent.clock.as_mut().unwrap().drifted = Some((by, within)))
+            found(|agent| (agent.drift_ns, agent.drift_error_ns) = (Some(by), within))
         };
         assert_eq!(drifted(-12_000_000, 2 * MS), [], "it may be the estimate's error");
         let by = -12_000_001;
@@ -213,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_full_link_and_a_lossy_way_are_seen() {
-        let link = |change: fn(&mut LinkUse)| found(|agent| change(agent.link.as_mut().unwrap()));
+        let link = |change: fn(&mut LinkUse)| found(|agent| change(agent.beside.link.as_mut().unwrap()));
         assert_eq!(link(|link| link.received = 100_000_000), []);
         let full = link(|link| link.received = 100_000_001);
         assert!(matches!(&full[..], [Doubt::Agents(AgentsDoubt::LinkFull { .. })]), "{full:?}");
@@ -227,8 +232,8 @@ mod tests {
 
     #[test]
     fn an_interrupted_connection_to_an_agent_is_noted() {
-        let blinked = found(|agent| agent.blinks = vec![300 * MS, 900 * MS]);
-        let doubt = AgentsDoubt::Blinked { agent: name(), times: 2, longest: 900 * MS };
+        let blinked = found(|agent| agent.blinked_ns = 900 * MS);
+        let doubt = AgentsDoubt::Blinked { agent: name(), nanos: 900 * MS };
         assert_eq!(doubt.gravity(), Gravity::Note);
         assert_eq!(blinked, [Doubt::Agents(doubt)]);
     }

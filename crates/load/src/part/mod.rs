@@ -4,6 +4,7 @@
 mod check;
 mod parts;
 mod stretches;
+mod summary;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,7 @@ use crate::tally::{Tally, add};
 pub(crate) use check::{Bounds, check_tally};
 pub use parts::Parts;
 pub(crate) use stretches::{Stretch, Stretches};
+pub use summary::PartSummary;
 
 /// What the lanes of one share of a load have recorded, with all that is judged only when all shares are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -43,10 +43,9 @@ pub(super) fn says(doubt: &AgentsDoubt) -> String {
             count(*retransmitted),
             count(*segments)
         ),
-        AgentsDoubt::Blinked { agent, times, longest } => format!(
-            "the connection to {agent} was interrupted {}, for {} at most; its load went on",
-            if *times == 1 { "once".into() } else { format!("{} times", count(*times)) },
-            nanos(*longest)
+        AgentsDoubt::Blinked { agent, nanos: long } => format!(
+            "the connection to {agent} was interrupted for {}; its load went on",
+            nanos(*long)
         ),
     }
 }

@@ -74,7 +74,7 @@ fn all() -> Vec<Doubt> {
         Doubt::Agents(AgentsDoubt::ClockDrift { agent: "desk2".into(), by: -20_000_000 }),
         Doubt::Agents(AgentsDoubt::LinkFull { host: "desk2".into(), link: "eth0".into(), share: 0.93 }),
         Doubt::Agents(AgentsDoubt::PathLoss { host: "desk2".into(), retransmitted: 90, segments: 10_000 }),
-        Doubt::Agents(AgentsDoubt::Blinked { agent: "desk2".into(), times: 1, longest: 700_000_000 }),
+        Doubt::Agents(AgentsDoubt::Blinked { agent: "desk2".into(), nanos: 700_000_000 }),
         Doubt::Silent { silent: 7, connections: 9_000 },
         Doubt::Nothing,
         Doubt::FewSamples { samples: 10 },
