@@ -106,6 +106,8 @@ pub(crate) fn plan(flags: &LoadFlags, machine: &Machine) -> Result<Plan, Refusal
         spread,
         keep_alive,
         lanes,
+        share: None,
+        origin: None,
         cpus,
         spin: match flags.spin {
             SpinWhen::Adaptive => Spin::Adaptive,
