@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The statuses and sizes of whole answers, whether they were right or wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
-    /// How many answers had each status, in the order in which the statuses were seen.
+    /// How many answers had each status, by status. Older recordings have them in the order in which they were seen.
     statuses: Vec<(u16, u64)>,
     /// Octets of the smallest answer, its head included.
     smallest_bytes: u64,
@@ -50,6 +50,14 @@ impl Answers {
         (0 < self.total()).then(|| self.bytes as f64 / self.total() as f64)
     }
 
+    /// Whether no figure is higher than these, and there are no more statuses than exist.
+    pub(crate) fn are_within(&self, count: u64, bytes: u64) -> bool {
+        let sizes = [self.smallest_bytes, self.largest_bytes, self.bytes];
+        self.statuses.len() <= 1_000
+            && self.statuses.iter().all(|(_, times)| *times <= count)
+            && sizes.iter().all(|size| *size <= bytes)
+    }
+
     pub(crate) fn merge(&mut self, other: &Answers) {
         if other.statuses.is_empty() {
             return;
@@ -70,7 +78,10 @@ impl Answers {
     fn add_status(&mut self, status: u16, times: u64) {
         match self.statuses.iter_mut().find(|(seen, _)| *seen == status) {
             Some((_, count)) => *count += times,
-            None => self.statuses.push((status, times)),
+            None => {
+                let place = self.statuses.partition_point(|(seen, _)| *seen < status);
+                self.statuses.insert(place, (status, times));
+            }
         }
     }
 

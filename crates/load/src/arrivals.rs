@@ -1,23 +1,20 @@
 //! The times at which requests are intended to leave: pure, and exact however long the run lasts.
 
-use std::fmt;
-use std::str::FromStr;
+mod rate;
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use wire::Chance;
 
+pub use self::rate::{Rate, RateError};
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
-/// A number per second, to a thousandth; never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rate {
-    per_1000_s: u64,
-}
-
 /// A schedule's shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Arrivals {
     /// Evenly spaced.
     Constant(Rate),
@@ -39,8 +36,23 @@ pub enum Arrivals {
 }
 
 /// Instants in ascending order, counted from the first one, which is zero.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Nanos>", into = "Vec<Nanos>")]
 pub struct Listed(Arc<[Nanos]>);
+
+impl TryFrom<Vec<Nanos>> for Listed {
+    type Error = &'static str;
+
+    fn try_from(times: Vec<Nanos>) -> Result<Listed, &'static str> {
+        Listed::new(&times).ok_or("there are no times, or one is earlier than the one before it")
+    }
+}
+
+impl From<Listed> for Vec<Nanos> {
+    fn from(listed: Listed) -> Vec<Nanos> {
+        listed.0.to_vec()
+    }
+}
 
 impl Listed {
     /// None if there are no times, or if one is earlier than the one before it.
@@ -94,86 +106,6 @@ impl Listed {
             place - from + 1
         });
         within.max().unwrap_or(1) as u64
-    }
-}
-
-/// Why a text is not a rate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RateError(String);
-
-impl fmt::Display for RateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is no rate: write requests a second between 0.001 and {}, as 500, 0.5, 20k or 90/m",
-            self.0.escape_debug(),
-            Rate::MAX_PER_S
-        )
-    }
-}
-
-impl std::error::Error for RateError {}
-
-impl Rate {
-    /// The highest rate that is accepted.
-    pub(crate) const MAX_PER_S: u64 = 100_000_000;
-
-    /// Whole requests a second.
-    pub fn per_s(rate: u64) -> Result<Rate, RateError> {
-        rate.to_string().parse()
-    }
-
-    /// Requests a second.
-    #[must_use]
-    pub fn as_f64(self) -> f64 {
-        self.per_1000_s as f64 / 1_000.0
-    }
-
-    /// The instant of arrival `n`: exactly n/rate, so that nothing ever drifts.
-    fn instant(self, n: u64) -> Nanos {
-        let instant = u128::from(n) * 1_000 * u128::from(SECOND) / u128::from(self.per_1000_s);
-        Nanos::try_from(instant).unwrap_or(Nanos::MAX)
-    }
-
-    /// How many arrive before `end`.
-    fn count(self, end: Nanos) -> u64 {
-        let count =
-            (u128::from(end) * u128::from(self.per_1000_s)).div_ceil(1_000 * u128::from(SECOND));
-        u64::try_from(count).unwrap_or(u64::MAX)
-    }
-}
-
-impl FromStr for Rate {
-    type Err = RateError;
-
-    fn from_str(text: &str) -> Result<Rate, RateError> {
-        let error = || RateError(text.to_string());
-        let (number, per_s) = match text.rsplit_once('/') {
-            None | Some((_, "s")) => (text.trim_end_matches("/s"), 1.0),
-            Some((number, "m")) => (number, 1.0 / 60.0),
-            Some((number, "h")) => (number, 1.0 / 3_600.0),
-            Some(_) => return Err(error()),
-        };
-        let (number, scale) = match number.strip_suffix(['k', 'K']) {
-            Some(number) => (number, 1_000.0),
-            None => (number, 1.0),
-        };
-        let is_plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
-        if !number.bytes().all(is_plain) {
-            return Err(error());
-        }
-        let rate: f64 = number.parse().map_err(|_| error())?;
-        let per_1000_s = (rate * scale * per_s * 1_000.0).round();
-        if !(1.0..=(Rate::MAX_PER_S * 1_000) as f64).contains(&per_1000_s) {
-            return Err(error());
-        }
-        Ok(Rate { per_1000_s: per_1000_s as u64 })
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.as_f64())
     }
 }
 
@@ -236,10 +168,10 @@ impl Arrivals {
             Arrivals::Constant(rate) | Arrivals::Poisson(rate) => *rate,
             Arrivals::Ramp { from, to, .. } => *from.max(to),
             Arrivals::Steps(steps) => {
-                steps.iter().map(|(rate, _)| *rate).max().unwrap_or(Rate { per_1000_s: 1 })
+                steps.iter().map(|(rate, _)| *rate).max().unwrap_or(Rate::LEAST)
             }
             Arrivals::Listed(listed) => {
-                Rate { per_1000_s: listed.peak().min(Rate::MAX_PER_S) * 1_000 }
+                Rate::per_s(listed.peak().min(Rate::MAX_PER_S)).unwrap_or(Rate::LEAST)
             }
         }
     }
@@ -401,19 +333,6 @@ mod tests {
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
         assert!((variance - 1.0).abs() < 0.04, "{variance}");
-    }
-
-    #[test]
-    fn a_rate_is_read_as_people_write_it() {
-        assert_eq!(rate("20k").as_f64(), 20_000.0);
-        assert_eq!(rate("0.5").as_f64(), 0.5);
-        assert_eq!(rate("90/m").as_f64(), 1.5);
-        assert_eq!(rate("5/s").as_f64(), 5.0);
-        for text in
-            ["", "0", "-1", "1e9", "inf", "NaN", "1/d", "k", "0.0001", "1000000001", "1.2.3"]
-        {
-            assert!(text.parse::<Rate>().is_err(), "{text}");
-        }
     }
 
     proptest! {

@@ -142,6 +142,14 @@ impl Distribution {
         }
     }
 
+    /// Values up to this one are distinguished.
+    pub(crate) fn high(&self) -> Nanos {
+        match &self.0 {
+            Form::Open(open) => open.values.high(),
+            Form::Folded(folded) => folded.high(),
+        }
+    }
+
     /// Exact, from the sum; 0 if there are no values. A lower bound where values are censored.
     #[must_use]
     pub fn mean(&self) -> f64 {

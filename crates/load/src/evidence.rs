@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::written;
 
 /// A failure with its bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Evidence {
     /// Its class.
     pub failure: Failure,
@@ -39,6 +39,11 @@ pub struct Evidence {
 impl Evidence {
     /// So many bytes of a request and of an answer are kept.
     pub const BYTES_MAX: usize = 4 << 10;
+
+    /// The earlier it is, the rather it is kept. No two rank alike, so that merging has one result in every order.
+    pub(crate) fn rank(&self) -> (Nanos, u64, &Evidence) {
+        (self.at, self.seq, self)
+    }
 }
 
 /// What an answer is that begins like this, if it is none of the protocol that was spoken, and the way out.

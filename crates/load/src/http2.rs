@@ -14,7 +14,7 @@ pub struct Http2 {
     pub wanted: WantedStreams,
     /// From the establishment of a connection, TLS included, until the SETTINGS of its server; none if none came.
     pub ready: Option<Distribution>,
-    /// What servers announced first, and on how many connections.
+    /// What servers announced first, and on how many connections; in ascending order, but for older recordings.
     pub settings: Vec<(ServerSettings, u64)>,
     /// The least that any announced later as the limit of streams on a connection.
     #[serde(default)]
@@ -82,7 +82,8 @@ impl Waits {
 
     fn merge(&mut self, other: Waits) {
         self.times += other.times;
-        self.sum += other.sum;
+        // Many wait beside one another.
+        self.sum = self.sum.saturating_add(other.sum);
         self.longest = self.longest.max(other.longest);
     }
 }
@@ -98,7 +99,7 @@ pub struct Heads {
 }
 
 /// SETTINGS of a server; where it announced none, the value of RFC 9113, 6.5.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ServerSettings {
     pub header_table_size: u32,
     /// None: no limit.
@@ -161,12 +162,20 @@ impl Http2 {
         self.least_streams = both.into_iter().flatten().min();
     }
 
+    /// Of too many kinds, the first few are kept, and the others count as the last of these: so it does not matter which
+    /// was seen first, nor in which order lanes are merged.
     fn note_settings(&mut self, settings: ServerSettings, connections: u64) {
-        let is_full = h2::SETTINGS_MAX <= self.settings.len();
-        match self.settings.iter_mut().find(|(known, _)| *known == settings) {
-            Some((_, sum)) => *sum += connections,
-            None if is_full => self.settings[h2::SETTINGS_MAX - 1].1 += connections,
-            None => self.settings.push((settings, connections)),
+        if let Some((_, sum)) = self.settings.iter_mut().find(|(known, _)| *known == settings) {
+            *sum += connections;
+            return;
+        }
+        let place = self.settings.partition_point(|(known, _)| *known < settings);
+        self.settings.insert(place, (settings, connections));
+        if h2::SETTINGS_MAX < self.settings.len()
+            && let Some((_, surplus)) = self.settings.pop()
+            && let Some((_, sum)) = self.settings.last_mut()
+        {
+            *sum += surplus;
         }
     }
 

@@ -6,6 +6,7 @@
 mod alike;
 mod answers;
 mod arrivals;
+mod bounds;
 mod collector;
 mod deadlines;
 mod distribution;
@@ -16,7 +17,9 @@ mod halt;
 mod held;
 mod http2;
 mod lane;
+mod live;
 mod order;
+mod part;
 mod pause;
 mod press;
 mod recorder;
@@ -37,11 +40,13 @@ pub use failure::Failure;
 pub use halt::Halt;
 pub use held::{
     Broadcast, Echoes, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau, PlateauTimes, Ramp,
-    Sends, Share, WholeBeats, WindowMerger, hold,
+    Sends, WholeBeats, WindowMerger, hold,
 };
 pub use http2::{Heads, Http2, ServerSettings, Waits, WantedStreams};
-pub use order::{Load, Order, Protocol, Spin, Spread, Stop, Target};
-pub use press::{Glance, press, press_in_turns};
+pub use live::{LiveGatherer, LiveMerger, LiveWindow};
+pub use order::{Load, Order, Protocol, Share, Spin, Spread, Stop, Target};
+pub use part::{Part, Parts};
+pub use press::{Glance, press, press_in_turns, press_part};
 pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
 pub use security::{Counts, Security};

@@ -4,15 +4,18 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tls::Client;
 use wire::h2::H2Order;
 use wire::{Asks, Limits};
 
 use crate::Nanos;
 use crate::arrivals::Arrivals;
+use crate::bounds;
 
-/// One load on one address.
-#[derive(Clone, Debug)]
+/// One load on one address. What is read from a written one can be carried out: `bounds.rs` says how much may be ordered.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Order {
     /// The address under load.
     pub target: Target,
@@ -40,6 +43,10 @@ pub struct Order {
     pub server_cpus: Option<u64>,
     /// Threads.
     pub lanes: usize,
+    /// Which lanes of the whole these are, where several processes carry out one order together; none: all of them.
+    pub share: Option<Share>,
+    /// When the clock begins, on the machine's monotonic clock, in nanoseconds; none: immediately.
+    pub origin: Option<u64>,
     /// CPUs for the lanes, in turn; if there are none, the kernel chooses.
     pub cpus: Vec<usize>,
     /// Whether to poll before sleeping.
@@ -72,6 +79,8 @@ impl Order {
             spread: Spread::Even,
             server_cpus: None,
             lanes: 1,
+            share: None,
+            origin: None,
             cpus: Vec::new(),
             spin: Spin::Adaptive,
             limits: Limits::default(),
@@ -82,6 +91,17 @@ impl Order {
 }
 
 impl Order {
+    /// How many lanes there are in all processes together, those for which there is nothing to do included.
+    #[must_use]
+    pub fn lanes_in_all(&self) -> usize {
+        self.share.map_or(self.lanes, |share| share.of)
+    }
+
+    /// The number of this process's first lane.
+    pub(crate) fn first_lane(&self) -> usize {
+        self.share.map_or(0, |share| share.first)
+    }
+
     /// Whether connections are kept for the whole load, and are not made for a request or a session.
     #[must_use]
     pub fn has_pool(&self) -> bool {
@@ -95,8 +115,48 @@ impl Order {
     }
 }
 
+/// Each field is written as it is; then what they ask for together is judged, too.
+impl<'de> Deserialize<'de> for Order {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Order, D::Error> {
+        let order = Order::deserialize(deserializer)?;
+        bounds::of_load(&order).map_err(serde::de::Error::custom)?;
+        Ok(order)
+    }
+}
+
+impl Serialize for Order {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Order::serialize(self, serializer)
+    }
+}
+
+/// Lanes `first..first + lanes` of `of`, over all processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// The first lane's number.
+    pub first: usize,
+    /// How many lanes there are in all.
+    pub of: usize,
+}
+
+impl Share {
+    /// Refuses so many lanes from the first one on, where there are fewer.
+    pub(crate) fn check(self, lanes: usize) -> Result<(), String> {
+        match self.first.checked_add(lanes) {
+            Some(end) if end <= self.of => Ok(()),
+            end => Err(format!(
+                "lanes {}..{} are not of {}; `share.of` is the number of lanes over all processes",
+                self.first,
+                end.unwrap_or(usize::MAX),
+                self.of
+            )),
+        }
+    }
+}
+
 /// An address to put under load.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Target {
     /// TCP over IPv4 or IPv6.
     Tcp(SocketAddr),
@@ -105,7 +165,8 @@ pub enum Target {
 }
 
 /// How requests arrive.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Load {
     /// A fixed number of connections; each sends its next request when it is answered.
     Closed { connections: usize },
@@ -139,7 +200,8 @@ impl Target {
 }
 
 /// When to stop: whichever comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stop {
     /// This many requests; with sessions, this many sessions. The warm-up's are not counted.
     pub total: Option<u64>,
@@ -148,7 +210,8 @@ pub struct Stop {
 }
 
 /// What is spoken on the connections of a load. It is never guessed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// HTTP/1.1, or HTTP/1.0 where the requests say so.
     #[default]
@@ -168,7 +231,8 @@ impl Protocol {
 }
 
 /// How requests are spread over connections that have room.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Spread {
     /// The connection whose turn was longest ago is next.
     #[default]
@@ -178,7 +242,8 @@ pub enum Spread {
 }
 
 /// Whether a lane polls for a short while before it sleeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Spin {
     /// Poll for as long as polling has recently got answers sooner than sleeping would have; bounded.
     #[default]

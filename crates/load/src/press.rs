@@ -15,7 +15,8 @@ use crate::halt::{Halt, StopTime};
 use crate::http2::WantedStreams;
 use crate::lane::{Lane, Rules, Seed};
 use crate::order::{Load, Order, Protocol, nanos};
-use crate::recorder::{Handover, Recorder, Times};
+use crate::part::{Part, Parts};
+use crate::recorder::{Clocks, Handover, Recorder, Times};
 use crate::recording::Recording;
 use crate::security::SecurityLog;
 use crate::supply::{Kind, Supply};
@@ -45,6 +46,16 @@ pub fn press(
     halt: &Halt,
     watch: &mut dyn FnMut(&Glance<'_>),
 ) -> Result<Recording, LoadError> {
+    whole(order, carry_out(order, None, halt, watch)?)
+}
+
+/// The same, where this process has only some of the lanes, or all of them. A part does not give up on its own: whoever
+/// has all parts asks for an end (see [`crate::LiveMerger::reason_to_give_up`]).
+pub fn press_part(
+    order: &Order,
+    halt: &Halt,
+    watch: &mut dyn FnMut(&Glance<'_>),
+) -> Result<Part, LoadError> {
     carry_out(order, None, halt, watch)
 }
 
@@ -56,7 +67,16 @@ pub fn press_in_turns(
     halt: &Halt,
     watch: &mut dyn FnMut(&Glance<'_>),
 ) -> Result<Recording, LoadError> {
-    carry_out(order, Some(place), halt, watch)
+    whole(order, carry_out(order, Some(place), halt, watch)?)
+}
+
+/// The recording of a process that has all lanes.
+fn whole(order: &Order, part: Part) -> Result<Recording, LoadError> {
+    let mut parts = Parts::new(order);
+    debug_assert_eq!(parts.check(&part), Ok(()));
+    parts.take(part);
+    let missing = format!("{} lanes are those of other processes", parts.missing());
+    parts.into_recording().ok_or_else(|| LoadError::new(missing))
 }
 
 fn carry_out(
@@ -64,16 +84,17 @@ fn carry_out(
     place: Option<&Place<'_>>,
     halt: &Halt,
     watch: &mut dyn FnMut(&Glance<'_>),
-) -> Result<Recording, LoadError> {
+) -> Result<Part, LoadError> {
+    order.share.map_or(Ok(()), |share| share.check(order.lanes)).map_err(LoadError::new)?;
     let plan = Plan::of(order);
     let (full, reports) = channel();
     let mut returns = Vec::new();
     let mut lanes = Vec::new();
-    let origin = Origin::now();
+    let origin = Origin::ordered(order.origin).map_err(LoadError::new)?;
     // Each lane takes its seat along, so that one whose thread cannot be started is waited for by no other.
-    let mut seats = place.map_or(Vec::new(), |place| place.seats(plan.lanes));
-    let first_lane = place.map_or(0, |place| place.first_lane(plan.lanes));
-    for (number, epoll) in thread::epolls(plan.lanes)?.into_iter().enumerate() {
+    let mut seats = place.map_or(Vec::new(), |place| place.seats(plan.own.len()));
+    let first_lane = place.map_or(plan.own.start, |place| place.first_lane(plan.own.len()));
+    for (number, epoll) in thread::epolls(plan.own.len())?.into_iter().enumerate() {
         let (give, empty) = channel();
         for _ in 0..SPARE_WINDOWS {
             let _ = give.send(Tally::new(plan.longest));
@@ -90,22 +111,32 @@ fn carry_out(
                 thread::prepare(&order.cpus, number);
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let origin = seat.as_mut().map_or(origin, |seat| Origin::at(seat.begin()));
-                let engine = Epoll::new(epoll, target, sources, order.spin, origin, number);
+                if !origin.wait_unless(&|| end.agreed() == Some(0)) {
+                    return plan.recorder(order, number, handover).finish(Clocks::default());
+                }
+                let lane = plan.own.start + number;
+                let engine = Epoll::new(epoll, target, sources, order.spin, origin, lane);
                 let turns = seat.as_mut().map(|seat| seat as &mut dyn TakesTurns);
-                run_lane(order, plan, number, engine, handover, turns, &|| end.agreed());
+                run_lane(order, plan, lane, engine, handover, turns, &|| end.agreed());
             };
             thread::start(scope, format!("lane {}", first_lane + number), end, run)?;
         }
-        Ok(Collector::new(order, &plan, returns).collect(&reports, &end, halt, watch))
+        let clock = place.is_none().then_some(origin);
+        let collector = Collector::new(order, &plan, returns, clock);
+        Ok(collector.collect(&reports, &end, halt, watch))
     })
 }
 
 /// Windows that a lane may be ahead of the caller's thread before it must allocate.
 const SPARE_WINDOWS: usize = 3;
 
-/// The run's times and shares, the same for all lanes.
+/// The run's times and shares, the same for all lanes of all processes.
+#[derive(Debug)]
 pub(crate) struct Plan {
+    /// Lanes that have something to do, over all processes.
     pub(crate) lanes: usize,
+    /// Those of this process, by their numbers.
+    pub(crate) own: Range<usize>,
     pub(crate) width: Nanos,
     /// Schedules start here; connections are opened before.
     lead: Nanos,
@@ -143,14 +174,39 @@ impl Plan {
             (length, own) => length.or(own),
         };
         let until = length.map_or(Nanos::MAX, |length| from.saturating_add(nanos(length)));
+        let lanes = order.lanes_in_all().clamp(1, order.load.connections_max().max(1));
         Plan {
-            lanes: order.lanes.clamp(1, order.load.connections_max().max(1)),
+            lanes,
+            own: own_lanes(order.first_lane(), order.lanes.max(1), lanes),
             width,
             lead,
             measured: from..until,
             longest: nanos(order.timeout).saturating_mul(2),
             sections: sections(&order.load, lead, &(from..until)),
         }
+    }
+
+    /// The same, where all lanes are this process's.
+    pub(crate) fn of_all(order: &Order) -> Plan {
+        let plan = Plan::of(order);
+        Plan { own: 0..plan.lanes, ..plan }
+    }
+
+    /// So many lanes from this one on, without those that have nothing to do.
+    pub(crate) fn own_of(&self, first: usize, lanes: usize) -> Range<usize> {
+        own_lanes(first, lanes, self.lanes)
+    }
+
+    /// What one of this process's lanes records with.
+    fn recorder(&self, order: &Order, number: usize, handover: Handover) -> Recorder {
+        let times = Times {
+            width: self.width,
+            measured: self.measured.clone(),
+            longest: self.longest,
+            on_time_within: nanos(order.on_time_within()),
+            sections: self.sections.clone(),
+        };
+        Recorder::new(number, &times, handover)
     }
 
     /// Until when a schedule has something due in the measured time; where the ordered number ends it, until when the
@@ -208,6 +264,11 @@ impl Plan {
     }
 }
 
+/// So many lanes from the first one on, of those that there are.
+fn own_lanes(first: usize, lanes: usize, of: usize) -> Range<usize> {
+    first.min(of)..first.saturating_add(lanes).min(of)
+}
+
 /// The parts of a changing load that lie in the measured time.
 fn sections(load: &Load, lead: Nanos, measured: &Range<Nanos>) -> Vec<Range<Nanos>> {
     let lengths: Vec<Nanos> = match load.arrivals() {
@@ -236,7 +297,7 @@ fn tenths(whole: Nanos) -> Vec<Nanos> {
     (0..TENTHS).map(|part| border(part + 1) - border(part)).collect()
 }
 
-/// One lane's whole run, on any engine; with TLS between the two, if that was ordered.
+/// The whole run of the lane with this number among all, on any engine; with TLS between the two, if that was ordered.
 pub(crate) fn run_lane(
     order: &Order,
     plan: &Plan,
@@ -246,14 +307,7 @@ pub(crate) fn run_lane(
     turns: Option<&mut dyn TakesTurns>,
     stopped_at: &dyn Fn() -> Option<Nanos>,
 ) {
-    let times = Times {
-        width: plan.width,
-        measured: plan.measured.clone(),
-        longest: plan.longest,
-        on_time_within: nanos(order.on_time_within()),
-        sections: plan.sections.clone(),
-    };
-    let recorder = Recorder::new(number, &times, handover);
+    let recorder = plan.recorder(order, number - plan.own.start, handover);
     match &order.tls {
         None => press_lane(order, plan, number, engine, recorder, turns, stopped_at),
         Some(client) => {

@@ -271,8 +271,16 @@ impl Recorder {
         (at < section.until).then_some(section)
     }
 
+    /// A closed loop may go on in the middle of a turn, when the next window has begun.
+    fn keep_up(&mut self, at: Nanos) {
+        if self.turn <= at {
+            self.turn_over(at);
+        }
+    }
+
     /// Several requests became due at once: the calls of a session, or just one.
     pub(crate) fn due(&mut self, due: Nanos, requests: u32) {
+        self.keep_up(due);
         if self.measured_from <= due {
             self.window.due += u64::from(requests);
             if let Some(section) = self.section(due) {
@@ -282,6 +290,7 @@ impl Recorder {
     }
 
     pub(crate) fn attempted(&mut self, exchange: &Exchange) {
+        self.keep_up(exchange.intended);
         if self.is_measured(exchange) {
             self.window.attempted += 1;
         } else {
@@ -432,7 +441,7 @@ impl Recorder {
 
     pub(crate) fn evidence(&mut self, evidence: Evidence) {
         self.kept[evidence.failure.index()] += 1;
-        self.window.evidence.push(evidence);
+        self.window.keep_if_early(evidence);
     }
 
     /// Until now the lane could not look at what had come: because it was working, and because it overslept.

@@ -1,5 +1,6 @@
 //! What was measured: one `Recording` out of one `Order`.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use crate::Nanos;
 use crate::distribution::Folded;
 use crate::failure::Failure;
 use crate::section::Section;
-use crate::tally::{Still, Tally, add};
+use crate::tally::{Still, Tally};
 use crate::written;
 
 /// Everything that a run measured.
@@ -137,7 +138,7 @@ pub struct Notes {
 }
 
 /// One slow exchange, kept whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Slow {
     /// When the request was intended to leave.
     pub intended: Nanos,
@@ -150,6 +151,13 @@ pub struct Slow {
     pub seq: u64,
     /// The answer's status.
     pub status: u16,
+}
+
+impl Slow {
+    /// The slower it is, the rather it is kept. No two rank alike, so that merging has one result in every order.
+    pub(crate) fn rank(&self) -> (Reverse<Nanos>, Slow) {
+        (Reverse(self.done.saturating_sub(self.intended)), *self)
+    }
 }
 
 /// One thread of the generator.
@@ -187,22 +195,5 @@ impl Recording {
             timeout,
             on_time_within: Some(timeout),
         }
-    }
-}
-
-impl Window {
-    /// Adds the window that follows.
-    pub(crate) fn absorb(&mut self, next: &Window) {
-        let (mine, theirs) = ((self.until - self.from) as f64, (next.until - next.from) as f64);
-        self.in_flight = (self.in_flight * mine + next.in_flight * theirs) / (mine + theirs);
-        self.until = next.until;
-        self.attempted += next.attempted;
-        self.correct += next.correct;
-        add(&mut self.failed, &next.failed);
-        self.bytes_sent += next.bytes_sent;
-        self.bytes_received += next.bytes_received;
-        self.cpu += next.cpu;
-        self.response.absorb(&next.response);
-        self.service.absorb(&next.service);
     }
 }

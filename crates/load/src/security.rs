@@ -13,6 +13,8 @@ use crate::distribution::Distribution;
 /// More reasons than this are not told apart.
 const REASONS_MAX: usize = 16;
 const REASON_LENGTH_MAX: usize = 300;
+/// What the others are counted as.
+const OTHERS: &str = "others";
 
 /// What connections agreed on, in a stretch of time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,7 +45,7 @@ pub struct Security {
     pub reasons: Counts,
 }
 
-/// How often each of a few names was seen, in the order in which they were.
+/// How often each of a few names was seen, by name. Older recordings have them in the order in which they were seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts(Vec<(String, u64)>);
 
@@ -67,7 +69,10 @@ impl Counts {
     pub fn add(&mut self, name: &str, count: u64) {
         match self.0.iter_mut().find(|(seen, _)| seen == name) {
             Some((_, sum)) => *sum += count,
-            None => self.0.push((name.into(), count)),
+            None => {
+                let place = self.0.partition_point(|(seen, _)| seen.as_str() < name);
+                self.0.insert(place, (name.into(), count));
+            }
         }
     }
 
@@ -76,6 +81,13 @@ impl Counts {
         for (name, count) in names.into_iter().zip(counts).filter(|(_, count)| 0 < *count) {
             self.add(name, count);
         }
+    }
+
+    /// Removes the last by name, of all but this one; returns its count.
+    fn take_last_but(&mut self, other: &str) -> Option<u64> {
+        let names = self.0.iter().enumerate().filter(|(_, (name, _))| name != other);
+        let (place, _) = names.max_by(|(_, one), (_, other)| one.0.cmp(&other.0))?;
+        Some(self.0.remove(place).1)
     }
 
     /// All of them together.
@@ -142,10 +154,16 @@ impl Security {
         other.reasons.0.iter().for_each(|(reason, count)| self.add_reason(reason, *count));
     }
 
+    /// Of too many reasons, those are kept that come first by name: so it does not matter which was seen first, by which
+    /// lane, nor in which order lanes are merged.
     fn add_reason(&mut self, reason: &str, count: u64) {
-        let is_known = self.reasons.0.iter().any(|(known, _)| known == reason);
-        let has_room = self.reasons.0.len() < REASONS_MAX;
-        self.reasons.add(if is_known || has_room { reason } else { "others" }, count);
+        self.reasons.add(reason, count);
+        let kept = self.reasons.0.iter().filter(|(name, _)| name != OTHERS).count();
+        if REASONS_MAX < kept
+            && let Some(surplus) = self.reasons.take_last_but(OTHERS)
+        {
+            self.reasons.add(OTHERS, surplus);
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl Supply {
     }
 
     fn next_scheduled(&mut self) -> Option<Nanos> {
-        let at = self.from + *self.schedule.as_mut()?.peek()?;
+        let at = self.from.saturating_add(*self.schedule.as_mut()?.peek()?);
         (at < self.until && 0 < self.left).then_some(at)
     }
 

@@ -145,7 +145,7 @@ impl Still {
 }
 
 /// This many of the slowest exchanges are kept whole.
-const SLOWEST_KEPT: usize = 5;
+pub(crate) const SLOWEST_KEPT: usize = 5;
 
 impl Tally {
     /// Right answers that came after the measured time, to requests that were due in it.
@@ -262,7 +262,7 @@ impl Tally {
         for &slow in &other.slowest {
             self.keep_if_slow(slow);
         }
-        other.evidence.iter().for_each(|evidence| self.keep_if_early(evidence));
+        other.evidence.iter().for_each(|evidence| self.keep_if_early(evidence.clone()));
     }
 
     /// Adds only another stretch's connections: a pool's connections are opened before the start.
@@ -294,6 +294,10 @@ impl Tally {
         (self.cpu, self.idle, self.polled, self.last_done) = (0, 0, 0, 0);
     }
 
+    pub(crate) fn all_distributions(&self) -> [&Distribution; 6] {
+        [&self.response, &self.service, &self.first_byte, &self.late, &self.blocked, &self.connect]
+    }
+
     fn distributions(&mut self) -> [&mut Distribution; 6] {
         [
             &mut self.response,
@@ -307,22 +311,22 @@ impl Tally {
 
     /// Keeps the slowest few, slowest first.
     pub(crate) fn keep_if_slow(&mut self, slow: Slow) {
-        let took = |slow: &Slow| slow.done - slow.intended;
         if self.slowest.len() == SLOWEST_KEPT
-            && self.slowest.last().is_some_and(|last| took(&slow) <= took(last))
+            && self.slowest.last().is_some_and(|last| last.rank() <= slow.rank())
         {
             return;
         }
-        let place = self.slowest.partition_point(|other| took(&slow) < took(other));
+        let place = self.slowest.partition_point(|other| other.rank() < slow.rank());
         self.slowest.insert(place, slow);
         self.slowest.truncate(SLOWEST_KEPT);
     }
 
     /// Keeps the first few of each class.
-    pub(crate) fn keep_if_early(&mut self, evidence: &Evidence) {
-        let same = |kept: &&Evidence| kept.failure == evidence.failure;
-        let place = self.evidence.partition_point(|kept| kept.at <= evidence.at);
-        self.evidence.insert(place, evidence.clone());
+    pub(crate) fn keep_if_early(&mut self, evidence: Evidence) {
+        let failure = evidence.failure;
+        let same = |kept: &&Evidence| kept.failure == failure;
+        let place = self.evidence.partition_point(|kept| kept.rank() < evidence.rank());
+        self.evidence.insert(place, evidence);
         if EVIDENCE_KEPT < self.evidence.iter().filter(same).count()
             && let Some(last) = self.evidence.iter().rposition(|kept| same(&kept))
         {

@@ -51,20 +51,25 @@ fn named(text: &str, what: &str, all: &[&'static str]) -> Result<&'static str, S
     })
 }
 
-/// The cryptography, with what was chosen of it.
-pub(crate) fn provider(chosen: &[String], groups: &[String]) -> CryptoProvider {
-    CryptoProvider {
-        cipher_suites: in_order(&SUITES, chosen),
-        kx_groups: in_order(&GROUPS, groups),
-        ..rustls::crypto::ring::default_provider()
+/// The cryptography, with what was chosen of it; or which name is not known.
+pub(crate) fn provider(suites: &[String], groups: &[String]) -> Result<CryptoProvider, String> {
+    let suites: Vec<_> = suites.iter().map(|name| suite(name)).collect::<Result<_, _>>()?;
+    let groups: Vec<_> = groups.iter().map(|name| group(name)).collect::<Result<_, _>>()?;
+    if SUITES.len() < suites.len() || GROUPS.len() < groups.len() {
+        return Err("a suite or a group is named twice".into());
     }
+    Ok(CryptoProvider {
+        cipher_suites: in_order(&SUITES, &suites),
+        kx_groups: in_order(&GROUPS, &groups),
+        ..rustls::crypto::ring::default_provider()
+    })
 }
 
-fn in_order<T: Copy>(all: &[(&str, T)], chosen: &[String]) -> Vec<T> {
+fn in_order<T: Copy>(all: &[(&str, T)], chosen: &[&str]) -> Vec<T> {
     if chosen.is_empty() {
         return all.iter().map(|(_, value)| *value).collect();
     }
-    let find = |name: &String| all.iter().find(|(known, _)| known == name).map(|(_, it)| *it);
+    let find = |name: &&str| all.iter().find(|(known, _)| known == name).map(|(_, it)| *it);
     chosen.iter().filter_map(find).collect()
 }
 
@@ -96,10 +101,11 @@ mod tests {
     #[test]
     fn what_is_chosen_is_offered_in_its_order_and_nothing_else() {
         let chosen = ["TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"].map(String::from);
-        let provider = provider(&chosen, &["secp384r1".into()]);
+        let provider = provider(&chosen, &["secp384r1".into()]).unwrap();
         let names: Vec<_> = provider.cipher_suites.iter().map(|it| suite_name(*it)).collect();
         assert_eq!(names, chosen);
         assert_eq!(provider.kx_groups.len(), 1);
         assert_eq!(group_name(provider.kx_groups[0].name()), "secp384r1");
+        assert!(super::provider(&["RC4-MD5".into()], &[]).is_err());
     }
 }

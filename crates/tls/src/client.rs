@@ -10,6 +10,7 @@ use rustls::client::{ClientConnection, Resumption, UnbufferedClientConnection};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, SupportedProtocolVersion};
+use serde::{Deserialize, Serialize};
 
 use crate::choice::provider;
 use crate::order::{Resume, TlsOrder, Version};
@@ -17,8 +18,10 @@ use crate::sessions::{Sessions, Store};
 use crate::stream::Stream;
 use crate::trust::verifier;
 
-/// An order that can be carried out: its names are known and its authorities are read.
-#[derive(Clone)]
+/// An order that can be carried out: its names are known and its authorities are read. It is written as its order; who
+/// reads that trusts the authorities of its own system, if the order says so.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(try_from = "TlsOrder", into = "TlsOrder")]
 pub struct Client {
     order: Arc<TlsOrder>,
     name: ServerName<'static>,
@@ -32,11 +35,31 @@ impl fmt::Debug for Client {
     }
 }
 
+/// RFC 7301, 3.1.
+const ALPN_MAX: usize = 255;
+
+impl TryFrom<TlsOrder> for Client {
+    type Error = String;
+
+    fn try_from(order: TlsOrder) -> Result<Client, String> {
+        Client::new(&order)
+    }
+}
+
+impl From<Client> for TlsOrder {
+    fn from(client: Client) -> TlsOrder {
+        (*client.order).clone()
+    }
+}
+
 impl Client {
     /// Reads the authorities, or says why there can be no TLS, and the way out.
     pub fn new(order: &TlsOrder) -> Result<Client, String> {
         let name = name(&order.host)?;
-        let provider = Arc::new(provider(&order.suites, &order.groups));
+        if !(1..=ALPN_MAX).contains(&order.alpn.len()) {
+            return Err(format!("a name for ALPN has from 1 to {ALPN_MAX} octets"));
+        }
+        let provider = Arc::new(provider(&order.suites, &order.groups)?);
         let verifier = verifier(&order.trust, &provider)?;
         let client = Client { order: order.clone().into(), name, provider, verifier };
         client.config().map_err(|_| {

@@ -85,7 +85,22 @@ impl Version {
 
 /// On how many of a hundred connections an earlier session is to be resumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
 pub struct Resume(u8);
+
+impl TryFrom<u8> for Resume {
+    type Error = &'static str;
+
+    fn try_from(percent: u8) -> Result<Resume, &'static str> {
+        Resume::of(percent).ok_or("more connections resume a session than there are")
+    }
+}
+
+impl From<Resume> for u8 {
+    fn from(resume: Resume) -> u8 {
+        resume.0
+    }
+}
 
 impl Resume {
     pub const NEVER: Resume = Resume(0);
@@ -127,5 +142,6 @@ mod tests {
         );
         assert_eq!(["", "101", "-1", "often", "1.5", "%"].map(of), [None; 6]);
         assert!(Version::parse("1.1").is_err() && Version::parse("tls1.3").is_err());
+        assert!(Resume::try_from(101).is_err());
     }
 }

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::expect::{BodyRule, Expect, Mismatch};
 use crate::h2::{self, Prepared, Scheme};
 use crate::template::{Cursor, Template, TemplateError, Values, push_decimal};
+use crate::written::WrittenAsk;
 
 /// The parts of a request. `Ask::new` encodes it.
 #[derive(Clone, Debug)]
@@ -48,7 +51,8 @@ impl Request {
 }
 
 /// One kind of request, encoded, and the expected answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "WrittenAsk", into = "WrittenAsk")]
 pub struct Ask {
     head: Template,
     /// Where the body's length varies, the head ends in the length and this.
@@ -60,6 +64,8 @@ pub struct Ask {
     pub expect: Expect,
     is_head: bool,
     is_idempotent: bool,
+    /// What it was made from, but for its body.
+    request: Box<Request>,
 }
 
 /// Why a request cannot be written.
@@ -113,24 +119,42 @@ impl From<TemplateError> for AskError {
 
 impl Ask {
     pub fn new(request: &Request, expect: Expect) -> Result<Ask, AskError> {
-        let ask = Ask::over_http1(request, expect)?;
-        match request.http2 {
-            None => Ok(ask),
-            Some(scheme) => ask.and_over_http2(request, scheme),
-        }
-    }
-
-    fn over_http1(request: &Request, expect: Expect) -> Result<Ask, AskError> {
-        check(request)?;
-        let head = Template::parse(head(request).as_bytes())?;
         let body = if request.body_has_placeholders {
             Template::parse(&request.body)?
         } else {
             Template::literal(request.body.as_slice())
         };
+        let Request { method, target, host, headers, .. } = request;
+        let request = Request {
+            method: method.clone(),
+            target: target.clone(),
+            host: host.clone(),
+            headers: headers.clone(),
+            body: Vec::new(),
+            ..*request
+        };
+        Ask::with_body(request, body, expect)
+    }
+
+    /// The same, with a body that has been read; that of the request is not used.
+    pub(crate) fn with_body(
+        request: Request,
+        body: Template,
+        expect: Expect,
+    ) -> Result<Ask, AskError> {
+        let ask = Ask::over_http1(request, body, expect)?;
+        match ask.request.http2 {
+            None => Ok(ask),
+            Some(scheme) => ask.and_over_http2(scheme),
+        }
+    }
+
+    fn over_http1(request: Request, body: Template, expect: Expect) -> Result<Ask, AskError> {
+        check(&request)?;
+        let head = Template::parse(head(&request).as_bytes())?;
         let ends = Template::literal(*b"\r\n\r\n");
-        let length_is_said = has(request, "content-length") || has(request, "transfer-encoding");
-        let sends_body = !request.body.is_empty() || request.method == "POST";
+        let length_is_said = has(&request, "content-length") || has(&request, "transfer-encoding");
+        let sends_body = !body.is_empty() || request.method == "POST";
         let (head, body_at, counted) = if length_is_said || !sends_body {
             let head = head.joined(ends);
             (head.clone().joined(body), head.end(), None)
@@ -152,17 +176,24 @@ impl Ask {
             // RFC 9110, 9.2.2: only these may be sent again without knowledge of what they do.
             is_idempotent: ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
                 .contains(&request.method.as_str()),
+            request: Box::new(request),
         })
     }
 
-    fn and_over_http2(mut self, request: &Request, scheme: Scheme) -> Result<Ask, AskError> {
+    fn and_over_http2(mut self, scheme: Scheme) -> Result<Ask, AskError> {
         let length = self.body_len(Values::default());
-        let says_length = self.counted.is_none() && (0 < length || request.method == "POST");
-        let fields = h2::fields(request, scheme, says_length.then_some(length))?;
+        let is_post = self.request.method == "POST";
+        let says_length = self.counted.is_none() && (0 < length || is_post);
+        let fields = h2::fields(&self.request, scheme, says_length.then_some(length))?;
         let mut prepared = Prepared::new(fields, self.counted.is_some());
         h2::assign_places(&mut [&mut prepared]);
         self.http2 = Some(Box::new(prepared));
         Ok(self)
+    }
+
+    /// What it was made from, but for its body.
+    pub(crate) fn made_from(&self) -> &Request {
+        &self.request
     }
 
     /// Its head as HTTP/2 sends it, if it was made for that.

@@ -1,12 +1,16 @@
 //! Several kinds of requests, and which of them comes when: by weight, or one after the other.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ask::Ask;
 use crate::chance::Chance;
 use crate::h2::assign_places;
 use crate::template::{Values, mix};
+use crate::written::{WrittenAsks, WrittenChoice};
 
 /// Kinds of requests, and which of them comes when.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "WrittenAsks", into = "WrittenAsks")]
 pub struct Asks {
     asks: Vec<Ask>,
     choice: Choice,
@@ -57,15 +61,18 @@ impl Asks {
     /// still has every ask once. A single lane is never shifted.
     #[must_use]
     pub fn in_turn(asks: Vec<Ask>, lanes: usize) -> Option<Asks> {
-        if asks.is_empty() {
-            return None;
-        }
         let (count, lanes) = (asks.len() as u64, lanes.max(1) as u64);
         let shift_after = match common_divisor(count, lanes) {
             1 => u64::MAX,
             common => count / common * lanes,
         };
-        Some(Asks::new(asks, Choice::InTurn { shift_after }))
+        Asks::shifted(asks, shift_after)
+    }
+
+    /// The same, shifted after each so many numbers; `None` also if there are no numbers between two shifts.
+    pub(crate) fn shifted(asks: Vec<Ask>, shift_after: u64) -> Option<Asks> {
+        let is_right = !asks.is_empty() && 0 < shift_after;
+        is_right.then(|| Asks::new(asks, Choice::InTurn { shift_after }))
     }
 
     /// The same in an order that the seed determines.
@@ -103,6 +110,20 @@ impl Asks {
                 (shifted % self.asks.len() as u64) as usize
             }
         }
+    }
+}
+
+impl From<Asks> for WrittenAsks {
+    fn from(all: Asks) -> WrittenAsks {
+        let choice = match all.choice {
+            Choice::ByWeight { upto } => {
+                let before = std::iter::once(0).chain(upto.iter().copied());
+                let weights = upto.iter().zip(before).map(|(upto, before)| (upto - before) as u32);
+                WrittenChoice::Weights(weights.collect())
+            }
+            Choice::InTurn { shift_after } => WrittenChoice::InTurn { shift_after },
+        };
+        WrittenAsks { asks: all.asks, choice }
     }
 }
 

@@ -1,11 +1,13 @@
 //! The expected answer: checked as the bytes arrive, without copying them.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::template::{Cursor, Template, Values};
 
 /// What is expected as the answer to a request.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Expect {
     /// The status.
     pub status: StatusRule,
@@ -17,7 +19,8 @@ pub struct Expect {
 }
 
 /// Which statuses are right.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StatusRule {
     /// 200 to 299.
     #[default]
@@ -28,7 +31,8 @@ pub enum StatusRule {
     Any,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BodyRule {
     /// Any body.
     #[default]
@@ -38,7 +42,7 @@ pub enum BodyRule {
     /// This many bytes.
     Length(u64),
     /// Bytes with this SHA-256.
-    Sha256([u8; 32]),
+    Sha256(#[serde(with = "crate::written::digest")] [u8; 32]),
 }
 
 /// What is wrong with a whole answer.
@@ -89,8 +93,7 @@ impl Expect {
             }
             BodyRule::Length(length) => lines.push(format!("a body of {length} bytes")),
             BodyRule::Sha256(digest) => {
-                let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-                lines.push(format!("a body whose SHA-256 is {hex}"));
+                lines.push(format!("a body whose SHA-256 is {}", hex_of(digest)));
             }
         }
         lines.join("\n")
@@ -184,6 +187,11 @@ impl BodyJudge {
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
+}
+
+/// 64 hexadecimal digits.
+pub(crate) fn hex_of(digest: &[u8; 32]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The 32 bytes that 64 hexadecimal digits write.

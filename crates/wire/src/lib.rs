@@ -13,6 +13,7 @@ pub mod h2;
 mod held;
 mod socket;
 mod template;
+mod written;
 
 pub use ask::{Ask, AskError, Request};
 pub use asks::Asks;

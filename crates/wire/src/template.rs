@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::chance::Chance;
+use crate::written::WrittenPiece;
 
 /// What fills the placeholders of one request, and of the expected answer to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,13 +17,14 @@ pub struct Values {
 }
 
 /// Literal bytes and placeholders, in order. Encoded once, filled for every request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<WrittenPiece>", into = "Vec<WrittenPiece>")]
 pub struct Template {
     pieces: Vec<Piece>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+pub(crate) enum Piece {
     Literal(Vec<u8>),
     /// The request's number in decimal.
     Seq,
@@ -40,12 +44,30 @@ impl fmt::Display for TemplateError {
 
 impl std::error::Error for TemplateError {}
 
+impl TemplateError {
+    pub(crate) fn new(says: String) -> TemplateError {
+        TemplateError(says)
+    }
+}
+
+impl Piece {
+    /// A placeholder for this many random characters.
+    pub(crate) fn random(width: u8) -> Result<Piece, TemplateError> {
+        match width {
+            1..=HOLE_MAX => Ok(Piece::Random(width)),
+            _ => Err(TemplateError(format!(
+                "a random value has from 1 to {HOLE_MAX} characters, not {width}"
+            ))),
+        }
+    }
+}
+
 /// The longest text that can fill one placeholder.
-const HOLE_MAX: usize = 64;
+const HOLE_MAX: u8 = 64;
 
 /// A placeholder's text, on the stack.
 struct Filled {
-    bytes: [u8; HOLE_MAX],
+    bytes: [u8; HOLE_MAX as usize],
     len: usize,
 }
 
@@ -84,6 +106,41 @@ impl Template {
         let mut pieces = Vec::new();
         flush(&mut bytes.into(), &mut pieces);
         Template { pieces }
+    }
+
+    /// Pieces in order; literals that follow one another become one.
+    pub(crate) fn of(all: Vec<Piece>) -> Template {
+        let mut pieces = Vec::new();
+        let mut literal = Vec::new();
+        for piece in all {
+            match piece {
+                Piece::Literal(mut bytes) => literal.append(&mut bytes),
+                placeholder => {
+                    flush(&mut literal, &mut pieces);
+                    pieces.push(placeholder);
+                }
+            }
+        }
+        flush(&mut literal, &mut pieces);
+        Template { pieces }
+    }
+
+    pub(crate) fn into_pieces(self) -> Vec<Piece> {
+        self.pieces
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// What there is from `cursor` on.
+    pub(crate) fn rest_from(&self, cursor: Cursor) -> Template {
+        let mut pieces: Vec<Piece> =
+            self.pieces.iter().skip(cursor.piece as usize).cloned().collect();
+        if let Some(Piece::Literal(bytes)) = pieces.first_mut() {
+            bytes.drain(..cursor.offset as usize);
+        }
+        Template::of(pieces)
     }
 
     /// The bytes, if there is no placeholder in them.
@@ -238,7 +295,7 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let width = std::str::from_utf8(&rest[..digits]).ok().and_then(|text| text.parse().ok());
     match (width, rest.get(digits)) {
-        (Some(width), Some(b'}')) if (1..=HOLE_MAX as u8).contains(&width) => {
+        (Some(width), Some(b'}')) if (1..=HOLE_MAX).contains(&width) => {
             Ok(Some((Piece::Random(width), b"{random:".len() + digits + 1)))
         }
         _ => {
@@ -251,7 +308,7 @@ fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
 }
 
 fn filled(placeholder: &Piece, values: Values) -> Filled {
-    let mut bytes = [0; HOLE_MAX];
+    let mut bytes = [0; HOLE_MAX as usize];
     let len = match placeholder {
         Piece::Literal(_) => 0,
         Piece::Seq => decimal(values.seq, &mut bytes),
@@ -270,7 +327,7 @@ fn decimal(mut number: u64, bytes: &mut [u8]) -> usize {
 }
 
 pub(crate) fn push_decimal(number: u64, output: &mut Vec<u8>) {
-    let mut bytes = [0; HOLE_MAX];
+    let mut bytes = [0; HOLE_MAX as usize];
     let len = decimal(number, &mut bytes);
     output.extend_from_slice(&bytes[..len]);
 }

@@ -74,6 +74,85 @@ pub(super) fn judge(bytes: &[u8]) -> Result<u64, EncodedError> {
     walk(payload, places as u64)
 }
 
+/// Up to which value sound bytes distinguish values.
+pub(super) fn highest(bytes: &[u8]) -> u64 {
+    bytes.get(24..32).and_then(|it| it.try_into().ok()).map_or(0, u64::from_be_bytes)
+}
+
+/// The sum of two histograms whose bytes are sound; none if they do not distinguish the same values.
+pub(super) fn sum(one: &[u8], other: &[u8]) -> Option<Box<[u8]>> {
+    let (header, counts) = one.split_at_checked(HEADER_LEN)?;
+    let (other_header, other_counts) = other.split_at_checked(HEADER_LEN)?;
+    if header[..4] != other_header[..4] || header[8..] != other_header[8..] {
+        return None;
+    }
+    let mut sum = header.to_vec();
+    let (mut ours, mut theirs) =
+        (Counts::of(counts).peekable(), Counts::of(other_counts).peekable());
+    let mut place = 0;
+    loop {
+        let next = [ours.peek(), theirs.peek()].into_iter().flatten().map(|(at, _)| *at).min();
+        let Some(at) = next else { break };
+        let here = [ours.next_if(|it| it.0 == at), theirs.next_if(|it| it.0 == at)];
+        let count = here.into_iter().flatten().try_fold(0_u64, |sum, it| sum.checked_add(it.1))?;
+        match at - place {
+            0 => {}
+            1 => push(0, &mut sum),
+            zeros => push(-i64::try_from(zeros).ok()?, &mut sum),
+        }
+        push(i64::try_from(count).ok()?, &mut sum);
+        place = at + 1;
+    }
+    // Of no values at all, one zero is written.
+    if place == 0 {
+        push(0, &mut sum);
+    }
+    let len = u32::try_from(sum.len() - HEADER_LEN).ok()?;
+    sum[4..8].copy_from_slice(&len.to_be_bytes());
+    Some(sum.into())
+}
+
+/// The places that have values, and how many.
+struct Counts<'b> {
+    payload: &'b [u8],
+    place: u64,
+}
+
+impl<'b> Counts<'b> {
+    fn of(payload: &'b [u8]) -> Counts<'b> {
+        Counts { payload, place: 0 }
+    }
+}
+
+impl Iterator for Counts<'_> {
+    type Item = (u64, u64);
+
+    fn next(&mut self) -> Option<(u64, u64)> {
+        loop {
+            let (number, rest) = number(self.payload)?;
+            self.payload = rest;
+            let at = self.place;
+            self.place += if number < 0 { number.unsigned_abs() } else { 1 };
+            if 0 < number {
+                return Some((at, number.unsigned_abs()));
+            }
+        }
+    }
+}
+
+/// Writes a number as `number` reads it.
+fn push(number: i64, bytes: &mut Vec<u8>) {
+    let mut encoded = (number << 1 ^ number >> 63) as u64;
+    for _ in 1..COUNT_LEN_MAX {
+        if encoded < 0x80 {
+            break;
+        }
+        bytes.push(encoded as u8 | 0x80);
+        encoded >>= 7;
+    }
+    bytes.push(encoded as u8);
+}
+
 /// How many counts a histogram up to `highest` has: at most 56,320, which are 440 KiB.
 fn places(highest: u64) -> usize {
     let doublings = (highest / SINGLE_PLACES).checked_ilog2().map_or(0, |log| log as usize + 1);
@@ -168,6 +247,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_added_up_unopened_is_what_opening_would_give(
+            bits in 1_u32..=64,
+            one in prop::collection::vec((any::<u64>(), 1_u64..1 << 40, any::<bool>()), 0..30),
+            other in prop::collection::vec((any::<u64>(), 1_u64..1 << 40, any::<bool>()), 0..30),
+        ) {
+            let made = |values: &[(u64, u64, bool)]| {
+                let mut distribution = Distribution::new(u64::MAX >> (64 - bits));
+                for &(value, times, is_censored) in values {
+                    // Small values lie close together.
+                    let value = value >> (times % 64);
+                    distribution.record_many(value, times);
+                    if is_censored {
+                        distribution.record_censored(value);
+                    }
+                }
+                distribution
+            };
+            let (one, other) = (made(&one), made(&other));
+            let mut opened = one.clone();
+            opened.merge(&other);
+            let (mut sum, other) = (Folded::of(&one), Folded::of(&other));
+            sum.absorb(&other);
+            prop_assert_eq!(sum, Folded::of(&opened));
+        }
+
         #[test]
         fn what_was_folded_comes_back(
             bits in 1_u32..=64,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encoded::{self, EncodedError};
 use super::{Distribution, Form, Open, empty};
+use crate::Nanos;
 
 /// A distribution in a few hundred bytes. `unfold` loses nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,11 +122,34 @@ impl Folded {
         self.censored_count
     }
 
-    /// Adds the values of another.
+    /// Values up to this one are distinguished.
+    pub(crate) fn high(&self) -> Nanos {
+        encoded::highest(&self.values)
+    }
+
+    /// Adds the values of another. Where both distinguish the same values, neither is unfolded.
     pub(crate) fn absorb(&mut self, other: &Folded) {
+        if let Some(sum) = self.sum_with(other) {
+            *self = sum;
+            return;
+        }
         let mut both = self.unfold();
         both.merge(&other.unfold());
         *self = Folded::of(&both);
+    }
+
+    fn sum_with(&self, other: &Folded) -> Option<Folded> {
+        let censored = match (&self.censored, &other.censored) {
+            (Some(one), Some(other)) => Some(encoded::sum(one, other)?),
+            (one, other) => one.as_ref().or(other.as_ref()).cloned(),
+        };
+        Some(Folded {
+            values: encoded::sum(&self.values, &other.values)?,
+            censored,
+            count: self.count.checked_add(other.count)?,
+            censored_count: self.censored_count.checked_add(other.censored_count)?,
+            sum: self.sum.checked_add(other.sum)?,
+        })
     }
 
     /// The distribution, unfolded.

@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::Errno;
@@ -16,6 +17,7 @@ use super::pacer::Pacer;
 use super::wait::Wait;
 use super::{Break, Conn, Engine, Event, Idle, Slept};
 use crate::order::{Spin, Target};
+use crate::pause::LOOK_UP;
 use crate::turns::Rest;
 use crate::{Nanos, SECOND};
 
@@ -23,6 +25,9 @@ use crate::{Nanos, SECOND};
 const READ_SIZE: usize = 64 << 10;
 /// Events taken at once.
 const BATCH: usize = 256;
+/// A load begins within this time.
+const AHEAD_MAX: Nanos = 3_600 * SECOND;
+
 /// The common zero of the clocks of all lanes of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
@@ -40,6 +45,16 @@ impl Origin {
         Origin { instant: Timespec { tv_sec, tv_nsec } }
     }
 
+    /// The instant that was ordered, or now. It must not be too far away.
+    pub(crate) fn ordered(nanos: Option<u64>) -> Result<Origin, String> {
+        let (now, nanos) = (Origin::now(), nanos.unwrap_or(0));
+        match nanos.saturating_sub(now.nanos()) {
+            _ if nanos == 0 => Ok(now),
+            0..=AHEAD_MAX => Ok(Origin::at(nanos)),
+            ahead => Err(format!("it would begin in {} s only", ahead / SECOND)),
+        }
+    }
+
     /// On the machine's monotonic clock.
     pub(crate) fn nanos(self) -> u64 {
         self.instant.tv_sec as u64 * SECOND + self.instant.tv_nsec as u64
@@ -47,8 +62,21 @@ impl Origin {
 
     /// Sleeps until this instant.
     pub(crate) fn wait(self) {
-        let left = self.nanos().saturating_sub(Origin::now().nanos());
-        std::thread::sleep(std::time::Duration::from_nanos(left));
+        self.wait_unless(&|| false);
+    }
+
+    /// Sleeps until this instant, unless that is not wanted any more; returns whether the instant has come.
+    pub(crate) fn wait_unless(self, is_over: &dyn Fn() -> bool) -> bool {
+        loop {
+            let left = self.nanos().saturating_sub(Origin::now().nanos());
+            if is_over() {
+                return false;
+            }
+            if left == 0 {
+                return true;
+            }
+            std::thread::sleep(Duration::from_nanos(left.min(LOOK_UP)));
+        }
     }
 
     pub(crate) fn elapsed(self) -> Nanos {

@@ -25,15 +25,8 @@ pub fn hold(
     halt: &Halt,
     watch: &mut dyn FnMut(&HoldWindow),
 ) -> Result<Holding, LoadError> {
-    let origin = order.origin.map_or_else(Origin::now, Origin::at);
-    if order.share.of < order.share.first + order.lanes {
-        return Err(LoadError::new(format!(
-            "lanes {}..{} are not of {}; `share.of` is the number of lanes over all processes",
-            order.share.first,
-            order.share.first + order.lanes,
-            order.share.of
-        )));
-    }
+    let origin = Origin::ordered(order.origin).map_err(LoadError::new)?;
+    order.share.check(order.lanes).map_err(LoadError::new)?;
     let epolls = thread::epolls(order.lanes)?;
     let end = StopTime::open();
     std::thread::scope(|scope| {
@@ -43,7 +36,9 @@ pub fn hold(
             let (sender, end) = (sender.clone(), &end);
             let run = move || {
                 thread::prepare(&order.cpus, number);
-                origin.wait();
+                if !origin.wait_unless(&|| end.agreed() == Some(0)) {
+                    return Holding::of_nothing();
+                }
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let lane = order.share.first + number;
                 let engine = Epoll::new(epoll, target, sources, Spin::Never, origin, lane);

@@ -14,7 +14,7 @@ mod tally;
 pub use hold::hold;
 pub use loss::Loss;
 pub use merger::WindowMerger;
-pub use order::{HoldOrder, HoldWhat, Sends, Share};
+pub use order::{HoldOrder, HoldWhat, Sends};
 pub use ramp::{PlateauTimes, Ramp};
 pub use tally::{Broadcast, Echoes, HoldWindow, Holding, Plateau, WholeBeats};
 

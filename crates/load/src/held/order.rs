@@ -3,14 +3,18 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tls::Client;
 use wire::{Ask, Cut, HeldLimits, Limits};
 
 use super::Ramp;
-use crate::order::Target;
+use crate::bounds;
+use crate::order::{Share, Target};
 
-/// One load of held connections on one address.
-#[derive(Clone, Debug)]
+/// One load of held connections on one address. What is read from a written one can be carried out: `bounds.rs` says how
+/// much may be ordered.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct HoldOrder {
     /// The address under load.
     pub target: Target,
@@ -49,7 +53,8 @@ pub struct HoldOrder {
     pub window: Duration,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HoldWhat {
     /// An HTTP answer that does not end.
     Stream {
@@ -64,10 +69,12 @@ pub enum HoldWhat {
 }
 
 /// What dyno sends over held WebSockets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Sends {
     /// Texts that come back to the connection that sent them, at one rate over all connections.
     Echo {
+        #[serde(with = "crate::written::bytes")]
         text: Vec<u8>,
         /// The rate, over all connections.
         per_second: f64,
@@ -76,13 +83,19 @@ pub enum Sends {
     Broadcast { every: Duration },
 }
 
-/// Lanes `first..first + lanes` of `of`, over all processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// The first lane's number.
-    pub first: usize,
-    /// How many lanes there are in all.
-    pub of: usize,
+/// Each field is written as it is; then what they ask for together is judged, too.
+impl<'de> Deserialize<'de> for HoldOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HoldOrder, D::Error> {
+        let order = HoldOrder::deserialize(deserializer)?;
+        bounds::of_hold(&order).map_err(serde::de::Error::custom)?;
+        Ok(order)
+    }
+}
+
+impl Serialize for HoldOrder {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        HoldOrder::serialize(self, serializer)
+    }
 }
 
 impl HoldOrder {

@@ -8,7 +8,8 @@ use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
 /// Connections are added in steps; after each step, all that exist are watched.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ramp {
     /// How many there are in the end.
     pub connections: usize,

@@ -321,6 +321,11 @@ impl HoldWindow {
 }
 
 impl Holding {
+    /// What a lane has that was stopped before it began.
+    pub(super) fn of_nothing() -> Holding {
+        Holding { plateaus: Vec::new(), windows: Vec::new(), closed_at: 0, was_halted: true }
+    }
+
     /// Adds what other lanes saw, exactly, step by step; windows are merged as they come, by [`super::WindowMerger`]. All
     /// lanes end at one instant. If a lane missed it and has one step more, or one step less, then the counts that the
     /// others had before that step are used for it.

@@ -12,7 +12,7 @@ use super::lane::Lane;
 use super::*;
 use crate::engine::{Act, Engine, Simulated};
 use crate::failure::Failure;
-use crate::order::Target;
+use crate::order::{Share, Target};
 use crate::{Nanos, SECOND};
 
 const MS: Nanos = 1_000_000;

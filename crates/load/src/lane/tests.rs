@@ -10,6 +10,7 @@ mod refusals;
 mod renegotiation;
 mod rig;
 mod secured;
+mod shares;
 mod stillness;
 mod streams;
 mod truth;

@@ -11,6 +11,8 @@ mod chunked;
 mod head;
 mod memo;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ask::Ask;
 use crate::expect::{BodyJudge, BodyRule, Mismatch};
 use crate::fault::WireFault;
@@ -21,7 +23,8 @@ pub(crate) use head::{Framing, Head, Scan, fault, has_no_body, read_length};
 pub use memo::HeadMemo;
 
 /// How much of anything a peer may send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Bytes of a head, not counting interim heads.
     pub head: usize,

@@ -1,10 +1,13 @@
 //! The fields of a request as HTTP/2 has them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ask::{AskError, Request, has};
 use crate::template::Template;
 
 /// How a server is reached, as requests say it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Scheme {
     Http,
     Https,

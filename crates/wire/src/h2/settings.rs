@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU16;
 
+use serde::{Deserialize, Serialize};
+
 use super::fault::FrameFault;
 use super::frames::{LARGEST, PAYLOAD_MAX};
 use super::hpack::DEFAULT_SIZE;
@@ -21,7 +23,8 @@ const ENABLE_CONNECT_PROTOCOL: u16 = 8;
 const NO_RFC7540_PRIORITIES: u16 = 9;
 
 /// How HTTP/2 is spoken on the connections of a load.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct H2Order {
     /// Exchanges at once on a connection, if the server allows as many.
     pub streams: NonZeroU16,
@@ -33,10 +36,26 @@ pub struct H2Order {
 }
 
 /// How much DATA the server may send before it must wait for us.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(u32, u32)", into = "(u32, u32)")]
 pub struct Windows {
     stream: u32,
     connection: u32,
+}
+
+impl TryFrom<(u32, u32)> for Windows {
+    type Error = &'static str;
+
+    fn try_from((stream, connection): (u32, u32)) -> Result<Windows, &'static str> {
+        Windows::new(stream, connection)
+            .ok_or("a stream's window is 1 to 2^31-1, a connection's at least 65,535")
+    }
+}
+
+impl From<Windows> for (u32, u32) {
+    fn from(windows: Windows) -> (u32, u32) {
+        (windows.stream, windows.connection)
+    }
 }
 
 impl Windows {

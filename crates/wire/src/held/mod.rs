@@ -9,6 +9,8 @@ pub use fault::HeldFault;
 pub(crate) use first::First;
 pub use stream::{Cut, Stream};
 
+use serde::{Deserialize, Serialize};
+
 use crate::socket::Socket;
 
 /// What arrived on a held connection.
@@ -41,7 +43,7 @@ pub enum HeldEvent<'b> {
 pub const MESSAGE_SHOWN: usize = 64;
 
 /// What a peer may send on a held connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldLimits {
     /// Bytes of a message, all its fragments together.
     pub message: u64,

@@ -1,5 +1,7 @@
 //! An HTTP answer that does not end, and where its messages lie in it.
 
+use serde::{Deserialize, Serialize};
+
 use super::{First, HeldEvent, HeldFault, HeldLimits};
 use crate::ask::Ask;
 use crate::fault::WireFault;
@@ -7,7 +9,8 @@ use crate::h1::{Chunked, Framing, Head, Limits, Part, Scan};
 use crate::template::Values;
 
 /// What a message of a stream is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cut {
     /// A chunk; of a body without chunks, a line.
     Chunk,

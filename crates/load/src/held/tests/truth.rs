@@ -11,6 +11,7 @@ use wire::socket_ask;
 use super::log::{Life, Log, Seam, echo_answer, lives};
 use super::*;
 use crate::distribution::Distribution;
+use crate::order::Share;
 
 /// What a server does under a condition.
 #[derive(Clone, Copy)]

@@ -15,6 +15,7 @@ use crate::engine::{Act, Around, Break, Conn, Engine, around_engine};
 use crate::failure::Failure;
 use crate::halt::{Halt, StopTime};
 use crate::order::{Load, Order, Protocol, Stop, Target};
+use crate::part::{Part, Parts};
 use crate::press::{Plan, run_lane};
 use crate::recorder::Handover;
 use crate::recording::Recording;
@@ -101,7 +102,7 @@ pub(super) fn sessions(calls: u32, rate: u64, total: u64) -> Run {
 }
 
 impl Run {
-    fn order(&self) -> Order {
+    pub(super) fn order(&self) -> Order {
         let (method, body) = (self.method.into(), self.body.into());
         let http2 = matches!(self.protocol, Protocol::Http2(_)).then_some(Scheme::Http);
         let request = Request { method, body, http2, ..Request::get("h", "/n/{seq}") };
@@ -142,12 +143,23 @@ impl Run {
     /// The measurements of lanes on these engines, folded like those of a real run.
     pub(super) fn record<E: Engine>(&self, engines: impl IntoIterator<Item = E>) -> Recording {
         let order = self.order();
-        let plan = Plan::of(&order);
+        let recording = together(&order, [self.part(&order, engines)]);
+        assert_books(&recording.total);
+        recording
+    }
+
+    /// What the lanes of this process record on these engines.
+    pub(super) fn part<E: Engine>(
+        &self,
+        order: &Order,
+        engines: impl IntoIterator<Item = E>,
+    ) -> Part {
+        let plan = Plan::of(order);
         let (full, reports) = channel();
         let end = StopTime::open();
         let mut returns = Vec::new();
         let mut engines = engines.into_iter();
-        for number in 0..plan.lanes {
+        for number in plan.own.clone() {
             let (give, empty) = channel();
             returns.push(give);
             let now = Cell::new(0);
@@ -157,7 +169,7 @@ impl Run {
             let stop = (self.halt_at / plan.width).saturating_add(2).saturating_mul(plan.width);
             let mut turns = self.turns.clone();
             let turns = turns.as_mut().map(|turns| turns as &mut dyn TakesTurns);
-            run_lane(&order, &plan, number, engine, handover, turns, &|| {
+            run_lane(order, &plan, number, engine, handover, turns, &|| {
                 (self.halt_at <= now.get()).then_some(stop)
             });
             if self.halt_at < Nanos::MAX {
@@ -166,10 +178,9 @@ impl Run {
         }
         drop(full);
         let halt = Halt::default();
-        let mut collector = Collector::new(&order, &plan, returns);
+        let mut collector = Collector::new(order, &plan, returns, None);
         if end.agreed().is_some() {
-            halt.ask();
-            collector.ends_at(&end);
+            collector.is_halted_at(&end);
         }
         // Lanes report at the same time, not one after the other.
         let mut all: Vec<_> = reports.into_iter().collect();
@@ -177,10 +188,20 @@ impl Run {
         let (again, reports) = channel();
         all.into_iter().for_each(|one| again.send(one).unwrap());
         drop(again);
-        let recording = collector.collect(&reports, &end, &halt, &mut |_| {});
-        assert_books(&recording.total);
-        recording
+        collector.collect(&reports, &end, &halt, &mut |_| {})
     }
+}
+
+/// The parts of all processes as they would be received, put together in this order.
+pub(super) fn together(order: &Order, parts: impl IntoIterator<Item = Part>) -> Recording {
+    let mut all = Parts::new(order);
+    for part in parts {
+        let sent = serde_json::to_string(&part).unwrap();
+        let received = serde_json::from_str(&sent).unwrap();
+        assert_eq!(part, received);
+        all.add(received).unwrap();
+    }
+    all.into_recording().expect("no lane is missing")
 }
 
 /// The books balance: attempted = correct + Σ classes + under way.

@@ -1,0 +1,205 @@
+//! What a load does meanwhile, as values that can be sent; and those of several processes, shown as one.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Nanos;
+use crate::bounds::INSTANT_MAX;
+use crate::failure::Failure;
+use crate::order::{Order, nanos};
+use crate::part::{Bounds, Outlook, check_tally};
+use crate::press::Glance;
+use crate::tally::Tally;
+
+/// A glance as a value, without the exchanges that are kept whole: these come with the part at the end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LiveWindow {
+    /// The end of the window, on the run's clock.
+    pub now: Nanos,
+    /// Its start.
+    pub from: Nanos,
+    /// Whether it lies before the measured time.
+    pub is_warmup: bool,
+    /// What happened within it.
+    pub window: Box<Tally>,
+    /// The measured time so far.
+    pub total: Box<Tally>,
+}
+
+impl LiveWindow {
+    #[must_use]
+    pub fn of(glance: &Glance<'_>) -> LiveWindow {
+        let Glance { now, from, is_warmup, window, total } = *glance;
+        let lean = |tally: &Tally| {
+            let mut tally = tally.clone();
+            tally.slowest.clear();
+            tally.evidence.clear();
+            Box::new(tally)
+        };
+        LiveWindow { now, from, is_warmup, window: lean(window), total: lean(total) }
+    }
+
+    /// Adds a window of the same process that comes next.
+    fn append(&mut self, next: &LiveWindow) {
+        self.now = next.now;
+        self.window.merge(&next.window);
+        self.total.clone_from(&next.total);
+    }
+
+    /// Whether it lies in this stretch of time, and in the same part of the load, as the one that comes next.
+    fn goes_with(&self, next: &LiveWindow, length: Nanos) -> bool {
+        let place = |window: &LiveWindow| (window.from / length.max(1), window.is_warmup);
+        place(self) == place(next)
+    }
+}
+
+/// Puts windows together before they are sent, so that few are. Each lies in one stretch of this length, counted from the
+/// run's beginning: so those of several processes fit together.
+#[derive(Debug)]
+pub struct LiveGatherer {
+    length: Nanos,
+    gathered: Option<LiveWindow>,
+}
+
+impl LiveGatherer {
+    #[must_use]
+    pub fn new(length: Nanos) -> LiveGatherer {
+        LiveGatherer { length: length.max(1), gathered: None }
+    }
+
+    /// Adds a glance. Windows that are complete are sent.
+    pub fn add(&mut self, glance: &Glance<'_>, send: &mut dyn FnMut(LiveWindow)) {
+        let next = LiveWindow::of(glance);
+        match &mut self.gathered {
+            Some(gathered) if gathered.goes_with(&next, self.length) => gathered.append(&next),
+            gathered => gathered.replace(next).into_iter().for_each(&mut *send),
+        }
+        let is_whole = |window: &LiveWindow| window.from / self.length < window.now / self.length;
+        self.gathered.take_if(|window| is_whole(window)).into_iter().for_each(send);
+    }
+
+    /// What has been gathered and not sent, when the load is over.
+    #[must_use]
+    pub fn finish(self) -> Option<LiveWindow> {
+        self.gathered
+    }
+}
+
+/// Merges the live windows of several processes by their time, whichever is ahead.
+#[derive(Debug)]
+pub struct LiveMerger {
+    agents: Vec<Agent>,
+    outlook: Outlook,
+}
+
+/// What one process has sent.
+#[derive(Debug, Default)]
+struct Agent {
+    /// What has not been shown.
+    waiting: VecDeque<LiveWindow>,
+    /// All windows that end by then are known.
+    until: Nanos,
+    /// Whether its measured time has begun.
+    has_begun: bool,
+    /// The measured time of this process, as far as it has been shown.
+    total: Option<Box<Tally>>,
+}
+
+/// If a process is so many windows ahead, they are put together: memory is bounded.
+const AHEAD_MAX: usize = 64;
+
+impl LiveMerger {
+    /// For so many processes.
+    #[must_use]
+    pub fn new(agents: usize) -> LiveMerger {
+        let agents = (0..agents).map(|_| Agent::default()).collect();
+        LiveMerger { agents, outlook: Outlook::default() }
+    }
+
+    /// A window of this process has come. What all processes have had is shown. What comes from elsewhere is not
+    /// believed: what is refused changes nothing.
+    pub fn add(
+        &mut self,
+        agent: usize,
+        window: LiveWindow,
+        show: &mut dyn FnMut(&Glance<'_>),
+    ) -> Result<(), String> {
+        let times = (u64::MAX >> 1) / self.agents.len().max(1) as u64;
+        let Some(place) = self.agents.get_mut(agent) else {
+            return Err(format!("there is no process {agent}"));
+        };
+        let is_next = place.until <= window.from
+            && window.from < window.now
+            && !(place.has_begun && window.is_warmup);
+        if !is_next || INSTANT_MAX < window.now {
+            return Err("a live window lies where none may be".into());
+        }
+        let bounds = Bounds { longest: None, times };
+        check_tally(&window.window, bounds)?;
+        check_tally(&window.total, bounds)?;
+        (place.until, place.has_begun) = (window.now, !window.is_warmup);
+        let is_far_ahead = AHEAD_MAX <= place.waiting.len();
+        match place.waiting.back_mut() {
+            Some(last) if is_far_ahead && last.is_warmup == window.is_warmup => {
+                last.append(&window);
+            }
+            _ => place.waiting.push_back(window),
+        }
+        self.show(show);
+        Ok(())
+    }
+
+    /// No more windows of this process will come, because it is done or lost: the others are not kept waiting.
+    pub fn lost(&mut self, agent: usize, show: &mut dyn FnMut(&Glance<'_>)) {
+        if let Some(agent) = self.agents.get_mut(agent) {
+            agent.until = Nanos::MAX;
+        }
+        self.show(show);
+    }
+
+    /// Why all processes should be stopped, if nothing has worked from the start and for long enough.
+    #[must_use]
+    pub fn reason_to_give_up(&self, order: &Order) -> Option<Failure> {
+        self.outlook.reason_to_give_up(nanos(order.timeout), order.stop.duration.is_some())
+    }
+
+    /// Shows what all processes have had: once for the time of each window of the one that is behind.
+    fn show(&mut self, show: &mut dyn FnMut(&Glance<'_>)) {
+        let known = self.agents.iter().map(|agent| agent.until).min().unwrap_or(0);
+        for is_warmup in [true, false] {
+            let mut shown: Option<LiveWindow> = None;
+            for agent in &mut self.agents {
+                let fits =
+                    |window: &LiveWindow| window.now <= known && window.is_warmup == is_warmup;
+                while agent.waiting.front().is_some_and(fits)
+                    && let Some(window) = agent.waiting.pop_front()
+                {
+                    agent.total = Some(window.total.clone());
+                    match &mut shown {
+                        None => shown = Some(window),
+                        Some(shown) => shown.beside(&window),
+                    }
+                }
+            }
+            let Some(shown) = shown else { continue };
+            let LiveWindow { now, from, is_warmup, window, total: _ } = &shown;
+            let mut totals = self.agents.iter().filter_map(|agent| agent.total.as_deref());
+            let Some(mut total) = totals.next().cloned() else { continue };
+            totals.for_each(|other| total.merge(other));
+            self.outlook.see(*now, window.answered, &window.failed);
+            let (now, from, is_warmup) = (*now, *from, *is_warmup);
+            show(&Glance { now, from, is_warmup, window, total: &total });
+        }
+    }
+}
+
+impl LiveWindow {
+    /// Adds what another process had at the same time.
+    fn beside(&mut self, other: &LiveWindow) {
+        self.from = self.from.min(other.from);
+        self.now = self.now.max(other.now);
+        self.window.merge(&other.window);
+    }
+}

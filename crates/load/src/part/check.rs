@@ -1,0 +1,313 @@
+//! Whether a part can be one of a load. It comes from another machine: what it claims must fit the order and add up, and
+//! no figure in it may be so large that sums overflow.
+
+use super::stretches::{STRETCHES_MAX, Stretch, Stretches};
+use super::{Part, Parts};
+use crate::Nanos;
+use crate::bounds::INSTANT_MAX;
+use crate::distribution::Distribution;
+use crate::evidence::{EVIDENCE_KEPT, Evidence};
+use crate::failure::Failure;
+use crate::http2::Http2;
+use crate::recording::{Connections, Notes, Sessions, Slow};
+use crate::section::Section;
+use crate::security::{Counts, Security};
+use crate::tally::{Flight, SLOWEST_KEPT, Still, Tally, add};
+
+/// No count of a part is higher.
+const COUNT_MAX: u64 = 1 << 50;
+const BYTES_MAX: u64 = 1 << 51;
+/// Products of counts and times.
+const AREA_MAX: u128 = 1 << 110;
+/// Different names that are counted, and octets of each.
+const NAMES_MAX: usize = 64;
+const NAME_MAX: usize = 4 << 10;
+/// Octets of what was expected, in words.
+const EXPECTED_MAX: usize = 1 << 20;
+const COARSENESS_MAX: u64 = 1 << 32;
+
+/// What a tally may hold.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Latencies up to this one are distinguished; none: that is not known.
+    pub(crate) longest: Option<Nanos>,
+    /// No sum of times is larger.
+    pub(crate) times: Nanos,
+}
+
+fn true_or(is_so: bool, says: &str) -> Result<(), String> {
+    if is_so { Ok(()) } else { Err(says.into()) }
+}
+
+fn no_more(what: &str, values: &[u64], most: u64) -> Result<(), String> {
+    match values.iter().max() {
+        Some(found) if most < *found => Err(format!("{what}: {found} is too many")),
+        _ => Ok(()),
+    }
+}
+
+impl Parts {
+    /// Says why this cannot be a part that is missing.
+    pub(crate) fn check(&self, part: &Part) -> Result<(), String> {
+        self.check_share(part)?;
+        let own = self.plan.own_of(part.share.first, part.lanes);
+        true_or(part.reports.len() == own.len(), "it has other lanes than it says")?;
+        true_or(part.width == self.plan.width, "its windows have another length")?;
+        let planned = self.plan.measured.end;
+        let was_stopped = part.was_halted || part.gave_up.is_some();
+        let is_end_right = if was_stopped { part.until <= planned } else { part.until == planned };
+        true_or(is_end_right, "it ended at another time than was planned")?;
+        let is_alone = part.lanes == part.share.of;
+        true_or(is_alone || part.gave_up.is_none(), "a part does not give up on its own")?;
+
+        let bounds = Bounds {
+            longest: Some(self.plan.longest),
+            times: INSTANT_MAX.saturating_mul(part.lanes as u64),
+        };
+        check_tally(&part.total, bounds)?;
+        check_books(&part.total)?;
+        check_connections(part.begun_before)?;
+        self.check_windows(&part.windows, bounds)?;
+        check_sums(part)?;
+        self.check_sections(&part.sections, own.is_empty())?;
+        part.reports.iter().try_for_each(|report| {
+            let times = [report.cpu_time, report.wall, report.idle, report.polled];
+            no_more("a lane's times", &times, 2 * INSTANT_MAX)?;
+            check_still(report.still, 2 * INSTANT_MAX)
+        })
+    }
+
+    fn check_share(&self, part: &Part) -> Result<(), String> {
+        let ordered = self.whole.lanes;
+        if part.share.of != ordered {
+            return Err(format!("it is of {} lanes, where {ordered} were ordered", part.share.of));
+        }
+        part.share.check(part.lanes)?;
+        true_or(0 < part.lanes, "it has no lanes")?;
+        let (first, end) = (part.share.first, part.share.first + part.lanes);
+        match self.have.range(..end).next_back() {
+            Some((other, lanes)) if first < other + lanes => {
+                Err(format!("lane {} has come before", first.max(*other)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_windows(&self, windows: &Stretches, bounds: Bounds) -> Result<(), String> {
+        let Stretches { coarseness, all } = windows;
+        let is_power = coarseness.is_power_of_two() && *coarseness <= COARSENESS_MAX;
+        true_or(is_power && all.len() < STRETCHES_MAX, "its windows are cut in another way")?;
+        let wide = self.plan.width.saturating_mul(*coarseness);
+        let ascend = all.windows(2).all(|pair| pair[0].place(wide) < pair[1].place(wide));
+        true_or(ascend, "its windows are not in order")?;
+        all.iter().try_for_each(|window| self.check_window(window, wide, bounds))
+    }
+
+    fn check_window(&self, window: &Stretch, wide: Nanos, bounds: Bounds) -> Result<(), String> {
+        let Stretch { from, until, is_warmup, .. } = *window;
+        let (width, measured_from) = (self.plan.width, self.plan.measured.start);
+        let is_cut_right = from % width == 0
+            && until % width == 0
+            && from < until
+            && until <= INSTANT_MAX
+            && until - from <= wide
+            && is_warmup == (from < measured_from)
+            && (!is_warmup || until <= measured_from);
+        true_or(is_cut_right, "a window lies where none may be")?;
+        no_more("a window's counts", &[window.attempted, window.correct], COUNT_MAX)?;
+        no_more("a window's failures", &window.failed, COUNT_MAX)?;
+        no_more("a window's octets", &[window.bytes_sent, window.bytes_received], BYTES_MAX)?;
+        no_more("a window's CPU time", &[window.cpu], bounds.times)?;
+        true_or(window.in_flight_area <= AREA_MAX, "a window has too many under way")?;
+        for folded in [&window.response, &window.service] {
+            check_values(folded.count(), folded.sum(), folded.high(), bounds)?;
+        }
+        Ok(())
+    }
+
+    fn check_sections(&self, sections: &[Section], is_without_lanes: bool) -> Result<(), String> {
+        if sections.is_empty() && is_without_lanes {
+            return Ok(());
+        }
+        let planned = self.plan.sections.iter();
+        let is_planned = sections.len() == self.plan.sections.len()
+            && planned.zip(sections).all(|(it, one)| (it.start, it.end) == (one.from, one.until));
+        true_or(is_planned, "the load does not change where it says")?;
+        sections.iter().try_for_each(|section| {
+            let Section { from: _, until: _, due, correct, on_time, failed, .. } = *section;
+            let counts = [due, correct, on_time, failed, section.correct_inside];
+            no_more("a section's counts", &counts, COUNT_MAX)?;
+            let bounds = Bounds { longest: Some(self.plan.longest), times: 0 };
+            check_distribution(&section.response, bounds)
+        })
+    }
+}
+
+/// What was counted window by window is what was counted.
+fn check_sums(part: &Part) -> Result<(), String> {
+    let Part { total, windows, .. } = part;
+    let measured = || windows.iter().filter(|window| !window.is_warmup);
+    let sum = |count: fn(&Stretch) -> u64| measured().map(count).sum::<u64>();
+    let mut failed = [0; Failure::COUNT];
+    measured().for_each(|window| add(&mut failed, &window.failed));
+    let adds_up = sum(|window| window.attempted) == total.attempted + total.warmup_attempted
+        && sum(|window| window.correct) == total.answered
+        && sum(|window| window.bytes_sent) == total.bytes_sent
+        && sum(|window| window.bytes_received) == total.bytes_received
+        && failed == total.failed;
+    true_or(adds_up, "its windows do not add up to what it counted")
+}
+
+/// Each exchange is counted once.
+fn check_books(total: &Tally) -> Result<(), String> {
+    let failed = total.failed_in_all();
+    let balances = total.attempted == total.correct + failed + total.under_way
+        && total.attempted <= total.due
+        && total.on_time <= total.correct
+        && total.carried_in <= total.correct_inside
+        && total.correct_inside <= total.answered
+        && total.response.count() == total.correct + total.response.censored()
+        && total.response.censored() <= failed + total.under_way
+        && total.sessions.complete + total.sessions.failed <= total.sessions.attempted;
+    true_or(balances, "its counts do not add up")
+}
+
+/// Whether no figure is so large, or contradicts another so, that computing with it could go wrong.
+pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
+    let counts = [
+        tally.attempted,
+        tally.due,
+        tally.correct,
+        tally.on_time,
+        tally.correct_inside,
+        tally.carried_in,
+        tally.under_way,
+        tally.answered,
+        tally.warmup_attempted,
+        tally.warmup_failed,
+    ];
+    no_more("counts", &counts, COUNT_MAX)?;
+    no_more("failures", &tally.failed, COUNT_MAX)?;
+    let inside = tally.received_inside.unwrap_or(0);
+    no_more("octets", &[tally.bytes_sent, tally.bytes_received, inside], BYTES_MAX)?;
+    true_or(tally.answers.are_within(COUNT_MAX, BYTES_MAX), "there are too many answers")?;
+    no_more("times", &[tally.cpu, tally.idle, tally.polled], bounds.times)?;
+    no_more("last time", &[tally.last_done], INSTANT_MAX)?;
+    check_still(tally.still, bounds.times)?;
+    let Flight { area, correct, failed, unsent } = tally.flight;
+    let is_small = |area: &u128| *area <= AREA_MAX;
+    let areas = [tally.in_flight_area, area, correct, failed, unsent];
+    true_or(areas.iter().all(is_small), "there are too many under way")?;
+    for distribution in tally.all_distributions() {
+        check_distribution(distribution, bounds)?;
+    }
+    check_connections(tally.connections)?;
+    let Sessions { attempted, complete, failed } = tally.sessions;
+    no_more("sessions", &[attempted, complete, failed], COUNT_MAX)?;
+    let Notes { stale_retries, refused, idle_closed, surplus, unsolicited, announced_closes } =
+        tally.notes;
+    let notes = [stale_retries, refused, idle_closed, surplus, unsolicited, announced_closes];
+    no_more("notes", &notes, COUNT_MAX)?;
+    tally.security.as_deref().map_or(Ok(()), |security| check_security(security, bounds))?;
+    tally.http2.as_deref().map_or(Ok(()), |http2| check_http2(http2, bounds))?;
+    check_slowest(&tally.slowest)?;
+    check_evidence(&tally.evidence)
+}
+
+fn check_distribution(distribution: &Distribution, bounds: Bounds) -> Result<(), String> {
+    check_values(distribution.count(), distribution.sum(), distribution.high(), bounds)
+}
+
+fn check_values(count: u64, sum: u128, high: Nanos, bounds: Bounds) -> Result<(), String> {
+    let is_range_right = bounds.longest.is_none_or(|longest| high == longest.max(2));
+    true_or(is_range_right, "a distribution has another range than was ordered")?;
+    no_more("values", &[count], COUNT_MAX)?;
+    let most = u128::from(count) * u128::from(INSTANT_MAX);
+    true_or(sum <= most, "the sum of a distribution is too large for its values")
+}
+
+fn check_still(still: Still, most: Nanos) -> Result<(), String> {
+    let Still { sum, overslept, kept_waiting } = still;
+    no_more("stillness", &[sum, overslept, kept_waiting], most)
+}
+
+fn check_connections(connections: Connections) -> Result<(), String> {
+    let Connections { begun, established, failed } = connections;
+    no_more("connections", &[begun, established, failed], COUNT_MAX)
+}
+
+fn check_slowest(slowest: &[Slow]) -> Result<(), String> {
+    let is_possible = |slow: &Slow| {
+        slow.intended <= slow.sent
+            && slow.sent <= slow.first_byte
+            && slow.first_byte <= slow.done
+            && slow.done <= INSTANT_MAX
+    };
+    let is_sorted = slowest.is_sorted_by_key(Slow::rank);
+    let is_right = slowest.len() <= SLOWEST_KEPT && is_sorted && slowest.iter().all(is_possible);
+    true_or(is_right, "a slow exchange is impossible")
+}
+
+fn check_evidence(all: &[Evidence]) -> Result<(), String> {
+    let is_short = |one: &Evidence| {
+        one.at <= INSTANT_MAX
+            && one.request.len() <= Evidence::BYTES_MAX
+            && one.received.len() <= 4 * Evidence::BYTES_MAX
+            && one.expected.len() <= EXPECTED_MAX
+            && one.reason.as_ref().is_none_or(|reason| reason.len() <= 4 * Evidence::BYTES_MAX)
+    };
+    let mut kept = [0; Failure::COUNT];
+    all.iter().for_each(|one| kept[one.failure.index()] += 1);
+    let is_little = kept.iter().all(|kept| *kept <= EVIDENCE_KEPT) && all.iter().all(is_short);
+    true_or(is_little && all.is_sorted_by_key(|one| one.at), "there is too much of a failure")
+}
+
+fn check_names(what: &str, all: &[&Counts]) -> Result<(), String> {
+    for counts in all {
+        let sorted = counts.sorted();
+        let is_short = |(name, _): &(&str, u64)| name.len() <= NAME_MAX;
+        let is_little = sorted.len() <= NAMES_MAX && sorted.iter().all(is_short);
+        true_or(is_little, "there are too many names")?;
+        sorted.iter().try_for_each(|(_, count)| no_more(what, &[*count], COUNT_MAX))?;
+    }
+    Ok(())
+}
+
+fn check_security(security: &Security, bounds: Bounds) -> Result<(), String> {
+    let Security {
+        handshake, full, retried, resumed, meant_to_resume, chain_bytes, tickets, ..
+    } = security;
+    check_distribution(handshake, bounds)?;
+    let (smallest, largest) = chain_bytes.unwrap_or((0, 0));
+    let counts = [*full, *retried, *resumed, *meant_to_resume, *tickets, smallest, largest];
+    no_more("handshakes", &counts, COUNT_MAX)?;
+    let Security { versions, suites, groups, alpn, certificates, reasons, .. } = security;
+    check_names("handshakes", &[versions, suites, groups, alpn, certificates, reasons])
+}
+
+fn check_http2(http2: &Http2, bounds: Bounds) -> Result<(), String> {
+    http2.ready.as_ref().map_or(Ok(()), |ready| check_distribution(ready, bounds))?;
+    true_or(http2.settings.len() <= wire::h2::SETTINGS_MAX, "there are too many SETTINGS")?;
+    let connections: Vec<u64> =
+        http2.settings.iter().map(|(_, connections)| *connections).collect();
+    no_more("connections", &connections, COUNT_MAX)?;
+    let counts = [
+        http2.wanted.connections,
+        http2.wanted.streams,
+        http2.wanted.server_cpus.unwrap_or(0),
+        http2.answers,
+        http2.reads_with_answers,
+        http2.resets_sent,
+        http2.calm_after_resets,
+        http2.refused,
+        http2.window_updates_sent,
+        http2.own_window.times,
+        http2.peer_window.times,
+        http2.heads.blocks,
+        http2.heads.octets,
+        http2.heads.list_octets,
+    ];
+    no_more("HTTP/2", &counts, COUNT_MAX)?;
+    no_more("waits", &[http2.own_window.longest, http2.peer_window.longest], INSTANT_MAX)?;
+    check_names("HTTP/2", &[&http2.frames, &http2.goaways, &http2.resets_received])
+}
