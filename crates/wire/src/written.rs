@@ -241,7 +241,7 @@ mod tests {
             let text = serde_json::to_string(&asks).unwrap();
             let again: Asks = serde_json::from_str(&text).unwrap();
             for seq in 0..100 {
-                let values = Values { seq, random: seq * 0x1234_5678_9abc_def1 };
+                let values = Values { seq, random: sha256(&[seq as u8])[0].into() };
                 assert_eq!(bytes(again.choose(values)), bytes(asks.choose(values)));
             }
         }

@@ -123,6 +123,8 @@ pub(crate) fn plan(
         spread,
         keep_alive,
         lanes,
+        share: None,
+        origin: None,
         cpus,
         spin: match flags.spin {
             SpinWhen::Adaptive => Spin::Adaptive,
