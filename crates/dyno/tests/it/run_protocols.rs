@@ -235,7 +235,9 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
         (&secured, &["--protocol", "h2"], "race over h2, 1 stream"),
         (&secured, &["--protocol", "http/1.1+tls"], "race over http/1.1+tls"),
     ] {
-        let ran = race(side, flags).measured();
+        // On a busy machine so short a load may be invalid: that both sides were loaded is what counts.
+        let ran = race(side, flags);
+        assert!(2 <= ran.stdout.matches("1 of 1").count(), "{ran}");
         assert!(ran.stderr.contains(says), "{ran}");
         // dyno's own server answers over the same protocol.
         assert!(
@@ -246,7 +248,7 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
     // Without TLS a command keeps what it says in braces.
     let noted = lab.root.join("noted");
     let side = format!("sh -c 'echo {{key}} {{cert}} > {}; exec {plain}'", noted.display());
-    race(&side, &[]).measured();
+    race(&side, &[]);
     assert_eq!(std::fs::read_to_string(noted).unwrap(), "{key} {cert}\n");
     for (side, flags, says) in [
         (
