@@ -55,11 +55,15 @@ impl Allow {
 }
 
 impl Allowed {
-    /// Exactly this target.
+    /// Exactly this target; with port 0 every port of its address, because servers are yet to be given theirs.
     #[must_use]
     pub fn only(target: SocketAddr) -> Allowed {
         let bits = if target.is_ipv4() { 32 } else { 128 };
-        Allowed { address: target.ip(), bits, ports: target.port()..=target.port() }
+        let ports = match target.port() {
+            0 => 1..=u16::MAX,
+            port => port..=port,
+        };
+        Allowed { address: target.ip(), bits, ports }
     }
 
     fn has(&self, target: SocketAddr) -> bool {

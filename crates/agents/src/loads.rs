@@ -7,6 +7,7 @@ use load::{
 };
 use post::{Beside, ClockEstimate, Host, Phase, Ready};
 use serde::{Deserialize, Serialize};
+use units::{count, percent};
 
 /// Applies loads, here or elsewhere.
 pub trait Loads {
@@ -130,6 +131,28 @@ pub struct LostAgent {
     /// Connections that it held, in the last second that it reported; none of a load.
     pub open: Option<u64>,
     pub how: String,
+}
+
+impl fmt::Display for LostAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LostAgent { name, number, of, phase, at_ns, share, open, how } = self;
+        let after = format!("{:.1} s", *at_ns as f64 / 1e9);
+        let when = match phase {
+            Phase::Before => "before the load began".to_string(),
+            Phase::Load => format!("{after} after the load began"),
+            Phase::Report => format!("when it reported, {after} after the load began"),
+        };
+        let with = match open {
+            Some(open) => format!(" with {} open connections", count(*open)),
+            None => String::new(),
+        };
+        let share = percent(*share);
+        let what = match open {
+            Some(_) => format!("no step counts its connections, {share} of all"),
+            None => format!("{share} of the load left with it, and what it measured is in no figure"),
+        };
+        write!(f, "agent {name} ({number} of {of}) was lost {when}{with}: {how}; {what}")
+    }
 }
 
 /// Why no load was applied.

@@ -28,6 +28,8 @@ pub enum Event<'a> {
     Trial(&'a TrialKey, &'a trial::Event<'a>),
     /// What was under way was interrupted, and is not kept.
     Abandoned,
+    /// An agent was lost in this trial; it is tried once more at the end of its round.
+    Again(&'a TrialKey),
     /// It was kept.
     Kept(&'a TrialRecord),
 }

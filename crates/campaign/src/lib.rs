@@ -2,6 +2,7 @@
 //! happens is reported as events; nothing is printed.
 
 mod checks;
+mod elsewhere;
 pub mod embedded;
 mod event;
 pub mod holding;
@@ -40,6 +41,7 @@ use project::{Project, unknown};
 use roster::{Member, State};
 
 pub use checks::{EACH, expected_checks};
+pub use elsewhere::{Generators, Meet};
 pub use event::{Event, Watch};
 pub use lock::{Claim, Lock};
 pub use ports::ports_for;

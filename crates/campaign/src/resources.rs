@@ -13,6 +13,7 @@ use machine::conditions::{Cpus, Split, split};
 use machine::limits::{Machine, raise_files};
 use machine::ports::Ports;
 
+use crate::elsewhere::Generators;
 use crate::ports::ports_for;
 
 /// The resources that a run may use.
@@ -28,6 +29,8 @@ pub struct RunResources {
     /// The soft limit of open files that the load needs, if it must be raised.
     raised: Option<u64>,
     facts: Vec<Fact>,
+    /// The agents that carry the loads out; none: this process does.
+    pub elsewhere: Option<Generators>,
 }
 
 impl RunResources {
@@ -53,7 +56,16 @@ impl RunResources {
             files: experiment.conditions.files.unwrap_or(machine.files.hard),
             raised,
             facts: machine::facts::read(),
+            elsewhere: None,
         })
+    }
+
+    /// The same, with loads that agents carry out: servers listen where the agents reach them.
+    #[must_use]
+    pub fn with(mut self, generators: Generators) -> RunResources {
+        self.address = generators.address;
+        self.elsewhere = Some(generators);
+        self
     }
 
     /// Raises the limit of open files, if necessary.
@@ -71,6 +83,7 @@ impl RunResources {
         let mut facts = self.facts.clone();
         facts.extend(self.split.facts());
         facts.push(Fact { name: "files.subject".into(), value: self.files.to_string() });
+        facts.extend(self.elsewhere.iter().flat_map(Generators::facts));
         facts
     }
 }

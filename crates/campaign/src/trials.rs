@@ -1,6 +1,6 @@
 //! Runs the trials of a plan that are needed and not kept yet, one after the other, and keeps each.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use analysis::Rounds;
 use lab::Refusal;
-use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::record::{Fact, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Serving;
-use lab::trial::{self, Candidate, Part, Round, Setup};
+use lab::trial::{self, AGENT_LOST, Candidate, Part, Round, Setup};
 use load::{Halt, Place};
 use store::{Extent, Kept, RunId, Store, StoreError};
 
@@ -51,6 +51,7 @@ impl Run<'_> {
             self.record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
         let mut rounds = rounds_so_far(self.campaign, self.store, self.id)?;
         let (mut round, mut is_first) = (None, true);
+        let mut again = Again::default();
         loop {
             if left.front().map(|key| key.repeat) != round {
                 let plan = left.make_contiguous().to_vec();
@@ -88,6 +89,13 @@ impl Run<'_> {
                 watch(&Event::Abandoned);
                 return Ok(Ended::Interrupted);
             }
+            let tried = match again.heed(&mut left, key, tried, self.resources, self.halt)? {
+                Some(tried) => tried,
+                None => {
+                    watch(&Event::Again(key));
+                    continue;
+                }
+            };
             // All or none: a side without its partners would be compared with those of another time.
             self.store.keep_together(self.id, &tried)?;
             for (at, trial) in tried.iter().enumerate() {
@@ -206,6 +214,7 @@ impl Means<'_> {
             split: &self.resources.split,
             address: self.resources.address,
             sources: &self.resources.sources,
+            elsewhere: self.resources.elsewhere.as_ref().map(|it| &it.agents),
             files: self.resources.files,
             identity: campaign.identity.as_ref(),
             workloads: &campaign.spoken,
@@ -225,6 +234,49 @@ impl Means<'_> {
         others.look();
         tried.conditions.extend(others.fact());
         Ok(tried)
+    }
+}
+
+/// Trials in which an agent was lost: each is tried once more, at the end of its round, with the same agents.
+#[derive(Default)]
+struct Again(BTreeMap<u32, String>);
+
+impl Again {
+    /// The trials to keep; none if the trial is put off. After a second loss the run stops, and can be resumed.
+    fn heed<'k>(
+        &mut self,
+        left: &mut VecDeque<&'k TrialKey>,
+        key: &'k TrialKey,
+        mut tried: Vec<TrialRecord>,
+        resources: &RunResources,
+        halt: &Halt,
+    ) -> Result<Option<Vec<TrialRecord>>, Refusal> {
+        let (Some(generators), [trial]) = (&resources.elsewhere, tried.as_mut_slice()) else {
+            return Ok(Some(tried));
+        };
+        let is_lost = trial.conditions.iter().any(|fact| fact.name == AGENT_LOST);
+        let earlier = self.0.remove(&key.number);
+        if !is_lost {
+            let value = |says| format!("it was tried before, and {says}");
+            let fact = earlier.map(|says| Fact { name: "agent.first_try".into(), value: value(says) });
+            trial.conditions.extend(fact);
+            return Ok(Some(tried));
+        }
+        let says = trial.outcome.says.clone();
+        if let Some(earlier) = earlier {
+            return Err(Refusal::new(format!(
+                "{}: its load lost an agent twice, so the run stops (`dyno run --resume` goes on with it): {says}; \
+                 before, {earlier}",
+                key.subject
+            )));
+        }
+        generators.meet_again(halt).map_err(|error| {
+            Refusal::new(format!("{says}; and the agents cannot be met again: {error}"))
+        })?;
+        self.0.insert(key.number, says);
+        let end = left.iter().position(|other| other.repeat != key.repeat).unwrap_or(left.len());
+        left.insert(end, key);
+        Ok(None)
     }
 }
 

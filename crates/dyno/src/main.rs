@@ -4,6 +4,7 @@ mod afar;
 mod ceiling;
 mod check;
 mod commands;
+mod generators;
 mod interrupt;
 mod job;
 mod kernel;

@@ -1,6 +1,7 @@
 //! One trial: launch → wait for a right answer → check → load → check again → stop. Whatever the subject does is a
 //! recorded outcome, never an error of dyno.
 
+mod elsewhere;
 mod found;
 mod held;
 mod in_turns;
@@ -32,6 +33,7 @@ use crate::record::{Check, Fact, Launch, Outcome, OutcomeKind, Phase, TrialKey, 
 use crate::subject::{Serving, Subject};
 use crate::workload::{HOST, Workload};
 use in_turns::Attendance;
+pub use elsewhere::{AGENT_LOST, Elsewhere};
 pub use in_turns::{Part, Round};
 use machine::conditions::Split;
 use machine::monitor::Watch;
@@ -59,6 +61,8 @@ pub struct Setup<'a> {
     pub identity: Option<&'a Identity>,
     /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
+    /// The agents that carry the loads out; none: this process does.
+    pub elsewhere: Option<&'a Elsewhere>,
     /// The trial's part in a round in which all subjects live at once; none for a trial that is alone.
     pub part: Option<Part<'a>>,
 }

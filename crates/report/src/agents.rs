@@ -1,7 +1,7 @@
 //! Agents in words and as JSON: who loaded, how exactly their clocks are known, and who was lost.
 
 use agents::{AgentFacts, LostAgent, Phase};
-use units::{count, counted, nanos, percent, seconds};
+use units::{counted, nanos, seconds};
 
 use crate::document::Fact;
 use crate::json::json_type;
@@ -9,23 +9,7 @@ use crate::json::json_type;
 /// An agent that did not finish, in a sentence.
 #[must_use]
 pub fn lost_agent(lost: &LostAgent) -> String {
-    let LostAgent { name, number, of, phase, at_ns, share, open, how } = lost;
-    let after = format!("{:.1} s", *at_ns as f64 / 1e9);
-    let when = match phase {
-        Phase::Before => "before the load began".to_string(),
-        Phase::Load => format!("{after} after the load began"),
-        Phase::Report => format!("when it reported, {after} after the load began"),
-    };
-    let with = match open {
-        Some(open) => format!(" with {} open connections", count(*open)),
-        None => String::new(),
-    };
-    let share = percent(*share);
-    let what = match open {
-        Some(_) => format!("no step counts its connections, {share} of all"),
-        None => format!("{share} of the load left with it, and what it measured is in no figure"),
-    };
-    format!("agent {name} ({number} of {of}) was lost {when}{with}: {how}; {what}")
+    lost.to_string()
 }
 
 /// Who loaded. Nothing, where this process did; and little, where agents were processes of this machine.

@@ -102,6 +102,15 @@ impl<'c> Progress<'c> {
                 self.clear();
                 self.clear_line();
             }
+            Event::Again(key) => {
+                self.clear();
+                self.clear_line();
+                self.begun = self.begun.saturating_sub(1);
+                crate::notice(&format!(
+                    "  {}: an agent was lost; the trial is run once more at the end of its round",
+                    key.subject
+                ));
+            }
             Event::Kept(trial) => self.end(trial),
             Event::FirstRoundKept => {}
         }

@@ -41,7 +41,8 @@ impl LoadResults {
         watch: &mut dyn FnMut(LoadEvent<'_>),
     ) {
         let seen = &mut self.seen;
-        self.live.add(agent, window, &mut |glance| {
+        // A window that cannot be is not shown; the result is judged by itself.
+        let _ = self.live.add(agent, window, &mut |glance| {
             *seen = glance.now;
             watch(LoadEvent::Glance(glance));
         });

@@ -68,7 +68,7 @@ pub fn of_link(host: &str, link: &LinkUse) -> Vec<AgentsDoubt> {
         share,
     });
     let LinkUse { segments, retransmitted, .. } = *link;
-    let is_lossy = LOST_LEAST <= retransmitted && LOSS * segments as f64 < retransmitted as f64;
+    let is_lossy = LOST_LEAST <= retransmitted && (LOSS * segments as f64) < retransmitted as f64;
     let loss =
         is_lossy.then(|| AgentsDoubt::PathLoss { host: host.into(), retransmitted, segments });
     full.into_iter().chain(loss).collect()

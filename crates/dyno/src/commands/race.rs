@@ -18,6 +18,7 @@ use terminal::progress;
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
 use crate::ceiling::{Ceiling, is_fixed};
+use crate::generators::GeneratorFlags;
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::protocol::ProtocolFlags;
@@ -88,6 +89,8 @@ pub(crate) struct RaceFlags {
     protocol: ProtocolFlags,
     #[command(flatten)]
     cpus: CpuFlags,
+    #[command(flatten)]
+    generators: GeneratorFlags,
     /// Give each trial a network of its own
     #[arg(long)]
     isolate: bool,
@@ -147,6 +150,9 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
             .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
     }
     let mut job = Job::open(&campaign.project, &store, pages)?;
+    let Some(resources) = flags.generators.given_to(&campaign, resources, &job.halt)? else {
+        return Ok(interrupted_early());
+    };
     resources.take()?;
     let (entrants, _) = campaign.admit(&job.halt, &mut progress::admitting);
     if job.halt.is_asked() {

@@ -22,6 +22,7 @@ use store::RunId;
 use units::count;
 
 use super::report::{self, How, formats};
+use crate::generators::GeneratorFlags;
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
@@ -50,6 +51,8 @@ pub(crate) struct RunFlags {
     changes: ChangeFlags,
     #[command(flatten)]
     cpus: CpuFlags,
+    #[command(flatten)]
+    generators: GeneratorFlags,
     /// The owners of its servers that run already agree to the load; needed if they are neither on this machine nor in a
     /// private network
     #[arg(long)]
@@ -112,6 +115,8 @@ Examples:
   dyno run five-servers-2011 --quick
   # two of its servers, with another load; the report says that it was changed
   dyno run demo --only 'node-*,go-*' -c 100 -d 10s --repeat 3
+  # the servers here, the load from two other machines
+  dyno run demo --load-on ssh:desk2,desk3 --listen-on 10.0.0.5
   # continue after Ctrl-C, a crash or kill -9
   dyno run --resume
 
@@ -137,7 +142,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             if flags.show {
                 return print(&dry_run::text(&dry(&campaign, &resources)));
             }
-            begin(flags, &campaign, &resources)
+            begin(flags, &campaign, resources)
         }
         (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
     }
@@ -200,9 +205,12 @@ fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> DryRun<'c> {
 fn begin(
     flags: &RunFlags,
     campaign: &Campaign,
-    resources: &RunResources,
+    resources: RunResources,
 ) -> Result<ExitStatus, Refusal> {
     let mut job = job(flags, &campaign.project)?;
+    let Some(resources) = &flags.generators.given_to(campaign, resources, &job.halt)? else {
+        return Ok(interrupted_early());
+    };
     resources.take()?;
     let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
     if job.halt.is_asked() {
@@ -255,6 +263,9 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
     let resources = weighed(&campaign)?;
+    let Some(resources) = flags.generators.given_to(&campaign, resources, &job.halt)? else {
+        return Ok(interrupted_early());
+    };
     same_instrument(&record, &resources, (run, &job.path))?;
     resources.take()?;
     let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);

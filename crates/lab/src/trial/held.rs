@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use load::{Halt, HoldOrder, Nanos, Ramp, Share, Target, hold};
+use load::{Halt, HoldOrder, HoldWindow, Nanos, Ramp, Share, Target, hold};
 
-use super::{Event, Trial, outcome};
+use super::elsewhere::lost_agents;
+use super::{Event, HERE, Trial, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
 use crate::record::{HeldRecord, Outcome, OutcomeKind, TrialRecord};
@@ -33,7 +34,7 @@ impl Trial<'_, '_> {
         let stop = Halt::default();
         let mut died = None;
         let load_began = began.elapsed().as_nanos() as Nanos;
-        let holding = hold(&order, &stop, &mut |window| {
+        let mut look = |window: &HoldWindow| {
             if died.is_none() {
                 died = running.ended().map(|exit| (began.elapsed(), exit));
             }
@@ -41,12 +42,18 @@ impl Trial<'_, '_> {
                 stop.ask();
             }
             report(Event::Held(window, watch));
-        });
-        match holding {
-            Ok(holding) => record.held = Some(HeldRecord { began: load_began, holding }),
-            Err(error) => return Err(outcome(OutcomeKind::Unable, error.to_string())),
-        }
+        };
+        let holding = match self.setup.elsewhere {
+            None => Some(hold(&order, &stop, &mut look).map_err(|it| unable(it.to_string()))?),
+            Some(elsewhere) => {
+                elsewhere.hold(&order, &stop, &mut look, &mut record.conditions)?
+            }
+        };
+        record.held = holding.map(|holding| HeldRecord { began: load_began, holding });
         self.heed_halt()?;
+        if let Some(outcome) = lost_agents(&record.conditions) {
+            return Err(outcome);
+        }
         if let Some((after, exit)) = died {
             let at = after.as_secs_f64() - load_began as f64 / 1e9;
             let says = format!("it ended {at:.1} s after the load began: {exit}");
@@ -73,7 +80,10 @@ impl Trial<'_, '_> {
         let cpus: Vec<usize> = self.setup.split.load.iter().collect();
         let lanes = cpus.len().min(ramp.connections).max(1);
         Some(HoldOrder {
-            sources: self.setup.sources.to_vec(),
+            sources: match address.ip() == HERE {
+                true => self.setup.sources.to_vec(),
+                false => Vec::new(),
+            },
             tls: self.tls.cloned(),
             beat: holds.beat,
             silence: holds.silence,

@@ -4,16 +4,23 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use load::{Glance, Halt, Nanos, Order, Stop, Target, press};
+use agents::AgentFacts;
+use load::{Glance, Halt, Nanos, Order, Recording, Stop, Target, press};
 use wire::Limits;
 use wire::h2::{H2Order, Windows};
 
+use super::elsewhere::lost_agents;
 use super::in_turns::Attendance;
 use super::{Ended, Event, HERE, Trial, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
 use crate::record::{LoadRecord, Outcome, OutcomeKind, TrialRecord};
 use machine::monitor::Watch;
+
+/// What this process recorded by itself.
+fn alone(recording: Recording) -> (Option<Recording>, Vec<AgentFacts>) {
+    (Some(recording), Vec::new())
+}
 
 impl Trial<'_, '_> {
     pub(super) fn press(
@@ -38,22 +45,25 @@ impl Trial<'_, '_> {
             }
             report(Event::Glance(glance, watch));
         };
-        let recording = match self.attendance {
-            None => press(&order, &stop, &mut look),
-            Some(attendance) => attendance.press(&order, began, &stop, &mut look),
+        let pressed = match (self.attendance, self.setup.elsewhere) {
+            (None, None) => press(&order, &stop, &mut look).map(alone),
+            (Some(attendance), _) => attendance.press(&order, began, &stop, &mut look).map(alone),
+            (None, Some(elsewhere)) => {
+                Ok(elsewhere.press(&order, &stop, &mut look, &mut record.conditions)?)
+            }
         };
         let in_turns = self.attendance.and_then(Attendance::in_turns);
         if let Some((first, _)) = in_turns {
             load_began = first;
         }
         let in_turns = in_turns.map(|(_, in_turns)| in_turns);
-        match recording {
-            Ok(recording) => {
-                record.loaded = Some(LoadRecord { began: load_began, in_turns, recording });
-            }
-            Err(error) => return Err(unable(error.to_string())),
-        }
+        let (recording, agents) = pressed.map_err(|error| unable(error.to_string()))?;
+        record.loaded = recording
+            .map(|recording| LoadRecord { began: load_began, in_turns, agents, recording });
         self.heed_halt()?;
+        if let Some(outcome) = lost_agents(&record.conditions) {
+            return Err(outcome);
+        }
         match died {
             None => Ok(()),
             Some((after, exit)) => {

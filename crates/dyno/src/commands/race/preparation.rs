@@ -184,7 +184,7 @@ fn course(
         isolate: flags.isolate,
         check: flags.check,
         seed: flags.asking.seed,
-        slices: Slices::of(flags.slices, load, flags.total),
+        slices: Slices::of(slices(flags)?, load, flags.total),
     })
 }
 
@@ -235,4 +235,15 @@ fn subject(
         Side::Found(_) => subject,
         Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
     })
+}
+
+/// Agents do not take turns within a round: whole trials follow one another.
+fn slices(flags: &RaceFlags) -> Result<Option<Slices>, Refusal> {
+    match (flags.generators.is_given(), flags.slices) {
+        (false, slices) => Ok(slices),
+        (true, None | Some(Slices::Off)) => Ok(Some(Slices::Off)),
+        (true, Some(_)) => Err(Refusal::new(
+            "--slices: with --load-on whole trials follow one another; leave it out",
+        )),
+    }
 }

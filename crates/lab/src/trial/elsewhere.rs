@@ -1,0 +1,101 @@
+//! Loads of trials that agents carry out, in place of this process.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use agents::{AgentFacts, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
+use load::{Glance, Halt, HoldOrder, HoldWindow, Holding, Order, Recording};
+
+use super::{interrupted, unable};
+use crate::record::{Fact, Outcome};
+
+/// The name of the fact that an agent was lost, in the words of its loss.
+pub const AGENT_LOST: &str = "agent.lost";
+
+/// Agents that have been met; one trial after the other gives them its load.
+pub struct Elsewhere(Mutex<Box<dyn Loads + Send>>);
+
+impl fmt::Debug for Elsewhere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Elsewhere")
+    }
+}
+
+impl Elsewhere {
+    #[must_use]
+    pub fn new(loads: Box<dyn Loads + Send>) -> Elsewhere {
+        Elsewhere(Mutex::new(loads))
+    }
+
+    /// From now on these carry the loads out.
+    pub fn replace(&self, loads: Box<dyn Loads + Send>) {
+        *self.loads() = loads;
+    }
+
+    fn loads(&self) -> MutexGuard<'_, Box<dyn Loads + Send>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As many lanes as the agents have for it, and no more than there are connections.
+    fn lanes(loads: &dyn Loads, connections: usize) -> usize {
+        loads.lanes().unwrap_or(1).min(connections).max(1)
+    }
+
+    /// What all agents measured together. If any was lost, that is no measurement: it is kept, with the words.
+    pub(super) fn press(
+        &self,
+        order: &Order,
+        halt: &Halt,
+        watch: &mut dyn FnMut(&Glance<'_>),
+        facts: &mut Vec<Fact>,
+    ) -> Result<(Option<Recording>, Vec<AgentFacts>), Outcome> {
+        let mut loads = self.loads();
+        let lanes = Elsewhere::lanes(loads.as_ref(), order.load.connections_max());
+        let order = Order { lanes, cpus: Vec::new(), ..order.clone() };
+        let pressed = loads.press(&order, halt, &mut |event| match event {
+            LoadEvent::Glance(glance) => watch(glance),
+            LoadEvent::Lost(_) => {}
+        });
+        let Pressed { recording, agents, lost } = pressed.map_err(failed)?;
+        facts.extend(lost.iter().map(fact));
+        Ok((recording, agents))
+    }
+
+    /// The same of held connections.
+    pub(super) fn hold(
+        &self,
+        order: &HoldOrder,
+        halt: &Halt,
+        watch: &mut dyn FnMut(&HoldWindow),
+        facts: &mut Vec<Fact>,
+    ) -> Result<Option<Holding>, Outcome> {
+        let mut loads = self.loads();
+        let lanes = Elsewhere::lanes(loads.as_ref(), order.ramp.connections);
+        let order = HoldOrder { lanes, cpus: Vec::new(), ..order.clone() };
+        let held = loads.hold(&order, &[], halt, &mut |event| match event {
+            HoldEvent::Second(window) => watch(window),
+            HoldEvent::Lost(_) => {}
+        });
+        let held = held.map_err(failed)?;
+        facts.extend(held.lost.iter().map(fact));
+        Ok(held.holding)
+    }
+}
+
+fn failed(error: LoadsError) -> Outcome {
+    match error {
+        LoadsError::Interrupted => interrupted(),
+        LoadsError::Refused(says) => unable(says),
+    }
+}
+
+fn fact(lost: &LostAgent) -> Fact {
+    Fact { name: AGENT_LOST.into(), value: lost.to_string() }
+}
+
+/// The outcome of a trial in which agents were lost, in their words.
+pub(super) fn lost_agents(facts: &[Fact]) -> Option<Outcome> {
+    let says: Vec<&str> =
+        facts.iter().filter(|it| it.name == AGENT_LOST).map(|it| it.value.as_str()).collect();
+    (!says.is_empty()).then(|| unable(says.join("; ")))
+}
