@@ -1,7 +1,10 @@
 //! An order, carried out.
 
-use load::{Glance, Halt, HoldOrder, HoldWindow, LiveWindow, Order};
-use post::{Live, Measured, Nanos, Task, encode_measured};
+use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order};
+use post::{Live, MILLISECOND, Measured, Nanos, Task, encode_measured};
+
+/// A window of a load that is sent while it is under way lasts so long.
+const LIVE_EVERY: Nanos = 500 * MILLISECOND;
 
 /// Carries it out from this instant of the machine's clock on; returns what it measured, encoded.
 pub(super) fn carry_out(
@@ -13,10 +16,11 @@ pub(super) fn carry_out(
     let measured = match task {
         Task::Load(order) => {
             let order = Order { origin: Some(origin), ..*order };
-            let mut watch = |glance: &Glance<'_>| {
-                watch(Live::Load(Box::new(LiveWindow::of(glance))));
-            };
-            let part = load::press_part(&order, halt, &mut watch);
+            let mut gatherer = LiveGatherer::new(LIVE_EVERY);
+            let mut send = |window| watch(Live::Load(Box::new(window)));
+            let mut gather = |glance: &Glance<'_>| gatherer.add(glance, &mut send);
+            let part = load::press_part(&order, halt, &mut gather);
+            gatherer.finish().into_iter().for_each(send);
             Measured::Load(Box::new(part.map_err(|error| error.to_string())?))
         }
         Task::Hold(order) => {
