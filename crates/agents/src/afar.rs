@@ -1,6 +1,7 @@
 //! Load by agents: other processes, on this machine or on others.
 
 mod driver;
+mod held;
 mod results;
 
 use std::net::SocketAddr;
@@ -173,12 +174,12 @@ impl Afar {
         }
     }
 
-    /// Has a trial carried out; `take` gets what is no fact until it is over.
+    /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it.
     fn carry_out(
         &mut self,
         course: Course,
         halt: &Halt,
-        take: &mut dyn FnMut(&[Named], CoordinatorAction),
+        take: &mut dyn FnMut(&[Named], CoordinatorAction) -> Option<CoordinatorEvent>,
     ) -> Result<(), LoadsError> {
         self.driver.want(CoordinatorEvent::Begin(course));
         let mut was_halted = false;
@@ -195,7 +196,10 @@ impl Afar {
                 Some(CoordinatorAction::NotBegun(reasons)) => {
                     return Err(LoadsError::Refused(self.reasons(&reasons)));
                 }
-                Some(action) => take(&self.names, action),
+                Some(action) => {
+                    let follows = take(&self.names, action);
+                    follows.into_iter().for_each(|event| self.driver.want(event));
+                }
                 None => {}
             }
         }
@@ -252,16 +256,16 @@ impl Loads for Afar {
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
                 CoordinatorAction::Window { agent, window: Live::Load(window) } => {
-                    results.window(agent, *window, watch);
+                    return results.window(agent, *window, watch);
                 }
                 CoordinatorAction::Result { agent, bytes } => {
-                    if let Some(lost) = results.result(names, agent, &bytes) {
-                        watch(LoadEvent::Lost(lost));
-                    }
+                    results.result(names, agent, &bytes, watch);
                 }
                 CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                // A window of another kind than the order, among others.
                 _ => {}
             }
+            None
         })?;
         let (recording, saw, lost) = results.end();
         let mut agents = self.agents(&shares);
@@ -302,16 +306,16 @@ impl Loads for Afar {
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
                 CoordinatorAction::Window { agent, window: Live::Hold(window) } => {
-                    results.window(agent, &window, watch);
+                    return results.window(agent, &window, watch);
                 }
                 CoordinatorAction::Result { agent, bytes } => {
-                    if let Some(lost) = results.result(names, agent, &bytes) {
-                        watch(HoldEvent::Lost(lost));
-                    }
+                    results.result(names, agent, &bytes, watch);
                 }
                 CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                // A window of another kind than the order, among others.
                 _ => {}
             }
+            None
         })?;
         let (holding, lost) = results.end();
         Ok(Held { holding, agents: self.agents(&shares), lost })

@@ -4,9 +4,13 @@ use load::{
     HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, PartSummary, Parts, Recording, SECOND,
     WindowMerger,
 };
+<<<<<<< HEAD
 use post::{Beside, Loss, Measured, Phase, decode_measured};
+=======
+use post::{CoordinatorEvent, Loss, Measured, Phase, decode_measured};
+>>>>>>> post18
 
-use super::lost_agent;
+use super::{held, lost_agent};
 use crate::carrier::Named;
 use crate::loads::{HoldEvent, LoadEvent, LostAgent};
 
@@ -18,8 +22,10 @@ pub(super) struct LoadResults {
     /// What each agent saw and noticed.
     saw: Vec<Option<(PartSummary, Beside)>>,
     lost: Vec<LostAgent>,
-    /// When the newest window began, nanoseconds since the load began.
+    order: Order,
+    /// When the newest window ended, nanoseconds since the load began.
     seen: u64,
+    was_given_up: bool,
 }
 
 impl LoadResults {
@@ -30,31 +36,48 @@ impl LoadResults {
             saw: vec![None; shares.len()],
             shares,
             lost: Vec::new(),
+            order: order.clone(),
             seen: 0,
+            was_given_up: false,
         }
     }
 
+    /// Shows a window; returns what follows from it: an agent whose windows are none is lost, and a load in which nothing
+    /// works is ended.
     pub(super) fn window(
         &mut self,
         agent: usize,
         window: LiveWindow,
         watch: &mut dyn FnMut(LoadEvent<'_>),
-    ) {
+    ) -> Option<CoordinatorEvent> {
         let seen = &mut self.seen;
+<<<<<<< HEAD
         // A window that cannot be is not shown; the result is judged by itself.
         let _ = self.live.add(agent, window, &mut |glance| {
+=======
+        let added = self.live.add(agent, window, &mut |glance| {
+>>>>>>> post18
             *seen = glance.now;
             watch(LoadEvent::Glance(glance));
         });
+        if let Err(how) = added {
+            return Some(CoordinatorEvent::Gone { agent, how });
+        }
+        if self.was_given_up || self.live.reason_to_give_up(&self.order).is_none() {
+            return None;
+        }
+        self.was_given_up = true;
+        Some(CoordinatorEvent::Halt)
     }
 
-    /// Takes a result; returns the loss, if it cannot be one of this order.
+    /// Takes a result. An agent whose result cannot be one of this order is lost; one that is done is not waited for.
     pub(super) fn result(
         &mut self,
         names: &[Named],
         agent: usize,
         bytes: &[u8],
-    ) -> Option<&LostAgent> {
+        watch: &mut dyn FnMut(LoadEvent<'_>),
+    ) {
         let added = match decode_measured(bytes) {
             Ok(Measured::Load(part, beside)) => {
                 let saw = (part.summary(), beside);
@@ -63,10 +86,10 @@ impl LoadResults {
             Ok(Measured::Hold(_)) => Err("it is of held connections".into()),
             Err(error) => Err(error.to_string()),
         };
-        let says = added.err()?;
-        let loss = wrong(agent, self.seen, &says);
-        self.lost.push(lost_agent(names, &self.shares, &loss, None));
-        self.lost.last()
+        match added {
+            Ok(()) => self.live.lost(agent, &mut |glance| watch(LoadEvent::Glance(glance))),
+            Err(says) => self.lost(names, &wrong(agent, self.seen, &says), watch),
+        }
     }
 
     pub(super) fn lost(
@@ -81,9 +104,18 @@ impl LoadResults {
         self.live.lost(loss.agent, &mut |glance| watch(LoadEvent::Glance(glance)));
     }
 
+<<<<<<< HEAD
     /// What all of them recorded together, what each saw, and those that were lost.
     pub(super) fn end(self) -> (Option<Recording>, Vec<Option<(PartSummary, Beside)>>, Vec<LostAgent>) {
         (self.parts.into_recording(), self.saw, self.lost)
+=======
+    pub(super) fn end(self) -> (Option<Recording>, Vec<LostAgent>) {
+        let recording = match self.parts.missing() {
+            0 => self.parts.into_recording(),
+            _ => self.parts.into_recording_of_some(),
+        };
+        (recording, self.lost)
+>>>>>>> post18
     }
 }
 
@@ -93,8 +125,7 @@ pub(super) struct HoldResults {
     merger: WindowMerger,
     whole: Option<Holding>,
     lost: Vec<LostAgent>,
-    /// No window of the ramp begins later.
-    latest: u64,
+    order: HoldOrder,
     seen: u64,
 }
 
@@ -105,7 +136,7 @@ impl HoldResults {
             shares,
             whole: None,
             lost: Vec::new(),
-            latest: order.ramp.end().saturating_add(60 * SECOND),
+            order: order.clone(),
             seen: 0,
         }
     }
@@ -115,37 +146,44 @@ impl HoldResults {
         agent: usize,
         window: &HoldWindow,
         watch: &mut dyn FnMut(HoldEvent<'_>),
-    ) {
-        // A window of a time that the ramp has not would take memory for all before it.
-        if self.latest < window.from || window.until < window.from {
-            return;
+    ) -> Option<CoordinatorEvent> {
+        if let Err(how) = held::check_window(window, &self.order) {
+            return Some(CoordinatorEvent::Gone { agent, how });
         }
         self.seen = self.seen.max(window.until);
         self.merger.add(agent, window, &mut |second| watch(HoldEvent::Second(second)));
+        None
     }
 
-    /// Takes a result; returns the loss, if it cannot be one of this order.
+    /// Takes a result. An agent whose result cannot be one of this order is lost.
     pub(super) fn result(
         &mut self,
         names: &[Named],
         agent: usize,
         bytes: &[u8],
-    ) -> Option<&LostAgent> {
+        watch: &mut dyn FnMut(HoldEvent<'_>),
+    ) {
         let says = match decode_measured(bytes) {
-            Ok(Measured::Hold(holding)) => {
-                match &mut self.whole {
-                    Some(whole) => whole.merge(&holding),
-                    None => self.whole = Some(*holding),
+            Ok(Measured::Hold(holding)) => match held::check(&holding, &self.order) {
+                Ok(()) => {
+                    match &mut self.whole {
+                        Some(whole) => whole.merge(&holding),
+                        None => self.whole = Some(*holding),
+                    }
+                    return;
                 }
+<<<<<<< HEAD
                 return None;
             }
             Ok(Measured::Load(..)) => "it is of a load".to_string(),
+=======
+                Err(says) => says,
+            },
+            Ok(Measured::Load(_)) => "it is of a load".to_string(),
+>>>>>>> post18
             Err(error) => error.to_string(),
         };
-        let open = self.merger.open(agent);
-        let loss = wrong(agent, self.seen, &says);
-        self.lost.push(lost_agent(names, &self.shares, &loss, Some(open)));
-        self.lost.last()
+        self.lost(names, &wrong(agent, self.seen, &says), watch);
     }
 
     pub(super) fn lost(

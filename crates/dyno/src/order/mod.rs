@@ -134,8 +134,6 @@ pub(crate) fn plan(
         limits,
         seed: flags.asking.seed,
         window: WINDOW,
-        share: None,
-        origin: None,
     };
     let secrets = fields.into_iter().map(|(_, value)| value).collect();
     let of_ports = if spread::is_elsewhere(flags) { None } else { words::of_ports(&ports) };

@@ -92,6 +92,17 @@ impl Parts {
         (self.missing() == 0).then(|| self.finish())
     }
 
+    /// What has come, and the lanes that it is of; none if nothing has. Where lanes are missing, it is less than was
+    /// ordered.
+    #[must_use]
+    pub fn into_recording_of_some(mut self) -> Option<Recording> {
+        let ranges: Vec<_> =
+            self.have.iter().map(|(&first, &lanes)| self.plan.own_of(first, lanes)).collect();
+        let reports = &self.whole.reports;
+        self.whole.reports = ranges.into_iter().flat_map(|own| reports[own].to_vec()).collect();
+        (!self.have.is_empty()).then(|| self.finish())
+    }
+
     fn finish(mut self) -> Recording {
         let (from, facts, ended) = (self.plan.measured.start, self.facts, self.whole.ended());
         let stopped_at = self.stopped.unwrap_or(self.plan.measured.end);
