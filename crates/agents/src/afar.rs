@@ -22,7 +22,7 @@ use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, Lo
 use crate::place::Place;
 use crate::split::split;
 use driver::{Driver, News};
-use results::{HoldResults, LoadResults};
+use results::{HoldResults, LoadEnd, LoadResults};
 
 /// How often an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -267,7 +267,7 @@ impl Loads for Afar {
             }
             None
         })?;
-        let (recording, saw, lost) = results.end();
+        let LoadEnd { recording, saw, lost } = results.end();
         let mut agents = self.agents(&shares);
         for (agent, saw) in agents.iter_mut().zip(saw) {
             if let Some((saw, beside)) = saw {

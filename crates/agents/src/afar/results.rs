@@ -4,11 +4,7 @@ use load::{
     HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, PartSummary, Parts, Recording, SECOND,
     WindowMerger,
 };
-<<<<<<< HEAD
-use post::{Beside, Loss, Measured, Phase, decode_measured};
-=======
-use post::{CoordinatorEvent, Loss, Measured, Phase, decode_measured};
->>>>>>> post18
+use post::{Beside, CoordinatorEvent, Loss, Measured, Phase, decode_measured};
 
 use super::{held, lost_agent};
 use crate::carrier::Named;
@@ -51,12 +47,7 @@ impl LoadResults {
         watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Option<CoordinatorEvent> {
         let seen = &mut self.seen;
-<<<<<<< HEAD
-        // A window that cannot be is not shown; the result is judged by itself.
-        let _ = self.live.add(agent, window, &mut |glance| {
-=======
         let added = self.live.add(agent, window, &mut |glance| {
->>>>>>> post18
             *seen = glance.now;
             watch(LoadEvent::Glance(glance));
         });
@@ -104,19 +95,22 @@ impl LoadResults {
         self.live.lost(loss.agent, &mut |glance| watch(LoadEvent::Glance(glance)));
     }
 
-<<<<<<< HEAD
     /// What all of them recorded together, what each saw, and those that were lost.
-    pub(super) fn end(self) -> (Option<Recording>, Vec<Option<(PartSummary, Beside)>>, Vec<LostAgent>) {
-        (self.parts.into_recording(), self.saw, self.lost)
-=======
-    pub(super) fn end(self) -> (Option<Recording>, Vec<LostAgent>) {
+    pub(super) fn end(self) -> LoadEnd {
         let recording = match self.parts.missing() {
             0 => self.parts.into_recording(),
             _ => self.parts.into_recording_of_some(),
         };
-        (recording, self.lost)
->>>>>>> post18
+        LoadEnd { recording, saw: self.saw, lost: self.lost }
     }
+}
+
+/// A load that is over.
+pub(super) struct LoadEnd {
+    pub(super) recording: Option<Recording>,
+    /// What each agent saw and noticed; none of one that was lost.
+    pub(super) saw: Vec<Option<(PartSummary, Beside)>>,
+    pub(super) lost: Vec<LostAgent>,
 }
 
 /// Those of held connections.
@@ -172,15 +166,9 @@ impl HoldResults {
                     }
                     return;
                 }
-<<<<<<< HEAD
-                return None;
-            }
-            Ok(Measured::Load(..)) => "it is of a load".to_string(),
-=======
                 Err(says) => says,
             },
-            Ok(Measured::Load(_)) => "it is of a load".to_string(),
->>>>>>> post18
+            Ok(Measured::Load(..)) => "it is of a load".to_string(),
             Err(error) => error.to_string(),
         };
         self.lost(names, &wrong(agent, self.seen, &says), watch);

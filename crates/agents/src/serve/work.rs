@@ -1,18 +1,13 @@
 //! An order, carried out.
 
-<<<<<<< HEAD
-use load::{Glance, Halt, HoldOrder, HoldWindow, LiveWindow, Order, Target};
+use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order, Target};
 use machine::link::{Link, toward};
-use post::{Beside, LinkUse, Live, Measured, Nanos, Task, encode_measured};
+use post::{Beside, LinkUse, Live, MILLISECOND, Measured, Nanos, Task, encode_measured};
 
 use crate::now_ns;
-=======
-use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order};
-use post::{Live, MILLISECOND, Measured, Nanos, Task, encode_measured};
 
 /// A window of a load that is sent while it is under way lasts so long.
 const LIVE_EVERY: Nanos = 500 * MILLISECOND;
->>>>>>> post18
 
 /// Carries it out from this instant of the machine's clock on; returns what it measured, encoded.
 pub(super) fn carry_out(
@@ -24,26 +19,20 @@ pub(super) fn carry_out(
     let measured = match task {
         Task::Load(order) => {
             let order = Order { origin: Some(origin), ..*order };
-<<<<<<< HEAD
+            let mut gatherer = LiveGatherer::new(LIVE_EVERY);
+            let mut send = |window| watch(Live::Load(Box::new(window)));
             let mut began_late = None;
-            let mut watch = |glance: &Glance<'_>| {
+            let mut gather = |glance: &Glance<'_>| {
                 let end = origin.saturating_add(glance.now);
                 began_late.get_or_insert_with(|| now_ns().saturating_sub(end));
-                watch(Live::Load(Box::new(LiveWindow::of(glance))));
+                gatherer.add(glance, &mut send);
             };
             let before = Counted::read(&order);
-            let part = load::press_part(&order, halt, &mut watch);
+            let part = load::press_part(&order, halt, &mut gather);
+            gatherer.finish().into_iter().for_each(send);
             let link = before.and_then(|before| before.until_now(&order));
             let beside = Beside { began_late: began_late.unwrap_or(0), link };
             Measured::Load(Box::new(part.map_err(|error| error.to_string())?), beside)
-=======
-            let mut gatherer = LiveGatherer::new(LIVE_EVERY);
-            let mut send = |window| watch(Live::Load(Box::new(window)));
-            let mut gather = |glance: &Glance<'_>| gatherer.add(glance, &mut send);
-            let part = load::press_part(&order, halt, &mut gather);
-            gatherer.finish().into_iter().for_each(send);
-            Measured::Load(Box::new(part.map_err(|error| error.to_string())?))
->>>>>>> post18
         }
         Task::Hold(order) => {
             let order = HoldOrder { origin: Some(origin), ..*order };
