@@ -1,7 +1,7 @@
 //! Key files: an nkey's seed on one line, as `nk` of NATS writes them; and the lists of names and public keys.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -58,11 +58,12 @@ pub(crate) fn public(text: &str) -> Result<String, String> {
 /// The agents' public keys in a file with lines `NAME KEY`; the coordinator's own line is passed over.
 pub(crate) fn list(path: &Path) -> Result<BTreeMap<Name, String>, String> {
     let refused = |why: String| format!("{}: {why}", path.display());
-    let length = fs::metadata(path).map_err(|error| refused(error.to_string()))?.len();
-    if LONGEST_LIST < length {
-        return Err(refused(format!("{length} bytes are too long for a list of keys")));
+    let mut text = String::new();
+    let file = File::open(path).map(|file| file.take(LONGEST_LIST + 1));
+    let length = file.and_then(|mut file| file.read_to_string(&mut text));
+    if LONGEST_LIST < length.map_err(|error| refused(error.to_string()))? as u64 {
+        return Err(refused("it is too long for a list of keys, which may have 2 MiB".into()));
     }
-    let text = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
     parse_list(&text).map_err(refused)
 }
 
@@ -97,6 +98,7 @@ pub(crate) fn draw_nonce() -> Result<Nonce, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
 

@@ -74,6 +74,7 @@ fn main() -> ExitCode {
         Command::Load(flags) => commands::load::run(&flags),
         Command::Requests(flags) => commands::requests::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
+        Command::Agents(flags) => commands::agents::run(&flags),
         Command::Holder => return commands::hold::holder().into(),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),

@@ -1,5 +1,6 @@
 //! The commands, a file for each.
 
+pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod calibrate;
 mod charts;
@@ -41,6 +42,7 @@ pub(crate) enum Command {
     Load(Box<crate::order::flags::LoadFlags>),
     Requests(requests::RequestsFlags),
     Hold(Box<hold::HoldFlags>),
+    Agents(Box<agents::AgentsFlags>),
     /// Hold a part of many connections: dyno's own child
     #[command(hide = true)]
     Holder,

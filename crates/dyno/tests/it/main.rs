@@ -4,6 +4,7 @@
 
 #[path = "../../../load/tests/again/mod.rs"]
 mod again;
+mod agents;
 mod asking;
 mod audit;
 mod browser;
@@ -57,6 +58,7 @@ mod secured;
 mod secured_http2;
 mod secured_rig;
 mod serve;
+mod slurm;
 mod terminal;
 mod torture;
 mod truth;
