@@ -1,5 +1,6 @@
 //! Carries: joins one side's pipes, the broker, and the machine that decides; nothing is decided here.
 
+use std::path::Path;
 use std::time::Duration;
 
 use async_nats::{Client, ClientError, Message, ServerError, StatusCode, Subscriber};
@@ -28,12 +29,20 @@ pub(crate) async fn carry(order: Carry) -> Result<(), String> {
         Some(path) => keys::read(path).map_err(|why| format!("--key-file {why}"))?,
         None => KeyPair::new_user(),
     };
-    // Before anything else, so that a side that is gone already is noticed while the broker is waited for.
-    let Pipes { lines, printer } = pipes::open();
+    let agents = match &order.role {
+        Role::Agent { .. } => Vec::new(),
+        Role::Coordinator { agents: names, keys } => agents(names, keys.as_deref())?,
+    };
+    let Pipes { lines, has_ended, printer } = pipes::open();
     let ca = order.ca.as_deref();
-    let (client, reports) = broker::connect(&order.url, &keys, ca, order.wait_seconds).await?;
+    let (client, reports) = tokio::select! {
+        connected = broker::connect(&order.url, &keys, ca, order.wait_seconds) => connected?,
+        () = has_ended.notified() => {
+            return Err("standard input ended before the broker was reached".into());
+        }
+    };
     let max_payload = client.server_info().max_payload;
-    let (machine, subjects) = machine(order, keys, max_payload)?;
+    let (machine, subjects) = machine(order, keys, agents, max_payload)?;
     let inbox = subscribe(&client, subjects.inbox()).await?;
     let own = subscribe(&client, format!("{}.>", subjects.own())).await?;
     let mut ticks = interval(Duration::from_millis(TICK_MS));
@@ -64,42 +73,42 @@ pub(crate) async fn carry(order: Carry) -> Result<(), String> {
     ended
 }
 
+/// The agents that are to be found, each with its key if keys are known.
+fn agents(names: &[Name], list: Option<&Path>) -> Result<Vec<(Name, Option<String>)>, String> {
+    let Some(path) = list else {
+        notice(
+            "no keys of agents are given (--keys): the first that an agent shows is taken for its own",
+        );
+        return Ok(names.iter().map(|name| (name.clone(), None)).collect());
+    };
+    let known = keys::list(path).map_err(|why| format!("--keys {why}"))?;
+    let with_key = |name: &Name| {
+        let key = known.get(name).ok_or_else(|| format!("--keys has no key of {name}"))?;
+        Ok((name.clone(), Some(key.clone())))
+    };
+    names.iter().map(with_key).collect()
+}
+
 /// What decides for this side, and its subjects.
 fn machine(
     order: Carry,
     keys: KeyPair,
+    agents: Vec<(Name, Option<String>)>,
     max_payload: usize,
 ) -> Result<(Box<dyn Machine>, Subjects), String> {
     let nonce = keys::draw_nonce()?;
-    let lab = order.lab.clone();
-    match order.role {
+    let Carry { lab, role, wait_seconds, .. } = order;
+    match role {
         Role::Agent { name, trust } => {
             let subjects = Subjects::new(&lab, &name, false);
             let me = Identity::new(keys, lab, name, nonce);
             Ok((Box::new(Agent::new(me, trust, max_payload)?), subjects))
         }
-        Role::Coordinator { agents, keys: list } => {
-            let known = match list {
-                Some(path) => keys::list(&path).map(Some).map_err(|why| format!("--keys {why}"))?,
-                None => None,
-            };
-            if known.is_none() {
-                notice(
-                    "no keys of agents are given (--keys): the first that an agent shows is taken for its own",
-                );
-            }
-            let with_key = |name: Name| match &known {
-                None => Ok((name, None)),
-                Some(known) => match known.get(&name) {
-                    Some(key) => Ok((name, Some(key.clone()))),
-                    None => Err(format!("--keys has no key of {name}")),
-                },
-            };
-            let agents = agents.into_iter().map(with_key).collect::<Result<Vec<_>, _>>()?;
+        Role::Coordinator { .. } => {
             let name = Name::coordinator();
             let subjects = Subjects::new(&lab, &name, true);
             let me = Identity::new(keys, lab, name, nonce);
-            let wait = order.wait_seconds.saturating_mul(1000 / TICK_MS as u32);
+            let wait = wait_seconds.saturating_mul(1000 / TICK_MS as u32);
             Ok((Box::new(Coordinator::new(me, agents, wait, max_payload)?), subjects))
         }
     }

@@ -18,6 +18,9 @@ const SIGNATURE_BYTES: usize = 64;
 pub(crate) const OVERHEAD: usize =
     MAGIC.len() + 2 + KEY_BYTES + 2 * NONCE_BYTES + 8 + 4 + 3 * 64 + SIGNATURE_BYTES;
 
+/// A frame does not carry more of a line, so that small frames do not wait for long.
+pub(crate) const MOST_PAYLOAD: usize = 256 << 10;
+
 /// Which instance of a program speaks: drawn when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nonce(pub(crate) [u8; NONCE_BYTES]);
@@ -133,6 +136,9 @@ impl Frame {
             return Err(Fault::NotAFrame);
         }
         let signed = bytes.len().checked_sub(SIGNATURE_BYTES).ok_or(Fault::Malformed("length"))?;
+        if OVERHEAD + MOST_PAYLOAD < bytes.len() {
+            return Err(Fault::Malformed("length"));
+        }
         let (signed, signature) = bytes.split_at(signed);
         let mut rest = Rest(signed.strip_prefix(MAGIC).ok_or(Fault::Malformed("length"))?);
         match rest.byte()? {
@@ -268,6 +274,14 @@ mod tests {
         }
         let none = Frame { piece: 0, pieces: 0, ..frame(&keys) }.encode(&lab(), &keys).unwrap();
         assert_eq!(Frame::decode(&none, &lab()), Err(Fault::Malformed("number of pieces")));
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused_before_it_is_hashed() {
+        let keys = KeyPair::new_user();
+        let payload = vec![b'x'; MOST_PAYLOAD + OVERHEAD];
+        let bytes = Frame { payload, ..frame(&keys) }.encode(&lab(), &keys).unwrap();
+        assert_eq!(Frame::decode(&bytes, &lab()), Err(Fault::Malformed("length")));
     }
 
     /// See the head of this file.

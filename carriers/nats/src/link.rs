@@ -268,8 +268,7 @@ mod tests {
     #[test]
     fn a_line_that_would_grow_beyond_4_mib_is_dropped_before_it_is_kept() {
         let (me, mut sender, mut receiver, lab) = pair();
-        let most = MAX_LINE / 2;
-        let frames = sender.send_line(&me, &text(MAX_LINE + 1), most).unwrap();
+        let frames = sender.send_line(&me, &text(MAX_LINE + 1), 1 << 18).unwrap();
         let mut said: Vec<_> = frames
             .iter()
             .map(|bytes| receiver.receive(Frame::decode(bytes, &lab).unwrap()))

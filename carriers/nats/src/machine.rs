@@ -1,6 +1,6 @@
 //! What both ends have in common: what happens to them, and what they want done. Neither has a socket or a clock.
 
-use crate::frame::{Fault, OVERHEAD};
+use crate::frame::{Fault, MOST_PAYLOAD, OVERHEAD};
 use crate::name::Name;
 
 /// A quarter of a second, by which both ends count time. A process that was stopped does not take the time for its
@@ -17,8 +17,6 @@ const MOST_WAITING: usize = 64;
 const MOST_WAITING_BYTES: usize = 8 << 20;
 /// Dropped frames that get a sentence each.
 const MOST_TOLD: u64 = 20;
-/// A piece of a line is not longer, so that small frames do not wait for long.
-const MOST_PIECE: usize = 256 << 10;
 
 /// What happens to one end.
 #[derive(Debug)]
@@ -66,7 +64,7 @@ pub(crate) trait Machine {
 /// How many bytes of a line go into one message.
 pub(crate) fn piece_of(max_payload: usize) -> Result<usize, String> {
     match max_payload.checked_sub(OVERHEAD) {
-        Some(piece) if OVERHEAD <= piece => Ok(piece.min(MOST_PIECE)),
+        Some(piece) if OVERHEAD <= piece => Ok(piece.min(MOST_PAYLOAD)),
         _ => Err(format!(
             "the broker takes messages of {max_payload} bytes at most; its max_payload must be 1 KiB or more"
         )),
@@ -135,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_message_has_room_for_a_head_and_as_much_again() {
-        assert_eq!(piece_of(1 << 20), Ok(MOST_PIECE));
+        assert_eq!(piece_of(1 << 20), Ok(MOST_PAYLOAD));
         assert_eq!(piece_of(1024), Ok(1024 - OVERHEAD));
         assert!(piece_of(700).unwrap_err().contains("700 bytes"));
         assert!(piece_of(0).is_err());

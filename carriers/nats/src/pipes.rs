@@ -7,7 +7,7 @@ use std::sync::mpsc as blocking;
 use std::thread;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::link::MAX_LINE;
 use crate::name::COORDINATOR;
@@ -32,6 +32,8 @@ pub(crate) enum Input {
 /// Both ends: lines in, and lines out.
 pub(crate) struct Pipes {
     pub(crate) lines: mpsc::Receiver<Input>,
+    /// Notified when standard input has ended, also while its lines still wait.
+    pub(crate) has_ended: Arc<Notify>,
     pub(crate) printer: Printer,
 }
 
@@ -46,6 +48,8 @@ pub(crate) fn open() -> Pipes {
     let (queue, to_print) = blocking::channel::<Vec<u8>>();
     let (done, is_done) = blocking::channel();
     let queued = Arc::new(AtomicUsize::new(0));
+    let has_ended = Arc::new(Notify::new());
+    let end = Arc::clone(&has_ended);
     let (ended, printed) = (lines_in.clone(), Arc::clone(&queued));
     thread::spawn(move || {
         let result = print(&to_print, &printed);
@@ -61,9 +65,10 @@ pub(crate) fn open() -> Pipes {
                 return;
             }
         }
+        end.notify_one();
         let _ = lines_in.blocking_send(Input::Ended);
     });
-    Pipes { lines, printer: Printer { queue, queued, is_done } }
+    Pipes { lines, has_ended, printer: Printer { queue, queued, is_done } }
 }
 
 fn print(lines: &blocking::Receiver<Vec<u8>>, queued: &AtomicUsize) -> io::Result<()> {

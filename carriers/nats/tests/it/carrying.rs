@@ -29,7 +29,9 @@ fn two_agents_and_a_coordinator_talk_and_each_may_end_it() {
 #[test]
 fn a_line_may_have_4_mib_and_is_carried_whatever_a_message_may_have() {
     for max_payload in ["1048576", "4096"] {
-        let change = |config: String| config.replace("max_payload: 1048576", &format!("max_payload: {max_payload}"));
+        let change = |config: String| {
+            config.replace("max_payload: 1048576", &format!("max_payload: {max_payload}"))
+        };
         let Some(broker) = Broker::closed(change) else { return };
         let (mut agent, mut coordinator) =
             (broker.known_agent("desk2"), broker.known_coordinator("desk2"));
@@ -50,7 +52,7 @@ fn a_line_may_have_4_mib_and_is_carried_whatever_a_message_may_have() {
 #[test]
 fn a_broker_that_takes_no_messages_of_a_useful_size_is_refused() {
     let Some(server) = server() else { return };
-    let Some(broker) = Broker::with(server, Folder::new(), "max_payload: 512\n") else { return };
+    let Some(broker) = Broker::with(&server, Folder::new(), "max_payload: 512\n") else { return };
     broker.agent("a", &["--trust", "any"]).ends_with(2, "takes messages of 512 bytes at most");
 }
 

@@ -23,8 +23,10 @@ fn bad_flags_and_files_end_it_with_a_sentence() {
     let folder = Folder::new();
     let list = folder.file("list", "desk2 U1\n");
     let loose = folder.file("loose", "SUAAA\n");
-    let agent = ["agent", "--url", "nats://127.0.0.1:9", "--lab", "lab", "--name", "a", "--trust", "any"];
-    let coordinator = ["coordinator", "--url", "nats://127.0.0.1:9", "--lab", "lab", "--agents", "a"];
+    let agent =
+        ["agent", "--url", "nats://127.0.0.1:9", "--lab", "lab", "--name", "a", "--trust", "any"];
+    let coordinator =
+        ["coordinator", "--url", "nats://127.0.0.1:9", "--lab", "lab", "--agents", "a"];
     for (flags, words) in [
         (vec!["fly"], "no command"),
         (vec!["agent"], "--url is missing"),
@@ -37,6 +39,9 @@ fn bad_flags_and_files_end_it_with_a_sentence() {
     ] {
         Program::start(&flags).ends_with(2, words);
     }
+    let mut early = Program::start(&[&agent[..], &["--wait", "60"]].concat());
+    early.close();
+    early.ends_with(2, "standard input ended before the broker was reached");
     let help = program().arg("--help").output().unwrap();
     assert!(help.status.success() && help.stdout.starts_with(b"dyno-nats carries"));
 }

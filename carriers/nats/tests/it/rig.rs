@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ pub(crate) struct Broker {
 impl Broker {
     /// Anybody may do anything.
     pub(crate) fn open() -> Option<Broker> {
-        Broker::with(server()?, Folder::new(), "max_payload: 65536\n")
+        Broker::with(&server()?, Folder::new(), "max_payload: 65536\n")
     }
 
     /// As `dyno agents nats-config` configures it, for the agents desk2 and desk3; `changed` may change that.
@@ -101,16 +101,18 @@ impl Broker {
         folder.file("agents.keys", &list);
         let config = config.lines().filter(|line| !line.starts_with("listen:"));
         let config = config.collect::<Vec<_>>().join("\n") + "\n";
-        Broker::with(server, folder, &changed(config))
+        Broker::with(&server, folder, &changed(config))
     }
 
-    pub(crate) fn with(server: PathBuf, folder: Folder, config: &str) -> Option<Broker> {
+    pub(crate) fn with(server: &Path, folder: Folder, config: &str) -> Option<Broker> {
         // Another process may take the port before the server does.
         for _ in 0..5 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-            let config = folder.file("nats.conf", &format!("listen: \"127.0.0.1:{port}\"\n{config}"));
-            let child = start(&server, &config, &folder);
-            let mut broker = Broker { server: server.clone(), folder: Folder::new(), config, port, child };
+            let config =
+                folder.file("nats.conf", &format!("listen: \"127.0.0.1:{port}\"\n{config}"));
+            let child = start(server, &config, &folder);
+            let mut broker =
+                Broker { server: server.to_path_buf(), folder: Folder::new(), config, port, child };
             if broker.is_up() {
                 broker.folder = folder;
                 return Some(broker);
@@ -242,10 +244,7 @@ impl Program {
 
     /// The next line that it prints; none if nothing comes within this time, or never will.
     pub(crate) fn prints_within(&self, time: Duration) -> Option<String> {
-        match self.lines.recv_timeout(time) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.lines.recv_timeout(time).ok()
     }
 
     #[track_caller]

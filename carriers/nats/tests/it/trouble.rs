@@ -37,7 +37,8 @@ impl Counted {
 #[test]
 fn a_broker_that_is_started_anew_at_random_moments_is_a_blink_and_order_is_kept() {
     let Some(mut broker) = Broker::closed(|config| config) else { return };
-    let (mut agent, mut coordinator) = (broker.known_agent("desk2"), broker.known_coordinator("desk2"));
+    let (mut agent, mut coordinator) =
+        (broker.known_agent("desk2"), broker.known_coordinator("desk2"));
     let [mut down, mut up] = [(); 2].map(|()| Counted { sent: 0, seen: 0, blinks: 0 });
     let brief = Duration::from_millis(1);
     let mut seed = 7u64;
@@ -66,7 +67,11 @@ fn a_broker_that_is_started_anew_at_random_moments_is_a_blink_and_order_is_kept(
             }
             thread::sleep(Duration::from_millis(10));
         }
-        assert!(before.0 < down.seen && before.1 < up.seen && blinks < up.blinks, "{}", coordinator.said());
+        assert!(
+            before.0 < down.seen && before.1 < up.seen && blinks < up.blinks,
+            "{}",
+            coordinator.said()
+        );
     }
     agent.says("the broker was out of reach for");
     coordinator.says("lines may have been lost");
@@ -126,9 +131,18 @@ fn an_agent_that_may_not_publish_says_so() {
 
 /// A certificate that signs itself, as the manifests for Kubernetes describe it.
 fn certificate(folder: &Folder, name: &str) -> Option<(String, String)> {
-    let (certificate, key) = (folder.path(&format!("{name}.crt")), folder.path(&format!("{name}.key")));
+    let (certificate, key) =
+        (folder.path(&format!("{name}.crt")), folder.path(&format!("{name}.key")));
     let mut openssl = std::process::Command::new("openssl");
-    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]);
+    openssl.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+    ]);
     openssl.args(["-days", "30", "-subj", "/CN=lab-nats", "-keyout", &key, "-out", &certificate]);
     openssl.args(["-addext", "subjectAltName=IP:127.0.0.1"]);
     let made = openssl.args(["-addext", "basicConstraints=critical,CA:FALSE"]).output();
@@ -145,7 +159,7 @@ fn a_broker_is_reached_by_tls_only_with_the_certificate_that_is_known() {
     let Some((ours, key)) = certificate(&folder, "ours") else { return };
     let Some((other, _)) = certificate(&folder, "other") else { return };
     let tls = format!("tls {{ cert_file: \"{ours}\", key_file: \"{key}\" }}\n");
-    let Some(broker) = Broker::with(server.clone(), folder, &tls) else { return };
+    let Some(broker) = Broker::with(&server, folder, &tls) else { return };
     let trusting = |ca: &str| broker.agent("a", &["--trust", "any", "--ca", ca, "--wait", "60"]);
     let agent = trusting(&ours);
     let mut coordinator = broker.coordinator("a", &["--ca", &ours]);
@@ -156,5 +170,7 @@ fn a_broker_is_reached_by_tls_only_with_the_certificate_that_is_known() {
     broker.agent("a", &["--trust", "any", "--wait", "60"]).ends_with(2, "certificate");
     // And a broker without TLS is none for who wants it.
     let Some(plain) = Broker::open() else { return };
-    plain.agent("a", &["--trust", "any", "--ca", &ours, "--wait", "0"]).ends_with(2, "cannot be reached");
+    plain
+        .agent("a", &["--trust", "any", "--ca", &ours, "--wait", "0"])
+        .ends_with(2, "cannot be reached");
 }

@@ -22,8 +22,8 @@ fn folder() -> Lab {
 fn found(name: &str, left_out: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let built = Path::new(env!("CARGO_BIN_EXE_dyno")).ancestors().nth(2).unwrap();
-    let places = std::env::split_paths(&path)
-        .chain(["/usr/sbin".into(), built.join("needs/python/bin")]);
+    let places =
+        std::env::split_paths(&path).chain(["/usr/sbin".into(), built.join("needs/python/bin")]);
     let found = places.map(|place| place.join(name)).find(|path| path.exists());
     if found.is_none() {
         not_tested(left_out, name);
@@ -64,7 +64,13 @@ fn a_job_script_is_bash_and_has_what_was_asked_for() {
     let lab = folder();
     let flags = ["--nodes", "33", "--partition", "short", "--time", "10", "--", "run", "it's"];
     let script = lab.dyno(&[&SLURM[..], &flags].concat()).status(0).stdout;
-    for part in ["--nodes=34\n", "--partition=short\n", "--exclusive\n", " run 'it'\\''s' ", "nats-server -c"] {
+    for part in [
+        "--nodes=34\n",
+        "--partition=short\n",
+        "--exclusive\n",
+        " run 'it'\\''s' ",
+        "nats-server -c",
+    ] {
         assert!(script.contains(part), "{part}\n{script}");
     }
     let read = Command::new("bash").args(["-n", "-c", &script]).output().unwrap();
@@ -76,14 +82,17 @@ fn k8s(lab: &Lab, flags: &[&str]) -> crate::rig::Ran {
     lab.dyno(&[&usual[..], flags].concat())
 }
 
-const TWO: [&str; 7] = ["--agents", "2", "--allow", "10.0.0.7:80", "--", "load", "http://10.0.0.7/"];
+const TWO: [&str; 7] =
+    ["--agents", "2", "--allow", "10.0.0.7:80", "--", "load", "http://10.0.0.7/"];
 
 #[test]
 fn manifests_are_what_the_schema_of_kubernetes_demands() {
     let lab = folder();
     let plain = k8s(&lab, &TWO).status(0).stdout;
     let named = k8s(&lab, &[&["--namespace", "load", "--lab", "x"], &TWO[..]].concat()).status(0);
-    let Some(validate) = found("kubernetes-validate", "the manifests for Kubernetes") else { return };
+    let Some(validate) = found("kubernetes-validate", "the manifests for Kubernetes") else {
+        return;
+    };
     for (manifests, is_good) in [
         (plain.clone(), true),
         (named.stdout, true),
@@ -120,7 +129,11 @@ fn what_would_mean_something_else_where_it_is_read_is_refused() {
     refused(&keys, &["/dev/zero"], "--keys /dev/zero: ");
     fs::write(lab.root.join("bad.keys"), "coordinator U1\n").unwrap();
     refused(&keys, &["bad.keys"], "line 1: this is no public key");
-    refused(&["agents", "nats-config", "--keys", "lab.keys", "--listen", "here"], &[], "ADDRESS:PORT");
+    refused(
+        &["agents", "nats-config", "--keys", "lab.keys", "--listen", "here"],
+        &[],
+        "ADDRESS:PORT",
+    );
     let k8s = ["agents", "k8s", "--image", "dyno:1", "--keys", "load.keys", "--agents"];
     refused(&k8s, &["3", "--allow", "10.0.0.7:80", "--", "x"], "it has no key of load-2");
     refused(&k8s, &["2", "--allow", "everything", "--", "x"], "ADDRESS[/BITS]:PORT");

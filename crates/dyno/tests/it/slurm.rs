@@ -13,7 +13,8 @@ fn has_slurm() -> bool {
     if !is_root(left_out) {
         return false;
     }
-    let programs = ["/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "/usr/bin/sbatch"];
+    let programs =
+        ["/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged", "/usr/bin/sbatch"];
     if let Some(missing) = programs.iter().find(|path| !Path::new(path).exists()) {
         not_tested(left_out, missing);
         return false;
@@ -114,10 +115,15 @@ fn a_job_with_a_broker_lets_its_agents_meet_there_and_leaves_no_key() {
     let lab = Lab::new();
     let carrier = dyno_nats.to_str().unwrap();
     let dyno = stand_in(&lab, &BY_BROKER.replace("DYNO_NATS", carrier));
-    let flags = ["--nats", "--dyno", dyno.to_str().unwrap(), "--dyno-nats", carrier, "--", "run", "x"];
+    let flags =
+        ["--nats", "--dyno", dyno.to_str().unwrap(), "--dyno-nats", carrier, "--", "run", "x"];
     let output = job(&lab, 2, &flags);
     let lines: Vec<&str> = output.lines().collect();
-    for line in ["load-0 n1 heard: you are load-0", "load-1 n2 heard: you are load-1", "allowed: 10.77.0.10/32:1-65535"] {
+    for line in [
+        "load-0 n1 heard: you are load-0",
+        "load-1 n2 heard: you are load-1",
+        "allowed: 10.77.0.10/32:1-65535",
+    ] {
         assert!(lines.contains(&line), "{output}");
     }
     let left = fs::read_dir(&lab.root).unwrap().map(|entry| entry.unwrap().file_name());

@@ -68,7 +68,9 @@ Exit codes:
 pub(crate) fn run(flags: &K8sFlags) -> Result<ExitStatus, Refusal> {
     let mut keys = keys::read(&flags.keys)?;
     let names = agent_names(flags.agents);
-    if let Some(missing) = names.iter().find(|name| !keys.agents.keys().any(|it| it.as_str() == **name)) {
+    if let Some(missing) =
+        names.iter().find(|name| !keys.agents.keys().any(|it| it.as_str() == **name))
+    {
         return Err(Refusal::new(format!(
             "--keys {}: it has no key of {missing}; `dyno-nats key {missing}` makes one, and prints the line",
             flags.keys.display()
@@ -120,7 +122,9 @@ pub(crate) fn manifests(pods: &Pods) -> String {
         let _ = writeln!(indented, "{}{line}", if line.is_empty() { "" } else { "    " });
     }
     let mut files = String::new();
-    for name in ["agents.keys", "coordinator"].into_iter().map(String::from).chain(agent_names(pods.agents)) {
+    for name in
+        ["agents.keys", "coordinator"].into_iter().map(String::from).chain(agent_names(pods.agents))
+    {
         let _ = write!(files, " --from-file={name}");
     }
     let values = [
@@ -146,8 +150,21 @@ fn agent_arguments(pods: &Pods) -> Vec<String> {
     let lab = pods.lab.as_str();
     let via = format!("tls://{lab}-nats:4222");
     let mut arguments: Vec<String> = [
-        "agent", "--via", &via, "--lab", lab, "--name", "load-$(INDEX)", "--key-file", "/keys/agent", "--ca",
-        "/authority/ca.crt", "--trust", &pods.keys.coordinator, "--wait", "300",
+        "agent",
+        "--via",
+        &via,
+        "--lab",
+        lab,
+        "--name",
+        "load-$(INDEX)",
+        "--key-file",
+        "/keys/agent",
+        "--ca",
+        "/authority/ca.crt",
+        "--trust",
+        &pods.keys.coordinator,
+        "--wait",
+        "300",
     ]
     .map(String::from)
     .into();

@@ -91,7 +91,13 @@ pub(crate) fn config(order: &NatsConfig) -> String {
     let _ = write!(text, "\naccounts {{\n  \"{lab}\": {{\n    users: [\n");
     let own = |name: &str| format!("dyno.1.{lab}.own.{name}");
     let (to, from) = (format!("dyno.1.{lab}.to"), format!("dyno.1.{lab}.from"));
-    text += &user(COORDINATOR, &keys.coordinator, &format!("{to}.*"), &format!("{from}.*"), &own(COORDINATOR));
+    text += &user(
+        COORDINATOR,
+        &keys.coordinator,
+        &format!("{to}.*"),
+        &format!("{from}.*"),
+        &own(COORDINATOR),
+    );
     for (name, key) in &keys.agents {
         let name = name.as_str();
         text += &user(name, key, &format!("{from}.{name}"), &format!("{to}.{name}"), &own(name));

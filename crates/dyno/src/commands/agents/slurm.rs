@@ -4,9 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 
-use super::values::{
-    Label, agent_names, allowed, argument, fill, lab, load_on, machines, word,
-};
+use super::values::{Label, agent_names, allowed, argument, fill, lab, load_on, machines, word};
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// With more nodes than this, a step for each of them would be a burden for Slurm: they meet at a broker.
@@ -135,7 +133,8 @@ pub(crate) fn script(job: &Job) -> String {
         ("ALLOW", &allow),
         ("LOAD_ON", &afar),
     ];
-    let body = if job.has_broker { include_str!("job_nats.sh") } else { include_str!("job_stdio.sh") };
+    let body =
+        if job.has_broker { include_str!("job_nats.sh") } else { include_str!("job_stdio.sh") };
     fill(include_str!("job.sh"), &values) + &fill(body, &values)
 }
 
@@ -191,7 +190,8 @@ mod tests {
         for has_broker in [false, true] {
             let script = job(4, has_broker, &["run", "my experiment"]);
             assert!(script.starts_with("#!/bin/bash\n"));
-            let marks = ["@LAB@", "@NODES@", "@DYNO@", "@ALLOW@", "@LOAD_ON@", "@COMMAND@", "@LAST@"];
+            let marks =
+                ["@LAB@", "@NODES@", "@DYNO@", "@ALLOW@", "@LOAD_ON@", "@COMMAND@", "@LAST@"];
             assert!(!marks.iter().any(|mark| script.contains(mark)), "{script}");
             assert!(script.contains("#SBATCH --nodes=5\n#SBATCH --ntasks-per-node=1\n"));
             assert!(script.contains("\"$dyno\" run 'my experiment' --load-on "));
@@ -210,7 +210,18 @@ mod tests {
 
     #[test]
     fn arguments_arrive_as_they_were_given() {
-        let words = ["load", "http://h/?a=1&b=2", "$(touch x)", "it's", "", "{a,b}", "*", "~", "-x", "a\\b"];
+        let words = [
+            "load",
+            "http://h/?a=1&b=2",
+            "$(touch x)",
+            "it's",
+            "",
+            "{a,b}",
+            "*",
+            "~",
+            "-x",
+            "a\\b",
+        ];
         let script = job(1, false, &words);
         let line = script.lines().last().unwrap().replace("\"$dyno\"", "printf '%s\\n'");
         let said = Command::new("bash").args(["-c", &line]).output().unwrap();
