@@ -56,7 +56,7 @@ pub(crate) struct SlurmFlags {
 }
 
 const AFTER_HELP: &str = "\
-dyno and its files must be on a file system that all nodes of the job have. Up to 32 nodes, Slurm itself carries what dyno \
+Files and programs must be on a file system that all nodes of the job have. Up to 32 nodes, Slurm itself carries what dyno \
 and its agents say to each other; with more, a `nats-server` that must be installed on the first node.
 
 Examples:
