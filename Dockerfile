@@ -8,7 +8,7 @@
 FROM rust:1.88-bookworm AS build
 WORKDIR /source
 COPY . .
-RUN make install DESTDIR=/installed PREFIX=/usr
+RUN make install install-nats DESTDIR=/installed PREFIX=/usr
 
 FROM debian:bookworm-slim
 COPY --from=build /installed/ /

@@ -4,6 +4,7 @@
 # make check   format check, lints and unit tests: a minute, and nothing is installed
 # make install PREFIX=/usr/local   the program, its manual pages, and completions for bash, zsh and fish
 # make uninstall PREFIX=/usr/local
+# make nats    dyno-nats, with which agents meet at a NATS broker; make install-nats PREFIX=/usr/local
 # make deb      a package for Debian, by cargo-deb; make deb-test installs it in an empty Debian, and runs it (as root)
 # make trouble run servers with planted faults, and say which of the faults were found
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
@@ -17,12 +18,17 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build check install uninstall deb deb-test demo tour trouble torture test test-build test-whole test-rooms test-parts bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
 build:
 	cargo build --profile $(PROFILE) --locked --package dyno-http
+
+# A workspace of its own, with what NATS needs.
+CARRIER = --manifest-path carriers/nats/Cargo.toml
+nats:
+	cargo build --release --locked $(CARRIER)
 
 demo: PROFILE := demo
 demo: build
@@ -40,6 +46,7 @@ torture:
 
 check:
 	cargo fmt --all --check
+	cargo fmt $(CARRIER) --check
 	cargo clippy --workspace --all-targets --locked --quiet
 	cargo test --workspace --locked --quiet --lib --bins
 
@@ -60,8 +67,11 @@ install: build
 	umask 022 && $(DYNO) completions zsh >$(FOR_ZSH)/_dyno
 	umask 022 && $(DYNO) completions fish >$(FOR_FISH)/dyno.fish
 
+install-nats: nats
+	install -D -m 755 $(CARGO_TARGET_DIR)/release/dyno-nats $(PROGRAM)-nats
+
 uninstall:
-	rm -f $(PROGRAM) $(PAGES)/dyno.1 $(PAGES)/dyno-*.1 $(FOR_BASH)/dyno $(FOR_ZSH)/_dyno $(FOR_FISH)/dyno.fish
+	rm -f $(PROGRAM) $(PROGRAM)-nats $(PAGES)/dyno.1 $(PAGES)/dyno-*.1 $(FOR_BASH)/dyno $(FOR_ZSH)/_dyno $(FOR_FISH)/dyno.fish
 
 # A package for Debian, in target/debian; needs cargo-deb (cargo install --locked cargo-deb).
 DEB_STAGE = $(CARGO_TARGET_DIR)/release/deb
@@ -84,11 +94,14 @@ test:
 	+@$(MAKE) --no-print-directory --jobs --output-sync=target needs test-build
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
+	cargo fmt $(CARRIER) --check
 	cargo clippy --workspace --all-targets --locked --quiet
-	+@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-whole test-rooms test-parts
+	cargo clippy $(CARRIER) --all-targets --locked --quiet
+	+@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-whole test-rooms test-parts test-carriers
 
 test-build:
 	cargo test --workspace --locked --quiet --no-run
+	cargo test $(CARRIER) --locked --quiet --no-run
 
 test-whole:
 	cargo test --package dyno-http --test it --locked --quiet -- --skip real:: --test-threads $$(($$(nproc) + 1))
@@ -102,6 +115,9 @@ test-parts:
 	cargo test --workspace --lib --bins --test tidy --test hold --test press --test turns --locked --quiet
 	cargo test --workspace --doc --locked --quiet
 	@$(MAKE) --no-print-directory fuzz
+
+test-carriers:
+	cargo test $(CARRIER) --locked --quiet
 
 fuzz:
 	@./fuzz/run h1_response $(FUZZ_SECONDS)

@@ -77,6 +77,7 @@ fn main() -> ExitCode {
         Command::Requests(flags) => commands::requests::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
         Command::Agent(flags) => commands::agent::run(&flags),
+        Command::Agents(flags) => commands::agents::run(&flags),
         Command::List(flags) => commands::list::run(&flags),
         Command::Setup(flags) => commands::setup::run(&flags),
         Command::Init(flags) => commands::init::run(&flags),

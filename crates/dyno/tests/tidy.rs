@@ -362,6 +362,8 @@ fn the_oldest_rust_and_the_version_are_the_same_everywhere() {
         ("docs/install.md", format!("Rust {rust} or later")),
         ("Dockerfile", format!("FROM rust:{rust}-")),
         ("CITATION.cff", format!("version: {version}\n")),
+        ("carriers/nats/Cargo.toml", format!("rust-version = \"{rust}\"")),
+        ("carriers/nats/Cargo.toml", format!("\nversion = \"{version}\"")),
         ("packaging/dyno-http.rb", format!("v{version}.tar.gz")),
     ];
     for (file, says) in places {

@@ -57,8 +57,13 @@ struct Page {
 fn pages(dyno: Command) -> Vec<Page> {
     let mut dyno = dyno.disable_help_subcommand(true).subcommand_help_heading("COMMANDS");
     dyno.build();
-    let commands = dyno.get_subcommands().filter(|it| !it.is_hide_set());
-    iter::once(&dyno).chain(commands).map(page).collect()
+    with_commands(&dyno).into_iter().map(page).collect()
+}
+
+/// A command, and all below it that are shown.
+fn with_commands(command: &Command) -> Vec<&Command> {
+    let below = command.get_subcommands().filter(|it| !it.is_hide_set());
+    iter::once(command).chain(below.flat_map(with_commands)).collect()
 }
 
 fn page(command: &Command) -> Page {
@@ -206,8 +211,7 @@ mod tests {
         let mut dyno = Cli::command().disable_help_subcommand(true);
         dyno.build();
         let pages = pages(Cli::command());
-        let commands = dyno.get_subcommands().filter(|it| !it.is_hide_set());
-        for command in iter::once(&dyno).chain(commands) {
+        for command in with_commands(&dyno) {
             let name = command.get_bin_name().unwrap_or("dyno").replace(' ', "-");
             let page = pages.iter().find(|page| page.name == name);
             let page = shown(&page.unwrap_or_else(|| panic!("{name} has no page")).text);
@@ -225,7 +229,7 @@ mod tests {
                 assert!(page.contains(&words(&text)), "not on {name}'s page: {text}\n{page}");
             }
         }
-        assert_eq!(pages.len(), 1 + dyno.get_subcommands().filter(|it| !it.is_hide_set()).count());
+        assert_eq!(pages.len(), with_commands(&dyno).len());
     }
 
     #[test]
@@ -248,7 +252,7 @@ mod tests {
     #[test]
     fn every_example_is_understood() {
         let mut examples = 0;
-        for command in iter::once(&Cli::command()).chain(Cli::command().get_subcommands()) {
+        for command in with_commands(&Cli::command()) {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let lines = after.lines().map(|line| line.trim_start_matches("  sudo ").trim_start());
             for line in lines.filter(|line| line.starts_with("dyno ")) {

@@ -1,6 +1,7 @@
 //! The commands, a file for each.
 
 pub(crate) mod agent;
+pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod calibrate;
 mod charts;
@@ -43,6 +44,7 @@ pub(crate) enum Command {
     Requests(requests::RequestsFlags),
     Hold(Box<hold::HoldFlags>),
     Agent(Box<agent::AgentFlags>),
+    Agents(Box<agents::AgentsFlags>),
     /// Show subjects, workloads and experiments, and what is missing on this machine
     List(list::ListFlags),
     Setup(setup::SetupFlags),

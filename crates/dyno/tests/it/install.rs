@@ -50,7 +50,13 @@ impl Drop for Installed {
 
 /// The commands that `dyno --help` lists.
 pub(crate) fn commands() -> Vec<String> {
-    let help = Command::new(env!("CARGO_BIN_EXE_dyno")).arg("--help").output().unwrap();
+    commands_of(&[])
+}
+
+/// The commands that the help of this command lists.
+fn commands_of(command: &[&str]) -> Vec<String> {
+    let mut dyno = Command::new(env!("CARGO_BIN_EXE_dyno"));
+    let help = dyno.args(command).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let lines = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
@@ -63,8 +69,11 @@ fn every_command_has_a_page_and_nothing_stays_when_it_is_uninstalled() {
     let installed = Installed::new("pages");
     let commands = commands();
     assert!(10 < commands.len(), "{commands:?}");
+    let of_agents = commands_of(&["agents"]);
+    assert!(3 <= of_agents.len(), "{of_agents:?}");
+    let names = commands.into_iter().chain(of_agents.iter().map(|name| format!("agents-{name}")));
     let mut expected: Vec<String> =
-        commands.iter().map(|name| format!("share/man/man1/dyno-{name}.1")).collect();
+        names.map(|name| format!("share/man/man1/dyno-{name}.1")).collect();
     expected.extend(
         [
             "bin/dyno",
