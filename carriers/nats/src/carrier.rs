@@ -1,12 +1,13 @@
 //! Carries: joins one side's pipes, the broker, and the machine that decides; nothing is decided here.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::{Client, ClientError, Message, ServerError, StatusCode, Subscriber};
 use futures_util::StreamExt;
 use nkeys::KeyPair;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, timeout};
 
 use crate::agent::Agent;
@@ -57,6 +58,7 @@ pub(crate) async fn carry(order: Carry) -> Result<(), String> {
         own,
         reports,
         lines,
+        has_ended,
         ticks,
         started,
         contact: Contact::new(0),
@@ -128,6 +130,7 @@ struct Carrier<'a> {
     own: Subscriber,
     reports: mpsc::Receiver<Report>,
     lines: mpsc::Receiver<Input>,
+    has_ended: Arc<Notify>,
     ticks: Interval,
     started: Instant,
     contact: Contact,
@@ -147,6 +150,7 @@ impl Carrier<'_> {
                 Some(report) = self.reports.recv() => self.report(report)?,
                 // While nothing can be published, whoever writes here waits.
                 Some(input) = self.lines.recv(), if self.is_connected => self.input(input),
+                () = self.has_ended.notified(), if !self.is_connected => return Ok(()),
                 _ = self.ticks.tick() => self.tick().await?,
             };
             let Some(event) = event else { continue };

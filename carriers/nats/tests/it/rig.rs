@@ -140,6 +140,13 @@ impl Broker {
         self.child.wait().unwrap();
     }
 
+    /// It is there, and does nothing: like a host behind a cable that was pulled.
+    pub(crate) fn hang(&self) {
+        let pid = self.child.id().to_string();
+        let stopped = Command::new("kill").args(["-STOP", &pid]).status().unwrap();
+        assert!(stopped.success());
+    }
+
     pub(crate) fn start_again(&mut self) {
         self.child = start(&self.server, &self.config, &self.folder);
         assert!(self.is_up(), "it started before, on this port");

@@ -97,6 +97,31 @@ fn a_broker_that_stays_away_ends_both_sides_but_not_an_agent_that_waits() {
 }
 
 #[test]
+fn a_broker_that_hangs_ends_both_sides() {
+    let Some(broker) = Broker::closed(|config| config) else { return };
+    let (mut agent, mut coordinator) =
+        (broker.known_agent("desk2"), broker.known_coordinator("desk2"));
+    coordinator.line("desk2 x");
+    agent.prints("x");
+    broker.hang();
+    coordinator.ends_with(2, "the broker was out of reach for 2 s");
+    agent.ends_with(2, "the broker was out of reach for 2 s");
+}
+
+#[test]
+fn an_agent_that_waits_for_the_broker_ends_with_its_own_side() {
+    let Some(mut broker) = Broker::open() else { return };
+    let trust = broker.folder().key("coordinator");
+    let mut agent = broker.agent("a", &["--trust", &trust]);
+    let _stranger = broker.coordinator("a", &["--wait", "60"]);
+    agent.says("which is not trusted here");
+    broker.stop();
+    agent.says("the broker is out of reach; waiting for it");
+    agent.close();
+    agent.ends_with(0, "");
+}
+
+#[test]
 fn a_stranger_and_one_who_takes_another_s_name_are_refused() {
     let Some(broker) = Broker::closed(|config| config) else { return };
     broker.agent("desk2", &["--trust", "any"]).ends_with(2, "does not know this key: U");
