@@ -1,6 +1,7 @@
 //! Agents in words and as JSON: who loaded, how exactly their clocks are known, and who was lost.
 
-use agents::{AgentFacts, LostAgent, Phase};
+use agents::{AgentFacts, LinkUse, LostAgent, Phase};
+use load::PartSummary;
 use units::{counted, nanos, seconds};
 
 use crate::document::Fact;
@@ -70,6 +71,48 @@ json_type! {
         clock_drift_s: Option<f64> = agent.drift_ns.map(|drift| drift as f64 / 1e9),
         /// how long its carrier was interrupted
         blinked_s: f64 = seconds(agent.blinked_ns),
+        /// how long after its time its first window was over
+        began_late_s: f64 = seconds(agent.beside.began_late),
+        /// what its share saw; null of held connections, or if it was lost
+        saw: Option<AgentSawJson> = agent.saw.as_ref().map(AgentSawJson::from),
+        /// the link of its host towards the server; null where that is not known
+        link: Option<LinkJson> = agent.beside.link.as_ref().map(LinkJson::from),
+    }
+}
+
+json_type! {
+    /// What an agent's share of a load saw: to compare agents with each other, and never averaged.
+    pub(crate) struct AgentSawJson as "agent_saw" of saw: PartSummary {
+        /// requests that were due in the measured time
+        attempted: u64,
+        /// those that were answered as expected
+        correct: u64,
+        /// median response time; null where it is not known
+        p50_ns: Option<u64> = saw.p50,
+        /// response time of 99 % of the requests; null where it is not known
+        p99_ns: Option<u64> = saw.p99,
+        /// how late 99 % of the requests were sent at most
+        late_p99_ns: Option<u64> = saw.late_p99,
+    }
+}
+
+json_type! {
+    /// A link, and what passed over it while a load went on, of this load and of all else.
+    pub(crate) struct LinkJson as "link" of link: LinkUse {
+        /// its name on its host
+        name: String = link.name.clone(),
+        /// bits a second that it, or its shaper, can send; null where that is not known
+        bits_per_s: Option<u64> = link.speed,
+        /// the longest packet, in octets
+        mtu: u32,
+        /// octets sent
+        sent_bytes: u64 = link.sent,
+        /// octets received
+        received_bytes: u64 = link.received,
+        /// segments of TCP that its host sent
+        segments: u64,
+        /// those of them that were sent again
+        retransmitted: u64,
     }
 }
 

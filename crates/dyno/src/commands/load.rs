@@ -185,7 +185,7 @@ fn weighed(
     queue: Option<Queue>,
     required: &[Requirement],
 ) -> FinishedLoad {
-    let verdict = weigh(&recording, &plan.order, queue, &lost);
+    let verdict = weigh(&recording, &plan.order, queue, (&agents, &lost));
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
     let judge = |required: &Requirement| required.judge(&recording, verdict.word);
     let requirements = required.iter().map(judge).collect();

@@ -133,7 +133,7 @@ pub(crate) fn of_trial(key: &TrialKey, load: &FinishedLoad) -> TrialRecord {
     if !load.order.cpus.is_empty() {
         note("cpus.load", order::words::numbers(&load.order.cpus));
     }
-    let recording = load.recording.clone();
-    trial.loaded = Some(LoadRecord { began: 0, in_turns: None, agents: Vec::new(), recording });
+    let (recording, agents) = (load.recording.clone(), load.agents.clone());
+    trial.loaded = Some(LoadRecord { began: 0, in_turns: None, agents, recording });
     trial
 }

@@ -104,11 +104,16 @@ impl Hosts {
     /// A program that does what ssh does: its first operand names a host, and the rest is a command for that host's shell.
     pub(crate) fn ssh(&self) -> PathBuf {
         let cases = self.names.iter().map(|name| {
-            format!("{name}) exec ip {} sh -c \"$*\" ;;\n", self.entering(name).join(" "))
+            let own = self.folder.join(name);
+            format!(
+                "{name}) export XDG_CACHE_HOME='{own}/cache' XDG_RUNTIME_DIR='{own}'; mkdir -p '{own}'; exec ip {} sh -c \"$last\" ;;\n",
+                self.entering(name).join(" "),
+                own = own.display()
+            )
         });
         let script = format!(
-            "#!/bin/sh\nwhile [ $# -gt 0 ]; do case $1 in -o|-p|-i|-l|-F) shift 2;; -*) shift;; *) break;; esac; done\n\
-             host=${{1#*@}}; shift\ncase $host in\n{}*) echo \"ssh: Could not resolve hostname $host\" >&2; exit 255;;\nesac\n",
+            "#!/bin/sh\nfor last; do :; done\nwhile [ $# -gt 0 ]; do case $1 in -o|-p|-i|-l|-F) shift 2;; -*) shift;; *) break;; esac; done\n\
+             host=${{1#*@}}\ncase $host in\n{}*) echo \"ssh: Could not resolve hostname $host\" >&2; exit 255;;\nesac\n",
             cases.collect::<String>()
         );
         let path = self.folder.join("ssh");
@@ -158,25 +163,20 @@ impl Hosts {
         );
     }
 
-    /// Nothing passes between this host and the others any more.
-    pub(crate) fn cut_off(&self, name: &str) {
-        let done = ip(&[
-            "-n",
-            &self.namespace("hub"),
-            "link",
-            "set",
-            &format!("p{}", self.number(name)),
-            "down",
-        ]);
-        done.unwrap();
-    }
-
     fn filter(&self, name: &str, rule: &[&str]) {
         let done = Command::new("ip")
             .args(["netns", "exec", &self.namespace(name), "iptables", "-w"])
             .args(rule)
             .status();
         assert!(done.unwrap().success());
+    }
+
+    /// All programs of a host stand still.
+    pub(crate) fn stop(&self, name: &str) {
+        for pid in self.processes(name) {
+            let pid = rustix::process::Pid::from_raw(pid as i32);
+            let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::STOP));
+        }
     }
 
     /// The processes that run on a host.

@@ -76,7 +76,7 @@ pub(crate) fn finished(order: Order, recording: Recording) -> FinishedLoad {
         status: "2xx".into(),
         expects: String::new(),
     };
-    let verdict = weigh(&recording, &order, None, &[]);
+    let verdict = weigh(&recording, &order, None, (&[], &[]));
     let costs = Costs { live_view_cpu: 2 * MS, peak_memory_bytes: Some(5_000_000) };
     FinishedLoad {
         began_unix_ms: 0,

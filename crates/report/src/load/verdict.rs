@@ -1,8 +1,8 @@
 //! Whether a single load is valid, suspect or invalid, why, and what to do. The doubts, and their thresholds, are in
 //! `analysis`, which judges a load that was kept in the same way.
 
-use agents::LostAgent;
-use analysis::{Doubt, Ordered, most_seen, of_load, on_time, overflowed};
+use agents::{AgentFacts, LostAgent};
+use analysis::{Doubt, Ordered, most_seen, of_agents, of_load, on_time, overflowed};
 use load::{Failure, Load, Order, Recording};
 
 use super::Queue;
@@ -14,10 +14,10 @@ pub fn weigh(
     recording: &Recording,
     order: &Order,
     queue: Option<Queue>,
-    lost: &[LostAgent],
+    (agents, lost): (&[AgentFacts], &[LostAgent]),
 ) -> ExplainedVerdict {
     let overflowed = queue.and_then(|queue| overflowed(queue.overflows, queue.backlog));
-    let beside = without(lost).into_iter().chain(overflowed);
+    let beside = without(lost).into_iter().chain(of_agents(agents)).chain(overflowed);
     let found = of_load(recording, ordered(recording, order), beside);
     let explained = |found: &Doubt| {
         let explained = ExplainedDoubt::of(found, By::Flags);

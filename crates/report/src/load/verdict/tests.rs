@@ -10,7 +10,7 @@ fn healthy_verdict() -> ExplainedVerdict {
 }
 
 fn weigh(recording: &Recording, order: &Order) -> ExplainedVerdict {
-    super::weigh(recording, order, None, &[])
+    super::weigh(recording, order, None, (&[], &[]))
 }
 
 /// Before the change there is no doubt; after it, this one is there.
@@ -81,7 +81,7 @@ fn answers_that_came_after_the_end_are_on_time_all_the_same() {
 fn a_queue_that_was_full_is_reported() {
     let of = |overflows| {
         let queue = Queue { backlog: Some(5), overflows };
-        super::weigh(&healthy(), &closed(), Some(queue), &[])
+        super::weigh(&healthy(), &closed(), Some(queue), (&[], &[]))
     };
     assert_eq!(of(0), healthy_verdict());
     assert_eq!(of(41).doubts[0].id, "accept_queue_full");
