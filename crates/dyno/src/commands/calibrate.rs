@@ -195,7 +195,7 @@ impl<'a> Bench<'a> {
             }
         }
         let recording = recording?;
-        if let Some(wrong) = weigh(&recording, &order, None, &[]).find("books") {
+        if let Some(wrong) = weigh(&recording, &order, None, (&[], &[])).find("books") {
             return Err(Refusal::new(format!("{} {}", wrong.says, wrong.what_to_do)));
         }
         if is_empty(&recording) {
