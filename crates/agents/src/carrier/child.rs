@@ -38,6 +38,9 @@ struct State {
     is_closed: bool,
 }
 
+/// What it writes; none if it is not wanted any more.
+type Started = Result<Option<(ChildStdout, ChildStderr)>, String>;
+
 impl Child {
     /// Starts it. A thread follows it from then on, and says when it has ended.
     pub(super) fn start(
@@ -46,10 +49,12 @@ impl Child {
         sender: SyncSender<CarrierEvent>,
     ) -> Result<Arc<Child>, String> {
         let child = Arc::new(Child { start, tongue, state: Mutex::default() });
+        // Here, so that processes are started in the order of the agents.
+        let started = child.spawn();
         let followed = Arc::clone(&child);
         let thread = thread::Builder::new().name("carrier".into());
         thread
-            .spawn(move || followed.follow(&sender))
+            .spawn(move || followed.follow(started, &sender))
             .map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(child)
     }
@@ -85,10 +90,10 @@ impl Child {
     }
 
     /// From its start to its end; a host that has no dyno yet gets one, and is tried again.
-    fn follow(&self, sender: &SyncSender<CarrierEvent>) {
+    fn follow(&self, mut started: Started, sender: &SyncSender<CarrierEvent>) {
         let mut was_copied = false;
         let how = loop {
-            let (output, complaints) = match self.spawn() {
+            let (output, complaints) = match started {
                 Ok(Some(pipes)) => pipes,
                 Ok(None) => return,
                 Err(how) => break how,
@@ -105,6 +110,7 @@ impl Child {
                     if let Err(how) = self.start.copy(&system, &machine) {
                         break how;
                     }
+                    started = self.spawn();
                 }
                 Some(_) => break "it cannot start the dyno that was copied to it".into(),
                 None => break ended,
@@ -121,7 +127,7 @@ impl Child {
     }
 
     /// None: it is not wanted any more.
-    fn spawn(&self) -> Result<Option<(ChildStdout, ChildStderr)>, String> {
+    fn spawn(&self) -> Started {
         let mut state = self.state();
         if state.is_closed {
             return Ok(None);
