@@ -30,7 +30,7 @@ const CALLS_MAX: u32 = 1 << 20;
 const SOURCES_MAX: usize = 1 << 16;
 const ASKS_MAX: usize = 1 << 16;
 /// Those of the kernel's sets of CPUs.
-const CPUS_MAX: usize = 1_024;
+pub(crate) const CPUS_MAX: usize = 1_024;
 /// Octets of anything that is kept until it is whole.
 const KEPT_MAX: usize = 16 << 20;
 const INTERIMS_MAX: u8 = 100;

@@ -105,10 +105,10 @@ impl<'a> Collector<'a> {
     fn stop(&mut self, end: &StopTime, at: Option<u64>) {
         let width = self.plan.width;
         if end.agreed().is_none() {
-            let has_begun = |origin: Origin| origin.nanos() <= Origin::now().nanos();
-            let wanted = self.origin.zip(at);
-            end.agree_on(match (self.origin, wanted) {
-                (Some(origin), _) if !has_begun(origin) => 0,
+            let is_before = |origin: Origin| Origin::now().nanos() < origin.nanos();
+            let is_at_once = |origin: Origin| at.is_none_or(|at| at <= origin.nanos());
+            end.agree_on(match (self.origin, self.origin.zip(at)) {
+                (Some(origin), _) if is_before(origin) && is_at_once(origin) => 0,
                 (_, Some((origin, at))) => {
                     let ordered = at.saturating_sub(origin.nanos()).div_ceil(width);
                     ordered.max(self.reached + 1).saturating_mul(width)

@@ -203,3 +203,130 @@ impl LiveWindow {
         self.window.merge(&other.window);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SECOND;
+
+    const WIDTH: Nanos = SECOND / 10;
+
+    /// A process that answers so many in each window, in a warm-up of a second and after it.
+    struct Process {
+        total: Tally,
+        each: u64,
+        next: Nanos,
+    }
+
+    impl Process {
+        fn new(each: u64) -> Process {
+            Process { total: Tally::new(SECOND), each, next: 0 }
+        }
+
+        fn live(&mut self, gatherer: &mut LiveGatherer) -> Vec<LiveWindow> {
+            let mut window = Tally::new(SECOND);
+            let (from, now) = (self.next, self.next + WIDTH);
+            let is_warmup = from < SECOND;
+            (0..self.each).for_each(|_| window.response.record(from / 1_000 + self.each));
+            (window.answered, window.attempted, window.correct) = (self.each, self.each, self.each);
+            if !is_warmup {
+                self.total.merge(&window);
+            }
+            self.next = now;
+            let mut sent = Vec::new();
+            let glance = Glance { now, from, is_warmup, window: &window, total: &self.total };
+            gatherer.add(&glance, &mut |window| sent.push(window));
+            let text = serde_json::to_string(&sent).unwrap();
+            let received: Vec<LiveWindow> = serde_json::from_str(&text).unwrap();
+            assert_eq!(received, sent);
+            received
+        }
+    }
+
+    /// The time, whether it is the warm-up, what came in the window, and in all.
+    type Shown = (Nanos, Nanos, bool, u64, u64);
+
+    fn shown(glance: &Glance<'_>) -> Shown {
+        assert_eq!(glance.window.response.count(), glance.window.answered);
+        let (window, total) = (glance.window.answered, glance.total.answered);
+        (glance.from / WIDTH, glance.now / WIDTH, glance.is_warmup, window, total)
+    }
+
+    #[test]
+    fn windows_of_several_processes_are_shown_as_one_when_all_have_them() {
+        let mut processes = [Process::new(3), Process::new(5)];
+        let mut gatherers = [LiveGatherer::new(SECOND), LiveGatherer::new(SECOND)];
+        let mut merger = LiveMerger::new(2);
+        let mut seen = Vec::new();
+        // The first one is two and a half seconds ahead.
+        for (agent, windows) in [(0, 25), (1, 40), (0, 15)] {
+            for _ in 0..windows {
+                for window in processes[agent].live(&mut gatherers[agent]) {
+                    merger.add(agent, window, &mut |glance| seen.push(shown(glance))).unwrap();
+                }
+            }
+        }
+        let expected = [
+            (0, 10, true, 80, 0),
+            (10, 20, false, 80, 80),
+            (20, 30, false, 80, 160),
+            (30, 40, false, 80, 240),
+        ];
+        assert_eq!(seen, expected);
+        // One is lost: what it did stays in the total, and the other one is not kept waiting.
+        seen.clear();
+        merger.lost(0, &mut |glance| seen.push(shown(glance)));
+        for window in (0..10).flat_map(|_| processes[1].live(&mut gatherers[1])) {
+            merger.add(1, window, &mut |glance| seen.push(shown(glance))).unwrap();
+        }
+        assert_eq!(seen, [(40, 50, false, 50, 290)]);
+    }
+
+    #[test]
+    fn a_window_of_the_warm_up_is_not_mixed_with_the_measured_time() {
+        let mut process = Process::new(1);
+        let mut gatherer = LiveGatherer::new(3 * SECOND);
+        let mut sent: Vec<LiveWindow> = (0..25).flat_map(|_| process.live(&mut gatherer)).collect();
+        sent.extend(gatherer.finish());
+        let times: Vec<_> =
+            sent.iter().map(|it| (it.from / WIDTH, it.now / WIDTH, it.is_warmup)).collect();
+        assert_eq!(times, [(0, 10, true), (10, 25, false)]);
+    }
+
+    #[test]
+    fn a_process_far_ahead_takes_no_more_memory_and_loses_nothing() {
+        let mut fast = Process::new(2);
+        let mut gatherer = LiveGatherer::new(WIDTH);
+        let mut merger = LiveMerger::new(2);
+        for window in (0..1_000).flat_map(|_| fast.live(&mut gatherer)) {
+            merger.add(0, window, &mut |_| panic!("the other one has sent nothing")).unwrap();
+        }
+        assert!(merger.agents[0].waiting.len() <= 2 * AHEAD_MAX);
+        let mut answered = (0, 0);
+        merger.lost(1, &mut |glance| {
+            answered = (answered.0 + glance.window.answered, glance.total.answered);
+        });
+        assert_eq!(answered, (2_000, 2 * 990));
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        let mut process = Process::new(1);
+        let mut gatherer = LiveGatherer::new(WIDTH);
+        let mut merger = LiveMerger::new(2);
+        let window = process.live(&mut gatherer).remove(0);
+        let mut refused = |change: &dyn Fn(&mut LiveWindow)| {
+            let mut bad = window.clone();
+            change(&mut bad);
+            merger.add(0, bad, &mut |_| ()).unwrap_err();
+        };
+        refused(&|window| window.now = window.from);
+        refused(&|window| window.now = u64::MAX);
+        refused(&|window| window.window.attempted = u64::MAX);
+        refused(&|window| window.total.bytes_sent = u64::MAX);
+        refused(&|window| window.total.cpu = u64::MAX / 2);
+        merger.add(0, window.clone(), &mut |_| ()).unwrap();
+        merger.add(0, window.clone(), &mut |_| ()).unwrap_err();
+        merger.add(2, window, &mut |_| ()).unwrap_err();
+    }
+}

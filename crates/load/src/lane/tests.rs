@@ -12,6 +12,7 @@ mod rig;
 mod secured;
 mod shares;
 mod stillness;
+mod strangers;
 mod streams;
 mod truth;
 mod turns;

@@ -4,7 +4,7 @@
 use super::stretches::{STRETCHES_MAX, Stretch, Stretches};
 use super::{Part, Parts};
 use crate::Nanos;
-use crate::bounds::INSTANT_MAX;
+use crate::bounds::{CPUS_MAX, INSTANT_MAX};
 use crate::distribution::Distribution;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
@@ -73,6 +73,7 @@ impl Parts {
         part.reports.iter().try_for_each(|report| {
             let times = [report.cpu_time, report.wall, report.idle, report.polled];
             no_more("a lane's times", &times, 2 * INSTANT_MAX)?;
+            true_or(report.cpu.is_none_or(|cpu| cpu < CPUS_MAX), "a lane has an impossible CPU")?;
             check_still(report.still, 2 * INSTANT_MAX)
         })
     }

@@ -192,14 +192,11 @@ impl Run {
     }
 }
 
-/// The parts of all processes as they would be received, put together in this order.
+/// The parts of all processes, put together in this order.
 pub(super) fn together(order: &Order, parts: impl IntoIterator<Item = Part>) -> Recording {
     let mut all = Parts::new(order);
     for part in parts {
-        let sent = serde_json::to_string(&part).unwrap();
-        let received = serde_json::from_str(&sent).unwrap();
-        assert_eq!(part, received);
-        all.add(received).unwrap();
+        all.add(part).unwrap();
     }
     all.into_recording().expect("no lane is missing")
 }

@@ -1,0 +1,226 @@
+//! One load from several processes on real sockets, against the oracle. Threads stand for the processes: nothing but
+//! text passes between them.
+#![allow(clippy::unwrap_used)] // a test that cannot set itself up may stop there
+
+use std::net::Ipv4Addr;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use load::{
+    Arrivals, End, Failure, Halt, LiveGatherer, LiveMerger, LiveWindow, Load, Order, Part, Parts,
+    Recording, SECOND, Share, Stop, Target, press, press_part,
+};
+use oracle::{Address, Config, Oracle};
+use rustix::net::{AddressFamily, SocketType};
+use rustix::thread::ClockId;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
+
+fn oracle() -> Oracle {
+    Oracle::start(Config { threads: 1, ..Config::default() }).unwrap()
+}
+
+fn order(oracle: &Oracle, load: Load) -> Order {
+    let Address::Tcp(address) = oracle.address() else { panic!("it listens on TCP") };
+    let body = BodyRule::Exactly(Template::literal("Hello, world!"));
+    let expect = Expect { body, ..Expect::default() };
+    let asks = Asks::one(Ask::new(&Request::get("oracle", "/hello"), expect).unwrap());
+    Order::new(Target::Tcp(*address), asks, load)
+}
+
+fn constant(rate: &str) -> Arrivals {
+    Arrivals::Constant(rate.parse().unwrap())
+}
+
+/// The machine's monotonic clock.
+fn now() -> u64 {
+    let now = rustix::time::clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * SECOND + now.tv_nsec as u64
+}
+
+fn again<T: Serialize + DeserializeOwned>(sent: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(sent).unwrap()).unwrap()
+}
+
+/// What a process says of its load meanwhile.
+type Said = (usize, LiveWindow);
+
+/// Begins the load at one instant in processes with so many lanes each, and puts together what they send.
+fn press_together(
+    order: &Order,
+    deal: &[usize],
+    halt: &Halt,
+    mut hear: impl FnMut(Said),
+) -> Recording {
+    let mut parts = Parts::new(&Order { lanes: deal.iter().sum(), ..order.clone() });
+    let of = deal.iter().sum();
+    let origin = order.origin.or(Some(now() + SECOND / 5));
+    std::thread::scope(|scope| {
+        let (says, heard) = channel();
+        let mut first = 0;
+        let mut joins = Vec::new();
+        for (agent, &lanes) in deal.iter().enumerate() {
+            let share = Some(Share { first, of });
+            let order: Order = again(&Order { lanes, share, origin, ..order.clone() });
+            first += lanes;
+            let says = says.clone();
+            joins.push(scope.spawn(move || press_one(agent, &order, halt, &says)));
+        }
+        drop(says);
+        heard.into_iter().for_each(&mut hear);
+        // The last one comes first.
+        for join in joins.into_iter().rev() {
+            parts.add(again(&join.join().unwrap())).unwrap();
+        }
+    });
+    let recording = parts.into_recording().unwrap();
+    let total = &recording.total;
+    assert_eq!(total.attempted, total.correct + total.failed_in_all() + total.under_way);
+    recording
+}
+
+fn press_one(agent: usize, order: &Order, halt: &Halt, says: &Sender<Said>) -> Part {
+    let mut gatherer = LiveGatherer::new(SECOND / 2);
+    let part = press_part(order, halt, &mut |glance| {
+        gatherer.add(glance, &mut |window| says.send((agent, again(&window))).unwrap());
+    });
+    gatherer.finish().into_iter().for_each(|window| says.send((agent, window)).unwrap());
+    part.unwrap()
+}
+
+#[test]
+fn every_answer_to_any_process_is_counted_once_on_both_sides() {
+    let open = Load::Open { arrivals: constant("2000"), connections: 8, max_connections: 200 };
+    let sessions = Load::Sessions { arrivals: constant("500"), calls: 2, max_connections: 200 };
+    for (load, total, requests) in [
+        (Load::Closed { connections: 10 }, 1_003, 1_003),
+        (open, 1_003, 1_003),
+        (sessions, 501, 1_002),
+    ] {
+        let oracle = oracle();
+        let stop = Stop { total: Some(total), duration: None };
+        let order = Order { stop, ..order(&oracle, load) };
+        let recording = press_together(&order, &[1, 2, 1], &Halt::default(), |_| {});
+        assert_eq!((recording.total.attempted, recording.total.correct), (requests, requests));
+        assert_eq!(recording.total.response.count(), requests);
+        assert_eq!((recording.end, recording.lanes.len()), (End::Done, 4));
+        assert_eq!(oracle.stop().requests, requests);
+    }
+}
+
+/// All processes together are shown, and in the end that is what was recorded.
+#[test]
+fn what_is_shown_meanwhile_adds_up_to_what_is_recorded() {
+    let oracle = oracle();
+    let load = Load::Open { arrivals: constant("800"), connections: 8, max_connections: 200 };
+    let stop = Stop { total: None, duration: Some(Duration::from_millis(1_700)) };
+    let warmup = Duration::from_millis(300);
+    let order = Order { stop, warmup, ..order(&oracle, load) };
+    let mut merger = LiveMerger::new(3);
+    let (mut attempted, mut total, mut glances) = (0, 0, 0);
+    let mut look = |glance: &load::Glance<'_>| {
+        attempted += glance.window.attempted;
+        total = glance.total.attempted;
+        glances += 1;
+    };
+    let recording = press_together(&order, &[1, 1, 1], &Halt::default(), |(agent, window)| {
+        merger.add(agent, window, &mut look).unwrap();
+    });
+    (0..3).for_each(|agent| merger.lost(agent, &mut look));
+    assert_eq!((attempted, total), (recording.total.attempted, recording.total.attempted));
+    assert!((4..40).contains(&glances), "{glances}");
+    assert_eq!(recording.total.attempted, 800 * 17 / 10);
+}
+
+/// They agree on an instant: all end with the same window, and nothing that was due before its end is missing.
+#[test]
+fn a_halt_at_an_instant_ends_all_processes_with_the_same_window() {
+    let oracle = oracle();
+    let load = Load::Open { arrivals: constant("900"), connections: 9, max_connections: 99 };
+    let stop = Stop { total: None, duration: Some(Duration::from_secs(60)) };
+    let origin = now() + SECOND / 5;
+    let order = Order { stop, origin: Some(origin), ..order(&oracle, load) };
+    let halt = Halt::default();
+    let recording = press_together(&order, &[1, 1, 1], &halt, |_| {
+        if !halt.is_asked() {
+            halt.ask_at(now() + SECOND / 2);
+        }
+    });
+    assert_eq!(recording.end, End::Halted);
+    let width = SECOND / 10;
+    assert_eq!(recording.measured_until % width, 0);
+    let scheduled = recording.scheduled_until.unwrap() - recording.measured_from;
+    assert_eq!(scheduled, recording.measured_until - recording.measured_from);
+    assert_eq!(recording.total.due * SECOND, 900 * scheduled);
+    assert!(recording.measured_until < 10 * SECOND);
+}
+
+#[test]
+fn a_load_alone_ends_at_an_instant_too() {
+    let oracle = oracle();
+    let load = Load::Open { arrivals: constant("500"), connections: 3, max_connections: 99 };
+    let stop = Stop { total: None, duration: Some(Duration::from_secs(60)) };
+    let origin = now() + SECOND / 20;
+    let order = Order { stop, origin: Some(origin), ..order(&oracle, load) };
+    let halt = Halt::default();
+    halt.ask_at(origin + 1_234_567_890);
+    let recording = press(&order, &halt, &mut |_| {}).unwrap();
+    assert_eq!((recording.end, recording.measured_until), (End::Halted, 1_300_000_000));
+    assert_eq!(recording.total.due, 500 * 12 / 10);
+}
+
+/// Whoever is asked to end before it begins does not touch the server.
+#[test]
+fn a_load_that_is_halted_before_its_origin_does_not_begin() {
+    let oracle = oracle();
+    let stop = Stop { total: Some(1_000), duration: None };
+    let load = Load::Closed { connections: 4 };
+    let origin = Some(now() + 600 * SECOND);
+    let order = Order { stop, origin, ..order(&oracle, load) };
+    let halt = Halt::default();
+    halt.ask();
+    let recording = press_together(&order, &[1, 2], &halt, |_| {});
+    assert_eq!((recording.end, recording.total.connections.begun), (End::Halted, 0));
+    assert_eq!((oracle.truth().requests, recording.total.attempted), (0, 0));
+    let never = Order { origin: Some(u64::MAX), ..order };
+    let says = press_part(&never, &Halt::default(), &mut |_| {}).unwrap_err().to_string();
+    assert!(says.contains("it would begin in "), "{says}");
+}
+
+#[test]
+fn a_share_alone_is_no_recording() {
+    let oracle = oracle();
+    let stop = Stop { total: Some(10), duration: None };
+    let order = Order { stop, ..order(&oracle, Load::Closed { connections: 4 }) };
+    let some = |first, of| Order { share: Some(Share { first, of }), ..order.clone() };
+    let press = |order: &Order| press(order, &Halt::default(), &mut |_| {});
+    let says = press(&some(0, 3)).unwrap_err().to_string();
+    assert_eq!(says, "2 lanes are those of other processes");
+    let says = press(&some(3, 3)).unwrap_err().to_string();
+    assert!(says.contains("lanes 3..4 are not of 3"), "{says}");
+    assert_eq!(press(&some(0, 1)).unwrap().total.correct, 10);
+}
+
+/// No server: each process goes on until all are told to stop, and then it is known why.
+#[test]
+fn all_processes_give_up_together() {
+    // A socket that is bound and does not listen keeps its port from everybody else.
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    let any = std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    rustix::net::bind(&socket, &any).unwrap();
+    let address = rustix::net::getsockname(&socket).unwrap().try_into().unwrap();
+    let stop = Stop { total: Some(1_000_000), duration: None };
+    let load = Load::Closed { connections: 6 };
+    let order = Order { stop, target: Target::Tcp(address), ..order(&oracle(), load) };
+    let halt = Halt::default();
+    let mut merger = LiveMerger::new(2);
+    let recording = press_together(&order, &[1, 1], &halt, |(agent, window)| {
+        merger.add(agent, window, &mut |_| {}).unwrap();
+        if merger.reason_to_give_up(&order).is_some() && !halt.is_asked() {
+            halt.ask_at(now() + SECOND / 4);
+        }
+    });
+    assert_eq!(recording.end, End::GaveUp(Failure::ConnectRefused));
+    assert!((3 * SECOND..20 * SECOND).contains(&recording.ended), "{}", recording.ended);
+}
