@@ -59,7 +59,7 @@ manifests were checked against Kubernetes' schema, and not tried in a cluster.
 Examples:
   for name in coordinator load-0 load-1; do dyno-nats key \"$name\"; done > agents.keys
   dyno agents k8s --agents 2 --keys agents.keys --allow 10.96.0.10:80 --image dyno:1 -- load http://10.96.0.10/ > lab.yaml
-  kubectl apply -f lab.yaml
+  kubectl create -f lab.yaml
 
 Exit codes:
   0    printed
@@ -121,18 +121,12 @@ pub(crate) fn manifests(pods: &Pods) -> String {
     for line in conf.lines() {
         let _ = writeln!(indented, "{}{line}", if line.is_empty() { "" } else { "    " });
     }
-    let mut files = String::new();
-    for name in
-        ["agents.keys", "coordinator"].into_iter().map(String::from).chain(agent_names(pods.agents))
-    {
-        let _ = write!(files, " --from-file={name}");
-    }
     let values = [
         ("LAB", lab),
         ("AGENTS", &pods.agents.to_string()),
         ("IN", &within),
         ("NAMESPACE", &namespace),
-        ("FROM_FILES", &files),
+        ("LAST", &(pods.agents - 1).to_string()),
         ("NATS_CONF", &indented),
         ("NATS_IMAGE", pods.nats_image),
         ("IMAGE", pods.image),
