@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use load::{
-    Glance, Halt, HoldOrder, HoldWindow, Holding, Order, PartSummary, Recording, Target,
-};
+use load::{Glance, Halt, HoldOrder, HoldWindow, Holding, Order, PartSummary, Recording, Target};
 use post::{Beside, ClockEstimate, Host, Phase, Ready};
 use serde::{Deserialize, Serialize};
 use units::{count, percent};
@@ -149,7 +147,9 @@ impl fmt::Display for LostAgent {
         let share = percent(*share);
         let what = match open {
             Some(_) => format!("no step counts its connections, {share} of all"),
-            None => format!("{share} of the load left with it, and what it measured is in no figure"),
+            None => {
+                format!("{share} of the load left with it, and what it measured is in no figure")
+            }
         };
         write!(f, "agent {name} ({number} of {of}) was lost {when}{with}: {how}; {what}")
     }

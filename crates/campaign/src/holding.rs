@@ -65,9 +65,8 @@ impl Resources {
         let per_part = available.files.saturating_sub(OTHER_FILES).max(1);
         // Each address has a process of its own, or several.
         let fewest = required.targets.clamp(1, required.connections.max(1));
-        let parts = required
-            .parts
-            .unwrap_or_else(|| required.connections.div_ceil(per_part).max(fewest));
+        let parts =
+            required.parts.unwrap_or_else(|| required.connections.div_ceil(per_part).max(fewest));
         let each = required.connections.div_ceil(parts.max(1));
         let per_target = required.connections.div_ceil(required.targets.max(1));
         let addresses = match required.sources.len() as u64 {
@@ -178,7 +177,10 @@ fn sum(
     ];
     sum.extend(available.tracked.map(|there| {
         let all = count(required.connections);
-        format!("tracked  {all} by the kernel (nf_conntrack), which may track {} more", count(there))
+        format!(
+            "tracked  {all} by the kernel (nf_conntrack), which may track {} more",
+            count(there)
+        )
     }));
     sum.extend(available.backlog.map(|backlog| queue(required, backlog)));
     sum
@@ -262,7 +264,10 @@ mod tests {
         assert!(says.contains("fs.file-max"), "{says}");
         let tracked = Available { tracked: Some(262_044), ..AVAILABLE };
         let says = refused(&required(300_000, 6), tracked);
-        assert!(says.contains("tracked  300,000") && says.contains("nf_conntrack_max=600000"), "{says}");
+        assert!(
+            says.contains("tracked  300,000") && says.contains("nf_conntrack_max=600000"),
+            "{says}"
+        );
         assert!(Resources::weigh(&required(200_000, 6), tracked).is_ok());
         let says = refused(
             &required(100_000_000, 1),

@@ -258,7 +258,8 @@ impl Again {
         let earlier = self.0.remove(&key.number);
         if !is_lost {
             let value = |says| format!("it was tried before, and {says}");
-            let fact = earlier.map(|says| Fact { name: "agent.first_try".into(), value: value(says) });
+            let fact =
+                earlier.map(|says| Fact { name: "agent.first_try".into(), value: value(says) });
             trial.conditions.extend(fact);
             return Ok(Some(tried));
         }

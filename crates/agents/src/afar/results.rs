@@ -1,8 +1,8 @@
 //! What agents report of a trial, merged: by time, never averaged.
 
 use load::{
-    HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, PartSummary, Parts, Recording, SECOND,
-    WindowMerger,
+    HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, PartSummary, Parts, Recording,
+    SECOND, WindowMerger,
 };
 use post::{Beside, CoordinatorEvent, Loss, Measured, Phase, decode_measured};
 

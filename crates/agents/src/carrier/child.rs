@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::process::{self, ChildStderr, ChildStdin, ChildStdout};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use machine::process::Exit;
@@ -22,6 +22,7 @@ const ENDING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(5);
 /// So much is kept of what it complained of.
 const COMPLAINT_MAX: usize = 2_048;
+const COMPLAINT_WITHIN: Duration = Duration::from_secs(2);
 
 pub(super) struct Child {
     start: Start,
@@ -166,7 +167,7 @@ impl Child {
     }
 
     /// How it ended; it has ended already, or is about to.
-    fn ends(&self, complaint: &Mutex<Vec<u8>>) -> String {
+    fn ends(&self, complaint: &Complaint) -> String {
         use std::os::unix::process::ExitStatusExt;
         let until = Instant::now() + ENDING;
         let how = loop {
@@ -181,8 +182,7 @@ impl Child {
                 Some(Ok(None) | Err(_)) | None => break "it closed its output".to_string(),
             }
         };
-        let bytes = complaint.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let says = plain(&String::from_utf8_lossy(&bytes));
+        let says = complaint.whole();
         if says.is_empty() { how } else { format!("{how}: {says}") }
     }
 }
@@ -195,11 +195,29 @@ fn write(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
     }
 }
 
+/// The last that a process wrote to its standard error.
+struct Complaint {
+    kept: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Complaint {
+    /// All of it, once the process has ended; or, if another one keeps the pipe open, what has come for a while.
+    fn whole(&self) -> String {
+        let until = Instant::now() + COMPLAINT_WITHIN;
+        while !self.reader.is_finished() && Instant::now() < until {
+            thread::sleep(LOOK);
+        }
+        let bytes = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        plain(&String::from_utf8_lossy(&bytes))
+    }
+}
+
 /// Keeps the last that is written to this pipe.
-fn listen_to(mut pipe: ChildStderr) -> Arc<Mutex<Vec<u8>>> {
+fn listen_to(mut pipe: ChildStderr) -> Complaint {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeps = Arc::clone(&kept);
-    thread::spawn(move || {
+    let reader = thread::spawn(move || {
         let mut buffer = [0; 1_024];
         while let Ok(length @ 1..) = pipe.read(&mut buffer) {
             let mut kept = keeps.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,7 +226,7 @@ fn listen_to(mut pipe: ChildStderr) -> Arc<Mutex<Vec<u8>>> {
             kept.drain(..surplus);
         }
     });
-    kept
+    Complaint { kept, reader }
 }
 
 /// Others' words on one line, without what moves a terminal's cursor, and not too many.

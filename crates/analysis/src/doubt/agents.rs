@@ -77,7 +77,8 @@ pub fn of_link(host: &str, link: &LinkUse) -> Vec<AgentsDoubt> {
 /// An agent's median against the middle one of the others', if it lies beyond what its own windows and theirs vary.
 fn apart(agent: &AgentFacts, agents: &[AgentFacts]) -> Option<AgentsDoubt> {
     let (p50, own) = medians(agent)?;
-    let mut others: Vec<_> = agents.iter().filter(|it| it.name != agent.name).filter_map(medians).collect();
+    let mut others: Vec<_> =
+        agents.iter().filter(|it| it.name != agent.name).filter_map(medians).collect();
     // Of two agents neither is the odd one: the slower is named.
     if others.len() == 1 && p50 <= others[0].0 {
         return None;
@@ -198,7 +199,9 @@ mod tests {
         let mut two = three();
         two.pop();
         seen(&mut two[1], 8 * MS, (7 * MS, 9 * MS));
-        assert!(matches!(&of_agents(&two)[..], [Doubt::Agents(AgentsDoubt::Apart { agent, .. })] if *agent == name()));
+        assert!(
+            matches!(&of_agents(&two)[..], [Doubt::Agents(AgentsDoubt::Apart { agent, .. })] if *agent == name())
+        );
     }
 
     #[test]
@@ -207,9 +210,8 @@ mod tests {
         assert_eq!(late(50 * MS), []);
         let by = 51 * MS;
         assert_eq!(late(by), [Doubt::Agents(AgentsDoubt::StartApart { agent: name(), by })]);
-        let drifted = |by, within| {
-            found(|agent| (agent.drift_ns, agent.drift_error_ns) = (Some(by), within))
-        };
+        let drifted =
+            |by, within| found(|agent| (agent.drift_ns, agent.drift_error_ns) = (Some(by), within));
         assert_eq!(drifted(-12_000_000, 2 * MS), [], "it may be the estimate's error");
         let by = -12_000_001;
         let doubt = AgentsDoubt::ClockDrift { agent: name(), by };
@@ -218,7 +220,8 @@ mod tests {
 
     #[test]
     fn a_full_link_and_a_lossy_way_are_seen() {
-        let link = |change: fn(&mut LinkUse)| found(|agent| change(agent.beside.link.as_mut().unwrap()));
+        let link =
+            |change: fn(&mut LinkUse)| found(|agent| change(agent.beside.link.as_mut().unwrap()));
         assert_eq!(link(|link| link.received = 100_000_000), []);
         let full = link(|link| link.received = 100_000_001);
         assert!(matches!(&full[..], [Doubt::Agents(AgentsDoubt::LinkFull { .. })]), "{full:?}");

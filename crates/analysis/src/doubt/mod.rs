@@ -224,7 +224,9 @@ pub enum Doubt {
         fewest: u32,
     },
     /// The kernel killed processes of the subject because it was out of memory.
-    MemoryKills { kills: u64 },
+    MemoryKills {
+        kills: u64,
+    },
     /// The mean is above the p99: a few exchanges make up most of the time, or one of the two is wrong.
     MeanAboveP99 {
         /// The mean, milliseconds.
@@ -260,7 +262,10 @@ pub enum Doubt {
         step_ms: f64,
     },
     /// Held connections failed or were lost for reasons of dyno's own.
-    OwnLosses { own: u64, begun: u64 },
+    OwnLosses {
+        own: u64,
+        begun: u64,
+    },
     /// dyno's own turns may be a large part of how late messages seemed to arrive.
     ReceivedLate {
         /// The number of held connections at which it was worst.
@@ -308,17 +313,30 @@ pub enum Doubt {
     /// No request was due in the measured time, or no connection was begun.
     Nothing,
     /// There are so few samples that a p99 means nothing.
-    FewSamples { samples: u64 },
+    FewSamples {
+        samples: u64,
+    },
     /// The same of a load that stands alone.
-    FewAlone { samples: u64 },
+    FewAlone {
+        samples: u64,
+    },
     /// A load that stands alone has enough samples for a p99, and too few for a p99.9.
-    FewForTail { samples: u64 },
+    FewForTail {
+        samples: u64,
+    },
     /// It ended by itself, because there were only failures.
     GaveUp(Failure),
     /// Not one of its requests was answered as expected; the class of failure that was seen most.
-    NoneRight { attempted: u64, mostly: Option<Failure> },
+    NoneRight {
+        attempted: u64,
+        mostly: Option<Failure>,
+    },
     /// Some of its requests failed, and not for a reason of dyno's own.
-    Failures { failed: u64, attempted: u64, mostly: Failure },
+    Failures {
+        failed: u64,
+        attempted: u64,
+        mostly: Failure,
+    },
     /// Such a share of its requests had to wait for a free connection.
     Blocked {
         share: f64,
@@ -328,7 +346,10 @@ pub enum Doubt {
         may_grow: bool,
     },
     /// A file that says what a load measured says this of its verdict, with the names of its doubts.
-    Stated { verdict: Verdict, ids: Vec<String> },
+    Stated {
+        verdict: Verdict,
+        ids: Vec<String>,
+    },
 }
 
 /// A quantity that may change over a trial.

@@ -175,7 +175,8 @@ impl Hosts {
     pub(crate) fn stop(&self, name: &str) {
         for pid in self.processes(name) {
             let pid = rustix::process::Pid::from_raw(pid as i32);
-            let _ = pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::STOP));
+            let _ =
+                pid.map(|pid| rustix::process::kill_process(pid, rustix::process::Signal::STOP));
         }
     }
 

@@ -50,7 +50,8 @@ fn load(hosts: &Hosts, path: &str, flags: &[&str]) -> (Option<i32>, Value, Strin
     let url = format!("http://{}:{PORT}{path}", hosts.address("server"));
     let output = at_the_desk(hosts, &[&["load", &url, "--json"], flags].concat()).output().unwrap();
     let says = String::from_utf8_lossy(&output.stderr).into_owned();
-    let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {says}"));
+    let json =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {says}"));
     (output.status.code(), json, says)
 }
 
@@ -78,7 +79,10 @@ fn three_hosts_whose_clocks_are_hours_apart_load_as_one() {
         let ahead = (hosts.ahead(name) - hosts.ahead("desk")) as f64;
         let (offset, error) =
             (agent["clock_offset_s"].as_f64().unwrap(), agent["clock_error_s"].as_f64().unwrap());
-        assert!((offset - ahead).abs() <= error + 1e-6, "{name}: {offset} ± {error}, and it is {ahead}");
+        assert!(
+            (offset - ahead).abs() <= error + 1e-6,
+            "{name}: {offset} ± {error}, and it is {ahead}"
+        );
         shares += agent["saw"]["attempted"].as_u64().unwrap();
         assert!(20_000_000 <= agent["saw"]["p50_ns"].as_u64().unwrap(), "{agent}");
         assert_eq!(agent["link"]["name"], "eth0");

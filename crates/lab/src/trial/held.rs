@@ -45,9 +45,7 @@ impl Trial<'_, '_> {
         };
         let holding = match self.setup.elsewhere {
             None => Some(hold(&order, &stop, &mut look).map_err(|it| unable(it.to_string()))?),
-            Some(elsewhere) => {
-                elsewhere.hold(&order, &stop, &mut look, &mut record.conditions)?
-            }
+            Some(elsewhere) => elsewhere.hold(&order, &stop, &mut look, &mut record.conditions)?,
         };
         record.held = holding.map(|holding| HeldRecord { began: load_began, holding });
         self.heed_halt()?;

@@ -58,8 +58,12 @@ impl Trial<'_, '_> {
         }
         let in_turns = in_turns.map(|(_, in_turns)| in_turns);
         let (recording, agents) = pressed.map_err(|error| unable(error.to_string()))?;
-        record.loaded = recording
-            .map(|recording| LoadRecord { began: load_began, in_turns, agents, recording });
+        record.loaded = recording.map(|recording| LoadRecord {
+            began: load_began,
+            in_turns,
+            agents,
+            recording,
+        });
         self.heed_halt()?;
         if let Some(outcome) = lost_agents(&record.conditions) {
             return Err(outcome);

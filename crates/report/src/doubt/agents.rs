@@ -59,10 +59,14 @@ pub(super) fn way_out(doubt: &AgentsDoubt) -> &'static str {
         AgentsDoubt::ClockDrift { .. } => {
             "let a service such as chrony keep its clock, and not set it while a load goes on"
         }
-        AgentsDoubt::LinkFull { .. } => "ask for smaller answers or less load, or take a faster link",
+        AgentsDoubt::LinkFull { .. } => {
+            "ask for smaller answers or less load, or take a faster link"
+        }
         AgentsDoubt::PathLoss { .. } => {
             "look for a full link, a shaper or a faulty cable between the two; `dyno agents check` shows their speeds"
         }
-        AgentsDoubt::Blinked { .. } => "look at the network to it, or at the broker, if it happens again",
+        AgentsDoubt::Blinked { .. } => {
+            "look at the network to it, or at the broker, if it happens again"
+        }
     }
 }

@@ -169,7 +169,8 @@ pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
         for Reason { doubt: found, rounds, of } in row.reasons() {
             // Notes are marked in the table, except those about TLS, HTTP/2 and agents, and trials that are no measurement are
             // listed with what went wrong. A single load's report has its notes.
-            let is_listed = matches!(found, Doubt::Tls(_) | Doubt::Http2(_) | Doubt::Agents(_)) || findings.is_load();
+            let is_listed = matches!(found, Doubt::Tls(_) | Doubt::Http2(_) | Doubt::Agents(_))
+                || findings.is_load();
             let is_marked = found.gravity() == Gravity::Note && !is_listed;
             if is_marked || matches!(found, Doubt::Unmeasured(_)) {
                 continue;
