@@ -1,3 +1,5 @@
+use lab::record::TrialRecord;
+
 use super::*;
 use crate::fixture::{MS, ONE, counted, fail, healthy, series};
 use crate::verdict::Gravity;
