@@ -40,7 +40,7 @@ const HELD_WINDOWS_MAX: u64 = 100_000;
 /// Held connections are added in this many steps.
 const PLATEAUS_MAX: usize = 10_000;
 /// Texts to all held connections, each of which is kept by its number.
-const BROADCASTS_MAX: u64 = 1_000_000;
+pub(crate) const BROADCASTS_MAX: u64 = 1_000_000;
 /// The lowest and the highest rate of held connections.
 const HELD_RATE: RangeInclusive<f64> = 0.001..=1e6;
 

@@ -9,10 +9,10 @@ use crate::Nanos;
 use crate::engine::Origin;
 use crate::failure::Failure;
 use crate::halt::{Halt, StopTime};
+use crate::handover::WindowReport;
 use crate::order::{Order, nanos};
 use crate::part::{Outlook, Part, Stretch};
 use crate::press::{Glance, Plan};
-use crate::recorder::WindowReport;
 use crate::tally::Tally;
 
 /// What the lanes have reported so far.

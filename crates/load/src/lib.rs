@@ -14,6 +14,7 @@ mod engine;
 mod evidence;
 mod failure;
 mod halt;
+mod handover;
 mod held;
 mod http2;
 mod lane;
@@ -26,6 +27,8 @@ mod recorder;
 mod recording;
 mod section;
 mod security;
+#[cfg(test)]
+mod shaken;
 mod supply;
 mod tally;
 mod thread;

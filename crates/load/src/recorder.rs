@@ -1,7 +1,5 @@
 //! Folds exchanges into windows, and hands each window over when its time is up.
 
-use std::sync::mpsc::{Receiver, Sender};
-
 use crate::Nanos;
 use crate::alike::Alike;
 use wire::h2::Ledger;
@@ -10,30 +8,13 @@ use crate::distribution::Distribution;
 use crate::engine::Idle;
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
+use crate::handover::{Handover, WindowReport};
 use crate::http2::{Http2, WantedStreams};
 use crate::lane::Exchange;
 use crate::recording::Slow;
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
 use crate::tally::Tally;
-
-/// A lane's window, on its way to the caller's thread.
-pub(crate) struct WindowReport {
-    pub(crate) lane: usize,
-    /// The window's number, from 0.
-    pub(crate) index: u64,
-    pub(crate) tally: Tally,
-    /// Whether this is the lane's last window.
-    pub(crate) is_last: bool,
-    /// With the last window: the results of each section's share.
-    pub(crate) sections: Vec<Section>,
-}
-
-/// Where windows go, and where empty ones come from.
-pub(crate) struct Handover {
-    pub(crate) full: Sender<WindowReport>,
-    pub(crate) empty: Receiver<Tally>,
-}
 
 pub(crate) struct Recorder {
     lane: usize,

@@ -265,6 +265,24 @@ mod tests {
     }
 
     #[test]
+    fn which_reasons_are_kept_does_not_depend_on_the_order_of_merging() {
+        let seen = |numbers: &[u64]| {
+            let log = SecurityLog::new(crate::SECOND);
+            numbers.iter().for_each(|n| log.failed(TlsFault::Alert, &format!("alert {n}")));
+            *log.take().unwrap()
+        };
+        let all: Vec<u64> = (0..90).map(|n| n * 37 % 41).collect();
+        let lanes: Vec<Security> = all.chunks(23).map(seen).collect();
+        let merged = |order: [usize; 4]| {
+            let mut whole = lanes[order[0]].clone();
+            order[1..].iter().for_each(|&lane| whole.merge(&lanes[lane]));
+            whole
+        };
+        assert_eq!(merged([0, 1, 2, 3]), seen(&all));
+        assert_eq!(merged([3, 1, 0, 2]), seen(&all));
+    }
+
+    #[test]
     fn lanes_add_up() {
         let mut log = SecurityLog::new(crate::SECOND);
         let terms =

@@ -57,6 +57,7 @@ pub fn hold(
             whole
         });
         let mut holding = whole.ok_or_else(|| LoadError::new("there are no lanes".into()))?;
+        debug_assert_eq!(holding.check(order), Ok(()));
         holding.windows = windows;
         Ok(holding)
     })

@@ -50,6 +50,16 @@ impl WindowMerger {
         self.show(show);
     }
 
+    /// When the next window of a lane begins at the soonest; none if there is no such lane, or no more will come.
+    pub(super) fn next(&self, lane: usize) -> Option<Nanos> {
+        self.lanes
+            .get(lane)?
+            .next
+            .try_into()
+            .ok()
+            .and_then(|next: Nanos| next.checked_mul(self.width))
+    }
+
     /// No more windows of this lane will come, and its connections are gone.
     pub fn lost(&mut self, lane: usize, show: &mut dyn FnMut(&HoldWindow)) {
         self.lanes[lane].next = usize::MAX;

@@ -1,5 +1,6 @@
 //! Held connections: they are added in steps and kept, and receive messages for as long as they last.
 
+mod check;
 mod count;
 mod hold;
 mod lane;

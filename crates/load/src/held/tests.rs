@@ -2,6 +2,7 @@
 
 pub(super) mod log;
 mod stillness;
+mod strangers;
 mod truth;
 
 use std::time::Duration;
@@ -63,6 +64,7 @@ fn hold_on(order: &HoldOrder, engine: impl Engine) -> Holding {
     let mut windows = Vec::new();
     let lane = Lane::new(engine, order, 0, 0);
     let mut holding = lane.hold(|| None, &mut |window| windows.push(window));
+    assert_eq!(holding.check(order), Ok(()));
     holding.windows = windows;
     assert!(holding.books_balance(), "{:?}", holding.plateaus);
     holding

@@ -5,7 +5,7 @@ use super::stretches::{STRETCHES_MAX, Stretch, Stretches};
 use super::{Part, Parts};
 use crate::Nanos;
 use crate::bounds::{CPUS_MAX, INSTANT_MAX};
-use crate::distribution::Distribution;
+use crate::distribution::{Distribution, Folded};
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::http2::Http2;
@@ -15,8 +15,8 @@ use crate::security::{Counts, Security};
 use crate::tally::{Flight, SLOWEST_KEPT, Still, Tally, add};
 
 /// No count of a part is higher.
-const COUNT_MAX: u64 = 1 << 50;
-const BYTES_MAX: u64 = 1 << 51;
+pub(crate) const COUNT_MAX: u64 = 1 << 50;
+pub(crate) const BYTES_MAX: u64 = 1 << 51;
 /// Products of counts and times.
 const AREA_MAX: u128 = 1 << 110;
 /// Different names that are counted, and octets of each.
@@ -35,11 +35,11 @@ pub(crate) struct Bounds {
     pub(crate) times: Nanos,
 }
 
-fn true_or(is_so: bool, says: &str) -> Result<(), String> {
+pub(crate) fn true_or(is_so: bool, says: &str) -> Result<(), String> {
     if is_so { Ok(()) } else { Err(says.into()) }
 }
 
-fn no_more(what: &str, values: &[u64], most: u64) -> Result<(), String> {
+pub(crate) fn no_more(what: &str, values: &[u64], most: u64) -> Result<(), String> {
     match values.iter().max() {
         Some(found) if most < *found => Err(format!("{what}: {found} is too many")),
         _ => Ok(()),
@@ -107,8 +107,8 @@ impl Parts {
     fn check_window(&self, window: &Stretch, wide: Nanos, bounds: Bounds) -> Result<(), String> {
         let Stretch { from, until, is_warmup, .. } = *window;
         let (width, measured_from) = (self.plan.width, self.plan.measured.start);
-        let is_cut_right = from % width == 0
-            && until % width == 0
+        let is_cut_right = from.is_multiple_of(width)
+            && until.is_multiple_of(width)
             && from < until
             && until <= INSTANT_MAX
             && until - from <= wide
@@ -121,7 +121,7 @@ impl Parts {
         no_more("a window's CPU time", &[window.cpu], bounds.times)?;
         true_or(window.in_flight_area <= AREA_MAX, "a window has too many under way")?;
         for folded in [&window.response, &window.service] {
-            check_values(folded.count(), folded.sum(), folded.high(), bounds)?;
+            check_folded(folded, bounds)?;
         }
         Ok(())
     }
@@ -215,8 +215,15 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     check_evidence(&tally.evidence)
 }
 
-fn check_distribution(distribution: &Distribution, bounds: Bounds) -> Result<(), String> {
+pub(crate) fn check_distribution(
+    distribution: &Distribution,
+    bounds: Bounds,
+) -> Result<(), String> {
     check_values(distribution.count(), distribution.sum(), distribution.high(), bounds)
+}
+
+pub(crate) fn check_folded(folded: &Folded, bounds: Bounds) -> Result<(), String> {
+    check_values(folded.count(), folded.sum(), folded.high(), bounds)
 }
 
 fn check_values(count: u64, sum: u128, high: Nanos, bounds: Bounds) -> Result<(), String> {
@@ -227,7 +234,7 @@ fn check_values(count: u64, sum: u128, high: Nanos, bounds: Bounds) -> Result<()
     true_or(sum <= most, "the sum of a distribution is too large for its values")
 }
 
-fn check_still(still: Still, most: Nanos) -> Result<(), String> {
+pub(crate) fn check_still(still: Still, most: Nanos) -> Result<(), String> {
     let Still { sum, overslept, kept_waiting } = still;
     no_more("stillness", &[sum, overslept, kept_waiting], most)
 }
@@ -274,7 +281,7 @@ fn check_names(what: &str, all: &[&Counts]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_security(security: &Security, bounds: Bounds) -> Result<(), String> {
+pub(crate) fn check_security(security: &Security, bounds: Bounds) -> Result<(), String> {
     let Security {
         handshake, full, retried, resumed, meant_to_resume, chain_bytes, tickets, ..
     } = security;

@@ -15,7 +15,10 @@ use crate::press::Plan;
 use crate::recording::{Connections, LaneReport};
 use crate::section::Section;
 use crate::tally::{Tally, add};
-pub(crate) use check::{Bounds, check_tally};
+pub(crate) use check::{
+    BYTES_MAX, Bounds, COUNT_MAX, check_distribution, check_folded, check_security, check_still,
+    check_tally, no_more, true_or,
+};
 pub use parts::Parts;
 pub(crate) use stretches::{Stretch, Stretches};
 pub use summary::PartSummary;

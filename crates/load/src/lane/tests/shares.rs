@@ -61,9 +61,7 @@ fn in_all_deals<E: Engine>(run: &Run, engine: impl Fn(usize) -> E) -> Recording 
 }
 
 /// Each lane has a server of its own, whose answers take other times, and wakes too late in another way.
-pub(super) fn uneven(
-    lane: usize,
-) -> Simulated<impl FnMut(Nanos) -> (Nanos, Act), impl FnMut(Nanos) -> Vec<(Nanos, Act)>> {
+pub(super) fn uneven(lane: usize) -> impl Engine {
     let lane = lane as Nanos;
     let (mut opened, mut asked) = (0, 0);
     let accept = move |now| {

@@ -15,6 +15,7 @@ use crate::engine::Simulated;
 use crate::order::{Order, Protocol};
 use crate::part::{Part, Parts};
 use crate::press::Plan;
+use crate::shaken::{leaves, shaken};
 
 fn rate(per_s: u64) -> Rate {
     Rate::per_s(per_s).unwrap()
@@ -125,56 +126,10 @@ fn what_has_come_twice_is_counted_once() {
     assert!(half.into_recording().is_none(), "a lane is missing");
 }
 
-/// The places of all values that hold no others.
-fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
-    match value {
-        Value::Array(all) => all
-            .iter()
-            .enumerate()
-            .for_each(|(place, inner)| leaves(inner, &format!("{path}/{place}"), found)),
-        Value::Object(all) => {
-            all.iter().for_each(|(name, inner)| leaves(inner, &format!("{path}/{name}"), found));
-        }
-        _ => found.push(path.to_string()),
-    }
-}
-
-fn strange(chance: &mut Chance) -> Value {
-    match chance.below(12) {
-        0 => u64::MAX.into(),
-        1 => (1_u64 << 62).into(),
-        2 => (1_u64 << chance.below(64)).into(),
-        3 => 0.into(),
-        4 => (-1).into(),
-        5 => json!("18446744073709551616000000000000000"),
-        6 => json!("x".repeat(chance.below(3_000))),
-        7 => Value::Null,
-        8 => json!(1e300),
-        9 => json!([1, 2, 3]),
-        10 => true.into(),
-        _ => (chance.draw() >> chance.below(64)).into(),
-    }
-}
-
-/// Changes one value, or two, or replaces one by another from elsewhere in it.
-fn shaken(value: &Value, places: &[String], chance: &mut Chance) -> Value {
-    let mut changed = value.clone();
-    for _ in 0..=chance.below(2) {
-        let place = &places[chance.below(places.len())];
-        let other = value.pointer(&places[chance.below(places.len())]).cloned();
-        let by = if chance.below(4) == 0 { other.unwrap_or_default() } else { strange(chance) };
-        if let Some(value) = changed.pointer_mut(place) {
-            *value = by;
-        }
-    }
-    changed
-}
-
 #[test]
 fn no_number_in_a_part_makes_a_sum_overflow() {
     for (run, [one, other]) in [honest(), honest_http2()] {
-        let mut places = Vec::new();
-        leaves(&one, "", &mut places);
+        let mut places = leaves(&one);
         // Of the many windows, a few stand for all.
         let is_other = |place: &String| place.starts_with("/windows/all/") && !place.contains("/1");
         places.retain(|place| !is_other(place));
@@ -197,8 +152,7 @@ fn parts_that_were_shaken_are_refused_or_harmless() {
     let mut chance = Chance::new(18);
     let (mut accepted, mut refused) = (0, 0);
     for (run, [one, other]) in [honest(), honest_http2()] {
-        let mut places = Vec::new();
-        leaves(&one, "", &mut places);
+        let places = leaves(&one);
         for _ in 0..1_500 {
             match judge(&run, shaken(&one, &places, &mut chance), &other) {
                 Ok(()) => accepted += 1,
@@ -282,8 +236,7 @@ fn orders_that_were_shaken_are_refused_or_carried_out() {
     let mut chance = Chance::new(18);
     let (mut carried_out, mut refused) = (0, 0);
     for good in orders() {
-        let mut places = Vec::new();
-        leaves(&good, "", &mut places);
+        let places = leaves(&good);
         for _ in 0..400 {
             let Ok(order) = serde_json::from_value::<Order>(shaken(&good, &places, &mut chance))
             else {

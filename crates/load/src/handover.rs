@@ -1,0 +1,24 @@
+//! How windows come from a lane to the caller's thread.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use crate::section::Section;
+use crate::tally::Tally;
+
+/// A lane's window, on its way to the caller's thread.
+pub(crate) struct WindowReport {
+    pub(crate) lane: usize,
+    /// The window's number, from 0.
+    pub(crate) index: u64,
+    pub(crate) tally: Tally,
+    /// Whether this is the lane's last window.
+    pub(crate) is_last: bool,
+    /// With the last window: the results of each section's share.
+    pub(crate) sections: Vec<Section>,
+}
+
+/// Where windows go, and where empty ones come from.
+pub(crate) struct Handover {
+    pub(crate) full: Sender<WindowReport>,
+    pub(crate) empty: Receiver<Tally>,
+}
