@@ -276,6 +276,12 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         under load the server announced the end of 1 connection (GOAWAY); requests came back 10 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
         under load the server announced the end of 2 connections (GOAWAY); requests came back 11 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
         once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing; give `load.timeout` more time or offer less, so that no request is given up
+        half of the answers to desk2 took more than 8.00 ms, and of those to the other agents more than 5.00 ms: they did not see the same server, or not over equal ways; `dyno agents check` compares the hosts' ways; leave one out whose way or CPU is another, or report it by itself
+        desk2 began 80.0 ms after the instant that all agents had agreed on: at first the load was a part of what was ordered; see what kept that machine busy, and run again
+        the clock of desk2 lost 20.0 ms against this machine's while the load went on: its windows lie beside other windows, and its rates are by another second; let a service such as chrony keep its clock, and not set it while a load goes on
+        93 % of what eth0 of desk2 can carry passed over it: the network may have been the limit, and not the server; ask for smaller answers or less load, or take a faster link
+        desk2 sent 90 of 10,000 segments of TCP again: they were lost on the way, or came late, and the wait for them is in the response times; look for a full link, a shaper or a faulty cable between the two; `dyno agents check` shows their speeds
+        the connection to desk2 was interrupted for 700 ms; its load went on; look at the network to it, or at the broker, if it happens again
         of 9,000 connections 7 stayed open and received nothing any more; it keeps sockets that it no longer serves: see what it wrote, and its limits
         not one request was due in the measured time; offer more, or measure for longer
         10 samples are too few for a p99, which takes 1,000; measure for longer
