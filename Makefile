@@ -104,6 +104,7 @@ test-parts:
 	@$(MAKE) --no-print-directory fuzz
 
 fuzz:
+	@./fuzz/run agent_message $(FUZZ_SECONDS)
 	@./fuzz/run h1_response $(FUZZ_SECONDS)
 	@./fuzz/run h2_response $(FUZZ_SECONDS)
 	@./fuzz/run held $(FUZZ_SECONDS)

@@ -21,6 +21,7 @@ mod subject;
 
 pub use alone::{agents_lost, most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
+pub use drift::Drifting;
 pub use held::of_holding;
 pub use http2::Http2Doubt;
 pub use security::TlsDoubt;
@@ -62,13 +63,8 @@ pub enum Doubt {
         /// How long it was measured, seconds.
         after_s: f64,
     },
-    /// Agents were lost, and with them their share of the load.
-    AgentsLost {
-        lost: u64,
-        of: u64,
-        /// The share of the load that they had.
-        share: f64,
-    },
+    /// So many of so many agents were lost, and with them this share of the load.
+    AgentsLost { lost: u64, of: u64, share: f64 },
     /// It gave up, because there were only failures.
     Stopped,
     /// Requests failed for reasons of dyno's own.
@@ -326,15 +322,6 @@ pub enum Doubt {
     },
     /// A file that says what a load measured says this of its verdict, with the names of its doubts.
     Stated { verdict: Verdict, ids: Vec<String> },
-}
-
-/// A quantity that may change over a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drifting {
-    /// Correct answers each second.
-    Throughput,
-    /// The median of the response time, milliseconds.
-    ResponseP50,
 }
 
 /// All reasons to doubt what was measured, the instrument's faults first.
