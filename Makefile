@@ -120,6 +120,7 @@ test-carriers:
 	cargo test $(CARRIER) --locked --quiet
 
 fuzz:
+	@./fuzz/run agent_message $(FUZZ_SECONDS)
 	@./fuzz/run h1_response $(FUZZ_SECONDS)
 	@./fuzz/run h2_response $(FUZZ_SECONDS)
 	@./fuzz/run held $(FUZZ_SECONDS)

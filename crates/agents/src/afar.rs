@@ -87,6 +87,12 @@ impl Afar {
         Ok(afar)
     }
 
+    /// The agents' names, as they were given.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.names.iter().map(|named| named.name.clone()).collect()
+    }
+
     fn await_meeting(&mut self, halt: &Halt) -> Result<(), LoadsError> {
         while !halt.is_asked() {
             match self.news()? {
@@ -246,7 +252,7 @@ impl Loads for Afar {
                 origin: None,
                 ..order.clone()
             };
-            orders.push(encode(Task::Load(Box::new(order)))?);
+            orders.push(encode(&Task::Load(Box::new(order)))?);
         }
         let lasts = order.stop.duration.map(|length| {
             nanos(order.warmup + length + order.timeout)
@@ -299,7 +305,7 @@ impl Loads for Afar {
                 origin: None,
                 ..order.clone()
             };
-            orders.push(encode(Task::Hold(Box::new(order)))?);
+            orders.push(encode(&Task::Hold(Box::new(order)))?);
         }
         let lasts = Some(order.ramp.end());
         let mut results = HoldResults::new(order, shares.clone());
@@ -341,8 +347,8 @@ fn terms(is_local: bool, agents: usize, digest: Option<String>, goes_on: bool) -
     }
 }
 
-fn encode(task: Task) -> Result<Vec<u8>, LoadsError> {
-    encode_task(&task).map_err(|error| LoadsError::Refused(format!("the order: {error}")))
+fn encode(task: &Task) -> Result<Vec<u8>, LoadsError> {
+    encode_task(task).map_err(|error| LoadsError::Refused(format!("the order: {error}")))
 }
 
 fn nanos(duration: Duration) -> Nanos {

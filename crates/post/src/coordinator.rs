@@ -1,5 +1,6 @@
 //! The coordinator's side: it meets its agents, and then has them carry out one trial after the other.
 
+mod advance;
 mod peer;
 mod trial;
 
@@ -203,14 +204,12 @@ impl Coordinator {
                     peer.met(meeting, *host, now);
                 } else {
                     let how = "it was started anew".to_string();
-                    return self.lose(agent, how, now, actions);
+                    self.lose(agent, how, now, actions);
                 }
             }
-            FromAgent::Refused { trial: None, says } => {
-                return self.lose(agent, says, now, actions);
-            }
+            FromAgent::Refused { trial: None, says } => self.lose(agent, says, now, actions),
             // A line of an earlier meeting, which was held up.
-            _ if meeting != peer.meeting || meeting == 0 => return,
+            _ if meeting != peer.meeting || meeting == 0 => {}
             says => {
                 peer.heard = now;
                 self.answered(agent, says, at, now, actions);
@@ -246,10 +245,10 @@ impl Coordinator {
             FromAgent::Refused { trial: Some(number), says } if number == trial.number => {
                 self.not_begun(vec![(agent, says)], actions);
             }
-            FromAgent::Window { trial: of, number, oldest, window } if of == trial.number => {
-                if trial.window(agent, number, oldest) {
-                    actions.push(CoordinatorAction::Window { agent, window });
-                }
+            FromAgent::Window { trial: of, number, oldest, window }
+                if of == trial.number && trial.window(agent, number, oldest) =>
+            {
+                actions.push(CoordinatorAction::Window { agent, window });
             }
             FromAgent::Parcel { trial: number, parcel } => {
                 let ack = ToAgent::Ack { trial: number, number: parcel.number };
@@ -402,107 +401,5 @@ impl Coordinator {
     fn wants_clock(&self) -> bool {
         let is_drift = matches!(&self.trial, Some(Trial { stage: Stage::Drift { .. }, .. }));
         self.meeting_until.is_some() || is_drift
-    }
-
-    /// What follows from what is known now.
-    fn advance(&mut self, now: Nanos, actions: &mut Actions) {
-        if let Some(until) = self.meeting_until {
-            self.advance_meeting(until, now, actions);
-        }
-        if self.trial.is_some() {
-            self.advance_trial(now, actions);
-        }
-    }
-
-    fn advance_meeting(&mut self, until: Nanos, now: Nanos, actions: &mut Actions) {
-        let lost = self.lost();
-        if lost.is_empty() && self.peers.iter().all(Peer::is_known) {
-            self.meeting_until = None;
-            self.peers.iter_mut().for_each(Peer::keep_clock);
-            return actions.push(CoordinatorAction::Met);
-        }
-        if until <= now || !lost.is_empty() && self.peers.iter().all(|peer| peer.is_decided()) {
-            self.meeting_until = None;
-            let waited = self.terms.meet_within / SECOND;
-            let silent = self.peers.iter().enumerate().filter(|(_, peer)| !peer.is_decided());
-            let silent: Vec<_> = silent
-                .map(|(agent, _)| (agent, format!("it has not answered within {waited} s")))
-                .collect();
-            self.say_all(&ToAgent::Bye, actions);
-            actions.push(CoordinatorAction::NotMet([lost, silent].concat()));
-        }
-    }
-
-    fn advance_trial(&mut self, now: Nanos, actions: &mut Actions) {
-        let lead = self.terms.lead.max(10 * self.round_trip());
-        let arm_within = self.terms.arm_within;
-        let Some(trial) = &mut self.trial else { return };
-        match trial.stage {
-            Stage::Arming { until } => {
-                if trial.all_armed() {
-                    trial.start(now, lead);
-                    self.say_due(now, actions);
-                } else if until <= now {
-                    let waited = arm_within / SECOND;
-                    let says = format!("it has not taken its order within {waited} s");
-                    let reasons = trial.unarmed().map(|agent| (agent, says.clone())).collect();
-                    self.not_begun(reasons, actions);
-                }
-            }
-            Stage::Starting { origin, until } => {
-                if trial.all_gone() {
-                    trial.stage = Stage::Running { origin };
-                    actions.push(CoordinatorAction::Begun { origin });
-                } else if until <= now || trial.is_late() {
-                    self.start_again(now, actions);
-                }
-            }
-            Stage::Running { origin } => {
-                let overdue = trial.overdue(origin, now);
-                for agent in overdue {
-                    self.lose(agent, "its result did not come".into(), now, actions);
-                }
-                self.advance_end(now, actions);
-            }
-            Stage::Drift { until } => {
-                let is_known = |peer: &Peer| peer.loss.is_some() || peer.is_known();
-                if until <= now || self.peers.iter().all(is_known) {
-                    self.peers.iter_mut().for_each(Peer::keep_drift);
-                    self.over(actions);
-                }
-            }
-        }
-    }
-
-    /// Not all agents were ready in time: all of them forget the trial, and it is begun once more with more time.
-    fn start_again(&mut self, now: Nanos, actions: &mut Actions) {
-        let Some(trial) = self.trial.take() else { return };
-        self.say_all(&ToAgent::Halt { trial: trial.number, at: None }, actions);
-        match trial.again(self.trials + 1, now + self.terms.arm_within) {
-            Ok(again) => {
-                self.trials += 1;
-                self.trial = Some(again);
-                self.say_due(now, actions);
-            }
-            Err(reasons) => actions.push(CoordinatorAction::NotBegun(reasons)),
-        }
-    }
-
-    fn advance_end(&mut self, now: Nanos, actions: &mut Actions) {
-        let Some(trial) = &mut self.trial else { return };
-        if !trial.is_over() {
-            return;
-        }
-        if self.terms.has_one_clock {
-            return self.over(actions);
-        }
-        trial.stage = Stage::Drift { until: now + 2 * SECOND };
-        self.peers.iter_mut().for_each(Peer::forget_clock);
-        self.say_due(now, actions);
-    }
-
-    fn over(&mut self, actions: &mut Actions) {
-        self.trial = None;
-        actions.push(CoordinatorAction::Over);
     }
 }

@@ -76,6 +76,9 @@ fn depth(line: &[u8]) -> usize {
     most
 }
 
+/// A line without its end, as it is handed over.
+pub type Line<'l> = Result<&'l [u8], LineError>;
+
 /// Cuts what comes into lines. Of a line that is too long nothing is kept.
 #[derive(Debug, Default)]
 pub struct Lines {
@@ -85,7 +88,7 @@ pub struct Lines {
 
 impl Lines {
     /// Hands over each line that has ended with these bytes, without its end.
-    pub fn receive(&mut self, bytes: &[u8], take: &mut dyn FnMut(Result<&[u8], LineError>)) {
+    pub fn receive(&mut self, bytes: &[u8], take: &mut dyn FnMut(Line<'_>)) {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             self.begin(&rest[..end]);

@@ -2,6 +2,7 @@
 //! any time.
 
 mod network;
+mod place;
 mod replay;
 mod world;
 

@@ -2,7 +2,7 @@
 
 use load::{Nanos, Recording, SECOND, Window};
 
-use super::{Doubt, Drifting};
+use super::Doubt;
 
 /// With fewer windows in a third, a change cannot be distinguished from chance.
 const WINDOWS_EACH: usize = 8;
@@ -16,6 +16,15 @@ const RATE_CHANGE: f64 = 0.05;
 const MEDIAN_CHANGE: f64 = 0.1;
 /// … and for so few milliseconds.
 const MEDIAN_CHANGE_MS: f64 = 0.05;
+
+/// A quantity that may change over a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drifting {
+    /// Correct answers each second.
+    Throughput,
+    /// The median of the response time, milliseconds.
+    ResponseP50,
+}
 
 /// The first third of the windows against the last. What is between them is left out: a slow change is clearest at the
 /// ends.

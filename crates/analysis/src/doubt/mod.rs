@@ -24,6 +24,7 @@ mod subject;
 pub use agents::{AgentsDoubt, of_agents, of_link};
 pub use alone::{agents_lost, most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
+pub use drift::Drifting;
 pub use held::of_holding;
 pub use http2::Http2Doubt;
 pub use reasons::{Ordered, doubts, of_recording};
@@ -348,15 +349,6 @@ pub enum Doubt {
         verdict: Verdict,
         ids: Vec<String>,
     },
-}
-
-/// A quantity that may change over a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drifting {
-    /// Correct answers each second.
-    Throughput,
-    /// The median of the response time, milliseconds.
-    ResponseP50,
 }
 
 #[cfg(test)]

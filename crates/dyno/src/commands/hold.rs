@@ -170,6 +170,12 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
                     "--show adds up what this machine needs; with --load-on, other machines need it",
                 ));
             }
+            if flags.broadcast.is_some() && place.count() != Some(1) {
+                return Err(Refusal::new(
+                    "--broadcast measures from one connection to all others, and several machines have several clocks: \
+                     name one host, or local:N",
+                ));
+            }
             afar::warn_of_loopback(&addresses);
             held(flags, spec, &halt, place, (&[], &[]), &addresses)?
         }
@@ -231,6 +237,9 @@ fn held(
     let targets: Vec<Target> = addresses.iter().copied().map(Target::Tcp).collect();
     let first = targets.first().cloned().ok_or_else(|| Refusal::new("name an address"))?;
     let mut order = spec.order(first, sources, 1).map_err(Refusal::new)?;
+    // A server on another machine than its agent has another clock; dyno's own texts come back to where they were sent.
+    let is_beside = place.is_local() || addresses.iter().all(|address| address.ip().is_loopback());
+    order.reads_stamps = is_beside || flags.broadcast.is_some();
     let Some(mut afar) = afar::meet(place, addresses, halt)? else { return Ok(None) };
     order.lanes = Loads::lanes(&afar).unwrap_or(1).min(spec.connections);
     order.cpus = cpus.to_vec();

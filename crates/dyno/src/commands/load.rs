@@ -37,6 +37,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
         Ok(afar.as_ref().and_then(Loads::lanes))
     })?;
     let Some(plan) = planned else { return Ok(ExitStatus::Interrupted) };
+    let names = afar.as_ref().map_or(Vec::new(), Afar::names);
     let mut here = Here;
     let loads_by: &mut dyn Loads = match &mut afar {
         Some(afar) => afar,
@@ -50,7 +51,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let mut loads: Vec<FinishedLoad> = Vec::new();
     let (mut fed, mut cut_short) = (Ok(()), Ok(()));
     while loads.len() < count && !halt.is_asked() {
-        let pressed = press(loads_by, plan.nth(loads.len() as u32), style, &halt, flags);
+        let pressed = press(loads_by, &names, plan.nth(loads.len() as u32), style, &halt, flags);
         let (load, written) = match pressed {
             Ok(Some(pressed)) => pressed,
             Ok(None) => break,
@@ -126,18 +127,22 @@ fn met(flags: &LoadFlags, target: &Target, halt: &Halt) -> Result<Option<Afar>, 
     }
 }
 
+/// A load, and what could not be written meanwhile.
+type Loaded = (FinishedLoad, Result<(), Refusal>);
+
 /// Runs the plan, and analyses the result; says besides what could not be written meanwhile. None: interrupted before
 /// anything was measured.
 fn press(
     loads_by: &mut dyn Loads,
+    names: &[String],
     plan: Plan,
     style: Style,
     halt: &Halt,
     flags: &LoadFlags,
-) -> Result<Option<(FinishedLoad, Result<(), Refusal>)>, Refusal> {
+) -> Result<Option<Loaded>, Refusal> {
     let began_unix_ms = now_unix_ms();
     let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
-    let mut view = View::open(style, &plan.order, &plan.asked);
+    let mut view = View::open(style, &plan.order, &plan.asked, names);
     let before = queue_of(&plan.order.target);
     let loaded = loads_by.press(&plan.order, halt, &mut |event| match event {
         LoadEvent::Glance(glance) => {

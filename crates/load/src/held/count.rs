@@ -242,6 +242,9 @@ impl<'a> Count<'a> {
 
     /// How long ago the message was due by its own stamp, on this machine's clock.
     fn since_stamp(&self, shown: &[u8], at: Nanos) -> Option<Nanos> {
+        if !self.order.reads_stamps {
+            return None;
+        }
         number(shown, b"due_ns=").and_then(|due| (self.origin + at).checked_sub(due))
     }
 
@@ -372,6 +375,24 @@ mod tests {
         let received = Broadcast { first: 5, last: 8, received: 2 };
         assert_eq!(count.plateau.broadcasts.into_iter().collect::<Vec<_>>(), [(2, received)]);
         assert_eq!(count.plateau.stamped, 2);
+    }
+
+    #[test]
+    fn a_stamp_of_another_clock_says_nothing_and_the_beat_counts() {
+        let mut order = crate::held::tests::order(1, 1);
+        order.beat = Some(std::time::Duration::from_millis(100));
+        for (reads_stamps, stamped, late) in [(true, 2, 4_000), (false, 0, 7)] {
+            order.reads_stamps = reads_stamps;
+            let mut count = Count::new(&order, 0);
+            let from = count.plateau.times.measured_from;
+            let mut inbox = Inbox::default();
+            for (number, at) in [(0, from), (1, from + 100_000_007)] {
+                let text = format!("beat={number} due_ns={}\n", at - 4_000);
+                count.message(&mut inbox, text.as_bytes(), text.len() as u64, at);
+            }
+            assert_eq!(count.plateau.stamped, stamped);
+            assert_eq!(count.plateau.late.extremes().map(|(_, most)| most), Some(late));
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct HoldOrder {
     pub ramp: Ramp,
     /// The interval between messages; none: not known.
     pub beat: Option<Duration>,
+    /// Whether the time stamps in messages are by this machine's clock; those of another say nothing.
+    pub reads_stamps: bool,
     /// A connection that receives nothing for this long is silent.
     pub silence: Duration,
     /// What dyno sends, if anything.
@@ -110,6 +112,7 @@ impl HoldOrder {
             what,
             ramp,
             beat: None,
+            reads_stamps: true,
             silence: Duration::from_secs(5),
             sends: None,
             timeout: Duration::from_secs(5),

@@ -5,17 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use load::{Chance, HoldWindow};
 
-use super::network::LONGEST;
 pub(super) use super::network::{Faults, Network};
+use super::place::{Place, Running};
 use crate::{
     Agent, AgentAction, AgentEvent, AgentFrame, Coordinator, CoordinatorAction, CoordinatorEvent,
     CoordinatorFrame, Course, Greeting, Live, MILLISECOND, Nanos, PROTOCOL, Ready, SECOND, Terms,
 };
 
-const LEASE: Nanos = 2 * SECOND;
+pub(super) const LEASE: Nanos = 2 * SECOND;
 const TICK: Nanos = 50 * MILLISECOND;
-/// What an agent needs to notice that its lease is over.
-const SLACK: Nanos = 100 * MILLISECOND;
 /// A load that is stopped sends nothing more, and is over this much later.
 const DRAIN: Nanos = 400 * MILLISECOND;
 const END: Nanos = 400 * SECOND;
@@ -60,30 +58,6 @@ enum Happening {
     },
 }
 
-/// What runs on an agent's host.
-struct Place {
-    agent: Option<Agent>,
-    /// How often it was started.
-    life: u32,
-    /// Its clock minus the world's.
-    ahead: i64,
-    order: Vec<u8>,
-    loads: BTreeMap<u64, Running>,
-    /// When a line of a run came last.
-    heard: BTreeMap<String, Nanos>,
-}
-
-struct Running {
-    order: Vec<u8>,
-    run: String,
-    /// In the world's time.
-    origin: Nanos,
-    /// When it sends nothing more.
-    until: Nanos,
-    is_wanted: bool,
-    windows: u64,
-}
-
 pub(super) struct World {
     chance: Chance,
     network: Network,
@@ -114,16 +88,8 @@ impl World {
         let mut chance = Chance::new(seed);
         let agents = 1 + chance.below(4);
         let network = Network::new(agents, faults, &mut chance);
-        let place = |chance: &mut Chance| Place {
-            agent: None,
-            life: 0,
-            ahead: (chance.draw() % (7_200 * SECOND)) as i64 - 3_600 * SECOND as i64,
-            order: Vec::new(),
-            loads: BTreeMap::new(),
-            heard: BTreeMap::new(),
-        };
         let mut world = World {
-            places: (0..agents).map(|_| place(&mut chance)).collect(),
+            places: (0..agents).map(|_| Place::new(&mut chance)).collect(),
             chance,
             network,
             faults,
@@ -173,7 +139,7 @@ impl World {
         {
             self.now = at;
             self.happen(happening);
-            self.check_loads();
+            self.places.iter().for_each(|place| place.check(self.now, self.ended.as_ref()));
         }
         for place in &self.places {
             assert!(place.loads.is_empty(), "a load still runs at the end");
@@ -185,13 +151,13 @@ impl World {
     fn happen(&mut self, happening: Happening) {
         match happening {
             Happening::ToAgent { agent, frame } => {
-                let frame = through_the_codec(frame);
+                let frame = through_the_codec(&*frame);
                 let (run, at) = (frame.run.clone(), self.clock_of(agent));
                 self.places[agent].heard.insert(run, self.now);
                 self.agent(agent, AgentEvent::Heard { frame, at });
             }
             Happening::ToCoordinator { era, agent, frame } if era == self.era => {
-                let (frame, at) = (through_the_codec(frame), self.now);
+                let (frame, at) = (through_the_codec(&*frame), self.now);
                 self.coordinator(CoordinatorEvent::Heard { agent, frame, at });
             }
             Happening::AgentGone { era, agent } if era == self.era => {
@@ -444,21 +410,6 @@ impl World {
         self.after(next - now, Happening::Load { agent, life, load });
         self.agent(agent, AgentEvent::Window { load, window: Live::Hold(Box::new(window)) });
     }
-
-    /// No load is sent later than the lease after its coordinator was heard last.
-    fn check_loads(&self) {
-        for place in &self.places {
-            for load in place.loads.values().filter(|load| self.now < load.until) {
-                let heard = place.heard[&load.run];
-                assert!(self.now <= heard + LEASE + SLACK, "a load outlasts its lease");
-                if let Some((ended, run)) = &self.ended
-                    && *run == load.run
-                {
-                    assert!(self.now <= ended + LONGEST + LEASE + SLACK, "its coordinator ended");
-                }
-            }
-        }
-    }
 }
 
 fn run_name(era: u32) -> String {
@@ -470,10 +421,10 @@ fn order_text(era: u32, trial: u32, agent: usize) -> Vec<u8> {
 }
 
 /// Lines are written and read as they are between processes.
-fn through_the_codec<T>(frame: Box<T>) -> Box<T>
+fn through_the_codec<T>(frame: &T) -> Box<T>
 where
     T: serde::Serialize + serde::de::DeserializeOwned,
 {
-    let line = crate::encode(&frame).unwrap();
-    crate::decode(line.trim_end().as_bytes()).unwrap()
+    let line = crate::encode(frame).unwrap();
+    Box::new(crate::decode(line.trim_end().as_bytes()).unwrap())
 }

@@ -94,8 +94,9 @@ impl<T: Send + 'static> Watcher<T> {
 pub struct View(Watcher<Snapshot>);
 
 impl View {
-    pub fn open(style: Style, order: &Order, asked: &RequestSummary) -> View {
-        let header = header(order, asked);
+    /// Of a load by this process, or by the agents with these names.
+    pub fn open(style: Style, order: &Order, asked: &RequestSummary, agents: &[String]) -> View {
+        let header = header(order, asked, agents);
         View(match style {
             Style::Nothing => Watcher::nothing(),
             Style::Lines => Watcher::start(show_lines),
@@ -159,11 +160,14 @@ impl Drop for HoldView {
     }
 }
 
-fn header(order: &Order, asked: &RequestSummary) -> Header {
+fn header(order: &Order, asked: &RequestSummary, agents: &[String]) -> Header {
     let nanos = |time: Duration| Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
     Header {
         target: format!("dyno load  {}", asked.words()),
-        load: words::of_load(order),
+        load: match agents {
+            [] => words::of_load(order),
+            _ => format!("{}, from {}", words::of_load(order), agents.join(", ")),
+        },
         warmup: nanos(order.warmup),
         length: order.stop.duration.map(nanos),
         total: match order.load {

@@ -1,0 +1,83 @@
+//! Any lines from the other side: no panic, no hang, no memory beyond what a line has; and what is read is written as the
+//! same.
+//!
+//! The input's first byte chooses which side reads, or that the rest is an order or a result.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use post::{
+    Agent, AgentAction, AgentEvent, Coordinator, CoordinatorEvent, Course, Greeting, Lines,
+    PROTOCOL, Ready, SECOND, Terms, decode, decode_measured, decode_task, encode_measured,
+    encode_task,
+};
+
+fuzz_target!(|input: &[u8]| {
+    let [how, bytes @ ..] = input else { return };
+    match how % 4 {
+        0 => agent(bytes),
+        1 => coordinator(bytes),
+        2 => {
+            if let Ok(task) = decode_task(bytes) {
+                let written = encode_task(&task).expect("it was read");
+                let again = decode_task(&written).expect("what is written is read");
+                assert_eq!(encode_task(&again).expect("it was read"), written);
+            }
+        }
+        _ => {
+            if let Ok(measured) = decode_measured(bytes) {
+                let written = encode_measured(&measured).expect("it was read");
+                decode_measured(&written).expect("what is written is read");
+            }
+        }
+    }
+});
+
+/// An agent, and whoever writes to it.
+fn agent(bytes: &[u8]) {
+    let mut agent = Agent::new(1, 0);
+    let (mut lines, mut now) = (Lines::default(), 0);
+    lines.receive(bytes, &mut |line| {
+        let Ok(frame) = line.and_then(decode) else { return };
+        now += SECOND / 4;
+        let mut events = vec![AgentEvent::Heard { frame: Box::new(frame), at: now }];
+        while let Some(event) = events.pop() {
+            for action in agent.on(event, now) {
+                match action {
+                    AgentAction::Meet { .. } => events.push(AgentEvent::Met(Ok(Box::default()))),
+                    AgentAction::Check { .. } => {
+                        events.push(AgentEvent::Checked(Ok(Ready::default())));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        agent.on(AgentEvent::Tick, now);
+    });
+}
+
+/// A coordinator of two agents, and whoever writes for them.
+fn coordinator(bytes: &[u8]) {
+    let (dyno, by) = ("1".into(), "me".into());
+    let greeting = Greeting { protocol: PROTOCOL, dyno, sha256: None, by, lease: 2 * SECOND };
+    let terms = Terms {
+        greeting,
+        has_one_clock: true,
+        meet_within: 60 * SECOND,
+        arm_within: 60 * SECOND,
+        lead: SECOND,
+        goes_on: true,
+    };
+    let mut coordinator = Coordinator::new("r", 2, terms, 0);
+    let (mut lines, mut now, mut agent) = (Lines::default(), 0, 0);
+    lines.receive(bytes, &mut |line| {
+        let Ok(frame) = line.and_then(decode) else { return };
+        now += SECOND / 4;
+        agent = 1 - agent;
+        coordinator.on(CoordinatorEvent::Heard { agent, frame: Box::new(frame), at: now }, now);
+        if now == SECOND {
+            let course = Course { orders: vec![vec![1], vec![2]], lasts: None, grace: SECOND };
+            coordinator.on(CoordinatorEvent::Begin(course), now);
+        }
+        coordinator.on(CoordinatorEvent::Tick, now);
+    });
+}
