@@ -89,12 +89,9 @@ impl Run<'_> {
                 watch(&Event::Abandoned);
                 return Ok(Ended::Interrupted);
             }
-            let tried = match again.heed(&mut left, key, tried, self.resources, self.halt)? {
-                Some(tried) => tried,
-                None => {
-                    watch(&Event::Again(key));
-                    continue;
-                }
+            let Some(tried) = again.heed(&mut left, key, tried, self.resources, self.halt)? else {
+                watch(&Event::Again(key));
+                continue;
             };
             // All or none: a side without its partners would be compared with those of another time.
             self.store.keep_together(self.id, &tried)?;

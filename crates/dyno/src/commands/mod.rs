@@ -33,7 +33,7 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Race(Box<race::RaceFlags>),
-    Run(run::RunFlags),
+    Run(Box<run::RunFlags>),
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),
     Audit(audit::AuditFlags),

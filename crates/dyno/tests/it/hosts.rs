@@ -1,6 +1,7 @@
 //! Hosts on one machine: network namespaces on one bridge, each with an address and a monotonic clock of its own.
 
 use std::fs;
+use std::io::Write;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ impl Hosts {
         let hosts =
             Hosts { prefix, names: names.iter().map(ToString::to_string).collect(), folder };
         let Err(says) = hosts.make() else { return Some(hosts) };
-        eprintln!("SKIPPED: hosts in namespaces cannot be made here: {says}");
+        let _ =
+            writeln!(std::io::stderr(), "SKIPPED: hosts in namespaces cannot be made here: {says}");
         None
     }
 
