@@ -261,8 +261,7 @@ Examples:
 Exit codes:
   0    at most --max-failures of the requests failed, and every --require was met
   1    more of them failed, or a --require was not met
-  2    could not tell: no server was reached, the load was refused, an agent was lost, or a --require could not be
-       decided
+  2    could not tell: no server was reached, the load was refused, an agent was lost, or a --require is not decided
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.
