@@ -41,7 +41,7 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 21] = [
+const ELSEWHERE: [(&str, &str); 23] = [
     ("run", "--load-on --listen-on"),
     ("race", "--load-on --listen-on"),
     ("calibrate", "--json --output --quick calibrate"),
