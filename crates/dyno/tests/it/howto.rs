@@ -41,9 +41,7 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 23] = [
-    ("run", "--load-on --listen-on"),
-    ("race", "--load-on --listen-on"),
+const ELSEWHERE: [(&str, &str); 21] = [
     ("calibrate", "--json --output --quick calibrate"),
     (
         "check",
@@ -68,14 +66,14 @@ const ELSEWHERE: [(&str, &str); 23] = [
     ),
     (
         "race",
-        "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
+        "--load-on --listen-on --arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
          --header --i-may-load-this-target --isolate --json --limit --max-connections --method --no-ceiling \
          --rate --ready --same --seed --sessions --slices --store --timeout --until --warmup --total",
     ),
     ("report", "--full --store --trend --workload"),
     (
         "run",
-        "--format --full --json --load-cpus --no-check --output --quick --resume --show --store \
+        "--load-on --listen-on --format --full --json --load-cpus --no-check --output --quick --resume --show --store \
          --subject-cpus run --i-may-load-this-target",
     ),
     (
