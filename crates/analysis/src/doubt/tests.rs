@@ -8,6 +8,7 @@ use lab::record::{Fact, Launch};
 use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window};
 
 mod load_itself;
+mod spots;
 mod turns;
 
 /// The doubts about a healthy trial after a change to it.
@@ -401,51 +402,4 @@ fn a_warm_up_that_was_too_short_is_reported_and_one_that_was_not_is_not() {
     assert_eq!(of(30), [Doubt::WarmupTooShort { warmup_s: 1.0, steady_from_s: 3.0 }]);
     assert_eq!(of(10), [], "all of it was warm-up");
     assert_eq!(of(0), []);
-}
-
-#[test]
-fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
-    use lab::conformance::{CaseVerdict, Spot};
-    use lab::record::Phase;
-    let spot = |phase, id: &str, verdict: CaseVerdict, why: &str| Spot {
-        phase,
-        id: id.into(),
-        verdict,
-        why: why.into(),
-    };
-    let of = |after: &[(&str, CaseVerdict)]| {
-        let mut trial = healthy();
-        for (id, verdict) in
-            [("H1-A", CaseVerdict::Pass), ("H1-B", CaseVerdict::Fail), ("H1-C", CaseVerdict::Pass)]
-        {
-            trial.spots.push(spot(Phase::Before, id, verdict, "200"));
-        }
-        trial.spots.extend(
-            after.iter().map(|(id, verdict)| spot(Phase::After, id, *verdict, "no answer")),
-        );
-        let found = doubts(&trial, ONE);
-        found.into_iter().find(|doubt| matches!(doubt, Doubt::ConformanceUnderLoad { .. }))
-    };
-    let expected = |case: &str, others| {
-        let (before, after) = ("200".into(), "no answer".into());
-        Some(Doubt::ConformanceUnderLoad { case: case.into(), before, after, others })
-    };
-    assert_eq!(of(&[]), None);
-    assert_eq!(
-        of(&[
-            ("H1-A", CaseVerdict::Pass),
-            ("H1-B", CaseVerdict::Crash),
-            ("H1-D", CaseVerdict::Fail)
-        ]),
-        None
-    );
-    assert_eq!(
-        of(&[("H1-A", CaseVerdict::Pass), ("H1-C", CaseVerdict::Warn)]),
-        expected("H1-C", 0)
-    );
-    assert_eq!(
-        of(&[("H1-A", CaseVerdict::NotTestable), ("H1-C", CaseVerdict::Fail)]),
-        expected("H1-A", 1)
-    );
-    assert_eq!(expected("H1-A", 1).map(|doubt| doubt.gravity()), Some(Gravity::Suspect));
 }

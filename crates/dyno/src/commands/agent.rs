@@ -63,7 +63,7 @@ pub(crate) struct AgentFlags {
 }
 
 const AFTER_HELP: &str = "\
-Who may log in by ssh and start what he likes needs no flags here: dyno gives them. For a key that may do nothing but \
+Where ssh may start any command, no flags are needed here: dyno gives them. For a key that may do nothing but \
 load, put this before it in ~/.ssh/authorized_keys; then these flags hold, whatever the other side says:
   command=\"dyno agent --stdio --allow 10.0.0.0/24:8080\",restrict ssh-ed25519 …
 

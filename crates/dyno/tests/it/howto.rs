@@ -41,7 +41,12 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 21] = [
+const ELSEWHERE: [(&str, &str); 22] = [
+    (
+        "agent",
+        "--allow --allow-file --ca --key-file --lab --max-connections --max-duration --max-rate --name \
+         --stdio --trust --via --wait agent",
+    ),
     ("calibrate", "--json --output --quick calibrate"),
     (
         "check",
@@ -53,7 +58,7 @@ const ELSEWHERE: [(&str, &str); 21] = [
     (
         "hold",
         "--beat --broadcast --connections --cpus --echo --events --every --header --i-may-load-this-target \
-         --json --no-live --no-reopen --output --parts --rate --seed --settle --show --silence --source --step \
+         --json --load-on --no-live --no-reopen --output --parts --rate --seed --settle --show --silence --source --step \
          --text --timeout hold",
     ),
     ("init", "init"),
@@ -66,15 +71,16 @@ const ELSEWHERE: [(&str, &str); 21] = [
     ),
     (
         "race",
-        "--load-on --listen-on --arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
-         --header --i-may-load-this-target --isolate --json --limit --max-connections --method --no-ceiling \
-         --rate --ready --same --seed --sessions --slices --store --timeout --until --warmup --total",
+        "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
+         --header --i-may-load-this-target --isolate --json --limit --listen-on --load-on --max-connections \
+         --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
+         --warmup --total",
     ),
     ("report", "--full --store --trend --workload"),
     (
         "run",
-        "--load-on --listen-on --format --full --json --load-cpus --no-check --output --quick --resume --show --store \
-         --subject-cpus run --i-may-load-this-target",
+        "--format --full --json --listen-on --load-cpus --load-on --no-check --output --quick --resume --show \
+         --store --subject-cpus run --i-may-load-this-target",
     ),
     (
         "serve",
