@@ -381,13 +381,13 @@ mod tests {
     fn a_stamp_of_another_clock_says_nothing_and_the_beat_counts() {
         let mut order = crate::held::tests::order(1, 1);
         order.beat = Some(std::time::Duration::from_millis(100));
-        for (reads_stamps, stamped, late) in [(true, 2, 4_000), (false, 0, 7)] {
+        for (reads_stamps, stamped, late) in [(true, 2, 2_000), (false, 0, 7)] {
             order.reads_stamps = reads_stamps;
             let mut count = Count::new(&order, 0);
             let from = count.plateau.times.measured_from;
             let mut inbox = Inbox::default();
             for (number, at) in [(0, from), (1, from + 100_000_007)] {
-                let text = format!("beat={number} due_ns={}\n", at - 4_000);
+                let text = format!("beat={number} due_ns={}\n", at - 2_000);
                 count.message(&mut inbox, text.as_bytes(), text.len() as u64, at);
             }
             assert_eq!(count.plateau.stamped, stamped);
