@@ -22,7 +22,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) dyno: Option<PathBuf>,
     /// Sections to measure, by letter [default: all].
-    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])]
+    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"])]
     pub(crate) only: Vec<String>,
     /// Generators to measure beside dyno and the floors, by name [default: all there are].
     #[arg(long, value_delimiter = ',')]

@@ -16,6 +16,9 @@ mod floor;
 mod floor_h2;
 mod floor_open;
 mod generators;
+#[path = "../../crates/dyno/tests/it/hosts.rs"]
+#[allow(dead_code, clippy::unwrap_used, reason = "of the tests, which use more of it")]
+mod hosts;
 mod install;
 mod load;
 mod machine;

@@ -51,21 +51,38 @@ pub(crate) fn bind_to(cpu: usize) -> Result<()> {
 
 /// CPU time of a running process and its children, to the nanosecond.
 pub(crate) fn cpu_of_family(pid: u32) -> Result<Duration> {
-    let mut cpu = cpu_of_threads(pid)?;
+    let mut cpu = cpu_of_threads(pid, |_| true)?;
     for child in fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?.split_whitespace()
     {
-        cpu += cpu_of_threads(child.parse()?)?;
+        cpu += cpu_of_threads(child.parse()?, |_| true)?;
     }
     Ok(cpu)
 }
 
-fn cpu_of_threads(pid: u32) -> Result<Duration> {
+/// CPU time of those of a process' running threads that are selected by their names, to the nanosecond.
+pub(crate) fn cpu_of_threads(pid: u32, selects: impl Fn(&str) -> bool) -> Result<Duration> {
     let mut nanos = 0;
     for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
-        let schedstat = fs::read_to_string(thread?.path().join("schedstat"))?;
+        let folder = thread?.path();
+        if !selects(fs::read_to_string(folder.join("comm"))?.trim_end()) {
+            continue;
+        }
+        let schedstat = fs::read_to_string(folder.join("schedstat"))?;
         nanos += first_number(&schedstat).context("schedstat does not begin with a number")?;
     }
     Ok(Duration::from_nanos(nanos))
+}
+
+/// CPU time of a process with those of its threads that have ended, and without its children, to a hundredth of a second.
+pub(crate) fn cpu_of_process(pid: u32) -> Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    ticks(&stat).map(|ticks| Duration::from_millis(ticks * 10)).context("its stat is another")
+}
+
+/// User and system time, behind the name, which may contain anything.
+fn ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
 }
 
 fn first_number(text: &str) -> Option<u64> {
@@ -81,6 +98,13 @@ mod tests {
     fn time_on_the_cpu_is_the_first_number_of_schedstat() {
         assert_eq!(first_number("73123 45280 1\n"), Some(73_123));
         assert_eq!(first_number(""), None);
+    }
+
+    #[test]
+    fn the_time_of_a_process_stands_behind_its_name() {
+        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 90 8 0 0 11 4 700 800 20 0 3";
+        assert_eq!(ticks(stat), Some(15));
+        assert_eq!(ticks("7 (a"), None);
     }
 
     #[test]

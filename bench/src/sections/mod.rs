@@ -2,6 +2,7 @@
 
 mod closed;
 mod http2;
+mod machines;
 mod memory;
 mod oracle;
 mod punctuality;
@@ -45,6 +46,7 @@ pub(crate) const ALL: &[Entry] = &[
         title: "Are the reported times true over HTTP/2?",
         measure: truth::measure_over_http2,
     },
+    Entry { letter: "k", title: "One load from several agents", measure: machines::measure },
 ];
 
 /// The series of one generator.
