@@ -121,7 +121,9 @@ impl Section {
             met: control.ok().map(|share| share < CONTROL_MAX),
         });
         let many = coordinator(rig);
-        table.rows.push(vec![format!("the coordinator of {MANY} agents, on average"), share(&many)]);
+        table
+            .rows
+            .push(vec![format!("the coordinator of {MANY} agents, on average"), share(&many)]);
         self.verdicts.push(Verdict {
             what: format!("Agents: CPU of the coordinator of {MANY}"),
             target: "< 1 CPU".into(),
@@ -170,7 +172,8 @@ fn dyno(rig: &Rig) -> Result<String> {
 fn on_loopback(rig: &Rig, flags: &[&str], contender: usize) -> Result<Loaded> {
     let server = Server::start(rig, ORACLE)?;
     let place: &[&str] = if contender == 2 { &["--load-on", "local:4"] } else { &[] };
-    let mut command = load(&dyno(rig)?, &format!("http://{}/hello", server.address), seconds(rig), flags);
+    let mut command =
+        load(&dyno(rig)?, &format!("http://{}/hello", server.address), seconds(rig), flags);
     command.extend(words(place));
     let loaded = loaded(rig, &command);
     server.stop()?;
@@ -260,7 +263,8 @@ fn control(rig: &Rig) -> Result<f64> {
     sleep(Duration::from_secs(3));
     let agents = children(coordinator.0.id())?;
     let beside_lanes = || -> Result<Duration> {
-        let all = agents.iter().map(|&agent| cpu_of_threads(agent, |name| !name.starts_with("lane")));
+        let all =
+            agents.iter().map(|&agent| cpu_of_threads(agent, |name| !name.starts_with("lane")));
         all.sum()
     };
     if agents.len() != LANES as usize {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The most agents of this machine, and the most of a list.
-const LOCAL_MAX: usize = 256;
+const LOCAL_MAX: usize = 512;
 const LISTED_MAX: usize = 1_000;
 
 /// Where load comes from.
@@ -224,8 +224,8 @@ mod tests {
         refused("", "write local:N");
         refused("desk2", "ssh:HOST");
         refused("http://x", "no place for agents");
-        refused("local:0", "from 1 to 256");
-        refused("local:many", "from 1 to 256");
+        refused("local:0", "from 1 to 512");
+        refused("local:many", "from 1 to 512");
         refused("ssh:", "no [USER@]HOST");
         refused("ssh:-oProxyCommand=x", "no [USER@]HOST");
         refused("ssh:a b", "no [USER@]HOST");

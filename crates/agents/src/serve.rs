@@ -26,7 +26,7 @@ use crate::identity::{VERSION, host_name, nonce, own_digest};
 use crate::{carrier, now_ns};
 
 /// Time is looked at this often.
-const TICK: Nanos = 25 * MILLISECOND;
+const TICK: Nanos = 50 * MILLISECOND;
 /// What waits to be dealt with; who brings more waits.
 const EVENTS: usize = 32;
 /// Lines that wait to be written. When there are more, a line is lost, and said again later if it matters.

@@ -8,7 +8,7 @@ use crate::Nanos;
 use crate::bounds::INSTANT_MAX;
 use crate::failure::Failure;
 use crate::order::{Order, nanos};
-use crate::part::{Bounds, Outlook, check_tally};
+use crate::part::{Bounds, Outlook, Part, check_tally};
 use crate::press::Glance;
 use crate::tally::Tally;
 
@@ -29,38 +29,43 @@ pub struct LiveWindow {
 }
 
 impl LiveWindow {
-    #[must_use]
-    pub fn of(glance: &Glance<'_>) -> LiveWindow {
-        let Glance { now, from, is_warmup, window, total } = *glance;
-        let lean = |tally: &Tally| {
-            let mut tally = tally.clone();
-            tally.slowest.clear();
-            tally.evidence.clear();
-            Box::new(tally)
-        };
-        LiveWindow { now, from, is_warmup, window: lean(window), total: lean(total) }
-    }
-
     /// Adds a window of the same process that comes next.
     fn append(&mut self, next: &LiveWindow) {
         self.now = next.now;
         self.window.merge(&next.window);
         self.total.clone_from(&next.total);
     }
-
-    /// Whether it lies in this stretch of time, and in the same part of the load, as the one that comes next.
-    fn goes_with(&self, next: &LiveWindow, length: Nanos) -> bool {
-        let place = |window: &LiveWindow| (window.from / length.max(1), window.is_warmup);
-        place(self) == place(next)
-    }
 }
 
-/// Puts windows together before they are sent, so that few are. Each lies in one stretch of this length, counted from the
+/// Puts windows together before they are sent, so that few are. Each ends with a stretch of this length, counted from the
 /// run's beginning: so those of several processes fit together.
+///
+/// A tally is megabytes of histograms: what is not sent is not copied.
 #[derive(Debug)]
 pub struct LiveGatherer {
     length: Nanos,
-    gathered: Option<LiveWindow>,
+    gathered: Option<Gathered>,
+}
+
+/// Windows that have not been sent.
+#[derive(Debug)]
+struct Gathered {
+    now: Nanos,
+    from: Nanos,
+    window: Tally,
+    /// What was measured before the warm-up's end, which may come at any time; none in the measured time.
+    total_of_warmup: Option<Tally>,
+}
+
+impl Gathered {
+    fn send(self, total: &Tally) -> LiveWindow {
+        let Gathered { now, from, mut window, total_of_warmup } = self;
+        let is_warmup = total_of_warmup.is_some();
+        make_lean(&mut window);
+        let mut total = total_of_warmup.unwrap_or_else(|| total.clone());
+        make_lean(&mut total);
+        LiveWindow { now, from, is_warmup, window: Box::new(window), total: Box::new(total) }
+    }
 }
 
 impl LiveGatherer {
@@ -71,20 +76,40 @@ impl LiveGatherer {
 
     /// Adds a glance. Windows that are complete are sent.
     pub fn add(&mut self, glance: &Glance<'_>, send: &mut dyn FnMut(LiveWindow)) {
-        let next = LiveWindow::of(glance);
-        match &mut self.gathered {
-            Some(gathered) if gathered.goes_with(&next, self.length) => gathered.append(&next),
-            gathered => gathered.replace(next).into_iter().for_each(&mut *send),
+        let Glance { now, from, is_warmup, window, total } = *glance;
+        let is_of_warmup = |gathered: &mut Gathered| gathered.total_of_warmup.is_some();
+        if !is_warmup && let Some(warmup) = self.gathered.take_if(is_of_warmup) {
+            send(warmup.send(total));
         }
-        let is_whole = |window: &LiveWindow| window.from / self.length < window.now / self.length;
-        self.gathered.take_if(|window| is_whole(window)).into_iter().for_each(send);
+        let total_of_warmup = is_warmup.then(|| total.clone());
+        match &mut self.gathered {
+            Some(gathered) => {
+                gathered.now = now;
+                gathered.window.merge(window);
+                gathered.total_of_warmup = total_of_warmup;
+            }
+            none => *none = Some(Gathered { now, from, window: window.clone(), total_of_warmup }),
+        }
+        let is_whole = |it: &mut Gathered| it.from / self.length < it.now / self.length;
+        if let Some(whole) = self.gathered.take_if(is_whole) {
+            send(whole.send(total));
+        }
     }
 
-    /// What has been gathered and not sent, when the load is over.
+    /// What has been gathered and not sent, when this is what the load has measured.
     #[must_use]
-    pub fn finish(self) -> Option<LiveWindow> {
-        self.gathered
+    pub fn finish(self, part: &Part) -> Option<LiveWindow> {
+        self.finish_with(&part.total)
     }
+
+    fn finish_with(self, total: &Tally) -> Option<LiveWindow> {
+        self.gathered.map(|gathered| gathered.send(total))
+    }
+}
+
+fn make_lean(tally: &mut Tally) {
+    tally.slowest.clear();
+    tally.evidence.clear();
 }
 
 /// Merges the live windows of several processes by their time, whichever is ahead.
@@ -287,10 +312,12 @@ mod tests {
         let mut process = Process::new(1);
         let mut gatherer = LiveGatherer::new(3 * SECOND);
         let mut sent: Vec<LiveWindow> = (0..25).flat_map(|_| process.live(&mut gatherer)).collect();
-        sent.extend(gatherer.finish());
+        sent.extend(gatherer.finish_with(&process.total));
         let times: Vec<_> =
             sent.iter().map(|it| (it.from / WIDTH, it.now / WIDTH, it.is_warmup)).collect();
         assert_eq!(times, [(0, 10, true), (10, 25, false)]);
+        let answered = |it: &LiveWindow| (it.window.answered, it.total.answered);
+        assert_eq!(sent.iter().map(answered).collect::<Vec<_>>(), [(10, 0), (15, 15)]);
     }
 
     #[test]

@@ -85,8 +85,9 @@ fn press_one(agent: usize, order: &Order, halt: &Halt, says: &Sender<Said>) -> P
     let part = press_part(order, halt, &mut |glance| {
         gatherer.add(glance, &mut |window| says.send((agent, again(&window))).unwrap());
     });
-    gatherer.finish().into_iter().for_each(|window| says.send((agent, window)).unwrap());
-    part.unwrap()
+    let part = part.unwrap();
+    gatherer.finish(&part).into_iter().for_each(|window| says.send((agent, window)).unwrap());
+    part
 }
 
 #[test]

@@ -29,10 +29,11 @@ pub(super) fn carry_out(
             };
             let before = Counted::read(&order);
             let part = load::press_part(&order, halt, &mut gather);
-            gatherer.finish().into_iter().for_each(send);
+            let part = part.map_err(|error| error.to_string())?;
+            gatherer.finish(&part).into_iter().for_each(send);
             let link = before.and_then(|before| before.until_now(&order));
             let beside = Beside { began_late: began_late.unwrap_or(0), link };
-            Measured::Load(Box::new(part.map_err(|error| error.to_string())?), beside)
+            Measured::Load(Box::new(part), beside)
         }
         Task::Hold(order) => {
             let order = HoldOrder { origin: Some(origin), ..*order };

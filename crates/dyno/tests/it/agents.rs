@@ -290,7 +290,7 @@ fn places_that_are_none_are_refused() {
         rig.dyno(&["load", "{url}/", "--load-on", load_on]).status(2).stderr_has(says);
     };
     refused("desk2", "local:N");
-    refused("local:0", "from 1 to 256");
+    refused("local:0", "from 1 to 512");
     refused("ssh:-oProxyCommand=x", "no [USER@]HOST");
     refused("slurm", "no job of Slurm");
     refused("nats://127.0.0.1/lab", "agents=NAME");
