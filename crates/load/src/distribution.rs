@@ -106,6 +106,12 @@ impl Distribution {
 
     /// Adds all values of another. Values above this one's largest count as this one's largest.
     pub fn merge(&mut self, other: &Distribution) {
+        match &mut self.0 {
+            Form::Folded(folded) => return folded.absorb(&Folded::of(other)),
+            // To be unfolded, it would need two hundred kilobytes.
+            Form::Open(_) if other.count() == 0 => return,
+            Form::Open(_) => {}
+        }
         let (open, other) = (self.open_mut(), other.open());
         add(&mut open.values, &other.values);
         if let Some(theirs) = other.censored.as_deref().filter(|theirs| !theirs.is_empty()) {
@@ -113,6 +119,11 @@ impl Distribution {
             add(open.censored.get_or_insert_with(|| Box::new(empty(high))), theirs);
         }
         open.sum += other.sum;
+    }
+
+    /// From now on it takes a few hundred bytes, also when others are merged into it.
+    pub(crate) fn fold(&mut self) {
+        self.0 = Form::Folded(Folded::of(self));
     }
 
     pub(crate) fn clear(&mut self) {
@@ -343,10 +354,24 @@ mod tests {
             all.record(value);
             parts[n as usize % 2].record(value);
         }
-        let [mut merged, other] = parts;
-        merged.merge(&Folded::of(&other).unfold());
-        assert_eq!(merged.histogram(), all.histogram());
-        assert_eq!(merged.mean().to_bits(), all.mean().to_bits());
+        all.record_censored(1 << 20);
+        parts[1].record_censored(1 << 20);
+        let [merged, other] = parts;
+        for (is_folded, is_other_folded) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let (mut merged, mut other) = (merged.clone(), other.clone());
+            if is_folded {
+                merged.fold();
+            }
+            if is_other_folded {
+                other.fold();
+            }
+            merged.merge(&other);
+            assert_eq!(merged, all);
+            assert_eq!(merged.mean().to_bits(), all.mean().to_bits());
+            assert_eq!(matches!(merged.0, Form::Folded(_)), is_folded);
+        }
     }
 
     #[test]

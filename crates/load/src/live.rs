@@ -40,7 +40,7 @@ impl LiveWindow {
 /// Puts windows together before they are sent, so that few are. Each ends with a stretch of this length, counted from the
 /// run's beginning: so those of several processes fit together.
 ///
-/// A tally is megabytes of histograms: what is not sent is not copied.
+/// A tally is a megabyte of histograms: it is folded before it is kept.
 #[derive(Debug)]
 pub struct LiveGatherer {
     length: Nanos,
@@ -59,11 +59,9 @@ struct Gathered {
 
 impl Gathered {
     fn send(self, total: &Tally) -> LiveWindow {
-        let Gathered { now, from, mut window, total_of_warmup } = self;
+        let Gathered { now, from, window, total_of_warmup } = self;
         let is_warmup = total_of_warmup.is_some();
-        make_lean(&mut window);
-        let mut total = total_of_warmup.unwrap_or_else(|| total.clone());
-        make_lean(&mut total);
+        let total = total_of_warmup.unwrap_or_else(|| total.lean());
         LiveWindow { now, from, is_warmup, window: Box::new(window), total: Box::new(total) }
     }
 }
@@ -81,14 +79,15 @@ impl LiveGatherer {
         if !is_warmup && let Some(warmup) = self.gathered.take_if(is_of_warmup) {
             send(warmup.send(total));
         }
-        let total_of_warmup = is_warmup.then(|| total.clone());
+        let total_of_warmup = is_warmup.then(|| total.lean());
+        let window = window.lean();
         match &mut self.gathered {
             Some(gathered) => {
                 gathered.now = now;
-                gathered.window.merge(window);
+                gathered.window.merge(&window);
                 gathered.total_of_warmup = total_of_warmup;
             }
-            none => *none = Some(Gathered { now, from, window: window.clone(), total_of_warmup }),
+            none => *none = Some(Gathered { now, from, window, total_of_warmup }),
         }
         let is_whole = |it: &mut Gathered| it.from / self.length < it.now / self.length;
         if let Some(whole) = self.gathered.take_if(is_whole) {
@@ -105,11 +104,6 @@ impl LiveGatherer {
     fn finish_with(self, total: &Tally) -> Option<LiveWindow> {
         self.gathered.map(|gathered| gathered.send(total))
     }
-}
-
-fn make_lean(tally: &mut Tally) {
-    tally.slowest.clear();
-    tally.evidence.clear();
 }
 
 /// Merges the live windows of several processes by their time, whichever is ahead.

@@ -273,6 +273,17 @@ impl Tally {
         http2::merge_beginnings(&mut self.http2, other.http2.as_deref());
     }
 
+    /// The same in some kilobytes instead of a megabyte, also when others are merged into it; without the exchanges that are
+    /// kept whole.
+    pub(crate) fn lean(&self) -> Tally {
+        let mut lean = Tally::new(self.response.high());
+        lean.distributions().into_iter().for_each(Distribution::fold);
+        lean.merge(self);
+        lean.slowest.clear();
+        lean.evidence.clear();
+        lean
+    }
+
     /// Empties it without freeing its memory.
     pub(crate) fn clear(&mut self) {
         for distribution in self.distributions() {
