@@ -25,7 +25,7 @@ const RATE: &str = "2000";
 const DELAY: &str = "lognormal:2ms,0.5";
 const ORACLE: Kind = Kind::Oracle(&["--delay", DELAY]);
 const LANES: u32 = 4;
-const MANY: u32 = 300;
+const MANY: u32 = 100;
 /// An agent's threads that send no load, and its carrier's.
 const CONTROL_MAX: f64 = 0.005;
 const PORT: u16 = 8_080;

@@ -40,7 +40,7 @@ impl LiveWindow {
 /// Puts windows together before they are sent, so that few are. Each ends with a stretch of this length, counted from the
 /// run's beginning: so those of several processes fit together.
 ///
-/// A tally is a megabyte of histograms: it is folded before it is kept.
+/// A tally is a megabyte of histograms: it is folded before it is sent.
 #[derive(Debug)]
 pub struct LiveGatherer {
     length: Nanos,
@@ -62,6 +62,7 @@ impl Gathered {
         let Gathered { now, from, window, total_of_warmup } = self;
         let is_warmup = total_of_warmup.is_some();
         let total = total_of_warmup.unwrap_or_else(|| total.lean());
+        let window = window.lean();
         LiveWindow { now, from, is_warmup, window: Box::new(window), total: Box::new(total) }
     }
 }
@@ -80,14 +81,13 @@ impl LiveGatherer {
             send(warmup.send(total));
         }
         let total_of_warmup = is_warmup.then(|| total.lean());
-        let window = window.lean();
         match &mut self.gathered {
             Some(gathered) => {
                 gathered.now = now;
-                gathered.window.merge(&window);
+                gathered.window.merge(window);
                 gathered.total_of_warmup = total_of_warmup;
             }
-            none => *none = Some(Gathered { now, from, window, total_of_warmup }),
+            none => *none = Some(Gathered { now, from, window: window.clone(), total_of_warmup }),
         }
         let is_whole = |it: &mut Gathered| it.from / self.length < it.now / self.length;
         if let Some(whole) = self.gathered.take_if(is_whole) {
