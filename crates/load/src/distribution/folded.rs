@@ -1,5 +1,7 @@
 //! A distribution in a few hundred bytes, and its stored and sent form: JSON with the histograms in base64.
 
+use std::cell::RefCell;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -174,9 +176,17 @@ impl From<Folded> for Distribution {
     }
 }
 
+thread_local! {
+    /// It keeps a buffer for the worst case, a hundred kilobytes or more: a new one for each histogram would cost more time
+    /// than all the rest.
+    static SERIALIZER: RefCell<V2Serializer> = RefCell::new(V2Serializer::new());
+}
+
 fn bytes(histogram: &Histogram<u64>) -> Box<[u8]> {
     let mut bytes = Vec::new();
-    V2Serializer::new().serialize(histogram, &mut bytes).expect("writing to memory cannot fail");
+    SERIALIZER.with_borrow_mut(|serializer| {
+        serializer.serialize(histogram, &mut bytes).expect("writing to memory cannot fail");
+    });
     // The serializer reserves for the worst case; a copy keeps only what is used.
     bytes.as_slice().into()
 }
