@@ -31,6 +31,8 @@ const TICK: Nanos = 25 * MILLISECOND;
 const EVENTS: usize = 32;
 /// Lines that wait to be written. When there are more, a line is lost, and said again later if it matters.
 const LINES: usize = 64;
+/// So many of the owner's rules are told.
+const RULES_MAX: usize = 256;
 /// How long the last lines may take to be read.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -215,7 +217,7 @@ impl Server {
     fn meet(&mut self, run: &str, greeting: &Greeting) -> Result<Box<Host>, String> {
         if (greeting.protocol, greeting.dyno.as_str()) != (PROTOCOL, VERSION) {
             return Err(format!(
-                "it is dyno {VERSION}, and this is dyno {}: both must be the same",
+                "it is dyno {VERSION}, and this is dyno {}: both must be the same; install this one there",
                 carrier::child::plain(&greeting.dyno)
             ));
         }
@@ -225,7 +227,7 @@ impl Server {
                 let own = own_digest().map_err(|error| format!("its own program: {error}"))?;
                 if own != *theirs {
                     return Err(format!(
-                        "it is another build of dyno {VERSION} (SHA-256 {}…, and here {}…): both must be the same program",
+                        "it is another build of dyno {VERSION} (SHA-256 {}…, and here {}…): both must be the same program; install this one there",
                         own.get(..12).unwrap_or_default(),
                         carrier::child::plain(theirs.get(..12).unwrap_or_default())
                     ));
@@ -248,6 +250,7 @@ impl Server {
             cpus: machine.cpus,
             files: machine.files.hard,
             caps: self.limits.caps,
+            allow: self.limits.allow.rules(RULES_MAX),
             facts,
         }))
     }
