@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use machine::process::family_of;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK};
+use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, is_gone};
 use crate::lab_rig::until;
 use crate::rig::{Going, Ran, Rig, in_each, in_one_of_five};
 
@@ -75,15 +75,6 @@ fn four_agents(rig: &Rig) -> (Going, Vec<Pid>) {
     assert_eq!(pids.len(), 4);
     let pid = |pid: u32| Pid::from_raw(pid.cast_signed()).unwrap();
     (going, pids.into_iter().map(pid).collect())
-}
-
-fn is_gone(pid: Pid) -> bool {
-    test_kill_process(pid).is_err()
-}
-
-#[track_caller]
-fn all_have_gone(pids: &[Pid]) {
-    until("all agents have ended", || pids.iter().all(|pid| is_gone(*pid)));
 }
 
 fn doubts(json: &Value) -> Vec<&str> {
