@@ -17,7 +17,7 @@ use load::Halt;
 use machine::limits::Machine;
 use post::{
     Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host, LineError,
-    Lines, MILLISECOND, Nanos, PROTOCOL, Task,
+    Lines, MILLISECOND, Nanos, PROTOCOL, SECOND, Task,
 };
 
 use crate::allow::Allow;
@@ -31,6 +31,8 @@ const TICK: Nanos = 25 * MILLISECOND;
 const EVENTS: usize = 32;
 /// Lines that wait to be written. When there are more, a line is lost, and said again later if it matters.
 const LINES: usize = 64;
+/// A coordinator greets as soon as there is a line, and gives up after less than this.
+const GREETED_WITHIN: Nanos = 90 * SECOND;
 /// So many of the owner's rules are told.
 const RULES_MAX: usize = 256;
 /// How long the last lines may take to be read.
@@ -64,6 +66,16 @@ pub fn serve(
     output: impl Write + Send + 'static,
     limits: Limits,
 ) -> Result<(), String> {
+    serve_within(Some(GREETED_WITHIN), input, output, limits)
+}
+
+/// The same, with the time within which the coordinator must have come.
+fn serve_within(
+    greeted_within: Option<Nanos>,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    limits: Limits,
+) -> Result<(), String> {
     let (sender, events) = sync_channel(EVENTS);
     let (lines, writer) = write_to(output, sender.clone())?;
     read_from(input, sender.clone())?;
@@ -76,6 +88,7 @@ pub fn serve(
         order: None,
         halts: BTreeMap::new(),
         ticked: now_ns(),
+        greeted_by: greeted_within.map(|time| now_ns() + time),
     }
     .listen(&events);
     // The last words, if anyone reads them.
@@ -108,7 +121,7 @@ pub fn serve_via(via: &Via, program: &std::path::Path, limits: Limits) -> Result
     let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
         return Err("the carrier's pipes are missing".into());
     };
-    let served = serve(input, output, limits);
+    let served = serve_within(None, input, output, limits);
     let ended = child.wait();
     match (served, ended) {
         (Ok(()), Ok(status)) if !status.success() => Err("the carrier could not go on".into()),
@@ -140,6 +153,8 @@ struct Server {
     order: Option<Task>,
     halts: BTreeMap<u64, Arc<Halt>>,
     ticked: Nanos,
+    /// Until when a coordinator must have come: a line may be dead, and no end of it is seen.
+    greeted_by: Option<Nanos>,
 }
 
 impl Server {
@@ -167,6 +182,9 @@ impl Server {
                 return Ok(());
             }
             was_met = self.agent.is_met();
+            if !was_met && self.greeted_by.is_some_and(|until| until < now_ns()) {
+                return Err(format!("no coordinator came within {} s", GREETED_WITHIN / SECOND));
+            }
         }
     }
 

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, is_gone};
 use crate::lab_rig::until;
-use crate::rig::{Going, Ran, Rig, in_one_of_five};
+use crate::rig::{Going, Ran, Rig};
 
 const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/relay.py");
 
@@ -98,45 +99,38 @@ fn an_agent_that_is_lost_with_its_order_keeps_the_load_from_beginning() {
     }
 }
 
+/// What is reported of desk3, of which this is all that is left: it is lost, by this, and its share is in no figure.
+#[track_caller]
+fn lost<'j>(json: &'j Value, how: &str) -> &'j Value {
+    let lost = &json["lost_agents"][0];
+    let says = lost["says"].as_str().unwrap_or_default();
+    assert!(lost["name"] == "desk3" && says.contains(how), "{lost}");
+    assert_eq!(json["verdict"]["word"], "invalid");
+    let agents = json["agents"].as_array().unwrap();
+    let saw = agents.iter().filter_map(|agent| agent["saw"]["attempted"].as_u64());
+    let attempted = json["books"]["attempted"].as_u64().unwrap();
+    assert_eq!((0 < attempted, attempted), (true, saw.sum()));
+    lost
+}
+
 #[test]
 fn an_agent_that_is_lost_in_the_load_is_named_and_the_others_are_reported() {
     for (does, how) in DOES {
-        in_one_of_five(|| {
-            let rig = Rig::new();
-            let ran =
-                ran(&rig, "window", 2, does).status(2).stderr_has("agent desk3 (2 of 2) was lost");
-            let json = ran.json();
-            let lost = &json["lost_agents"][0];
-            assert_eq!(
-                (&lost["name"], &lost["phase"]),
-                (&"desk3".into(), &"load".into()),
-                "{json}"
-            );
-            assert!(lost["says"].as_str().unwrap().contains(how), "{json}");
-            assert_eq!(json["verdict"]["word"], "invalid");
-            assert!(0 < json["books"]["attempted"].as_u64().unwrap());
-        });
+        let rig = Rig::new();
+        let json = ran(&rig, "window", 2, does).status(2).json();
+        let lost = lost(&json, how);
+        assert_eq!(lost["phase"], "load", "{lost}");
     }
 }
 
 #[test]
 fn an_agent_that_is_lost_when_it_reports_is_named_and_its_share_is_in_no_figure() {
     for (does, how) in DOES {
-        in_one_of_five(|| {
-            let rig = Rig::new();
-            let json = ran(&rig, "parcel", 1, does).status(2).json();
-            let lost = &json["lost_agents"][0];
-            assert_eq!(
-                (&lost["name"], &lost["phase"]),
-                (&"desk3".into(), &"report".into()),
-                "{json}"
-            );
-            assert!(lost["says"].as_str().unwrap().contains(how), "{json}");
-            let agents = json["agents"].as_array().unwrap();
-            let saw = agents.iter().filter_map(|agent| agent["saw"]["attempted"].as_u64());
-            assert_eq!(json["books"]["attempted"].as_u64(), Some(saw.sum()), "{json}");
-            assert!(json["books"]["attempted"].as_u64().unwrap() < rig.requests());
-        });
+        let rig = Rig::new();
+        let json = ran(&rig, "parcel", 1, does).status(2).json();
+        let lost = lost(&json, how);
+        assert!(3.0 <= lost["at_s"].as_f64().unwrap(), "{lost}");
+        assert!(json["books"]["attempted"].as_u64().unwrap() < rig.requests());
     }
 }
 

@@ -87,3 +87,11 @@ pub(crate) fn is_gone(pid: Pid) -> bool {
 pub(crate) fn all_have_gone(pids: &[Pid]) {
     until("all agents have ended", || pids.iter().all(|pid| is_gone(*pid)));
 }
+
+/// Whether an agent has a thread that loads.
+pub(crate) fn loads(pid: Pid) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
+    let names = tasks.into_iter().flatten().flatten();
+    let names = names.map(|task| fs::read_to_string(task.path().join("comm")));
+    names.flatten().any(|name| name.trim() == "load")
+}

@@ -1,9 +1,9 @@
 //! Experiments and races whose loads are carried out by agents: the servers, the store and the judgement stay here.
 
 use lab::record::{OutcomeKind, TrialRecord};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 
-use crate::agents_rig::{agents_of, all_have_gone};
+use crate::agents_rig::{agents_of, all_have_gone, loads};
 use crate::lab_rig::{Lab, ORACLE, SHORT, until};
 use crate::rig::{Going, in_each, in_one_of_five};
 
@@ -96,7 +96,8 @@ fn an_agent_that_is_killed_in_a_load_costs_a_trial_that_is_run_once_more() {
         "",
     );
     let mut going = lab.start(&BY_TWO);
-    until("the load is under way", || agents_of(going.pid()).iter().any(|pid| 8 < threads(*pid)));
+    until("the load is under way", || agents_of(going.pid()).iter().any(|pid| loads(*pid)));
+    std::thread::sleep(std::time::Duration::from_secs(1));
     kill_one(&going);
     going.says("an agent was lost");
     let _ = going.end().measured();
@@ -104,12 +105,6 @@ fn an_agent_that_is_killed_in_a_load_costs_a_trial_that_is_run_once_more() {
     let says = first_try(&trial).expect("it is told that there was a first try");
     assert!(says.contains("s after the load began: it ended: signal 9 (KILL)"), "{says}");
     assert!(says.contains("50 % of the load left with it"), "{says}");
-}
-
-/// An agent has more of them while it loads.
-fn threads(pid: Pid) -> usize {
-    let tasks = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
-    tasks.into_iter().flatten().count()
 }
 
 #[test]

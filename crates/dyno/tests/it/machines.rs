@@ -4,8 +4,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Pid;
 use serde_json::Value;
 
+use crate::agents_rig::loads;
 use crate::hosts::Hosts;
 use crate::lab_rig::until;
 use crate::rig::in_one_of_five;
@@ -132,7 +134,7 @@ fn a_host_that_is_cut_off_is_named_and_its_agent_ends_its_load() {
     until("no agent is left on g1", || hosts.processes("g1").is_empty());
 }
 
-/// A real ssh to these hosts, in place of the script.
+/// From now on a real ssh leads to these hosts, in place of the script.
 fn real_ssh(hosts: &Hosts, names: &[&str]) {
     let (script, folder) = (hosts.ssh(), hosts.folder().display().to_string());
     ["host", "user"].iter().for_each(|key| keygen(hosts.folder(), key));
@@ -150,12 +152,13 @@ fn real_ssh(hosts: &Hosts, names: &[&str]) {
 }
 
 /// The processes of agents on a host.
-fn agents_on(hosts: &Hosts, name: &str) -> Vec<u32> {
+fn agents_on(hosts: &Hosts, name: &str) -> Vec<Pid> {
     let is_agent = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.split(|&byte| byte == 0).nth(1) == Some(b"agent")
     };
-    hosts.processes(name).into_iter().filter(is_agent).collect()
+    let agents = hosts.processes(name).into_iter().filter(is_agent);
+    agents.filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect()
 }
 
 #[test]
@@ -164,15 +167,16 @@ fn a_host_whose_network_is_cut_is_lost_and_both_sides_end_within_the_lease() {
         return;
     }
     let Some(hosts) = Hosts::up(&["server", "desk", "g1", "g2"]) else { return };
-    real_ssh(&hosts, &["g1", "g2"]);
-    let _servers =
-        [Serving::on(&hosts, "server"), Serving::sshd(&hosts, "g1"), Serving::sshd(&hosts, "g2")];
     let url = format!("http://{}:{PORT}/hello?delay=constant:5ms", hosts.address("server"));
     let flags = ["load", &url, "--json", "-c", "4", "-d", "20s", "--load-on", "ssh:g1,g2"];
     let mut command = at_the_desk(&hosts, &flags);
+    real_ssh(&hosts, &["g1", "g2"]);
+    let _servers =
+        [Serving::on(&hosts, "server"), Serving::sshd(&hosts, "g1"), Serving::sshd(&hosts, "g2")];
     let going = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    until("both load", || agents_on(&hosts, "g1").len() == 1 && agents_on(&hosts, "g2").len() == 1);
-    std::thread::sleep(Duration::from_secs(3));
+    let is_loading = |name| agents_on(&hosts, name).into_iter().any(|pid| loads(pid));
+    until("both load", || is_loading("g1") && is_loading("g2"));
+    std::thread::sleep(Duration::from_secs(1));
     hosts.cut_off("g2");
     let cut = Instant::now();
     until("the agent that is cut off ends", || agents_on(&hosts, "g2").is_empty());

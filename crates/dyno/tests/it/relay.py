@@ -54,4 +54,7 @@ for line in iter(agent.stdout.readline, b""):
         sys.stdout.buffer.flush()
     except OSError:
         break
-sys.exit(agent.wait() and 255)
+sys.stdout.buffer.flush()
+agent.wait()
+# The other thread may still wait for a line.
+os._exit(255)

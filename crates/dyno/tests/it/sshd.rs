@@ -9,7 +9,7 @@ use crate::sshd_rig::Sshd;
 /// Dyno loads the rig's server by these hosts.
 fn load(sshd: &Sshd, rig: &Rig, hosts: &str, flags: &[&str]) -> Ran {
     let place = format!("ssh:{hosts}");
-    let load = ["load", "{url}/hello", "-c", "4", "--json", "--load-on", &place];
+    let load = ["load", "{url}/hello", "--json", "--load-on", &place];
     sshd.dyno(rig, &[&load[..], flags].concat())
 }
 
@@ -20,7 +20,7 @@ fn a_login_that_may_start_anything_needs_nothing_but_ssh() {
     let rig = Rig::new();
     for _ in 0..2 {
         let before = rig.requests();
-        let ran = load(&sshd, &rig, "desk2,desk3", &["-n", "300"]);
+        let ran = load(&sshd, &rig, "desk2,desk3", &["-c", "4", "-n", "300"]);
         assert!(matches!(ran.code(), Some(0..=1)), "{ran}\n{}", sshd.log());
         assert_eq!(rig.requests(), before + 300, "{ran}");
         let json = ran.json();
@@ -48,17 +48,18 @@ fn a_key_that_may_only_have_an_agent_loads_what_its_line_allows_and_does_nothing
     let allow = format!("127.0.0.0/8:{port}");
     let caps = ["--max-rate", "50", "--max-connections", "4", "--max-duration", "5s"];
     sshd.lets_in(&line(&sshd, &[&["--allow", &allow], &caps[..]].concat()));
-    let ran = load(&sshd, &rig, "desk2", &["-n", "50", "-d", "5s"]);
+    let ran = load(&sshd, &rig, "desk2", &["-c", "4", "-n", "50", "-d", "5s"]);
     assert!(matches!(ran.code(), Some(0..=1)), "{ran}\n{}", sshd.log());
     assert_eq!(rig.requests(), 50, "{ran}");
     assert!(!sshd.gate.cache().exists(), "nothing was copied");
-    let ran = load(&sshd, &other, "desk2", &["-n", "50", "-d", "5s"]).status(2);
+    let ran = load(&sshd, &other, "desk2", &["-c", "4", "-n", "50", "-d", "5s"]).status(2);
     let _ = ran.stderr_has("agent desk2: its owner does not allow it to load 127.0.0.1:");
-    let ran = load(&sshd, &rig, "desk2", &["-r", "51", "-d", "1s"]).status(2);
+    let ran =
+        load(&sshd, &rig, "desk2", &["-r", "51", "--max-connections", "4", "-d", "1s"]).status(2);
     let _ = ran.stderr_has("its part is 51 a second, and its owner allows it 50");
     let ran = load(&sshd, &rig, "desk2", &["-c", "5", "-d", "1s"]).status(2);
     let _ = ran.stderr_has("its part is 5 connections, and its owner allows it 4");
-    let ran = load(&sshd, &rig, "desk2", &["-d", "6s"]).status(2);
+    let ran = load(&sshd, &rig, "desk2", &["-c", "4", "-d", "6s"]).status(2);
     let _ = ran.stderr_has("6 seconds, and its owner allows it 5");
     assert_eq!((rig.requests(), other.requests()), (50, 0));
     // Another command is not run: an agent starts, hears nothing, and ends.
@@ -83,7 +84,7 @@ fn a_key_whose_line_starts_another_dyno_is_told_both_programs() {
         &sshd,
         &["--allow", "127.0.0.0/8:1-65535", "--dyno", other.to_str().unwrap()],
     ));
-    let ran = load(&sshd, &rig, "desk2", &["-n", "50"]).status(2);
+    let ran = load(&sshd, &rig, "desk2", &["-c", "4", "-n", "50"]).status(2);
     let _ = ran.stderr_has("agent desk2: it is another build of dyno").stderr_has("SHA-256");
     assert_eq!(rig.requests(), 0);
 }
@@ -94,7 +95,7 @@ fn a_host_that_lets_nobody_in_or_is_another_or_says_nothing_is_named() {
     sshd.lets_in(&fs::read_to_string(sshd.public_key()).unwrap());
     let rig = Rig::new();
     let refused = |host: &str, says: &str| {
-        let ran = load(&sshd, &rig, &format!("desk2,{host}"), &["-n", "50"]).status(2);
+        let ran = load(&sshd, &rig, &format!("desk2,{host}"), &["-c", "4", "-n", "50"]).status(2);
         let ran =
             ran.stderr_has(&format!("agent {host}: it ended: exit status 255: ")).stderr_has(says);
         assert!(ran.took < Duration::from_secs(40), "{ran}");
