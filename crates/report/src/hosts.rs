@@ -15,6 +15,8 @@ use crate::paint::{self, Ink, Line, wrapped};
 const FULL: f64 = 0.9;
 const LINK_FULL: f64 = 0.8;
 
+const USUAL_MTU: u32 = 1_500;
+
 #[derive(Serialize)]
 pub struct Hosts {
     pub schema: &'static str,
@@ -241,13 +243,17 @@ fn clock(known: &HostKnown) -> String {
     format!("{sign}{} ± {}", ns(known.clock_offset_s), ns(known.clock_error_s))
 }
 
-/// `eth0, 10 Gbit/s, MTU 1,500`
+/// `eth0, 10 Gbit/s, MTU 9,000`; the usual MTU is not told.
 fn link(link: &HostLink) -> String {
     let speed = link.bits_per_s.map_or(String::new(), |bits| {
         let (scale, unit) = fitting(bits as f64, &BYTES);
-        format!(" {} {}bit/s,", digits(bits as f64 / scale), unit.trim_end_matches('B'))
+        format!(", {} {}bit/s", digits(bits as f64 / scale), unit.trim_end_matches('B'))
     });
-    format!("{},{speed} MTU {}", link.name, count(u64::from(link.mtu)))
+    let mtu = match link.mtu {
+        USUAL_MTU => String::new(),
+        mtu => format!(", MTU {}", count(u64::from(mtu))),
+    };
+    format!("{}{speed}{mtu}", link.name)
 }
 
 /// Why it cannot load, why its ceiling is not known, and what its owner allows it.
@@ -371,10 +377,10 @@ mod tests {
         expect![[r#"
             Load can come from 2 of 3 hosts.
 
-            host      CPUs      files  round trip               clock  link                        requests/s  bounded by
-            desk2        8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  eth0, 10.0 Gbit/s, MTU 1,500      81,234  its CPUs, 97 % busy
-            me@desk3     8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  –                                      –  –
-            desk4        –          –           –                   –  –                                      –  –
+            host      CPUs      files  round trip               clock  link               requests/s  bounded by
+            desk2        8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  eth0, 10.0 Gbit/s      81,234  its CPUs, 97 % busy
+            me@desk3     8  1,048,576      180 µs  +3.20 ms ± 90.0 µs  –                           –  –
+            desk4        –          –           –                   –  –                           –  –
 
             me@desk3: how fast it loads was not measured: its owner does not allow it to load 10.0.0.5:4000
 
@@ -393,6 +399,8 @@ mod tests {
         let row = able("x").ceiling.unwrap();
         assert_eq!(bound(row), "its CPUs, 97 % busy");
         let mut row = able("x").ceiling.unwrap();
+        row.link.as_mut().unwrap().mtu = 9_000;
+        assert_eq!(link(row.link.as_ref().unwrap()), "eth0, 10.0 Gbit/s, MTU 9,000");
         row.bound_by = "round_trips";
         assert_eq!(bound(row), "256 connections' round trips");
     }
