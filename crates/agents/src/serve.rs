@@ -183,7 +183,7 @@ impl Server {
             }
             was_met = self.agent.is_met();
             if !was_met && self.greeted_by.is_some_and(|until| until < now_ns()) {
-                return Err(format!("no coordinator came within {} s", GREETED_WITHIN / SECOND));
+                return Err("no coordinator came in time".into());
             }
         }
     }
@@ -334,4 +334,19 @@ fn read_from(
 
 fn no_thread(error: impl fmt::Display) -> String {
     format!("cannot start a thread: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn an_agent_that_nobody_greets_ends() {
+        let (input, _held) = UnixStream::pair().unwrap();
+        let limits = Limits { allow: Allow::loopback(), caps: Caps::default(), is_local: true };
+        let served = serve_within(Some(10 * MILLISECOND), input, std::io::sink(), limits);
+        assert_eq!(served, Err("no coordinator came in time".into()));
+    }
 }

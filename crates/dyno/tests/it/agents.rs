@@ -253,6 +253,11 @@ fn another_dyno_is_refused_with_both_versions() {
     let ran = talk(&["--stdio"], &hello(1, "9.9.9", ""), &gate).status(0);
     let says = format!("it is dyno {own}, and this is dyno 9.9.9");
     assert!(ran.stdout.contains(&says), "{ran}");
+    // A later one may say more: that is no reason not to answer.
+    let later = String::from_utf8(hello(99, "9.9.9", "")).unwrap();
+    let later = later.replace("\"protocol\":99", "\"protocol\":99,\"more\":{}");
+    let ran = talk(&["--stdio"], later.as_bytes(), &gate).status(0);
+    assert!(ran.stdout.contains(&says), "{ran}");
     let ran = talk(&["--stdio"], &hello(99, own, ""), &gate);
     assert!(ran.stdout.contains("refused"), "{ran}");
     let ran = talk(&["--stdio"], &hello(1, own, &"0".repeat(64)), &gate);

@@ -174,7 +174,7 @@ fn a_host_whose_network_is_cut_is_lost_and_both_sides_end_within_the_lease() {
     let _servers =
         [Serving::on(&hosts, "server"), Serving::sshd(&hosts, "g1"), Serving::sshd(&hosts, "g2")];
     let going = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let is_loading = |name| agents_on(&hosts, name).into_iter().any(|pid| loads(pid));
+    let is_loading = |name| agents_on(&hosts, name).into_iter().any(loads);
     until("both load", || is_loading("g1") && is_loading("g2"));
     std::thread::sleep(Duration::from_secs(1));
     hosts.cut_off("g2");

@@ -15,10 +15,13 @@ const SSHD: &str = "/usr/sbin/sshd";
 const SSH: &str = "/usr/bin/ssh";
 const LEFT_OUT: &str = "load by ssh";
 
+/// It ends when this is dropped.
+struct Server(Child);
+
 /// A server, which ends with this, and the script in place of ssh by which dyno reaches it.
 pub(crate) struct Sshd {
     pub(crate) gate: Gate,
-    server: Child,
+    _server: Server,
     /// Accepts connections, and never says a word.
     _silent: TcpListener,
 }
@@ -38,20 +41,21 @@ impl Sshd {
             let silent = TcpListener::bind("127.0.0.1:0").unwrap();
             write_config(&gate, address, silent.local_addr().unwrap());
             gate.opens(&format!("exec {SSH} -F '{}' \"$@\"", file(&gate, "config").display()));
-            Sshd { gate, server, _silent: silent }
+            Sshd { gate, _server: server, _silent: silent }
         })
     }
 
-    fn on_a_port(gate: &Gate) -> Option<(Child, SocketAddr)> {
+    fn on_a_port(gate: &Gate) -> Option<(Server, SocketAddr)> {
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         fs::write(file(gate, "sshd"), server_config(gate.path(), address, gate.path())).unwrap();
         let mut command = Command::new(SSHD);
         command.args(["-D", "-e", "-f"]).arg(file(gate, "sshd")).stdin(Stdio::null());
         let log = fs::File::create(file(gate, "log")).unwrap();
-        let mut server = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let server = command.stdout(Stdio::null()).stderr(log).spawn();
+        let mut server = Server(server.unwrap());
         let until = Instant::now() + Duration::from_secs(30);
         while Instant::now() < until {
-            if server.try_wait().unwrap().is_some() {
+            if server.0.try_wait().unwrap().is_some() {
                 return None;
             }
             let mut greeting = [0; 4];
@@ -61,7 +65,6 @@ impl Sshd {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        let _ = server.kill();
         None
     }
 
@@ -98,10 +101,10 @@ impl Sshd {
     }
 }
 
-impl Drop for Sshd {
+impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
