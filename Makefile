@@ -8,6 +8,8 @@
 # make deb      a package for Debian, by cargo-deb; make deb-test installs it in an empty Debian, and runs it (as root)
 # make trouble run servers with planted faults, and say which of the faults were found
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
+# make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
+#              say, and end any of them at any time
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -18,7 +20,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -43,6 +45,10 @@ trouble: build
 # TORTURE_SEED=N and TORTURE_CASE=N, as it printed them, do one case again.
 torture:
 	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture torture::torture
+
+WORLDS ?= 10000
+worlds:
+	DYNO_POST_SEEDS=$(WORLDS) cargo test --locked --quiet --package dyno-post --lib tests::
 
 check:
 	cargo fmt --all --check
@@ -77,7 +83,7 @@ uninstall:
 DEB_STAGE = $(CARGO_TARGET_DIR)/release/deb
 deb: build
 	rm -rf $(DEB_STAGE)
-	@$(MAKE) --no-print-directory install DESTDIR=$(DEB_STAGE) PREFIX=/usr
+	@$(MAKE) --no-print-directory install install-nats DESTDIR=$(DEB_STAGE) PREFIX=/usr
 	gzip -9n $(DEB_STAGE)/usr/share/man/man1/*.1
 	cargo deb --no-build --package dyno-http
 

@@ -41,6 +41,16 @@
           '';
           meta.mainProgram = "dyno";
         };
+        # For agents that meet at a NATS broker; dyno finds it on PATH.
+        nats = pkgs.rustPlatform.buildRustPackage {
+          pname = "dyno-nats";
+          version = (builtins.fromTOML (builtins.readFile ./carriers/nats/Cargo.toml)).package.version;
+          src = ./carriers/nats;
+          cargoLock.lockFile = ./carriers/nats/Cargo.lock;
+          # Its tests start brokers.
+          doCheck = false;
+          meta.mainProgram = "dyno-nats";
+        };
       });
       devShells = each (pkgs: {
         default = pkgs.mkShell {

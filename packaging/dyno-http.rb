@@ -11,6 +11,8 @@ class DynoHttp < Formula
 
   def install
     system "cargo", "install", *std_cargo_args(path: "crates/dyno")
+    # Agents that meet at a NATS broker: beside dyno, where it is looked for.
+    system "cargo", "install", *std_cargo_args(path: "carriers/nats")
     (buildpath/"pages").mkpath
     system bin/"dyno", "man", "--to", buildpath/"pages"
     man1.install Dir["pages/*.1"]

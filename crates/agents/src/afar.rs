@@ -1,6 +1,7 @@
 //! Load by agents: other processes, on this machine or on others.
 
 mod driver;
+mod each;
 mod held;
 mod results;
 
@@ -22,6 +23,7 @@ use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, Lo
 use crate::place::Place;
 use crate::split::split;
 use driver::{Driver, News};
+pub use each::Each;
 use results::{HoldResults, LoadEnd, LoadResults};
 
 /// How often an interrupt is looked for.
@@ -63,6 +65,10 @@ pub struct Afar {
 impl Afar {
     /// Starts a place's agents, or reaches them, and waits until all have answered.
     pub fn meet(wish: &Wish<'_>, halt: &Halt) -> Result<Afar, LoadsError> {
+        Afar::meet_as(&run_name(), wish, halt)
+    }
+
+    fn meet_as(run: &str, wish: &Wish<'_>, halt: &Halt) -> Result<Afar, LoadsError> {
         let is_local = wish.place.is_local();
         let digest = match is_local {
             true => None,
@@ -77,9 +83,8 @@ impl Afar {
         };
         let (carriers, names) = Carriers::start(wish.place, &reach).map_err(LoadsError::Refused)?;
         let terms = terms(is_local, names.len(), digest, wish.goes_on);
-        let run = format!("{:016x}", nonce());
         let driver =
-            Driver::start(carriers, &run, names.len(), terms).map_err(LoadsError::Refused)?;
+            Driver::start(carriers, run, names.len(), terms).map_err(LoadsError::Refused)?;
         let blinked = vec![0; names.len()];
         let mut afar = Afar { driver, names, facts: Vec::new(), blinked, is_local };
         afar.await_meeting(halt)?;
@@ -142,6 +147,18 @@ impl Afar {
         reasons.iter().map(one).collect::<Vec<_>>().join("\n  ")
     }
 
+    /// The agents that were lost before a load.
+    fn lost_before(&self, reasons: &[(usize, String)]) -> String {
+        let one = |(agent, how): &(usize, String)| {
+            format!(
+                "agent {} was lost before the load began: {}",
+                self.names[*agent].name,
+                plain(how)
+            )
+        };
+        reasons.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+
     /// How much of a load each agent takes: as many lanes as it has CPUs for them.
     fn weights(&self) -> Vec<usize> {
         let weight = |(named, facts): (&Named, &PeerFacts)| match (self.is_local, named.cpus.len())
@@ -201,6 +218,9 @@ impl Afar {
                 }
                 Some(CoordinatorAction::NotBegun(reasons)) => {
                     return Err(LoadsError::Refused(self.reasons(&reasons)));
+                }
+                Some(CoordinatorAction::LostBefore(reasons)) => {
+                    return Err(LoadsError::Lost(self.lost_before(&reasons)));
                 }
                 Some(action) => {
                     let follows = take(&self.names, action);
@@ -326,6 +346,11 @@ impl Loads for Afar {
         let (holding, lost) = results.end();
         Ok(Held { holding, agents: self.agents(&shares), lost })
     }
+}
+
+/// No two runs have the same.
+fn run_name() -> String {
+    format!("{:016x}", nonce())
 }
 
 fn terms(is_local: bool, agents: usize, digest: Option<String>, goes_on: bool) -> Terms {

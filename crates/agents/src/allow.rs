@@ -45,6 +45,14 @@ impl Allow {
         Ok(all)
     }
 
+    /// The first of its rules, as they are written; none if there are no bounds.
+    pub(crate) fn rules(&self, most: usize) -> Option<Vec<String>> {
+        match self {
+            Allow::All => None,
+            Allow::These(these) => Some(these.iter().take(most).map(Allowed::to_string).collect()),
+        }
+    }
+
     #[must_use]
     pub fn has(&self, target: SocketAddr) -> bool {
         match self {

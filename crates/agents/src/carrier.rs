@@ -17,6 +17,7 @@ use post::{AgentFrame, CoordinatorEvent, CoordinatorFrame, Nanos};
 use crate::place::Place;
 use child::Child;
 use start::Start;
+pub(crate) use start::nodes_of_job;
 use tongue::Tongue;
 
 /// Lines that wait to be taken; a carrier that brings more waits.
@@ -106,7 +107,7 @@ impl Carriers {
                 }
             }
             Place::Slurm(nodes) => {
-                let nodes = if nodes.is_empty() { start::nodes_of_job()? } else { nodes.clone() };
+                let nodes = if nodes.is_empty() { nodes_of_job()? } else { nodes.clone() };
                 for node in &nodes {
                     let start = Start::Slurm {
                         program: reach.program.into(),

@@ -15,7 +15,7 @@ mod place;
 mod serve;
 mod split;
 
-pub use afar::{Afar, Wish};
+pub use afar::{Afar, Each, Wish};
 pub use allow::{Allow, Allowed};
 pub use here::Here;
 pub use loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};

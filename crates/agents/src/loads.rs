@@ -162,13 +162,15 @@ pub enum LoadsError {
     Interrupted,
     /// In words.
     Refused(String),
+    /// Agents were lost before it began; in words. Others may be met in their place.
+    Lost(String),
 }
 
 impl fmt::Display for LoadsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadsError::Interrupted => f.write_str("interrupted before the load began"),
-            LoadsError::Refused(says) => f.write_str(says),
+            LoadsError::Refused(says) | LoadsError::Lost(says) => f.write_str(says),
         }
     }
 }

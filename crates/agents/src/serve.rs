@@ -17,7 +17,7 @@ use load::Halt;
 use machine::limits::Machine;
 use post::{
     Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host, LineError,
-    Lines, MILLISECOND, Nanos, PROTOCOL, Task,
+    Lines, MILLISECOND, Nanos, PROTOCOL, SECOND, Task,
 };
 
 use crate::allow::Allow;
@@ -31,6 +31,10 @@ const TICK: Nanos = 50 * MILLISECOND;
 const EVENTS: usize = 32;
 /// Lines that wait to be written. When there are more, a line is lost, and said again later if it matters.
 const LINES: usize = 64;
+/// A coordinator greets as soon as there is a line, and gives up after less than this.
+const GREETED_WITHIN: Nanos = 90 * SECOND;
+/// So many of the owner's rules are told.
+const RULES_MAX: usize = 256;
 /// How long the last lines may take to be read.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -62,6 +66,16 @@ pub fn serve(
     output: impl Write + Send + 'static,
     limits: Limits,
 ) -> Result<(), String> {
+    serve_within(Some(GREETED_WITHIN), input, output, limits)
+}
+
+/// The same, with the time within which the coordinator must have come.
+fn serve_within(
+    greeted_within: Option<Nanos>,
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    limits: Limits,
+) -> Result<(), String> {
     let (sender, events) = sync_channel(EVENTS);
     let (lines, writer) = write_to(output, sender.clone())?;
     read_from(input, sender.clone())?;
@@ -74,6 +88,7 @@ pub fn serve(
         order: None,
         halts: BTreeMap::new(),
         ticked: now_ns(),
+        greeted_by: greeted_within.map(|time| now_ns() + time),
     }
     .listen(&events);
     // The last words, if anyone reads them.
@@ -106,7 +121,7 @@ pub fn serve_via(via: &Via, program: &std::path::Path, limits: Limits) -> Result
     let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
         return Err("the carrier's pipes are missing".into());
     };
-    let served = serve(input, output, limits);
+    let served = serve_within(None, input, output, limits);
     let ended = child.wait();
     match (served, ended) {
         (Ok(()), Ok(status)) if !status.success() => Err("the carrier could not go on".into()),
@@ -138,6 +153,8 @@ struct Server {
     order: Option<Task>,
     halts: BTreeMap<u64, Arc<Halt>>,
     ticked: Nanos,
+    /// Until when a coordinator must have come: a line may be dead, and no end of it is seen.
+    greeted_by: Option<Nanos>,
 }
 
 impl Server {
@@ -165,6 +182,9 @@ impl Server {
                 return Ok(());
             }
             was_met = self.agent.is_met();
+            if !was_met && self.greeted_by.is_some_and(|until| until < now_ns()) {
+                return Err("no coordinator came in time".into());
+            }
         }
     }
 
@@ -215,7 +235,7 @@ impl Server {
     fn meet(&mut self, run: &str, greeting: &Greeting) -> Result<Box<Host>, String> {
         if (greeting.protocol, greeting.dyno.as_str()) != (PROTOCOL, VERSION) {
             return Err(format!(
-                "it is dyno {VERSION}, and this is dyno {}: both must be the same",
+                "it is dyno {VERSION}, and this is dyno {}: both must be the same; install this one there",
                 carrier::child::plain(&greeting.dyno)
             ));
         }
@@ -225,7 +245,7 @@ impl Server {
                 let own = own_digest().map_err(|error| format!("its own program: {error}"))?;
                 if own != *theirs {
                     return Err(format!(
-                        "it is another build of dyno {VERSION} (SHA-256 {}…, and here {}…): both must be the same program",
+                        "it is another build of dyno {VERSION} (SHA-256 {}…, and here {}…): both must be the same program; install this one there",
                         own.get(..12).unwrap_or_default(),
                         carrier::child::plain(theirs.get(..12).unwrap_or_default())
                     ));
@@ -248,6 +268,7 @@ impl Server {
             cpus: machine.cpus,
             files: machine.files.hard,
             caps: self.limits.caps,
+            allow: self.limits.allow.rules(RULES_MAX),
             facts,
         }))
     }
@@ -313,4 +334,19 @@ fn read_from(
 
 fn no_thread(error: impl fmt::Display) -> String {
     format!("cannot start a thread: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn an_agent_that_nobody_greets_ends() {
+        let (input, _held) = UnixStream::pair().unwrap();
+        let limits = Limits { allow: Allow::loopback(), caps: Caps::default(), is_local: true };
+        let served = serve_within(Some(10 * MILLISECOND), input, std::io::sink(), limits);
+        assert_eq!(served, Err("no coordinator came in time".into()));
+    }
 }

@@ -35,7 +35,7 @@ impl Generators {
                 Ok(Some(Generators { name, address, agents, meet }))
             }
             Err(LoadsError::Interrupted) => Ok(None),
-            Err(LoadsError::Refused(says)) => Err(Refusal::new(says)),
+            Err(LoadsError::Refused(says) | LoadsError::Lost(says)) => Err(Refusal::new(says)),
         }
     }
 

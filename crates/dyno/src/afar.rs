@@ -28,7 +28,7 @@ pub(crate) fn own_program() -> Result<PathBuf, Refusal> {
 pub(crate) fn uninterrupted<T>(result: Result<T, LoadsError>) -> Result<Option<T>, Refusal> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(LoadsError::Refused(says)) => Err(Refusal::new(says)),
+        Err(LoadsError::Refused(says) | LoadsError::Lost(says)) => Err(Refusal::new(says)),
         Err(error @ LoadsError::Interrupted) => {
             terminal::notice(&format!("dyno: {error}"));
             Ok(None)

@@ -10,6 +10,7 @@ mod job;
 mod kernel;
 mod loads;
 mod order;
+mod own_server;
 mod pattern;
 mod shell;
 mod unfinished;

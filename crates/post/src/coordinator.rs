@@ -73,6 +73,8 @@ pub enum CoordinatorAction {
     },
     /// There was no load: for each agent that stands in the way, its place and the reason.
     NotBegun(Vec<(usize, String)>),
+    /// There was no load, because these agents are lost: their places, and how.
+    LostBefore(Vec<(usize, String)>),
     /// The next window of an agent.
     Window {
         agent: usize,
@@ -128,6 +130,9 @@ type Actions = Vec<CoordinatorAction>;
 const BEAT_EVERY: Nanos = 250 * MILLISECOND;
 /// What is not answered is said again.
 const AGAIN: Nanos = 500 * MILLISECOND;
+
+/// An agent that has answered once, and is silent while others are still awaited, is waited for so many leases.
+const LEASES_TO_MEET: Nanos = 5;
 
 impl Coordinator {
     /// Meets this many agents. No two runs may have the same name.
@@ -243,7 +248,7 @@ impl Coordinator {
             FromAgent::Gone { trial: number, .. } if number == trial.number => trial.gone(agent),
             FromAgent::Late { trial: number, .. } if number == trial.number => trial.late(agent),
             FromAgent::Refused { trial: Some(number), says } if number == trial.number => {
-                self.not_begun(vec![(agent, says)], actions);
+                self.not_begun(CoordinatorAction::NotBegun(vec![(agent, says)]), actions);
             }
             FromAgent::Window { trial: of, number, oldest, window }
                 if of == trial.number && trial.window(agent, number, oldest) =>
@@ -274,7 +279,7 @@ impl Coordinator {
     fn begin(&mut self, course: Course, now: Nanos, actions: &mut Actions) {
         let lost = self.lost();
         if !lost.is_empty() {
-            return actions.push(CoordinatorAction::NotBegun(lost));
+            return actions.push(CoordinatorAction::LostBefore(lost));
         }
         self.trials += 1;
         self.trial = Some(Trial::new(self.trials, course, now + self.terms.arm_within));
@@ -287,10 +292,10 @@ impl Coordinator {
         lost.filter_map(|(agent, peer)| Some((agent, peer.loss.clone()?.how))).collect()
     }
 
-    fn not_begun(&mut self, reasons: Vec<(usize, String)>, actions: &mut Actions) {
+    fn not_begun(&mut self, why: CoordinatorAction, actions: &mut Actions) {
         let Some(trial) = self.trial.take() else { return };
         self.say_all(&ToAgent::Halt { trial: trial.number, at: None }, actions);
-        actions.push(CoordinatorAction::NotBegun(reasons));
+        actions.push(why);
     }
 
     fn halt(&mut self, now: Nanos, actions: &mut Actions) {
@@ -298,7 +303,7 @@ impl Coordinator {
         let Some(trial) = &mut self.trial else { return };
         match trial.stage {
             Stage::Arming { .. } | Stage::Starting { .. } => {
-                self.not_begun(Vec::new(), actions);
+                self.not_begun(CoordinatorAction::NotBegun(Vec::new()), actions);
             }
             Stage::Running { .. } if trial.halts_at.is_none() => {
                 trial.halts_at = Some(now + lead);
@@ -335,7 +340,7 @@ impl Coordinator {
         let Some(trial) = &mut self.trial else { return };
         match trial.stage {
             Stage::Arming { .. } | Stage::Starting { .. } => {
-                self.not_begun(vec![(agent, how)], actions);
+                self.not_begun(CoordinatorAction::LostBefore(vec![(agent, how)]), actions);
             }
             Stage::Running { origin } => {
                 if let Some(phase) = trial.lose(agent, origin, now) {
@@ -352,11 +357,14 @@ impl Coordinator {
 
     fn tick(&mut self, now: Nanos, actions: &mut Actions) {
         if !self.patience.look(now) {
-            let lease = self.terms.greeting.lease;
-            let is_silent = |peer: &Peer| peer.is_there() && peer.heard + lease < now;
+            let patience = match self.meeting_until {
+                None => self.terms.greeting.lease,
+                Some(_) => LEASES_TO_MEET * self.terms.greeting.lease,
+            };
+            let is_silent = |peer: &Peer| peer.is_there() && peer.heard + patience < now;
             for agent in 0..self.peers.len() {
-                if self.meeting_until.is_none() && is_silent(&self.peers[agent]) {
-                    let how = format!("nothing was heard of it for {} s", lease / SECOND);
+                if is_silent(&self.peers[agent]) {
+                    let how = format!("nothing was heard of it for {} s", patience / SECOND);
                     self.lose(agent, how, now, actions);
                 }
             }

@@ -68,6 +68,9 @@ pub struct Host {
     /// Files that the agent may open.
     pub files: u64,
     pub caps: Caps,
+    /// What its owner allows to be loaded, as rules; none: whatever its coordinator may.
+    #[serde(default)]
+    pub allow: Option<Vec<String>>,
     /// What else shapes a measurement there, by name.
     pub facts: Vec<(String, String)>,
 }

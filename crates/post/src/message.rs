@@ -134,9 +134,8 @@ pub enum FromAgent {
     },
 }
 
-/// The first line to an agent.
+/// The first line to an agent. Of a later protocol it may have more fields: an agent that cannot obey that still says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Greeting {
     pub protocol: u32,
     /// The dyno of the coordinator.

@@ -16,6 +16,7 @@ mod glossary;
 mod grid;
 mod held;
 pub mod hold;
+pub mod hosts;
 mod http2;
 pub mod index;
 pub mod json;

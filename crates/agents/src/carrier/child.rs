@@ -209,7 +209,7 @@ impl Complaint {
             thread::sleep(LOOK);
         }
         let bytes = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        plain(&String::from_utf8_lossy(&bytes))
+        last_words(&String::from_utf8_lossy(&bytes))
     }
 }
 
@@ -231,20 +231,57 @@ fn listen_to(mut pipe: ChildStderr) -> Complaint {
 
 /// Others' words on one line, without what moves a terminal's cursor, and not too many.
 pub(crate) fn plain(text: &str) -> String {
-    const LONGEST: usize = 400;
+    words(text).join(" ").chars().take(LONGEST).collect()
+}
+
+const LONGEST: usize = 400;
+const CAUSE_LONGEST: usize = LONGEST - 100;
+
+fn words(text: &str) -> Vec<&str> {
     let words = text.split(|letter: char| letter.is_control() || letter.is_whitespace());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    words.join(" ").chars().take(LONGEST).collect()
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// The same of a complaint, whose end says why; without the frames of `@` that ssh draws. It leaves room for a few words
+/// before it.
+fn last_words(text: &str) -> String {
+    let mut words = words(text);
+    words.retain(|word| !word.bytes().all(|byte| byte == b'@'));
+    let mut from = words.len();
+    let mut length = 0;
+    while 0 < from && length + words[from - 1].len() < CAUSE_LONGEST {
+        from -= 1;
+        length += words[from].len() + 1;
+    }
+    let is_cut = 0 < from;
+    let text = plain(&words[from..].join(" "));
+    match (is_cut, text.is_empty()) {
+        (true, false) => format!("… {text}"),
+        (true, true) => words.last().map_or("", |word| word).chars().take(CAUSE_LONGEST).collect(),
+        (false, _) => text,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{last_words, plain};
 
     #[test]
     fn the_words_of_others_move_no_cursor() {
         assert_eq!(plain(" a\x1b[2Jb\r\nc\t d\u{9b}e "), "a [2Jb c d e");
         assert_eq!(plain(&"x".repeat(9_999)).len(), 400);
         assert_eq!(plain("\n\x07"), "");
+    }
+
+    #[test]
+    fn the_end_of_a_complaint_says_why() {
+        assert_eq!(last_words(" why\r\nnot \x1b[2J"), "why not [2J");
+        assert_eq!(last_words("@@@@@@\n@  WARNING!  @\n@@@@@@\nno.\n"), "WARNING! no.");
+        let long = format!("{}Host key verification failed.", "It is possible. ".repeat(99));
+        let words = last_words(&long);
+        assert!(words.starts_with("… ") && words.ends_with("key verification failed."), "{words}");
+        assert!(words.chars().count() <= 302);
+        assert_eq!(last_words(&"x".repeat(9_999)).len(), 300);
+        assert_eq!(last_words("@@@"), "");
     }
 }

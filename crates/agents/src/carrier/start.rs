@@ -150,7 +150,7 @@ fn copy_script(digest: &str, length: u64) -> String {
 }
 
 /// The nodes of the Slurm job in which this runs, without its own.
-pub(super) fn nodes_of_job() -> Result<Vec<String>, String> {
+pub(crate) fn nodes_of_job() -> Result<Vec<String>, String> {
     if std::env::var_os("SLURM_JOB_ID").is_none() {
         return Err("slurm: this is no job of Slurm; `dyno agents slurm` writes one".into());
     }

@@ -1,11 +1,13 @@
 //! `dyno agent`: carries out what a coordinator, dyno on another machine, orders; within what its owner allows.
 
+mod key;
+
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agents::{Allow, Allowed, Caps, Limits, Via, serve, serve_via};
-use clap::Args;
+use clap::{Args, Subcommand};
 use lab::amounts;
 
 use crate::afar::own_program;
@@ -17,7 +19,10 @@ use crate::shell::{ExitStatus, Refusal};
 /// `--load-on ssh:HOST` starts it by itself. It ends when its coordinator does, and leaves no load running.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct AgentFlags {
+    #[command(subcommand)]
+    command: Option<AgentCommand>,
     /// Speak with the coordinator by standard input and output
     #[arg(long, required_unless_present = "via", conflicts_with = "via")]
     stdio: bool,
@@ -62,20 +67,29 @@ pub(crate) struct AgentFlags {
     local: bool,
 }
 
+#[derive(Subcommand)]
+enum AgentCommand {
+    Key(key::KeyFlags),
+}
+
 const AFTER_HELP: &str = "\
 Where ssh may start any command, no flags are needed here: dyno gives them. For a key that may do nothing but \
-load, put this before it in ~/.ssh/authorized_keys; then these flags hold, whatever the other side says:
-  command=\"dyno agent --stdio --allow 10.0.0.0/24:8080\",restrict ssh-ed25519 …
+load, `dyno agent key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the other side says.
 
 Examples:
   # whatever listens on port 8080 of this network, and no more than 50,000 requests/s
   dyno agent --stdio --allow 10.0.0.0/24:8080 --max-rate 50k
+  # the same for the owner of a key, and nothing else
+  dyno agent key --allow 10.0.0.0/24:8080 --max-rate 50k ann.pub >> ~/.ssh/authorized_keys
 
 Exit codes:
   0    the coordinator has ended
   2    it could not start, or what it was sent is of no coordinator";
 
 pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
+    if let Some(AgentCommand::Key(flags)) = &flags.command {
+        return key::run(flags);
+    }
     let limits = Limits {
         allow: allow(flags)?,
         caps: Caps {

@@ -1,19 +1,17 @@
 //! `dyno calibrate`: loads the oracle, which runs in a child process of our own.
 
-use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use archive::keep;
 use clap::Args;
 use load::{Arrivals, Halt, Load, Order, Rate, Recording, Stop, Target};
-use wire::{Ask, Asks, BodyRule, Expect, Request, Template};
+use wire::Asks;
 
 use crate::interrupt::halt_on_interrupt;
+use crate::own_server::{OwnServer, hello};
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
 use report::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
@@ -155,17 +153,7 @@ struct Bench<'a> {
     address: SocketAddr,
     server_cpu: Option<usize>,
     lane_cpu: Option<usize>,
-    _oracle: OracleProcess,
-}
-
-/// Killed when it is dropped; ends by itself when dyno is gone.
-struct OracleProcess(Child);
-
-impl Drop for OracleProcess {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    _oracle: OwnServer,
 }
 
 /// How often a load is tried before it is said that the oracle does not answer.
@@ -178,8 +166,8 @@ impl<'a> Bench<'a> {
             [first, .., last] => (Some(*first), Some(*last)),
             _ => (None, None),
         };
-        let (oracle, address) = start_oracle(server_cpu)?;
-        Ok(Bench { halt, address, server_cpu, lane_cpu, _oracle: oracle })
+        let oracle = OwnServer::start((Ipv4Addr::LOCALHOST, 0).into(), 1, server_cpu)?;
+        Ok(Bench { halt, address: oracle.address, server_cpu, lane_cpu, _oracle: oracle })
     }
 
     fn press(&self, load: Load, duration: Duration) -> Result<Recording, Refusal> {
@@ -207,31 +195,12 @@ impl<'a> Bench<'a> {
     }
 
     fn order(&self, load: Load, duration: Duration) -> Result<Order, Refusal> {
-        let request = Request::get(&self.address.to_string(), "/hello");
-        let body = BodyRule::Exactly(Template::literal(*b"Hello, world!"));
-        let ask = Ask::new(&request, Expect { body, ..Expect::default() })?;
+        let asks = Asks::one(hello(&self.address.to_string())?);
         Ok(Order {
             stop: Stop { total: None, duration: Some(duration) },
             warmup: Duration::from_millis(100),
             cpus: self.lane_cpu.into_iter().collect(),
-            ..Order::new(Target::Tcp(self.address), Asks::one(ask), load)
+            ..Order::new(Target::Tcp(self.address), asks, load)
         })
     }
-}
-
-fn start_oracle(cpu: Option<usize>) -> Result<(OracleProcess, SocketAddr), Refusal> {
-    let refused = |why: String| Refusal::new(format!("the oracle did not start: {why}"));
-    let executable = env::current_exe().map_err(|error| refused(error.to_string()))?;
-    let mut command = Command::new(executable);
-    command.args(["serve", "--listen", "127.0.0.1:0", "--threads", "1", "--until-stdin-ends"]);
-    command.args(cpu.map(|cpu| format!("--cpus={cpu}")));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let child = command.spawn().map_err(|error| refused(error.to_string()))?;
-    let mut oracle = OracleProcess(child);
-    let stdout = oracle.0.stdout.take().ok_or_else(|| refused("it has no output".into()))?;
-    let mut line = String::new();
-    BufReader::new(stdout).read_line(&mut line).map_err(|error| refused(error.to_string()))?;
-    let address = line.trim().rsplit("http://").next().and_then(|text| text.parse().ok());
-    let address = address.ok_or_else(|| refused(format!("it said `{}`", line.trim())))?;
-    Ok((oracle, address))
 }

@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use machine::process::family_of;
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK};
+use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, is_gone};
 use crate::lab_rig::until;
 use crate::rig::{Going, Ran, Rig, in_each, in_one_of_five};
 
@@ -75,15 +75,6 @@ fn four_agents(rig: &Rig) -> (Going, Vec<Pid>) {
     assert_eq!(pids.len(), 4);
     let pid = |pid: u32| Pid::from_raw(pid.cast_signed()).unwrap();
     (going, pids.into_iter().map(pid).collect())
-}
-
-fn is_gone(pid: Pid) -> bool {
-    test_kill_process(pid).is_err()
-}
-
-#[track_caller]
-fn all_have_gone(pids: &[Pid]) {
-    until("all agents have ended", || pids.iter().all(|pid| is_gone(*pid)));
 }
 
 fn doubts(json: &Value) -> Vec<&str> {
@@ -261,6 +252,11 @@ fn another_dyno_is_refused_with_both_versions() {
     let own = env!("CARGO_PKG_VERSION");
     let ran = talk(&["--stdio"], &hello(1, "9.9.9", ""), &gate).status(0);
     let says = format!("it is dyno {own}, and this is dyno 9.9.9");
+    assert!(ran.stdout.contains(&says), "{ran}");
+    // A later one may say more: that is no reason not to answer.
+    let later = String::from_utf8(hello(99, "9.9.9", "")).unwrap();
+    let later = later.replace("\"protocol\":99", "\"protocol\":99,\"more\":{}");
+    let ran = talk(&["--stdio"], later.as_bytes(), &gate).status(0);
     assert!(ran.stdout.contains(&says), "{ran}");
     let ran = talk(&["--stdio"], &hello(99, own, ""), &gate);
     assert!(ran.stdout.contains("refused"), "{ran}");

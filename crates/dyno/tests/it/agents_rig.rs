@@ -5,6 +5,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use machine::process::family_of;
+use rustix::process::{Pid, test_kill_process};
+
+use crate::lab_rig::until;
+
 /// Runs what it is asked for in a shell, as sshd does.
 pub(crate) const OPEN_TO_LOOPBACK: &str = "eval \"$last\"";
 
@@ -60,4 +65,33 @@ impl Drop for Gate {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The agents among the processes that this dyno has started.
+pub(crate) fn agents_of(dyno: Pid) -> Vec<Pid> {
+    let is_agent = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|&byte| byte == 0).nth(1) == Some(b"agent")
+    };
+    let mut family = family_of(dyno.as_raw_nonzero().get().unsigned_abs());
+    family.sort_unstable();
+    let pid = |pid: u32| Pid::from_raw(pid.cast_signed()).expect("no process has number 0");
+    family.into_iter().filter(is_agent).map(pid).collect()
+}
+
+pub(crate) fn is_gone(pid: Pid) -> bool {
+    test_kill_process(pid).is_err()
+}
+
+#[track_caller]
+pub(crate) fn all_have_gone(pids: &[Pid]) {
+    until("all agents have ended", || pids.iter().all(|pid| is_gone(*pid)));
+}
+
+/// Whether an agent has a thread that loads.
+pub(crate) fn loads(pid: Pid) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
+    let names = tasks.into_iter().flatten().flatten();
+    let names = names.map(|task| fs::read_to_string(task.path().join("comm")));
+    names.flatten().any(|name| name.trim() == "load")
 }

@@ -26,7 +26,7 @@ const LONGEST_SECONDS: &str = "100";
 const SHORT: &str = "1s";
 
 /// What an example calls that not every machine has, and how to see whether this one has it.
-const NEEDS: [(&str, &str); 7] = [
+const NEEDS: [(&str, &str); 8] = [
     ("node ", "command -v node"),
     ("jq ", "command -v jq"),
     ("curl ", "command -v curl"),
@@ -34,6 +34,7 @@ const NEEDS: [(&str, &str); 7] = [
     ("import pandas", "python3 -c 'import pandas'"),
     ("git ", "command -v git"),
     ("openssl ", "command -v openssl"),
+    ("ssh-keygen ", "command -v ssh-keygen"),
 ];
 
 /// What a script says of a command that does not end as it should.

@@ -4,20 +4,38 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Pid;
 use serde_json::Value;
 
+use crate::agents_rig::loads;
 use crate::hosts::Hosts;
 use crate::lab_rig::until;
 use crate::rig::in_one_of_five;
+use crate::sshd_rig::{has_ssh, keygen, server_config};
 
 const DYNO: &str = env!("CARGO_BIN_EXE_dyno");
 /// A port of a namespace that nothing else is in.
 const PORT: u16 = 8_080;
 
-/// Dyno's own server on a host; it ends when this is dropped.
+/// A server on a host; it ends when this is dropped.
 struct Serving(Child);
 
 impl Serving {
+    /// A real sshd, which hosts reach under the host's name.
+    fn sshd(hosts: &Hosts, name: &str) -> Serving {
+        let (folder, home) = (hosts.folder(), hosts.folder().join(name));
+        std::fs::create_dir_all(&home).unwrap();
+        let address = (hosts.address(name), 22).into();
+        std::fs::write(home.join("sshd"), server_config(folder, address, &home)).unwrap();
+        let config = home.join("sshd").display().to_string();
+        let mut command = hosts.on(name, "/usr/sbin/sshd", &["-D", "-e", "-f", &config]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let said = BufReader::new(child.stderr.take().unwrap()).read_line(&mut line);
+        assert!(said.is_ok_and(|length| 0 < length) && line.contains("listening"), "{line}");
+        Serving(child)
+    }
+
     fn on(hosts: &Hosts, name: &str) -> Serving {
         let address = format!("{}:{PORT}", hosts.address(name));
         let mut command = hosts.on(name, DYNO, &["serve", "--listen", &address, "--threads", "1"]);
@@ -114,6 +132,102 @@ fn a_host_that_is_cut_off_is_named_and_its_agent_ends_its_load() {
     assert!(doubts(&json).contains(&"agents_lost"));
     assert!(began.elapsed() < Duration::from_secs(60));
     until("no agent is left on g1", || hosts.processes("g1").is_empty());
+}
+
+/// From now on a real ssh leads to these hosts, in place of the script.
+fn real_ssh(hosts: &Hosts, names: &[&str]) {
+    let (script, folder) = (hosts.ssh(), hosts.folder().display().to_string());
+    ["host", "user"].iter().for_each(|key| keygen(hosts.folder(), key));
+    std::fs::copy(hosts.folder().join("user.pub"), hosts.folder().join("keys")).unwrap();
+    let entries =
+        names.iter().map(|name| format!("Host {name}\n HostName {}\n", hosts.address(name)));
+    let config = entries.collect::<String>()
+        + &format!(
+            "Host *\n IdentityFile {folder}/user\n IdentitiesOnly yes\n IdentityAgent none\n \
+             StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n"
+        );
+    std::fs::write(hosts.folder().join("config"), config).unwrap();
+    std::fs::write(script, format!("#!/bin/sh\nexec /usr/bin/ssh -F '{folder}/config' \"$@\"\n"))
+        .unwrap();
+}
+
+/// The processes of agents on a host.
+fn agents_on(hosts: &Hosts, name: &str) -> Vec<Pid> {
+    let is_agent = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|&byte| byte == 0).nth(1) == Some(b"agent")
+    };
+    let agents = hosts.processes(name).into_iter().filter(is_agent);
+    agents.filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect()
+}
+
+#[test]
+fn a_host_whose_network_is_cut_is_lost_and_both_sides_end_within_the_lease() {
+    if !has_ssh() {
+        return;
+    }
+    let Some(hosts) = Hosts::up(&["server", "desk", "g1", "g2"]) else { return };
+    let url = format!("http://{}:{PORT}/hello?delay=constant:5ms", hosts.address("server"));
+    let flags = ["load", &url, "--json", "-c", "4", "-d", "20s", "--load-on", "ssh:g1,g2"];
+    let mut command = at_the_desk(&hosts, &flags);
+    real_ssh(&hosts, &["g1", "g2"]);
+    let _servers =
+        [Serving::on(&hosts, "server"), Serving::sshd(&hosts, "g1"), Serving::sshd(&hosts, "g2")];
+    let going = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let is_loading = |name| agents_on(&hosts, name).into_iter().any(loads);
+    until("both load", || is_loading("g1") && is_loading("g2"));
+    std::thread::sleep(Duration::from_secs(1));
+    hosts.cut_off("g2");
+    let cut = Instant::now();
+    until("the agent that is cut off ends", || agents_on(&hosts, "g2").is_empty());
+    // A lease of 2 s, and what a busy machine takes.
+    assert!(cut.elapsed() < Duration::from_secs(20), "{:?}", cut.elapsed());
+    let output = going.wait_with_output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    assert_eq!(output.status.code(), Some(2), "{json}");
+    let lost = &json["lost_agents"][0];
+    assert_eq!((&lost["name"], &lost["phase"]), (&"g2".into(), &"load".into()), "{json}");
+    assert!(lost["says"].as_str().unwrap().contains("nothing was heard of it for 2 s"), "{json}");
+    until("no agent is left on g1", || agents_on(&hosts, "g1").is_empty());
+}
+
+#[test]
+fn a_check_of_hosts_tells_their_clocks_their_links_and_what_bounds_them() {
+    let Some(hosts) = Hosts::up(&["desk", "g1", "g2"]) else { return };
+    hosts.ssh();
+    hosts.limit("g2", "10mbit");
+    let address = hosts.address("desk").to_string();
+    let flags = ["agents", "check", "ssh:g1,g2,g9", "--listen-on", &address, "--json"];
+    let output = at_the_desk(&hosts, &flags).output().unwrap();
+    let says = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{says}");
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (at, name) in ["g1", "g2"].iter().enumerate() {
+        let host = &json["hosts"][at];
+        assert_eq!((&host["name"], &host["can_load"]), (&(*name).into(), &true.into()), "{json}");
+        let (offset, error) = (
+            host["known"]["clock_offset_s"].as_f64().unwrap(),
+            host["known"]["clock_error_s"].as_f64().unwrap(),
+        );
+        let ahead = (hosts.ahead(name) - hosts.ahead("desk")) as f64;
+        assert!(
+            (offset - ahead).abs() <= error + 1e-6,
+            "{name}: {offset} ± {error}, and it is {ahead}"
+        );
+        assert_eq!(host["ceiling"]["link"]["name"], "eth0", "{json}");
+        assert_eq!(host["ceiling"]["link"]["mtu"], 1_500, "{json}");
+        assert!(50.0 < host["ceiling"]["throughput_per_s"].as_f64().unwrap(), "{json}");
+    }
+    assert_eq!(json["hosts"][1]["ceiling"]["link"]["bits_per_s"], 10_000_000, "{json}");
+    assert_eq!(json["hosts"][2]["can_load"], false, "{json}");
+    assert!(
+        json["hosts"][2]["says"].as_str().unwrap().contains("Could not resolve hostname"),
+        "{json}"
+    );
+    for name in ["g1", "g2"] {
+        until("no agent is left", || hosts.processes(name).is_empty());
+    }
 }
 
 #[test]

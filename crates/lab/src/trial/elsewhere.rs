@@ -56,7 +56,7 @@ impl Elsewhere {
             LoadEvent::Glance(glance) => watch(glance),
             LoadEvent::Lost(_) => {}
         });
-        let Pressed { recording, agents, lost } = pressed.map_err(failed)?;
+        let Pressed { recording, agents, lost } = pressed.map_err(|error| failed(error, facts))?;
         facts.extend(lost.iter().map(fact));
         Ok((recording, agents))
     }
@@ -76,16 +76,21 @@ impl Elsewhere {
             HoldEvent::Second(window) => watch(window),
             HoldEvent::Lost(_) => {}
         });
-        let held = held.map_err(failed)?;
+        let held = held.map_err(|error| failed(error, facts))?;
         facts.extend(held.lost.iter().map(fact));
         Ok(held.holding)
     }
 }
 
-fn failed(error: LoadsError) -> Outcome {
+/// What an agent refuses it would refuse again; where agents are lost, others may be met in their place.
+fn failed(error: LoadsError, facts: &mut Vec<Fact>) -> Outcome {
     match error {
         LoadsError::Interrupted => interrupted(),
         LoadsError::Refused(says) => unable(says),
+        LoadsError::Lost(says) => {
+            facts.push(Fact { name: AGENT_LOST.into(), value: says.clone() });
+            unable(says)
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Coordinator {
                     let waited = arm_within / SECOND;
                     let says = format!("it has not taken its order within {waited} s");
                     let reasons = trial.unarmed().map(|agent| (agent, says.clone())).collect();
-                    self.not_begun(reasons, actions);
+                    self.not_begun(CoordinatorAction::NotBegun(reasons), actions);
                 }
             }
             Stage::Starting { origin, until } => {

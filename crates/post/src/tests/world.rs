@@ -257,7 +257,9 @@ impl World {
             CoordinatorAction::Met => self.begin(),
             // It was asked to end before the load began.
             CoordinatorAction::NotBegun(reasons) if reasons.is_empty() => self.begin(),
-            CoordinatorAction::NotMet(reasons) | CoordinatorAction::NotBegun(reasons) => {
+            CoordinatorAction::NotMet(reasons)
+            | CoordinatorAction::NotBegun(reasons)
+            | CoordinatorAction::LostBefore(reasons) => {
                 assert!(
                     reasons
                         .iter()

@@ -1,8 +1,9 @@
 //! What a machine, a disk and a user can do to a running dyno, at random: `make torture` runs for `TORTURE_MINUTES`, a
 //! short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
 //!
-//! Each kind of case is one function in `lab`, `files` or `store`; it returns its result, or panics if that is a fault.
+//! Each kind of case is one function in `lab`, `agents`, `files` or `store`; it returns its result, or panics if that is a fault.
 
+mod agents;
 mod files;
 mod lab;
 mod store;
@@ -20,7 +21,7 @@ use crate::rig::Ran;
 type Kind = (&'static str, fn(&mut Dice) -> &'static str);
 
 /// The first round has one case of each kind, in this order.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 11] = [
     ("a run is killed and gone on with", lab::killed),
     ("a run is sent INT, TERM or HUP", lab::interrupted),
     ("bits of a store are flipped", store::flipped),
@@ -30,6 +31,8 @@ const KINDS: [Kind; 9] = [
     ("a store is deleted under a run", store::deleted),
     ("a store is replaced under a run", store::replaced),
     ("a disk is filled under a run", store::filled),
+    ("an agent is killed or stands still", agents::struck),
+    ("a run by agents loses one, or dyno", agents::orphaned),
 ];
 
 /// How often a cheap kind runs for each run of an expensive one.

@@ -1,0 +1,275 @@
+//! `dyno agent key`: the line of ~/.ssh/authorized_keys by which the owner of a key may do nothing but have an agent.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agents::Allowed;
+use clap::Args;
+use lab::amounts;
+
+use crate::shell::{ExitStatus, Refusal, print};
+
+/// Print the line for ~/.ssh/authorized_keys that lets a key have an agent, within these bounds, and do nothing else
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct KeyFlags {
+    /// The file with the public key, of one line [standard input]
+    #[arg(value_name = "PUBLIC_KEY_FILE")]
+    file: Option<PathBuf>,
+    /// What may be loaded, as ADDRESS[/BITS]:PORT[-PORT]; may be given again [this machine alone]
+    #[arg(long, value_name = "TARGET")]
+    allow: Vec<Allowed>,
+    /// A file of this machine with what may be loaded, one on a line
+    #[arg(long, value_name = "FILE", value_parser = whole_path)]
+    allow_file: Option<String>,
+    /// The most requests, sessions or texts that the agent begins each second
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    max_rate: Option<u64>,
+    /// The most connections that the agent opens at once
+    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    max_connections: Option<u64>,
+    /// The longest load
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    max_duration: Option<Duration>,
+    /// It may also run servers here, whose files this machine's owner has trusted
+    #[arg(long)]
+    servers: bool,
+    /// Dyno on this machine, as sshd is to start it [this program]
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    dyno: Option<String>,
+}
+
+const AFTER_HELP: &str = "\
+Run it on the machine that is to load. The flags hold, whatever the other side asks for; a command that it asks for is not \
+run. The dyno here must be the same program as the one there: nothing can be copied with such a key.
+
+Examples:
+  dyno agent key --allow 10.0.0.0/24:8080 --max-rate 50k ann.pub >> ~/.ssh/authorized_keys
+  ssh desk1 cat .ssh/id_ed25519.pub | dyno agent key --allow 10.0.0.7:80-90
+
+Exit codes:
+  0    printed
+  2    a flag does not fit, or that is no public key";
+
+/// No key is longer.
+const LONGEST: u64 = 16 << 10;
+/// Of keys that OpenSSH takes.
+const KINDS: [&str; 7] = [
+    "ssh-ed25519",
+    "ssh-rsa",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "sk-ssh-ed25519@openssh.com",
+    "sk-ecdsa-sha2-nistp256@openssh.com",
+];
+
+pub(super) fn run(flags: &KeyFlags) -> Result<ExitStatus, Refusal> {
+    let (name, text) = read(flags.file.as_deref())?;
+    let key = public(&text).map_err(|why| Refusal::new(format!("{name}: {why}")))?;
+    let dyno = match &flags.dyno {
+        Some(dyno) => dyno.clone(),
+        None => {
+            let own = crate::afar::own_program()?;
+            path(&own.to_string_lossy()).map_err(|why| Refusal::new(format!("--dyno: {why}")))?
+        }
+    };
+    if flags.allow.is_empty() && flags.allow_file.is_none() && !flags.servers {
+        terminal::notice(
+            "dyno: without --allow, the agent may load servers of its own machine alone",
+        );
+    }
+    print(&format!("{}\n", line(&words(&dyno, flags), &key)))
+}
+
+/// What sshd is to start.
+fn words(dyno: &str, flags: &KeyFlags) -> Vec<String> {
+    let mut words = vec![dyno.to_string(), "agent".into(), "--stdio".into()];
+    words.extend(flags.allow.iter().flat_map(|rule| ["--allow".into(), rule.to_string()]));
+    words.extend(flags.allow_file.iter().flat_map(|path| ["--allow-file".into(), path.clone()]));
+    let caps = [("--max-rate", flags.max_rate), ("--max-connections", flags.max_connections)];
+    for (flag, most) in caps {
+        words.extend(most.iter().flat_map(|most| [flag.into(), most.to_string()]));
+    }
+    let longest = flags.max_duration.map(|longest| format!("{}ms", longest.as_millis()));
+    words.extend(longest.into_iter().flat_map(|longest| ["--max-duration".into(), longest]));
+    words.extend(flags.servers.then(|| "--servers".into()));
+    words
+}
+
+/// sshd takes all between the quotation marks for the command, and `\"` in it for a quotation mark.
+fn line(words: &[String], key: &str) -> String {
+    format!("command=\"{}\",restrict {key}", shell(words).replace('"', "\\\""))
+}
+
+/// For the shell of a login, of whatever kind: what it might take for more than a letter is quoted.
+fn shell(words: &[String]) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:".contains(&byte);
+    let quote = |word: &String| match word.bytes().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+fn read(file: Option<&Path>) -> Result<(String, String), Refusal> {
+    let name = file.map_or("standard input".into(), |path| path.display().to_string());
+    let refused = |why: String| Refusal::new(format!("{name}: {why}"));
+    let mut text = String::new();
+    let read = match file {
+        Some(path) => {
+            File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text))
+        }
+        None if io::stdin().is_terminal() => {
+            return Err(Refusal::new(
+                "name the file with the public key, or write it to standard input",
+            ));
+        }
+        None => io::stdin().take(LONGEST + 1).read_to_string(&mut text),
+    };
+    match read {
+        Ok(length) if LONGEST < length as u64 => Err(refused("it is too long for a key".into())),
+        Ok(_) => Ok((name, text)),
+        Err(error) => Err(refused(error.to_string())),
+    }
+}
+
+/// The one key in it, as authorized_keys has it: its kind, its octets in base64, and a remark.
+fn public(text: &str) -> Result<String, String> {
+    if text.contains("PRIVATE KEY") {
+        return Err("this is a private key, which stays where it is; the file beside it that ends in .pub is meant".into());
+    }
+    let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
+    let (Some(line), None) = (lines.next(), lines.next()) else {
+        return Err("it is no public key: that is one line".into());
+    };
+    if line.chars().any(char::is_control) {
+        return Err("there is a control character in it".into());
+    }
+    let mut parts = line.split_whitespace();
+    let (kind, octets) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    if !KINDS.contains(&kind) {
+        return Err("it is no public key as ssh-keygen writes one: `ssh-ed25519 AAAA…`, without options before it".into());
+    }
+    match named_in(octets) {
+        Some(named) if named == kind.as_bytes() => Ok(line.into()),
+        _ => Err(format!("what follows `{kind}` is no key of that kind")),
+    }
+}
+
+/// The kind that a key's octets name themselves: their first string. None if they are not base64, or no key.
+fn named_in(base64: &str) -> Option<Vec<u8>> {
+    let value = |letter: u8| match letter {
+        b'A'..=b'Z' => Some(u32::from(letter - b'A')),
+        b'a'..=b'z' => Some(u32::from(letter - b'a') + 26),
+        b'0'..=b'9' => Some(u32::from(letter - b'0') + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let letters = base64.trim_end_matches('=').as_bytes();
+    if !base64.len().is_multiple_of(4) || 2 < base64.len() - letters.len() {
+        return None;
+    }
+    let values: Vec<u32> = letters.iter().map(|&letter| value(letter)).collect::<Option<_>>()?;
+    let mut octets = Vec::new();
+    for four in values.chunks(4) {
+        let bits = four.iter().enumerate().fold(0, |bits, (at, six)| bits | six << (18 - 6 * at));
+        octets.extend(&bits.to_be_bytes()[1..four.len()]);
+    }
+    let length = u32::from_be_bytes(octets.get(..4)?.try_into().ok()?) as usize;
+    // A name alone is no key.
+    let (named, rest) = octets.get(4..)?.split_at_checked(length)?;
+    (32 <= rest.len()).then(|| named.to_vec())
+}
+
+/// A path that means the same wherever sshd starts the command.
+fn path(text: &str) -> Result<String, String> {
+    if text.chars().any(char::is_control) {
+        return Err("there is a control character in the path".into());
+    }
+    match text.is_empty() || text.starts_with('-') {
+        true => Err("that is no path".into()),
+        false => Ok(text.into()),
+    }
+}
+
+fn whole_path(text: &str) -> Result<String, String> {
+    match text.starts_with('/') {
+        true => path(text),
+        false => Err("write the whole path, from / on: sshd starts in the home directory".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str =
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGKmZpxoUZ0TyPMHkA7NGCtXcAH3Rd5O0xYYsSgFXYHd";
+
+    #[test]
+    fn a_key_is_one_line_of_its_kind() {
+        assert_eq!(public(&format!("# mine\n\n{KEY} ann@desk1\n")), Ok(format!("{KEY} ann@desk1")));
+        assert_eq!(public(KEY), Ok(KEY.into()));
+        for (bad, says) in [
+            (String::new(), "one line"),
+            (format!("{KEY}\n{KEY}\n"), "one line"),
+            (format!("restrict {KEY}"), "without options"),
+            (format!("command=\"sh\" {KEY}"), "without options"),
+            (KEY.replace("ed25519 ", "rsa "), "no key of that kind"),
+            (KEY.replace("AAAAC3", "AAAAC4"), "no key of that kind"),
+            (KEY[..40].into(), "no key of that kind"),
+            (format!("{KEY}="), "no key of that kind"),
+            (KEY.replace("IGKm", "I\"Km"), "no key of that kind"),
+            ("ssh-ed25519".into(), "no key of that kind"),
+            (format!("{KEY} a\x1b[2J"), "control character"),
+            ("-----BEGIN OPENSSH PRIVATE KEY-----\n".into(), "private key"),
+        ] {
+            let said = public(&bad).unwrap_err();
+            assert!(said.contains(says), "{bad}: {said}");
+        }
+    }
+
+    /// As OpenSSH reads options: up to the quotation mark that no backslash stands before.
+    fn read_by_sshd(line: &str) -> (String, &str) {
+        let mut rest = line.strip_prefix("command=\"").unwrap();
+        let mut command = String::new();
+        loop {
+            if let Some(after) = rest.strip_prefix("\\\"") {
+                command.push('"');
+                rest = after;
+            } else if let Some(after) = rest.strip_prefix('"') {
+                return (command, after);
+            } else {
+                let letter = rest.chars().next().unwrap();
+                command.push(letter);
+                rest = &rest[letter.len_utf8()..];
+            }
+        }
+    }
+
+    #[test]
+    fn what_sshd_starts_is_what_was_meant() {
+        for dyno in ["/usr/bin/dyno", "/opt/my \"own\" it's\\", "/a\\\"b", "/$(x)`y`", "/é"] {
+            let words: Vec<String> =
+                [dyno, "agent", "--stdio", "--allow", "[fd00::]/8:1-2"].map(String::from).into();
+            let line = line(&words, KEY);
+            let (command, rest) = read_by_sshd(&line);
+            assert_eq!(rest, format!(",restrict {KEY}"), "{line}");
+            let mut shell = std::process::Command::new("sh");
+            let script = format!("for word in {command}; do printf '%s\\n' \"$word\"; done");
+            let said = shell.args(["-c", &script]).output().unwrap();
+            let said = String::from_utf8(said.stdout).unwrap();
+            assert_eq!(said.lines().collect::<Vec<_>>(), words, "{line}");
+        }
+    }
+
+    #[test]
+    fn paths_that_mean_something_else_elsewhere_are_refused() {
+        assert!(path("dyno").is_ok() && path("-x").is_err() && path("").is_err());
+        assert!(path("a\nb").is_err() && whole_path("rules").is_err() && whole_path("/x").is_ok());
+    }
+}

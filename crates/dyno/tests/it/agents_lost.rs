@@ -1,0 +1,212 @@
+//! Agents that end or stand still, and coordinators that are killed, in each phase of a load: the right words, and
+//! nothing is left running.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use machine::process::family_of;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK, all_have_gone, is_gone};
+use crate::lab_rig::until;
+use crate::rig::{Going, Ran, Rig};
+
+const RELAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/relay.py");
+
+/// Two hosts; one of them does this when its agent says that word for the nth time.
+fn gate(name: &str, word: &str, nth: u32, does: &str) -> Gate {
+    let gate = Gate::new(name);
+    gate.opens(&format!(
+        "case \"$*\" in\n*' desk3 '*) exec python3 '{RELAY}' \"$DYNO\" '{folder}' {word} {nth} {does};;\n\
+         *) exec python3 '{RELAY}' \"$DYNO\" '{folder}' never 1 nothing;;\nesac",
+        folder = gate.path().display()
+    ));
+    gate
+}
+
+/// The agents behind a gate.
+fn agents(gate: &Gate) -> Vec<Pid> {
+    let names = fs::read_dir(gate.path()).unwrap().flatten().map(|it| it.file_name());
+    let number = |name: &std::ffi::OsString| name.to_str()?.strip_suffix(".agent")?.parse().ok();
+    names.filter_map(|name| Pid::from_raw(number(&name)?)).collect()
+}
+
+const LOAD: [&str; 9] = [
+    "load",
+    "{url}/hello?delay=constant:2ms",
+    "-c",
+    "4",
+    "-d",
+    "3s",
+    "--json",
+    "--load-on",
+    "ssh:desk2,desk3",
+];
+
+fn start(rig: &Rig, gate: &Gate) -> Going {
+    let mut command = rig.command(&LOAD);
+    gate.stands_before(&mut command);
+    Going::start(command)
+}
+
+/// Nothing is left of the agents of this gate, and nothing is sent any more. What stands still is let go first: then it
+/// finds that its lease is over.
+#[track_caller]
+fn nothing_is_left(rig: &Rig, gate: &Gate) {
+    for pid in agents(gate) {
+        let _ = kill_process(pid, Signal::CONT);
+    }
+    all_have_gone(&agents(gate));
+    let requests = rig.requests();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(rig.requests(), requests, "nothing is sent any more");
+}
+
+/// How dyno ended when desk3's agent did this at this word.
+fn ran(rig: &Rig, word: &str, nth: u32, does: &str) -> Ran {
+    let gate = gate(&format!("{word}-{does}"), word, nth, does);
+    let ran = start(rig, &gate).end();
+    assert_eq!(agents(&gate).len(), 2);
+    nothing_is_left(rig, &gate);
+    ran
+}
+
+const DOES: [(&str, &str); 2] =
+    [("kill", "it ended: exit status 255"), ("stop", "nothing was heard of it for ")];
+
+#[test]
+fn an_agent_that_is_lost_when_it_is_met_keeps_the_load_from_beginning() {
+    for (does, how) in DOES {
+        let rig = Rig::new();
+        let ran = ran(&rig, "hello", 1, does).status(2).stderr_has("agent desk3");
+        let _ = ran.stderr_has(how);
+        assert_eq!(rig.requests(), 0, "nothing was sent");
+    }
+}
+
+#[test]
+fn an_agent_that_is_lost_with_its_order_keeps_the_load_from_beginning() {
+    for word in ["armed", "gone"] {
+        for (does, how) in DOES {
+            let rig = Rig::new();
+            let ran = ran(&rig, word, 1, does).status(2);
+            let _ = ran.stderr_has("agent desk3 was lost before the load began").stderr_has(how);
+            // An agent that said that it would begin, and was not heard, begins unless it is told in time.
+            assert!(word == "gone" || rig.requests() == 0, "nothing was sent");
+        }
+    }
+}
+
+/// What is reported of desk3, of which this is all that is left: it is lost, by this, and its share is in no figure.
+#[track_caller]
+fn lost<'j>(json: &'j Value, how: &str) -> &'j Value {
+    let lost = &json["lost_agents"][0];
+    let says = lost["says"].as_str().unwrap_or_default();
+    assert!(lost["name"] == "desk3" && says.contains(how), "{lost}");
+    assert_eq!(json["verdict"]["word"], "invalid");
+    let agents = json["agents"].as_array().unwrap();
+    let saw = agents.iter().filter_map(|agent| agent["saw"]["attempted"].as_u64());
+    let attempted = json["books"]["attempted"].as_u64().unwrap();
+    assert_eq!((0 < attempted, attempted), (true, saw.sum()));
+    lost
+}
+
+#[test]
+fn an_agent_that_is_lost_in_the_load_is_named_and_the_others_are_reported() {
+    for (does, how) in DOES {
+        let rig = Rig::new();
+        let json = ran(&rig, "window", 2, does).status(2).json();
+        let lost = lost(&json, how);
+        assert_eq!(lost["phase"], "load", "{lost}");
+    }
+}
+
+#[test]
+fn an_agent_that_is_lost_when_it_reports_is_named_and_its_share_is_in_no_figure() {
+    for (does, how) in DOES {
+        let rig = Rig::new();
+        let json = ran(&rig, "parcel", 1, does).status(2).json();
+        let lost = lost(&json, how);
+        assert!(3.0 <= lost["at_s"].as_f64().unwrap(), "{lost}");
+        assert!(json["books"]["attempted"].as_u64().unwrap() < rig.requests());
+    }
+}
+
+#[test]
+fn agents_end_with_a_coordinator_that_is_killed_in_whatever_phase() {
+    for (word, nth) in [("hello", 1), ("armed", 1), ("gone", 1), ("window", 2), ("parcel", 1)] {
+        let rig = Rig::new();
+        let gate = gate(&format!("{word}-end"), word, nth, "end");
+        let going = start(&rig, &gate);
+        let ran = going.end();
+        assert_eq!(ran.code(), None, "{word}: {ran}");
+        until("both agents were started", || agents(&gate).len() == 2);
+        nothing_is_left(&rig, &gate);
+    }
+}
+
+/// What it writes when it is not an agent.
+fn refused(script: &str, says: &str) {
+    let (rig, gate) = (Rig::new(), Gate::new("hostile"));
+    gate.opens(script);
+    let _ = start(&rig, &gate).end().status(2).stderr_has("agent desk").stderr_has(says);
+    assert_eq!(rig.requests(), 0);
+}
+
+#[test]
+fn agents_that_write_what_cannot_be_read_are_named() {
+    let long = "head -c 5242880 /dev/zero | tr '\\0' x; echo; sleep 60";
+    refused(&format!("echo '{{'; {long}"), "it wrote what cannot be read");
+    refused(&format!("printf '{{'; {long}"), "a line of more than 4 MiB");
+    refused(
+        "printf '{'; head -c 100000 /dev/zero | tr '\\0' '['; echo; sleep 60",
+        "nests more than",
+    );
+    refused("while :; do echo y; done", "more than its shell's greeting");
+}
+
+#[test]
+fn a_dyno_of_another_build_that_a_key_is_bound_to_is_named_with_both() {
+    let (rig, gate) = (Rig::new(), Gate::new("build"));
+    let other = gate.path().join("other");
+    fs::copy(env!("CARGO_BIN_EXE_dyno"), &other).unwrap();
+    fs::OpenOptions::new()
+        .append(true)
+        .open(&other)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, b"x"))
+        .unwrap();
+    gate.opens(&format!("exec '{}' agent --stdio", other.display()));
+    let ran = start(&rig, &gate).end().status(2);
+    let ran = ran.stderr_has("agent desk2: it is another build of dyno").stderr_has("SHA-256");
+    let _ = ran.stderr_has("install this one there");
+    assert_eq!(rig.requests(), 0);
+}
+
+#[test]
+fn a_host_behind_a_gate_is_free_again_whatever_became_of_its_last_run() {
+    let (rig, dead) = (Rig::new(), gate("free", "window", 1, "end"));
+    let _ = start(&rig, &dead).end();
+    all_have_gone(&agents(&dead));
+    // The same lock: whoever held it is dead.
+    dead.opens(OPEN_TO_LOOPBACK);
+    let load = ["load", "{url}/hello", "-c", "2", "-n", "50", "--load-on", "ssh:desk2"];
+    let mut command = rig.command(&load);
+    dead.stands_before(&mut command);
+    let ran = Going::start(command).end();
+    assert!(matches!(ran.code(), Some(0..=1)), "{ran}");
+}
+
+/// The script is there where tests look for it.
+#[test]
+fn the_relay_hands_on_what_it_is_not_asked_to_change() {
+    assert!(Path::new(RELAY).exists());
+    let (rig, gate) = (Rig::new(), gate("whole", "never", 1, "nothing"));
+    let going = start(&rig, &gate);
+    until("both load", || agents(&gate).len() == 2 && 50 < rig.requests());
+    assert!(!family_of(going.pid().as_raw_nonzero().get().unsigned_abs()).is_empty());
+    let json = going.end().json();
+    assert_eq!(json["lost_agents"].as_array().map(Vec::len), Some(0), "{json}");
+    assert!(agents(&gate).iter().all(|pid| is_gone(*pid)));
+}
