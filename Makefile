@@ -10,6 +10,7 @@
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
 # make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
 #              say, and end any of them at any time
+# make clocks  a thousand meetings (MEETINGS) with a host whose clock is ahead, over ways that are slower in one direction
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -20,7 +21,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds clocks test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -49,6 +50,11 @@ torture:
 WORLDS ?= 10000
 worlds:
 	DYNO_POST_SEEDS=$(WORLDS) cargo test --locked --quiet --package dyno-post --lib tests::
+
+MEETINGS ?= 1000
+clocks: build
+	DYNO_PROGRAM=$(abspath $(DYNO)) DYNO_MEETINGS=$(MEETINGS) \
+	  cargo test --locked --quiet --package dyno-http --test it -- --nocapture clocks::
 
 check:
 	cargo fmt --all --check

@@ -18,6 +18,7 @@ mod ceiling;
 mod check;
 mod check_http2;
 mod check_repeat;
+mod clocks;
 mod clusters;
 mod compare;
 mod conformance;

@@ -27,7 +27,9 @@ pub(super) fn struck(dice: &mut Dice) -> &'static str {
     let there = agents(&going);
     let signal = *dice.one(&[Signal::KILL, Signal::KILL, Signal::STOP, Signal::TERM]);
     let struck = (!there.is_empty()).then(|| *dice.one(&there));
-    struck.iter().for_each(|pid| drop(kill_process(*pid, signal)));
+    for pid in struck.iter() {
+        let _ = kill_process(*pid, signal);
+    }
     let ran = going.end();
     is_orderly(&ran);
     all_have_gone(&there);
