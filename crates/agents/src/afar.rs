@@ -2,7 +2,7 @@
 
 mod driver;
 mod held;
-mod results;
+pub(crate) mod results;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

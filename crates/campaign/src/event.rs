@@ -6,6 +6,8 @@ use lab::trial;
 
 /// One thing that happened.
 pub enum Event<'a> {
+    /// Something that a user should know, in a sentence.
+    Notice(&'a str),
     /// A command of a build starts.
     Building { name: &'a str, command: &'a str },
     /// A subject does not take part.

@@ -1,6 +1,7 @@
 //! From an experiment's file to runs of trials: which subjects take part, under which limits, in which order. What
 //! happens is reported as events; nothing is printed.
 
+pub mod abroad;
 mod checks;
 mod elsewhere;
 pub mod embedded;

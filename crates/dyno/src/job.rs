@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ::report::run::words::place_in;
 use archive::page;
+use campaign::abroad::Abroad;
 use campaign::project::Project;
 use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
 use lab::record::RunRecord;
@@ -56,21 +57,46 @@ impl Job {
         run: RunId,
     ) -> Result<Ended, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
+        let (path, pages) = (&self.path, &self.pages);
         let (store, halt) = (&mut self.store, &self.halt);
         let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
             &mut |event| match event {
                 Event::FirstRoundKept => {
-                    page::leave_first(&self.path, run, &campaign.project, &self.pages);
+                    page::leave_first(path, run, &campaign.project, pages);
                 }
                 event => progress.update(event),
             },
         )?;
+        self.end(run, ended)?;
+        Ok(ended)
+    }
+
+    /// The same of a run whose servers are elsewhere. If their host is lost, what is kept stays.
+    pub(crate) fn follow(
+        &mut self,
+        abroad: &mut Abroad<'_>,
+        campaign: &Campaign,
+        record: &RunRecord,
+        run: RunId,
+    ) -> Result<Ended, Refusal> {
+        let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
+        let (path, pages) = (&self.path, &self.pages);
+        let ended =
+            abroad.go((record, run), &mut self.store, &mut |event| match event {
+                Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
+                event => progress.update(event),
+            });
+        drop(progress);
+        self.end(run, *ended.as_ref().unwrap_or(&Ended::Interrupted))?;
+        ended
+    }
+
+    fn end(&mut self, run: RunId, ended: Ended) -> Result<(), Refusal> {
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,
         };
-        self.store.end(run, now_unix_ms(), end)?;
-        Ok(ended)
+        Ok(self.store.end(run, now_unix_ms(), end)?)
     }
 }
 
@@ -83,10 +109,19 @@ pub(crate) fn interrupted_early() -> ExitStatus {
 /// What the run may use, with a warning about each load level that may need more ports than there are.
 pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
     let resources = RunResources::weigh(&campaign.experiment)?;
+    for says in warnings(campaign, &resources) {
+        terminal::notice(&format!("dyno: {says}"));
+    }
+    Ok(resources)
+}
+
+/// The load levels that may need more ports than there are.
+pub(crate) fn warnings(campaign: &Campaign, resources: &RunResources) -> Vec<String> {
+    let mut all = Vec::new();
     for (point, ports) in &resources.short {
         let Ports::Short { needed, there, held_s } = ports else { continue };
-        terminal::notice(&format!(
-            "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
+        all.push(format!(
+            "{}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
              and there are {}; what fails because of that is counted as dyno's own failure; lower the load",
             campaign.experiment.source.name,
             place_in(Some(&campaign.experiment), *point),
@@ -94,5 +129,5 @@ pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
             count(*there)
         ));
     }
-    Ok(resources)
+    all
 }

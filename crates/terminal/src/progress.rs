@@ -42,6 +42,7 @@ pub struct Progress<'c> {
 /// What happens before a run begins.
 pub fn admitting(event: &Event<'_>) {
     match event {
+        Event::Notice(says) => crate::notice(&format!("dyno: {says}")),
         Event::Building { name, command } => {
             crate::notice(&format!("building {name}: {command}"));
         }
@@ -76,7 +77,7 @@ impl<'c> Progress<'c> {
     /// Something happened.
     pub fn update(&mut self, event: &Event<'_>) {
         match event {
-            Event::Building { .. } | Event::Excluded { .. } => admitting(event),
+            Event::Notice(_) | Event::Building { .. } | Event::Excluded { .. } => admitting(event),
             Event::Checks { subjects, cases } => crate::notice(&checks(*subjects, *cases)),
             Event::Checking { subject, place, subjects, done, cases } => {
                 if self.is_live {
@@ -162,16 +163,11 @@ impl<'c> Progress<'c> {
                 None => Line::ink(Ink::Dim, format!("`{}` is answered rightly", check.ask)),
                 Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),
             },
-            trial::Event::Glance(glance, watch) => {
-                let memory = watch.latest("subject.memory.rss");
-                let cpu = watch.per_second("subject.cpu.total");
-                glimpse(glance, cpu, memory)
-            }
-            trial::Event::Held(window, watch) => {
-                let memory = watch.latest("subject.memory.rss");
+            trial::Event::Glance(glance, vitals) => glimpse(glance, vitals.cpu, vitals.memory),
+            trial::Event::Held(window, vitals) => {
                 let says = report::hold::second(window);
                 let line = Line::plain(says.trim_start().to_string());
-                memory.map_or(line.clone(), |memory| {
+                vitals.memory.map_or(line.clone(), |memory| {
                     line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64))
                 })
             }

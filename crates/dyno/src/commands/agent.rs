@@ -1,11 +1,13 @@
 //! `dyno agent`: carries out what a coordinator, dyno on another machine, orders; within what its owner allows.
 
+mod servers;
+
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agents::{Allow, Allowed, Caps, Limits, Via, serve, serve_via};
-use clap::Args;
+use clap::{Args, Subcommand};
 use lab::amounts;
 
 use crate::afar::own_program;
@@ -16,8 +18,10 @@ use crate::shell::{ExitStatus, Refusal};
 ///
 /// `--load-on ssh:HOST` starts it by itself. It ends when its coordinator does, and leaves no load running.
 #[derive(Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct AgentFlags {
+    #[command(subcommand)]
+    command: Option<AgentCommand>,
     /// Speak with the coordinator by standard input and output
     #[arg(long, required_unless_present = "via", conflicts_with = "via")]
     stdio: bool,
@@ -57,15 +61,28 @@ pub(crate) struct AgentFlags {
     /// The longest load
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     max_duration: Option<Duration>,
+    /// Run the servers of a coordinator that is elsewhere (`dyno run --subject-on`), instead of loading: those whose files
+    /// are trusted (`dyno agent trust`)
+    #[arg(long, requires = "stdio", conflicts_with_all = ["via", "allow", "allow_file", "max_rate", "max_connections", "max_duration"])]
+    servers: bool,
+    /// With --servers: trust whatever files come; for where the other side may start any command anyway
+    #[arg(long, requires = "servers")]
+    trust_all: bool,
     /// The coordinator is this process' parent
     #[arg(long, hide = true, conflicts_with_all = ["via", "allow", "allow_file"])]
     local: bool,
+}
+
+#[derive(Subcommand)]
+enum AgentCommand {
+    Trust(servers::TrustFlags),
 }
 
 const AFTER_HELP: &str = "\
 Where ssh may start any command, no flags are needed here: dyno gives them. For a key that may do nothing but \
 load, put this before it in ~/.ssh/authorized_keys; then these flags hold, whatever the other side says:
   command=\"dyno agent --stdio --allow 10.0.0.0/24:8080\",restrict ssh-ed25519 …
+With `dyno agent --stdio --servers` in its place, a key may do nothing but run servers whose files are trusted.
 
 Examples:
   # whatever listens on port 8080 of this network, and no more than 50,000 requests/s
@@ -76,6 +93,12 @@ Exit codes:
   2    it could not start, or what it was sent is of no coordinator";
 
 pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
+    if let Some(AgentCommand::Trust(flags)) = &flags.command {
+        return servers::trust(flags);
+    }
+    if flags.servers {
+        return servers::run(flags.trust_all, flags.local);
+    }
     let limits = Limits {
         allow: allow(flags)?,
         caps: Caps {
