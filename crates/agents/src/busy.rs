@@ -33,7 +33,7 @@ fn path(what: &str) -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(folder) if !folder.is_empty() => {
             PathBuf::from(folder).join(format!("dyno-{what}.lock"))
-        },
+        }
         Some(_) | None => PathBuf::from(format!("/tmp/dyno-{what}-{uid}.lock")),
     }
 }

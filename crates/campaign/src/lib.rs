@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use lab::Refusal;
-use lab::build::{BuildCache, Built};
+use lab::build::{BuildCache, BuildError, Built};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::History;
@@ -197,21 +197,24 @@ impl Campaign {
             return Err(lack);
         }
         let halted = || halt.is_asked();
-        let mut tell = |name: &str, command: &str| watch(&Event::Building { name, command });
         let built = match &member.state {
             State::Built { built, .. } => built.clone(),
             State::Buildable | State::Missing(_) | State::Broken(_) => self
                 .cache
-                .build(subject.into(), &halted, &mut |command| tell(&member.name, command))
-                .map_err(|error| format!("it cannot be built: {error}"))?,
+                .build(subject.into(), &halted, &mut |command| {
+                    watch(&Event::Building { name: &member.name, command });
+                })
+                .map_err(|error| failed(&member.name, &error, "it", watch))?,
         };
         let probe = match roster::probe(&self.project.root, subject)? {
             None => None,
             Some(probe) => {
                 let built = self
                     .cache
-                    .build((&probe).into(), &halted, &mut |command| tell(&probe.title, command))
-                    .map_err(|error| format!("its probe cannot be built: {error}"))?;
+                    .build((&probe).into(), &halted, &mut |command| {
+                        watch(&Event::Building { name: &probe.title, command });
+                    })
+                    .map_err(|error| failed(&probe.title, &error, "its probe", watch))?;
                 Some((probe, built))
             }
         };
@@ -280,6 +283,14 @@ impl Campaign {
         let found = self.workloads.iter().find(|workload| workload.name == name);
         found.expect("the plan names only workloads that were read")
     }
+}
+
+/// Why something cannot be built, in words; its log is handed on.
+fn failed(name: &str, error: &BuildError, what: &str, watch: Watch<'_>) -> String {
+    if let BuildError::Failed { log, .. } = error {
+        watch(&Event::BuildFailed { name, log });
+    }
+    format!("{what} cannot be built: {error}")
 }
 
 /// dyno's version, and its commit where that was known when it was built.

@@ -75,8 +75,9 @@ impl GeneratorFlags {
     ) -> Result<IpAddr, Refusal> {
         let is_local = on.is_local() && self.load_on.as_ref().is_none_or(|it| it.place.is_local());
         let here = Some(IpAddr::from(Ipv4Addr::LOCALHOST)).filter(|_| on.is_local());
+        let is_one = |address: IpAddr| !address.is_loopback() && !address.is_unspecified();
         match self.listen_on.or(reached_by).or(here) {
-            Some(address) if !address.is_loopback() || is_local => Ok(address),
+            Some(address) if is_one(address) || is_local => Ok(address),
             Some(address) => Err(Refusal::new(format!(
                 "{}: servers that listen on {address} are reached by no other machine: name another address of that \
                  host with --listen-on ADDRESS",

@@ -81,11 +81,10 @@ impl Job {
     ) -> Result<Ended, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (path, pages) = (&self.path, &self.pages);
-        let ended =
-            abroad.go((record, run), &mut self.store, &mut |event| match event {
-                Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
-                event => progress.update(event),
-            });
+        let ended = abroad.go((record, run), &mut self.store, &mut |event| match event {
+            Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
+            event => progress.update(event),
+        });
         drop(progress);
         self.end(run, *ended.as_ref().unwrap_or(&Ended::Interrupted))?;
         ended

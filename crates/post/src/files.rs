@@ -151,8 +151,19 @@ mod tests {
     #[test]
     fn a_file_outside_a_projects_folders_is_refused() {
         let bad = [
-            "", "/etc/passwd", "subjects", "subjects/", "subjects/../x", "subjects//x", "./subjects/x",
-            "other/x", "subjects/a\0b", "subjects/a\nb", "subjects/a\\b", "..", "subjects/./x",
+            "",
+            "/etc/passwd",
+            "subjects",
+            "subjects/",
+            "subjects/../x",
+            "subjects//x",
+            "./subjects/x",
+            "other/x",
+            "subjects/a\0b",
+            "subjects/a\nb",
+            "subjects/a\\b",
+            "..",
+            "subjects/./x",
         ];
         for name in bad {
             assert!(ProjectFiles::new(vec![file(name, b"")]).is_err(), "{name:?}");
@@ -188,7 +199,8 @@ mod tests {
     fn a_folder_is_the_same_wherever_it_is_and_another_if_a_file_is() {
         let files = |folder: &str, text: &[u8]| {
             let names = [format!("{folder}/subject.toml"), format!("{folder}/src/a.c")];
-            let files = vec![file(&names[0], b"x"), file(&names[1], text), file("workloads/w", b"y")];
+            let files =
+                vec![file(&names[0], b"x"), file(&names[1], text), file("workloads/w", b"y")];
             ProjectFiles::new(files).unwrap().folders()
         };
         let [one] = &files("subjects/a", b"1")[..] else { panic!("one folder") };

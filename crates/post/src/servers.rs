@@ -99,6 +99,11 @@ pub enum FromServers {
         name: String,
         command: String,
     },
+    /// A build failed: the last lines of its log.
+    BuildLog {
+        name: String,
+        tail: String,
+    },
     Excluded {
         subject: String,
         why: String,

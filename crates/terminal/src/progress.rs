@@ -46,6 +46,10 @@ pub fn admitting(event: &Event<'_>) {
         Event::Building { name, command } => {
             crate::notice(&format!("building {name}: {command}"));
         }
+        Event::BuildLog { name, tail } => {
+            crate::notice(&format!("the end of what the build of {name} wrote:"));
+            tail.lines().for_each(|line| crate::notice(&format!("  {line}")));
+        }
         Event::Excluded { subject, why } => {
             crate::notice(&format!("dyno: {subject} does not take part: {why}"));
         }
@@ -77,7 +81,10 @@ impl<'c> Progress<'c> {
     /// Something happened.
     pub fn update(&mut self, event: &Event<'_>) {
         match event {
-            Event::Notice(_) | Event::Building { .. } | Event::Excluded { .. } => admitting(event),
+            Event::Notice(_)
+            | Event::Building { .. }
+            | Event::BuildLog { .. }
+            | Event::Excluded { .. } => admitting(event),
             Event::Checks { subjects, cases } => crate::notice(&checks(*subjects, *cases)),
             Event::Checking { subject, place, subjects, done, cases } => {
                 if self.is_live {
@@ -113,7 +120,7 @@ impl<'c> Progress<'c> {
                 ));
             }
             Event::Kept(trial) => self.end(trial),
-            Event::FirstRoundKept => {}
+            Event::FirstRoundKept | Event::BuildFailed { .. } => {}
         }
     }
 

@@ -14,12 +14,27 @@ use crate::place::Nats;
 
 /// A carrier that can be started.
 pub(crate) enum Start {
-    Local { program: PathBuf },
-    LocalServers { program: PathBuf },
+    Local {
+        program: PathBuf,
+    },
+    LocalServers {
+        program: PathBuf,
+    },
     /// With the flags that the agent gets where ssh may start any command.
-    Ssh { host: String, digest: String, flags: String },
-    Slurm { program: PathBuf, node: String, targets: Vec<SocketAddr> },
-    Nats { program: PathBuf, nats: Nats },
+    Ssh {
+        host: String,
+        digest: String,
+        flags: String,
+    },
+    Slurm {
+        program: PathBuf,
+        node: String,
+        targets: Vec<SocketAddr>,
+    },
+    Nats {
+        program: PathBuf,
+        nats: Nats,
+    },
 }
 
 /// A host that does not answer is given up, and a line that is dead is noticed; no password is asked for.

@@ -8,8 +8,8 @@ mod relay;
 mod tether;
 
 pub use crate::carrier::child::plain;
-pub use carry::{Carried, Seen, carry_out};
 pub use crate::identity::host_name as machine_name;
+pub use carry::{Carried, Seen, carry_out};
 pub use desk::{Desk, desk_facts};
 pub use line::HostLine;
 pub use place::ServersOn;

@@ -25,9 +25,9 @@ impl ServersOn {
             Some(("ssh", host)) => Err(format!(
                 "ssh: `{host}` is no [USER@]HOST; ports and the like belong to ~/.ssh/config"
             )),
-            Some(_) | None => {
-                Err(format!("`{text}` is no place for servers; write ssh:HOST (or local, to try it)"))
-            }
+            Some(_) | None => Err(format!(
+                "`{text}` is no place for servers; write ssh:HOST (or local, to try it)"
+            )),
         }
     }
 

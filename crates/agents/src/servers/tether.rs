@@ -263,9 +263,8 @@ fn listen(
         let taken = match event {
             CarrierEvent::Raw(line) => {
                 shared.heard.store(now_ns(), Ordering::Release);
-                take_in(shared, line, says).map_err(|error| {
-                    format!("it wrote what cannot be read: {}", plain(&error))
-                })
+                take_in(shared, line, says)
+                    .map_err(|error| format!("it wrote what cannot be read: {}", plain(&error)))
             }
             CarrierEvent::Gone { how, .. } => Err(how),
             _ => Ok(()),

@@ -17,6 +17,9 @@ const ROOMS: [&str; 4] = ["subjects", "workloads", "probes", "experiments"];
 /// Nothing is read that is longer than what may travel.
 const BYTES_MAX: u64 = 128 << 20;
 
+/// So many projects that were sent are kept.
+const KEPT: usize = 16;
+
 /// All files that a campaign needs where its servers run: its subjects with what they are laid over and their probes,
 /// all workloads, and the published figures. The experiment travels as a text.
 pub fn files_of(campaign: &Campaign) -> Result<ProjectFiles, Refusal> {
@@ -121,13 +124,16 @@ fn refused(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
 
 /// The folder that has exactly the files of this digest, if they were sent before.
 pub(super) fn sent_before(folder: &Path, digest: &str) -> Option<(PathBuf, ProjectFiles)> {
-    let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
     let root = folder.join(digest);
-    if !is_digest || !root.is_dir() {
+    if !is_digest(digest) || !root.is_dir() {
         return None;
     }
     let files = files_below(&root).ok()?;
     (files.digest() == digest).then_some((root, files))
+}
+
+fn is_digest(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Writes files that were sent into a folder named after their digest; whole, or not at all.
@@ -153,7 +159,23 @@ pub(super) fn unpack(folder: &Path, files: &ProjectFiles) -> Result<PathBuf, Ref
     if done.is_err() {
         let _ = remove(&part);
     }
-    done.map(|()| root).map_err(|error| refused(folder, &error))
+    done.map_err(|error| refused(folder, &error))?;
+    remove_oldest(folder);
+    Ok(root)
+}
+
+/// Of the projects that were sent, the newest are kept: they may be used again.
+fn remove_oldest(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut sent: Vec<_> = entries
+        .filter(|entry| is_digest(&entry.file_name().to_string_lossy()))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    sent.sort();
+    for (_, path) in sent.iter().rev().skip(KEPT) {
+        // What cannot be removed now can be later.
+        let _ = remove(path);
+    }
 }
 
 fn remove(folder: &Path) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! A run whose servers are elsewhere, on the machine from which it was ordered: loads are carried out here, and what is
 //! kept there is kept here.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,10 +16,10 @@ use post::{FromServers, ProjectFiles, RunOrder, ToServers};
 use store::{RunId, Store};
 
 use super::sealed::{self, Desk};
+use crate::Meet;
 use crate::event::{Event, Watch};
 use crate::project::Project;
 use crate::trials::Ended;
-use crate::Meet;
 
 /// A host that was asked to end its run has this long to say that it has.
 const ENDING: Duration = Duration::from_millis(1_500);
@@ -36,8 +37,9 @@ pub struct Abroad<'a> {
     desk: Desk,
     /// When the end was asked for.
     halted: Option<Instant>,
-    /// The trial that is under way.
-    trial: u32,
+    /// The trials that are still possible, and the one of them that is under way.
+    left: BTreeSet<u32>,
+    trial: Option<u32>,
 }
 
 /// How a run began.
@@ -57,7 +59,8 @@ impl<'a> Abroad<'a> {
     ) -> Result<Abroad<'a>, Refusal> {
         let desk = Desk::new(project)?;
         let (agents, halted) = (None, None);
-        Ok(Abroad { tether, files, allow, halt, meet, agents, desk, halted, trial: 0 })
+        let (left, trial) = (BTreeSet::new(), None);
+        Ok(Abroad { tether, files, allow, halt, meet, agents, desk, halted, left, trial })
     }
 
     /// Orders a run, or the rest of one; it has begun when this returns, and is kept here.
@@ -72,6 +75,7 @@ impl<'a> Abroad<'a> {
             None => None,
             Some(run) => Some(self.tether.send(self.desk.whole(store, run)?)),
         };
+        let (file, text) = (order.file.clone(), order.text.clone());
         self.tether.say(&ToServers::Run(Box::new(RunOrder { so_far, ..order })));
         loop {
             let Some(message) = self.next()? else {
@@ -86,7 +90,10 @@ impl<'a> Abroad<'a> {
                     let bytes = self.tether.take(&began)?;
                     let (from, theirs) = self.desk.open(&bytes)?;
                     let run = match goes_on {
-                        None => sealed::begin(store, (&from, theirs))?,
+                        None => {
+                            self.as_ordered(&from.run(theirs)?, (&file, &text))?;
+                            sealed::begin(store, (&from, theirs))?
+                        }
                         Some(run) => {
                             store.join(&from, theirs, run)?;
                             run
@@ -137,9 +144,28 @@ impl<'a> Abroad<'a> {
                     let (checks, trials) = self.keep(&part, run, store)?;
                     checks.iter().for_each(|found| watch(&Event::Checked(found)));
                     trials.iter().for_each(|trial| watch(&Event::Kept(trial)));
+                    if !trials.is_empty() {
+                        self.trial = None;
+                    }
                 }
                 message => self.heed(message, Some(record), watch)?,
             }
+        }
+    }
+
+    /// The run that has begun there is the one that was ordered.
+    fn as_ordered(&self, record: &RunRecord, experiment: (&str, &str)) -> Result<(), Refusal> {
+        let is_sent = |name: &str, text: &str| {
+            let file = self.files.all().iter().find(|file| file.name == name);
+            file.is_some_and(|file| file.bytes == text.as_bytes())
+        };
+        let is_experiment = |(name, text): &(String, String)| experiment == (name, text);
+        let mut files = record.files.iter();
+        match files.next().is_some_and(is_experiment)
+            && files.all(|(name, text)| is_sent(name, text))
+        {
+            true => Ok(()),
+            false => Err(self.tether.refused("it began another run than was ordered").into()),
         }
     }
 
@@ -147,9 +173,7 @@ impl<'a> Abroad<'a> {
         match self.tether.next() {
             Ok(message) => Ok(message),
             // What was asked to end, and has ended, is not lost.
-            Err(_) if self.halt.is_asked() => {
-                Ok(Some(FromServers::Ended { is_interrupted: true }))
-            }
+            Err(_) if self.halt.is_asked() => Ok(Some(FromServers::Ended { is_interrupted: true })),
             Err(error) => Err(error.into()),
         }
     }
@@ -195,6 +219,11 @@ impl<'a> Abroad<'a> {
                 watch(&Event::Building { name: &plain(&name), command: &plain(&command) });
                 Ok(())
             }
+            FromServers::BuildLog { name, tail } => {
+                let tail: Vec<String> = tail.lines().map(plain).collect();
+                watch(&Event::BuildLog { name: &plain(&name), tail: &tail.join("\n") });
+                Ok(())
+            }
             FromServers::Excluded { subject, why } => {
                 watch(&Event::Excluded { subject: &plain(&subject), why: &plain(&why) });
                 Ok(())
@@ -230,7 +259,9 @@ impl<'a> Abroad<'a> {
         record: &RunRecord,
         watch: Watch<'_>,
     ) -> Result<(), Refusal> {
-        let (tether, key) = (self.tether, key_of(record, self.trial, self.tether)?);
+        let tether = self.tether;
+        let Some(trial) = self.trial else { return Err(not_under_way(tether)) };
+        let key = key_of(record, trial, tether)?;
         let Some(agents) = self.agents.as_deref_mut() else {
             return Err(tether.refused("it orders a load before it has asked for one").into());
         };
@@ -268,7 +299,13 @@ impl<'a> Abroad<'a> {
         record: &RunRecord,
         watch: Watch<'_>,
     ) -> Result<(), Refusal> {
-        let key = |number: u32| key_of(record, number, self.tether);
+        let tether = self.tether;
+        let key = |number: u32| key_of(record, number, tether);
+        let under_way = self.trial;
+        let of = |number: u32| match under_way == Some(number) {
+            true => key(number),
+            false => Err(not_under_way(tether)),
+        };
         match message {
             FromServers::Load { load, order } => return self.load((load, &order), record, watch),
             FromServers::Checks { subjects, cases } => watch(&Event::Checks { subjects, cases }),
@@ -278,25 +315,29 @@ impl<'a> Abroad<'a> {
             }
             FromServers::Left { trials } => {
                 let keys: Vec<&TrialKey> =
-                    trials.into_iter().map(key).collect::<Result<_, _>>()?;
+                    trials.iter().copied().map(key).collect::<Result<_, _>>()?;
                 watch(&Event::Left(&keys));
+                self.left = trials.into_iter().collect();
             }
             FromServers::FirstRoundKept => watch(&Event::FirstRoundKept),
-            FromServers::Begun { trial } => {
+            FromServers::Begun { trial } if self.left.remove(&trial) => {
                 watch(&Event::Begun(key(trial)?));
-                self.trial = trial;
+                self.trial = Some(trial);
             }
             FromServers::Launched { trial, pid, port } => {
-                watch(&Event::Trial(key(trial)?, &trial::Event::Launched { pid, port }));
+                watch(&Event::Trial(of(trial)?, &trial::Event::Launched { pid, port }));
             }
             FromServers::Ready { trial, after } => {
-                watch(&Event::Trial(key(trial)?, &trial::Event::Ready(after)));
+                watch(&Event::Trial(of(trial)?, &trial::Event::Ready(after)));
             }
             FromServers::Answered { trial, ask, wrong } => {
                 let check = answered(&ask, wrong.as_deref());
-                watch(&Event::Trial(key(trial)?, &trial::Event::Checked(&check)));
+                watch(&Event::Trial(of(trial)?, &trial::Event::Checked(&check)));
             }
-            FromServers::Again { trial } => watch(&Event::Again(key(trial)?)),
+            FromServers::Again { trial } => {
+                watch(&Event::Again(of(trial)?));
+                (self.trial, _) = (None, self.left.insert(trial));
+            }
             FromServers::Abandoned => watch(&Event::Abandoned),
             _ => {
                 return Err(self.tether.refused("it does not keep to the order of a run").into());
@@ -304,6 +345,10 @@ impl<'a> Abroad<'a> {
         }
         Ok(())
     }
+}
+
+fn not_under_way(tether: &Tether) -> Refusal {
+    tether.refused("it names a trial that is not under way").into()
 }
 
 fn key_of<'r>(

@@ -90,10 +90,7 @@ fn refused(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
 }
 
 /// Begins a run that has begun elsewhere.
-pub(super) fn begin(
-    store: &mut Store,
-    (from, theirs): (&Store, RunId),
-) -> Result<RunId, Refusal> {
+pub(super) fn begin(store: &mut Store, (from, theirs): (&Store, RunId)) -> Result<RunId, Refusal> {
     match store.import(from, theirs)? {
         Imported::New(run) => Ok(run),
         Imported::Known(run) => {

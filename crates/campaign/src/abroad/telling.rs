@@ -1,11 +1,19 @@
 //! What happens in a run, as it is told to the machine from which the run was ordered.
 
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
 use agents::servers::HostLine;
 use lab::record::TrialKey;
 use lab::trial;
 use post::FromServers;
 
 use crate::event::Event;
+
+/// So much of a build's log is told.
+const TAIL_MAX: u64 = 8 << 10;
+const TAIL_LINES: usize = 20;
 
 /// Tells what happens; what is kept goes another way.
 pub(super) fn tell(line: &HostLine, event: &Event<'_>) {
@@ -41,8 +49,27 @@ pub(super) fn tell(line: &HostLine, event: &Event<'_>) {
         Event::Trial(key, event) => within(line, key, event),
         Event::Abandoned => line.say(&FromServers::Abandoned),
         Event::Again(key) => line.say(&FromServers::Again { trial: key.number }),
-        Event::Checked(_) | Event::Together(_) | Event::Kept(_) => {}
+        Event::BuildFailed { name, log } => {
+            let (name, tail) = (name.to_string(), tail(log));
+            line.say(&FromServers::BuildLog { name, tail });
+        }
+        Event::BuildLog { .. } | Event::Checked(_) | Event::Together(_) | Event::Kept(_) => {}
     }
+}
+
+/// The last that was written to a file.
+fn tail(log: &Path) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(log)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_MAX)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_MAX).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let text = String::from_utf8_lossy(&read().unwrap_or_default()).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
 fn within(line: &HostLine, key: &TrialKey, event: &trial::Event<'_>) {

@@ -17,7 +17,7 @@ use load::Halt;
 use post::{FromServers, ProjectFiles, RunOrder, ToServers};
 use store::{Portion, RunId, Store};
 
-use super::files::{sent_before, unpack};
+use super::files::{files_below, sent_before, unpack};
 use super::sealed::Desk;
 use super::telling::tell;
 use super::trust::Trusted;
@@ -159,19 +159,21 @@ impl Hosting<'_> {
         refuse_what_stays_here(&campaign)?;
         let mut resources = RunResources::weigh(&campaign.experiment)?;
         if self.order.is_shown {
+            resources.address = self.order.listen_on;
             let text = (self.terms.show)(&campaign, &resources);
             self.line.say(&FromServers::Shown { text });
             return Ok(());
         }
         let _lock = Lock::take(&campaign.project)?;
-        for says in sweep(&campaign.project).into_iter().chain((self.terms.warnings)(&campaign, &resources)) {
+        for says in
+            sweep(&campaign.project).into_iter().chain((self.terms.warnings)(&campaign, &resources))
+        {
             self.line.say(&FromServers::Notice { says });
         }
         let Some(generators) = self.generators()? else { return self.interrupted() };
         resources = resources.with(generators);
         resources.take()?;
-        let (entrants, entries) =
-            campaign.admit(self.halt(), &mut |event| tell(self.line, event));
+        let (entrants, entries) = campaign.admit(self.halt(), &mut |event| tell(self.line, event));
         if self.halt().is_asked() {
             return self.interrupted();
         }
@@ -211,13 +213,10 @@ impl Hosting<'_> {
     fn so_far(&self) -> Result<Option<(Store, RunId, RunRecord)>, Refusal> {
         let Some(digest) = &self.order.so_far else { return Ok(None) };
         let bytes = self.line.take(digest).map_err(Refusal::new)?;
-        std::fs::write(self.path, bytes)
-            .map_err(|error| Refusal::new(format!("{}: {error}", self.path.display())))?;
+        let (came, run) = self.desk.open(&bytes)?;
+        // A copy of it, verified by its seals: what came is only read.
+        came.export(run, self.path)?;
         let store = Store::open(self.path)?;
-        let run = match store.runs()?.as_slice() {
-            [run] => run.id,
-            _ => return Err(Refusal::new("the run so far is no store of one run")),
-        };
         let record = store.run(run)?;
         Ok(Some((store, run, record)))
     }
@@ -229,12 +228,14 @@ impl Hosting<'_> {
     ) -> Result<Campaign, Refusal> {
         let order = self.order;
         let mut campaign = match so_far {
-            Some((_, _, record)) => as_it_was(project, record, self.path)?,
+            Some((_, _, record)) => {
+                only_sent(&project, record)?;
+                as_it_was(project, record, self.path)?
+            }
             None => {
                 let source = SourceFile { name: order.file.clone(), text: order.text.clone() };
                 let experiment = Experiment::parse(&order.name, source)?;
-                let experiment =
-                    if order.is_quick { experiment.quickened() } else { experiment };
+                let experiment = if order.is_quick { experiment.quickened() } else { experiment };
                 Campaign::read(project, experiment)?
             }
         };
@@ -250,9 +251,10 @@ impl Hosting<'_> {
     fn generators(&self) -> Result<Option<Generators>, Refusal> {
         let address = self.address()?;
         let line = Arc::clone(self.line);
-        let meet: Meet = Box::new(move |halt| {
-            Ok(Box::new(Relayed::meet(&line, halt)?) as Box<dyn Loads + Send>)
-        });
+        let meet: Meet =
+            Box::new(
+                move |halt| Ok(Box::new(Relayed::meet(&line, halt)?) as Box<dyn Loads + Send>),
+            );
         let facts = self.order.facts.iter().cloned().map(|(name, value)| Fact { name, value });
         let met = Generators::meet(self.order.load_on.clone(), address, meet, self.halt())?;
         Ok(met.map(|met| met.with_facts(facts.collect())))
@@ -287,9 +289,7 @@ impl Hosting<'_> {
         };
         let mut watch = |event: &Event<'_>| {
             let sent = match event {
-                Event::Kept(trial) => {
-                    send(&Portion { trials: &[trial.key.number], checks: &[] })
-                }
+                Event::Kept(trial) => send(&Portion { trials: &[trial.key.number], checks: &[] }),
                 Event::Checked(found) => send(&Portion { trials: &[], checks: &[&found.subject] }),
                 event => {
                     tell(self.line, event);
@@ -308,6 +308,19 @@ impl Hosting<'_> {
     }
 }
 
+/// The texts of a run are compared with files that were sent, and with no others.
+fn only_sent(project: &Project, record: &RunRecord) -> Result<(), Refusal> {
+    let sent = files_below(&project.root)?;
+    let is_sent = |name: &String| sent.all().iter().any(|file| file.name == *name);
+    match record.files.iter().skip(1).find(|(name, _)| !is_sent(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Refusal::new(format!(
+            "{} took part when the run began, and does not now",
+            name.escape_debug()
+        ))),
+    }
+}
+
 /// Refuses what makes no sense for servers that are loaded from elsewhere.
 fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
     let experiment = &campaign.experiment;
@@ -320,7 +333,9 @@ fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
         );
     }
     if experiment.slices.is_some() {
-        return refused("servers on another machine take no turns: leave `slices` out, or --subject-on");
+        return refused(
+            "servers on another machine take no turns: leave `slices` out, or --subject-on",
+        );
     }
     let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
     match subjects.into_iter().find(|subject| subject.serving.command().is_none()) {

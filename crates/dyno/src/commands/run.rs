@@ -206,6 +206,7 @@ pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> Dr
         workloads: &campaign.workloads,
         split: &resources.split,
         files: resources.files,
+        address: (!resources.address.is_loopback()).then(|| resources.address.to_string()),
         sources: resources.sources.len(),
         members: campaign.members.iter().map(member).collect(),
         plan: plan(&campaign.experiment, &runners),

@@ -63,6 +63,7 @@ mod secured_http2;
 mod secured_rig;
 mod serve;
 mod slurm;
+mod subject_on;
 mod terminal;
 mod torture;
 mod truth;

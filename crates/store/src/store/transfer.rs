@@ -111,7 +111,9 @@ impl Store {
             }
             let record = run_record(target, ours)?;
             let kept = numbers(target, ours)?;
-            if let Some(twice) = numbers(&source, theirs).map_err(there)?.iter().find(|it| kept.contains(it)) {
+            if let Some(twice) =
+                numbers(&source, theirs).map_err(there)?.iter().find(|it| kept.contains(it))
+            {
                 return Err(Fault::AlreadyKept(ours, *twice).into());
             }
             let copy = Copy { from: theirs, to: ours, source: &source, target };

@@ -10,8 +10,9 @@ use campaign::abroad::{Abroad, Begun, files_of};
 use campaign::{Campaign, Ended, Meet, expected_checks};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
-use lab::record::{RunRecord, TrialKey};
+use lab::record::{RunRecord, SUBJECT_ON, TrialKey};
 use load::Halt;
+use requests::reach;
 use store::RunId;
 
 use super::{RunFlags, again, announce, finish, job};
@@ -20,9 +21,6 @@ use crate::interrupt::halt_on_interrupt;
 use crate::job::{Job, interrupted_early};
 use crate::shell::{ExitStatus, Refusal, print};
 use terminal::progress;
-
-/// The fact of a run that its servers were on another machine: as the command line named it.
-const ON: &str = "subject.on";
 
 /// A host that has answered, and what is to be run there.
 struct Session<'s> {
@@ -58,11 +56,13 @@ impl<'s> Session<'s> {
     fn order(&self, experiment: &Experiment) -> Result<(RunOrder, Meet), Refusal> {
         let Session { flags, on, .. } = self;
         let listen_on = flags.generators.address_on(on, self.reached_by)?;
+        // The host itself has said by which address it was reached.
+        reach::guard(listen_on, flags.i_may_load_this_target)?;
         let cpus = |cpus: &Option<lab::amounts::Cpus>| cpus.as_ref().map(|cpus| cpus.0.clone());
         let load_cpus = cpus(&flags.cpus.load_cpus).unwrap_or_default();
         let (load_on, meet) = flags.generators.for_servers_at(listen_on, load_cpus)?;
         let mut facts = vec![
-            (ON.to_string(), on.to_string()),
+            (SUBJECT_ON.to_string(), on.to_string()),
             ("subject.host".into(), plain(&self.host.name)),
         ];
         if !flags.generators.is_given() {
@@ -123,7 +123,8 @@ pub(super) fn resume(
 
 /// A run goes on where its servers were.
 pub(super) fn same_place(flags: &RunFlags, record: &RunRecord, run: RunId) -> Result<(), Refusal> {
-    let was = record.facts.iter().find(|fact| fact.name == ON).map(|fact| fact.value.as_str());
+    let was =
+        record.facts.iter().find(|fact| fact.name == SUBJECT_ON).map(|fact| fact.value.as_str());
     let is = flags.subject_on.as_ref().map(ToString::to_string);
     match (was, is.as_deref()) {
         (Some(was), None) => Err(Refusal::new(format!(
@@ -190,19 +191,15 @@ fn follow(
     // The servers' host is free from now on.
     drop(abroad);
     drop(session);
-    let ended = ended.map_err(|refusal| {
-        Refusal::new(format!(
-            "{refusal}; what was finished before is kept, and `{}` goes on",
-            again(&job, flags, run)
-        ))
-    });
     match ended {
         Ok(ended) => finish(&job, flags, &campaign.project, run, ended),
         Err(refusal) => {
-            // What there is is shown first.
-            let _: Result<ExitStatus, Refusal> =
-                finish(&job, flags, &campaign.project, run, Ended::Done);
-            Err(refusal)
+            terminal::notice(&format!(
+                "dyno: {refusal}; what was finished before is kept, and `{}` goes on",
+                again(&job, flags, run)
+            ));
+            finish(&job, flags, &campaign.project, run, Ended::Done)?;
+            Ok(ExitStatus::CouldNotTell)
         }
     }
 }
