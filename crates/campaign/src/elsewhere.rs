@@ -55,9 +55,17 @@ impl Generators {
 
     /// For the record: a run goes on only with the same.
     pub fn facts(&self) -> Vec<Fact> {
-        let fact = |name: &str, value: String| Fact { name: name.into(), value };
-        let own =
-            [fact("load.on", self.name.clone()), fact("subject.address", self.address.to_string())];
+        let own = [
+            ("load.on", self.name.clone()),
+            ("subject.host", own_host()),
+            ("subject.address", self.address.to_string()),
+        ];
+        let own = own.map(|(name, value)| Fact { name: name.into(), value });
         own.into_iter().chain(self.facts.clone()).collect()
     }
+}
+
+/// As this machine calls itself.
+fn own_host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

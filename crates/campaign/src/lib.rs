@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use lab::Refusal;
-use lab::build::{BuildCache, BuildError, Built};
+use lab::build::{BuildCache, Built};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::History;
@@ -39,7 +39,7 @@ use load::Halt;
 use machine::process::Marker;
 
 use project::{Project, unknown};
-use roster::{Member, State};
+use roster::{Member, State, unbuilt};
 
 pub use checks::{EACH, expected_checks};
 pub use elsewhere::{Generators, Meet};
@@ -204,7 +204,7 @@ impl Campaign {
                 .build(subject.into(), &halted, &mut |command| {
                     watch(&Event::Building { name: &member.name, command });
                 })
-                .map_err(|error| failed(&member.name, &error, "it", watch))?,
+                .map_err(|error| unbuilt(&member.name, &error, "it", watch))?,
         };
         let probe = match roster::probe(&self.project.root, subject)? {
             None => None,
@@ -214,7 +214,7 @@ impl Campaign {
                     .build((&probe).into(), &halted, &mut |command| {
                         watch(&Event::Building { name: &probe.title, command });
                     })
-                    .map_err(|error| failed(&probe.title, &error, "its probe", watch))?;
+                    .map_err(|error| unbuilt(&probe.title, &error, "its probe", watch))?;
                 Some((probe, built))
             }
         };
@@ -283,14 +283,6 @@ impl Campaign {
         let found = self.workloads.iter().find(|workload| workload.name == name);
         found.expect("the plan names only workloads that were read")
     }
-}
-
-/// Why something cannot be built, in words; its log is handed on.
-fn failed(name: &str, error: &BuildError, what: &str, watch: Watch<'_>) -> String {
-    if let BuildError::Failed { log, .. } = error {
-        watch(&Event::BuildFailed { name, log });
-    }
-    format!("{what} cannot be built: {error}")
 }
 
 /// dyno's version, and its commit where that was known when it was built.

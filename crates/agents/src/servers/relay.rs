@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use load::{Halt, HoldOrder, LiveMerger, Order, Target};
+use load::{Halt, HoldOrder, LiveMerger, Order, Share, Target};
 use post::{FromServers, Live, Task, ToServers, encode_task};
 
 use super::carry::Carried;
@@ -110,7 +110,8 @@ impl Loads for Relayed {
         halt: &Halt,
         watch: &mut dyn FnMut(HoldEvent<'_>),
     ) -> Result<Held, LoadsError> {
-        let task = Task::Hold(Box::new(order.clone()));
+        let share = Share { first: 0, of: order.lanes };
+        let task = Task::Hold(Box::new(HoldOrder { share, ..order.clone() }));
         let carried = self.order(&task, halt, &mut |window| {
             if let Live::Hold(window) = window {
                 watch(HoldEvent::Second(&window));

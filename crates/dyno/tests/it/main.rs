@@ -64,6 +64,7 @@ mod secured_rig;
 mod serve;
 mod slurm;
 mod subject_on;
+mod subject_on_trust;
 mod terminal;
 mod torture;
 mod truth;

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use agents::servers::{Host, ProjectFiles, RunOrder, ServersOn, Tether, desk_facts, plain};
+use agents::servers::{ProjectFiles, RunOrder, ServersOn, Tether, desk_facts, plain};
 use agents::{Allow, Allowed};
 use campaign::abroad::{Abroad, Begun, files_of};
 use campaign::{Campaign, Ended, Meet, expected_checks};
@@ -25,7 +25,6 @@ use terminal::progress;
 /// A host that has answered, and what is to be run there.
 struct Session<'s> {
     tether: Tether,
-    host: Host,
     reached_by: Option<IpAddr>,
     files: ProjectFiles,
     flags: &'s RunFlags,
@@ -42,14 +41,7 @@ impl<'s> Session<'s> {
     ) -> Result<Option<Session<'s>>, Refusal> {
         let files = files_of(campaign)?;
         let met = uninterrupted(Tether::meet(on, &own_program()?, halt))?;
-        Ok(met.map(|(tether, host, reached_by)| Session {
-            tether,
-            host,
-            reached_by,
-            files,
-            flags,
-            on,
-        }))
+        Ok(met.map(|(tether, _, reached_by)| Session { tether, reached_by, files, flags, on }))
     }
 
     /// The order of the run, and what carries its loads out.
@@ -61,10 +53,7 @@ impl<'s> Session<'s> {
         let cpus = |cpus: &Option<lab::amounts::Cpus>| cpus.as_ref().map(|cpus| cpus.0.clone());
         let load_cpus = cpus(&flags.cpus.load_cpus).unwrap_or_default();
         let (load_on, meet) = flags.generators.for_servers_at(listen_on, load_cpus)?;
-        let mut facts = vec![
-            (SUBJECT_ON.to_string(), on.to_string()),
-            ("subject.host".into(), plain(&self.host.name)),
-        ];
+        let mut facts = vec![(SUBJECT_ON.to_string(), on.to_string())];
         if !flags.generators.is_given() {
             facts.extend(desk_facts());
         }
