@@ -8,7 +8,6 @@ use crate::parcel::{Inbox, Outbox, Parcel, RESULT_MAX};
 const WAITING: usize = 4;
 
 /// The digest of these bytes, and their parts.
-#[must_use]
 pub fn cut(bytes: Vec<u8>) -> (String, impl Iterator<Item = Parcel>) {
     let outbox = Outbox::new(bytes);
     (outbox.digest().to_string(), outbox.into_parcels())

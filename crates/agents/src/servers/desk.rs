@@ -14,8 +14,8 @@ use crate::now_ns;
 use crate::serve::orders::raise_files;
 use crate::serve::work::carry_out;
 
-/// What is known of this machine, as far as it shapes a load.
-const KNOWN: [&str; 4] = ["cpu.model", "cpu.online", "kernel", "memory"];
+/// What is known of this machine that shapes a load, and stays as it is.
+const KNOWN: [&str; 3] = ["cpu.model", "cpu.online", "kernel"];
 
 /// This machine, with CPUs for its lanes.
 #[derive(Clone, Debug)]
@@ -23,12 +23,16 @@ pub struct Desk {
     cpus: Vec<usize>,
 }
 
-/// Facts of this machine, which a load comes from.
-#[must_use]
-pub fn desk_facts() -> Vec<(String, String)> {
+fn known() -> Vec<(String, String)> {
     let facts = machine::facts::read().into_iter();
     let known = facts.filter(|fact| KNOWN.contains(&fact.name.as_str()));
-    let known = known.map(|fact| (format!("load.host.{}", fact.name), fact.value));
+    known.map(|fact| (fact.name, fact.value)).collect()
+}
+
+/// Facts of this machine, from which a load comes, for the record of a run that is elsewhere.
+#[must_use]
+pub fn desk_facts() -> Vec<(String, String)> {
+    let known = known().into_iter().map(|(name, value)| (format!("load.host.{name}"), value));
     [("load.host".into(), host_name())].into_iter().chain(known).collect()
 }
 
@@ -53,7 +57,7 @@ impl Desk {
             dyno: VERSION.into(),
             cpus: self.cpus.clone(),
             files: Machine::read().files.hard,
-            facts: desk_facts(),
+            facts: known(),
             ..Host::default()
         };
         let files = host.files;

@@ -75,7 +75,7 @@ impl<'a> Abroad<'a> {
             None => None,
             Some(run) => Some(self.tether.send(self.desk.whole(store, run)?)),
         };
-        let (file, text) = (order.file.clone(), order.text.clone());
+        let ordered = order.clone();
         self.tether.say(&ToServers::Run(Box::new(RunOrder { so_far, ..order })));
         loop {
             let Some(message) = self.next()? else {
@@ -91,7 +91,7 @@ impl<'a> Abroad<'a> {
                     let (from, theirs) = self.desk.open(&bytes)?;
                     let run = match goes_on {
                         None => {
-                            self.as_ordered(&from.run(theirs)?, (&file, &text))?;
+                            self.as_ordered(&from.run(theirs)?, &ordered)?;
                             sealed::begin(store, (&from, theirs))?
                         }
                         Some(run) => {
@@ -154,14 +154,16 @@ impl<'a> Abroad<'a> {
     }
 
     /// The run that has begun there is the one that was ordered.
-    fn as_ordered(&self, record: &RunRecord, experiment: (&str, &str)) -> Result<(), Refusal> {
+    fn as_ordered(&self, record: &RunRecord, order: &RunOrder) -> Result<(), Refusal> {
         let is_sent = |name: &str, text: &str| {
             let file = self.files.all().iter().find(|file| file.name == name);
             file.is_some_and(|file| file.bytes == text.as_bytes())
         };
-        let is_experiment = |(name, text): &(String, String)| experiment == (name, text);
+        let is_experiment =
+            |(name, text): &(String, String)| (name, text) == (&order.file, &order.text);
         let mut files = record.files.iter();
-        match files.next().is_some_and(is_experiment)
+        match record.name == order.name
+            && files.next().is_some_and(is_experiment)
             && files.all(|(name, text)| is_sent(name, text))
         {
             true => Ok(()),

@@ -126,6 +126,28 @@ fn a_host_that_has_the_servers_of_another_run_says_so() {
     behind(&lab, &gate, &[]).status(2).stderr_has(TRUSTED);
 }
 
+#[test]
+fn a_host_that_does_not_keep_to_the_order_of_a_run_is_not_believed() {
+    let (lab, gate) = (one(), Gate::new("strange"));
+    let refused = |line: &str, says: &str| {
+        // The first line is an agent's; what comes after it is anything.
+        gate.opens(&format!("({FORCED}) | head -n 1; printf '%s\\n' '{line}'; sleep 60"));
+        let ran = behind(&lab, &gate, &[]).status(2).stderr_has(says);
+        assert!(!ran.stderr.contains('\x1b'), "{ran}");
+    };
+    let order = "server1: it does not keep to the order of a run";
+    refused(r#"{"begun":{"trial":0}}"#, order);
+    refused(r#"{"load":{"load":1,"order":"00"}}"#, order);
+    refused(r#"{"kept":{"store":"00"}}"#, order);
+    refused(r#"{"need":{"files":"../../etc"}}"#, order);
+    refused(r#"{"began":{"store":"00"}}"#, "server1: it names what it did not send");
+    let part = r#"{"part":{"number":5,"of":2,"digest":"x","bytes":""}}"#;
+    refused(part, "server1: it wrote what cannot be read: part 5 of 2");
+    refused(r#"{"run_this":"rm"}"#, "server1: it wrote what cannot be read: unknown variant");
+    refused(r#"{"refused":{"says":"\u001b[2Jno"}}"#, "server1: [2Jno");
+    assert_eq!(lab.store().runs().unwrap(), []);
+}
+
 fn agent(lab: &Lab, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
     command.args(["agent", "--stdio", "--servers"]).args(flags).env("XDG_RUNTIME_DIR", &lab.root);
