@@ -85,7 +85,9 @@ impl Job {
             Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
             event => progress.update(event),
         });
-        drop(progress);
+        if ended.is_err() {
+            progress.update(&Event::Abandoned);
+        }
         self.end(run, *ended.as_ref().unwrap_or(&Ended::Interrupted))?;
         ended
     }
@@ -108,19 +110,10 @@ pub(crate) fn interrupted_early() -> ExitStatus {
 /// What the run may use, with a warning about each load level that may need more ports than there are.
 pub(crate) fn weighed(campaign: &Campaign) -> Result<RunResources, Refusal> {
     let resources = RunResources::weigh(&campaign.experiment)?;
-    for says in warnings(campaign, &resources) {
-        terminal::notice(&format!("dyno: {says}"));
-    }
-    Ok(resources)
-}
-
-/// The load levels that may need more ports than there are.
-pub(crate) fn warnings(campaign: &Campaign, resources: &RunResources) -> Vec<String> {
-    let mut all = Vec::new();
     for (point, ports) in &resources.short {
         let Ports::Short { needed, there, held_s } = ports else { continue };
-        all.push(format!(
-            "{}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
+        terminal::notice(&format!(
+            "dyno: {}: {} may need {} local ports at once (a closed connection holds its port for {held_s} s), \
              and there are {}; what fails because of that is counted as dyno's own failure; lower the load",
             campaign.experiment.source.name,
             place_in(Some(&campaign.experiment), *point),
@@ -128,5 +121,5 @@ pub(crate) fn warnings(campaign: &Campaign, resources: &RunResources) -> Vec<Str
             count(*there)
         ));
     }
-    all
+    Ok(resources)
 }

@@ -44,8 +44,6 @@ pub struct HostTerms<'t> {
     pub host: String,
     /// What would be run, as a text.
     pub show: &'t (dyn Fn(&Campaign, &RunResources) -> String + Sync),
-    /// What should be known of a run's resources.
-    pub warnings: &'t (dyn Fn(&Campaign, &RunResources) -> Vec<String> + Sync),
 }
 
 /// Has a run for the coordinator at the other end of the lines. What is refused is said there.
@@ -165,9 +163,7 @@ impl Hosting<'_> {
             return Ok(());
         }
         let _lock = Lock::take(&campaign.project)?;
-        for says in
-            sweep(&campaign.project).into_iter().chain((self.terms.warnings)(&campaign, &resources))
-        {
+        if let Some(says) = sweep(&campaign.project) {
             self.line.say(&FromServers::Notice { says });
         }
         let Some(generators) = self.generators()? else { return self.interrupted() };
@@ -185,13 +181,7 @@ impl Hosting<'_> {
             }
             None => {
                 let record = campaign.record(&resources, &entrants, entries, now_unix_ms());
-                if record.plan.is_empty() {
-                    return Err(Refusal::new(
-                        "no server can take part there, for the reasons above",
-                    ));
-                }
-                let mut store = Store::open(self.path)?;
-                let run = store.begin(&record)?;
+                let (store, run) = self.begun(&record)?;
                 (store, run, record)
             }
         };
@@ -202,6 +192,16 @@ impl Hosting<'_> {
         let is_interrupted = ended == Ended::Interrupted;
         self.line.say(&FromServers::Ended { is_interrupted });
         Ok(())
+    }
+
+    /// A store in which this run begins.
+    fn begun(&self, record: &RunRecord) -> Result<(Store, RunId), Refusal> {
+        if record.plan.is_empty() {
+            return Err(Refusal::new("no server can take part there, for the reasons above"));
+        }
+        let mut store = Store::open(self.path)?;
+        let run = store.begin(record)?;
+        Ok((store, run))
     }
 
     fn interrupted(&self) -> Result<(), Refusal> {

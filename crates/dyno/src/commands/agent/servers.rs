@@ -9,7 +9,6 @@ use clap::Args;
 
 use crate::commands::run::dry;
 use crate::interrupt::halt_on_interrupt;
-use crate::job::warnings;
 use crate::kernel;
 use crate::shell::{ExitStatus, Refusal, print};
 use report::dry_run;
@@ -56,7 +55,6 @@ pub(crate) fn run(trusts_all: bool, is_local: bool) -> Result<ExitStatus, Refusa
         is_local,
         host: machine_name(),
         show: &|campaign, resources| dry_run::text(&dry(campaign, resources)),
-        warnings: &warnings,
     };
     serve(&line, &terms)?;
     Ok(ExitStatus::Yes)
