@@ -1,7 +1,7 @@
 //! What a coordinator and the host of its servers say, where a whole run takes place on that host. Lines come in order
 //! and none is lost: they go through the pipes of one process.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
