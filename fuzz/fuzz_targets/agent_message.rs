@@ -1,19 +1,28 @@
 //! Any lines from the other side: no panic, no hang, no memory beyond what a line has; and what is read is written as the
 //! same.
 //!
-//! The input's first byte chooses which side reads, or that the rest is an order or a result.
+//! The input's first byte chooses which side reads, or that the rest is an order or a result, or lines or files of a run
+//! whose servers are elsewhere.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use post::{
-    Agent, AgentAction, AgentEvent, Coordinator, CoordinatorEvent, Course, Greeting, Lines,
-    PROTOCOL, Ready, SECOND, Terms, decode, decode_measured, decode_task, encode_measured,
-    encode_task,
+    Agent, AgentAction, AgentEvent, Coordinator, CoordinatorEvent, Course, FromServers, Greeting,
+    Lines, PROTOCOL, ProjectFiles, Ready, SECOND, Terms, ToServers, Wholes, decode,
+    decode_measured, decode_task, encode_measured, encode_task,
 };
 
 fuzz_target!(|input: &[u8]| {
     let [how, bytes @ ..] = input else { return };
-    match how % 4 {
+    match how {
+        4 => servers(bytes),
+        5 => files(bytes),
+        how => measured(how % 4, bytes),
+    }
+});
+
+fn measured(how: u8, bytes: &[u8]) {
+    match how {
         0 => agent(bytes),
         1 => coordinator(bytes),
         2 => {
@@ -30,7 +39,30 @@ fuzz_target!(|input: &[u8]| {
             }
         }
     }
-});
+}
+
+/// Both sides of a run whose servers are elsewhere.
+fn servers(bytes: &[u8]) {
+    let (mut lines, mut wholes) = (Lines::default(), Wholes::default());
+    lines.receive(bytes, &mut |line| {
+        if let Ok(ToServers::Part(part)) = line.clone().and_then(decode) {
+            let digest = part.digest.clone();
+            let _ = wholes.add(part);
+            let _ = wholes.take(&digest);
+        }
+        let _ = line.and_then(decode::<FromServers>);
+    });
+}
+
+/// Files are read as they were written, and none is outside its project.
+fn files(bytes: &[u8]) {
+    let Ok(files) = ProjectFiles::decode(bytes) else { return };
+    assert!(files.all().iter().all(|file| !file.name.split('/').any(|part| part == "..")));
+    let again = ProjectFiles::decode(&files.encode().expect("it was read"));
+    assert_eq!(again.as_ref(), Ok(&files));
+    assert_eq!(again.map(|files| files.digest()), Ok(files.digest()));
+    files.folders();
+}
 
 /// An agent, and whoever writes to it.
 fn agent(bytes: &[u8]) {

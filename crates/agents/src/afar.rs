@@ -3,7 +3,7 @@
 mod driver;
 mod each;
 mod held;
-mod results;
+pub(crate) mod results;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

@@ -28,18 +28,20 @@ struct Holder {
 const HOLDER_MAX: u64 = 4_096;
 
 /// In the user's folder of this host's memory, or else in /tmp; never in a folder that several hosts may share.
-fn path() -> PathBuf {
+fn path(what: &str) -> PathBuf {
     let uid = rustix::process::getuid().as_raw();
     match std::env::var_os("XDG_RUNTIME_DIR") {
-        Some(folder) if !folder.is_empty() => PathBuf::from(folder).join("dyno-agent.lock"),
-        Some(_) | None => PathBuf::from(format!("/tmp/dyno-agent-{uid}.lock")),
+        Some(folder) if !folder.is_empty() => {
+            PathBuf::from(folder).join(format!("dyno-{what}.lock"))
+        }
+        Some(_) | None => PathBuf::from(format!("/tmp/dyno-{what}-{uid}.lock")),
     }
 }
 
 impl Claim {
-    /// Takes this host for a run, or says who has it.
-    pub(crate) fn stake(run: &str, by: &str) -> Result<Claim, String> {
-        let path = path();
+    /// Takes this host for a run, as an agent that loads or as one that has `servers`, or says who has it.
+    pub(crate) fn stake(what: &str, run: &str, by: &str) -> Result<Claim, String> {
+        let path = path(what);
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let mut file = File::options()
             .read(true)

@@ -2,8 +2,8 @@
 //! those of a whole broker.
 
 pub(crate) mod child;
-mod start;
-mod tongue;
+pub(crate) mod start;
+pub(crate) mod tongue;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use post::{AgentFrame, CoordinatorEvent, CoordinatorFrame, Nanos};
+use post::{AgentFrame, CoordinatorEvent, CoordinatorFrame, LineError, Nanos};
 
 use crate::place::Place;
 use child::Child;
@@ -43,6 +43,8 @@ pub(crate) enum CarrierEvent {
         agent: usize,
         nanos: Nanos,
     },
+    /// A line of a host of servers.
+    Raw(Result<Vec<u8>, LineError>),
     /// No line: what this side wants of its agents.
     Wanted(CoordinatorEvent),
     /// No line: nothing more is wanted.

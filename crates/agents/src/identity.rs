@@ -4,7 +4,10 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
+use post::{Greeting, PROTOCOL};
 use sha2::{Digest, Sha256};
+
+use crate::carrier::child::plain;
 
 /// The program that runs, even if another file has its name by now.
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -29,8 +32,29 @@ pub(crate) fn own_digest() -> io::Result<String> {
     Ok(text)
 }
 
+/// The SHA-256 of this program, if the coordinator asks for it; refused if its program is another one.
+pub(crate) fn same_program(greeting: &Greeting) -> Result<Option<String>, String> {
+    if (greeting.protocol, greeting.dyno.as_str()) != (PROTOCOL, VERSION) {
+        return Err(format!(
+            "it is dyno {VERSION}, and this is dyno {}: both must be the same; install this one there",
+            plain(&greeting.dyno)
+        ));
+    }
+    let Some(theirs) = &greeting.sha256 else { return Ok(None) };
+    let own = own_digest().map_err(|error| format!("its own program: {error}"))?;
+    if own != *theirs {
+        return Err(format!(
+            "it is another build of dyno {VERSION} (SHA-256 {}…, and here {}…): both must be the same program; install this one there",
+            own.get(..12).unwrap_or_default(),
+            plain(theirs.get(..12).unwrap_or_default())
+        ));
+    }
+    Ok(Some(own))
+}
+
 /// As the host calls itself.
-pub(crate) fn host_name() -> String {
+#[must_use]
+pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 

@@ -13,6 +13,7 @@ mod identity;
 mod loads;
 mod place;
 mod serve;
+pub mod servers;
 mod split;
 
 pub use afar::{Afar, Each, Wish};

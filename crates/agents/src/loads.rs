@@ -47,7 +47,7 @@ pub enum HoldEvent<'e> {
 }
 
 /// What a load measured.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Pressed {
     /// Of all agents together; none if not one of them finished.
     pub recording: Option<Recording>,
@@ -57,7 +57,7 @@ pub struct Pressed {
 }
 
 /// What was held.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Held {
     /// Of all agents together; none if not one of them finished.
     pub holding: Option<Holding>,
@@ -156,7 +156,7 @@ impl fmt::Display for LostAgent {
 }
 
 /// Why no load was applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoadsError {
     /// It was asked to end before it had begun.
     Interrupted,

@@ -115,7 +115,7 @@ fn ssh(hosts: &str) -> Result<Place, String> {
 }
 
 /// A name that no shell and no ssh takes for anything else.
-fn is_host(name: &str) -> bool {
+pub(crate) fn is_host(name: &str) -> bool {
     let is_usual = |byte: u8| byte.is_ascii_alphanumeric() || b"._-@%[]".contains(&byte);
     !name.is_empty() && name.len() <= 255 && !name.starts_with('-') && name.bytes().all(is_usual)
 }

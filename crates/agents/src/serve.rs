@@ -1,7 +1,7 @@
 //! The agent: it meets one coordinator, carries out what that orders as far as its owner allows it, and ends with it.
 
-mod orders;
-mod work;
+pub(crate) mod orders;
+pub(crate) mod work;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,12 +17,12 @@ use load::Halt;
 use machine::limits::Machine;
 use post::{
     Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host, LineError,
-    Lines, MILLISECOND, Nanos, PROTOCOL, SECOND, Task,
+    Lines, MILLISECOND, Nanos, SECOND, Task,
 };
 
 use crate::allow::Allow;
 use crate::busy::Claim;
-use crate::identity::{VERSION, host_name, nonce, own_digest};
+use crate::identity::{VERSION, host_name, nonce, same_program};
 use crate::{carrier, now_ns};
 
 /// Time is looked at this often.
@@ -233,28 +233,9 @@ impl Server {
 
     /// Whether this coordinator may be met, and what it learns then.
     fn meet(&mut self, run: &str, greeting: &Greeting) -> Result<Box<Host>, String> {
-        if (greeting.protocol, greeting.dyno.as_str()) != (PROTOCOL, VERSION) {
-            return Err(format!(
-                "it is dyno {VERSION}, and this is dyno {}: both must be the same; install this one there",
-                carrier::child::plain(&greeting.dyno)
-            ));
-        }
-        let sha256 = match &greeting.sha256 {
-            None => None,
-            Some(theirs) => {
-                let own = own_digest().map_err(|error| format!("its own program: {error}"))?;
-                if own != *theirs {
-                    return Err(format!(
-                        "it is another build of dyno {VERSION} (SHA-256 {}…, and here {}…): both must be the same program; install this one there",
-                        own.get(..12).unwrap_or_default(),
-                        carrier::child::plain(theirs.get(..12).unwrap_or_default())
-                    ));
-                }
-                Some(own)
-            }
-        };
+        let sha256 = same_program(greeting)?;
         if !self.limits.is_local {
-            self.claim = Some(Claim::stake(run, &carrier::child::plain(&greeting.by))?);
+            self.claim = Some(Claim::stake("agent", run, &carrier::child::plain(&greeting.by))?);
         }
         let machine = Machine::read();
         let facts = match self.limits.is_local {

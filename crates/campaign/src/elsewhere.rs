@@ -18,6 +18,8 @@ pub struct Generators {
     /// The address on which the servers listen for them.
     pub address: IpAddr,
     pub agents: Elsewhere,
+    /// What else is known of them.
+    facts: Vec<Fact>,
     meet: Meet,
 }
 
@@ -32,11 +34,17 @@ impl Generators {
         match meet(halt) {
             Ok(loads) => {
                 let agents = Elsewhere::new(loads);
-                Ok(Some(Generators { name, address, agents, meet }))
+                Ok(Some(Generators { name, address, agents, facts: Vec::new(), meet }))
             }
             Err(LoadsError::Interrupted) => Ok(None),
             Err(LoadsError::Refused(says) | LoadsError::Lost(says)) => Err(Refusal::new(says)),
         }
+    }
+
+    /// The same with more that is known of them, for the record.
+    #[must_use]
+    pub fn with_facts(self, facts: Vec<Fact>) -> Generators {
+        Generators { facts, ..self }
     }
 
     /// Meets them anew.
@@ -46,8 +54,18 @@ impl Generators {
     }
 
     /// For the record: a run goes on only with the same.
-    pub fn facts(&self) -> [Fact; 2] {
-        let fact = |name: &str, value: String| Fact { name: name.into(), value };
-        [fact("load.on", self.name.clone()), fact("subject.address", self.address.to_string())]
+    pub fn facts(&self) -> Vec<Fact> {
+        let own = [
+            ("load.on", self.name.clone()),
+            ("subject.host", own_host()),
+            ("subject.address", self.address.to_string()),
+        ];
+        let own = own.map(|(name, value)| Fact { name: name.into(), value });
+        own.into_iter().chain(self.facts.clone()).collect()
     }
+}
+
+/// As this machine calls itself.
+fn own_host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

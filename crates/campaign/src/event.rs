@@ -1,13 +1,21 @@
 //! What happens in a run, for the display.
 
+use std::path::Path;
+
 use lab::conformance::Conformance;
 use lab::record::{TrialKey, TrialRecord};
 use lab::trial;
 
 /// One thing that happened.
 pub enum Event<'a> {
+    /// Something that a user should know, in a sentence.
+    Notice(&'a str),
     /// A command of a build starts.
     Building { name: &'a str, command: &'a str },
+    /// The command of a build failed; all that it wrote is in this file.
+    BuildFailed { name: &'a str, log: &'a Path },
+    /// The last lines of such a file, which is on another machine.
+    BuildLog { name: &'a str, tail: &'a str },
     /// A subject does not take part.
     Excluded { subject: &'a str, why: &'a str },
     /// Checks begin: this many subjects, each with this many cases.

@@ -1,6 +1,7 @@
 //! From an experiment's file to runs of trials: which subjects take part, under which limits, in which order. What
 //! happens is reported as events; nothing is printed.
 
+pub mod abroad;
 mod checks;
 mod elsewhere;
 pub mod embedded;
@@ -38,7 +39,7 @@ use load::Halt;
 use machine::process::Marker;
 
 use project::{Project, unknown};
-use roster::{Member, State};
+use roster::{Member, State, unbuilt};
 
 pub use checks::{EACH, expected_checks};
 pub use elsewhere::{Generators, Meet};
@@ -196,21 +197,24 @@ impl Campaign {
             return Err(lack);
         }
         let halted = || halt.is_asked();
-        let mut tell = |name: &str, command: &str| watch(&Event::Building { name, command });
         let built = match &member.state {
             State::Built { built, .. } => built.clone(),
             State::Buildable | State::Missing(_) | State::Broken(_) => self
                 .cache
-                .build(subject.into(), &halted, &mut |command| tell(&member.name, command))
-                .map_err(|error| format!("it cannot be built: {error}"))?,
+                .build(subject.into(), &halted, &mut |command| {
+                    watch(&Event::Building { name: &member.name, command });
+                })
+                .map_err(|error| unbuilt(&member.name, &error, "it", watch))?,
         };
         let probe = match roster::probe(&self.project.root, subject)? {
             None => None,
             Some(probe) => {
                 let built = self
                     .cache
-                    .build((&probe).into(), &halted, &mut |command| tell(&probe.title, command))
-                    .map_err(|error| format!("its probe cannot be built: {error}"))?;
+                    .build((&probe).into(), &halted, &mut |command| {
+                        watch(&Event::Building { name: &probe.title, command });
+                    })
+                    .map_err(|error| unbuilt(&probe.title, &error, "its probe", watch))?;
                 Some((probe, built))
             }
         };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use lab::record::{Fact, OTHER_DYNO};
+use rustix::process::getppid;
 
 /// The commands that load a server, and so disturb other measurements on the machine.
 const PRESSING: [&str; 7] = ["run", "race", "load", "hold", "agent", "check", "calibrate"];
@@ -19,9 +20,11 @@ impl Others {
     /// Looks for them once: this reads a file for each process of the machine, so it is not done under load.
     pub(crate) fn look(&mut self) {
         let own = std::process::id();
+        // A run that was ordered from this machine gets its load from there, too.
+        let parent = getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        for pid in pids.filter(|pid| *pid != own) {
+        for pid in pids.filter(|pid| *pid != own && Some(*pid) != parent) {
             let Ok(words) = fs::read(format!("/proc/{pid}/cmdline")) else { continue };
             if let Some(command) = pressing(&words) {
                 let folder = fs::read_link(format!("/proc/{pid}/cwd"));

@@ -77,6 +77,18 @@ impl Project {
         Ok(Project { root: results.clone(), work: places::cache()?, results, is_embedded: false })
     }
 
+    /// The folder in which projects lie that were sent here, each named after the digest of its files.
+    pub(crate) fn sent_folder() -> Result<PathBuf, Refusal> {
+        Ok(places::state()?.join("lab"))
+    }
+
+    /// A project that was sent here. Builds are in the user's cache, so that those of another version of it are used
+    /// again; one run at a time is under way of all that were sent.
+    pub(crate) fn sent(root: PathBuf) -> Result<Project, Refusal> {
+        let (work, results) = (places::cache()?, Project::sent_folder()?);
+        Ok(Project { root, work, results, is_embedded: false })
+    }
+
     /// The project that an experiment belongs to, and the experiment's file: a name in `experiments/`, or a path.
     pub fn of_experiment(name: &str) -> Result<(Project, Experiment), Refusal> {
         if name.ends_with(".toml") || name.contains('/') {

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use lab::build::{BuildCache, Built, Fitness};
+use lab::build::{BuildCache, BuildError, Built, Fitness};
 use lab::probe::Probe;
 use lab::subject::{Serving, Subject};
 
+use crate::event::{Event, Watch};
 use crate::project::Project;
 
 /// What installs Debian packages.
@@ -148,4 +149,12 @@ pub fn probe(root: &Path, subject: &Subject) -> Result<Option<Probe>, String> {
         None => Ok(None),
         Some(name) => Probe::read(root, name).map(Some).map_err(|error| error.to_string()),
     }
+}
+
+/// Why something cannot be built, in words; its log is handed on.
+pub(crate) fn unbuilt(name: &str, error: &BuildError, what: &str, watch: Watch<'_>) -> String {
+    if let BuildError::Failed { log, .. } = error {
+        watch(&Event::BuildFailed { name, log });
+    }
+    format!("{what} cannot be built: {error}")
 }

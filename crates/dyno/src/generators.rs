@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use agents::servers::{Desk, ServersOn, machine_name};
 use agents::{Afar, Loads, Place, Wish};
 use campaign::{Campaign, Generators, Meet, RunResources};
 use clap::Args;
@@ -18,8 +19,8 @@ pub(crate) struct GeneratorFlags {
     /// or nats://HOST/LAB?agents=NAME,NAME
     #[arg(long, value_name = "PLACE", value_parser = named)]
     load_on: Option<Named>,
-    /// With --load-on: the address of this machine on which servers listen, and which the agents reach
-    #[arg(long, value_name = "ADDRESS", requires = "load_on")]
+    /// Where the load comes from other machines: the address on which servers listen, and which the load reaches
+    #[arg(long, value_name = "ADDRESS")]
     listen_on: Option<IpAddr>,
 }
 
@@ -46,7 +47,14 @@ impl GeneratorFlags {
         resources: RunResources,
         halt: &Halt,
     ) -> Result<Option<RunResources>, Refusal> {
-        let Some(Named { name, place }) = &self.load_on else { return Ok(Some(resources)) };
+        let Some(Named { name, place }) = &self.load_on else {
+            return match self.listen_on {
+                None => Ok(Some(resources)),
+                Some(_) => Err(Refusal::new(
+                    "--listen-on is for servers that are loaded from other machines: give --load-on, too",
+                )),
+            };
+        };
         if campaign.experiment.conditions.isolate {
             return Err(Refusal::new(
                 "a server in a network of its own is reached by no agent: leave `isolate` out, or --load-on",
@@ -54,14 +62,60 @@ impl GeneratorFlags {
         }
         let address = self.address(place)?;
         let targets = targets(campaign, address);
-        let (program, place) = (own_program()?, place.clone());
-        let meet: Meet = Box::new(move |halt| {
-            let wish =
-                Wish { place: &place, program: program.clone(), targets: &targets, goes_on: false };
-            Ok(Box::new(Afar::meet(&wish, halt)?) as Box<dyn Loads + Send>)
-        });
+        let meet = meets(place.clone(), targets)?;
         let generators = Generators::meet(name.clone(), address, meet, halt)?;
         Ok(generators.map(|generators| resources.with(generators)))
+    }
+
+    /// The address of servers on another host, which was reached by this one.
+    pub(crate) fn address_on(
+        &self,
+        on: &ServersOn,
+        reached_by: Option<IpAddr>,
+    ) -> Result<IpAddr, Refusal> {
+        let is_local = on.is_local() && self.load_on.as_ref().is_none_or(|it| it.place.is_local());
+        let here = Some(IpAddr::from(Ipv4Addr::LOCALHOST)).filter(|_| on.is_local());
+        let is_one = |address: IpAddr| !address.is_loopback() && !address.is_unspecified();
+        match self.listen_on.or(reached_by).or(here) {
+            Some(address) if is_one(address) || is_local => Ok(address),
+            Some(address) => Err(Refusal::new(format!(
+                "{}: servers that listen on {address} are reached by no other machine: name another address of that \
+                 host with --listen-on ADDRESS",
+                on.name()
+            ))),
+            None => Err(Refusal::new(format!(
+                "{}: it does not say by which address it was reached: name one on which servers can listen, with \
+                 --listen-on ADDRESS",
+                on.name()
+            ))),
+        }
+    }
+
+    /// What loads servers at an address elsewhere, with its name: the agents, or this machine with these CPUs.
+    pub(crate) fn for_servers_at(
+        &self,
+        address: IpAddr,
+        cpus: Vec<usize>,
+    ) -> Result<(String, Meet), Refusal> {
+        let Some(Named { name, place }) = &self.load_on else {
+            let desk = Desk::new(cpus).map_err(Refusal::new)?;
+            let meet: Meet = Box::new(move |_| Ok(Box::new(desk.clone())));
+            return Ok((machine_name(), meet));
+        };
+        if !cpus.is_empty() {
+            return Err(Refusal::new(
+                "--load-cpus are of this machine, and with --load-on the load comes from others; leave one out (CPUs \
+                 are named with the host: ssh:desk2:cpus=0-3)",
+            ));
+        }
+        Ok((name.clone(), meets(place.clone(), vec![SocketAddr::new(address, 0)])?))
+    }
+
+    /// The flags, as a command that goes on needs them.
+    pub(crate) fn again(&self) -> String {
+        let load_on = self.load_on.iter().map(|it| format!(" --load-on {}", it.name));
+        let listen_on = self.listen_on.iter().map(|address| format!(" --listen-on {address}"));
+        load_on.chain(listen_on).collect()
     }
 
     /// Agents on other machines do not reach this machine's loopback.
@@ -84,6 +138,16 @@ impl GeneratorFlags {
             },
         }
     }
+}
+
+/// Meets the agents of a place, which are to load these targets; a trial is over when one is lost.
+fn meets(place: Place, targets: Vec<SocketAddr>) -> Result<Meet, Refusal> {
+    let program = own_program()?;
+    Ok(Box::new(move |halt| {
+        let wish =
+            Wish { place: &place, program: program.clone(), targets: &targets, goes_on: false };
+        Ok(Box::new(Afar::meet(&wish, halt)?) as Box<dyn Loads + Send>)
+    }))
 }
 
 /// What the agents are to load: servers that run already where they are, and all others on any port of that address.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ::report::run::words::place_in;
 use archive::page;
+use campaign::abroad::Abroad;
 use campaign::project::Project;
 use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
 use lab::record::RunRecord;
@@ -56,21 +57,47 @@ impl Job {
         run: RunId,
     ) -> Result<Ended, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
+        let (path, pages) = (&self.path, &self.pages);
         let (store, halt) = (&mut self.store, &self.halt);
         let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
             &mut |event| match event {
                 Event::FirstRoundKept => {
-                    page::leave_first(&self.path, run, &campaign.project, &self.pages);
+                    page::leave_first(path, run, &campaign.project, pages);
                 }
                 event => progress.update(event),
             },
         )?;
+        self.end(run, ended)?;
+        Ok(ended)
+    }
+
+    /// The same of a run whose servers are elsewhere. If their host is lost, what is kept stays.
+    pub(crate) fn follow(
+        &mut self,
+        abroad: &mut Abroad<'_>,
+        campaign: &Campaign,
+        record: &RunRecord,
+        run: RunId,
+    ) -> Result<Ended, Refusal> {
+        let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
+        let (path, pages) = (&self.path, &self.pages);
+        let ended = abroad.go((record, run), &mut self.store, &mut |event| match event {
+            Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
+            event => progress.update(event),
+        });
+        if ended.is_err() {
+            progress.update(&Event::Abandoned);
+        }
+        self.end(run, *ended.as_ref().unwrap_or(&Ended::Interrupted))?;
+        ended
+    }
+
+    fn end(&mut self, run: RunId, ended: Ended) -> Result<(), Refusal> {
         let end = match ended {
             Ended::Done => RunEnd::Done,
             Ended::Interrupted => RunEnd::Interrupted,
         };
-        self.store.end(run, now_unix_ms(), end)?;
-        Ok(ended)
+        Ok(self.store.end(run, now_unix_ms(), end)?)
     }
 }
 

@@ -72,9 +72,16 @@ impl RunRecord {
         let flags = flags.unwrap_or_default().into_iter().map(|flag| format!(" {flag}"));
         let is_unchecked = self.facts.iter().any(|fact| fact.name == LEFT_OUT);
         let unchecked = if is_unchecked { " --no-check" } else { "" };
-        crate::command::shown(&words) + quick + unchecked + &flags.collect::<String>()
+        let on = self.facts.iter().find(|fact| fact.name == SUBJECT_ON);
+        let on = on.map_or(String::new(), |on| {
+            format!(" {}", crate::command::shown(&["--subject-on".into(), on.value.clone()]))
+        });
+        crate::command::shown(&words) + quick + unchecked + &on + &flags.collect::<String>()
     }
 }
+
+/// The fact of a run that its servers were on another machine: as the command line named it.
+pub const SUBJECT_ON: &str = "subject.on";
 
 /// The condition of a trial that names other dynos which loaded servers on this machine during the trial.
 pub const OTHER_DYNO: &str = "another-dyno";

@@ -98,9 +98,27 @@ pub enum Event<'a> {
     /// A question was answered.
     Checked(&'a Check),
     /// The load goes on; ten times a second.
-    Glance(&'a Glance<'a>, &'a Watch),
+    Glance(&'a Glance<'a>, Vitals),
     /// Connections are held; once a second.
-    Held(&'a HoldWindow, &'a Watch),
+    Held(&'a HoldWindow, Vitals),
+}
+
+/// The subject's processes, as they were read last.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Vitals {
+    /// Nanoseconds of CPU time each second.
+    pub cpu: Option<f64>,
+    /// Octets.
+    pub memory: Option<f64>,
+}
+
+impl Vitals {
+    fn of(watch: &Watch) -> Vitals {
+        Vitals {
+            cpu: watch.per_second("subject.cpu.total"),
+            memory: watch.latest("subject.memory.rss"),
+        }
+    }
 }
 
 /// Runs one trial to its end. `halt` ends it early; then it is `Interrupted`.

@@ -6,18 +6,22 @@
 mod agent;
 mod clock;
 mod coordinator;
+mod files;
 mod host;
 mod line;
 mod message;
 mod parcel;
 mod patience;
+mod servers;
 mod stream;
+mod wholes;
 
 pub use agent::{Agent, AgentAction, AgentEvent};
 pub use clock::{Clock, ClockEstimate, PINGS, Sample};
 pub use coordinator::{
     Coordinator, CoordinatorAction, CoordinatorEvent, Course, Loss, PeerFacts, Phase, Terms,
 };
+pub use files::{ProjectFile, ProjectFiles, TrustedFolder};
 pub use host::{Beside, Caps, Host, LinkUse};
 pub use line::{DEPTH_MAX, LINE_MAX, Line, LineError, Lines, decode, encode};
 pub use message::{
@@ -25,9 +29,11 @@ pub use message::{
     ToAgent,
 };
 pub use parcel::{
-    ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_measured, decode_task, encode_measured,
-    encode_task,
+    ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_measured, decode_task, decode_whole,
+    encode_measured, encode_task, encode_whole,
 };
+pub use servers::{FromServers, RunOrder, ToServers};
+pub use wholes::{Wholes, cut};
 
 /// Nanoseconds of a machine's monotonic clock.
 pub type Nanos = u64;

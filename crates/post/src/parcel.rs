@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -53,7 +54,16 @@ pub fn decode_measured(bytes: &[u8]) -> Result<Measured, LineError> {
     read(bytes)
 }
 
-fn written<T: Serialize>(value: &T, most: usize) -> Result<Vec<u8>, LineError> {
+/// Any value, as its parcels have it.
+pub fn encode_whole<T: Serialize>(value: &T) -> Result<Vec<u8>, LineError> {
+    written(value, RESULT_MAX)
+}
+
+pub fn decode_whole<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, LineError> {
+    read(bytes)
+}
+
+pub(crate) fn written<T: Serialize>(value: &T, most: usize) -> Result<Vec<u8>, LineError> {
     let bytes = serde_json::to_vec(value).map_err(|error| LineError::Wrong(error.to_string()))?;
     match bytes.len() <= most {
         true => Ok(bytes),
@@ -64,17 +74,17 @@ fn written<T: Serialize>(value: &T, most: usize) -> Result<Vec<u8>, LineError> {
 }
 
 /// Bytes as base64.
-mod text {
+pub(crate) mod text {
     use base64::Engine;
     use base64::prelude::BASE64_STANDARD;
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&BASE64_STANDARD.encode(bytes))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
         BASE64_STANDARD.decode(String::deserialize(from)?).map_err(D::Error::custom)
     }
 }
@@ -102,6 +112,15 @@ impl Outbox {
     pub(crate) fn new(bytes: Vec<u8>) -> Outbox {
         let (digest, of) = (digest(&bytes), bytes.len().div_ceil(PART_MAX).max(1));
         Outbox { bytes, digest, of, first: 0, sent: Vec::new() }
+    }
+
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// All parts, in their order.
+    pub(crate) fn into_parcels(self) -> impl Iterator<Item = Parcel> {
+        (0..self.of).map(move |number| self.parcel(number))
     }
 
     pub(crate) fn is_done(&self) -> bool {

@@ -22,6 +22,8 @@ pub struct DryRun<'r> {
     pub split: &'r Split,
     /// Open files of a subject's process.
     pub files: u64,
+    /// The address on which subjects listen, if it is not the machine's loopback: then the load comes from elsewhere.
+    pub address: Option<String>,
     /// How many local addresses connections come from; none if the kernel chooses.
     pub sources: usize,
     pub members: Vec<DryMember<'r>>,
@@ -141,7 +143,17 @@ fn check(experiment: &Experiment, each: Duration) -> String {
 fn conditions(run: &DryRun<'_>) -> Vec<String> {
     let wanted = &run.experiment.conditions;
     let mut lines = vec![
-        format!("  the subject on CPUs {}, the load on CPUs {}", run.split.subject, run.split.load),
+        match run.address {
+            None => {
+                format!(
+                    "  the subject on CPUs {}, the load on CPUs {}",
+                    run.split.subject, run.split.load
+                )
+            }
+            Some(_) => {
+                format!("  the subject on CPUs {}, the load from elsewhere", run.split.subject)
+            }
+        },
         match wanted.memory {
             Some(memory) => format!("  memory: at most {} ({memory} bytes)", bytes(memory)),
             None => "  memory: no limit is set".into(),
@@ -149,7 +161,10 @@ fn conditions(run: &DryRun<'_>) -> Vec<String> {
         format!("  open files: {} for each process of a subject", count(run.files)),
         match wanted.isolate {
             true => "  network: a namespace of its own for each trial".into(),
-            false => "  network: the machine's loopback, 127.0.0.1".into(),
+            false => match &run.address {
+                Some(address) => format!("  network: the servers listen on {address}"),
+                None => "  network: the machine's loopback, 127.0.0.1".into(),
+            },
         },
     ];
     lines.extend(run.split.shared.iter().map(|shared| format!("  {shared}")));
@@ -288,6 +303,7 @@ mod tests {
         let split =
             Split { subject: "0".parse().unwrap(), load: "1".parse().unwrap(), shared: None };
         let shown = super::text(&DryRun {
+            address: None,
             experiment: &experiment,
             workloads: &[],
             split: &split,

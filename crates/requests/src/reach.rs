@@ -56,7 +56,8 @@ pub fn located(subject: Subject, may_be_public: bool) -> Result<Subject, Refusal
     }
 }
 
-fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
+/// Refuses an address that dyno may not load.
+pub fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
     match reach(address) {
         Reach::Loopback | Reach::Private => Ok(()),
         Reach::Public if may_be_public => Ok(()),

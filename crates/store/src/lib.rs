@@ -27,4 +27,4 @@ mod trial_rows;
 
 pub use error::{Fault, StoreError};
 pub use run::{RunEnd, RunId, RunIdError, RunSummary};
-pub use store::{Damage, Extent, Imported, Kept, Store};
+pub use store::{Damage, Extent, Imported, Kept, Portion, Store};

@@ -17,7 +17,7 @@ use crate::sealed::{
 use crate::table::{RUNS_MOST, Rows, TRIALS_MOST};
 use crate::{conformance, opening, run_rows, space, trial_rows};
 
-pub use transfer::Imported;
+pub use transfer::{Imported, Portion};
 
 /// One file of runs and their trials.
 #[derive(Debug)]

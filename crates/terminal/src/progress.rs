@@ -42,8 +42,13 @@ pub struct Progress<'c> {
 /// What happens before a run begins.
 pub fn admitting(event: &Event<'_>) {
     match event {
+        Event::Notice(says) => crate::notice(&format!("dyno: {says}")),
         Event::Building { name, command } => {
             crate::notice(&format!("building {name}: {command}"));
+        }
+        Event::BuildLog { name, tail } => {
+            crate::notice(&format!("the end of what the build of {name} wrote:"));
+            tail.lines().for_each(|line| crate::notice(&format!("  {line}")));
         }
         Event::Excluded { subject, why } => {
             crate::notice(&format!("dyno: {subject} does not take part: {why}"));
@@ -76,7 +81,10 @@ impl<'c> Progress<'c> {
     /// Something happened.
     pub fn update(&mut self, event: &Event<'_>) {
         match event {
-            Event::Building { .. } | Event::Excluded { .. } => admitting(event),
+            Event::Notice(_)
+            | Event::Building { .. }
+            | Event::BuildLog { .. }
+            | Event::Excluded { .. } => admitting(event),
             Event::Checks { subjects, cases } => crate::notice(&checks(*subjects, *cases)),
             Event::Checking { subject, place, subjects, done, cases } => {
                 if self.is_live {
@@ -112,7 +120,7 @@ impl<'c> Progress<'c> {
                 ));
             }
             Event::Kept(trial) => self.end(trial),
-            Event::FirstRoundKept => {}
+            Event::FirstRoundKept | Event::BuildFailed { .. } => {}
         }
     }
 
@@ -162,16 +170,11 @@ impl<'c> Progress<'c> {
                 None => Line::ink(Ink::Dim, format!("`{}` is answered rightly", check.ask)),
                 Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),
             },
-            trial::Event::Glance(glance, watch) => {
-                let memory = watch.latest("subject.memory.rss");
-                let cpu = watch.per_second("subject.cpu.total");
-                glimpse(glance, cpu, memory)
-            }
-            trial::Event::Held(window, watch) => {
-                let memory = watch.latest("subject.memory.rss");
+            trial::Event::Glance(glance, vitals) => glimpse(glance, vitals.cpu, vitals.memory),
+            trial::Event::Held(window, vitals) => {
                 let says = report::hold::second(window);
                 let line = Line::plain(says.trim_start().to_string());
-                memory.map_or(line.clone(), |memory| {
+                vitals.memory.map_or(line.clone(), |memory| {
                     line.and(Ink::Dim, "  memory ").and(Ink::Plain, bytes(memory as u64))
                 })
             }

@@ -59,6 +59,7 @@ impl Driver {
                         continue;
                     }
                     Ok(CarrierEvent::Wanted(event)) => event,
+                    Ok(CarrierEvent::Raw(_)) => continue,
                     Err(RecvTimeoutError::Timeout) => {
                         ticked = now_ns();
                         CoordinatorEvent::Tick

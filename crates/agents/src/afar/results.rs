@@ -11,7 +11,7 @@ use crate::carrier::Named;
 use crate::loads::{HoldEvent, LoadEvent, LostAgent};
 
 /// Those of a load.
-pub(super) struct LoadResults {
+pub(crate) struct LoadResults {
     shares: Vec<(usize, usize)>,
     live: LiveMerger,
     parts: Parts,
@@ -25,7 +25,7 @@ pub(super) struct LoadResults {
 }
 
 impl LoadResults {
-    pub(super) fn new(order: &Order, shares: Vec<(usize, usize)>) -> LoadResults {
+    pub(crate) fn new(order: &Order, shares: Vec<(usize, usize)>) -> LoadResults {
         LoadResults {
             live: LiveMerger::new(shares.len()),
             parts: Parts::new(order),
@@ -40,7 +40,7 @@ impl LoadResults {
 
     /// Shows a window; returns what follows from it: an agent whose windows are none is lost, and a load in which nothing
     /// works is ended.
-    pub(super) fn window(
+    pub(crate) fn window(
         &mut self,
         agent: usize,
         window: LiveWindow,
@@ -62,7 +62,7 @@ impl LoadResults {
     }
 
     /// Takes a result. An agent whose result cannot be one of this order is lost; one that is done is not waited for.
-    pub(super) fn result(
+    pub(crate) fn result(
         &mut self,
         names: &[Named],
         agent: usize,
@@ -83,7 +83,7 @@ impl LoadResults {
         }
     }
 
-    pub(super) fn lost(
+    pub(crate) fn lost(
         &mut self,
         names: &[Named],
         loss: &Loss,
@@ -96,7 +96,7 @@ impl LoadResults {
     }
 
     /// What all of them recorded together, what each saw, and those that were lost.
-    pub(super) fn end(self) -> LoadEnd {
+    pub(crate) fn end(self) -> LoadEnd {
         let recording = match self.parts.missing() {
             0 => self.parts.into_recording(),
             _ => self.parts.into_recording_of_some(),
@@ -106,15 +106,15 @@ impl LoadResults {
 }
 
 /// A load that is over.
-pub(super) struct LoadEnd {
-    pub(super) recording: Option<Recording>,
+pub(crate) struct LoadEnd {
+    pub(crate) recording: Option<Recording>,
     /// What each agent saw and noticed; none of one that was lost.
-    pub(super) saw: Vec<Option<(PartSummary, Beside)>>,
-    pub(super) lost: Vec<LostAgent>,
+    pub(crate) saw: Vec<Option<(PartSummary, Beside)>>,
+    pub(crate) lost: Vec<LostAgent>,
 }
 
 /// Those of held connections.
-pub(super) struct HoldResults {
+pub(crate) struct HoldResults {
     shares: Vec<(usize, usize)>,
     merger: WindowMerger,
     whole: Option<Holding>,
@@ -124,7 +124,7 @@ pub(super) struct HoldResults {
 }
 
 impl HoldResults {
-    pub(super) fn new(order: &HoldOrder, shares: Vec<(usize, usize)>) -> HoldResults {
+    pub(crate) fn new(order: &HoldOrder, shares: Vec<(usize, usize)>) -> HoldResults {
         HoldResults {
             merger: WindowMerger::new(SECOND, shares.len()),
             shares,
@@ -135,7 +135,7 @@ impl HoldResults {
         }
     }
 
-    pub(super) fn window(
+    pub(crate) fn window(
         &mut self,
         agent: usize,
         window: &HoldWindow,
@@ -150,7 +150,7 @@ impl HoldResults {
     }
 
     /// Takes a result. An agent whose result cannot be one of this order is lost.
-    pub(super) fn result(
+    pub(crate) fn result(
         &mut self,
         names: &[Named],
         agent: usize,
@@ -174,7 +174,7 @@ impl HoldResults {
         self.lost(names, &wrong(agent, self.seen, &says), watch);
     }
 
-    pub(super) fn lost(
+    pub(crate) fn lost(
         &mut self,
         names: &[Named],
         loss: &Loss,
@@ -187,7 +187,7 @@ impl HoldResults {
         self.merger.lost(loss.agent, &mut |second| watch(HoldEvent::Second(second)));
     }
 
-    pub(super) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {
+    pub(crate) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {
         let HoldResults { merger, whole, lost, .. } = self;
         (whole.map(|whole| Holding { windows: merger.into_windows(), ..whole }), lost)
     }

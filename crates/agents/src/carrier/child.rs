@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const COMPLAINT_MAX: usize = 2_048;
 const COMPLAINT_WITHIN: Duration = Duration::from_secs(2);
 
-pub(super) struct Child {
+pub(crate) struct Child {
     start: Start,
     tongue: Tongue,
     state: Mutex<State>,
@@ -44,7 +44,7 @@ type Started = Result<Option<(ChildStdout, ChildStderr)>, String>;
 
 impl Child {
     /// Starts it. A thread follows it from then on, and says when it has ended.
-    pub(super) fn start(
+    pub(crate) fn start(
         start: Start,
         tongue: Tongue,
         sender: SyncSender<CarrierEvent>,
@@ -64,25 +64,33 @@ impl Child {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn say(&self, line: Vec<u8>) {
+    pub(crate) fn say(&self, line: Vec<u8>) {
         if let Some(lines) = &self.state().lines {
             let _ = lines.try_send(line);
         }
     }
 
+    /// The same, and waits until there is room for it.
+    pub(crate) fn say_surely(&self, line: Vec<u8>) {
+        let lines = self.state().lines.clone();
+        if let Some(lines) = lines {
+            let _ = lines.send(line);
+        }
+    }
+
     /// Ends its standard input, by which an agent ends.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut state = self.state();
         (state.lines, state.is_closed) = (None, true);
     }
 
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         let mut state = self.state();
         let process = state.process.as_mut();
         process.is_none_or(|process| !matches!(process.try_wait(), Ok(None)))
     }
 
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.close();
         if let Some(process) = &mut self.state().process {
             let _ = process.kill();
@@ -121,6 +129,7 @@ impl Child {
         let agents: Vec<usize> = match &self.tongue {
             Tongue::One(agent) => vec![*agent],
             Tongue::Named(agents) => agents.values().copied().collect(),
+            Tongue::Servers => vec![0],
         };
         for agent in agents {
             let _ = sender.send(CarrierEvent::Gone { agent, how: how.clone() });
@@ -230,7 +239,8 @@ fn listen_to(mut pipe: ChildStderr) -> Complaint {
 }
 
 /// Others' words on one line, without what moves a terminal's cursor, and not too many.
-pub(crate) fn plain(text: &str) -> String {
+#[must_use]
+pub fn plain(text: &str) -> String {
     words(text).join(" ").chars().take(LONGEST).collect()
 }
 

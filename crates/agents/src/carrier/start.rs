@@ -13,11 +13,28 @@ use crate::identity::{OWN_PROGRAM, machine_name};
 use crate::place::Nats;
 
 /// A carrier that can be started.
-pub(super) enum Start {
-    Local { program: PathBuf },
-    Ssh { host: String, digest: String, targets: Vec<SocketAddr> },
-    Slurm { program: PathBuf, node: String, targets: Vec<SocketAddr> },
-    Nats { program: PathBuf, nats: Nats },
+pub(crate) enum Start {
+    Local {
+        program: PathBuf,
+    },
+    LocalServers {
+        program: PathBuf,
+    },
+    /// With the flags that the agent gets where ssh may start any command.
+    Ssh {
+        host: String,
+        digest: String,
+        flags: String,
+    },
+    Slurm {
+        program: PathBuf,
+        node: String,
+        targets: Vec<SocketAddr>,
+    },
+    Nats {
+        program: PathBuf,
+        nats: Nats,
+    },
 }
 
 /// A host that does not answer is given up, and a line that is dead is noticed; no password is asked for.
@@ -33,7 +50,17 @@ const NATS_WAIT: &str = "30";
 
 impl Start {
     pub(super) fn ssh(host: &str, digest: &str, targets: &[SocketAddr]) -> Start {
-        Start::Ssh { host: host.into(), digest: digest.into(), targets: targets.to_vec() }
+        let flags = targets
+            .iter()
+            .map(|&target| format!(" --allow \"{}\"", Allowed::only(target)))
+            .collect();
+        Start::Ssh { host: host.into(), digest: digest.into(), flags }
+    }
+
+    /// An agent that runs servers; it trusts what it is sent, as this side could start any command there.
+    pub(crate) fn ssh_servers(host: &str, digest: &str) -> Start {
+        let flags = " --servers --trust-all".into();
+        Start::Ssh { host: host.into(), digest: digest.into(), flags }
     }
 
     /// The command, with its pipes.
@@ -44,13 +71,12 @@ impl Start {
                 command.args(["agent", "--stdio", "--local"]);
                 command
             }
-            Start::Ssh { host, digest, targets } => {
-                let flags: String = targets
-                    .iter()
-                    .map(|&target| format!(" --allow \"{}\"", Allowed::only(target)))
-                    .collect();
-                ssh(host, &run_script(digest, &flags))
+            Start::LocalServers { program } => {
+                let mut command = Command::new(program);
+                command.args(["agent", "--stdio", "--servers", "--local"]);
+                command
             }
+            Start::Ssh { host, digest, flags } => ssh(host, &run_script(digest, flags)),
             Start::Slurm { program, node, targets } => {
                 let mut command = Command::new("srun");
                 command.args(["--overlap", "-N1", "-n1", "--unbuffered", "--cpu-bind=none"]);
@@ -77,7 +103,7 @@ impl Start {
         };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A terminal's Ctrl-C would end ssh and srun, and with them what they carry, before dyno has its results.
-        if !matches!(self, Start::Local { .. }) {
+        if !matches!(self, Start::Local { .. } | Start::LocalServers { .. }) {
             command.process_group(0);
         }
         command
@@ -86,7 +112,9 @@ impl Start {
     /// Why it could not be started.
     pub(super) fn unstarted(&self, error: &io::Error) -> String {
         let (program, need) = match self {
-            Start::Local { program } => (program.display().to_string(), ""),
+            Start::Local { program } | Start::LocalServers { program } => {
+                (program.display().to_string(), "")
+            }
             Start::Ssh { .. } => ("ssh".into(), "; install an ssh client"),
             Start::Slurm { .. } => ("srun".into(), "; this is no node of a Slurm cluster"),
             Start::Nats { program, .. } => {

@@ -10,8 +10,10 @@ use super::CarrierEvent;
 /// Lines that a shell writes before an agent speaks, at most.
 const NOISE_MAX: u32 = 1_000;
 
-pub(super) enum Tongue {
+pub(crate) enum Tongue {
     One(usize),
+    /// Lines of a host of servers, which are handed on as they are.
+    Servers,
     Named(BTreeMap<String, usize>),
 }
 
@@ -49,6 +51,16 @@ impl<'a> Listener<'a> {
                 }
                 self.has_spoken = true;
                 self.frame(*agent, line, at)
+            }
+            Tongue::Servers => {
+                if let Ok(line) = line
+                    && !self.has_spoken
+                    && !line.starts_with(b"{")
+                {
+                    return self.preamble(line);
+                }
+                self.has_spoken = true;
+                self.send(CarrierEvent::Raw(line.map(<[u8]>::to_vec)))
             }
             Tongue::Named(agents) => {
                 let Ok(line) = line else { return None };
@@ -96,10 +108,12 @@ impl<'a> Listener<'a> {
     }
 
     fn unread(&self, what: &str) -> Option<Stop> {
-        if let Tongue::One(agent) = self.tongue {
-            let how = format!("it wrote {what}, and nothing of an agent");
-            self.send(CarrierEvent::Gone { agent: *agent, how });
-        }
+        let how = format!("it wrote {what}, and nothing of an agent");
+        match self.tongue {
+            Tongue::One(agent) => self.send(CarrierEvent::Gone { agent: *agent, how }),
+            Tongue::Servers => self.send(CarrierEvent::Gone { agent: 0, how }),
+            Tongue::Named(_) => None,
+        };
         Some(Stop::Done)
     }
 
@@ -139,7 +153,9 @@ mod tests {
             CarrierEvent::Line { .. } => panic!("at another time"),
             CarrierEvent::Gone { agent, how } => format!("{agent} gone: {how}"),
             CarrierEvent::Blinked { agent, nanos } => format!("{agent} blinked {nanos}"),
-            CarrierEvent::Wanted(_) | CarrierEvent::Enough => panic!("no carrier says this"),
+            CarrierEvent::Raw(_) | CarrierEvent::Wanted(_) | CarrierEvent::Enough => {
+                panic!("no carrier says this")
+            }
         };
         (events.iter().map(short).collect(), stop)
     }

@@ -8,6 +8,7 @@ use machine::limits::{self, Machine};
 use post::{Ready, Task, decode_task};
 
 use super::Limits;
+use crate::allow::Allow;
 
 /// No agent has more threads.
 const LANES_MAX: usize = 1_024;
@@ -35,6 +36,19 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(Task, Ready), Stri
     demand.judge(limits, &Machine::read())?;
     let files = raise_files(demand.connections)?;
     Ok((task, Ready { files }))
+}
+
+/// The order, if what it loads is allowed.
+pub(crate) fn aimed(bytes: &[u8], allow: &Allow) -> Result<Task, String> {
+    let task = decode_task(bytes).map_err(|error| format!("the order is none: {error}"))?;
+    let target = match &task {
+        Task::Load(order) => address(&order.target)?,
+        Task::Hold(order) => address(&order.target)?,
+    };
+    match allow.has(target) {
+        true => Ok(task),
+        false => Err(format!("{target} is not to be loaded")),
+    }
 }
 
 /// This agent's part of a number that all lanes share.
@@ -131,7 +145,7 @@ fn over(what: &str, asked: u64, most: u64, flag: &str) -> String {
 }
 
 /// Has as many files as the connections take; returns how many there are.
-fn raise_files(connections: u64) -> Result<u64, String> {
+pub(crate) fn raise_files(connections: u64) -> Result<u64, String> {
     let files = Machine::read().files;
     match files.raised_for(connections)? {
         None => Ok(files.soft),
@@ -150,7 +164,6 @@ mod tests {
     use post::Caps;
 
     use super::*;
-    use crate::allow::Allow;
 
     fn demand() -> Demand {
         Demand {

@@ -10,7 +10,7 @@ use crate::now_ns;
 const LIVE_EVERY: Nanos = 500 * MILLISECOND;
 
 /// Carries it out from this instant of the machine's clock on; returns what it measured, encoded.
-pub(super) fn carry_out(
+pub(crate) fn carry_out(
     task: Task,
     origin: Nanos,
     halt: &Halt,

@@ -1,6 +1,7 @@
 //! `dyno agent`: carries out what a coordinator, dyno on another machine, orders; within what its owner allows.
 
 mod key;
+mod servers;
 
 use std::io;
 use std::path::PathBuf;
@@ -62,6 +63,13 @@ pub(crate) struct AgentFlags {
     /// The longest load
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     max_duration: Option<Duration>,
+    /// Run the servers of a coordinator that is elsewhere (`dyno run --subject-on`), instead of loading: those whose files
+    /// are trusted (`dyno agent trust`)
+    #[arg(long, requires = "stdio", conflicts_with_all = ["via", "allow", "allow_file", "max_rate", "max_connections", "max_duration"])]
+    servers: bool,
+    /// With --servers: trust whatever files come; for where the other side may start any command anyway
+    #[arg(long, requires = "servers")]
+    trust_all: bool,
     /// The coordinator is this process' parent
     #[arg(long, hide = true, conflicts_with_all = ["via", "allow", "allow_file"])]
     local: bool,
@@ -70,11 +78,13 @@ pub(crate) struct AgentFlags {
 #[derive(Subcommand)]
 enum AgentCommand {
     Key(key::KeyFlags),
+    Trust(servers::TrustFlags),
 }
 
 const AFTER_HELP: &str = "\
 Where ssh may start any command, no flags are needed here: dyno gives them. For a key that may do nothing but \
 load, `dyno agent key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the other side says.
+With --servers, such a key may do nothing but run servers whose files are trusted.
 
 Examples:
   # whatever listens on port 8080 of this network, and no more than 50,000 requests/s
@@ -87,8 +97,13 @@ Exit codes:
   2    it could not start, or what it was sent is of no coordinator";
 
 pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
-    if let Some(AgentCommand::Key(flags)) = &flags.command {
-        return key::run(flags);
+    match &flags.command {
+        Some(AgentCommand::Key(flags)) => return key::run(flags),
+        Some(AgentCommand::Trust(flags)) => return servers::trust(flags),
+        None => {}
+    }
+    if flags.servers {
+        return servers::run(flags.trust_all, flags.local);
     }
     let limits = Limits {
         allow: allow(flags)?,

@@ -1,8 +1,11 @@
 //! `dyno run`: subjects × loads × rounds → the store → a table and a page; continues where it stopped.
 
+mod abroad;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agents::servers::ServersOn;
 use archive::keep;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
@@ -51,6 +54,9 @@ pub(crate) struct RunFlags {
     changes: ChangeFlags,
     #[command(flatten)]
     cpus: CpuFlags,
+    /// Where the servers run, while the load comes from here, or from --load-on: ssh:HOST
+    #[arg(long, value_name = "PLACE", value_parser = ServersOn::parse)]
+    subject_on: Option<ServersOn>,
     #[command(flatten)]
     generators: GeneratorFlags,
     /// The owners of its servers that run already agree to the load; needed if they are neither on this machine nor in a
@@ -117,6 +123,8 @@ Examples:
   dyno run demo --only 'node-*,go-*' -c 100 -d 10s --repeat 3
   # the servers here, the load from two other machines
   dyno run demo --load-on ssh:desk2,desk3 --listen-on 10.0.0.5
+  # the servers on another machine, the load from here: builds, checks and readings are there
+  dyno run demo --subject-on ssh:server1
   # continue after Ctrl-C, a crash or kill -9
   dyno run --resume
 
@@ -136,6 +144,9 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let experiment = flags.changes.given_to(experiment, &project)?;
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
             let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
+            if let Some(on) = &flags.subject_on {
+                return abroad::begin(flags, on, &campaign);
+            }
             let campaign = located(campaign, flags)?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             let resources = weighed(&campaign)?;
@@ -178,7 +189,7 @@ fn located(mut campaign: Campaign, flags: &RunFlags) -> Result<Campaign, Refusal
 }
 
 /// The run that would begin.
-fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> DryRun<'c> {
+pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> DryRun<'c> {
     let takes_part = campaign.members.iter().filter(|member| campaign.lack(member).is_none());
     let subjects = takes_part.filter_map(|member| member.subject.as_ref().ok());
     let runners: Vec<_> = subjects.map(|subject| campaign.runner(subject)).collect();
@@ -195,6 +206,7 @@ fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> DryRun<'c> {
         workloads: &campaign.workloads,
         split: &resources.split,
         files: resources.files,
+        address: (!resources.address.is_loopback()).then(|| resources.address.to_string()),
         sources: resources.sources.len(),
         members: campaign.members.iter().map(member).collect(),
         plan: plan(&campaign.experiment, &runners),
@@ -227,6 +239,7 @@ fn begin(
     job.claim(run)?;
     let checks = expected_checks(campaign, &record, &job.store)?;
     announce(
+        flags,
         campaign,
         &record,
         (run, &job.path),
@@ -249,6 +262,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
         return Err(Refusal::new(says));
     }
     let kept = job.store.kept(run)?;
+    abroad::same_place(flags, &record, run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
     let option = Project::store_option(&job.path);
@@ -257,6 +271,10 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
             "run {run} is complete; `dyno report {run}{option}` shows it, `{}{option}` runs it anew",
             record.again()
         )));
+    }
+    if let Some(on) = &flags.subject_on {
+        let campaign = as_it_was(project, &record, &job.path)?;
+        return abroad::resume(flags, on, &campaign, job, (run, &left));
     }
     let mut campaign = located(as_it_was(project, &record, &job.path)?, flags)?;
     campaign.experiment = flags.cpus.given_to(campaign.experiment);
@@ -274,12 +292,13 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     }
     same_entries(&record, &entries, (run, &job.path))?;
     let checks = expected_checks(&campaign, &record, &job.store)?;
-    announce(&campaign, &record, (run, &job.path), (&left, checks));
+    announce(flags, &campaign, &record, (run, &job.path), (&left, checks));
     go_on(&mut job, flags, &campaign, &resources, &entrants, (&record, run))
 }
 
 /// What is left to be done: trials, and checks that take about so long.
 fn announce(
+    flags: &RunFlags,
     campaign: &Campaign,
     record: &RunRecord,
     (run, store): (RunId, &Path),
@@ -289,7 +308,7 @@ fn announce(
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
     terminal::notice(&format!(
-        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}` \
+        "run {run}: {}{}\n  {} of {}: {}\n  {}; Ctrl-C keeps what is finished, and `dyno run --resume{}{}` \
          goes on",
         experiment.name,
         if experiment.is_quick { " (quick: shorter and fewer trials)" } else { "" },
@@ -297,6 +316,7 @@ fn announce(
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
         dry_run::time(experiment, left, checks),
+        goes_on(flags),
         Project::store_option(store),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
@@ -328,6 +348,18 @@ fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
     Job::open(project, &path, project.reports(&path))
 }
 
+/// The command that goes on with a run.
+fn again(job: &Job, flags: &RunFlags, run: RunId) -> String {
+    let option = Project::store_option(&job.path);
+    format!("dyno run --resume {run}{}{option}", goes_on(flags))
+}
+
+/// Flags that a run needs to go on where its servers are.
+fn goes_on(flags: &RunFlags) -> String {
+    let on = flags.subject_on.as_ref();
+    on.map_or(String::new(), |on| format!(" --subject-on {on}{}", flags.generators.again()))
+}
+
 /// Runs what is left, and reports.
 fn go_on(
     job: &mut Job,
@@ -338,19 +370,28 @@ fn go_on(
     (record, run): (&RunRecord, RunId),
 ) -> Result<ExitStatus, Refusal> {
     let ended = job.go_on(campaign, resources, entrants, record, run)?;
+    finish(job, flags, &campaign.project, run, ended)
+}
+
+/// Reports.
+fn finish(
+    job: &Job,
+    flags: &RunFlags,
+    project: &Project,
+    run: RunId,
+    ended: Ended,
+) -> Result<ExitStatus, Refusal> {
     let format = if flags.json { Format::Json } else { flags.format };
     let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
-    let reported = report::finish(&job.store, run, &campaign.project, how, &job.pages);
+    let reported = report::finish(&job.store, run, project, how, &job.pages);
     let outcome = match ended {
         Ended::Interrupted => {
             // If the terminal was closed, there is nothing to report to any more.
             if let Err(refusal) = reported {
                 terminal::notice(&format!("dyno: {refusal}"));
             }
-            let option = Project::store_option(&job.path);
-            terminal::notice(&format!(
-                "dyno: interrupted; `dyno run --resume {run}{option}` goes on"
-            ));
+            let again = again(job, flags, run);
+            terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));
             return Ok(ExitStatus::Interrupted);
         }
         Ended::Done => reported?,

@@ -46,7 +46,7 @@ const ELSEWHERE: [(&str, &str); 22] = [
     (
         "agent",
         "--allow --allow-file --ca --key-file --lab --max-connections --max-duration --max-rate --name \
-         --stdio --trust --via --wait agent",
+         --servers --stdio --trust --trust-all --via --wait agent",
     ),
     ("calibrate", "--json --output --quick calibrate"),
     (
@@ -81,7 +81,7 @@ const ELSEWHERE: [(&str, &str); 22] = [
     (
         "run",
         "--format --full --json --listen-on --load-cpus --load-on --no-check --output --quick --resume --show \
-         --store --subject-cpus run --i-may-load-this-target",
+         --store --subject-cpus --subject-on run --i-may-load-this-target",
     ),
     (
         "serve",

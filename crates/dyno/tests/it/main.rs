@@ -70,6 +70,8 @@ mod serve;
 mod slurm;
 mod sshd;
 mod sshd_rig;
+mod subject_on;
+mod subject_on_trust;
 mod terminal;
 mod torture;
 mod truth;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use load::{Halt, HoldOrder, HoldWindow, Nanos, Ramp, Share, Target, hold};
 
 use super::elsewhere::lost_agents;
-use super::{Event, HERE, Trial, outcome, unable};
+use super::{Event, HERE, Trial, Vitals, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
 use crate::record::{HeldRecord, Outcome, OutcomeKind, TrialRecord};
@@ -41,7 +41,7 @@ impl Trial<'_, '_> {
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
-            report(Event::Held(window, watch));
+            report(Event::Held(window, Vitals::of(watch)));
         };
         let holding = match self.setup.elsewhere {
             None => Some(hold(&order, &stop, &mut look).map_err(|it| unable(it.to_string()))?),

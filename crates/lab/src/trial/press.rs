@@ -11,7 +11,7 @@ use wire::h2::{H2Order, Windows};
 
 use super::elsewhere::lost_agents;
 use super::in_turns::Attendance;
-use super::{Ended, Event, HERE, Trial, outcome, unable};
+use super::{Ended, Event, HERE, Trial, Vitals, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
 use crate::record::{LoadRecord, Outcome, OutcomeKind, TrialRecord};
@@ -43,7 +43,7 @@ impl Trial<'_, '_> {
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
-            report(Event::Glance(glance, watch));
+            report(Event::Glance(glance, Vitals::of(watch)));
         };
         let pressed = match (self.attendance, self.setup.elsewhere) {
             (None, None) => press(&order, &stop, &mut look).map(alone),

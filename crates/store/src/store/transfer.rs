@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
+use lab::record::RunRecord;
 use rusqlite::Connection;
 
 use super::{Located, Store, lost, next, numbers, refuse_unknown, run_record};
@@ -61,8 +62,27 @@ impl Store {
 
     /// Copies a run into a new store, one file that has nothing else, under the same number.
     pub fn export(&self, run: RunId, to: &Path) -> Result<(), StoreError> {
+        self.export_portion(run, to, None)
+    }
+
+    /// Copies how a run began, and of the rest only this.
+    pub fn export_part(
+        &self,
+        run: RunId,
+        to: &Path,
+        portion: &Portion<'_>,
+    ) -> Result<(), StoreError> {
+        self.export_portion(run, to, Some(portion))
+    }
+
+    fn export_portion(
+        &self,
+        run: RunId,
+        to: &Path,
+        portion: Option<&Portion<'_>>,
+    ) -> Result<(), StoreError> {
         let mut copy = Store::open(to)?;
-        copy.take_over(self, run, |_, _| Ok(Place::At(run)))?;
+        copy.take_over(self, run, portion, |_, _| Ok(Place::At(run)))?;
         let alone = "PRAGMA journal_mode = DELETE";
         let mode: Result<String, _> = copy.connection.query_row(alone, [], |row| row.get(0));
         mode.map(drop).map_err(|error| Fault::from(error).at(to))
@@ -72,9 +92,32 @@ impl Store {
     pub fn import(&mut self, from: &Store, run: RunId) -> Result<Imported, StoreError> {
         let room = fs::metadata(&from.path).map_or(0, |file| file.len());
         space::reserve(&self.path, room).map_err(|fault| fault.at(&self.path))?;
-        self.take_over(from, run, |target, identity| match known(target, identity)? {
+        self.take_over(from, run, None, |target, identity| match known(target, identity)? {
             Some(run) => Ok(Place::Taken(run)),
             None => next(target).map(Place::At),
+        })
+    }
+
+    /// Adds the checks and trials that another store has of a run that is here, all of them or none; what is here already
+    /// is refused.
+    pub fn join(&mut self, from: &Store, theirs: RunId, ours: RunId) -> Result<(), StoreError> {
+        let there = |fault: Fault| Located::There(fault.at(&from.path));
+        self.write_from(|target| {
+            let source = from.connection.unchecked_transaction();
+            let source = source.map_err(|error| there(error.into()))?;
+            let identity = Identity::of(&source, theirs).map_err(there)?;
+            if Identity::of(target, ours)?.seal != identity.seal {
+                return Err(there(Fault::Refused(format!("it has another run than run {ours}"))));
+            }
+            let record = run_record(target, ours)?;
+            let kept = numbers(target, ours)?;
+            if let Some(twice) =
+                numbers(&source, theirs).map_err(there)?.iter().find(|it| kept.contains(it))
+            {
+                return Err(Fault::AlreadyKept(ours, *twice).into());
+            }
+            let copy = Copy { from: theirs, to: ours, source: &source, target };
+            copy.parts(&record, None, &there)
         })
     }
 
@@ -83,6 +126,7 @@ impl Store {
         &mut self,
         from: &Store,
         run: RunId,
+        portion: Option<&Portion<'_>>,
         place: impl FnOnce(&Connection, &Identity) -> Result<Place, Fault>,
     ) -> Result<Imported, StoreError> {
         let there = |fault: Fault| Located::There(fault.at(&from.path));
@@ -95,12 +139,20 @@ impl Store {
                 Place::Taken(known) => Ok(Imported::Known(known)),
                 Place::At(number) => {
                     let copy = Copy { from: run, to: number, source: &source, target };
-                    copy.run(&there)?;
+                    copy.run(portion, &there)?;
                     Ok(Imported::New(number))
                 }
             }
         })
     }
+}
+
+/// What there is of a run beside how it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Portion<'p> {
+    pub trials: &'p [u32],
+    /// The subjects whose checks are meant.
+    pub checks: &'p [&'p str],
 }
 
 /// Where a run goes.
@@ -149,15 +201,42 @@ struct Copy<'c> {
 
 impl Copy<'_> {
     /// Each part is verified, understood and written before the next one is read. `there` locates a fault of the source.
-    fn run(&self, there: &dyn Fn(Fault) -> Located) -> Result<(), Located> {
+    fn run(
+        &self,
+        portion: Option<&Portion<'_>>,
+        there: &dyn Fn(Fault) -> Located,
+    ) -> Result<(), Located> {
         let damaged = |says: String| there(Fault::Damaged(format!("run {}: {says}", self.from)));
         let rows = sealed_run(self.source, self.from).map_err(there)?;
         insert_run(self.target, self.to, &rows)?;
         let record = run_rows::run(rows).map_err(damaged)?;
-        if let Some(lost) = lost(self.source, self.from).map_err(there)?.first() {
+        if portion.is_none()
+            && let Some(lost) = lost(self.source, self.from).map_err(there)?.first()
+        {
             return Err(damaged(format!("trial {}: {}", lost.number, lost.says)));
         }
+        self.parts(&record, portion, there)?;
+        if portion.is_none()
+            && let Some(rows) = sealed_end(self.source, self.from).map_err(there)?
+        {
+            insert_end(self.target, self.to, &rows)?;
+            run_rows::end(rows).map_err(damaged)?;
+        }
+        Ok(())
+    }
+
+    /// The checks and the trials.
+    fn parts(
+        &self,
+        record: &RunRecord,
+        portion: Option<&Portion<'_>>,
+        there: &dyn Fn(Fault) -> Located,
+    ) -> Result<(), Located> {
+        let damaged = |says: String| there(Fault::Damaged(format!("run {}: {says}", self.from)));
         for (place, entry) in record.entries.iter().enumerate() {
+            if portion.is_some_and(|portion| !portion.checks.contains(&entry.name.as_str())) {
+                continue;
+            }
             let owner = [self.from.0, place as i64];
             let says = |says: String| damaged(format!("the check of `{}`: {says}", entry.name));
             let sealed = conformance::sealed(self.source, owner);
@@ -173,6 +252,9 @@ impl Copy<'_> {
         }
         let planned: HashSet<u32> = record.plan.iter().map(|key| key.number).collect();
         for number in numbers(self.source, self.from).map_err(there)? {
+            if portion.is_some_and(|portion| !portion.trials.contains(&number)) {
+                continue;
+            }
             let says = |says: String| damaged(format!("trial {number}: {says}"));
             if !planned.contains(&number) {
                 return Err(says("it is not in the run's plan".into()));
@@ -182,10 +264,6 @@ impl Copy<'_> {
             let rows = sealed.ok_or_else(|| says("it has no rows".into()))?;
             insert_trial(self.target, self.to, number, &rows)?;
             trial_rows::trial(number, rows).map_err(says)?;
-        }
-        if let Some(rows) = sealed_end(self.source, self.from).map_err(there)? {
-            insert_end(self.target, self.to, &rows)?;
-            run_rows::end(rows).map_err(damaged)?;
         }
         Ok(())
     }

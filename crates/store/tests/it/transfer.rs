@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
-use store::{Extent, Fault, Imported, RunEnd, RunId, Store};
+use store::{Extent, Fault, Imported, Portion, RunEnd, RunId, Store};
 
 use crate::findings::{checked_run, is_as_checked};
 use crate::kept_stores::ALL;
@@ -228,4 +228,60 @@ fn more_rows_than_a_dyno_keeps_are_not_taken_over() {
     let refused = Store::open_to_read(&path).unwrap().runs().unwrap_err();
     assert_eq!(refused.fault, Fault::TooMuch("more than 100000 runs".into()));
     assert_eq!(store.runs().unwrap(), []);
+}
+
+#[test]
+fn a_run_that_comes_in_parts_is_the_same_in_the_end() {
+    let folder = Folder::new();
+    let from = two_runs(&folder);
+    let mut to = Store::open(&folder.store().with_file_name("to")).unwrap();
+    // A number of its own, other than there.
+    to.begin(&run(7)).unwrap();
+    to.begin(&run(8)).unwrap();
+    let part = |name: &str, portion: &Portion<'_>| {
+        let path = folder.store().with_file_name(name);
+        from.export_part(id(2), &path, portion).unwrap();
+        Store::open_to_read(&path).unwrap()
+    };
+    let began = part("began", &Portion::default());
+    assert_eq!(began.kept(id(2)).unwrap(), Vec::<u32>::new());
+    let Imported::New(here) = to.import(&began, id(2)).unwrap() else { panic!("it is new") };
+    assert_eq!(here, id(3));
+    let names: Vec<String> =
+        from.run(id(2)).unwrap().conformance.into_iter().map(|found| found.subject).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let checks = part("checks", &Portion { trials: &[], checks: &names });
+    let first = part("first", &Portion { trials: &[0], checks: &[] });
+    let second = part("second", &Portion { trials: &[1], checks: &[] });
+    for part in [&second, &checks, &first] {
+        to.join(part, id(2), here).unwrap();
+    }
+    to.end(here, 7, RunEnd::Done).unwrap();
+    is_whole(&to, here);
+    // What is here already, and what is of another run, changes nothing.
+    let again = to.join(&first, id(2), here).unwrap_err();
+    assert!(matches!(again.fault, Fault::AlreadyKept(..)), "{again}");
+    assert!(to.join(&checks, id(2), here).is_err());
+    let other = to.join(&first, id(2), id(1)).unwrap_err();
+    assert!(other.to_string().contains("it has another run than run 1"), "{other}");
+    is_whole(&to, here);
+}
+
+#[test]
+fn a_part_that_was_changed_on_its_way_is_refused() {
+    let folder = Folder::new();
+    let from = two_runs(&folder);
+    let (began, path) =
+        (folder.store().with_file_name("began"), folder.store().with_file_name("part"));
+    from.export_part(id(2), &began, &Portion::default()).unwrap();
+    from.export_part(id(2), &path, &Portion { trials: &[0], checks: &[] }).unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .execute("UPDATE trial SET exit = 'exit status 9'", [])
+        .unwrap();
+    let mut to = Store::open(&folder.store().with_file_name("to")).unwrap();
+    to.import(&Store::open_to_read(&began).unwrap(), id(2)).unwrap();
+    let refused = to.join(&Store::open_to_read(&path).unwrap(), id(2), id(1)).unwrap_err();
+    assert!(refused.to_string().contains("not those that were sealed"), "{refused}");
+    assert_eq!(to.kept(id(1)).unwrap(), Vec::<u32>::new());
 }

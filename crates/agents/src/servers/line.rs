@@ -1,0 +1,253 @@
+//! The lines of a run, where its servers are: what comes from the coordinator, and what goes to it.
+
+use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use load::Halt;
+use machine::limits::Machine;
+use post::{
+    FromServers, Greeting, Host, LineError, Lines, MILLISECOND, Nanos, ToServers, Wholes, cut,
+};
+
+use super::tether::LEASE;
+use crate::busy::Claim;
+use crate::carrier::child::plain;
+use crate::identity::{VERSION, host_name, nonce, same_program};
+use crate::now_ns;
+
+/// Lines that wait to be written, and messages that wait to be read.
+const WAITING: usize = 256;
+/// The coordinator is told so often that this host lives, and is looked after.
+const BEAT: Nanos = 500 * MILLISECOND;
+/// A run that is ended has this long; then the process ends, and its warden what it started.
+const ENDING: Duration = Duration::from_secs(20);
+/// How long the last lines may take to be written.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// This side of the lines. When the coordinator is gone, the run's halt is asked for.
+pub struct HostLine {
+    lines: Mutex<Option<SyncSender<String>>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    news: Mutex<Receiver<ToServers>>,
+    wholes: Mutex<Wholes>,
+    halt: Arc<Halt>,
+    is_gone: AtomicBool,
+    heard: AtomicU64,
+    /// Why the coordinator is thought to be gone, if what it wrote is wrong.
+    wrong: Mutex<Option<String>>,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl HostLine {
+    /// Reads from here and writes there.
+    pub fn open(
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        halt: Arc<Halt>,
+    ) -> Result<Arc<HostLine>, String> {
+        let (sender, news) = sync_channel(WAITING);
+        let (lines, waiting) = sync_channel::<String>(WAITING);
+        let line = Arc::new(HostLine {
+            lines: Mutex::new(Some(lines)),
+            writer: Mutex::default(),
+            news: Mutex::new(news),
+            wholes: Mutex::default(),
+            halt,
+            is_gone: AtomicBool::new(false),
+            heard: AtomicU64::new(now_ns()),
+            wrong: Mutex::default(),
+        });
+        let no_thread = |error: std::io::Error| format!("cannot start a thread: {error}");
+        let writes = Arc::clone(&line);
+        let writer = thread::Builder::new().name("writes".into());
+        let writer = writer.spawn(move || writes.write(output, &waiting)).map_err(no_thread)?;
+        *held(&line.writer) = Some(writer);
+        let reads = Arc::clone(&line);
+        let reader = thread::Builder::new().name("reads".into());
+        reader.spawn(move || reads.read(input, &sender)).map_err(no_thread)?;
+        let beats = Arc::clone(&line);
+        let beating = thread::Builder::new().name("beats".into());
+        beating.spawn(move || beats.beat()).map_err(no_thread)?;
+        Ok(line)
+    }
+
+    /// Waits for a coordinator, and answers it if it is the same program.
+    pub fn meet(&self, is_local: bool) -> Result<Option<Met>, String> {
+        let greeting = loop {
+            match self.next(Duration::from_millis(100)) {
+                Some(ToServers::Hello(greeting)) => break greeting,
+                Some(_) => return Err("it was given an order before it was greeted".into()),
+                None if self.is_gone() => return self.wrong().map_or(Ok(None), Err),
+                None => {}
+            }
+        };
+        let sha256 = same_program(&greeting)?;
+        let Greeting { by, .. } = greeting;
+        let claim = match is_local {
+            true => None,
+            false => Some(Claim::stake("servers", &format!("{:016x}", nonce()), &plain(&by))?),
+        };
+        let machine = Machine::read();
+        let host = Host {
+            name: host_name(),
+            dyno: VERSION.into(),
+            sha256,
+            cpus: machine.cpus,
+            files: machine.files.hard,
+            ..Host::default()
+        };
+        let address = (!is_local).then(reached_by).flatten();
+        self.say(&FromServers::Hello(Box::new(host), address));
+        Ok(Some(Met { by: plain(&by), address, _claim: claim }))
+    }
+
+    #[must_use]
+    pub fn halt(&self) -> &Arc<Halt> {
+        &self.halt
+    }
+
+    /// Whether there is no coordinator any more.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Acquire)
+    }
+
+    /// What was wrong with what it wrote.
+    pub fn wrong(&self) -> Option<String> {
+        held(&self.wrong).clone()
+    }
+
+    /// The next message, if there is one soon.
+    pub fn next(&self, wait: Duration) -> Option<ToServers> {
+        held(&self.news).recv_timeout(wait).ok()
+    }
+
+    /// What has come in parts and has this digest.
+    pub fn take(&self, digest: &str) -> Result<Vec<u8>, String> {
+        let whole = held(&self.wholes).take(digest);
+        whole.ok_or_else(|| "what an order names did not come before it".into())
+    }
+
+    /// Says it, and waits until there is room for it.
+    pub fn say(&self, message: &FromServers) {
+        let lines = held(&self.lines).clone();
+        if let (Some(lines), Ok(line)) = (lines, post::encode(message)) {
+            let _ = lines.send(line);
+        }
+    }
+
+    /// Says it if there is room: it does not matter much.
+    pub fn mention(&self, message: &FromServers) {
+        if let (Some(lines), Ok(line)) = (&*held(&self.lines), post::encode(message)) {
+            match lines.try_send(line) {
+                Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
+            }
+        }
+    }
+
+    /// Sends what may be long; its digest can be named from now on.
+    pub fn send(&self, bytes: Vec<u8>) -> String {
+        let (digest, parts) = cut(bytes);
+        parts.for_each(|part| self.say(&FromServers::Part(part)));
+        digest
+    }
+
+    /// Writes the last lines.
+    pub fn close(&self) {
+        *held(&self.lines) = None;
+        let until = Instant::now() + LAST_WORDS;
+        let Some(writer) = held(&self.writer).take() else { return };
+        while !writer.is_finished() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn write(&self, mut output: impl Write, waiting: &Receiver<String>) {
+        for line in waiting {
+            if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
+                self.has_gone();
+            }
+        }
+    }
+
+    fn read(&self, mut input: impl Read, sender: &SyncSender<ToServers>) {
+        let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
+        while let Ok(length @ 1..) = input.read(&mut buffer) {
+            self.heard.store(now_ns(), Ordering::Release);
+            let mut wrong = None;
+            lines.receive(&buffer[..length], &mut |line| {
+                if wrong.is_none() {
+                    wrong = self.take_in(line, sender).err();
+                }
+            });
+            if let Some(says) = wrong {
+                let says = format!("that is no line of a coordinator: {says}");
+                *held(&self.wrong) = Some(says);
+                break;
+            }
+        }
+        self.has_gone();
+    }
+
+    fn take_in(
+        &self,
+        line: Result<&[u8], LineError>,
+        sender: &SyncSender<ToServers>,
+    ) -> Result<(), String> {
+        match line.and_then(post::decode).map_err(|error| error.to_string())? {
+            ToServers::Beat => {}
+            ToServers::Halt => self.halt.ask(),
+            ToServers::Part(part) => held(&self.wholes).add(part)?,
+            message => {
+                let _ = sender.send(message);
+            }
+        }
+        Ok(())
+    }
+
+    fn has_gone(&self) {
+        self.is_gone.store(true, Ordering::Release);
+        self.halt.ask();
+    }
+
+    /// Lets the coordinator know that this host lives, and looks whether it does. A process that cannot end its run is
+    /// ended.
+    fn beat(&self) {
+        let mut gone: Option<Instant> = None;
+        loop {
+            thread::sleep(Duration::from_nanos(BEAT));
+            if self.heard.load(Ordering::Acquire).saturating_add(LEASE) < now_ns() {
+                self.has_gone();
+            }
+            match (self.is_gone(), gone) {
+                (false, _) => self.mention(&FromServers::Alive),
+                (true, None) => gone = Some(Instant::now()),
+                (true, Some(since)) if ENDING < since.elapsed() => std::process::exit(2),
+                (true, Some(_)) => {}
+            }
+        }
+    }
+}
+
+/// A coordinator that was met; the host is taken for it as long as this is there.
+pub struct Met {
+    /// A user and a host.
+    pub by: String,
+    /// The address by which this host was reached, if that is known.
+    pub address: Option<std::net::IpAddr>,
+    _claim: Option<Claim>,
+}
+
+/// This side's address of the connection of ssh.
+fn reached_by() -> Option<std::net::IpAddr> {
+    let connection = std::env::var("SSH_CONNECTION").ok()?;
+    // The client's address and port, and the server's.
+    connection.split(' ').nth(2)?.parse().ok()
+}

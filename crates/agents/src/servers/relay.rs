@@ -1,0 +1,127 @@
+//! Loads of a run that takes place here, carried out from where its coordinator is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use load::{Halt, HoldOrder, LiveMerger, Order, Share, Target};
+use post::{FromServers, Live, Task, ToServers, encode_task};
+
+use super::carry::Carried;
+use super::line::HostLine;
+use crate::loads::{Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
+
+/// How often an end is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What carries loads out at the other end of the lines.
+pub struct Relayed {
+    line: Arc<HostLine>,
+    lanes: usize,
+    load: u64,
+}
+
+impl Relayed {
+    /// Has the agents of the load met, and waits for that.
+    pub fn meet(line: &Arc<HostLine>, halt: &Halt) -> Result<Relayed, LoadsError> {
+        line.say(&FromServers::Meet);
+        loop {
+            match line.next(LOOK) {
+                Some(ToServers::Met { lanes }) => {
+                    let lanes = lanes.max(1);
+                    // No two of a run have loads of the same number.
+                    return Ok(Relayed { line: Arc::clone(line), lanes, load: crate::now_ns() });
+                }
+                Some(ToServers::NotMet { says }) => return Err(LoadsError::Refused(says)),
+                Some(_) => {}
+                None if halt.is_asked() || line.is_gone() => return Err(LoadsError::Interrupted),
+                None => {}
+            }
+        }
+    }
+
+    /// Has an order carried out.
+    fn order(
+        &mut self,
+        task: &Task,
+        halt: &Halt,
+        watch: &mut dyn FnMut(Live) -> Result<(), String>,
+    ) -> Result<Carried, LoadsError> {
+        let refused = |error: &dyn std::fmt::Display| LoadsError::Refused(error.to_string());
+        self.load += 1;
+        let load = self.load;
+        let order = self.line.send(encode_task(task).map_err(|error| refused(&error))?);
+        self.line.say(&FromServers::Load { load, order });
+        let mut was_halted = false;
+        loop {
+            if halt.is_asked() && !was_halted {
+                was_halted = true;
+                self.line.say(&FromServers::HaltLoad { load });
+            }
+            match self.line.next(LOOK) {
+                Some(ToServers::Window { load: of, window }) if of == load => {
+                    watch(window).map_err(LoadsError::Refused)?;
+                }
+                Some(ToServers::Carried { load: of, result }) if of == load => {
+                    let bytes = self.line.take(&result).map_err(LoadsError::Refused)?;
+                    return Carried::decode(&bytes).map_err(|error| refused(&error));
+                }
+                Some(_) => {}
+                None if self.line.is_gone() => return Err(LoadsError::Interrupted),
+                None => {}
+            }
+        }
+    }
+}
+
+fn of_another_kind() -> LoadsError {
+    LoadsError::Refused("the result is of another kind than the order".into())
+}
+
+impl Loads for Relayed {
+    fn lanes(&self) -> Option<usize> {
+        Some(self.lanes)
+    }
+
+    fn press(
+        &mut self,
+        order: &Order,
+        halt: &Halt,
+        watch: &mut dyn FnMut(LoadEvent<'_>),
+    ) -> Result<Pressed, LoadsError> {
+        let mut merger = LiveMerger::new(1);
+        let task = Task::Load(Box::new(order.clone()));
+        let carried = self.order(&task, halt, &mut |window| match window {
+            Live::Load(window) => {
+                merger.add(0, *window, &mut |glance| watch(LoadEvent::Glance(glance)))
+            }
+            Live::Hold(_) => Ok(()),
+        })?;
+        match carried {
+            Carried::Pressed(pressed) => Ok(*pressed),
+            Carried::Not(error) => Err(error),
+            Carried::Held(_) => Err(of_another_kind()),
+        }
+    }
+
+    fn hold(
+        &mut self,
+        order: &HoldOrder,
+        _targets: &[Target],
+        halt: &Halt,
+        watch: &mut dyn FnMut(HoldEvent<'_>),
+    ) -> Result<Held, LoadsError> {
+        let share = Share { first: 0, of: order.lanes };
+        let task = Task::Hold(Box::new(HoldOrder { share, ..order.clone() }));
+        let carried = self.order(&task, halt, &mut |window| {
+            if let Live::Hold(window) = window {
+                watch(HoldEvent::Second(&window));
+            }
+            Ok(())
+        })?;
+        match carried {
+            Carried::Held(held) => Ok(*held),
+            Carried::Not(error) => Err(error),
+            Carried::Pressed(_) => Err(of_another_kind()),
+        }
+    }
+}

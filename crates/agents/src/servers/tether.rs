@@ -1,0 +1,325 @@
+//! The lines of a run whose servers are elsewhere, where its coordinator is.
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use load::Halt;
+use post::{
+    FromServers, Greeting, Host, LineError, MILLISECOND, Nanos, PROTOCOL, SECOND, ToServers,
+    Wholes, cut,
+};
+
+use super::place::ServersOn;
+use crate::carrier::CarrierEvent;
+use crate::carrier::child::{Child, plain};
+use crate::carrier::start::Start;
+use crate::carrier::tongue::Tongue;
+use crate::identity::{VERSION, own_digest, user_at_host};
+use crate::loads::LoadsError;
+use crate::now_ns;
+
+/// Whichever side hears nothing of the other for so long ends the run.
+pub(super) const LEASE: Nanos = 10 * SECOND;
+/// A host is reached, and gets a dyno if it has none, within this time.
+const MEET_WITHIN: Duration = Duration::from_secs(60);
+/// How often what was asked for is looked for, and how often the host is told that this side lives.
+const LOOK: Duration = Duration::from_millis(20);
+const BEAT: Nanos = 500 * MILLISECOND;
+/// No longer sentence of a host is shown.
+const WORDS_MAX: usize = 2_000;
+/// Messages that wait to be taken; a host that says more waits.
+const WAITING: usize = 1_024;
+/// A process of this machine that has lost its coordinator ends its run within this time. Another host does so alone.
+const LOCAL_ENDING: Duration = Duration::from_secs(8);
+const ENDING: Duration = Duration::from_millis(700);
+
+/// What a host last said of its server's processes: nanoseconds of CPU time each second, and octets of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Vitals {
+    pub cpu: Option<f64>,
+    pub memory: Option<f64>,
+}
+
+/// The connection with the host of a run's servers; the run there ends with it.
+pub struct Tether {
+    /// The host, as sentences name it.
+    name: String,
+    /// How long its end is waited for.
+    ending: Duration,
+    child: Arc<Child>,
+    shared: Arc<Shared>,
+    news: Receiver<Result<FromServers, String>>,
+}
+
+struct Shared {
+    halt: Arc<Halt>,
+    wholes: Mutex<Wholes>,
+    /// The load that is under way.
+    load: Mutex<Option<(u64, Arc<Halt>)>>,
+    vitals: Mutex<Vitals>,
+    /// When something was heard last; 0 before that.
+    heard: AtomicU64,
+    is_over: AtomicBool,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn halt_load(&self, of: Option<u64>) {
+        if let Some((load, halt)) = &*held(&self.load)
+            && of.is_none_or(|of| of == *load)
+        {
+            halt.ask();
+        }
+    }
+}
+
+/// A load that is under way here; it can be halted from there as long as this is there.
+pub struct Load<'t> {
+    tether: &'t Tether,
+    pub halt: Arc<Halt>,
+}
+
+impl Drop for Load<'_> {
+    fn drop(&mut self) {
+        *held(&self.tether.shared.load) = None;
+    }
+}
+
+impl Tether {
+    /// Starts an agent there, and waits until it has answered; returns what it says of itself, and by which address it
+    /// was reached. `halt` ends the run there, too.
+    pub fn meet(
+        on: &ServersOn,
+        program: &Path,
+        halt: &Arc<Halt>,
+    ) -> Result<(Tether, Host, Option<IpAddr>), LoadsError> {
+        let refused = |says: String| LoadsError::Refused(format!("{}: {says}", on.name()));
+        let digest = match on {
+            ServersOn::Local => None,
+            ServersOn::Ssh(_) => Some(own_digest().map_err(|error| {
+                LoadsError::Refused(format!("dyno's own program cannot be read: {error}"))
+            })?),
+        };
+        let start = match on {
+            ServersOn::Local => Start::LocalServers { program: program.into() },
+            ServersOn::Ssh(host) => Start::ssh_servers(host, digest.as_deref().unwrap_or_default()),
+        };
+        let (sender, events) = sync_channel(64);
+        let child = Child::start(start, Tongue::Servers, sender).map_err(refused)?;
+        let shared = Arc::new(Shared {
+            halt: Arc::clone(halt),
+            wholes: Mutex::default(),
+            load: Mutex::default(),
+            vitals: Mutex::default(),
+            heard: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+        });
+        let (says, news) = sync_channel(WAITING);
+        let ending = if on.is_local() { LOCAL_ENDING } else { ENDING };
+        let tether = Tether { name: on.name().into(), ending, child, shared, news };
+        tether.start(events, says).map_err(refused)?;
+        let greeting = Greeting {
+            protocol: PROTOCOL,
+            dyno: VERSION.into(),
+            sha256: digest,
+            by: user_at_host(),
+            lease: LEASE,
+        };
+        let (host, address) = tether.greet(greeting)?;
+        Ok((tether, host, address))
+    }
+
+    fn start(
+        &self,
+        events: Receiver<CarrierEvent>,
+        says: SyncSender<Result<FromServers, String>>,
+    ) -> Result<(), String> {
+        let no_thread = |error: std::io::Error| format!("cannot start a thread: {error}");
+        let (shared, beaten) = (Arc::clone(&self.shared), says.clone());
+        let reader = thread::Builder::new().name("servers".into());
+        reader.spawn(move || listen(&shared, &events, &says)).map_err(no_thread)?;
+        let (shared, child) = (Arc::clone(&self.shared), Arc::clone(&self.child));
+        let beats = thread::Builder::new().name("beats".into());
+        beats.spawn(move || beat(&shared, &child, &beaten)).map_err(no_thread)?;
+        Ok(())
+    }
+
+    /// Greets until there is an answer: a host that gets its dyno first does not hear the first greetings.
+    fn greet(&self, greeting: Greeting) -> Result<(Host, Option<IpAddr>), LoadsError> {
+        let hello = ToServers::Hello(greeting);
+        let until = Instant::now() + MEET_WITHIN;
+        let (mut greeted, again): (Option<Instant>, _) = (None, Duration::from_millis(500));
+        while Instant::now() < until {
+            if greeted.is_none_or(|at| again <= at.elapsed()) {
+                greeted = Some(Instant::now());
+                self.say(&hello);
+            }
+            match self.next()? {
+                Some(FromServers::Hello(host, address)) => return Ok((*host, address)),
+                Some(FromServers::Refused { says }) => return Err(self.refused(&says)),
+                Some(_) => return Err(self.refused("it did not answer the greeting")),
+                None if self.shared.halt.is_asked() => return Err(LoadsError::Interrupted),
+                None => {}
+            }
+        }
+        let waited = MEET_WITHIN.as_secs();
+        Err(self.refused(&format!("it did not answer within {waited} s")))
+    }
+
+    /// Something about the host, with its name.
+    #[must_use]
+    pub fn refused(&self, says: &str) -> LoadsError {
+        let words: String = says.chars().filter(|letter| !letter.is_control()).collect();
+        let words: String = words.chars().take(WORDS_MAX).collect();
+        LoadsError::Refused(format!("{}: {words}", self.name))
+    }
+
+    /// The next message, if there is one soon; an error if the host is lost.
+    pub fn next(&self) -> Result<Option<FromServers>, LoadsError> {
+        match self.news.recv_timeout(LOOK) {
+            Ok(Ok(message)) => Ok(Some(message)),
+            Ok(Err(how)) => Err(self.refused(&how)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(self.refused("it was lost")),
+        }
+    }
+
+    pub fn say(&self, message: &ToServers) {
+        if let Ok(line) = post::encode(message) {
+            self.child.say_surely(line.into_bytes());
+        }
+    }
+
+    /// The same if there is room: it does not matter much.
+    pub fn mention(&self, message: &ToServers) {
+        mention(&self.child, message);
+    }
+
+    /// Sends what may be long; its digest can be named from now on.
+    pub fn send(&self, bytes: Vec<u8>) -> String {
+        let (digest, parts) = cut(bytes);
+        parts.for_each(|part| self.say(&ToServers::Part(part)));
+        digest
+    }
+
+    /// What has come in parts and has this digest.
+    pub fn take(&self, digest: &str) -> Result<Vec<u8>, LoadsError> {
+        let whole = held(&self.shared.wholes).take(digest);
+        whole.ok_or_else(|| self.refused("it names what it did not send"))
+    }
+
+    /// A load begins here. The host, the user and the end of the connection can end it.
+    #[must_use]
+    pub fn load(&self, number: u64) -> Load<'_> {
+        let halt = Arc::new(Halt::default());
+        *held(&self.shared.load) = Some((number, Arc::clone(&halt)));
+        if self.shared.halt.is_asked() {
+            halt.ask();
+        }
+        Load { tether: self, halt }
+    }
+
+    #[must_use]
+    pub fn vitals(&self) -> Vitals {
+        *held(&self.shared.vitals)
+    }
+}
+
+impl Drop for Tether {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        self.child.close();
+        let until = Instant::now() + self.ending;
+        while !self.child.has_ended() && Instant::now() < until {
+            // What it still says is not wanted any more.
+            let _ = self.news.try_recv();
+            thread::sleep(Duration::from_millis(5));
+        }
+        self.child.kill();
+    }
+}
+
+fn mention(child: &Child, message: &ToServers) {
+    if let Ok(line) = post::encode(message) {
+        child.say(line.into_bytes());
+    }
+}
+
+/// Takes the host's lines, until it is lost.
+fn listen(
+    shared: &Shared,
+    events: &Receiver<CarrierEvent>,
+    says: &SyncSender<Result<FromServers, String>>,
+) {
+    for event in events {
+        let taken = match event {
+            CarrierEvent::Raw(line) => {
+                shared.heard.store(now_ns(), Ordering::Release);
+                take_in(shared, line, says)
+                    .map_err(|error| format!("it wrote what cannot be read: {}", plain(&error)))
+            }
+            CarrierEvent::Gone { how, .. } => Err(how),
+            _ => Ok(()),
+        };
+        if let Err(how) = taken {
+            let _ = says.send(Err(how));
+            shared.halt_load(None);
+            return;
+        }
+    }
+}
+
+fn take_in(
+    shared: &Shared,
+    line: Result<Vec<u8>, LineError>,
+    says: &SyncSender<Result<FromServers, String>>,
+) -> Result<(), String> {
+    let message = line.and_then(|line| post::decode(&line)).map_err(|error| error.to_string())?;
+    match message {
+        FromServers::Alive => {}
+        FromServers::Part(part) => held(&shared.wholes).add(part)?,
+        FromServers::HaltLoad { load } => shared.halt_load(Some(load)),
+        FromServers::Vitals { cpu, memory } => *held(&shared.vitals) = Vitals { cpu, memory },
+        message => {
+            let _ = says.send(Ok(message));
+        }
+    }
+    Ok(())
+}
+
+/// Lets the host know that this side lives, hands the user's wish to end on, and notices when nothing is heard.
+fn beat(shared: &Shared, child: &Child, says: &SyncSender<Result<FromServers, String>>) {
+    let (mut beaten, mut was_halted) = (0, false);
+    while !shared.is_over.load(Ordering::Acquire) {
+        let now = now_ns();
+        if beaten + BEAT <= now {
+            beaten = now;
+            mention(child, &ToServers::Beat);
+        }
+        if shared.halt.is_asked() && !was_halted {
+            was_halted = true;
+            if let Ok(line) = post::encode(&ToServers::Halt) {
+                child.say_surely(line.into_bytes());
+            }
+            shared.halt_load(None);
+        }
+        let heard = shared.heard.load(Ordering::Acquire);
+        if 0 < heard && heard.saturating_add(LEASE) < now {
+            let how = format!("nothing was heard of it for {} s", LEASE / SECOND);
+            // If many messages wait, the reader stands still and the host with it: that is not its fault.
+            let _ = says.try_send(Err(how));
+            shared.halt_load(None);
+            child.kill();
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,382 @@
+//! A run whose servers are elsewhere, on the machine from which it was ordered: loads are carried out here, and what is
+//! kept there is kept here.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agents::servers::{Seen, Tether, carry_out};
+use agents::{Allow, Loads, LoadsError};
+use lab::Refusal;
+use lab::conformance::Conformance;
+use lab::record::{Check, Phase, RunRecord, TrialKey, TrialRecord};
+use lab::trial::{self, Vitals};
+use load::Halt;
+use post::{FromServers, ProjectFiles, RunOrder, ToServers};
+use store::{RunId, Store};
+
+use super::sealed::{self, Desk};
+use crate::Meet;
+use crate::event::{Event, Watch};
+use crate::project::Project;
+use crate::trials::Ended;
+
+/// A host that was asked to end its run has this long to say that it has.
+const ENDING: Duration = Duration::from_millis(1_500);
+
+/// A run whose servers are elsewhere.
+pub struct Abroad<'a> {
+    pub tether: &'a Tether,
+    pub files: &'a ProjectFiles,
+    /// What may be loaded from here.
+    pub allow: Allow,
+    pub halt: &'a Arc<Halt>,
+    /// Meets what carries the loads out.
+    meet: Meet,
+    agents: Option<Box<dyn Loads + Send>>,
+    desk: Desk,
+    /// When the end was asked for.
+    halted: Option<Instant>,
+    /// The trials that are still possible, and the one of them that is under way.
+    left: BTreeSet<u32>,
+    trial: Option<u32>,
+}
+
+/// How a run began.
+#[derive(Debug)]
+pub enum Begun {
+    Run(RunId),
+    Interrupted,
+}
+
+impl<'a> Abroad<'a> {
+    pub fn new(
+        tether: &'a Tether,
+        files: &'a ProjectFiles,
+        allow: Allow,
+        halt: &'a Arc<Halt>,
+        (project, meet): (&Project, Meet),
+    ) -> Result<Abroad<'a>, Refusal> {
+        let desk = Desk::new(project)?;
+        let (agents, halted) = (None, None);
+        let (left, trial) = (BTreeSet::new(), None);
+        Ok(Abroad { tether, files, allow, halt, meet, agents, desk, halted, left, trial })
+    }
+
+    /// Orders a run, or the rest of one; it has begun when this returns, and is kept here.
+    pub fn begin(
+        &mut self,
+        order: RunOrder,
+        goes_on: Option<RunId>,
+        store: &mut Store,
+        watch: Watch<'_>,
+    ) -> Result<Begun, Refusal> {
+        let so_far = match goes_on {
+            None => None,
+            Some(run) => Some(self.tether.send(self.desk.whole(store, run)?)),
+        };
+        let ordered = order.clone();
+        self.tether.say(&ToServers::Run(Box::new(RunOrder { so_far, ..order })));
+        loop {
+            let Some(message) = self.next()? else {
+                match self.is_given_up() {
+                    true => return Ok(Begun::Interrupted),
+                    false => continue,
+                }
+            };
+            match message {
+                FromServers::Ended { .. } => return Ok(Begun::Interrupted),
+                FromServers::Began { store: began } => {
+                    let bytes = self.tether.take(&began)?;
+                    let (from, theirs) = self.desk.open(&bytes)?;
+                    let run = match goes_on {
+                        None => {
+                            self.as_ordered(&from.run(theirs)?, &ordered)?;
+                            sealed::begin(store, (&from, theirs))?
+                        }
+                        Some(run) => {
+                            store.join(&from, theirs, run)?;
+                            run
+                        }
+                    };
+                    return Ok(Begun::Run(run));
+                }
+                message => self.heed(message, None, watch)?,
+            }
+        }
+    }
+
+    /// What would be run. None: interrupted.
+    pub fn show(&mut self, order: RunOrder) -> Result<Option<String>, Refusal> {
+        self.tether.say(&ToServers::Run(Box::new(RunOrder { is_shown: true, ..order })));
+        loop {
+            match self.next()? {
+                Some(FromServers::Shown { text }) => {
+                    let is_shown = |letter: &char| *letter == '\n' || !letter.is_control();
+                    return Ok(Some(text.chars().filter(is_shown).collect()));
+                }
+                Some(FromServers::Ended { .. }) => return Ok(None),
+                Some(message) => self.heed(message, None, &mut |_| {})?,
+                None if self.is_given_up() => return Ok(None),
+                None => {}
+            }
+        }
+    }
+
+    /// Follows the run to its end.
+    pub fn go(
+        &mut self,
+        (record, run): (&RunRecord, RunId),
+        store: &mut Store,
+        watch: Watch<'_>,
+    ) -> Result<Ended, Refusal> {
+        loop {
+            let Some(message) = self.next()? else {
+                match self.is_given_up() {
+                    true => return Ok(Ended::Interrupted),
+                    false => continue,
+                }
+            };
+            match message {
+                FromServers::Ended { is_interrupted: true } => return Ok(Ended::Interrupted),
+                FromServers::Ended { is_interrupted: false } => return Ok(Ended::Done),
+                FromServers::Kept { store: part } => {
+                    let (checks, trials) = self.keep(&part, run, store)?;
+                    checks.iter().for_each(|found| watch(&Event::Checked(found)));
+                    trials.iter().for_each(|trial| watch(&Event::Kept(trial)));
+                    if !trials.is_empty() {
+                        self.trial = None;
+                    }
+                }
+                message => self.heed(message, Some(record), watch)?,
+            }
+        }
+    }
+
+    /// The run that has begun there is the one that was ordered.
+    fn as_ordered(&self, record: &RunRecord, order: &RunOrder) -> Result<(), Refusal> {
+        let is_sent = |name: &str, text: &str| {
+            let file = self.files.all().iter().find(|file| file.name == name);
+            file.is_some_and(|file| file.bytes == text.as_bytes())
+        };
+        let is_experiment =
+            |(name, text): &(String, String)| (name, text) == (&order.file, &order.text);
+        let mut files = record.files.iter();
+        match record.name == order.name
+            && files.next().is_some_and(is_experiment)
+            && files.all(|(name, text)| is_sent(name, text))
+        {
+            true => Ok(()),
+            false => Err(self.tether.refused("it began another run than was ordered").into()),
+        }
+    }
+
+    fn next(&self) -> Result<Option<FromServers>, Refusal> {
+        match self.tether.next() {
+            Ok(message) => Ok(message),
+            // What was asked to end, and has ended, is not lost.
+            Err(_) if self.halt.is_asked() => Ok(Some(FromServers::Ended { is_interrupted: true })),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the host was asked to end the run, and does not say that it has.
+    fn is_given_up(&mut self) -> bool {
+        if self.halt.is_asked() {
+            self.halted.get_or_insert_with(Instant::now);
+        }
+        self.halted.is_some_and(|since| ENDING < since.elapsed())
+    }
+
+    fn keep(
+        &self,
+        part: &str,
+        run: RunId,
+        store: &mut Store,
+    ) -> Result<(Vec<Conformance>, Vec<TrialRecord>), Refusal> {
+        let bytes = self.tether.take(part)?;
+        let (from, theirs) = self.desk.open(&bytes)?;
+        sealed::join(store, run, (&from, theirs))
+    }
+
+    /// What is neither a beginning, nor kept, nor an end.
+    fn heed(
+        &mut self,
+        message: FromServers,
+        record: Option<&RunRecord>,
+        watch: Watch<'_>,
+    ) -> Result<(), Refusal> {
+        match message {
+            FromServers::Refused { says } => Err(self.tether.refused(&says).into()),
+            FromServers::Need { files } if files == self.files.digest() => {
+                let whole = self.tether.send(self.files.encode()?);
+                self.tether.say(&ToServers::Sent { whole });
+                Ok(())
+            }
+            FromServers::Notice { says } => {
+                watch(&Event::Notice(&plain(&says)));
+                Ok(())
+            }
+            FromServers::Building { name, command } => {
+                watch(&Event::Building { name: &plain(&name), command: &plain(&command) });
+                Ok(())
+            }
+            FromServers::BuildLog { name, tail } => {
+                let tail: Vec<String> = tail.lines().map(plain).collect();
+                watch(&Event::BuildLog { name: &plain(&name), tail: &tail.join("\n") });
+                Ok(())
+            }
+            FromServers::Excluded { subject, why } => {
+                watch(&Event::Excluded { subject: &plain(&subject), why: &plain(&why) });
+                Ok(())
+            }
+            FromServers::Meet => self.meet_loads(),
+            message => match record {
+                Some(record) => self.happens(message, record, watch),
+                None => Err(self.tether.refused("it does not keep to the order of a run").into()),
+            },
+        }
+    }
+
+    fn meet_loads(&mut self) -> Result<(), Refusal> {
+        // Those of before end first.
+        self.agents = None;
+        let message = match (self.meet)(self.halt) {
+            Ok(loads) => {
+                let lanes = loads.lanes().unwrap_or(1);
+                self.agents = Some(loads);
+                ToServers::Met { lanes }
+            }
+            Err(LoadsError::Interrupted) => return Ok(()),
+            Err(error) => ToServers::NotMet { says: error.to_string() },
+        };
+        self.tether.say(&message);
+        Ok(())
+    }
+
+    /// Carries a load out, and shows it.
+    fn load(
+        &mut self,
+        (load, order): (u64, &str),
+        record: &RunRecord,
+        watch: Watch<'_>,
+    ) -> Result<(), Refusal> {
+        let tether = self.tether;
+        let Some(trial) = self.trial else { return Err(not_under_way(tether)) };
+        let key = key_of(record, trial, tether)?;
+        let Some(agents) = self.agents.as_deref_mut() else {
+            return Err(tether.refused("it orders a load before it has asked for one").into());
+        };
+        let bytes = tether.take(order)?;
+        let under_way = tether.load(load);
+        let vitals = || {
+            let agents::servers::Vitals { cpu, memory } = tether.vitals();
+            Vitals { cpu, memory }
+        };
+        let carried = carry_out(
+            agents,
+            &bytes,
+            &self.allow,
+            &under_way.halt,
+            &mut |window| tether.mention(&ToServers::Window { load, window }),
+            &mut |seen| match seen {
+                Seen::Glance(glance) => {
+                    watch(&Event::Trial(key, &trial::Event::Glance(glance, vitals())));
+                }
+                Seen::Second(window) => {
+                    watch(&Event::Trial(key, &trial::Event::Held(window, vitals())));
+                }
+            },
+        );
+        drop(under_way);
+        let result = tether.send(carried.encode()?);
+        tether.say(&ToServers::Carried { load, result });
+        Ok(())
+    }
+
+    /// Shows what happens in a run that has begun.
+    fn happens(
+        &mut self,
+        message: FromServers,
+        record: &RunRecord,
+        watch: Watch<'_>,
+    ) -> Result<(), Refusal> {
+        let tether = self.tether;
+        let key = |number: u32| key_of(record, number, tether);
+        let under_way = self.trial;
+        let of = |number: u32| match under_way == Some(number) {
+            true => key(number),
+            false => Err(not_under_way(tether)),
+        };
+        match message {
+            FromServers::Load { load, order } => return self.load((load, &order), record, watch),
+            FromServers::Checks { subjects, cases } => watch(&Event::Checks { subjects, cases }),
+            FromServers::Checking { subject, place, subjects, done, cases } => {
+                let subject = &plain(&subject);
+                watch(&Event::Checking { subject, place, subjects, done, cases });
+            }
+            FromServers::Left { trials } => {
+                let keys: Vec<&TrialKey> =
+                    trials.iter().copied().map(key).collect::<Result<_, _>>()?;
+                watch(&Event::Left(&keys));
+                self.left = trials.into_iter().collect();
+            }
+            FromServers::FirstRoundKept => watch(&Event::FirstRoundKept),
+            FromServers::Begun { trial } if self.left.remove(&trial) => {
+                watch(&Event::Begun(key(trial)?));
+                self.trial = Some(trial);
+            }
+            FromServers::Launched { trial, pid, port } => {
+                watch(&Event::Trial(of(trial)?, &trial::Event::Launched { pid, port }));
+            }
+            FromServers::Ready { trial, after } => {
+                watch(&Event::Trial(of(trial)?, &trial::Event::Ready(after)));
+            }
+            FromServers::Answered { trial, ask, wrong } => {
+                let check = answered(&ask, wrong.as_deref());
+                watch(&Event::Trial(of(trial)?, &trial::Event::Checked(&check)));
+            }
+            FromServers::Again { trial } => {
+                watch(&Event::Again(of(trial)?));
+                (self.trial, _) = (None, self.left.insert(trial));
+            }
+            FromServers::Abandoned => watch(&Event::Abandoned),
+            _ => {
+                return Err(self.tether.refused("it does not keep to the order of a run").into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_under_way(tether: &Tether) -> Refusal {
+    tether.refused("it names a trial that is not under way").into()
+}
+
+fn key_of<'r>(
+    record: &'r RunRecord,
+    number: u32,
+    tether: &Tether,
+) -> Result<&'r TrialKey, Refusal> {
+    let found = record.plan.iter().find(|key| key.number == number);
+    found.ok_or_else(|| tether.refused("it names a trial that is not in the plan").into())
+}
+
+/// An answer, as far as it is told while a trial is under way.
+fn answered(ask: &str, wrong: Option<&str>) -> Check {
+    Check {
+        phase: Phase::Before,
+        ask: plain(ask),
+        wrong: wrong.map(plain),
+        request: Vec::new(),
+        response: Vec::new(),
+        head_len: 0,
+        rest_len: 0,
+        digest: None,
+    }
+}
+
+/// Others' words without what moves a terminal's cursor.
+fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+}

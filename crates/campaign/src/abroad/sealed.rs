@@ -1,0 +1,119 @@
+//! Parts of a run as they travel: each is a store of its own, whose seals are verified where it arrives.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::Refusal;
+use lab::conformance::Conformance;
+use lab::record::TrialRecord;
+use machine::process::Marker;
+use store::{Imported, Kept, Portion, RunId, Store};
+
+use crate::project::Project;
+
+/// A folder for such stores; removed when this is dropped, or by the next dyno if this one is killed.
+pub(super) struct Desk(PathBuf);
+
+/// No trial has this number.
+const NUMBER: u32 = u32::MAX - 1;
+
+impl Desk {
+    pub(super) fn new(project: &Project) -> Result<Desk, Refusal> {
+        let folder = project.work().join("work").join(Marker::new(NUMBER).to_string());
+        fs::create_dir_all(&folder).map_err(|error| refused(&folder, &error))?;
+        Ok(Desk(folder))
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// What these bytes were, as a store.
+    pub(super) fn open(&self, bytes: &[u8]) -> Result<(Store, RunId), Refusal> {
+        let path = self.path("came.sqlite");
+        self.remove(&path)?;
+        fs::write(&path, bytes).map_err(|error| refused(&path, &error))?;
+        let store = Store::open_to_read(&path)?;
+        match store.runs()?.as_slice() {
+            [run] => {
+                let id = run.id;
+                Ok((store, id))
+            }
+            _ => Err(Refusal::new("what came is no store of one run")),
+        }
+    }
+
+    /// This part of a run, as the bytes of a store.
+    pub(super) fn part(
+        &self,
+        store: &Store,
+        run: RunId,
+        portion: &Portion<'_>,
+    ) -> Result<Vec<u8>, Refusal> {
+        let path = self.path("goes.sqlite");
+        self.remove(&path)?;
+        store.export_part(run, &path, portion)?;
+        fs::read(&path).map_err(|error| refused(&path, &error))
+    }
+
+    /// All of a run, likewise.
+    pub(super) fn whole(&self, store: &Store, run: RunId) -> Result<Vec<u8>, Refusal> {
+        let path = self.path("goes.sqlite");
+        self.remove(&path)?;
+        store.export(run, &path)?;
+        fs::read(&path).map_err(|error| refused(&path, &error))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), Refusal> {
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            let mut name = path.as_os_str().to_os_string();
+            name.push(ending);
+            match fs::remove_file(&name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(refused(path, &error));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn refused(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
+    Refusal::new(format!("{}: {error}", path.display()))
+}
+
+/// Begins a run that has begun elsewhere.
+pub(super) fn begin(store: &mut Store, (from, theirs): (&Store, RunId)) -> Result<RunId, Refusal> {
+    match store.import(from, theirs)? {
+        Imported::New(run) => Ok(run),
+        Imported::Known(run) => {
+            Err(Refusal::new(format!("what began there is kept here already, as run {run}")))
+        }
+    }
+}
+
+/// Keeps what came; returns it.
+pub(super) fn join(
+    store: &mut Store,
+    run: RunId,
+    (from, theirs): (&Store, RunId),
+) -> Result<(Vec<Conformance>, Vec<TrialRecord>), Refusal> {
+    store.join(from, theirs, run)?;
+    let mut trials = Vec::new();
+    for number in from.kept(theirs)? {
+        match store.trial(run, number)? {
+            Kept::Whole(trial) => trials.push(*trial),
+            Kept::Damaged(damage) => {
+                return Err(Refusal::new(format!("trial {number}: {}", damage.says)));
+            }
+        }
+    }
+    Ok((from.run(theirs)?.conformance, trials))
+}

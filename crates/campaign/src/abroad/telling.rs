@@ -1,0 +1,90 @@
+//! What happens in a run, as it is told to the machine from which the run was ordered.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use agents::servers::HostLine;
+use lab::record::TrialKey;
+use lab::trial;
+use post::FromServers;
+
+use crate::event::Event;
+
+/// So much of a build's log is told.
+const TAIL_MAX: u64 = 8 << 10;
+const TAIL_LINES: usize = 20;
+
+/// Tells what happens; what is kept goes another way.
+pub(super) fn tell(line: &HostLine, event: &Event<'_>) {
+    match event {
+        Event::Notice(says) => line.say(&FromServers::Notice { says: says.to_string() }),
+        Event::Building { name, command } => {
+            let (name, command) = (name.to_string(), command.to_string());
+            line.say(&FromServers::Building { name, command });
+        }
+        Event::Excluded { subject, why } => {
+            let (subject, why) = (subject.to_string(), why.to_string());
+            line.say(&FromServers::Excluded { subject, why });
+        }
+        Event::Checks { subjects, cases } => {
+            let (subjects, cases) = (*subjects, *cases);
+            line.say(&FromServers::Checks { subjects, cases });
+        }
+        Event::Checking { subject, place, subjects, done, cases } => {
+            line.mention(&FromServers::Checking {
+                subject: subject.to_string(),
+                place: *place,
+                subjects: *subjects,
+                done: *done,
+                cases: *cases,
+            });
+        }
+        Event::Left(keys) => {
+            let trials = keys.iter().map(|key| key.number).collect();
+            line.say(&FromServers::Left { trials });
+        }
+        Event::FirstRoundKept => line.say(&FromServers::FirstRoundKept),
+        Event::Begun(key) => line.say(&FromServers::Begun { trial: key.number }),
+        Event::Trial(key, event) => within(line, key, event),
+        Event::Abandoned => line.say(&FromServers::Abandoned),
+        Event::Again(key) => line.say(&FromServers::Again { trial: key.number }),
+        Event::BuildFailed { name, log } => {
+            let (name, tail) = (name.to_string(), tail(log));
+            line.say(&FromServers::BuildLog { name, tail });
+        }
+        Event::BuildLog { .. } | Event::Checked(_) | Event::Together(_) | Event::Kept(_) => {}
+    }
+}
+
+/// The last that was written to a file.
+fn tail(log: &Path) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(log)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_MAX)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_MAX).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let text = String::from_utf8_lossy(&read().unwrap_or_default()).into_owned();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+}
+
+fn within(line: &HostLine, key: &TrialKey, event: &trial::Event<'_>) {
+    let trial = key.number;
+    match event {
+        trial::Event::Launched { pid, port } => {
+            line.say(&FromServers::Launched { trial, pid: *pid, port: *port });
+        }
+        trial::Event::Ready(after) => line.say(&FromServers::Ready { trial, after: *after }),
+        trial::Event::Checked(check) => {
+            let (ask, wrong) = (check.ask.clone(), check.wrong.clone());
+            line.say(&FromServers::Answered { trial, ask, wrong });
+        }
+        trial::Event::Glance(_, vitals) | trial::Event::Held(_, vitals) => {
+            line.mention(&FromServers::Vitals { cpu: vitals.cpu, memory: vitals.memory });
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! A run on the host of its servers, as an agent has it that a coordinator elsewhere has started: files, builds, trials
+//! and checks are of this machine, loads come over the lines.
+
+use std::net::{IpAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agents::Loads;
+use agents::servers::{HostLine, Relayed};
+use lab::Refusal;
+use lab::amounts;
+use lab::experiment::Experiment;
+use lab::record::{Fact, RunRecord};
+use lab::source_file::SourceFile;
+use load::Halt;
+use post::{FromServers, ProjectFiles, RunOrder, ToServers};
+use store::{Portion, RunId, Store};
+
+use super::files::{files_below, sent_before, unpack};
+use super::sealed::Desk;
+use super::telling::tell;
+use super::trust::Trusted;
+use crate::event::Event;
+use crate::project::Project;
+use crate::trials::{Ended, Run, now_unix_ms};
+use crate::{
+    Campaign, Entrant, Generators, Lock, Meet, RunResources, as_it_was, same_entries,
+    same_instrument, sweep,
+};
+
+/// How often an end is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// Names of folders that a sentence lists, at most.
+const LISTED: usize = 4;
+
+/// On which terms a host has servers for others.
+pub struct HostTerms<'t> {
+    /// The coordinator could run anything here anyway.
+    pub trusts_all: bool,
+    /// The coordinator is a process of this machine.
+    pub is_local: bool,
+    /// As the host calls itself.
+    pub host: String,
+    /// What would be run, as a text.
+    pub show: &'t (dyn Fn(&Campaign, &RunResources) -> String + Sync),
+}
+
+/// Has a run for the coordinator at the other end of the lines. What is refused is said there.
+pub fn serve(line: &Arc<HostLine>, terms: &HostTerms<'_>) -> Result<(), Refusal> {
+    let served = serve_one(line, terms);
+    if let Err(refusal) = &served {
+        line.say(&FromServers::Refused { says: refusal.to_string() });
+    }
+    line.close();
+    match line.wrong() {
+        Some(says) => Err(Refusal::new(says)),
+        None => served,
+    }
+}
+
+fn serve_one(line: &Arc<HostLine>, terms: &HostTerms<'_>) -> Result<(), Refusal> {
+    let Some(_met) = line.meet(terms.is_local).map_err(Refusal::new)? else { return Ok(()) };
+    let order = loop {
+        match line.next(LOOK) {
+            Some(ToServers::Run(order)) => break order,
+            Some(_) => {}
+            None if line.is_gone() => return Ok(()),
+            None => {}
+        }
+    };
+    let Some(root) = root(line, &order, terms)? else { return Ok(()) };
+    let project = Project::sent(root)?;
+    let desk = Desk::new(&project)?;
+    let path = desk.path("run.sqlite");
+    let done = Hosting { line, order: &order, terms, desk: &desk, path: &path }.run(project);
+    // The store has another name where it is kept.
+    let option = Project::store_option(&path);
+    done.map_err(|refusal| Refusal::new(refusal.to_string().replace(&option, "")))
+}
+
+/// The folder with the files of a run, which are asked for if they are not here; refused if their owner does not trust
+/// them. None: the coordinator is gone.
+fn root(
+    line: &HostLine,
+    order: &RunOrder,
+    terms: &HostTerms<'_>,
+) -> Result<Option<PathBuf>, Refusal> {
+    let (folder, digest) = (Project::sent_folder()?, &order.files);
+    if let Some((root, files)) = sent_before(&folder, digest) {
+        return trusted(&files, terms).map(|()| Some(root));
+    }
+    line.say(&FromServers::Need { files: digest.clone() });
+    let bytes = loop {
+        match line.next(LOOK) {
+            Some(ToServers::Sent { whole }) => break line.take(&whole).map_err(Refusal::new)?,
+            Some(_) => {}
+            None if line.halt().is_asked() => {
+                line.say(&FromServers::Ended { is_interrupted: true });
+                return Ok(None);
+            }
+            None => {}
+        }
+    };
+    let files = ProjectFiles::decode(&bytes)
+        .map_err(|says| Refusal::new(format!("the files that came are none: {says}")))?;
+    if files.digest() != *digest {
+        return Err(Refusal::new("the files that came are not those that were named"));
+    }
+    trusted(&files, terms)?;
+    unpack(&folder, &files).map(Some)
+}
+
+fn trusted(files: &ProjectFiles, terms: &HostTerms<'_>) -> Result<(), Refusal> {
+    if terms.trusts_all || terms.is_local {
+        return Ok(());
+    }
+    let lacks = Trusted::read()?.lacks(files);
+    let named = |folder: &post::TrustedFolder| {
+        format!("{} (SHA-256 {}…)", folder.name, folder.digest.get(..12).unwrap_or_default())
+    };
+    match lacks.as_slice() {
+        [] => Ok(()),
+        lacks => {
+            let names: Vec<String> = lacks.iter().take(LISTED).map(named).collect();
+            let more = match lacks.len().checked_sub(LISTED) {
+                None | Some(0) => String::new(),
+                Some(more) => format!(" and of {more} more"),
+            };
+            Err(Refusal::new(format!(
+                "the files of {}{more} are not trusted on {}: its owner runs `dyno agent trust DIR` there, with the \
+                 folder of the project or of the subject",
+                names.join(", "),
+                terms.host
+            )))
+        }
+    }
+}
+
+/// A run that is had here.
+struct Hosting<'h> {
+    line: &'h Arc<HostLine>,
+    order: &'h RunOrder,
+    terms: &'h HostTerms<'h>,
+    desk: &'h Desk,
+    path: &'h PathBuf,
+}
+
+impl Hosting<'_> {
+    fn halt(&self) -> &Halt {
+        self.line.halt()
+    }
+
+    fn run(&self, project: Project) -> Result<(), Refusal> {
+        let so_far = self.so_far()?;
+        let campaign = self.campaign(project, so_far.as_ref())?;
+        refuse_what_stays_here(&campaign)?;
+        let mut resources = RunResources::weigh(&campaign.experiment)?;
+        if self.order.is_shown {
+            resources.address = self.order.listen_on;
+            let text = (self.terms.show)(&campaign, &resources);
+            self.line.say(&FromServers::Shown { text });
+            return Ok(());
+        }
+        let _lock = Lock::take(&campaign.project)?;
+        if let Some(says) = sweep(&campaign.project) {
+            self.line.say(&FromServers::Notice { says });
+        }
+        let Some(generators) = self.generators()? else { return self.interrupted() };
+        resources = resources.with(generators);
+        resources.take()?;
+        let (entrants, entries) = campaign.admit(self.halt(), &mut |event| tell(self.line, event));
+        if self.halt().is_asked() {
+            return self.interrupted();
+        }
+        let (mut store, run, record) = match so_far {
+            Some((store, run, record)) => {
+                same_instrument(&record, &resources, (run, self.path))?;
+                same_entries(&record, &entries, (run, self.path))?;
+                (store, run, record)
+            }
+            None => {
+                let record = campaign.record(&resources, &entrants, entries, now_unix_ms());
+                let (store, run) = self.begun(&record)?;
+                (store, run, record)
+            }
+        };
+        let began = self.desk.part(&store, run, &Portion::default())?;
+        let began = self.line.send(began);
+        self.line.say(&FromServers::Began { store: began });
+        let ended = self.go(&campaign, &resources, &entrants, (&record, run), &mut store)?;
+        let is_interrupted = ended == Ended::Interrupted;
+        self.line.say(&FromServers::Ended { is_interrupted });
+        Ok(())
+    }
+
+    /// A store in which this run begins.
+    fn begun(&self, record: &RunRecord) -> Result<(Store, RunId), Refusal> {
+        if record.plan.is_empty() {
+            return Err(Refusal::new("no server can take part there, for the reasons above"));
+        }
+        let mut store = Store::open(self.path)?;
+        let run = store.begin(record)?;
+        Ok((store, run))
+    }
+
+    fn interrupted(&self) -> Result<(), Refusal> {
+        self.line.say(&FromServers::Ended { is_interrupted: true });
+        Ok(())
+    }
+
+    /// The run as far as it was kept, if it goes on: what came is its store from now on.
+    fn so_far(&self) -> Result<Option<(Store, RunId, RunRecord)>, Refusal> {
+        let Some(digest) = &self.order.so_far else { return Ok(None) };
+        let bytes = self.line.take(digest).map_err(Refusal::new)?;
+        let (came, run) = self.desk.open(&bytes)?;
+        // A copy of it, verified by its seals: what came is only read.
+        came.export(run, self.path)?;
+        let store = Store::open(self.path)?;
+        let record = store.run(run)?;
+        Ok(Some((store, run, record)))
+    }
+
+    fn campaign(
+        &self,
+        project: Project,
+        so_far: Option<&(Store, RunId, RunRecord)>,
+    ) -> Result<Campaign, Refusal> {
+        let order = self.order;
+        let mut campaign = match so_far {
+            Some((_, _, record)) => {
+                only_sent(&project, record)?;
+                as_it_was(project, record, self.path)?
+            }
+            None => {
+                let source = SourceFile { name: order.file.clone(), text: order.text.clone() };
+                let experiment = Experiment::parse(&order.name, source)?;
+                let experiment = if order.is_quick { experiment.quickened() } else { experiment };
+                Campaign::read(project, experiment)?
+            }
+        };
+        let conditions = &mut campaign.experiment.conditions;
+        let given = order.subject_cpus.clone().map(amounts::Cpus);
+        conditions.subject_cpus = given.or(conditions.subject_cpus.take());
+        // Those of the load are of another machine.
+        conditions.load_cpus = None;
+        Ok(if order.is_unchecked { campaign.without_check() } else { campaign })
+    }
+
+    /// What carries the loads out, from where the order came. None: interrupted.
+    fn generators(&self) -> Result<Option<Generators>, Refusal> {
+        let address = self.address()?;
+        let line = Arc::clone(self.line);
+        let meet: Meet =
+            Box::new(
+                move |halt| Ok(Box::new(Relayed::meet(&line, halt)?) as Box<dyn Loads + Send>),
+            );
+        let facts = self.order.facts.iter().cloned().map(|(name, value)| Fact { name, value });
+        let met = Generators::meet(self.order.load_on.clone(), address, meet, self.halt())?;
+        Ok(met.map(|met| met.with_facts(facts.collect())))
+    }
+
+    fn address(&self) -> Result<IpAddr, Refusal> {
+        let address = self.order.listen_on;
+        match TcpListener::bind((address, 0)) {
+            Ok(_) => Ok(address),
+            Err(error) => Err(Refusal::new(format!(
+                "no server can listen on {address} there: {error}; name an address of that machine with --listen-on \
+                 ADDRESS"
+            ))),
+        }
+    }
+
+    /// Runs what is left; all that is kept is sent as it comes.
+    fn go(
+        &self,
+        campaign: &Campaign,
+        resources: &RunResources,
+        entrants: &[Entrant],
+        (record, run): (&RunRecord, RunId),
+        store: &mut Store,
+    ) -> Result<Ended, Refusal> {
+        let mut failed = None;
+        let send = |portion: &Portion<'_>| -> Result<(), Refusal> {
+            let kept = Store::open_to_read(self.path)?;
+            let part = self.line.send(self.desk.part(&kept, run, portion)?);
+            self.line.say(&FromServers::Kept { store: part });
+            Ok(())
+        };
+        let mut watch = |event: &Event<'_>| {
+            let sent = match event {
+                Event::Kept(trial) => send(&Portion { trials: &[trial.key.number], checks: &[] }),
+                Event::Checked(found) => send(&Portion { trials: &[], checks: &[&found.subject] }),
+                event => {
+                    tell(self.line, event);
+                    Ok(())
+                }
+            };
+            if let Err(refusal) = sent {
+                failed = Some(refusal);
+                self.halt().ask();
+            }
+        };
+        let halt = self.halt();
+        let ended =
+            Run { campaign, resources, entrants, record, store, id: run, halt }.go(&mut watch)?;
+        failed.map_or(Ok(ended), Err)
+    }
+}
+
+/// The texts of a run are compared with files that were sent, and with no others.
+fn only_sent(project: &Project, record: &RunRecord) -> Result<(), Refusal> {
+    let sent = files_below(&project.root)?;
+    let is_sent = |name: &String| sent.all().iter().any(|file| file.name == *name);
+    match record.files.iter().skip(1).find(|(name, _)| !is_sent(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Refusal::new(format!(
+            "{} took part when the run began, and does not now",
+            name.escape_debug()
+        ))),
+    }
+}
+
+/// Refuses what makes no sense for servers that are loaded from elsewhere.
+fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
+    let experiment = &campaign.experiment;
+    let file = &experiment.source.name;
+    let refused = |says: &str| Err(Refusal::new(format!("{file}: {says}")));
+    if experiment.conditions.isolate {
+        return refused(
+            "a server in a network of its own is reached by no load from elsewhere: leave `isolate` out, or \
+             --subject-on",
+        );
+    }
+    if experiment.slices.is_some() {
+        return refused(
+            "servers on another machine take no turns: leave `slices` out, or --subject-on",
+        );
+    }
+    let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
+    match subjects.into_iter().find(|subject| subject.serving.command().is_none()) {
+        None => Ok(()),
+        Some(subject) => refused(&format!(
+            "`{}` runs already, and --subject-on starts servers: leave it out",
+            subject.name
+        )),
+    }
+}

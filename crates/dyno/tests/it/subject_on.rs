@@ -1,0 +1,298 @@
+//! Runs whose servers are elsewhere: in another process of this machine, and in other namespaces.
+
+use std::fs;
+use std::path::PathBuf;
+
+use lab::record::OutcomeKind;
+use machine::process::family_of;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use store::RunEnd;
+
+use crate::hosts::Hosts;
+use crate::lab_rig::{Lab, ORACLE, SHORT, carriers, until};
+use crate::rig::Going;
+
+const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
+const LONG: &str = "closed = { connections = 2 }, duration = '60s'";
+/// An address that no host of these tests has.
+const NOWHERE: &str = "10.255.255.1";
+
+fn two(load: &str) -> Lab {
+    Lab::new().oracle("a", "").experiment("x", &["a"], load, TWICE)
+}
+
+fn fact(lab: &Lab, name: &str) -> Option<String> {
+    let facts = lab.store().run("1".parse().unwrap()).unwrap().facts;
+    facts.into_iter().find(|fact| fact.name == name).map(|fact| fact.value)
+}
+
+/// The process that has the servers of this run.
+fn host_of(going: &Going) -> Pid {
+    let dyno = going.pid().as_raw_nonzero().get().unsigned_abs();
+    let is_agent = |pid: &u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).any(|word| word == b"--servers")
+    };
+    let found = family_of(dyno).into_iter().find(is_agent).expect("there is a host");
+    Pid::from_raw(found.cast_signed()).unwrap()
+}
+
+/// Nothing of a host is left: neither itself, nor what it started.
+#[track_caller]
+fn has_gone(host: Pid) {
+    until("the host has ended", || test_kill_process(host).is_err());
+    let marker = format!("dyno-{}-", host.as_raw_nonzero());
+    until("its servers have ended", || carriers(&marker).is_empty());
+}
+
+#[test]
+fn a_run_with_its_servers_elsewhere_is_kept_here_like_any_other() {
+    let lab = two(SHORT).subject("ref", &format!("tier = 'reference'\nrun = '{ORACLE}'"));
+    let ran = lab.dyno(&["run", "x", "--subject-on", "local"]).measured();
+    let ran = ran.stderr_has("run 1: x").stderr_has("3 trials of 2: a, ref").stderr_has("3/3 ");
+    assert!(ran.has_sentence("once more: `dyno run x --subject-on local`"), "{ran}");
+    let trials = lab.trials("1");
+    assert!(trials.iter().all(|trial| trial.outcome.kind == OutcomeKind::Measured), "{ran}");
+    for trial in &trials {
+        let loaded = trial.loaded.as_ref().unwrap();
+        assert_eq!(loaded.recording.total.attempted, 200);
+        // The load was of this process, and the server's host knows that it was of another.
+        assert_eq!(loaded.agents.len(), 1);
+        assert_eq!(loaded.agents[0].saw.as_ref().unwrap().attempted, 200);
+        assert!(trial.series.iter().any(|series| series.name == "subject.cpu.total"));
+    }
+    assert_eq!(fact(&lab, "subject.on").as_deref(), Some("local"));
+    for name in ["subject.host", "load.host", "load.on", "load.host.kernel"] {
+        assert!(fact(&lab, name).is_some_and(|value| !value.is_empty()), "{name}");
+    }
+    assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Done);
+    assert_eq!(lab.store().verify("1".parse().unwrap()).unwrap(), []);
+    assert!(!lab.has(".dyno/builds"), "nothing was built here");
+    lab.dyno(&["report", "1"]).measured();
+    // The same files are not sent again.
+    lab.dyno(&["run", "x", "--subject-on", "local"]).measured();
+    let sent = fs::read_dir(lab.root.join("state/dyno/lab")).unwrap().flatten();
+    let sent = sent.filter(|entry| entry.path().is_dir()).count();
+    assert_eq!(sent, 1);
+}
+
+#[test]
+fn loads_of_agents_and_held_connections_reach_servers_elsewhere() {
+    let lab = two(SHORT);
+    let flags = ["run", "x", "--subject-on", "local", "--load-on", "local:2", "--repeat", "1"];
+    lab.dyno(&flags).measured();
+    let trial = lab.trial();
+    assert_eq!(trial.loaded.as_ref().unwrap().agents.len(), 2, "{:?}", trial.outcome);
+    assert_eq!(trial.loaded.unwrap().recording.total.attempted, 200);
+    assert_eq!(fact(&lab, "load.on").as_deref(), Some("local:2"));
+    let poll = "title = 'x'\n[[ask]]\nrequest = 'GET /poll/1 HTTP/1.1'\nstatus = 200\n\
+                stream = { chunks = 2, every = '1s' }\n";
+    let held = "held = { connections = 4, every = '1s', settle = '200ms', drain = '100ms' }";
+    let lab = Lab::new().file("workloads/poll.toml", poll).oracle("a", "").experiment(
+        "x",
+        &["a"],
+        held,
+        "workload = 'poll'",
+    );
+    let manifest = fs::read_to_string(lab.root.join("subjects/a/subject.toml")).unwrap();
+    lab.write("subjects/a/subject.toml", &manifest.replace("'both'", "'both', 'poll'"));
+    let ran = lab.dyno(&["run", "x", "--subject-on", "local"]);
+    let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
+    let held = trial.held.unwrap_or_else(|| panic!("{:?}", trial.outcome));
+    assert_eq!(held.holding.plateaus.last().unwrap().open, 4);
+}
+
+#[test]
+fn what_would_run_elsewhere_is_shown_and_not_run() {
+    let lab = two(SHORT);
+    let ran = lab.dyno(&["run", "x", "--subject-on", "local", "--show"]).status(0);
+    assert!(ran.stdout.contains("Order of the 2 trials"), "{ran}");
+    assert!(!lab.has(".dyno/runs.sqlite"));
+}
+
+#[test]
+fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
+    let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, TWICE);
+    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    going.says("1/2 ");
+    let host = host_of(&going);
+    going.signal(Signal::INT);
+    let again = "`dyno run --resume 1 --subject-on local` goes on";
+    going.end().status(130).stderr_has(again);
+    has_gone(host);
+    assert_eq!(lab.trials("1").len(), 1);
+    let first = format!("{:?}", lab.trials("1")[0]);
+    assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Interrupted);
+    let elsewhere =
+        "the servers of run 1 were on another machine; to go on there, add --subject-on local";
+    lab.dyno(&["run", "--resume"]).status(2).stderr_has(elsewhere);
+    lab.open_gate();
+    lab.dyno(&["run", "--resume", "--subject-on", "local"]).measured().stderr_has("2/2 ");
+    let trials = lab.trials("1");
+    assert_eq!((trials.len(), format!("{:?}", trials[0])), (2, first));
+    assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Done);
+    // A changed file is no reason to go on.
+    let lab = two(LONG);
+    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    going.says("run 1: x");
+    going.signal(Signal::INT);
+    going.end().status(130);
+    let manifest = fs::read_to_string(lab.root.join("subjects/a/subject.toml")).unwrap();
+    lab.write("subjects/a/subject.toml", &format!("{manifest}# more\n"));
+    lab.dyno(&["run", "--resume", "--subject-on", "local"])
+        .status(2)
+        .stderr_has("subjects/a/subject.toml has changed since the run began");
+}
+
+#[test]
+fn ctrl_c_in_a_load_ends_it_on_both_sides() {
+    let lab = two(LONG);
+    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    going.says("order (seed");
+    let host = host_of(&going);
+    let marker = format!("dyno-{}-", host.as_raw_nonzero());
+    until("a server runs", || !carriers(&marker).is_empty());
+    going.signal(Signal::INT);
+    going.end().status(130).stderr_has("dyno: interrupted;");
+    has_gone(host);
+    assert_eq!(lab.trials("1").len(), 0);
+}
+
+#[test]
+fn a_host_that_is_lost_is_named_and_what_was_finished_is_kept() {
+    let lab = Lab::new().gated("a", 1).experiment("x", &["a"], SHORT, TWICE);
+    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    going.says("1/2 ");
+    let host = host_of(&going);
+    kill_process(host, Signal::KILL).unwrap();
+    let says = "local: it ended: signal 9 (KILL); what was finished before is kept, and `dyno run --resume 1 \
+                --subject-on local` goes on";
+    going.end().status(2).stderr_has(says);
+    has_gone(host);
+    assert_eq!(lab.trials("1").len(), 1);
+    lab.open_gate();
+    lab.dyno(&["run", "--resume", "1", "--subject-on", "local"]).measured();
+    assert_eq!(lab.trials("1").len(), 2);
+}
+
+#[test]
+fn a_host_that_says_nothing_is_given_up() {
+    let lab = two(LONG);
+    let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+    going.says("order (seed");
+    let host = host_of(&going);
+    kill_process(host, Signal::STOP).unwrap();
+    going.end().status(2).stderr_has("local: nothing was heard of it for 10 s");
+    has_gone(host);
+}
+
+#[test]
+fn servers_elsewhere_end_with_the_dyno_that_ordered_them() {
+    for signal in [Signal::KILL, Signal::STOP] {
+        let lab = two(LONG);
+        let mut going = lab.start(&["run", "x", "--subject-on", "local"]);
+        going.says("order (seed");
+        let host = host_of(&going);
+        let marker = format!("dyno-{}-", host.as_raw_nonzero());
+        until("a server runs", || !carriers(&marker).is_empty());
+        going.signal(signal);
+        until("its servers have ended", || carriers(&marker).is_empty());
+        // What stands still has not looked after its child yet.
+        if signal == Signal::STOP {
+            going.signal(Signal::KILL);
+        }
+        going.end();
+        has_gone(host);
+        let work = lab.root.join("cache/dyno/work");
+        let left: Vec<PathBuf> =
+            fs::read_dir(work).unwrap().flatten().map(|it| it.path()).collect();
+        assert_eq!(left, Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_build_that_fails_elsewhere_is_seen_here() {
+    let build = "build = ['sh build.sh']\nrun = 'true'";
+    let lab = Lab::new()
+        .subject("a", build)
+        .file("subjects/a/build.sh", "echo one; echo two >&2; exit 7")
+        .experiment("x", &["a"], SHORT, "");
+    lab.dyno(&["run", "x", "--subject-on", "local"])
+        .status(2)
+        .stderr_has("building a: sh build.sh")
+        .stderr_has("the end of what the build of a wrote:\n  $ sh build.sh\n  one\n  two\n")
+        .stderr_has(
+            "a does not take part: it cannot be built: `sh build.sh` ended with exit status: 7",
+        )
+        .stderr_has("local: no server can take part there");
+}
+
+#[test]
+fn what_cannot_be_on_another_machine_is_refused() {
+    let refused = |lab: Lab, flags: &[&str], says: &str| {
+        lab.dyno(&[&["run", "x", "--subject-on"], flags].concat()).status(2).stderr_has(says);
+    };
+    refused(two(SHORT), &["ssh:a,b"], "on one host: name one");
+    refused(two(SHORT), &["slurm"], "no place for servers");
+    refused(two(SHORT), &["local", "--listen-on", NOWHERE], "no server can listen on 10.255.255.1");
+    refused(two(SHORT), &["local", "--subject-cpus", "999"], "CPUs that are not here");
+    refused(two(SHORT), &["local", "--load-cpus", "999"], "no CPU 999");
+    refused(two(SHORT), &["local", "--load-on", "ssh:x"], "reached by no other machine");
+    let isolated = Lab::new().oracle("a", "").experiment(
+        "x",
+        &["a"],
+        SHORT,
+        "conditions = { isolate = true }\n",
+    );
+    refused(isolated, &["local"], "leave `isolate` out, or --subject-on");
+    let manifest = "title = 'x'\nspeaks = ['hello']\nurl = 'http://127.0.0.1:9'\n";
+    let found = Lab::new().file("subjects/a/subject.toml", manifest);
+    let found = found.experiment("x", &["a"], SHORT, "");
+    refused(found, &["local"], "`a` runs already, and --subject-on starts servers");
+    let linked = two(SHORT);
+    std::os::unix::fs::symlink("/etc/passwd", linked.root.join("subjects/a/link")).unwrap();
+    refused(linked, &["local"], "neither a file nor a folder");
+}
+
+#[test]
+fn files_that_were_changed_where_they_were_sent_are_sent_again() {
+    let lab = two(SHORT);
+    lab.dyno(&["run", "x", "--subject-on", "local", "--repeat", "1"]).measured();
+    let folder = fs::read_dir(lab.root.join("state/dyno/lab")).unwrap().flatten();
+    let root = folder.map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    let manifest = root.join("subjects/a/subject.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace("title = 'A subject'", "title = 'Another'")).unwrap();
+    fs::write(root.join("subjects/a/more"), "x").unwrap();
+    lab.dyno(&["run", "x", "--subject-on", "local", "--repeat", "1"]).measured();
+    assert_eq!(fs::read_to_string(&manifest).unwrap(), text);
+    assert!(!root.join("subjects/a/more").exists());
+    assert_eq!(lab.store().run("2".parse().unwrap()).unwrap().entries[0].title, "A subject");
+}
+
+#[test]
+fn servers_on_a_host_of_their_own_are_loaded_from_the_desk_and_from_other_hosts() {
+    let Some(hosts) = Hosts::up(&["desk", "server", "g1", "g2"]) else { return };
+    let lab = two("closed = { connections = 4 }, duration = '1s'");
+    let run = |flags: &[&str]| {
+        let flags = [&["run", "x", "--subject-on", "ssh:server", "--repeat", "1"], flags].concat();
+        let mut command = hosts.on("desk", env!("CARGO_BIN_EXE_dyno"), &flags);
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", hosts.ssh().parent().unwrap().display()));
+        command.env("HOME", hosts.folder()).current_dir(&lab.root);
+        Going::start(command).end().measured()
+    };
+    run(&[]);
+    let trial = lab.trials("1").pop().unwrap();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    assert_eq!(fact(&lab, "subject.address"), Some(hosts.address("server").to_string()));
+    assert_eq!(fact(&lab, "subject.on").as_deref(), Some("ssh:server"));
+    run(&["--load-on", "ssh:g1,g2"]);
+    let trial = lab.trials("2").pop().unwrap();
+    assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    let agents = trial.loaded.unwrap().agents;
+    assert_eq!(agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["g1", "g2"]);
+    for name in ["server", "g1", "g2"] {
+        until("nothing is left", || hosts.processes(name).is_empty());
+    }
+}
