@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use load::{Halt, HoldOrder, Order, Share, Target};
 use post::{
-    CoordinatorAction, CoordinatorEvent, Course, Greeting, Live, Loss, MILLISECOND, Nanos,
+    CoordinatorAction, CoordinatorEvent, Course, Greeting, Host, Live, Loss, MILLISECOND, Nanos,
     PROTOCOL, PeerFacts, SECOND, Task, Terms, encode_task,
 };
 
@@ -157,7 +157,7 @@ impl Afar {
     fn shares(&self, lanes: usize) -> Result<Vec<(usize, usize)>, LoadsError> {
         let shares = split(lanes, &self.weights()).ok_or_else(|| {
             LoadsError::Refused(format!(
-                "{} agents share {lanes} lanes, and one without a lane is idle: ask for more connections, or for fewer agents",
+                "{} agents share {lanes} lanes (threads that send, each with a connection or more), and one without a lane would be idle: ask for more connections or threads, or for fewer agents",
                 self.names.len()
             ))
         })?;
@@ -225,7 +225,7 @@ impl Afar {
                 blinked_ns,
                 ..AgentFacts::default()
             };
-            agent.with(facts.clock, facts.clock_after, facts.ready)
+            agent.with(facts.clock, facts.clock_after, facts.ready.clone())
         })
         .collect()
     }
@@ -234,6 +234,11 @@ impl Afar {
 impl Loads for Afar {
     fn lanes(&self) -> Option<usize> {
         Some(self.weights().iter().sum())
+    }
+
+    fn hosts(&self) -> Vec<(String, Host)> {
+        let all = self.names.iter().zip(&self.facts).filter(|_| !self.is_local);
+        all.map(|(named, facts)| (named.name.clone(), facts.host.clone())).collect()
     }
 
     fn press(
@@ -258,7 +263,7 @@ impl Loads for Afar {
             nanos(order.warmup + length + order.timeout)
                 + 100_000 * order.load.connections_max() as Nanos
         });
-        let mut results = LoadResults::new(order, shares.clone());
+        let mut results = LoadResults::new(order, &self.names, shares.clone());
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
                 CoordinatorAction::Window { agent, window: Live::Load(window) } => {
@@ -308,7 +313,7 @@ impl Loads for Afar {
             orders.push(encode(&Task::Hold(Box::new(order)))?);
         }
         let lasts = Some(order.ramp.end());
-        let mut results = HoldResults::new(order, shares.clone());
+        let mut results = HoldResults::new(order, &self.names, shares.clone());
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
                 CoordinatorAction::Window { agent, window: Live::Hold(window) } => {

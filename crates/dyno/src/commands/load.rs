@@ -149,7 +149,8 @@ fn press(
             view.watch(glance);
             feed.watch(glance);
         }
-        LoadEvent::Lost(lost) => terminal::notice(&format!("dyno: {}", lost_agent(lost))),
+        LoadEvent::Agents(agents) => view.watch_agents(agents),
+        LoadEvent::Lost(lost) => view.notice(&format!("dyno: {}", lost_agent(lost))),
     });
     let live_view_cpu = view.close();
     let Some(Pressed { recording, agents, lost }) = afar::uninterrupted(loaded)? else {

@@ -1,4 +1,4 @@
-use analysis::{AgentsDoubt, Http2Doubt, Remark, TlsDoubt};
+use analysis::{AgentsDoubt, BusyAgent, Http2Doubt, LateAgent, Remark, TlsDoubt};
 
 use super::*;
 
@@ -43,7 +43,8 @@ fn all() -> Vec<Doubt> {
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
-        Doubt::Ceiling { ceiling_per_s: 31_000.0, throughput_per_s: 30_000.0 },
+        ceiling(false),
+        ceiling(true),
         Doubt::TwinBusy { share: 0.12, own: 0.97 },
         Doubt::ShortSlices { share: 0.31 },
         Doubt::ClockStep { step_ms: 3_600_000.0 },
@@ -69,6 +70,9 @@ fn all() -> Vec<Doubt> {
         Doubt::Http2(Http2Doubt::Churn { goaways: 1, refused: 10, attempted: 1_000 }),
         Doubt::Http2(Http2Doubt::Churn { goaways: 2, refused: 11, attempted: 1_000 }),
         Doubt::Http2(Http2Doubt::Calm { times: 1, resets_sent: 11 }),
+        Doubt::Agents(AgentsDoubt::Late(late(1))),
+        Doubt::Agents(AgentsDoubt::Busy(busy(2))),
+        Doubt::Agents(AgentsDoubt::Starved(busy(1))),
         Doubt::Agents(AgentsDoubt::Apart {
             agent: "desk2".into(),
             p50: 8_000_000,
@@ -102,6 +106,61 @@ fn all() -> Vec<Doubt> {
         under_load(0),
         under_load(2),
     ]
+}
+
+fn ceiling(by_agents: bool) -> Doubt {
+    Doubt::Ceiling { by_agents, ceiling_per_s: 31_000.0, throughput_per_s: 30_000.0 }
+}
+
+#[test]
+fn the_limit_that_a_reference_shows_is_that_of_where_the_load_came_from() {
+    let [here, afar] = [false, true].map(|by_agents| says(&ceiling(by_agents)));
+    assert!(
+        here.ends_with("this may be dyno's or the machine's limit, not the subject's"),
+        "{here}"
+    );
+    let limit = "the limit of the machines that the load came from, or of the network between, not";
+    assert!(afar.contains(limit), "{afar}");
+    let ways_out = [false, true].map(|by_agents| way_out(&ceiling(by_agents), By::Experiment));
+    assert_ne!(ways_out[0], ways_out[1]);
+}
+
+/// So many agents that sent late, the worst first.
+fn late(agents: usize) -> Vec<LateAgent> {
+    let one = |number: usize| LateAgent {
+        agent: format!("desk{number}"),
+        p99_ms: 9.0 - number as f64,
+        bound_ms: 1.0,
+    };
+    (1..=agents).map(one).collect()
+}
+
+fn busy(agents: usize) -> Vec<BusyAgent> {
+    let one = |number: usize| BusyAgent {
+        agent: format!("desk{number}"),
+        busy: 1.0 - number as f64 / 100.0,
+        cpu: 0.5,
+    };
+    (1..=agents).map(one).collect()
+}
+
+#[test]
+fn agents_that_were_too_slow_are_named_the_worst_first() {
+    let said = |doubt| says(&Doubt::Agents(doubt));
+    assert_eq!(
+        said(AgentsDoubt::Late(late(1))),
+        "agent desk1 sent 1 % of its requests 8.00 ms or more late (bound: 1.00 ms); this is in the response times"
+    );
+    let late_also = "(bound: 1.00 ms); late were also desk2 (7.00 ms), desk3 (6.00 ms), desk4 (5.00 ms) and 2 more; this is";
+    assert!(said(AgentsDoubt::Late(late(6))).contains(late_also));
+    assert_eq!(
+        said(AgentsDoubt::Busy(busy(2))),
+        "the threads of agent desk1 were busy 99 % of the time, and so were those of desk2 (98 %): the rate may be the \
+         limit of that host, and not the server's"
+    );
+    let starved = said(AgentsDoubt::Starved(busy(3)));
+    let had = "a CPU for 50 % of it, and so had those of desk2 (98 %) and desk3 (97 %): other";
+    assert!(starved.contains(had), "{starved}");
 }
 
 fn waits() -> load::Waits {
