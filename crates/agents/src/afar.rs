@@ -15,6 +15,8 @@ use post::{
     PROTOCOL, PeerFacts, SECOND, Task, Terms, encode_task,
 };
 
+use units::counted;
+
 use crate::carrier::child::plain;
 use crate::carrier::{Carriers, Named, Reach};
 use crate::identity::{VERSION, nonce, own_digest, user_at_host};
@@ -87,10 +89,19 @@ impl Afar {
         Ok(afar)
     }
 
-    /// The agents' names, as they were given.
+    /// Where they are, in words: the agents' names, as they were given, or how many processes of this machine they are.
     #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        self.names.iter().map(|named| named.name.clone()).collect()
+    pub fn places(&self) -> String {
+        match self.is_local {
+            true => format!(
+                "{} of this machine",
+                counted(self.names.len() as u64, "process", "processes")
+            ),
+            false => {
+                let names: Vec<&str> = self.names.iter().map(|it| it.name.as_str()).collect();
+                names.join(", ")
+            }
+        }
     }
 
     fn await_meeting(&mut self, halt: &Halt) -> Result<(), LoadsError> {

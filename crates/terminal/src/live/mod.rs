@@ -104,9 +104,9 @@ pub struct View {
 }
 
 impl View {
-    /// Of a load by this process, or by the agents with these names.
-    pub fn open(style: Style, order: &Order, asked: &RequestSummary, agents: &[String]) -> View {
-        let header = header(order, asked, agents);
+    /// Of a load by this process, or by agents at these places.
+    pub fn open(style: Style, order: &Order, asked: &RequestSummary, from: Option<&str>) -> View {
+        let header = header(order, asked, from);
         let watcher = match style {
             Style::Nothing => Watcher::nothing(),
             Style::Lines => Watcher::start(show_lines),
@@ -206,13 +206,13 @@ impl Drop for HoldView {
     }
 }
 
-fn header(order: &Order, asked: &RequestSummary, agents: &[String]) -> Header {
+fn header(order: &Order, asked: &RequestSummary, from: Option<&str>) -> Header {
     let nanos = |time: Duration| Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
     Header {
         target: format!("dyno load  {}", asked.words()),
-        load: match agents {
-            [] => words::of_load(order),
-            _ => format!("{}, from {}", words::of_load(order), agents.join(", ")),
+        load: match from {
+            None => words::of_load(order),
+            Some(from) => format!("{}, from {from}", words::of_load(order)),
         },
         warmup: nanos(order.warmup),
         length: order.stop.duration.map(nanos),
