@@ -7,7 +7,7 @@ mod results;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use load::{Halt, HoldOrder, Order, Share, Target};
 use post::{
@@ -28,6 +28,8 @@ use results::{HoldResults, LoadEnd, LoadResults};
 
 /// How often an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(20);
+/// How often it is asked whether to go on, where no agent says anything.
+const ASK_EVERY: Duration = Duration::from_millis(200);
 /// An agent that hears nothing for so long ends its load, and one of which nothing is heard for so long is lost.
 const LEASE: Nanos = 2 * SECOND;
 /// The same of processes of this machine, whose end is seen at once: a busy machine is no reason to lose one.
@@ -191,15 +193,16 @@ impl Afar {
         }
     }
 
-    /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it.
+    /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it. It gets
+    /// nothing now and then, so that whoever watches is asked whether to go on while no agent says anything.
     fn carry_out(
         &mut self,
         course: Course,
         halt: &Halt,
-        take: &mut dyn FnMut(&[Named], CoordinatorAction) -> Option<CoordinatorEvent>,
+        take: &mut dyn FnMut(&[Named], Option<CoordinatorAction>) -> Option<CoordinatorEvent>,
     ) -> Result<(), LoadsError> {
         self.driver.want(CoordinatorEvent::Begin(course));
-        let mut was_halted = false;
+        let (mut was_halted, mut taken) = (false, Instant::now());
         loop {
             if halt.is_asked() && !was_halted {
                 was_halted = true;
@@ -213,11 +216,12 @@ impl Afar {
                 Some(CoordinatorAction::NotBegun(reasons)) => {
                     return Err(LoadsError::Refused(self.reasons(&reasons)));
                 }
-                Some(action) => {
+                None if taken.elapsed() < ASK_EVERY => {}
+                action => {
+                    taken = Instant::now();
                     let follows = take(&self.names, action);
                     follows.into_iter().for_each(|event| self.driver.want(event));
                 }
-                None => {}
             }
         }
     }
@@ -277,15 +281,16 @@ impl Loads for Afar {
         let mut results = LoadResults::new(order, &self.names, shares.clone());
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
-                CoordinatorAction::Window { agent, window: Live::Load(window) } => {
+                Some(CoordinatorAction::Window { agent, window: Live::Load(window) }) => {
                     return results.window(agent, *window, watch);
                 }
-                CoordinatorAction::Result { agent, bytes } => {
+                Some(CoordinatorAction::Result { agent, bytes }) => {
                     results.result(names, agent, &bytes, watch);
                 }
-                CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                Some(CoordinatorAction::Lost(loss)) => results.lost(names, &loss, watch),
                 // A window of another kind than the order, among others.
-                _ => {}
+                Some(_) => {}
+                None => results.show_agents(watch),
             }
             None
         })?;
@@ -327,15 +332,16 @@ impl Loads for Afar {
         let mut results = HoldResults::new(order, &self.names, shares.clone());
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
-                CoordinatorAction::Window { agent, window: Live::Hold(window) } => {
+                Some(CoordinatorAction::Window { agent, window: Live::Hold(window) }) => {
                     return results.window(agent, &window, watch);
                 }
-                CoordinatorAction::Result { agent, bytes } => {
+                Some(CoordinatorAction::Result { agent, bytes }) => {
                     results.result(names, agent, &bytes, watch);
                 }
-                CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                Some(CoordinatorAction::Lost(loss)) => results.lost(names, &loss, watch),
                 // A window of another kind than the order, among others.
-                _ => {}
+                Some(_) => {}
+                None => results.show_agents(watch),
             }
             None
         })?;

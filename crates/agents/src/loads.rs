@@ -43,7 +43,8 @@ pub trait Loads {
 #[derive(Debug)]
 pub enum LoadEvent<'e> {
     Glance(&'e Glance<'e>),
-    /// What each agent does now, after a glance or a loss; never where this process loads.
+    /// What each agent does now: after a glance or a loss, and several times a second where there is neither. Never where
+    /// this process loads.
     Agents(&'e [AgentNow]),
     Lost(&'e LostAgent),
 }
@@ -53,7 +54,8 @@ pub enum LoadEvent<'e> {
 pub enum HoldEvent<'e> {
     /// A second that all agents have reported.
     Second(&'e HoldWindow),
-    /// What each agent does now, after a second or a loss; never where this process holds them.
+    /// The same: after a second or a loss, and several times a second where there is neither. Never where this process
+    /// holds them.
     Agents(&'e [AgentNow]),
     Lost(&'e LostAgent),
 }

@@ -82,9 +82,15 @@ pub fn fact_of_host(host: &str, name: &str) -> String {
 /// Between the name of a machine and that of its fact.
 const OF_HOST: &str = ": ";
 
+/// The machine that a fact is of, and the name that it has there; none of a fact of this machine.
+#[must_use]
+pub fn of_host(name: &str) -> Option<(&str, &str)> {
+    name.rsplit_once(OF_HOST)
+}
+
 /// The name that a fact has on its own machine.
 fn own_name(name: &str) -> &str {
-    name.rsplit(OF_HOST).next().unwrap_or(name)
+    of_host(name).map_or(name, |(_, own)| own)
 }
 
 /// Where two machines, or one machine at two times, differ. Facts of a moment do not count, nor facts that only one

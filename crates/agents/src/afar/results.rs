@@ -104,6 +104,11 @@ impl LoadResults {
         self.live.lost(loss.agent, &mut |glance| watch(LoadEvent::Glance(glance)));
     }
 
+    /// Nothing has happened.
+    pub(super) fn show_agents(&self, watch: &mut dyn FnMut(LoadEvent<'_>)) {
+        watch(LoadEvent::Agents(&self.now));
+    }
+
     /// What all of them recorded together, what each saw, and those that were lost.
     pub(super) fn end(self) -> LoadEnd {
         let recording = match self.parts.missing() {
@@ -214,6 +219,11 @@ impl HoldResults {
         watch(HoldEvent::Agents(&self.now));
         self.lost.push(lost);
         self.merger.lost(loss.agent, &mut |second| watch(HoldEvent::Second(second)));
+    }
+
+    /// Nothing has happened.
+    pub(super) fn show_agents(&self, watch: &mut dyn FnMut(HoldEvent<'_>)) {
+        watch(HoldEvent::Agents(&self.now));
     }
 
     pub(super) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {

@@ -56,13 +56,13 @@ fn columns(loads: usize) -> Columns {
         columns.push((column("rate", "requests/s", 1, "due in the measured time"), per_s));
     }
     columns.extend::<Columns>(vec![
-        (column("late", "late p99", 1, "how late 1 % of its requests, or more, were sent"), late),
+        (column("late", "late p99", 1, "1 % of its requests were sent so late, or later"), late),
         (
             column(
                 "busy",
                 "busy",
                 2,
-                "the share of their time in which its threads had something to do",
+                "the share of the time in which its threads had something to do",
             ),
             busy,
         ),
@@ -71,7 +71,7 @@ fn columns(loads: usize) -> Columns {
                 "connect",
                 "to the server",
                 1,
-                "how long a TCP connection to it took before the load, the median",
+                "how long it took to connect by TCP before the load, the median",
             ),
             connect,
         ),
@@ -80,7 +80,7 @@ fn columns(loads: usize) -> Columns {
                 "round_trip",
                 "to dyno",
                 3,
-                "how long a message from here and its answer took, at best",
+                "how long a message from the machine of this dyno and its answer took, at best",
             ),
             round_trip,
         ),
@@ -90,7 +90,7 @@ fn columns(loads: usize) -> Columns {
                 "clock",
                 "clock",
                 4,
-                "how far its clock is from the one here; no response time needs to know",
+                "how far it is from the clock of this dyno's machine, and by how much that may be wrong; no response time depends on it",
             ),
             clock,
         ),
@@ -99,7 +99,7 @@ fn columns(loads: usize) -> Columns {
                 "drift",
                 "drift",
                 5,
-                "how far its clock moved against the one here during a load",
+                "how far it moved against the clock of this dyno's machine during a load",
             ),
             drift,
         ),
@@ -140,12 +140,8 @@ fn late(seen: &Seen<'_>) -> Cell {
     late.map_or(Cell::none(), |late| Cell::text(nanos(late)).valued(Some(late as f64)))
 }
 
-fn way<'a>(seen: &Seen<'a>) -> impl Iterator<Item = &'a Way> + use<'a> {
-    seen.all.clone().into_iter().filter_map(|agent| agent.way.as_ref())
-}
-
 fn connect(seen: &Seen<'_>) -> Cell {
-    span(way(seen).filter_map(|way| way.connect_p50))
+    span(seen.all.iter().filter_map(|agent| agent.way.as_ref()?.connect_p50))
 }
 
 fn round_trip(seen: &Seen<'_>) -> Cell {

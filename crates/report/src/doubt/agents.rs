@@ -76,7 +76,7 @@ fn late(agents: &[LateAgent]) -> String {
     let other = |it: &LateAgent| format!("{} ({})", it.agent, milliseconds(it.p99_ms));
     let others = match listed(others, other) {
         None => String::new(),
-        Some(others) => format!("; late were also {others}"),
+        Some(others) => format!("; also late: {others}"),
     };
     format!(
         "agent {} sent 1 % of its requests {} or more late (bound: {}){others}; this is in the response times",

@@ -151,7 +151,7 @@ fn agents_that_were_too_slow_are_named_the_worst_first() {
         said(AgentsDoubt::Late(late(1))),
         "agent desk1 sent 1 % of its requests 8.00 ms or more late (bound: 1.00 ms); this is in the response times"
     );
-    let late_also = "(bound: 1.00 ms); late were also desk2 (7.00 ms), desk3 (6.00 ms), desk4 (5.00 ms) and 2 more; this is";
+    let late_also = "(bound: 1.00 ms); also late: desk2 (7.00 ms), desk3 (6.00 ms), desk4 (5.00 ms) and 2 more; this is";
     assert!(said(AgentsDoubt::Late(late(6))).contains(late_also));
     assert_eq!(
         said(AgentsDoubt::Busy(busy(2))),
@@ -337,8 +337,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         under load the server announced the end of 2 connections (GOAWAY); requests came back 11 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
         once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing; give `load.timeout` more time or offer less, so that no request is given up
         agent desk1 sent 1 % of its requests 8.00 ms or more late (bound: 1.00 ms); this is in the response times; free CPUs on that host for dyno (ssh:HOST:cpus=LIST names them), let the load come from more hosts, or offer less
-        the threads of agent desk1 were busy 99.0 % of the time, and so were those of desk2 (98 %): the rate may be the limit of that host, and not the server's; let the load come from more hosts, or give dyno more CPUs there (ssh:HOST:cpus=LIST names them)
-        the threads of agent desk1 had something to do 99.0 % of the time, and a CPU for 50 % of it: other programs there, or a limit on dyno's CPU time, kept it waiting; stop the other programs on that host, or name CPUs for dyno that they do not use (ssh:HOST:cpus=LIST)
+        the threads of agent desk1 were busy 97 % of the time, and so were those of desk2 (96 %): the rate may be the limit of that host, and not the server's; let the load come from more hosts, or give dyno more CPUs there (ssh:HOST:cpus=LIST names them)
+        the threads of agent desk1 had something to do 97 % of the time, and a CPU for 50 % of it: other programs there, or a limit on dyno's CPU time, kept it waiting; stop the other programs on that host, or name CPUs for dyno that they do not use (ssh:HOST:cpus=LIST)
         half of the answers to desk2 took more than 8.00 ms, and of those to the other agents more than 5.00 ms: they did not see the same server, or not over equal ways; `dyno agents check` compares the hosts' ways; leave one out whose way or CPU is another, or report it by itself
         desk2 began 80.0 ms after the instant that all agents had agreed on: at first the load was a part of what was ordered; see what kept that machine busy, and run again
         the clock of desk2 lost 20.0 ms against this machine's while the load went on: its windows lie beside other windows, and its rates are by another second; let a service such as chrony keep its clock, and not set it while a load goes on

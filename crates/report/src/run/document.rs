@@ -168,7 +168,13 @@ fn method(findings: &Findings<'_>) -> Section {
     let mut blocks: Vec<Block> =
         texts.into_iter().map(|says| Block::paragraph(Tone::Plain, says)).collect();
     blocks.push(Block::Heading("The machine".into()));
-    let facts = findings.run.facts.iter().map(|fact| vec![fact.name.clone(), fact.value.clone()]);
+    let (facts, is_shortened) = origin::facts_that_differ(&findings.run.facts);
+    if is_shortened {
+        let says =
+            "What was read of another machine stands here where it differs; its name is before it.";
+        blocks.push(Block::paragraph(Tone::Dim, says));
+    }
+    let facts = facts.into_iter().map(|fact| vec![fact.name.clone(), fact.value.clone()]);
     blocks.push(Block::Table(fairness::text_table("facts", &["fact", "as it was read"], facts)));
     Section::new("method", "How it was measured", Depth::Full).with(blocks)
 }

@@ -1,7 +1,8 @@
 //! Where the servers of a run ran, and where its load came from.
 
 use agents::AgentFacts;
-use lab::record::{LOAD_ON, RunRecord, SUBJECT_HOST, TrialRecord};
+use lab::record::{Fact, LOAD_ON, RunRecord, SUBJECT_HOST, TrialRecord};
+use machine::facts::of_host;
 
 use super::Findings;
 use crate::agents::{ORIGIN, load_from, table};
@@ -58,4 +59,40 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
         servers.unwrap_or_default()
     );
     section.with([Block::paragraph(Tone::Dim, says), Block::Table(table)])
+}
+
+/// The facts of a run, without those of other machines that are the same on the first one; and whether there were any.
+pub(super) fn facts_that_differ(facts: &[Fact]) -> (Vec<&Fact>, bool) {
+    let is_same = |fact: &&Fact| {
+        of_host(&fact.name).is_some_and(|(_, own)| {
+            facts.iter().any(|other| other.name == own && other.value == fact.value)
+        })
+    };
+    let (same, kept): (Vec<&Fact>, Vec<&Fact>) = facts.iter().partition(is_same);
+    (kept, !same.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_another_machine_stands_what_differs() {
+        let fact = |(name, value): (&str, &str)| Fact { name: name.into(), value: value.into() };
+        let all = [
+            ("kernel", "Linux 6.1"),
+            ("memory", "16 kB"),
+            ("g1: kernel", "Linux 6.1"),
+            ("g1: memory", "8 kB"),
+            ("g1: host", "desk3"),
+        ];
+        let all = all.map(fact);
+        let (kept, is_shortened) = facts_that_differ(&all);
+        let names: Vec<&str> = kept.iter().map(|fact| fact.name.as_str()).collect();
+        assert_eq!(
+            (names, is_shortened),
+            (vec!["kernel", "memory", "g1: memory", "g1: host"], true)
+        );
+        assert!(!facts_that_differ(&all[..2]).1);
+    }
 }

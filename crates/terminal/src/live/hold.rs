@@ -109,12 +109,9 @@ pub(super) fn draw(
     gap(&mut lines);
     lines.push(lateness(newest));
     // One process of this machine needs no name.
-    lines.extend(
-        Some(&seconds.agents)
-            .filter(|it| 1 < it.len())
-            .into_iter()
-            .flat_map(|agents| agents::lines(agents, width)),
-    );
+    if 1 < seconds.agents.len() {
+        lines.extend(agents::lines(&seconds.agents, width));
+    }
     let room = height.saturating_sub(lines.len() + 2);
     if let Some(across) = across {
         let slot = |second: &Second| (second.from, second.late[0], second.late[1]);
