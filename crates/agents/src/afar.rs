@@ -8,13 +8,15 @@ pub(crate) mod results;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use load::{Halt, HoldOrder, Order, Share, Target};
 use post::{
-    CoordinatorAction, CoordinatorEvent, Course, Greeting, Live, Loss, MILLISECOND, Nanos,
+    CoordinatorAction, CoordinatorEvent, Course, Greeting, Host, Live, Loss, MILLISECOND, Nanos,
     PROTOCOL, PeerFacts, SECOND, Task, Terms, encode_task,
 };
+
+use units::counted;
 
 use crate::carrier::child::plain;
 use crate::carrier::{Carriers, Named, Reach};
@@ -28,6 +30,8 @@ use results::{HoldResults, LoadEnd, LoadResults};
 
 /// How often an interrupt is looked for.
 const LOOK: Duration = Duration::from_millis(20);
+/// How often it is asked whether to go on, where no agent says anything.
+const ASK_EVERY: Duration = Duration::from_millis(200);
 /// An agent that hears nothing for so long ends its load, and one of which nothing is heard for so long is lost.
 const LEASE: Nanos = 2 * SECOND;
 /// The same of processes of this machine, whose end is seen at once: a busy machine is no reason to lose one.
@@ -92,10 +96,19 @@ impl Afar {
         Ok(afar)
     }
 
-    /// The agents' names, as they were given.
+    /// Where they are, in words: the agents' names, as they were given, or how many processes of this machine they are.
     #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        self.names.iter().map(|named| named.name.clone()).collect()
+    pub fn places(&self) -> String {
+        match self.is_local {
+            true => format!(
+                "{} of this machine",
+                counted(self.names.len() as u64, "process", "processes")
+            ),
+            false => {
+                let names: Vec<&str> = self.names.iter().map(|it| it.name.as_str()).collect();
+                names.join(", ")
+            }
+        }
     }
 
     fn await_meeting(&mut self, halt: &Halt) -> Result<(), LoadsError> {
@@ -174,7 +187,7 @@ impl Afar {
     fn shares(&self, lanes: usize) -> Result<Vec<(usize, usize)>, LoadsError> {
         let shares = split(lanes, &self.weights()).ok_or_else(|| {
             LoadsError::Refused(format!(
-                "{} agents share {lanes} lanes, and one without a lane is idle: ask for more connections, or for fewer agents",
+                "{} agents share {lanes} lanes (threads that send, each with a connection or more), and one without a lane would be idle: ask for more connections or threads, or for fewer agents",
                 self.names.len()
             ))
         })?;
@@ -197,15 +210,16 @@ impl Afar {
         }
     }
 
-    /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it.
+    /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it. It gets
+    /// nothing now and then, so that whoever watches is asked whether to go on while no agent says anything.
     fn carry_out(
         &mut self,
         course: Course,
         halt: &Halt,
-        take: &mut dyn FnMut(&[Named], CoordinatorAction) -> Option<CoordinatorEvent>,
+        take: &mut dyn FnMut(&[Named], Option<CoordinatorAction>) -> Option<CoordinatorEvent>,
     ) -> Result<(), LoadsError> {
         self.driver.want(CoordinatorEvent::Begin(course));
-        let mut was_halted = false;
+        let (mut was_halted, mut taken) = (false, Instant::now());
         loop {
             if halt.is_asked() && !was_halted {
                 was_halted = true;
@@ -222,11 +236,12 @@ impl Afar {
                 Some(CoordinatorAction::LostBefore(reasons)) => {
                     return Err(LoadsError::Lost(self.lost_before(&reasons)));
                 }
-                Some(action) => {
+                None if taken.elapsed() < ASK_EVERY => {}
+                action => {
+                    taken = Instant::now();
                     let follows = take(&self.names, action);
                     follows.into_iter().for_each(|event| self.driver.want(event));
                 }
-                None => {}
             }
         }
     }
@@ -245,7 +260,7 @@ impl Afar {
                 blinked_ns,
                 ..AgentFacts::default()
             };
-            agent.with(facts.clock, facts.clock_after, facts.ready)
+            agent.with(facts.clock, facts.clock_after, facts.ready.clone())
         })
         .collect()
     }
@@ -254,6 +269,11 @@ impl Afar {
 impl Loads for Afar {
     fn lanes(&self) -> Option<usize> {
         Some(self.weights().iter().sum())
+    }
+
+    fn hosts(&self) -> Vec<(String, Host)> {
+        let all = self.names.iter().zip(&self.facts).filter(|_| !self.is_local);
+        all.map(|(named, facts)| (named.name.clone(), facts.host.clone())).collect()
     }
 
     fn press(
@@ -278,18 +298,19 @@ impl Loads for Afar {
             nanos(order.warmup + length + order.timeout)
                 + 100_000 * order.load.connections_max() as Nanos
         });
-        let mut results = LoadResults::new(order, shares.clone());
+        let mut results = LoadResults::new(order, &self.names, shares.clone());
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
-                CoordinatorAction::Window { agent, window: Live::Load(window) } => {
+                Some(CoordinatorAction::Window { agent, window: Live::Load(window) }) => {
                     return results.window(agent, *window, watch);
                 }
-                CoordinatorAction::Result { agent, bytes } => {
+                Some(CoordinatorAction::Result { agent, bytes }) => {
                     results.result(names, agent, &bytes, watch);
                 }
-                CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                Some(CoordinatorAction::Lost(loss)) => results.lost(names, &loss, watch),
                 // A window of another kind than the order, among others.
-                _ => {}
+                Some(_) => {}
+                None => results.show_agents(watch),
             }
             None
         })?;
@@ -328,18 +349,19 @@ impl Loads for Afar {
             orders.push(encode(&Task::Hold(Box::new(order)))?);
         }
         let lasts = Some(order.ramp.end());
-        let mut results = HoldResults::new(order, shares.clone());
+        let mut results = HoldResults::new(order, &self.names, shares.clone());
         self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
-                CoordinatorAction::Window { agent, window: Live::Hold(window) } => {
+                Some(CoordinatorAction::Window { agent, window: Live::Hold(window) }) => {
                     return results.window(agent, &window, watch);
                 }
-                CoordinatorAction::Result { agent, bytes } => {
+                Some(CoordinatorAction::Result { agent, bytes }) => {
                     results.result(names, agent, &bytes, watch);
                 }
-                CoordinatorAction::Lost(loss) => results.lost(names, &loss, watch),
+                Some(CoordinatorAction::Lost(loss)) => results.lost(names, &loss, watch),
                 // A window of another kind than the order, among others.
-                _ => {}
+                Some(_) => {}
+                None => results.show_agents(watch),
             }
             None
         })?;

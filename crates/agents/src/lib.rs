@@ -19,9 +19,11 @@ mod split;
 pub use afar::{Afar, Each, Wish};
 pub use allow::{Allow, Allowed};
 pub use here::Here;
-pub use loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
+pub use loads::{
+    AgentFacts, AgentNow, Doing, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed,
+};
 pub use place::{Place, SshHost};
-pub use post::{Beside, Caps, LinkUse, Phase};
+pub use post::{Beside, Caps, Host, LinkUse, Phase, Way};
 pub use serve::{Limits, Via, serve, serve_via};
 
 use rustix::time::{ClockId, clock_gettime};

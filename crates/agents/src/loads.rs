@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use load::{Glance, Halt, HoldOrder, HoldWindow, Holding, Order, PartSummary, Recording, Target};
-use post::{Beside, ClockEstimate, Host, Phase, Ready};
+use load::{
+    Glance, Halt, HoldOrder, HoldWindow, Holding, LiveWindow, Nanos, Order, PartSummary, Recording,
+    SECOND, Target,
+};
+use post::{Beside, ClockEstimate, Host, Phase, Ready, Way};
 use serde::{Deserialize, Serialize};
 use units::{count, percent};
 
@@ -11,6 +14,11 @@ use units::{count, percent};
 pub trait Loads {
     /// How many lanes there are for a load; none: any number.
     fn lanes(&self) -> Option<usize>;
+
+    /// The hosts of agents that are on other machines, by the agents' names.
+    fn hosts(&self) -> Vec<(String, Host)> {
+        Vec::new()
+    }
 
     /// Applies the load until the order is carried out, or `halt` asks for an end.
     fn press(
@@ -35,6 +43,9 @@ pub trait Loads {
 #[derive(Debug)]
 pub enum LoadEvent<'e> {
     Glance(&'e Glance<'e>),
+    /// What each agent does now: after a glance or a loss, and several times a second where there is neither. Never where
+    /// this process loads.
+    Agents(&'e [AgentNow]),
     Lost(&'e LostAgent),
 }
 
@@ -43,7 +54,44 @@ pub enum LoadEvent<'e> {
 pub enum HoldEvent<'e> {
     /// A second that all agents have reported.
     Second(&'e HoldWindow),
+    /// The same: after a second or a loss, and several times a second where there is neither. Never where this process
+    /// holds them.
+    Agents(&'e [AgentNow]),
     Lost(&'e LostAgent),
+}
+
+/// An agent while a load goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentNow {
+    pub name: String,
+    /// The share of the load that it has.
+    pub share: f64,
+    pub does: Doing,
+    /// How late 1 % of the requests of its newest window, or more, were sent; of held connections none.
+    pub late_p99: Option<Nanos>,
+}
+
+/// What an agent does, as its newest window has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Doing {
+    /// It has not reported any window.
+    Starting,
+    /// It begins so many requests each second.
+    Requests(f64),
+    /// It has so many connections open.
+    Connections(u64),
+    Lost,
+}
+
+impl AgentNow {
+    /// Its newest window, which may claim anything.
+    pub(crate) fn sees(&mut self, window: &LiveWindow) {
+        let tally = &window.window;
+        let begun = tally.attempted.saturating_add(tally.warmup_attempted);
+        let length = window.now.saturating_sub(window.from).max(1);
+        self.does = Doing::Requests(begun as f64 * SECOND as f64 / length as f64);
+        self.late_p99 = tally.late.quantile(0.99).map(|late| late.value);
+    }
 }
 
 /// What a load measured.
@@ -94,6 +142,9 @@ pub struct AgentFacts {
     /// What its share of a load saw; none of held connections, or if it was lost.
     pub saw: Option<PartSummary>,
     pub beside: Beside,
+    /// The way to the server before the load; none of a process of this machine.
+    #[serde(default)]
+    pub way: Option<Way>,
 }
 
 impl AgentFacts {
@@ -109,7 +160,7 @@ impl AgentFacts {
         self.round_trip_ns = clock.round_trip;
         self.drift_ns = after.map(|after| after.offset.saturating_sub(clock.offset));
         self.drift_error_ns = after.map_or(0, |after| clock.error() + after.error());
-        self.files = ready.files;
+        (self.files, self.way) = (ready.files, ready.way);
         self
     }
 }

@@ -39,7 +39,8 @@ pub struct Nats {
     pub(crate) ca: Option<PathBuf>,
 }
 
-const FORMS: &str = "write local:N, ssh:HOST,HOST, slurm, or nats://HOST/LAB?agents=NAME,NAME";
+const FORMS: &str = "write ssh:HOST,HOST (other machines), local:N (so many processes of this one), slurm, or \
+                     nats://HOST/LAB?agents=NAME,NAME";
 
 impl Place {
     /// Reads a place, or says what is wrong with it.
@@ -52,7 +53,7 @@ impl Place {
             Some(("ssh", hosts)) => ssh(hosts),
             Some(("slurm", nodes)) => listed("nodes", nodes, is_host).map(Place::Slurm),
             None if text == "slurm" => Ok(Place::Slurm(Vec::new())),
-            Some(_) | None => Err(format!("`{text}` is no place for agents; {FORMS}")),
+            Some(_) | None => Err(format!("load cannot come from `{text}`; {FORMS}")),
         }
     }
 
@@ -221,9 +222,9 @@ mod tests {
             let error = Place::parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         };
-        refused("", "write local:N");
+        refused("", "write ssh:HOST");
         refused("desk2", "ssh:HOST");
-        refused("http://x", "no place for agents");
+        refused("http://x", "load cannot come from `http://x`");
         refused("local:0", "from 1 to 512");
         refused("local:many", "from 1 to 512");
         refused("ssh:", "no [USER@]HOST");

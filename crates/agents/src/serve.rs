@@ -1,6 +1,7 @@
 //! The agent: it meets one coordinator, carries out what that orders as far as its owner allows it, and ends with it.
 
 pub(crate) mod orders;
+mod way;
 pub(crate) mod work;
 
 use std::collections::BTreeMap;

@@ -20,11 +20,12 @@ impl Table {
     }
 }
 
-/// Adds a doubt to rows that come too near to a reference at the same place.
-pub(crate) fn weigh(table: &mut Table) {
+/// Adds a doubt to rows that come too near to a reference at the same place. Agents load the reference as they load
+/// all others, so its ceiling is that of the agents and the network.
+pub(crate) fn weigh(table: &mut Table, by_agents: bool) {
     let of_row = |row: &Row| {
         let (ceiling, is_behind) = highest(table, row.point)?;
-        doubt(row, ceiling, is_behind)
+        doubt(row, ceiling, is_behind, by_agents)
     };
     let found: Vec<Option<Doubt>> = table.rows.iter().map(of_row).collect();
     for (row, doubt) in table.rows.iter_mut().zip(found) {
@@ -44,7 +45,12 @@ fn highest(table: &Table, point: Point) -> Option<(Estimate, bool)> {
     throughput.max_by(|one, other| one.0.value.total_cmp(&other.0.value))
 }
 
-fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doubt> {
+fn doubt(
+    row: &Row,
+    ceiling: Estimate,
+    is_reference_behind: bool,
+    by_agents: bool,
+) -> Option<Doubt> {
     let throughput = row.estimate(Figure::Throughput)?;
     // A server that keeps up with a schedule achieves no more than the schedule, like every other server.
     let is_asked = match row.point {
@@ -55,6 +61,7 @@ fn doubt(row: &Row, ceiling: Estimate, is_reference_behind: bool) -> Option<Doub
     };
     let is_near = ceiling.value < CLEARLY_MORE * throughput.value;
     (is_asked && is_near && !row.is_reference).then_some(Doubt::Ceiling {
+        by_agents,
         ceiling_per_s: ceiling.value,
         throughput_per_s: throughput.value,
     })
@@ -92,18 +99,34 @@ mod tests {
 
     #[test]
     fn a_server_that_comes_near_to_the_reference_may_be_limited_by_something_else() {
-        let expected = Doubt::Ceiling { ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
+        let expected =
+            Doubt::Ceiling { by_agents: false, ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
         assert_eq!(doubts(CLOSED, 17_000, 19_000), [vec![expected], vec![]]);
         assert_eq!(doubts(CLOSED, 16_000, 19_000), [vec![], vec![]]);
-        let faster = Doubt::Ceiling { ceiling_per_s: 1_500.0, throughput_per_s: 1_700.0 };
+        let faster =
+            Doubt::Ceiling { by_agents: false, ceiling_per_s: 1_500.0, throughput_per_s: 1_700.0 };
         assert_eq!(doubts(CLOSED, 17_000, 15_000), [vec![faster], vec![]]);
+    }
+
+    #[test]
+    fn where_agents_load_the_ceiling_is_that_of_the_agents_and_the_network() {
+        let mut trials = [trial("a", CLOSED, 17_000), trial("idle", CLOSED, 19_000)];
+        for trial in &mut trials {
+            trial.loaded.as_mut().unwrap().agents = vec![agents::AgentFacts::default()];
+        }
+        let table = table(&trials);
+        let row = table.rows.iter().find(|row| row.subject == "a").unwrap();
+        let limit =
+            Doubt::Ceiling { by_agents: true, ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
+        assert_eq!(row.doubts, [limit]);
     }
 
     #[test]
     fn a_schedule_is_only_asked_of_a_server_that_is_behind_like_the_reference() {
         assert_eq!(doubts(OFFERED, 20_000, 20_000), [vec![], vec![]], "both keep up");
         assert_eq!(doubts(OFFERED, 17_000, 20_000), [vec![], vec![]], "the reference keeps up");
-        let expected = Doubt::Ceiling { ceiling_per_s: 1_800.0, throughput_per_s: 1_700.0 };
+        let expected =
+            Doubt::Ceiling { by_agents: false, ceiling_per_s: 1_800.0, throughput_per_s: 1_700.0 };
         assert_eq!(doubts(OFFERED, 17_000, 18_000), [vec![expected], vec![]]);
         assert_eq!(doubts(OFFERED, 10_000, 18_000), [vec![], vec![]], "it is far behind");
     }

@@ -46,9 +46,9 @@ pub use detail::{
     Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,
 };
 pub use doubt::{
-    AgentsDoubt, Doubt, Drifting, Http2Doubt, Ordered, SAMPLES_FOR_P99, Steady, TlsDoubt,
-    agents_lost, doubts, most_seen, of_agents, of_holding, of_link, of_load, of_recording,
-    overflowed, steady,
+    AgentsDoubt, BusyAgent, Doubt, Drifting, Http2Doubt, LateAgent, Ordered, SAMPLES_FOR_P99,
+    Steady, TlsDoubt, agents_lost, doubts, most_seen, of_agents, of_holding, of_link, of_load,
+    of_recording, overflowed, steady,
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};

@@ -2,11 +2,13 @@
 
 use std::net::IpAddr;
 
-use agents::{Loads, LoadsError};
+use agents::{Host, Loads, LoadsError};
 use lab::Refusal;
+use lab::record::{LOAD_ON, SUBJECT_HOST};
 use lab::trial::Elsewhere;
 use load::Halt;
 use machine::Fact;
+use machine::facts::fact_of_host;
 
 /// Meets the agents, at first and again after one was lost.
 pub type Meet = Box<dyn Fn(&Halt) -> Result<Box<dyn Loads + Send>, LoadsError> + Send + Sync>;
@@ -18,7 +20,7 @@ pub struct Generators {
     /// The address on which the servers listen for them.
     pub address: IpAddr,
     pub agents: Elsewhere,
-    /// What else is known of them.
+    /// What was read of their hosts, and what else is known of them.
     facts: Vec<Fact>,
     meet: Meet,
 }
@@ -33,8 +35,9 @@ impl Generators {
     ) -> Result<Option<Generators>, Refusal> {
         match meet(halt) {
             Ok(loads) => {
+                let hosts = host_facts(&loads.hosts());
                 let agents = Elsewhere::new(loads);
-                Ok(Some(Generators { name, address, agents, facts: Vec::new(), meet }))
+                Ok(Some(Generators { name, address, agents, facts: hosts, meet }))
             }
             Err(LoadsError::Interrupted) => Ok(None),
             Err(LoadsError::Refused(says) | LoadsError::Lost(says)) => Err(Refusal::new(says)),
@@ -43,8 +46,9 @@ impl Generators {
 
     /// The same with more that is known of them, for the record.
     #[must_use]
-    pub fn with_facts(self, facts: Vec<Fact>) -> Generators {
-        Generators { facts, ..self }
+    pub fn with_facts(mut self, facts: Vec<Fact>) -> Generators {
+        self.facts.extend(facts);
+        self
     }
 
     /// Meets them anew.
@@ -56,13 +60,30 @@ impl Generators {
     /// For the record: a run goes on only with the same.
     pub fn facts(&self) -> Vec<Fact> {
         let own = [
-            ("load.on", self.name.clone()),
-            ("subject.host", own_host()),
+            (LOAD_ON, self.name.clone()),
+            (SUBJECT_HOST, own_host()),
             ("subject.address", self.address.to_string()),
         ];
         let own = own.map(|(name, value)| Fact { name: name.into(), value });
         own.into_iter().chain(self.facts.clone()).collect()
     }
+}
+
+/// The facts of each host, with the agent's name before theirs.
+fn host_facts(hosts: &[(String, Host)]) -> Vec<Fact> {
+    let of_host = |(agent, host): &(String, Host)| {
+        let cpus: Vec<String> = host.cpus.iter().map(ToString::to_string).collect();
+        let own = [
+            ("host".to_string(), host.name.clone()),
+            ("cpus".to_string(), cpus.join(",")),
+            ("files".to_string(), host.files.to_string()),
+        ];
+        let all = own.into_iter().chain(host.facts.iter().cloned());
+        let named =
+            |(name, value): (String, String)| Fact { name: fact_of_host(agent, &name), value };
+        all.map(named).collect::<Vec<_>>()
+    };
+    hosts.iter().flat_map(of_host).collect()
 }
 
 /// As this machine calls itself.

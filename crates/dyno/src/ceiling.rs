@@ -1,6 +1,7 @@
 //! The ceiling of a race: dyno's own server gives the sides' answer, and shows how far the load and the machine come.
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use campaign::Campaign;
@@ -32,7 +33,12 @@ pub(crate) fn is_fixed(expect: &Expect) -> bool {
 
 impl Ceiling {
     /// A server that gives this answer to every request; none if the answer is not whole, or has no body.
-    pub(crate) fn of(campaign: &Campaign, first: &Check) -> Result<Option<Ceiling>, Refusal> {
+    /// It listens on this address, as the sides that dyno starts do.
+    pub(crate) fn of(
+        campaign: &Campaign,
+        first: &Check,
+        address: IpAddr,
+    ) -> Result<Option<Ceiling>, Refusal> {
         if KEPT <= first.head_len + first.rest_len || first.head_len == 0 {
             return Ok(None);
         }
@@ -47,7 +53,7 @@ impl Ceiling {
         fs::create_dir_all(folder).map_err(refused)?;
         fs::write(&path, reply).map_err(refused)?;
         let is_secured = campaign.experiment.manners[0].protocol.is_secured();
-        let command = command(&campaign.cache.dyno, &path, is_secured);
+        let command = command(&campaign.cache.dyno, &path, is_secured, address);
         let Some(command) = command else { return Ok(None) };
         // No side has such a name: see `label`.
         let label = Label { title: "dyno's oracle".into(), name: "dyno--oracle".into() };
@@ -57,9 +63,9 @@ impl Ceiling {
 }
 
 /// As a manifest writes it; none if a path is no text.
-fn command(dyno: &Path, reply: &Path, is_secured: bool) -> Option<String> {
-    let plain =
-        [dyno.to_str()?, "serve", "--listen", "127.0.0.1:{port}", "--reply", reply.to_str()?];
+fn command(dyno: &Path, reply: &Path, is_secured: bool, address: IpAddr) -> Option<String> {
+    let listen = if address.is_ipv6() { "[{address}]:{port}" } else { "{address}:{port}" };
+    let plain = [dyno.to_str()?, "serve", "--listen", listen, "--reply", reply.to_str()?];
     let secured = ["--tls", "--cert", "{cert}", "--key", "{key}"];
     let secured = if is_secured { &secured[..] } else { &[] };
     let words: Vec<String> = plain.iter().chain(secured).map(|&word| word.into()).collect();

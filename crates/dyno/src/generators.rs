@@ -15,8 +15,8 @@ use crate::shell::Refusal;
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args)]
 pub(crate) struct GeneratorFlags {
-    /// Where the load comes from, while the servers run here: local:N (processes of this machine), ssh:HOST,HOST, slurm,
-    /// or nats://HOST/LAB?agents=NAME,NAME
+    /// Where the load comes from, while the servers run here: local:N (processes of this machine), ssh:HOST,HOST (other
+    /// machines), slurm (the other nodes of this job), or nats://HOST/LAB?agents=NAME,NAME
     #[arg(long, value_name = "PLACE", value_parser = named)]
     load_on: Option<Named>,
     /// Where the load comes from other machines: the address on which servers listen, and which the load reaches

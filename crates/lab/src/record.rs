@@ -106,6 +106,10 @@ pub const STREAMS: &str = "streams (--streams)";
 pub const QUEUE_OVERFLOWS: &str = "queue.overflows";
 /// Likewise, how many connections the server's queue holds.
 pub const QUEUE_BACKLOG: &str = "queue.backlog";
+/// The facts of a run whose load agents carried out: where they were, as `--load-on` said it, and on which host the
+/// servers ran.
+pub const LOAD_ON: &str = "load.on";
+pub const SUBJECT_HOST: &str = "subject.host";
 /// How many agents a load had, how many of them were lost, and which share of the load they had had.
 pub const AGENTS: &str = "agents";
 pub const AGENTS_LOST: &str = "agents.lost";
@@ -391,5 +395,8 @@ pub struct InTurns {
 pub struct HeldRecord {
     /// When their clock began.
     pub began: Nanos,
+    /// Which agents held them; none if dyno's own process did.
+    #[serde(default)]
+    pub agents: Vec<AgentFacts>,
     pub holding: Holding,
 }

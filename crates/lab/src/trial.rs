@@ -14,6 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agents::AgentNow;
 use load::{Glance, Halt, HoldWindow, Nanos};
 use tls::Client;
 use wire::Values;
@@ -101,6 +102,8 @@ pub enum Event<'a> {
     Glance(&'a Glance<'a>, Vitals),
     /// Connections are held; once a second.
     Held(&'a HoldWindow, Vitals),
+    /// What the agents that carry the load out do now.
+    Agents(&'a [AgentNow]),
 }
 
 /// The subject's processes, as they were read last.

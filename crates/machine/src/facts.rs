@@ -73,6 +73,26 @@ pub struct Difference<'a> {
     pub values: [&'a str; 2],
 }
 
+/// The name of a fact of another machine that takes part in a run.
+#[must_use]
+pub fn fact_of_host(host: &str, name: &str) -> String {
+    format!("{host}{OF_HOST}{name}")
+}
+
+/// Between the name of a machine and that of its fact.
+const OF_HOST: &str = ": ";
+
+/// The machine that a fact is of, and the name that it has there; none of a fact of this machine.
+#[must_use]
+pub fn of_host(name: &str) -> Option<(&str, &str)> {
+    name.rsplit_once(OF_HOST)
+}
+
+/// The name that a fact has on its own machine.
+fn own_name(name: &str) -> &str {
+    of_host(name).map_or(name, |(_, own)| own)
+}
+
 /// Where two machines, or one machine at two times, differ. Facts of a moment do not count, nor facts that only one
 /// has.
 #[must_use]
@@ -82,7 +102,7 @@ pub fn differences<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>
         let values = [&fact.value[..], &there.value];
         (fact.value != there.value).then_some(Difference { name: &fact.name, values })
     };
-    let lasting = one.iter().filter(|fact| !PASSING.contains(&fact.name.as_str()));
+    let lasting = one.iter().filter(|fact| !PASSING.contains(&own_name(&fact.name)));
     lasting.filter_map(of).collect()
 }
 
@@ -90,7 +110,7 @@ pub fn differences<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>
 #[must_use]
 pub fn differences_beyond_a_start<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>> {
     let mut found = differences(one, other);
-    found.retain(|difference| !OF_A_START.contains(&difference.name));
+    found.retain(|difference| !OF_A_START.contains(&own_name(difference.name)));
     found
 }
 
@@ -257,6 +277,25 @@ mod tests {
         for fact in &facts {
             assert!(!fact.value.contains('\n') && fact.value.len() < 500, "{fact:?}");
         }
+    }
+
+    #[test]
+    fn what_passes_on_another_machine_is_no_difference_either() {
+        let of = |load: &str, memory: &str, kernel: &str| {
+            let facts = [("load-average", load), ("memory", memory), ("kernel", kernel)];
+            let fact = |(name, value): (&str, &str)| Fact {
+                name: fact_of_host("me@desk3", name),
+                value: value.into(),
+            };
+            facts.map(fact).to_vec()
+        };
+        let (one, other) = (of("0.1", "16 kB", "Linux 6"), of("9.9", "15 kB", "Linux 7"));
+        let names = |found: Vec<Difference<'_>>| -> Vec<String> {
+            found.iter().map(|it| it.name.to_string()).collect()
+        };
+        let found = names(differences(&one, &other));
+        assert_eq!(found, ["me@desk3: memory", "me@desk3: kernel"]);
+        assert_eq!(names(differences_beyond_a_start(&one, &other)), ["me@desk3: kernel"]);
     }
 
     #[test]

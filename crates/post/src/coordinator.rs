@@ -5,7 +5,8 @@ mod peer;
 mod trial;
 
 use crate::clock::Sample;
-use crate::message::{AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, ToAgent};
+use crate::host::Way;
+use crate::message::{AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Ready, ToAgent};
 use crate::patience::Patience;
 use crate::{MILLISECOND, Nanos, SECOND};
 pub use peer::PeerFacts;
@@ -243,7 +244,8 @@ impl Coordinator {
             }
             FromAgent::Armed { trial: number, ready } if number == trial.number => {
                 trial.armed(agent);
-                self.peers[agent].facts.ready = ready;
+                let way = ready.way.map(Way::bounded);
+                self.peers[agent].facts.ready = Ready { way, ..ready };
             }
             FromAgent::Gone { trial: number, .. } if number == trial.number => trial.gone(agent),
             FromAgent::Late { trial: number, .. } if number == trial.number => trial.late(agent),

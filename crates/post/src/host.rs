@@ -53,6 +53,21 @@ impl LinkUse {
     }
 }
 
+/// The way from an agent's host to the server, as it was before the load.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// The link towards it; none where that is not known.
+    pub link: Option<String>,
+    /// Bits a second that the link can carry, where that is known.
+    pub speed: Option<u64>,
+    pub mtu: Option<u32>,
+    /// How long it took to connect by TCP, the median; none if it could not be connected to.
+    pub connect_p50: Option<Nanos>,
+    /// How many connections that is of.
+    pub connects: u32,
+}
+
 /// An agent's host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -73,4 +88,64 @@ pub struct Host {
     pub allow: Option<Vec<String>>,
     /// What else shapes a measurement there, by name.
     pub facts: Vec<(String, String)>,
+}
+
+/// How much a coordinator keeps of what an agent says of itself, in letters, and in entries of a list.
+const NAME_MAX: usize = 255;
+const VALUE_MAX: usize = 500;
+const FACTS_MAX: usize = 100;
+const CPUS_MAX: usize = 4_096;
+
+impl Host {
+    /// The same, short enough to be kept, without what would move a cursor.
+    #[must_use]
+    pub(crate) fn bounded(mut self) -> Host {
+        let short = |text: &str| bounded(text, NAME_MAX);
+        (self.name, self.dyno) = (short(&self.name), short(&self.dyno));
+        self.sha256 = self.sha256.as_deref().map(short);
+        self.cpus.truncate(CPUS_MAX);
+        self.facts.truncate(FACTS_MAX);
+        for (name, value) in &mut self.facts {
+            (*name, *value) = (short(name), bounded(value, VALUE_MAX));
+        }
+        self
+    }
+}
+
+impl Way {
+    /// The same, short enough to be kept, without what would move a cursor.
+    #[must_use]
+    pub(crate) fn bounded(mut self) -> Way {
+        self.link = self.link.map(|name| bounded(&name, NAME_MAX));
+        self
+    }
+}
+
+fn bounded(text: &str, most: usize) -> String {
+    text.chars().map(|it| if it.is_control() { ' ' } else { it }).take(most).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_says_of_itself_is_bounded_and_moves_no_cursor() {
+        let long = "x\u{1b}[2J".repeat(9_999);
+        let host = Host {
+            name: long.clone(),
+            dyno: long.clone(),
+            sha256: Some(long.clone()),
+            cpus: (0..99_999).collect(),
+            facts: vec![(long.clone(), long.clone()); 9_999],
+            ..Host::default()
+        };
+        let host = host.bounded();
+        let texts = [&host.name, &host.dyno, host.sha256.as_ref().unwrap(), &host.facts[99].0];
+        assert!(texts.iter().all(|text| text.len() == 255), "{host:?}");
+        assert_eq!((host.cpus.len(), host.facts.len()), (4_096, 100));
+        assert_eq!((host.facts[0].1.len(), &host.name[..5]), (500, "x [2J"));
+        let way = Way { link: Some(long), ..Way::default() }.bounded();
+        assert_eq!(way.link.unwrap().len(), 255);
+    }
 }

@@ -22,7 +22,7 @@ pub use coordinator::{
     Coordinator, CoordinatorAction, CoordinatorEvent, Course, Loss, PeerFacts, Phase, Terms,
 };
 pub use files::{ProjectFile, ProjectFiles, TrustedFolder};
-pub use host::{Beside, Caps, Host, LinkUse};
+pub use host::{Beside, Caps, Host, LinkUse, Way};
 pub use line::{DEPTH_MAX, LINE_MAX, Line, LineError, Lines, decode, encode};
 pub use message::{
     AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Measured, PROTOCOL, Ready, Task,

@@ -5,7 +5,7 @@ use load::{HoldOrder, HoldWindow, Holding, LiveWindow, Order, Part};
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::host::{Beside, Host};
+use crate::host::{Beside, Host, Way};
 use crate::parcel::Parcel;
 
 /// Both sides must speak the same one.
@@ -149,11 +149,13 @@ pub struct Greeting {
 }
 
 /// What an agent has for an order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ready {
     /// Files that it may open.
     pub files: u64,
+    /// The way to the server; none where both are on one machine.
+    pub way: Option<Way>,
 }
 
 /// What an agent does in a trial.

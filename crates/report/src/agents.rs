@@ -1,11 +1,38 @@
-//! Agents in words and as JSON: who loaded, how exactly their clocks are known, and who was lost.
+//! Agents in words and as JSON: where a load came from, how exactly the clocks there are known, and which were lost.
 
-use agents::{AgentFacts, LinkUse, LostAgent, Phase};
+mod origin;
+
+use std::collections::BTreeMap;
+
+use agents::{AgentFacts, LinkUse, LostAgent, Phase, Way};
 use load::PartSummary;
 use units::{counted, nanos, seconds};
 
-use crate::document::Fact;
+use crate::document::{Block, Depth, Fact, Section};
 use crate::json::json_type;
+pub(crate) use origin::table;
+
+/// The section about the agents of a load; without agents there is none.
+pub(crate) fn section(agents: &[AgentFacts]) -> Option<Section> {
+    let table = table("origin", &[agents])?;
+    Some(Section::new("origin", ORIGIN, Depth::Full).with([Block::Table(table)]))
+}
+
+pub(crate) const ORIGIN: &str = "Where the load came from";
+
+/// Where a load came from, in a few words: machines by their names, and processes by their number.
+pub(crate) fn load_from(agents: &[&AgentFacts]) -> String {
+    match agents.iter().all(|agent| agent.has_our_clock) {
+        true => {
+            let processes = counted(agents.len() as u64, "process", "processes");
+            format!("{processes} of the same machine")
+        }
+        false => {
+            let names: Vec<&str> = agents.iter().map(|agent| agent.name.as_str()).collect();
+            names.join(", ")
+        }
+    }
+}
 
 /// An agent that did not finish, in a sentence.
 #[must_use]
@@ -13,7 +40,7 @@ pub fn lost_agent(lost: &LostAgent) -> String {
     lost.to_string()
 }
 
-/// Who loaded. Nothing, where this process did; and little, where agents were processes of this machine.
+/// Where the load came from. Nothing, if from this process; and little, if from processes of this machine.
 pub(crate) fn facts_of(agents: &[AgentFacts]) -> Vec<Fact> {
     let lanes = |agent: &AgentFacts| {
         format!("{} ({})", agent.name, counted(agent.lanes as u64, "lane", "lanes"))
@@ -39,7 +66,9 @@ fn clocks(agents: &[AgentFacts]) -> String {
     let drift = agents.iter().filter_map(|agent| agent.drift_ns).map(i64::unsigned_abs).max();
     let drift =
         drift.map_or(String::new(), |drift| format!("; they moved by {} at most", nanos(drift)));
-    format!("known to {error} or better (a message and its answer take {trip}){drift}")
+    format!(
+        "those of the agents are known to {error} or better (a message and its answer take {trip}){drift}"
+    )
 }
 
 json_type! {
@@ -59,8 +88,13 @@ json_type! {
         lanes: usize = agent.lanes,
         /// how many lanes all agents have
         of_lanes: usize = agent.of,
+        /// CPUs that it may use; empty where that was not asked
+        cpus: Vec<usize> = agent.host.cpus.clone(),
         /// files that it may open
         files: u64 = agent.files,
+        /// what else shapes a measurement there, by name; of the trials of a run only what a report shows, as the run's own
+        /// facts have all of it, with the agent's name before theirs
+        facts: BTreeMap<String, String> = agent.host.facts.iter().cloned().collect(),
         /// its clock minus this machine's, as it was estimated before the load
         clock_offset_s: f64 = agent.offset_ns as f64 / 1e9,
         /// the most by which that may be wrong: half of the round trip
@@ -75,7 +109,9 @@ json_type! {
         began_late_s: f64 = seconds(agent.beside.began_late),
         /// what its share saw; null of held connections, or if it was lost
         saw: Option<AgentSawJson> = agent.saw.as_ref().map(AgentSawJson::from),
-        /// the link of its host towards the server; null where that is not known
+        /// the way from its host to the server before the load; null of a process of this machine
+        way: Option<WayJson> = agent.way.as_ref().map(WayJson::from),
+        /// the link of its host towards the server while the load went on; null where that is not known
         link: Option<LinkJson> = agent.beside.link.as_ref().map(LinkJson::from),
     }
 }
@@ -93,6 +129,28 @@ json_type! {
         p99_ns: Option<u64> = saw.p99,
         /// how late 99 % of the requests were sent at most
         late_p99_ns: Option<u64> = saw.late_p99,
+        /// requests that were due each second of the measured time
+        attempted_per_s: Option<f64> = saw.attempted_per_s(),
+        /// the share of their time in which its threads had something to do
+        busy: Option<f64> = saw.busy(),
+        /// the share of their time in which its threads had a CPU
+        on_cpu: Option<f64> = saw.on_cpu(),
+    }
+}
+
+json_type! {
+    /// The way from a host to the server, as it was before a load.
+    pub(crate) struct WayJson as "way" of way: Way {
+        /// how long a TCP connection took, the median; null if the server could not be connected to
+        connect_p50_ns: Option<u64> = way.connect_p50,
+        /// how many connections that is of
+        connects: u32,
+        /// the name of the link on its host; null where that is not known
+        link: Option<String> = way.link.clone(),
+        /// bits a second that the link, or its shaper, can send; null where that is not known
+        bits_per_s: Option<u64> = way.speed,
+        /// the longest packet, in octets
+        mtu: Option<u32> = way.mtu,
     }
 }
 

@@ -220,11 +220,16 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             milliseconds(mean_ms),
             milliseconds(p99_ms)
         ),
-        Doubt::Ceiling { ceiling_per_s, throughput_per_s } => format!(
-            "it achieved {}/s, and the reference, which does next to nothing, reaches {}/s with this load: this may be \
-             dyno's or the machine's limit, not the subject's",
+        Doubt::Ceiling { by_agents, ceiling_per_s, throughput_per_s } => format!(
+            "it achieved {}/s, and the reference, which does next to nothing, reaches {}/s with this load: this may be {}, \
+             not the subject's",
             rate(throughput_per_s.round()),
-            rate(ceiling_per_s.round())
+            rate(ceiling_per_s.round()),
+            match by_agents {
+                true =>
+                    "the limit of the machines that the load came from, or of the network between",
+                false => "dyno's or the machine's limit",
+            }
         ),
         Doubt::TwinBusy { share, own } => format!(
             "it used {} of a CPU while the load was with another server, and {} under load: the servers disturb one another",

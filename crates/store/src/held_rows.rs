@@ -23,7 +23,11 @@ pub(crate) fn held(rows: &mut Rows) -> Result<Option<HeldRecord>, String> {
     read_losses(rows, &mut plateaus)?;
     read_broadcasts(rows, &mut plateaus)?;
     let windows = rows.take_list("trial_hold_window", window)?;
-    Ok(Some(HeldRecord { began, holding: Holding { plateaus, windows, closed_at, was_halted } }))
+    Ok(Some(HeldRecord {
+        began,
+        agents: Vec::new(),
+        holding: Holding { plateaus, windows, closed_at, was_halted },
+    }))
 }
 
 /// The plateaus with their distributions, but without the parts that are in other tables.

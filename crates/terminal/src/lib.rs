@@ -1,6 +1,7 @@
 //! The terminal: what is under way is drawn on standard error, by a thread of its own where it is a picture; results go
 //! to standard output. Whether they are terminals, how wide they are, and how to leave them.
 
+mod agents;
 pub mod checking;
 pub mod feed;
 pub mod live;

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use ::agents::AgentNow;
 use campaign::{Campaign, EACH, Event};
 use lab::conformance::{Conformance, VerdictCounts};
 use lab::experiment::Experiment;
@@ -10,6 +11,7 @@ use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use lab::trial;
 use load::{Glance, Holding, Nanos};
 
+use crate::agents;
 use report::paint::{Ink, Line, bar};
 use report::run::words::place_in;
 use units::{bytes, count, duration, nanos, rate};
@@ -34,6 +36,8 @@ pub struct Progress<'c> {
     /// Several trials are under way, in turns.
     is_shared: bool,
     doing: Line,
+    /// What the agents of the trial do now; empty without agents.
+    agents: Vec<AgentNow>,
     drawn: Option<Instant>,
     /// Lines on the screen that will be redrawn.
     rows: usize,
@@ -73,6 +77,7 @@ impl<'c> Progress<'c> {
             title: String::new(),
             is_shared: false,
             doing: Line::default(),
+            agents: Vec::new(),
             drawn: None,
             rows: 0,
         }
@@ -142,6 +147,7 @@ impl<'c> Progress<'c> {
         self.title = self.title_of(&key.subject, key);
         self.is_shared = false;
         self.doing = Line::ink(Ink::Dim, "starting");
+        self.agents.clear();
         self.draw(true);
     }
 
@@ -171,6 +177,10 @@ impl<'c> Progress<'c> {
                 Some(wrong) => Line::ink(Ink::Bad, format!("`{}`: {wrong}", check.ask)),
             },
             trial::Event::Glance(glance, vitals) => glimpse(glance, vitals.cpu, vitals.memory),
+            trial::Event::Agents(agents) => {
+                self.agents = agents.to_vec();
+                return self.draw(false);
+            }
             trial::Event::Held(window, vitals) => {
                 let says = report::hold::second(window);
                 let line = Line::plain(says.trim_start().to_string());
@@ -210,9 +220,13 @@ impl<'c> Progress<'c> {
         }
         self.drawn = Some(Instant::now());
         let width = crate::stderr_size().0;
-        let lines = [self.headline(), Line::plain("  ").and(Ink::Plain, "").joined(&self.doing)];
-        let lines =
-            lines.map(|line| line.cut(width.saturating_sub(1)).shown(self.is_coloured) + "\x1b[K");
+        let mut lines = vec![self.headline(), Line::plain("  ").joined(&self.doing)];
+        let agents = agents::lines(&self.agents, width.saturating_sub(3));
+        lines.extend(agents.into_iter().map(|line| Line::plain("  ").joined(&line)));
+        let lines: Vec<String> = lines
+            .into_iter()
+            .map(|line| line.cut(width.saturating_sub(1)).shown(self.is_coloured) + "\x1b[K")
+            .collect();
         let up = if self.rows == 0 { String::new() } else { format!("\x1b[{}A", self.rows) };
         self.rows = lines.len();
         crate::draw(&format!("{up}\r{}\r\n", lines.join("\r\n")));

@@ -8,11 +8,13 @@ use post::{Beside, CoordinatorEvent, Loss, Measured, Phase, decode_measured};
 
 use super::{held, lost_agent};
 use crate::carrier::Named;
-use crate::loads::{HoldEvent, LoadEvent, LostAgent};
+use crate::loads::{AgentNow, Doing, HoldEvent, LoadEvent, LostAgent};
 
 /// Those of a load.
 pub(crate) struct LoadResults {
     shares: Vec<(usize, usize)>,
+    /// What each agent does now.
+    now: Vec<AgentNow>,
     live: LiveMerger,
     parts: Parts,
     /// What each agent saw and noticed.
@@ -25,8 +27,9 @@ pub(crate) struct LoadResults {
 }
 
 impl LoadResults {
-    pub(crate) fn new(order: &Order, shares: Vec<(usize, usize)>) -> LoadResults {
+    pub(crate) fn new(order: &Order, names: &[Named], shares: Vec<(usize, usize)>) -> LoadResults {
         LoadResults {
+            now: starting(names, &shares),
             live: LiveMerger::new(shares.len()),
             parts: Parts::new(order),
             saw: vec![None; shares.len()],
@@ -46,13 +49,17 @@ impl LoadResults {
         window: LiveWindow,
         watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Option<CoordinatorEvent> {
-        let seen = &mut self.seen;
+        self.now[agent].sees(&window);
+        let (seen, mut was_shown) = (&mut self.seen, false);
         let added = self.live.add(agent, window, &mut |glance| {
-            *seen = glance.now;
+            (*seen, was_shown) = (glance.now, true);
             watch(LoadEvent::Glance(glance));
         });
         if let Err(how) = added {
             return Some(CoordinatorEvent::Gone { agent, how });
+        }
+        if was_shown {
+            watch(LoadEvent::Agents(&self.now));
         }
         if self.was_given_up || self.live.reason_to_give_up(&self.order).is_none() {
             return None;
@@ -91,8 +98,15 @@ impl LoadResults {
     ) {
         let lost = lost_agent(names, &self.shares, loss, None);
         watch(LoadEvent::Lost(&lost));
+        self.now[loss.agent].does = Doing::Lost;
+        watch(LoadEvent::Agents(&self.now));
         self.lost.push(lost);
         self.live.lost(loss.agent, &mut |glance| watch(LoadEvent::Glance(glance)));
+    }
+
+    /// Nothing has happened.
+    pub(super) fn show_agents(&self, watch: &mut dyn FnMut(LoadEvent<'_>)) {
+        watch(LoadEvent::Agents(&self.now));
     }
 
     /// What all of them recorded together, what each saw, and those that were lost.
@@ -101,7 +115,11 @@ impl LoadResults {
             0 => self.parts.into_recording(),
             _ => self.parts.into_recording_of_some(),
         };
-        LoadEnd { recording, saw: self.saw, lost: self.lost }
+        let measured =
+            recording.as_ref().map_or(0, |it| it.measured_until.saturating_sub(it.measured_from));
+        let mut saw = self.saw;
+        saw.iter_mut().flatten().for_each(|(saw, _)| saw.measured = measured);
+        LoadEnd { recording, saw, lost: self.lost }
     }
 }
 
@@ -116,6 +134,7 @@ pub(crate) struct LoadEnd {
 /// Those of held connections.
 pub(crate) struct HoldResults {
     shares: Vec<(usize, usize)>,
+    now: Vec<AgentNow>,
     merger: WindowMerger,
     whole: Option<Holding>,
     lost: Vec<LostAgent>,
@@ -124,8 +143,13 @@ pub(crate) struct HoldResults {
 }
 
 impl HoldResults {
-    pub(crate) fn new(order: &HoldOrder, shares: Vec<(usize, usize)>) -> HoldResults {
+    pub(crate) fn new(
+        order: &HoldOrder,
+        names: &[Named],
+        shares: Vec<(usize, usize)>,
+    ) -> HoldResults {
         HoldResults {
+            now: starting(names, &shares),
             merger: WindowMerger::new(SECOND, shares.len()),
             shares,
             whole: None,
@@ -145,7 +169,15 @@ impl HoldResults {
             return Some(CoordinatorEvent::Gone { agent, how });
         }
         self.seen = self.seen.max(window.until);
-        self.merger.add(agent, window, &mut |second| watch(HoldEvent::Second(second)));
+        self.now[agent].does = Doing::Connections(window.open);
+        let mut was_shown = false;
+        self.merger.add(agent, window, &mut |second| {
+            was_shown = true;
+            watch(HoldEvent::Second(second));
+        });
+        if was_shown {
+            watch(HoldEvent::Agents(&self.now));
+        }
         None
     }
 
@@ -183,14 +215,33 @@ impl HoldResults {
         let open = self.merger.open(loss.agent);
         let lost = lost_agent(names, &self.shares, loss, Some(open));
         watch(HoldEvent::Lost(&lost));
+        self.now[loss.agent].does = Doing::Lost;
+        watch(HoldEvent::Agents(&self.now));
         self.lost.push(lost);
         self.merger.lost(loss.agent, &mut |second| watch(HoldEvent::Second(second)));
+    }
+
+    /// Nothing has happened.
+    pub(super) fn show_agents(&self, watch: &mut dyn FnMut(HoldEvent<'_>)) {
+        watch(HoldEvent::Agents(&self.now));
     }
 
     pub(crate) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {
         let HoldResults { merger, whole, lost, .. } = self;
         (whole.map(|whole| Holding { windows: merger.into_windows(), ..whole }), lost)
     }
+}
+
+/// What is known of the agents when a load begins.
+fn starting(names: &[Named], shares: &[(usize, usize)]) -> Vec<AgentNow> {
+    let of = shares.iter().map(|(_, lanes)| lanes).sum::<usize>().max(1) as f64;
+    let one = |(named, (_, lanes)): (&Named, &(usize, usize))| AgentNow {
+        name: named.name.clone(),
+        share: *lanes as f64 / of,
+        does: Doing::Starting,
+        late_p99: None,
+    };
+    names.iter().zip(shares).map(one).collect()
 }
 
 /// A result that came whole, and is none of this order.

@@ -7,7 +7,7 @@ use load::{HoldOrder, Load, Order, Sends, Target};
 use machine::limits::{self, Machine};
 use post::{Ready, Task, decode_task};
 
-use super::Limits;
+use super::{Limits, way};
 use crate::allow::Allow;
 
 /// No agent has more threads.
@@ -35,7 +35,9 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(Task, Ready), Stri
     };
     demand.judge(limits, &Machine::read())?;
     let files = raise_files(demand.connections)?;
-    Ok((task, Ready { files }))
+    // A process of the coordinator's own machine has no way of its own.
+    let way = (!limits.is_local).then(|| way::look(demand.target));
+    Ok((task, Ready { files, way }))
 }
 
 /// The order, if what it loads is allowed.
@@ -100,7 +102,7 @@ impl Demand {
     fn judge(&self, limits: &Limits, machine: &Machine) -> Result<(), String> {
         if !limits.allow.has(self.target) {
             return Err(format!(
-                "its owner does not allow it to load {}; it takes --allow {0} there, or a line in the file of --allow-file",
+                "its owner does not allow it to load {}; that takes `--allow {0}` where it is started, or this address in its --allow-file",
                 self.target
             ));
         }
@@ -213,7 +215,7 @@ mod tests {
         refused(
             elsewhere,
             none,
-            "does not allow it to load 10.0.0.1:80; it takes --allow 10.0.0.1:80",
+            "does not allow it to load 10.0.0.1:80; that takes `--allow 10.0.0.1:80`",
         );
         refused(Demand { lanes: 0, ..demand() }, none, "1 to 1024 lanes");
         refused(Demand { lanes: 5_000, ..demand() }, none, "1 to 1024 lanes");

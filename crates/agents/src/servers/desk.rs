@@ -89,7 +89,9 @@ impl Loads for Desk {
         let lanes = order.lanes;
         let share = Some(Share { first: 0, of: lanes });
         let order = Order { share, cpus: self.cpus(lanes), ..order.clone() };
-        let mut results = LoadResults::new(&order, vec![(0, lanes)]);
+        let mut facts = self.facts(lanes);
+        let names = [Named { name: facts.name.clone(), cpus: Vec::new() }];
+        let mut results = LoadResults::new(&order, &names, vec![(0, lanes)]);
         let task = Task::Load(Box::new(order));
         let done = carry_out(task, now_ns(), halt, &mut |window| {
             if let Live::Load(window) = window
@@ -98,8 +100,6 @@ impl Loads for Desk {
                 halt.ask();
             }
         });
-        let mut facts = self.facts(lanes);
-        let names = [Named { name: facts.name.clone(), cpus: Vec::new() }];
         results.result(&names, 0, &done.map_err(LoadsError::Refused)?, watch);
         let LoadEnd { recording, saw, lost } = results.end();
         if let Some((saw, beside)) = saw.into_iter().flatten().next() {

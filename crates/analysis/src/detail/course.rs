@@ -180,6 +180,7 @@ mod tests {
         TrialRecord {
             loaded: None,
             held: Some(HeldRecord {
+                agents: Vec::new(),
                 began: SECOND,
                 holding: Holding {
                     plateaus: Vec::new(),

@@ -4,11 +4,18 @@ use agents::{AgentFacts, LinkUse};
 use load::Nanos;
 
 use super::Doubt;
+use super::generator::{BusyAgent, LateAgent};
 use crate::verdict::Gravity;
 
 /// What may be wrong with a load that several agents carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentsDoubt {
+    /// These sent late, relative to the response times, which include this delay; the worst is first.
+    Late(Vec<LateAgent>),
+    /// The threads of these were almost never idle; the worst is first.
+    Busy(Vec<BusyAgent>),
+    /// The threads of these had something to do, but other programs had the CPU; the worst is first.
+    Starved(Vec<BusyAgent>),
     /// The answers to one agent took another time than those to the others.
     Apart { agent: String, p50: Nanos, others: Nanos },
     /// An agent began after the instant that had been agreed on.
@@ -37,16 +44,28 @@ impl AgentsDoubt {
     pub(super) fn gravity(&self) -> Gravity {
         match self {
             AgentsDoubt::Blinked { .. } => Gravity::Note,
-            AgentsDoubt::Apart { .. }
+            AgentsDoubt::Late(_)
+            | AgentsDoubt::Busy(_)
+            | AgentsDoubt::Starved(_)
+            | AgentsDoubt::Apart { .. }
             | AgentsDoubt::StartApart { .. }
             | AgentsDoubt::ClockDrift { .. }
             | AgentsDoubt::LinkFull { .. }
             | AgentsDoubt::PathLoss { .. } => Gravity::Suspect,
         }
     }
+
+    /// Whether it is about any agent.
+    pub(super) fn names_any(&self) -> bool {
+        match self {
+            AgentsDoubt::Late(agents) => !agents.is_empty(),
+            AgentsDoubt::Busy(agents) | AgentsDoubt::Starved(agents) => !agents.is_empty(),
+            _ => true,
+        }
+    }
 }
 
-/// What the agents of a load and their ways give reason to doubt.
+/// What the agents of a load and their ways give reason to doubt, beside whether they were fast enough.
 #[must_use]
 pub fn of_agents(agents: &[AgentFacts]) -> Vec<Doubt> {
     let mut doubts = Vec::new();

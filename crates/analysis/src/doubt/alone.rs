@@ -1,6 +1,7 @@
 //! What is doubted of a load that stands alone, as `dyno load` makes it: what can be seen in any recording, and what
 //! matters only where one load is looked at.
 
+use agents::AgentFacts;
 use lab::record::{
     AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, QUEUE_BACKLOG, QUEUE_OVERFLOWS, TrialRecord,
 };
@@ -16,6 +17,7 @@ const WAITED: f64 = 0.01;
 #[must_use]
 pub fn of_load(
     recording: &Recording,
+    agents: &[AgentFacts],
     ordered: Ordered,
     beside: impl IntoIterator<Item = Doubt>,
 ) -> Vec<Doubt> {
@@ -27,13 +29,14 @@ pub fn of_load(
         few_for_tail(total),
         blocked(total, ordered),
     ];
-    let shared = of_recording(recording, ordered).into_iter().filter_map(|found| match found {
-        // A load that gave up and missing measurements are said in more detail above.
-        Doubt::Stopped | Doubt::Nothing | Doubt::FewSamples { samples: 0 } => None,
-        // The verdict is about a handful of lines here, and not about a table.
-        Doubt::FewSamples { samples } => Some(Doubt::FewAlone { samples }),
-        other => Some(other),
-    });
+    let shared =
+        of_recording(recording, agents, ordered).into_iter().filter_map(|found| match found {
+            // A load that gave up and missing measurements are said in more detail above.
+            Doubt::Stopped | Doubt::Nothing | Doubt::FewSamples { samples: 0 } => None,
+            // The verdict is about a handful of lines here, and not about a table.
+            Doubt::FewSamples { samples } => Some(Doubt::FewAlone { samples }),
+            other => Some(other),
+        });
     own.into_iter().flatten().chain(shared).chain(beside).collect()
 }
 

@@ -25,6 +25,7 @@ pub use agents::{AgentsDoubt, of_agents, of_link};
 pub use alone::{agents_lost, most_seen, of_load, overflowed};
 pub use books::SAMPLES_FOR_P99;
 pub use drift::Drifting;
+pub use generator::{BusyAgent, LateAgent};
 pub use held::of_holding;
 pub use http2::Http2Doubt;
 pub use reasons::{Ordered, doubts, of_recording};
@@ -236,8 +237,10 @@ pub enum Doubt {
         is_by_rate: bool,
     },
     /// A reference, which does almost nothing, achieves hardly more with the same load: this may be the limit of dyno
-    /// or of the machine. A doubt about a row, not about a trial.
+    /// or of the machine, or of the agents and the network if the load came from there. A doubt about a row, not about a
+    /// trial.
     Ceiling {
+        by_agents: bool,
         /// The reference's rate, each second.
         ceiling_per_s: f64,
         /// The row's rate, each second.

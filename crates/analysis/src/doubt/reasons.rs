@@ -1,5 +1,6 @@
 //! Which reasons there are to doubt a trial, or a single load: every check, in its order.
 
+use ::agents::AgentFacts;
 use lab::experiment::Point;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Nanos, Recording};
@@ -21,7 +22,7 @@ pub fn doubts(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
         let ordered = Ordered { looked_away: None, ..ordered(trial, &loaded.recording, terms) };
         let lost = alone::noted_agents_lost(trial).into_iter();
         let beside = lost.chain(of_agents(&loaded.agents)).chain(alone::overflows(trial));
-        return of_load(&loaded.recording, ordered, beside);
+        return of_load(&loaded.recording, &loaded.agents, ordered, beside);
     }
     let kind = trial.outcome.kind;
     let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));
@@ -57,7 +58,7 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let Some(loaded) = &trial.loaded else { return Vec::new() };
     let recording = &loaded.recording;
     let ordered = ordered(trial, recording, terms);
-    let mut doubts = of_recording(recording, ordered);
+    let mut doubts = of_recording(recording, &loaded.agents, ordered);
     doubts.extend(books::connections(trial));
     doubts.extend(of_agents(&loaded.agents));
     doubts.extend(of_surroundings(trial));
@@ -105,23 +106,24 @@ pub struct Ordered {
 }
 
 /// What can be checked in any recording, whether it is a trial's or that of `dyno load`. The instrument's faults are
-/// first.
+/// first. Where agents carried the load out, those that were too slow for it are named.
 #[must_use]
-pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
+pub fn of_recording(recording: &Recording, agents: &[AgentFacts], ordered: Ordered) -> Vec<Doubt> {
     let behind = rate::not_on_time(ordered).or_else(|| rate::growing(recording, ordered));
     // A server that does not keep up answers later and later, and a load that changes is not steady: both are expected.
     let is_steady = behind.is_none() && recording.sections.is_empty();
     let drift = if is_steady { drift::drift(recording) } else { None };
-    let all = [
+    let own = [
         books::books(recording, ordered),
         books::stopped(recording),
         books::own_failures(recording),
         still::stood_still(recording, ordered),
-        generator::late(recording),
+        generator::late(recording, agents),
         books::under_way(recording),
         behind,
         rate::carried_in(recording, ordered),
-        generator::busy(recording),
+    ];
+    let seen = [
         answers::surplus(recording),
         answers::reconnects(recording),
         drift,
@@ -130,5 +132,11 @@ pub fn of_recording(recording: &Recording, ordered: Ordered) -> Vec<Doubt> {
     ];
     let protocols =
         security::of_recording(recording).into_iter().chain(http2::of_recording(recording));
-    all.into_iter().flatten().chain(protocols).collect()
+    let busy = generator::busy(recording, agents);
+    own.into_iter()
+        .flatten()
+        .chain(busy)
+        .chain(seen.into_iter().flatten())
+        .chain(protocols)
+        .collect()
 }

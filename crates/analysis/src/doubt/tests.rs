@@ -7,6 +7,7 @@ use lab::experiment::Point;
 use lab::record::{Fact, Launch};
 use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window};
 
+mod agents;
 mod load_itself;
 mod spots;
 mod turns;

@@ -27,7 +27,7 @@ fn trial(subject: &str, repeat: u32) -> TrialRecord {
         closed_at: 30 * SECOND,
         was_halted: false,
     };
-    trial.held = Some(HeldRecord { began: SECOND, holding });
+    trial.held = Some(HeldRecord { began: SECOND, agents: Vec::new(), holding });
     trial.series =
         vec![memory("subject.memory.pss", 8.0), memory("subject.memory.rss", 10.0), cpu()];
     trial

@@ -86,5 +86,7 @@ fn within(line: &HostLine, key: &TrialKey, event: &trial::Event<'_>) {
         trial::Event::Glance(_, vitals) | trial::Event::Held(_, vitals) => {
             line.mention(&FromServers::Vitals { cpu: vitals.cpu, memory: vitals.memory });
         }
+        // The agents, if there are any, were met by the machine that is told.
+        trial::Event::Agents(_) => {}
     }
 }

@@ -45,7 +45,7 @@ pub(crate) struct AgentFlags {
     /// With --via: the authority that must have signed the broker's certificate
     #[arg(long, value_name = "FILE", requires = "via")]
     ca: Option<PathBuf>,
-    /// With --via: how long the coordinator may let itself be waited for, seconds
+    /// With --via: how long to wait for the coordinator, seconds
     #[arg(long, value_name = "SECONDS", requires = "via")]
     wait: Option<u32>,
     /// What may be loaded, as ADDRESS[/BITS]:PORT[-PORT]; may be given again [this machine alone]

@@ -86,8 +86,8 @@ pub(crate) struct HoldFlags {
     tls: TlsFlags,
     #[command(flatten)]
     http2: WithoutHttp2,
-    /// Who holds them: local:N (processes of this machine), ssh:HOST,HOST, slurm, or nats://HOST/LAB?agents=NAME,NAME
-    /// [local:N, with as few processes as the limit of open files allows]
+    /// Where they are held: local:N (processes of this machine), ssh:HOST,HOST (other machines), slurm (the other nodes of
+    /// this job), or nats://HOST/LAB?agents=NAME,NAME [local:N, with as few processes as the limit of open files allows]
     #[arg(long, value_name = "PLACE", value_parser = Place::parse, conflicts_with = "parts")]
     load_on: Option<Place>,
     /// The same as --load-on local:N
@@ -247,7 +247,8 @@ fn held(
         let mut view = HoldView::open(style, live_header(&spec));
         let watch = &mut |event: HoldEvent<'_>| match event {
             HoldEvent::Second(window) => view.watch(window, || second(window)),
-            HoldEvent::Lost(lost) => terminal::notice(&lost_agent(lost)),
+            HoldEvent::Agents(agents) => view.watch_agents(agents),
+            HoldEvent::Lost(lost) => view.notice(&lost_agent(lost)),
         };
         // The view gives the terminal back before anything is reported.
         afar::uninterrupted(afar.hold(&order, &targets, halt, watch))?

@@ -37,7 +37,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
         Ok(afar.as_ref().and_then(Loads::lanes))
     })?;
     let Some(plan) = planned else { return Ok(ExitStatus::Interrupted) };
-    let names = afar.as_ref().map_or(Vec::new(), Afar::names);
+    let from = afar.as_ref().map(Afar::places);
     let mut here = Here;
     let loads_by: &mut dyn Loads = match &mut afar {
         Some(afar) => afar,
@@ -51,7 +51,8 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let mut loads: Vec<FinishedLoad> = Vec::new();
     let (mut fed, mut cut_short) = (Ok(()), Ok(()));
     while loads.len() < count && !halt.is_asked() {
-        let pressed = press(loads_by, &names, plan.nth(loads.len() as u32), style, &halt, flags);
+        let pressed =
+            press(loads_by, from.as_deref(), plan.nth(loads.len() as u32), style, &halt, flags);
         let (load, written) = match pressed {
             Ok(Some(pressed)) => pressed,
             Ok(None) => break,
@@ -134,7 +135,7 @@ type Loaded = (FinishedLoad, Result<(), Refusal>);
 /// anything was measured.
 fn press(
     loads_by: &mut dyn Loads,
-    names: &[String],
+    from: Option<&str>,
     plan: Plan,
     style: Style,
     halt: &Halt,
@@ -142,14 +143,15 @@ fn press(
 ) -> Result<Option<Loaded>, Refusal> {
     let began_unix_ms = now_unix_ms();
     let mut feed = flags.feed.open(&plan.asked, plan.order.stop.duration)?;
-    let mut view = View::open(style, &plan.order, &plan.asked, names);
+    let mut view = View::open(style, &plan.order, &plan.asked, from);
     let before = queue_of(&plan.order.target);
     let loaded = loads_by.press(&plan.order, halt, &mut |event| match event {
         LoadEvent::Glance(glance) => {
             view.watch(glance);
             feed.watch(glance);
         }
-        LoadEvent::Lost(lost) => terminal::notice(&format!("dyno: {}", lost_agent(lost))),
+        LoadEvent::Agents(agents) => view.watch_agents(agents),
+        LoadEvent::Lost(lost) => view.notice(&format!("dyno: {}", lost_agent(lost))),
     });
     let live_view_cpu = view.close();
     let Some(Pressed { recording, agents, lost }) = afar::uninterrupted(loaded)? else {

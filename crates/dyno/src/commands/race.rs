@@ -177,7 +177,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     let questions = &campaign.workloads[0].questions;
     let is_known = differences.is_empty() || is_fixed(&questions[0].ask.expect);
     let ceiling = match is_known && questions.len() == 1 && !flags.no_ceiling {
-        true => Ceiling::of(&campaign, &looks[0].first)?,
+        true => Ceiling::of(&campaign, &looks[0].first, resources.address)?,
         false => None,
     };
     let campaign = match &ceiling {

@@ -61,8 +61,8 @@ pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
 pub(super) fn notes(flags: &LoadFlags, order: &Order) -> Option<String> {
     let arrivals = order.load.arrivals().filter(|_| is_spread(flags))?;
     (!matches!(arrivals, Arrivals::Poisson(_))).then(|| {
-        "each agent keeps its own part of the schedule exactly; how the parts lie to one another is as exact as the \
-         agents' clocks are known"
+        "each agent keeps its own part of the schedule exactly, but how the parts lie beside one another is only as exact as \
+         the agents' clocks are known: at the server, requests are not evenly spaced (--arrivals poisson depends on no clock)"
             .into()
     })
 }

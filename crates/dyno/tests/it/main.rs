@@ -40,6 +40,7 @@ mod kept_runs;
 mod lab_rig;
 mod list;
 mod load;
+mod load_from;
 mod machines;
 mod new;
 mod old_kernel;

@@ -135,3 +135,29 @@ fn no_live_shows_no_view() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains(ENTER) && shown.contains("It held 2 of 2"), "{shown}");
 }
+
+#[test]
+fn the_agents_of_a_load_are_shown_while_it_goes_on() {
+    let two = ["-d", "2s", "--load-on", "local:2"];
+    let (code, shown) = on_terminal((120, 30), "1", &two, false);
+    assert_eq!(code, Some(0), "{shown}");
+    let live = shown.split_once(LEAVE).unwrap().0;
+    for text in
+        ["from 2 processes of this machine", "agents    local 1 ", " · local 2 50/s, late p99 "]
+    {
+        assert!(live.contains(text), "{text} in {live}");
+    }
+    let many = ["-d", "2s", "-t", "8", "--load-on", "local:8"];
+    let (_, shown) = on_terminal((80, 24), "1", &many, false);
+    let live = shown.split_once(LEAVE).unwrap().0;
+    assert!(live.contains("8 agents  "), "{live}");
+}
+
+#[test]
+fn the_agents_that_hold_connections_are_shown_with_how_many_each_has() {
+    let command = ["hold", "{url}/poll/0.1", "-c", "20", "--every", "3s", "--load-on", "local:2"];
+    let (code, shown) = watched((80, 24), "1", &command, None);
+    assert_eq!(code, Some(0), "{shown}");
+    let live = shown.split_once(LEAVE).unwrap().0;
+    assert!(live.contains("agents    local 1 10 open · local 2 10 open"), "{live}");
+}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agents::{AgentFacts, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
-use load::{Glance, Halt, HoldOrder, HoldWindow, Holding, Order, Recording};
+use load::{Halt, HoldOrder, Holding, Order, Recording};
 
 use super::{interrupted, unable};
 use crate::record::{Fact, Outcome};
@@ -42,23 +42,23 @@ impl Elsewhere {
     }
 
     /// What all agents measured together. If any was lost, that is no measurement: it is kept, with the words.
+    ///
+    /// Nothing is asked from afar before the load: each agent compares every answer with the expected one, as this process
+    /// does. So one that reaches another server has failures from its first request on, and they are shown byte by byte.
     pub(super) fn press(
         &self,
         order: &Order,
         halt: &Halt,
-        watch: &mut dyn FnMut(&Glance<'_>),
+        watch: &mut dyn FnMut(LoadEvent<'_>),
         facts: &mut Vec<Fact>,
     ) -> Result<(Option<Recording>, Vec<AgentFacts>), Outcome> {
         let mut loads = self.loads();
         let lanes = Elsewhere::lanes(loads.as_ref(), order.load.connections_max());
         let order = Order { lanes, cpus: Vec::new(), ..order.clone() };
-        let pressed = loads.press(&order, halt, &mut |event| match event {
-            LoadEvent::Glance(glance) => watch(glance),
-            LoadEvent::Lost(_) => {}
-        });
+        let pressed = loads.press(&order, halt, watch);
         let Pressed { recording, agents, lost } = pressed.map_err(|error| failed(error, facts))?;
         facts.extend(lost.iter().map(fact));
-        Ok((recording, agents))
+        Ok((recording, agents.into_iter().map(without_facts_of_the_run).collect()))
     }
 
     /// The same of held connections.
@@ -66,20 +66,23 @@ impl Elsewhere {
         &self,
         order: &HoldOrder,
         halt: &Halt,
-        watch: &mut dyn FnMut(&HoldWindow),
+        watch: &mut dyn FnMut(HoldEvent<'_>),
         facts: &mut Vec<Fact>,
-    ) -> Result<Option<Holding>, Outcome> {
+    ) -> Result<(Option<Holding>, Vec<AgentFacts>), Outcome> {
         let mut loads = self.loads();
         let lanes = Elsewhere::lanes(loads.as_ref(), order.ramp.connections);
         let order = HoldOrder { lanes, cpus: Vec::new(), ..order.clone() };
-        let held = loads.hold(&order, &[], halt, &mut |event| match event {
-            HoldEvent::Second(window) => watch(window),
-            HoldEvent::Lost(_) => {}
-        });
+        let held = loads.hold(&order, &[], halt, watch);
         let held = held.map_err(|error| failed(error, facts))?;
         facts.extend(held.lost.iter().map(fact));
-        Ok(held.holding)
+        Ok((held.holding, held.agents.into_iter().map(without_facts_of_the_run).collect()))
     }
+}
+
+/// The facts of a host are those of the run; a trial keeps those that a report shows of each agent.
+fn without_facts_of_the_run(mut agent: AgentFacts) -> AgentFacts {
+    agent.host.facts.retain(|(name, _)| ["cpu.model", "kernel"].contains(&name.as_str()));
+    agent
 }
 
 /// What an agent refuses it would refuse again; where agents are lost, others may be met in their place.

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use agents::HoldEvent;
 use load::{Halt, HoldOrder, HoldWindow, Nanos, Ramp, Share, Target, hold};
 
 use super::elsewhere::lost_agents;
@@ -34,20 +35,28 @@ impl Trial<'_, '_> {
         let stop = Halt::default();
         let mut died = None;
         let load_began = began.elapsed().as_nanos() as Nanos;
-        let mut look = |window: &HoldWindow| {
+        let mut look = |event: HoldEvent<'_>| {
             if died.is_none() {
                 died = running.ended().map(|exit| (began.elapsed(), exit));
             }
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
-            report(Event::Held(window, Vitals::of(watch)));
+            match event {
+                HoldEvent::Second(window) => report(Event::Held(window, Vitals::of(watch))),
+                HoldEvent::Agents(agents) => report(Event::Agents(agents)),
+                HoldEvent::Lost(_) => {}
+            }
         };
-        let holding = match self.setup.elsewhere {
-            None => Some(hold(&order, &stop, &mut look).map_err(|it| unable(it.to_string()))?),
+        let (holding, agents) = match self.setup.elsewhere {
+            None => {
+                let second = &mut |window: &HoldWindow| look(HoldEvent::Second(window));
+                let holding = hold(&order, &stop, second).map_err(|it| unable(it.to_string()))?;
+                (Some(holding), Vec::new())
+            }
             Some(elsewhere) => elsewhere.hold(&order, &stop, &mut look, &mut record.conditions)?,
         };
-        record.held = holding.map(|holding| HeldRecord { began: load_began, holding });
+        record.held = holding.map(|holding| HeldRecord { began: load_began, agents, holding });
         self.heed_halt()?;
         if let Some(outcome) = lost_agents(&record.conditions) {
             return Err(outcome);

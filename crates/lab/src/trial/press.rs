@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use agents::AgentFacts;
+use agents::{AgentFacts, LoadEvent};
 use load::{Glance, Halt, Nanos, Order, Recording, Stop, Target, press};
 use wire::Limits;
 use wire::h2::{H2Order, Windows};
@@ -36,18 +36,23 @@ impl Trial<'_, '_> {
         let mut died = None;
         let order = self.order(address);
         let mut load_began = began.elapsed().as_nanos() as Nanos;
-        let mut look = |glance: &Glance<'_>| {
+        let mut look = |event: LoadEvent<'_>| {
             if died.is_none() {
                 died = ended().map(|exit| (began.elapsed(), exit));
             }
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
-            report(Event::Glance(glance, Vitals::of(watch)));
+            match event {
+                LoadEvent::Glance(glance) => report(Event::Glance(glance, Vitals::of(watch))),
+                LoadEvent::Agents(agents) => report(Event::Agents(agents)),
+                LoadEvent::Lost(_) => {}
+            }
         };
+        let mut glance = |glance: &Glance<'_>| look(LoadEvent::Glance(glance));
         let pressed = match (self.attendance, self.setup.elsewhere) {
-            (None, None) => press(&order, &stop, &mut look).map(alone),
-            (Some(attendance), _) => attendance.press(&order, began, &stop, &mut look).map(alone),
+            (None, None) => press(&order, &stop, &mut glance).map(alone),
+            (Some(attendance), _) => attendance.press(&order, began, &stop, &mut glance).map(alone),
             (None, Some(elsewhere)) => {
                 Ok(elsewhere.press(&order, &stop, &mut look, &mut record.conditions)?)
             }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Part;
-use crate::Nanos;
+use crate::recording::LaneReport;
+use crate::{Nanos, SECOND};
 
 /// A share of a load in a few figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,47 @@ pub struct PartSummary {
     pub p99: Option<Nanos>,
     /// How late its lanes sent requests, the p99.
     pub late_p99: Option<Nanos>,
+    /// Its lanes that had something to do.
+    #[serde(default)]
+    pub lanes: u64,
+    /// For how long they were idle in the measured time, all together, and for how long they had a CPU.
+    #[serde(default)]
+    pub idle: Nanos,
+    #[serde(default)]
+    pub cpu: Nanos,
+    /// The measured time. A part alone does not know it.
+    #[serde(default)]
+    pub measured: Nanos,
+}
+
+impl PartSummary {
+    /// The share of their time in which its lanes had something to do.
+    #[must_use]
+    pub fn busy(&self) -> Option<f64> {
+        self.of_wall(self.wall().saturating_sub(self.idle))
+    }
+
+    /// The share of their time in which its lanes had a CPU.
+    #[must_use]
+    pub fn on_cpu(&self) -> Option<f64> {
+        self.of_wall(self.cpu)
+    }
+
+    /// The requests that were due each second of the measured time.
+    #[must_use]
+    pub fn attempted_per_s(&self) -> Option<f64> {
+        let seconds = self.measured as f64 / SECOND as f64;
+        (0 < self.measured).then(|| self.attempted as f64 / seconds)
+    }
+
+    /// The time of all its lanes.
+    fn wall(&self) -> Nanos {
+        self.measured.saturating_mul(self.lanes)
+    }
+
+    fn of_wall(&self, part: Nanos) -> Option<f64> {
+        (0 < self.wall()).then(|| part as f64 / self.wall() as f64)
+    }
 }
 
 impl Part {
@@ -33,6 +75,10 @@ impl Part {
             measured.filter_map(|window| known(&window.response.unfold(), 0.5)).collect();
         medians.sort_unstable();
         let at = |share: usize| medians.get(medians.len() * share / 10).copied();
+        // It has not been checked yet: what it claims may be too large to be added.
+        let sum = |of: fn(&LaneReport) -> Nanos| {
+            self.reports.iter().fold(0, |sum: Nanos, lane| sum.saturating_add(of(lane)))
+        };
         PartSummary {
             attempted: total.attempted,
             correct: total.correct,
@@ -40,6 +86,35 @@ impl Part {
             p50_of_windows: at(1).zip(at(9)),
             p99: known(&total.response, 0.99),
             late_p99: known(&total.late, 0.99),
+            lanes: self.reports.len() as u64,
+            idle: sum(|lane| lane.idle),
+            cpu: sum(|lane| lane.cpu_time),
+            measured: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_as_busy_as_its_lanes_together() {
+        let saw = PartSummary {
+            attempted: 300,
+            lanes: 2,
+            idle: 5 * SECOND,
+            cpu: 12 * SECOND,
+            measured: 10 * SECOND,
+            ..PartSummary::default()
+        };
+        let (busy, on_cpu, per_s) = (saw.busy(), saw.on_cpu(), saw.attempted_per_s());
+        assert_eq!((busy, on_cpu, per_s), (Some(0.75), Some(0.6), Some(30.0)));
+        // What it claims is not believed before it is checked.
+        let wrong = PartSummary { idle: u64::MAX, lanes: u64::MAX, ..saw };
+        assert_eq!(wrong.busy(), Some(0.0));
+        let nothing = PartSummary::default();
+        let nothing = (nothing.busy(), nothing.on_cpu(), nothing.attempted_per_s());
+        assert_eq!(nothing, (None, None, None));
     }
 }

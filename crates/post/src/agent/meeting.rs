@@ -101,7 +101,7 @@ impl Meeting {
         let Some(trial) = &self.trial else { return };
         let number = trial.number;
         let says = match &trial.stage {
-            Stage::Armed(ready) => FromAgent::Armed { trial: number, ready: *ready },
+            Stage::Armed(ready) => FromAgent::Armed { trial: number, ready: ready.clone() },
             Stage::Refused(says) => FromAgent::Refused { trial: Some(number), says: says.clone() },
             Stage::Failed(says) => FromAgent::Failed { trial: number, says: says.clone() },
             Stage::Arming(_)

@@ -72,7 +72,7 @@ impl Peer {
     }
 
     pub(super) fn met(&mut self, meeting: u64, host: Host, now: Nanos) {
-        (self.meeting, self.heard, self.facts.host) = (meeting, now, host);
+        (self.meeting, self.heard, self.facts.host) = (meeting, now, host.bounded());
         self.forget_clock();
     }
 

@@ -1,4 +1,4 @@
-use analysis::{AgentsDoubt, Http2Doubt, Remark, TlsDoubt};
+use analysis::{AgentsDoubt, BusyAgent, Http2Doubt, LateAgent, Remark, TlsDoubt};
 
 use super::*;
 
@@ -43,7 +43,8 @@ fn all() -> Vec<Doubt> {
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },
         Doubt::MemoryKills { kills: 1 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
-        Doubt::Ceiling { ceiling_per_s: 31_000.0, throughput_per_s: 30_000.0 },
+        ceiling(false),
+        ceiling(true),
         Doubt::TwinBusy { share: 0.12, own: 0.97 },
         Doubt::ShortSlices { share: 0.31 },
         Doubt::ClockStep { step_ms: 3_600_000.0 },
@@ -69,6 +70,9 @@ fn all() -> Vec<Doubt> {
         Doubt::Http2(Http2Doubt::Churn { goaways: 1, refused: 10, attempted: 1_000 }),
         Doubt::Http2(Http2Doubt::Churn { goaways: 2, refused: 11, attempted: 1_000 }),
         Doubt::Http2(Http2Doubt::Calm { times: 1, resets_sent: 11 }),
+        Doubt::Agents(AgentsDoubt::Late(late(1))),
+        Doubt::Agents(AgentsDoubt::Busy(busy(2))),
+        Doubt::Agents(AgentsDoubt::Starved(busy(1))),
         Doubt::Agents(AgentsDoubt::Apart {
             agent: "desk2".into(),
             p50: 8_000_000,
@@ -102,6 +106,61 @@ fn all() -> Vec<Doubt> {
         under_load(0),
         under_load(2),
     ]
+}
+
+fn ceiling(by_agents: bool) -> Doubt {
+    Doubt::Ceiling { by_agents, ceiling_per_s: 31_000.0, throughput_per_s: 30_000.0 }
+}
+
+#[test]
+fn the_limit_that_a_reference_shows_is_that_of_where_the_load_came_from() {
+    let [here, afar] = [false, true].map(|by_agents| says(&ceiling(by_agents)));
+    assert!(
+        here.ends_with("this may be dyno's or the machine's limit, not the subject's"),
+        "{here}"
+    );
+    let limit = "the limit of the machines that the load came from, or of the network between, not";
+    assert!(afar.contains(limit), "{afar}");
+    let ways_out = [false, true].map(|by_agents| way_out(&ceiling(by_agents), By::Experiment));
+    assert_ne!(ways_out[0], ways_out[1]);
+}
+
+/// So many agents that sent late, the worst first.
+fn late(agents: usize) -> Vec<LateAgent> {
+    let one = |number: usize| LateAgent {
+        agent: format!("desk{number}"),
+        p99_ms: 9.0 - number as f64,
+        bound_ms: 1.0,
+    };
+    (1..=agents).map(one).collect()
+}
+
+fn busy(agents: usize) -> Vec<BusyAgent> {
+    let one = |number: usize| BusyAgent {
+        agent: format!("desk{number}"),
+        busy: 0.98 - number as f64 / 100.0,
+        cpu: 0.5,
+    };
+    (1..=agents).map(one).collect()
+}
+
+#[test]
+fn agents_that_were_too_slow_are_named_the_worst_first() {
+    let said = |doubt| says(&Doubt::Agents(doubt));
+    assert_eq!(
+        said(AgentsDoubt::Late(late(1))),
+        "agent desk1 sent 1 % of its requests 8.00 ms or more late (bound: 1.00 ms); this is in the response times"
+    );
+    let late_also = "(bound: 1.00 ms); also late: desk2 (7.00 ms), desk3 (6.00 ms), desk4 (5.00 ms) and 2 more; this is";
+    assert!(said(AgentsDoubt::Late(late(6))).contains(late_also));
+    assert_eq!(
+        said(AgentsDoubt::Busy(busy(2))),
+        "the threads of agent desk1 were busy 97 % of the time, and so were those of desk2 (96 %): the rate may be the \
+         limit of that host, and not the server's"
+    );
+    let starved = said(AgentsDoubt::Starved(busy(3)));
+    let had = "a CPU for 50 % of it, and so had those of desk2 (96 %) and desk3 (95 %): other";
+    assert!(starved.contains(had), "{starved}");
 }
 
 fn waits() -> load::Waits {
@@ -255,6 +314,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
         p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average; look at p99.9, max and the slowest exchanges before either is quoted
         it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
+        it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be the limit of the machines that the load came from, or of the network between, not the subject's; let the load come from more machines, or over a faster link; or say that it is at least so fast
         it used 12 % of a CPU while the load was with another server, and 97 % under load: the servers disturb one another; let the trials follow one another, without slices; and see what it does without requests
         31 % of its slices went by waiting for their last answers, while ever fewer requests were under way: that lowers its rate; let the trials follow one another, without slices, or make the slices longer
         the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may; keep the clock still while it is measured (timedatectl set-ntp)
@@ -276,6 +336,9 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         under load the server announced the end of 1 connection (GOAWAY); requests came back 10 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
         under load the server announced the end of 2 connections (GOAWAY); requests came back 11 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike
         once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing; give `load.timeout` more time or offer less, so that no request is given up
+        agent desk1 sent 1 % of its requests 8.00 ms or more late (bound: 1.00 ms); this is in the response times; free CPUs on that host for dyno (ssh:HOST:cpus=LIST names them), let the load come from more hosts, or offer less
+        the threads of agent desk1 were busy 97 % of the time, and so were those of desk2 (96 %): the rate may be the limit of that host, and not the server's; let the load come from more hosts, or give dyno more CPUs there (ssh:HOST:cpus=LIST names them)
+        the threads of agent desk1 had something to do 97 % of the time, and a CPU for 50 % of it: other programs there, or a limit on dyno's CPU time, kept it waiting; stop the other programs on that host, or name CPUs for dyno that they do not use (ssh:HOST:cpus=LIST)
         half of the answers to desk2 took more than 8.00 ms, and of those to the other agents more than 5.00 ms: they did not see the same server, or not over equal ways; `dyno agents check` compares the hosts' ways; leave one out whose way or CPU is another, or report it by itself
         desk2 began 80.0 ms after the instant that all agents had agreed on: at first the load was a part of what was ordered; see what kept that machine busy, and run again
         the clock of desk2 lost 20.0 ms against this machine's while the load went on: its windows lie beside other windows, and its rates are by another second; let a service such as chrony keep its clock, and not set it while a load goes on

@@ -143,7 +143,10 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::MeanAboveP99 { .. } => {
             "look at p99.9, max and the slowest exchanges before either is quoted"
         }
-        Doubt::Ceiling { .. } => {
+        Doubt::Ceiling { by_agents: true, .. } => {
+            "let the load come from more machines, or over a faster link; or say that it is at least so fast"
+        }
+        Doubt::Ceiling { by_agents: false, .. } => {
             "give dyno more CPUs, or another machine; or say that it is at least so fast"
         }
         Doubt::TwinBusy { .. } => {

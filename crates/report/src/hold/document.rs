@@ -6,7 +6,7 @@ use tls::Trust;
 use units::{bytes, count, nanos, rate};
 
 use super::{FinishedHold, title};
-use crate::agents::{facts_of, lost_agent};
+use crate::agents::{self, facts_of, lost_agent};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
@@ -43,8 +43,11 @@ pub fn document(held: &FinishedHold) -> Document {
         Section::new("beside", "", Depth::Brief).with([Block::Facts(beside(held))]),
         Section::new("agents", "", Depth::Brief)
             .with(held.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost_agent(lost)))),
-        held.verdict.section(),
     ];
+    let is_elsewhere = held.agents.iter().any(|agent| !agent.has_our_clock);
+    let origin = agents::section(&held.agents).filter(|_| is_elsewhere);
+    sections.extend(origin.map(|section| Section { depth: Depth::Brief, ..section }));
+    sections.push(held.verdict.section());
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: "held connections".into(),

@@ -3,7 +3,7 @@
 use units::{bytes, count, nanos, percent, rate, tight, time};
 
 use super::{FinishedLoad, answers, requirements, sentence, terms, words};
-use crate::agents::{facts_of, lost_agent};
+use crate::agents::{self, facts_of, lost_agent};
 use crate::chart::bars;
 use crate::document::{
     Block, Cell, Column, Depth, Document, Drawing, Entry, Fact, Paragraph, Row, Section, Table,
@@ -31,9 +31,12 @@ pub fn document(run: &FinishedLoad) -> Document {
         brief("beside", vec![Block::Facts(beside(run))]),
         Section::new("agents", "", Depth::Brief)
             .with(run.lost.iter().map(|lost| Block::paragraph(Tone::Bad, lost_agent(lost)))),
+    ];
+    sections.extend(agents::section(&run.agents));
+    sections.extend([
         run.verdict.section(),
         Section::new("required", "What was required", Depth::Brief).with(requirements::blocks(run)),
-    ];
+    ]);
     sections.retain(|section| !section.blocks.is_empty());
     let strict = run.order.limits.lenient.then(|| {
         Paragraph::new(Tone::Dim, "lenient: broken framing that old servers send is accepted")

@@ -139,22 +139,33 @@ fn failed(total: &Tally) -> String {
     format!("; {} attempts ({share}) failed, mostly {failure}", count(failed))
 }
 
+/// The busiest agent, or else dyno's own threads.
+fn busiest(run: &FinishedLoad) -> String {
+    let busy = run.agents.iter().filter_map(|agent| Some((agent.saw?.busy()?, &agent.name)));
+    match busy.max_by(|one, other| one.0.total_cmp(&other.0)) {
+        Some((busy, name)) => format!("agent {name} was busy {}", percent(busy)),
+        None => {
+            let busy = generator_busy(&run.recording.lanes).unwrap_or(0.0);
+            format!("the instrument was busy {}", percent(busy))
+        }
+    }
+}
+
 fn doubtful(run: &FinishedLoad) -> String {
     let verdict = &run.verdict;
-    let busy = percent(generator_busy(&run.recording.lanes).unwrap_or(0.0));
     let is_behind = verdict.has("not_on_time") || verdict.has("growing");
     if verdict.has("gave_up") {
         "; then it gave up".into()
     } else if verdict.has("instrument_stood_still") {
         "; dyno itself stood still for a while, and what the server did then is not known".into()
     } else if is_behind && verdict.has("instrument_busy") {
-        format!("; the instrument was busy {busy} of the time, and may be what did not keep up")
+        format!("; {} of the time, and may be what did not keep up", busiest(run))
     } else if is_behind && verdict.has("own_failures") {
         "; the instrument had its share in that".into()
     } else if is_behind {
         ", so it did not keep up".into()
     } else if verdict.has("instrument_busy") {
-        format!("; the instrument was busy {busy} of the time, so it may have been the limit")
+        format!("; {} of the time, so it may have been the limit", busiest(run))
     } else if verdict.has("instrument_late") {
         "; the instrument itself was late, so the truth is better than this".into()
     } else if verdict.has("too_few_samples") && verdict.word != Some(Verdict::Valid) {

@@ -18,7 +18,7 @@ pub fn weigh(
 ) -> ExplainedVerdict {
     let overflowed = queue.and_then(|queue| overflowed(queue.overflows, queue.backlog));
     let beside = without(lost).into_iter().chain(of_agents(agents)).chain(overflowed);
-    let found = of_load(recording, ordered(recording, order), beside);
+    let found = of_load(recording, agents, ordered(recording, order), beside);
     let explained = |found: &Doubt| {
         let explained = ExplainedDoubt::of(found, By::Flags);
         match (found, most_seen(&recording.total, Failure::is_own)) {

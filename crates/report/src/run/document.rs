@@ -5,7 +5,7 @@ use lab::record::{RunRecord, TrialRecord};
 
 use super::curve::{self, Glyphs};
 use super::{
-    Findings, agreed, capacity, conformance, fairness, held, price, race, results, rounds,
+    Findings, agreed, capacity, conformance, fairness, held, origin, price, race, results, rounds,
     then_now, trouble,
 };
 use crate::chart::{Room, Stand};
@@ -87,6 +87,7 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
         Section::new("entrants", "Which servers took part", Depth::Full)
             .with(fairness::entrants(findings)),
     );
+    sections.push(origin::section(findings));
     sections.push(
         Section::new("connections", "What was seen on the connections", Depth::Full)
             .with(agreed::blocks(findings)),
@@ -167,7 +168,13 @@ fn method(findings: &Findings<'_>) -> Section {
     let mut blocks: Vec<Block> =
         texts.into_iter().map(|says| Block::paragraph(Tone::Plain, says)).collect();
     blocks.push(Block::Heading("The machine".into()));
-    let facts = findings.run.facts.iter().map(|fact| vec![fact.name.clone(), fact.value.clone()]);
+    let (facts, is_shortened) = origin::facts_that_differ(&findings.run.facts);
+    if is_shortened {
+        let says =
+            "What was read of another machine stands here where it differs; its name is before it.";
+        blocks.push(Block::paragraph(Tone::Dim, says));
+    }
+    let facts = facts.into_iter().map(|fact| vec![fact.name.clone(), fact.value.clone()]);
     blocks.push(Block::Table(fairness::text_table("facts", &["fact", "as it was read"], facts)));
     Section::new("method", "How it was measured", Depth::Full).with(blocks)
 }
@@ -214,13 +221,16 @@ pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
         let mut all = trials.iter().flat_map(|trial| &trial.conditions);
         all.find(|fact| fact.name == name).map(|fact| fact.value.clone())
     };
+    let load_from = origin::load(run, trials);
+    let is_here = load_from.is_none();
     let parts = [
         fact("cpu.model"),
         fact("cpu.online").map(|cpus| format!("CPUs {cpus}")),
         fact("kernel"),
         condition("cpus.subject").map(|cpus| format!("subject on CPU {cpus}")),
-        condition("cpus.load").map(|cpus| format!("load on CPU {cpus}")),
-        condition("cpus.shared"),
+        condition("cpus.load").filter(|_| is_here).map(|cpus| format!("load on CPU {cpus}")),
+        condition("cpus.shared").filter(|_| is_here),
+        load_from.map(|from| format!("load from {from}")),
         condition("memory").map(|memory| format!("memory: {memory}")),
         Some(format!("dyno {}", run.dyno)),
         Some(format!("seed {}", run.seed)),

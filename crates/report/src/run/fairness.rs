@@ -4,7 +4,7 @@ use analysis::{Answers, Observed, Wire};
 use lab::figure::Figure;
 use lab::record::Entry as Subject;
 
-use super::Findings;
+use super::{Findings, origin};
 use crate::document::{Align, Block, Cell, Column, Row, Sign, Table, Tone};
 use crate::written::Written;
 use crate::{http2, security};
@@ -23,6 +23,7 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
             ]);
         }
     }
+    rows.extend(machines(findings));
     rows.extend(spoken(findings));
     rows.extend(wires(findings));
     rows.extend(answers(findings));
@@ -31,6 +32,14 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     }
     let head = ["setting", "the library's way", "changed by the entry", "servers"];
     vec![Block::Table(text_table("differences", &head, rows.into_iter().map(Vec::from)))]
+}
+
+/// On which machines the servers ran, and from which they were loaded.
+fn machines(findings: &Findings<'_>) -> Option<[String; 4]> {
+    let says = origin::in_words(findings)?;
+    let names = findings.fairness.observed.iter().map(|it| it.subject.clone());
+    let all: Vec<String> = names.collect();
+    Some(["machines".into(), says, "–".into(), titles(findings, &all)])
 }
 
 /// A table of texts.

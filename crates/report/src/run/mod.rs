@@ -11,6 +11,7 @@ pub(crate) mod document;
 mod fairness;
 mod held;
 pub(crate) mod json;
+mod origin;
 mod outcome;
 mod price;
 pub(crate) mod race;

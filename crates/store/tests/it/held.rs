@@ -18,7 +18,7 @@ use crate::made_up::{Folder, bare_trial, is_same, run, trial, two_trials, whole}
 
 /// A held trial as it is: without a load of exchanges.
 fn held_trial(number: u32, holding: Holding) -> TrialRecord {
-    let held = Some(HeldRecord { began: 12_345, holding });
+    let held = Some(HeldRecord { began: 12_345, agents: Vec::new(), holding });
     TrialRecord { held, loaded: None, series: Vec::new(), ..trial(number) }
 }
 
@@ -144,7 +144,8 @@ fn sizes(holding: &Holding) -> (u64, u64) {
         let mut store = Store::open(&folder.store()).unwrap();
         let id = store.begin(&run(20)).unwrap();
         for number in 0..20 {
-            let held = holding.clone().map(|holding| HeldRecord { began: 0, holding });
+            let held =
+                holding.clone().map(|holding| HeldRecord { began: 0, agents: Vec::new(), holding });
             store.keep(id, &TrialRecord { held, ..bare_trial(number) }).unwrap();
         }
         drop(store);
@@ -243,7 +244,7 @@ fn how_slow(holding: &Holding) -> String {
     let id = store.begin(&run(20)).unwrap();
     let began = Instant::now();
     for number in 0..20 {
-        let held = Some(HeldRecord { began: 0, holding: holding.clone() });
+        let held = Some(HeldRecord { began: 0, agents: Vec::new(), holding: holding.clone() });
         store.keep(id, &TrialRecord { held, ..bare_trial(number) }).unwrap();
     }
     let keep = began.elapsed() / 20;

@@ -20,7 +20,7 @@ pub(crate) fn held(number: u32) -> HeldRecord {
         closed_at: 20 * SECOND + n,
         was_halted: true,
     };
-    HeldRecord { began: 2_000 + n, holding }
+    HeldRecord { began: 2_000 + n, agents: Vec::new(), holding }
 }
 
 pub(crate) fn times(values: impl IntoIterator<Item = Nanos>) -> Distribution {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use agents::AgentNow;
 use load::{Failure, Glance, Nanos, SECOND};
 
 /// Values and how often each occurred, in ascending order where they come from one histogram.
@@ -110,6 +111,8 @@ pub(super) struct History {
     pub(super) slots: VecDeque<Slot>,
     /// When measuring began; until then, now.
     pub(super) measured_from: Nanos,
+    /// What the agents do now; empty where this process loads.
+    pub(super) agents: Vec<AgentNow>,
     gathered: VecDeque<Snapshot>,
     last_second: VecDeque<Snapshot>,
 }
@@ -122,6 +125,7 @@ impl History {
             slot_length,
             slots: VecDeque::new(),
             measured_from: 0,
+            agents: Vec::new(),
             gathered: VecDeque::new(),
             last_second: VecDeque::new(),
         }

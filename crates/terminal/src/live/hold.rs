@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
+use ::agents::AgentNow;
 use load::{HoldWindow, Nanos, SECOND};
 use units::{count, nanos, rate};
+
+use crate::agents;
 
 use super::picture::{self, Across};
 use super::screen::{beside, done};
@@ -63,6 +66,8 @@ pub(super) struct Seconds {
     all: VecDeque<Second>,
     failed: u64,
     lost: u64,
+    /// What the agents do now.
+    pub(super) agents: Vec<AgentNow>,
 }
 
 /// Nearly three hours.
@@ -103,6 +108,10 @@ pub(super) fn draw(
     lines.extend(rows(header, seconds, newest, across));
     gap(&mut lines);
     lines.push(lateness(newest));
+    // One process of this machine needs no name.
+    if 1 < seconds.agents.len() {
+        lines.extend(agents::lines(&seconds.agents, width));
+    }
     let room = height.saturating_sub(lines.len() + 2);
     if let Some(across) = across {
         let slot = |second: &Second| (second.from, second.late[0], second.late[1]);

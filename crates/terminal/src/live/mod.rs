@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use agents::AgentNow;
 use load::{Glance, HoldWindow, Nanos, Order, SECOND};
 
 use history::{History, Slot, Snapshot};
@@ -90,42 +91,72 @@ impl<T: Send + 'static> Watcher<T> {
     }
 }
 
+/// What a view is handed: a window, or what the agents do now.
+enum Update<T> {
+    Window(T),
+    Agents(Vec<AgentNow>),
+}
+
 /// The view of a load.
-pub struct View(Watcher<Snapshot>);
+pub struct View {
+    watcher: Watcher<Update<Snapshot>>,
+    style: Style,
+}
 
 impl View {
-    /// Of a load by this process, or by the agents with these names.
-    pub fn open(style: Style, order: &Order, asked: &RequestSummary, agents: &[String]) -> View {
-        let header = header(order, asked, agents);
-        View(match style {
+    /// Of a load by this process, or by agents at these places.
+    pub fn open(style: Style, order: &Order, asked: &RequestSummary, from: Option<&str>) -> View {
+        let header = header(order, asked, from);
+        let watcher = match style {
             Style::Nothing => Watcher::nothing(),
             Style::Lines => Watcher::start(show_lines),
             Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
                 let mut history = History::new(slot_length(&header));
-                let add = |history: &mut History, snapshot| {
-                    history.add(snapshot);
+                let add = |history: &mut History, update| match update {
+                    Update::Window(snapshot) => {
+                        history.add(snapshot);
+                    }
+                    Update::Agents(agents) => history.agents = agents,
                 };
                 show_pictures(snapshots, is_coloured, &mut history, add, |history, size| {
                     screen::draw(&header, history, size.0, size.1)
                 });
             }),
-        })
+        };
+        View { watcher, style }
     }
 
     /// Hands over new data.
     pub fn watch(&mut self, glance: &Glance<'_>) {
-        self.0.watch(|| Snapshot::of(glance));
+        self.watcher.watch(|| Update::Window(Snapshot::of(glance)));
+    }
+
+    /// Hands over what the agents do now.
+    pub fn watch_agents(&mut self, agents: &[AgentNow]) {
+        self.watcher.watch(|| Update::Agents(agents.to_vec()));
+    }
+
+    /// Prints a line; not over a picture, which shows the same, or where the report will.
+    pub fn notice(&self, line: &str) {
+        notice(self.style, line);
     }
 
     /// Restores the terminal; returns what the view cost in CPU time.
     pub fn close(mut self) -> Nanos {
-        self.0.close()
+        self.watcher.close()
+    }
+}
+
+fn notice(style: Style, line: &str) {
+    match style {
+        Style::Picture { .. } => {}
+        Style::Lines | Style::Nothing => crate::notice(line),
     }
 }
 
 /// The view of held connections. It gives the terminal back when it is dropped.
 pub struct HoldView {
-    watcher: Watcher<hold::Second>,
+    watcher: Watcher<Update<hold::Second>>,
     style: Style,
 }
 
@@ -135,7 +166,10 @@ impl HoldView {
             Style::Nothing | Style::Lines => Watcher::nothing(),
             Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
                 let mut seconds = hold::Seconds::default();
-                let add = hold::Seconds::add;
+                let add = |seconds: &mut hold::Seconds, update| match update {
+                    Update::Window(second) => seconds.add(second),
+                    Update::Agents(agents) => seconds.agents = agents,
+                };
                 show_pictures(snapshots, is_coloured, &mut seconds, add, |seconds, size| {
                     hold::draw(&header, seconds, size.0, size.1)
                 });
@@ -149,8 +183,20 @@ impl HoldView {
         match self.style {
             Style::Nothing => {}
             Style::Lines => crate::notice(&line()),
-            Style::Picture { .. } => self.watcher.watch(|| hold::Second::of(window)),
+            Style::Picture { .. } => {
+                self.watcher.watch(|| Update::Window(hold::Second::of(window)));
+            }
         }
+    }
+
+    /// Hands over what the agents do now.
+    pub fn watch_agents(&mut self, agents: &[AgentNow]) {
+        self.watcher.watch(|| Update::Agents(agents.to_vec()));
+    }
+
+    /// Prints a line; not over a picture, which shows the same, or where the report will.
+    pub fn notice(&self, line: &str) {
+        notice(self.style, line);
     }
 }
 
@@ -160,13 +206,13 @@ impl Drop for HoldView {
     }
 }
 
-fn header(order: &Order, asked: &RequestSummary, agents: &[String]) -> Header {
+fn header(order: &Order, asked: &RequestSummary, from: Option<&str>) -> Header {
     let nanos = |time: Duration| Nanos::try_from(time.as_nanos()).unwrap_or(Nanos::MAX);
     Header {
         target: format!("dyno load  {}", asked.words()),
-        load: match agents {
-            [] => words::of_load(order),
-            _ => format!("{}, from {}", words::of_load(order), agents.join(", ")),
+        load: match from {
+            None => words::of_load(order),
+            Some(from) => format!("{}, from {from}", words::of_load(order)),
         },
         warmup: nanos(order.warmup),
         length: order.stop.duration.map(nanos),
@@ -218,9 +264,10 @@ fn frame(lines: &[Line], is_coloured: bool) -> String {
     format!("\x1b[?2026h\x1b[H{}\x1b[J\x1b[?2026l", lines.join("\r\n"))
 }
 
-fn show_lines(snapshots: &Receiver<Snapshot>) {
+fn show_lines(updates: &Receiver<Update<Snapshot>>) {
     let mut history = History::new(LINE_EVERY);
-    while let Ok(snapshot) = snapshots.recv() {
+    while let Ok(update) = updates.recv() {
+        let Update::Window(snapshot) = update else { continue };
         let is_full = history.add(snapshot);
         if let Some(slot) = history.slots.back().filter(|_| is_full) {
             crate::notice(&line(slot, history.measured_from));

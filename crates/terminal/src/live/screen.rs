@@ -3,6 +3,8 @@
 use load::{Failure, Nanos, SECOND};
 use units::{count, nanos, percent, rate};
 
+use crate::agents;
+
 use super::history::{History, Slot, Snapshot};
 use super::picture::{self, Across};
 use report::paint::{Ink, Line};
@@ -46,6 +48,7 @@ pub(super) fn draw(header: &Header, history: &History, width: usize, height: usi
     lines.extend(rates(header, history, &lately, across));
     gap(&mut lines);
     lines.extend(latencies(&lately, newest, width));
+    lines.extend(agents::lines(&history.agents, width));
     let failures = failures(newest, width);
     let room = height.saturating_sub(lines.len() + failures.len().min(4) + 1);
     if let Some(across) = across {

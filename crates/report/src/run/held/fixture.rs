@@ -115,7 +115,7 @@ fn trial(key: TrialKey) -> TrialRecord {
     TrialRecord {
         outcome,
         conditions: vec![Fact { name: "cpus.load".into(), value: "1".into() }],
-        held: Some(HeldRecord { began: SECOND, holding }),
+        held: Some(HeldRecord { began: SECOND, agents: Vec::new(), holding }),
         series,
         ..TrialRecord::new(key, 1_795_267_680_000)
     }

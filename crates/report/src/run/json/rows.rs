@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{EstimateJson, FactJson, by_class, capacity, verdict};
+use crate::agents::AgentJson;
 use crate::evidence::EvidenceJson;
 use crate::json::json_type;
-use crate::run::Findings;
+use crate::run::{Findings, origin};
 use crate::verdict::ExplainedVerdict;
 
 json_type! {
@@ -165,6 +166,8 @@ struct CourseJson<'t> {
     command: &'t [String],
     /// the conditions that were made
     conditions: Vec<FactJson<'t>>,
+    /// the agents that carried the load out; empty where dyno's own process did
+    agents: Vec<AgentJson>,
     /// how its process ended
     exit: &'t str,
     /// how many processes had to be killed
@@ -185,6 +188,7 @@ fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>>
         began_unix_ms: trial.began_unix_ms,
         command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
         conditions: trial.conditions.iter().map(FactJson::from).collect(),
+        agents: origin::of_trial(trial).iter().map(AgentJson::from).collect(),
         exit: &trial.exit,
         killed: trial.killed,
         output_tail: String::from_utf8_lossy(&trial.output_tail).into_owned(),

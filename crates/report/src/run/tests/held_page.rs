@@ -122,7 +122,11 @@ fn trials(run: &RunRecord) -> Vec<TrialRecord> {
             key: key.clone(),
             outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
             loaded: None,
-            held: Some(HeldRecord { began: SECOND, holding: holding(kind, key.repeat) }),
+            held: Some(HeldRecord {
+                began: SECOND,
+                agents: Vec::new(),
+                holding: holding(kind, key.repeat),
+            }),
             series: series(kind, key.repeat),
             ..model.clone()
         }
