@@ -71,7 +71,9 @@ fn every_command_has_a_page_and_nothing_stays_when_it_is_uninstalled() {
     assert!(10 < commands.len(), "{commands:?}");
     let of_agents = commands_of(&["agents"]);
     assert!(3 <= of_agents.len(), "{of_agents:?}");
-    let names = commands.into_iter().chain(of_agents.iter().map(|name| format!("agents-{name}")));
+    let below = [("agent", commands_of(&["agent"])), ("agents", of_agents)];
+    let below = below.iter().flat_map(|(of, all)| all.iter().map(move |it| format!("{of}-{it}")));
+    let names = commands.into_iter().chain(below);
     let mut expected: Vec<String> =
         names.map(|name| format!("share/man/man1/dyno-{name}.1")).collect();
     expected.extend(
