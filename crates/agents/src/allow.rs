@@ -46,7 +46,8 @@ impl Allow {
     }
 
     /// The first of its rules, as they are written; none if there are no bounds.
-    pub(crate) fn rules(&self, most: usize) -> Option<Vec<String>> {
+    #[must_use]
+    pub fn rules(&self, most: usize) -> Option<Vec<String>> {
         match self {
             Allow::All => None,
             Allow::These(these) => Some(these.iter().take(most).map(Allowed::to_string).collect()),

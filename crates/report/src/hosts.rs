@@ -1,10 +1,9 @@
 //! What `dyno agents check` found: the hosts from which load may come, for readers and for programs.
 
-use agents::{AgentFacts, Allowed, LinkUse};
+use agents::{AgentFacts, LinkUse};
 use analysis::{generator_busy, throughput_per_s};
 use load::Recording;
 use serde::Serialize;
-use std::net::SocketAddr;
 use units::{BYTES, count, counted, digits, duration, fitting, percent, rate, time};
 
 use crate::grid::{Cell, lines};
@@ -106,11 +105,9 @@ impl Hosts {
 }
 
 impl HostKnown {
-    /// Where a login may start any command, the agent was given the targets as its rules: these bound nothing.
+    /// Where a login may start any command, the agent was given these rules, which bound nothing.
     #[must_use]
-    pub fn of(facts: &AgentFacts, given: &[SocketAddr]) -> HostKnown {
-        let given: Vec<String> =
-            given.iter().map(|&target| Allowed::only(target).to_string()).collect();
+    pub fn of(facts: &AgentFacts, given: &[String]) -> HostKnown {
         let host = &facts.host;
         HostKnown {
             host: host.name.clone(),
@@ -122,7 +119,7 @@ impl HostKnown {
             clock_offset_s: facts.offset_ns as f64 / 1e9,
             clock_error_s: units::seconds(facts.offset_error_ns),
             round_trip_s: units::seconds(facts.round_trip_ns),
-            may_load: host.allow.clone().filter(|rules| given.is_empty() || *rules != given),
+            may_load: host.allow.clone().filter(|rules| *rules != given),
             max_rate_per_s: host.caps.rate,
             max_connections: host.caps.connections,
             max_duration_s: host.caps.seconds,

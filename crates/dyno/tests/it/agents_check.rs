@@ -98,7 +98,8 @@ fn a_busy_host_is_told_with_who_has_it() {
     assert!(ran.has_sentence("How fast they load was not measured"), "{ran}");
     going.signal(Signal::INT);
     let _ = going.end().status(130);
-    let _ = behind(&gate, &rig, &["agents", "check", "ssh:desk2"]).status(0);
+    let ran = behind(&gate, &rig, &["agents", "check", "ssh:desk2"]).status(0);
+    assert!(!ran.has_sentence("its owner allows it"), "its owner has said nothing: {ran}");
 }
 
 #[test]

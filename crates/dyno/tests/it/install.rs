@@ -73,10 +73,9 @@ fn every_command_has_a_page_and_nothing_stays_when_it_is_uninstalled() {
     assert!(3 <= of_agents.len(), "{of_agents:?}");
     let of_agent = commands_of(&["agent"]);
     assert!(of_agent.contains(&"trust".to_string()), "{of_agent:?}");
-    let names = commands
-        .into_iter()
-        .chain(of_agents.iter().map(|name| format!("agents-{name}")))
-        .chain(of_agent.iter().map(|name| format!("agent-{name}")));
+    let below = [("agent", of_agent), ("agents", of_agents)];
+    let below = below.iter().flat_map(|(of, all)| all.iter().map(move |it| format!("{of}-{it}")));
+    let names = commands.into_iter().chain(below);
     let mut expected: Vec<String> =
         names.map(|name| format!("share/man/man1/dyno-{name}.1")).collect();
     expected.extend(

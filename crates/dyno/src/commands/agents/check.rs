@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use agents::{Afar, Each, LoadEvent, Loads, LoadsError, Place, Pressed, Wish};
+use agents::{Afar, Allow, Allowed, Each, LoadEvent, Loads, LoadsError, Place, Pressed, Wish};
 use clap::Args;
 use load::{Halt, Load, Order, Stop, Target};
 use machine::limits::Machine;
@@ -185,11 +185,18 @@ fn row(each: Each, sight: Option<&Sight>, targets: &[SocketAddr], halt: &Halt) -
         }
     };
     row.can_load = true;
-    row.known = afar.known().first().map(|facts| HostKnown::of(facts, targets));
+    row.known = afar.known().first().map(|facts| HostKnown::of(facts, &given(targets)));
     if let Some(sight) = sight {
         measure(&mut row, &mut afar, sight, halt);
     }
     row
+}
+
+/// The rules that an agent has if its owner has set none: what it is to load, or else its own machine.
+fn given(targets: &[SocketAddr]) -> Vec<String> {
+    let given = targets.iter().map(|&target| Allowed::only(target));
+    let given = if targets.is_empty() { Allow::loopback() } else { Allow::These(given.collect()) };
+    given.rules(usize::MAX).unwrap_or_default()
 }
 
 /// Has the host load for a while.

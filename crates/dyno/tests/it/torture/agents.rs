@@ -27,9 +27,7 @@ pub(super) fn struck(dice: &mut Dice) -> &'static str {
     let there = agents(&going);
     let signal = *dice.one(&[Signal::KILL, Signal::KILL, Signal::STOP, Signal::TERM]);
     let struck = (!there.is_empty()).then(|| *dice.one(&there));
-    for pid in struck.iter() {
-        let _ = kill_process(*pid, signal);
-    }
+    let _ = struck.map(|pid| kill_process(pid, signal));
     let ran = going.end();
     is_orderly(&ran);
     all_have_gone(&there);
@@ -62,7 +60,9 @@ pub(super) fn orphaned(dice: &mut Dice) -> &'static str {
     let there = agents(&going);
     let whom = dice.roll(3);
     match there.get(whom) {
-        Some(agent) => drop(kill_process(*agent, Signal::KILL)),
+        Some(agent) => {
+            let _ = kill_process(*agent, Signal::KILL);
+        }
         None => going.signal(Signal::KILL),
     }
     let ran = going.end();
