@@ -135,6 +135,21 @@ fn an_agent_that_is_lost_when_it_reports_is_named_and_its_share_is_in_no_figure(
 }
 
 #[test]
+fn an_agent_that_is_lost_while_it_holds_is_named_with_its_connections() {
+    for (does, how) in DOES {
+        let (rig, gate) = (Rig::new(), gate(&format!("hold-{does}"), "window", 2, does));
+        let ramp = ["-c", "8", "--step", "4", "--every", "3s", "--settle", "200ms"];
+        let hold = ["hold", "{url}/poll/0.1", "--load-on", "ssh:desk2,desk3"];
+        let mut command = rig.command(&[&hold[..], &ramp[..]].concat());
+        gate.stands_before(&mut command);
+        let ran = Going::start(command).end().status(2);
+        let ran = ran.stderr_has("agent desk3 (2 of 2) was lost").stderr_has(how);
+        let _ = ran.stderr_has("open connections").stderr_has("no step counts its connections");
+        nothing_is_left(&rig, &gate);
+    }
+}
+
+#[test]
 fn agents_end_with_a_coordinator_that_is_killed_in_whatever_phase() {
     for (word, nth) in [("hello", 1), ("armed", 1), ("gone", 1), ("window", 2), ("parcel", 1)] {
         let rig = Rig::new();

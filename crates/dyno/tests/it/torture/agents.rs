@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::lab::WHOLE;
 use super::{Dice, is_orderly};
 use crate::agents_rig::{agents_of, all_have_gone};
-use crate::lab_rig::{Lab, SHORT};
+use crate::lab_rig::Lab;
 use crate::rig::{Going, Rig};
 
 /// About the time that such a load takes, with its beginning and its end.
@@ -53,8 +53,9 @@ pub(super) fn struck(dice: &mut Dice) -> &'static str {
 }
 
 pub(super) fn orphaned(dice: &mut Dice) -> &'static str {
+    let load = "closed = { connections = 2 }, duration = '300ms'";
     let rest = "[trials]\nrepeat = 3\npause = '0s'";
-    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, rest);
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], load, rest);
     let mut going = lab.start(&["run", "x", "--load-on", "local:2"]);
     let _ = going.ends_within(dice.part(WHOLE));
     let there = agents(&going);
