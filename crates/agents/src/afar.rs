@@ -66,6 +66,9 @@ pub struct Afar {
     is_local: bool,
 }
 
+/// What becomes of what happens in a trial, or of nothing.
+type Take<'t> = &'t mut dyn FnMut(&[Named], Option<CoordinatorAction>) -> Option<CoordinatorEvent>;
+
 impl Afar {
     /// Starts a place's agents, or reaches them, and waits until all have answered.
     pub fn meet(wish: &Wish<'_>, halt: &Halt) -> Result<Afar, LoadsError> {
@@ -212,12 +215,7 @@ impl Afar {
 
     /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it. It gets
     /// nothing now and then, so that whoever watches is asked whether to go on while no agent says anything.
-    fn carry_out(
-        &mut self,
-        course: Course,
-        halt: &Halt,
-        take: &mut dyn FnMut(&[Named], Option<CoordinatorAction>) -> Option<CoordinatorEvent>,
-    ) -> Result<(), LoadsError> {
+    fn carry_out(&mut self, course: Course, halt: &Halt, take: Take<'_>) -> Result<(), LoadsError> {
         self.driver.want(CoordinatorEvent::Begin(course));
         let (mut was_halted, mut taken) = (false, Instant::now());
         loop {

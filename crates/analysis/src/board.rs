@@ -121,11 +121,6 @@ pub struct Peak {
     pub is_doubtful: bool,
 }
 
-/// Whether agents carried its load out.
-fn is_by_agents(trial: &TrialRecord) -> bool {
-    trial.loaded.as_ref().is_some_and(|loaded| !loaded.agents.is_empty())
-}
-
 impl Board {
     /// Sorts and weighs a run's trials.
     #[must_use]
@@ -167,7 +162,6 @@ impl Board {
                 }),
             }
         }
-        let by_agents = trials.iter().any(is_by_agents);
         let conformities = conformities(run, experiment.as_ref());
         for table in &mut tables {
             mark_references(run, &mut table.rows);
@@ -176,7 +170,7 @@ impl Board {
             capped::mark(&mut table.rows, &table.workload);
             unresumed::mark(&mut table.rows, &table.workload);
             remark::mark_unlike(table, trials);
-            ceiling::weigh(table, by_agents);
+            ceiling::weigh(table, trials);
             for row in &mut table.rows {
                 row.judgement = judge(row, promise);
             }

@@ -3,6 +3,7 @@
 
 use lab::experiment::Point;
 use lab::figure::Figure;
+use lab::record::TrialRecord;
 
 use crate::board::{Row, Table};
 use crate::doubt::Doubt;
@@ -22,7 +23,8 @@ impl Table {
 
 /// Adds a doubt to rows that come too near to a reference at the same place. Agents load the reference as they load
 /// all others, so its ceiling is that of the agents and the network.
-pub(crate) fn weigh(table: &mut Table, by_agents: bool) {
+pub(crate) fn weigh(table: &mut Table, trials: &[TrialRecord]) {
+    let by_agents = trials.iter().any(is_by_agents);
     let of_row = |row: &Row| {
         let (ceiling, is_behind) = highest(table, row.point)?;
         doubt(row, ceiling, is_behind, by_agents)
@@ -31,6 +33,11 @@ pub(crate) fn weigh(table: &mut Table, by_agents: bool) {
     for (row, doubt) in table.rows.iter_mut().zip(found) {
         row.doubts.extend(doubt);
     }
+}
+
+/// Whether agents carried its load out.
+fn is_by_agents(trial: &TrialRecord) -> bool {
+    trial.loaded.as_ref().is_some_and(|loaded| !loaded.agents.is_empty())
 }
 
 /// The throughput of the best reference there, and whether it did not keep up either.
@@ -72,7 +79,7 @@ mod tests {
     use super::*;
     use crate::board::Board;
     use crate::fixture::{counted, fail, healthy, run};
-    use lab::record::{Outcome, OutcomeKind, TrialRecord};
+    use lab::record::{Outcome, OutcomeKind};
     use load::Failure;
 
     const CLOSED: Point = Point::Connections(64);

@@ -80,7 +80,7 @@ pub(super) fn busy(recording: &Recording, agents: &[AgentFacts]) -> Vec<Doubt> {
         let (starved, busy): (Vec<_>, Vec<_>) =
             named.into_iter().partition(|it| is_starved(it.busy, it.cpu));
         let all = [AgentsDoubt::Starved(starved), AgentsDoubt::Busy(busy)];
-        return all.into_iter().filter(|it| it.names_any()).map(Doubt::Agents).collect();
+        return all.into_iter().filter(AgentsDoubt::names_any).map(Doubt::Agents).collect();
     }
     let share = generator_busy(&recording.lanes).filter(|share| BUSY < *share);
     let of = |(share, cpu)| match is_starved(share, cpu) {
