@@ -80,3 +80,100 @@ pub fn carry_out(
     };
     done.unwrap_or_else(Carried::Not)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::time::Duration;
+
+    use load::{HoldWhat, Ramp, Share, Target};
+    use post::encode_task;
+    use wire::socket_ask;
+
+    use super::*;
+    use crate::allow::Allowed;
+
+    /// What has three lanes, and notes what it is asked for.
+    #[derive(Default)]
+    struct Asked(Vec<HoldOrder>);
+
+    impl Loads for Asked {
+        fn lanes(&self) -> Option<usize> {
+            Some(3)
+        }
+
+        fn press(
+            &mut self,
+            _order: &Order,
+            _halt: &Halt,
+            _watch: &mut dyn FnMut(LoadEvent<'_>),
+        ) -> Result<Pressed, LoadsError> {
+            panic!("connections were to be held")
+        }
+
+        fn hold(
+            &mut self,
+            order: &HoldOrder,
+            _targets: &[Target],
+            _halt: &Halt,
+            _watch: &mut dyn FnMut(HoldEvent<'_>),
+        ) -> Result<Held, LoadsError> {
+            self.0.push(order.clone());
+            Err(LoadsError::Interrupted)
+        }
+    }
+
+    /// What becomes of an order for this target and so many lanes, and what was carried out.
+    fn carried(target: &str, lanes: usize) -> (Carried, Vec<HoldOrder>) {
+        let (every, settle) = (Duration::from_secs(10), Duration::from_secs(1));
+        let ramp = Ramp { connections: 20, step: 10, every, per_second: 100.0, settle };
+        let what = HoldWhat::Socket { ask: socket_ask("h", "/", &[]).unwrap() };
+        let target: SocketAddr = target.parse().unwrap();
+        let order = HoldOrder {
+            lanes,
+            share: Share { first: 0, of: lanes },
+            cpus: vec![7],
+            ..HoldOrder::new(Target::Tcp(target), what, ramp)
+        };
+        let order = encode_task(&Task::Hold(Box::new(order))).unwrap();
+        let allow = Allow::These(vec![Allowed::only("10.0.0.7:0".parse().unwrap())]);
+        let (mut asked, halt) = (Asked::default(), Halt::default());
+        let carried = carry_out(&mut asked, &order, &allow, &halt, &mut |_| {}, &mut |_| {});
+        (carried, asked.0)
+    }
+
+    #[test]
+    fn a_host_has_nothing_loaded_but_its_own_address() {
+        for elsewhere in ["10.0.0.8:80", "127.0.0.1:80", "[::1]:80"] {
+            let (carried, asked) = carried(elsewhere, 1);
+            assert!(asked.is_empty(), "{elsewhere}");
+            assert!(
+                matches!(&carried, Carried::Not(LoadsError::Refused(says)) if says.contains("not to be loaded")),
+                "{carried:?}"
+            );
+        }
+        assert_eq!(carried("10.0.0.7:4711", 1).1.len(), 1);
+        let (mut asked, halt) = (Asked::default(), Halt::default());
+        let none = carry_out(&mut asked, b"{}", &Allow::All, &halt, &mut |_| {}, &mut |_| {});
+        assert!(matches!(none, Carried::Not(LoadsError::Refused(_))), "{none:?}");
+    }
+
+    #[test]
+    fn a_load_has_the_lanes_that_are_here_and_no_cpus_of_elsewhere() {
+        for (ordered, had) in [(1, 1), (3, 3), (900, 3)] {
+            let order = &carried("10.0.0.7:80", ordered).1[0];
+            assert_eq!((order.lanes, order.share.of), (had, had));
+            assert_eq!(order.cpus, Vec::<usize>::new());
+        }
+    }
+
+    #[test]
+    fn what_became_of_a_load_is_read_as_it_was_written() {
+        for error in [LoadsError::Interrupted, LoadsError::Refused("no".into())] {
+            let written = Carried::Not(error.clone()).encode().unwrap();
+            let read = Carried::decode(&written).unwrap();
+            assert!(matches!(read, Carried::Not(ref same) if *same == error), "{read:?}");
+        }
+        assert!(Carried::decode(b"{\"pressed\":{}}").is_err());
+    }
+}
