@@ -24,6 +24,8 @@ pub enum ToServers {
     /// The agents of the load have been met, and have so many lanes.
     Met {
         lanes: usize,
+        /// Those on other machines, by the agents' names.
+        hosts: Vec<(String, Host)>,
     },
     /// They could not be met.
     NotMet {

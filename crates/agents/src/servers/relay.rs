@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use load::{Halt, HoldOrder, LiveMerger, Order, Share, Target};
-use post::{FromServers, Live, Task, ToServers, encode_task};
+use post::{FromServers, Host, Live, Task, ToServers, encode_task};
 
 use super::carry::Carried;
 use super::line::HostLine;
@@ -17,6 +17,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Relayed {
     line: Arc<HostLine>,
     lanes: usize,
+    hosts: Vec<(String, Host)>,
     load: u64,
 }
 
@@ -26,10 +27,10 @@ impl Relayed {
         line.say(&FromServers::Meet);
         loop {
             match line.next(LOOK) {
-                Some(ToServers::Met { lanes }) => {
-                    let lanes = lanes.max(1);
+                Some(ToServers::Met { lanes, hosts }) => {
+                    let (line, lanes) = (Arc::clone(line), lanes.max(1));
                     // No two of a run have loads of the same number.
-                    return Ok(Relayed { line: Arc::clone(line), lanes, load: crate::now_ns() });
+                    return Ok(Relayed { line, lanes, hosts, load: crate::now_ns() });
                 }
                 Some(ToServers::NotMet { says }) => return Err(LoadsError::Refused(says)),
                 Some(_) => {}
@@ -80,6 +81,10 @@ fn of_another_kind() -> LoadsError {
 impl Loads for Relayed {
     fn lanes(&self) -> Option<usize> {
         Some(self.lanes)
+    }
+
+    fn hosts(&self) -> Vec<(String, Host)> {
+        self.hosts.clone()
     }
 
     fn press(

@@ -243,9 +243,9 @@ impl<'a> Abroad<'a> {
         self.agents = None;
         let message = match (self.meet)(self.halt) {
             Ok(loads) => {
-                let lanes = loads.lanes().unwrap_or(1);
+                let (lanes, hosts) = (loads.lanes().unwrap_or(1), loads.hosts());
                 self.agents = Some(loads);
-                ToServers::Met { lanes }
+                ToServers::Met { lanes, hosts }
             }
             Err(LoadsError::Interrupted) => return Ok(()),
             Err(error) => ToServers::NotMet { says: error.to_string() },

@@ -120,8 +120,11 @@ fn a_host_that_is_cut_off_is_named_and_its_agent_ends_its_load() {
     let flags = ["load", &url, "--json", "-c", "4", "-d", "10s", "--load-on", "ssh:g1,g2"];
     let mut command = at_the_desk(&hosts, &flags);
     let going = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    until("both load", || !hosts.processes("g1").is_empty() && !hosts.processes("g2").is_empty());
-    std::thread::sleep(Duration::from_secs(2));
+    let is_loading = |name: &str| {
+        let mut there = hosts.processes(name).into_iter();
+        there.any(|pid| loads(Pid::from_raw(pid.cast_signed()).expect("a process")))
+    };
+    until("both load", || is_loading("g1") && is_loading("g2"));
     let began = Instant::now();
     // Its ssh goes on, as it would where only the way to the server is lost.
     hosts.stop("g2");

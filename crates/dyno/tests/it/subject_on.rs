@@ -292,6 +292,8 @@ fn servers_on_a_host_of_their_own_are_loaded_from_the_desk_and_from_other_hosts(
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     let agents = trial.loaded.unwrap().agents;
     assert_eq!(agents.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["g1", "g2"]);
+    let facts = lab.store().run("2".parse().unwrap()).unwrap().facts;
+    assert!(facts.iter().any(|fact| fact.name == "g1: kernel"), "{facts:?}");
     for name in ["server", "g1", "g2"] {
         until("nothing is left", || hosts.processes(name).is_empty());
     }
