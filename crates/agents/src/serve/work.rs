@@ -2,12 +2,12 @@
 
 use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order, Target};
 use machine::link::{Link, toward};
-use post::{Beside, LinkUse, Live, MILLISECOND, Measured, Nanos, Task, encode_measured};
+use post::{Beside, LinkUse, Live, Measured, Nanos, SECOND, Task, encode_measured};
 
 use crate::now_ns;
 
 /// A window of a load that is sent while it is under way lasts so long.
-const LIVE_EVERY: Nanos = 500 * MILLISECOND;
+const LIVE_EVERY: Nanos = SECOND;
 
 /// Carries it out from this instant of the machine's clock on; returns what it measured, encoded.
 pub(crate) fn carry_out(
