@@ -246,7 +246,7 @@ mod tests {
             0 => part.split_whitespace().map(String::from).collect(),
             _ => vec![part.to_string()],
         });
-        arguments.take_while(|argument| argument != ">" && argument != "|").collect()
+        arguments.take_while(|argument| ![">", ">>", "|"].contains(&argument.as_str())).collect()
     }
 
     #[test]
