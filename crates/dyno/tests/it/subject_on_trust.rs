@@ -184,7 +184,10 @@ fn a_host_obeys_only_orders_of_a_run() {
         (&b"hello\n"[..], "that is no line of a coordinator"),
         (&b"{\"run_this\":\"rm\"}\n"[..], "unknown variant"),
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
-        (&b"\"halt\"\n{\"met\":{\"lanes\":1}}\n"[..], "an order before it was greeted"),
+        (
+            &b"\"halt\"\n{\"met\":{\"lanes\":1,\"hosts\":[]}}\n"[..],
+            "an order before it was greeted",
+        ),
     ] {
         talk(&lab, &[], garbage).status(2).stderr_has(says);
     }
