@@ -148,7 +148,7 @@ impl Carrier<'_> {
                 message = self.inbox.next() => self.published(message)?,
                 message = self.own.next() => self.own(message)?,
                 Some(report) = self.reports.recv() => self.report(report)?,
-                // While nothing can be published, whoever writes here waits.
+                // While nothing can be published, the program that writes to this one waits.
                 Some(input) = self.lines.recv(), if self.is_connected => self.input(input),
                 () = self.has_ended.notified(), if !self.is_connected => return Ok(()),
                 _ = self.ticks.tick() => self.tick().await?,

@@ -25,7 +25,8 @@ Flags:
   --lab LAB          the name of the lab; agents and coordinators of different labs do not meet
   --name NAME        the agent's name
   --agents A,B       the names of the agents
-  --trust KEY        the public key of the coordinator that is obeyed; `any` obeys whoever may publish at the broker
+  --trust KEY        the public key of the coordinator that is obeyed; with `any`, every program that may publish at
+                     the broker is obeyed
   --keys FILE        the agents' public keys, a line `NAME KEY` for each; without it, the first key that an agent shows is
                      taken for its own
   --key-file FILE    the key of this side, for the broker and for signatures [default: one that is made now]
@@ -206,7 +207,7 @@ impl Given {
         match self.0.get("trust").map(String::as_str) {
             Some("any") => Ok(Trust::Any),
             Some(key) => keys::public(key).map(Trust::Key).map_err(|why| format!("--trust: {why}")),
-            None => Err("--trust is missing: the coordinator's public key, or `any` where all who may publish at the \
+            None => Err("--trust is missing: the coordinator's public key, or `any` where every program that may publish at the \
                          broker may give orders"
                 .into()),
         }

@@ -129,7 +129,7 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// Judges all that one frame can be judged by: its form, its lab, and that whoever has the key in it signed it.
+    /// Judges all that one frame can be judged by: its form, its lab, and that the owner of the key in it signed it.
     /// Whose key that is, and whether the frame is new, is for the caller to judge.
     pub(crate) fn decode(bytes: &[u8], lab: &Name) -> Result<Frame, Fault> {
         if !bytes.starts_with(MAGIC) {

@@ -48,7 +48,7 @@ pub(crate) enum Action {
     Send(Name, Vec<u8>),
     /// Print a line for our own side.
     Print(Vec<u8>),
-    /// Say a sentence to whoever watches.
+    /// Print a sentence for the person who watches.
     Tell(String),
     /// End, well or with a sentence.
     End(Result<(), String>),

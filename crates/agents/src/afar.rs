@@ -214,7 +214,7 @@ impl Afar {
     }
 
     /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it. It gets
-    /// nothing now and then, so that whoever watches is asked whether to go on while no agent says anything.
+    /// nothing now and then, so that it can end the load also while no agent says anything.
     fn carry_out(&mut self, course: Course, halt: &Halt, take: Take<'_>) -> Result<(), LoadsError> {
         self.driver.want(CoordinatorEvent::Begin(course));
         let (mut was_halted, mut taken) = (false, Instant::now());

@@ -28,7 +28,7 @@ use crate::{carrier, now_ns};
 
 /// Time is looked at this often.
 const TICK: Nanos = 50 * MILLISECOND;
-/// What waits to be dealt with; who brings more waits.
+/// So many events wait to be dealt with; the thread that brings one more waits.
 const EVENTS: usize = 32;
 /// Lines that wait to be written. When there are more, a line is lost, and said again later if it matters.
 const LINES: usize = 64;

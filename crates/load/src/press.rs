@@ -50,8 +50,8 @@ pub fn press(
     whole(order, carry_out(order, None, halt, watch)?)
 }
 
-/// The same, where this process has only some of the lanes, or all of them. A part does not give up on its own: whoever
-/// has all parts asks for an end (see [`crate::LiveMerger::reason_to_give_up`]).
+/// The same, where this process has only some of the lanes, or all of them. A part does not give up on its own: what
+/// puts the parts together asks for an end (see [`crate::LiveMerger::reason_to_give_up`]).
 pub fn press_part(
     order: &Order,
     halt: &Halt,

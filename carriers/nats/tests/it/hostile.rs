@@ -74,7 +74,7 @@ impl Stranger {
     }
 }
 
-/// An agent and a coordinator that know each other's keys, where nobody else is kept out.
+/// An agent and a coordinator that know each other's keys, at a broker that lets every client in.
 fn pair(broker: &Broker) -> (Program, Program) {
     let folder = broker.folder();
     let (ours, theirs) = (folder.key("coordinator"), folder.key("a"));

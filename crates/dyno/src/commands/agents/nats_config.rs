@@ -29,7 +29,7 @@ pub(crate) struct NatsConfigFlags {
     /// The certificate's key, a path on its machine
     #[arg(long, value_name = "FILE", value_parser = word, requires = "tls_cert")]
     tls_key: Option<String>,
-    /// Without TLS: orders and results are signed all the same, but whoever is on the way can read them
+    /// Without TLS: orders and results are signed all the same, but any machine on the way can read them
     #[arg(long, conflicts_with = "tls_cert")]
     without_tls: bool,
 }
