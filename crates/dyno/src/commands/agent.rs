@@ -1,16 +1,16 @@
 //! `dyno agent`: carries out what a coordinator, dyno on another machine, orders; within what its owner allows.
 
+mod bounds;
 mod key;
 mod servers;
 
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use agents::{Allow, Allowed, Caps, Limits, Via, serve, serve_via};
+use agents::{Allow, Limits, Via, serve, serve_via};
 use clap::{Args, Subcommand};
-use lab::amounts;
 
+use self::bounds::{BOUNDS, BoundFlags};
 use crate::afar::own_program;
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
@@ -48,26 +48,13 @@ pub(crate) struct AgentFlags {
     /// With --via: how long to wait for the coordinator, seconds
     #[arg(long, value_name = "SECONDS", requires = "via")]
     wait: Option<u32>,
-    /// What may be loaded, as ADDRESS[/BITS]:PORT[-PORT]; may be given again [this machine alone]
-    #[arg(long, value_name = "TARGET")]
-    allow: Vec<Allowed>,
-    /// A file with what may be loaded, one on a line
-    #[arg(long, value_name = "FILE")]
-    allow_file: Option<PathBuf>,
-    /// The most requests, sessions or texts that this agent begins each second
-    #[arg(long, value_name = "N", value_parser = amounts::count)]
-    max_rate: Option<u64>,
-    /// The most connections that this agent opens at once
-    #[arg(long, value_name = "N", value_parser = amounts::count)]
-    max_connections: Option<u64>,
-    /// The longest load
-    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
-    max_duration: Option<Duration>,
+    #[command(flatten)]
+    bounds: BoundFlags,
     /// Run the servers of a coordinator that is elsewhere (`dyno run --subject-on`), instead of loading: those whose files
     /// are trusted (`dyno agent trust`)
-    #[arg(long, requires = "stdio", conflicts_with_all = ["via", "allow", "allow_file", "max_rate", "max_connections", "max_duration"])]
+    #[arg(long, requires = "stdio", conflicts_with = "via", conflicts_with_all = BOUNDS)]
     servers: bool,
-    /// With --servers: trust whatever files come; for where the other side may start any command anyway
+    /// With --servers: trust all files that come; for a login that may start any command anyway
     #[arg(long, requires = "servers")]
     trust_all: bool,
     /// The coordinator is this process' parent
@@ -106,12 +93,8 @@ pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
         return servers::run(flags.trust_all, flags.local);
     }
     let limits = Limits {
-        allow: allow(flags)?,
-        caps: Caps {
-            rate: flags.max_rate,
-            connections: flags.max_connections,
-            seconds: flags.max_duration.map(|longest| longest.as_secs().max(1)),
-        },
+        allow: if flags.local { Allow::All } else { flags.bounds.allow()? },
+        caps: flags.bounds.caps(),
         is_local: flags.local,
     };
     // A terminal's Ctrl-C reaches this process, too; but its coordinator decides when it ends.
@@ -135,22 +118,4 @@ fn via(flags: &AgentFlags) -> Option<Via> {
         ca: flags.ca.clone(),
         wait_seconds: flags.wait,
     })
-}
-
-fn allow(flags: &AgentFlags) -> Result<Allow, Refusal> {
-    if flags.local {
-        return Ok(Allow::All);
-    }
-    let mut these = flags.allow.clone();
-    if let Some(path) = &flags.allow_file {
-        let refused = |why: &dyn std::fmt::Display| {
-            Refusal::new(format!("--allow-file {}: {why}", path.display()))
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| refused(&error))?;
-        these.extend(Allow::of_text(&text).map_err(|says| refused(&says))?);
-    }
-    match these.is_empty() && flags.allow_file.is_none() {
-        true => Ok(Allow::loopback()),
-        false => Ok(Allow::These(these)),
-    }
 }

@@ -3,12 +3,10 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use agents::Allowed;
 use clap::Args;
-use lab::amounts;
 
+use super::bounds::{BOUNDS, BoundFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Print the line for ~/.ssh/authorized_keys that lets a key have an agent, within these bounds, and do nothing else
@@ -18,23 +16,10 @@ pub(crate) struct KeyFlags {
     /// The file with the public key, of one line [standard input]
     #[arg(value_name = "PUBLIC_KEY_FILE")]
     file: Option<PathBuf>,
-    /// What may be loaded, as ADDRESS[/BITS]:PORT[-PORT]; may be given again [this machine alone]
-    #[arg(long, value_name = "TARGET")]
-    allow: Vec<Allowed>,
-    /// A file of this machine with what may be loaded, one on a line
-    #[arg(long, value_name = "FILE", value_parser = whole_path)]
-    allow_file: Option<String>,
-    /// The most requests, sessions or texts that the agent begins each second
-    #[arg(long, value_name = "N", value_parser = amounts::count)]
-    max_rate: Option<u64>,
-    /// The most connections that the agent opens at once
-    #[arg(long, value_name = "N", value_parser = amounts::count)]
-    max_connections: Option<u64>,
-    /// The longest load
-    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
-    max_duration: Option<Duration>,
-    /// It may also run servers here, whose files this machine's owner has trusted
-    #[arg(long)]
+    #[command(flatten)]
+    bounds: BoundFlags,
+    /// It may have servers run here, whose files this machine's owner has trusted, and nothing else
+    #[arg(long, conflicts_with_all = BOUNDS)]
     servers: bool,
     /// Dyno on this machine, as sshd is to start it [this program]
     #[arg(long, value_name = "PATH", value_parser = path)]
@@ -42,7 +27,7 @@ pub(crate) struct KeyFlags {
 }
 
 const AFTER_HELP: &str = "\
-Run it on the machine that is to load. The flags hold, whatever the other side asks for; a command that it asks for is not \
+Run it on the machine that is to load, or to run the servers. The flags hold, whatever the other side asks for; a command that it asks for is not \
 run. The dyno here must be the same program as the one there: nothing can be copied with such a key.
 
 Examples:
@@ -76,7 +61,11 @@ pub(super) fn run(flags: &KeyFlags) -> Result<ExitStatus, Refusal> {
             path(&own.to_string_lossy()).map_err(|why| Refusal::new(format!("--dyno: {why}")))?
         }
     };
-    if flags.allow.is_empty() && flags.allow_file.is_none() && !flags.servers {
+    if let Some(file) = &flags.bounds.allow_file {
+        whole_path(&file.to_string_lossy())
+            .map_err(|why| Refusal::new(format!("--allow-file {}: {why}", file.display())))?;
+    }
+    if flags.bounds.is_this_machine_alone() && !flags.servers {
         terminal::notice(
             "dyno: without --allow, the agent may load servers of its own machine alone",
         );
@@ -87,14 +76,7 @@ pub(super) fn run(flags: &KeyFlags) -> Result<ExitStatus, Refusal> {
 /// What sshd is to start.
 fn words(dyno: &str, flags: &KeyFlags) -> Vec<String> {
     let mut words = vec![dyno.to_string(), "agent".into(), "--stdio".into()];
-    words.extend(flags.allow.iter().flat_map(|rule| ["--allow".into(), rule.to_string()]));
-    words.extend(flags.allow_file.iter().flat_map(|path| ["--allow-file".into(), path.clone()]));
-    let caps = [("--max-rate", flags.max_rate), ("--max-connections", flags.max_connections)];
-    for (flag, most) in caps {
-        words.extend(most.iter().flat_map(|most| [flag.into(), most.to_string()]));
-    }
-    let longest = flags.max_duration.map(|longest| format!("{}ms", longest.as_millis()));
-    words.extend(longest.into_iter().flat_map(|longest| ["--max-duration".into(), longest]));
+    words.extend(flags.bounds.words());
     words.extend(flags.servers.then(|| "--servers".into()));
     words
 }
@@ -205,6 +187,8 @@ fn whole_path(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
     const KEY: &str =
@@ -265,6 +249,29 @@ mod tests {
             let said = String::from_utf8(said.stdout).unwrap();
             assert_eq!(said.lines().collect::<Vec<_>>(), words, "{line}");
         }
+    }
+
+    #[test]
+    fn what_is_printed_is_understood_by_the_agent() {
+        #[derive(Parser)]
+        struct Key {
+            #[command(flatten)]
+            flags: KeyFlags,
+        }
+        #[derive(Parser)]
+        struct Agent {
+            #[command(flatten)]
+            _flags: super::super::AgentFlags,
+        }
+        let given = |flags: &[&str]| Key::try_parse_from([&["key"], flags].concat());
+        let bounds = "--allow 10.0.0.0/24:80-90 --allow 10.1.0.1:8080 --allow-file /etc/dyno.allow --max-rate 50k \
+                      --max-connections 1000 --max-duration 90s";
+        let bounds: Vec<&str> = bounds.split_whitespace().collect();
+        for flags in [&bounds[..], &bounds[..2], &["--servers"], &[]] {
+            let words = words("dyno", &given(flags).ok().unwrap().flags);
+            assert!(Agent::try_parse_from(&words[1..]).is_ok(), "{words:?}");
+        }
+        assert!(given(&["--servers", "--max-rate", "1"]).is_err(), "the agent would refuse it");
     }
 
     #[test]
