@@ -100,8 +100,9 @@ impl<'a> Collector<'a> {
     }
 
     /// Ends the run with a window that no lane has reached yet, so that all lanes end with the same window: with the one
-    /// at whose end or in which that instant lies on which several processes have agreed, or as soon as possible. A run
-    /// that has not begun does not begin.
+    /// at whose end or in which that instant lies on which several processes have agreed, or as soon as possible: soon
+    /// after now, even if no lane has reported for a while, so that a time in which this process stood still is not left
+    /// out. A run that has not begun does not begin.
     fn stop(&mut self, end: &StopTime, at: Option<u64>) {
         let width = self.plan.width;
         if end.agreed().is_none() {
@@ -113,7 +114,11 @@ impl<'a> Collector<'a> {
                     let ordered = at.saturating_sub(origin.nanos()).div_ceil(width);
                     ordered.max(self.reached + 1).saturating_mul(width)
                 }
-                (_, None) => (self.reached + 2) * width,
+                (origin, None) => {
+                    let now = origin
+                        .map_or(0, |origin| Origin::now().nanos().saturating_sub(origin.nanos()));
+                    (self.reached.max(now / width) + 2) * width
+                }
             });
         }
         self.ends_at(end);

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::handover::{Handover, WindowReport};
 use crate::http2::{Http2, WantedStreams};
 use crate::lane::Exchange;
+use crate::pause::{Pause, STILL};
 use crate::recording::Slow;
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
@@ -39,6 +40,9 @@ pub(crate) struct Recorder {
     /// part of it was work, when the window is settled.
     worked: Nanos,
     worked_before: Nanos,
+    /// When the turn that is under way began, and how much of it belongs to windows that ended in it.
+    awake_since: Nanos,
+    worked_until: Nanos,
     /// What the engine writes down of TLS, if there is any.
     security: Option<SecurityLog>,
     /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
@@ -92,6 +96,8 @@ impl Recorder {
             clocks: Clocks::default(),
             worked: 0,
             worked_before: 0,
+            awake_since: 0,
+            worked_until: 0,
             security: None,
             http2: None,
             alike: Alike::default(),
@@ -141,6 +147,25 @@ impl Recorder {
 
     /// Ends the window and begins the one in which `now` lies. `settle` must follow.
     pub(crate) fn turn_over(&mut self, now: Nanos) {
+        // A long turn that began before the measured time and reaches into it counts as a whole.
+        if self.measured_from < self.turn {
+            self.worked(now);
+        }
+        self.next_window(now);
+    }
+
+    /// What a long turn has worked until now is of this window, if it is of none yet.
+    fn worked(&mut self, now: Nanos) {
+        let all = now.saturating_sub(self.awake_since);
+        if STILL <= all {
+            let more = now.saturating_sub(self.worked_until.max(self.awake_since));
+            self.window.still.kept_waiting = self.window.still.kept_waiting.max(more);
+            self.worked += more;
+            self.worked_until = now;
+        }
+    }
+
+    fn next_window(&mut self, now: Nanos) {
         self.end_window(false);
         self.index = now / self.width;
         self.turn = (self.index + 1) * self.width;
@@ -425,16 +450,23 @@ impl Recorder {
         self.window.keep_if_early(evidence);
     }
 
-    /// Until now the lane could not look at what had come: because it was working, and because it overslept.
-    pub(crate) fn stood_still(&mut self, worked: Nanos, overslept: Nanos, now: Nanos) {
+    /// A turn and the sleep after it are over. In them, the lane could not look at what had come while it was working, if
+    /// that was long, and for as long as it overslept.
+    pub(crate) fn looked_up(&mut self, pause: &Pause) {
+        let until = pause.slept.until;
         // Time that began before the measured time and reached into it counts.
-        if self.turn <= self.measured_from && self.turn <= now {
-            self.turn_over(now);
+        if pause.still_from.is_some() && self.turn <= self.measured_from && self.turn <= until {
+            self.next_window(until);
         }
+        self.worked(pause.slept.from);
         let still = &mut self.window.still;
-        still.kept_waiting = still.kept_waiting.max(worked);
-        still.overslept = still.overslept.max(overslept);
-        still.sum += overslept;
-        self.worked += worked;
+        still.overslept = still.overslept.max(pause.overslept);
+        still.sum += pause.overslept;
+        self.woke(until);
+    }
+
+    /// A turn begins.
+    pub(crate) fn woke(&mut self, now: Nanos) {
+        self.awake_since = now;
     }
 }

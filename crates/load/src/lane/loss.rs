@@ -412,9 +412,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn look_up(&mut self, pause: Pause) {
         self.still_from = pause.still_from;
         if let Some(from) = self.still_from {
-            let until = pause.slept.until;
-            self.last_still = self.still_since(from)..until;
-            self.recorder.stood_still(pause.long_worked, pause.overslept, until);
+            self.last_still = self.still_since(from)..pause.slept.until;
         }
+        self.recorder.looked_up(&pause);
     }
 }

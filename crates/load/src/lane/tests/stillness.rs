@@ -56,6 +56,26 @@ fn a_pause_while_answers_are_read_is_known_and_no_server_s() {
     }
 }
 
+/// Whether the lane slept, worked, or read answers when the pause began, and wherever the pause ends.
+#[test]
+fn a_pause_over_either_end_of_the_measured_time_counts() {
+    let second = 900 * MILLI..1_900 * MILLI;
+    let ends = [(SECOND, 9 * SECOND, second.clone()), (0, SECOND, second)];
+    for (warmup, until, pause) in ends {
+        for run in [closed(200), open(200, 5_000)] {
+            let run = Run { warmup, until, ..run };
+            let server = || Simulated::new(at_once, after(MILLI)).handing_over(16);
+            for engine in
+                [server().stopped(pause.clone()), server().stopped_delivering(pause.clone())]
+            {
+                let still = run.record([engine]).total.still;
+                let is_known = 980 * MILLI <= still.sum && still.longest() <= SECOND;
+                assert!(is_known, "{:?} until {until}: {still:?}", run.kind);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_server_that_is_silent_all_the_time_is_not_excused_by_our_pause() {
     let pause = 3 * SECOND..15 * SECOND;
@@ -76,11 +96,4 @@ fn waiting_for_us_is_late_and_not_blocked() {
     let blocked = tally.blocked.quantile(1.0).map_or(0, |most| most.value);
     // After the pause, 4,000 requests queue for eight connections that answer in a millisecond.
     assert!(blocked < 600 * MILLI, "{blocked}");
-}
-
-#[test]
-fn a_pause_over_the_warm_up_s_end_counts() {
-    let run = Run { warmup: SECOND, until: 5 * SECOND, ..closed(1) };
-    let engine = Simulated::new(at_once, after(MILLI)).stopped(900 * MILLI..1_900 * MILLI);
-    assert!(900 * MILLI <= run.press(engine).still.sum);
 }
