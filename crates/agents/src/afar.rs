@@ -274,6 +274,10 @@ impl Loads for Afar {
         all.map(|(named, facts)| (named.name.clone(), facts.host.clone())).collect()
     }
 
+    fn processes(&self) -> Vec<u32> {
+        self.driver.processes()
+    }
+
     fn press(
         &mut self,
         order: &Order,

@@ -53,7 +53,7 @@ pub(crate) enum CarrierEvent {
 
 /// The carriers of all agents of a run. Whatever they started ends when this is dropped.
 pub(crate) struct Carriers {
-    children: Vec<Arc<Child>>,
+    pub(crate) children: Vec<Arc<Child>>,
     /// For each agent: its child, and what stands before each of its lines.
     ways: Vec<(usize, String)>,
     pub(crate) events: Receiver<CarrierEvent>,

@@ -20,6 +20,11 @@ pub trait Loads {
         Vec::new()
     }
 
+    /// Processes of this machine that work for the loads, besides this one.
+    fn processes(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     /// Applies the load until the order is carried out, or `halt` asks for an end.
     fn press(
         &mut self,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use agents::{Host, Loads, LoadsError};
 use lab::Refusal;
-use lab::record::{LOAD_ON, SUBJECT_HOST};
+use lab::record::{LOAD_ON, SUBJECT_ADDRESS, SUBJECT_HOST};
 use lab::trial::Elsewhere;
 use load::Halt;
 use machine::Fact;
@@ -62,7 +62,7 @@ impl Generators {
         let own = [
             (LOAD_ON, self.name.clone()),
             (SUBJECT_HOST, own_host()),
-            ("subject.address", self.address.to_string()),
+            (SUBJECT_ADDRESS, self.address.to_string()),
         ];
         let own = own.map(|(name, value)| Fact { name: name.into(), value });
         own.into_iter().chain(self.facts.clone()).collect()

@@ -1,6 +1,8 @@
 //! What a run and its trials leave behind: values that the store keeps and returns unchanged.
 
-use agents::AgentFacts;
+use std::net::IpAddr;
+
+use agents::{AgentFacts, Place};
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use serde::{Deserialize, Serialize};
@@ -72,11 +74,30 @@ impl RunRecord {
         let flags = flags.unwrap_or_default().into_iter().map(|flag| format!(" {flag}"));
         let is_unchecked = self.facts.iter().any(|fact| fact.name == LEFT_OUT);
         let unchecked = if is_unchecked { " --no-check" } else { "" };
-        let on = self.facts.iter().find(|fact| fact.name == SUBJECT_ON);
-        let on = on.map_or(String::new(), |on| {
-            format!(" {}", crate::command::shown(&["--subject-on".into(), on.value.clone()]))
+        let on = self.places().into_iter().map(|(flag, place)| {
+            format!(" {}", crate::command::shown(&[flag.into(), place.into()]))
         });
+        let on: String = on.collect();
         crate::command::shown(&words) + quick + unchecked + &on + &flags.collect::<String>()
+    }
+
+    /// The flags that say on which machines the run took place, with their values.
+    fn places(&self) -> Vec<(&'static str, &str)> {
+        let fact = |name: &str| {
+            let fact = self.facts.iter().find(|fact| fact.name == name)?;
+            Some(fact.value.as_str())
+        };
+        let is_far =
+            |address: &&str| address.parse::<IpAddr>().is_ok_and(|address| !address.is_loopback());
+        [
+            ("--subject-on", fact(SUBJECT_ON)),
+            // Where this names no place, the machine from which the run was ordered has loaded.
+            ("--load-on", fact(LOAD_ON).filter(|name| Place::parse(name).is_ok())),
+            ("--listen-on", fact(SUBJECT_ADDRESS).filter(is_far)),
+        ]
+        .into_iter()
+        .filter_map(|(flag, value)| Some((flag, value?)))
+        .collect()
     }
 }
 
@@ -109,6 +130,8 @@ pub const QUEUE_BACKLOG: &str = "queue.backlog";
 /// The facts of a run whose load agents carried out: where they were, as `--load-on` said it, and on which host the
 /// servers ran.
 pub const LOAD_ON: &str = "load.on";
+/// The fact of such a run that says on which address its servers listened.
+pub const SUBJECT_ADDRESS: &str = "subject.address";
 pub const SUBJECT_HOST: &str = "subject.host";
 /// How many agents a load had, how many of them were lost, and which share of the load they had had.
 pub const AGENTS: &str = "agents";

@@ -244,7 +244,9 @@ impl Trial<'_, '_> {
         let protocol = self.manner.protocol;
         let stage = Stage::set(stage_setup, self.candidate, protocol, &mut record.conditions)
             .map_err(unable)?;
-        let watch = stage.watch().map_err(|error| unable(format!("no monitor: {error}")))?;
+        let watch = stage
+            .watch(self.setup.elsewhere)
+            .map_err(|error| unable(format!("no monitor: {error}")))?;
         if let (Some(attendance), Some(cpu)) = (self.attendance, stage.cpu_reader()) {
             attendance.read_cpu(cpu);
         }

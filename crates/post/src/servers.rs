@@ -26,6 +26,8 @@ pub enum ToServers {
         lanes: usize,
         /// Those on other machines, by the agents' names.
         hosts: Vec<(String, Host)>,
+        /// What works for the loads on the machine of the servers, if the coordinator is there, too.
+        processes: Vec<u32>,
     },
     /// They could not be met.
     NotMet {

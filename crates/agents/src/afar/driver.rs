@@ -1,6 +1,7 @@
 //! A thread that keeps the agents of a run: it hears them, says what is due, and lets them know that this side lives,
 //! whatever else dyno does meanwhile.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use post::{
     Coordinator, CoordinatorAction, CoordinatorEvent, MILLISECOND, Nanos, PeerFacts, Terms,
 };
 
+use crate::carrier::child::Child;
 use crate::carrier::{CarrierEvent, Carriers};
 use crate::now_ns;
 
@@ -32,6 +34,7 @@ pub(super) enum News {
 pub(super) struct Driver {
     pub(super) news: Receiver<News>,
     wants: SyncSender<CarrierEvent>,
+    children: Vec<Arc<Child>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -44,6 +47,7 @@ impl Driver {
     ) -> Result<Driver, String> {
         let (sender, news) = channel();
         let wants = carriers.sender.clone();
+        let children = carriers.children.clone();
         let mut coordinator = Coordinator::new(run, agents, terms, now_ns());
         let keep = move || {
             let mut ticked = 0;
@@ -86,7 +90,12 @@ impl Driver {
         };
         let thread = thread::Builder::new().name("agents".into()).spawn(keep);
         let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
-        Ok(Driver { news, wants, thread: Some(thread) })
+        Ok(Driver { news, wants, children, thread: Some(thread) })
+    }
+
+    /// The processes that carry the lines. Those of local agents are the agents.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.children.iter().filter_map(|child| child.process()).collect()
     }
 
     pub(super) fn want(&self, event: CoordinatorEvent) {

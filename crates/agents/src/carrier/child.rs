@@ -136,6 +136,11 @@ impl Child {
         }
     }
 
+    /// Its number, while it runs.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.state().process.as_ref().map(process::Child::id)
+    }
+
     /// None: it is not wanted any more.
     fn spawn(&self) -> Started {
         let mut state = self.state();

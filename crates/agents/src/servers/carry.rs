@@ -1,6 +1,8 @@
 //! The loads of a run whose servers are elsewhere: ordered there, carried out here.
 
-use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order};
+use std::mem;
+
+use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order, Window};
 use post::{LineError, Live, MILLISECOND, Nanos, Task, decode_whole, encode_whole};
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +17,61 @@ const TOLD_EVERY: Nanos = 500 * MILLISECOND;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Carried {
-    Pressed(Box<Pressed>),
-    Held(Box<Held>),
+    /// A recording is written without its windows, so these are beside it.
+    Pressed {
+        pressed: Box<Pressed>,
+        windows: Vec<Window>,
+    },
+    Held {
+        held: Box<Held>,
+        windows: Vec<HoldWindow>,
+    },
     Not(LoadsError),
 }
 
+impl From<Pressed> for Carried {
+    fn from(mut pressed: Pressed) -> Carried {
+        let windows = pressed.recording.as_mut().map(|it| mem::take(&mut it.windows));
+        Carried::Pressed { pressed: Box::new(pressed), windows: windows.unwrap_or_default() }
+    }
+}
+
+impl From<Held> for Carried {
+    fn from(mut held: Held) -> Carried {
+        let windows = held.holding.as_mut().map(|it| mem::take(&mut it.windows));
+        Carried::Held { held: Box::new(held), windows: windows.unwrap_or_default() }
+    }
+}
+
 impl Carried {
+    /// What a load measured, with its windows.
+    pub fn pressed(self) -> Result<Pressed, LoadsError> {
+        match self {
+            Carried::Pressed { mut pressed, windows } => {
+                if let Some(recording) = &mut pressed.recording {
+                    recording.windows = windows;
+                }
+                Ok(*pressed)
+            }
+            Carried::Held { .. } => Err(of_another_kind()),
+            Carried::Not(error) => Err(error),
+        }
+    }
+
+    /// What was held, with its windows.
+    pub fn held(self) -> Result<Held, LoadsError> {
+        match self {
+            Carried::Held { mut held, windows } => {
+                if let Some(holding) = &mut held.holding {
+                    holding.windows = windows;
+                }
+                Ok(*held)
+            }
+            Carried::Pressed { .. } => Err(of_another_kind()),
+            Carried::Not(error) => Err(error),
+        }
+    }
+
     pub fn encode(&self) -> Result<Vec<u8>, LineError> {
         encode_whole(self)
     }
@@ -28,6 +79,10 @@ impl Carried {
     pub fn decode(bytes: &[u8]) -> Result<Carried, LineError> {
         decode_whole(bytes)
     }
+}
+
+fn of_another_kind() -> LoadsError {
+    LoadsError::Refused("the result is of another kind than the order".into())
 }
 
 /// What is seen of a load here.
@@ -63,7 +118,7 @@ pub fn carry_out(
                     show(Seen::Glance(glance));
                 }
             });
-            pressed.map(|pressed| Carried::Pressed(Box::new(pressed)))
+            pressed.map(Carried::from)
         }
         Task::Hold(order) => {
             let lanes = order.lanes.clamp(1, lanes);
@@ -75,7 +130,7 @@ pub fn carry_out(
                     show(Seen::Second(window));
                 }
             });
-            held.map(|held| Carried::Held(Box::new(held)))
+            held.map(Carried::from)
         }
     };
     done.unwrap_or_else(Carried::Not)

@@ -18,6 +18,7 @@ pub struct Relayed {
     line: Arc<HostLine>,
     lanes: usize,
     hosts: Vec<(String, Host)>,
+    processes: Vec<u32>,
     load: u64,
 }
 
@@ -27,10 +28,11 @@ impl Relayed {
         line.say(&FromServers::Meet);
         loop {
             match line.next(LOOK) {
-                Some(ToServers::Met { lanes, hosts }) => {
+                Some(ToServers::Met { lanes, hosts, processes }) => {
                     let (line, lanes) = (Arc::clone(line), lanes.max(1));
                     // No two of a run have loads of the same number.
-                    return Ok(Relayed { line, lanes, hosts, load: crate::now_ns() });
+                    let load = crate::now_ns();
+                    return Ok(Relayed { line, lanes, hosts, processes, load });
                 }
                 Some(ToServers::NotMet { says }) => return Err(LoadsError::Refused(says)),
                 Some(_) => {}
@@ -74,10 +76,6 @@ impl Relayed {
     }
 }
 
-fn of_another_kind() -> LoadsError {
-    LoadsError::Refused("the result is of another kind than the order".into())
-}
-
 impl Loads for Relayed {
     fn lanes(&self) -> Option<usize> {
         Some(self.lanes)
@@ -85,6 +83,10 @@ impl Loads for Relayed {
 
     fn hosts(&self) -> Vec<(String, Host)> {
         self.hosts.clone()
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.processes.clone()
     }
 
     fn press(
@@ -101,11 +103,7 @@ impl Loads for Relayed {
             }
             Live::Hold(_) => Ok(()),
         })?;
-        match carried {
-            Carried::Pressed(pressed) => Ok(*pressed),
-            Carried::Not(error) => Err(error),
-            Carried::Held(_) => Err(of_another_kind()),
-        }
+        carried.pressed()
     }
 
     fn hold(
@@ -123,10 +121,6 @@ impl Loads for Relayed {
             }
             Ok(())
         })?;
-        match carried {
-            Carried::Held(held) => Ok(*held),
-            Carried::Not(error) => Err(error),
-            Carried::Pressed(_) => Err(of_another_kind()),
-        }
+        carried.held()
     }
 }

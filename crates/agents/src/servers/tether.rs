@@ -49,6 +49,8 @@ pub struct Vitals {
 pub struct Tether {
     /// The host, as sentences name it.
     name: String,
+    /// Whether the host is this machine.
+    pub is_local: bool,
     /// How long its end is waited for.
     ending: Duration,
     child: Arc<Child>,
@@ -124,7 +126,8 @@ impl Tether {
         });
         let (says, news) = sync_channel(WAITING);
         let ending = if on.is_local() { LOCAL_ENDING } else { ENDING };
-        let tether = Tether { name: on.name().into(), ending, child, shared, news };
+        let (name, is_local) = (on.name().into(), on.is_local());
+        let tether = Tether { name, is_local, ending, child, shared, news };
         tether.start(events, says).map_err(refused)?;
         let greeting = Greeting {
             protocol: PROTOCOL,

@@ -244,14 +244,23 @@ impl<'a> Abroad<'a> {
         let message = match (self.meet)(self.halt) {
             Ok(loads) => {
                 let (lanes, hosts) = (loads.lanes().unwrap_or(1), loads.hosts());
+                let processes = self.beside_the_servers(loads.as_ref());
                 self.agents = Some(loads);
-                ToServers::Met { lanes, hosts }
+                ToServers::Met { lanes, hosts, processes }
             }
             Err(LoadsError::Interrupted) => return Ok(()),
             Err(error) => ToServers::NotMet { says: error.to_string() },
         };
         self.tether.say(&message);
         Ok(())
+    }
+
+    /// What is not to be taken for another program where the servers run: what carries their loads out, if it is there.
+    fn beside_the_servers(&self, loads: &dyn Loads) -> Vec<u32> {
+        match self.tether.is_local {
+            true => loads.processes().into_iter().chain([std::process::id()]).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// Carries a load out, and shows it.

@@ -102,6 +102,35 @@ fn loads_of_agents_and_held_connections_reach_servers_elsewhere() {
     assert_eq!(held.holding.plateaus.last().unwrap().open, 4);
 }
 
+/// Wherever the load and the servers are, a trial is judged by all that was recorded of it.
+#[test]
+fn a_trial_is_kept_whole_wherever_its_parts_are() {
+    let text = "question = 'Which?'\nsubjects = ['a']\nworkload = 'hello'\n\
+                load = { closed = { connections = 16 }, warmup = '300ms', duration = '500ms' }\n\
+                trials = { pause = '0s', check = false }\n";
+    let here: &[&str] = &[];
+    let places = [here, &["--load-on", "local:2"], &["--subject-on", "local"]];
+    for place in [&places[..], &[&[places[2], places[1]].concat()[..]]].concat() {
+        let lab = Lab::new().oracle("a", "").file("experiments/x.toml", text);
+        let ran =
+            lab.dyno(&[&["run", "x", "--repeat", "1"], place].concat()).stderr_has("run 1: x");
+        let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
+        let series = |name: &str| trial.series.iter().any(|series| series.name == name);
+        assert_eq!(series("load.helpers.cpu"), !place.is_empty(), "{place:?}");
+        // Later ones are of what was under way at the end.
+        let windows = &trial.loaded.as_ref().unwrap().recording.windows;
+        let ends: Vec<u64> =
+            windows.iter().take(8).map(|window| window.until / 1_000_000).collect();
+        assert_eq!(ends, [100, 200, 300, 400, 500, 600, 700, 800], "{place:?}");
+        let report = lab.dyno(&["report", "1", "--format", "json"]).json();
+        let doubts = report["tables"][0]["rows"][0]["verdict"]["doubts"].as_array();
+        let doubts = doubts.unwrap_or_else(|| panic!("{report:#}"));
+        assert!(doubts.iter().all(|doubt| doubt["id"] != "books"), "{place:?}: {doubts:#?}");
+        let again = [&["`dyno", "run", "x"], place].concat().join(" ");
+        assert!(ran.has_sentence(&format!("once more: {again} --repeat 1`")), "{ran}");
+    }
+}
+
 #[test]
 fn what_would_run_elsewhere_is_shown_and_not_run() {
     let lab = two(SHORT);

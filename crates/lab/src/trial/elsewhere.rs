@@ -32,6 +32,11 @@ impl Elsewhere {
         *self.loads() = loads;
     }
 
+    /// Processes of this machine that work for the loads, besides this one.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.loads().processes()
+    }
+
     fn loads(&self) -> MutexGuard<'_, Box<dyn Loads + Send>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tls::Client;
 
 use super::in_turns::Attendance;
-use super::{Event, Trial, outcome, unable};
+use super::{Elsewhere, Event, Trial, outcome, unable};
 use crate::arrival::PATIENCE;
 use crate::record::{Fact, Outcome, OutcomeKind, Phase, TrialRecord};
 use crate::subject::Site;
@@ -54,6 +54,7 @@ impl Trial<'_, '_> {
             began,
             root: None,
             found,
+            helpers: self.setup.elsewhere.map(Elsewhere::processes).unwrap_or_default(),
             readings: None,
             port,
             probe_socket: None,

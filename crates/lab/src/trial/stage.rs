@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::time::Instant;
 
-use super::{Candidate, Scratch, Setup};
+use super::{Candidate, Elsewhere, Scratch, Setup};
 use crate::build::{BuildCache, program};
 use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
@@ -207,11 +207,12 @@ impl Stage {
     }
 
     /// Begins to watch before the subject starts, so that a probe finds its socket.
-    pub(super) fn watch(&self) -> io::Result<Watch> {
+    pub(super) fn watch(&self, elsewhere: Option<&Elsewhere>) -> io::Result<Watch> {
         Watch::start(WatchPlan {
             period: WatchPlan::PERIOD,
             began: self.began,
             root: None,
+            helpers: elsewhere.map(Elsewhere::processes).unwrap_or_default(),
             readings: self.group.as_ref().map(Group::readings),
             found: Vec::new(),
             port: Some(self.port()),

@@ -38,6 +38,7 @@ pub const CATALOG: &[ReadingSpec] = &[
     total("subject.disk.read", "bytes"),
     total("subject.disk.written", "bytes"),
     total("load.cpu", "ns"),
+    total("load.helpers.cpu", "ns"),
     level("load.memory.rss", "bytes"),
     total("load.lane.N.cpu", "ns"),
     total("load.lane.N.delay", "ns"),

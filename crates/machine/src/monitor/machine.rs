@@ -62,7 +62,8 @@ impl Machine {
             tick.put("machine.cpu.softirq", ns(times.softirq));
             tick.put("machine.cpu.steal", ns(times.steal));
             let value = |name| tick.value(name).unwrap_or(0.0);
-            let (subject, own) = (value("subject.cpu.total"), value("load.cpu"));
+            let subject = value("subject.cpu.total");
+            let own = value("load.cpu") + value("load.helpers.cpu");
             let tasks = self.tasks.as_ref().and_then(|file| file.text(&mut self.buffer));
             let programs = tasks.and_then(whole).unwrap_or_else(|| ns(times.programs));
             let now = [programs, subject, own];

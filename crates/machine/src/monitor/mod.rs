@@ -48,6 +48,8 @@ pub struct WatchPlan {
     pub root: Option<u32>,
     /// The subject's processes where dyno did not start them: then there is no root.
     pub found: Vec<u32>,
+    /// Processes of this machine that work for the load, besides this one.
+    pub helpers: Vec<u32>,
     /// The trial's cgroup.
     pub readings: Option<Readings>,
     /// Where the subject listens.
@@ -78,7 +80,7 @@ impl Watch {
         let (end, ended) = channel();
         let monitors = Monitors {
             subject: Subject::new(Arc::clone(&root), plan.found.clone(), plan.readings.clone()),
-            own: Own::new(),
+            own: Own::new(&plan.helpers),
             machine: Machine::new(),
             kernel: None,
             inside,

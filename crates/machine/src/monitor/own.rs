@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::cpu_ns_of;
 use super::log::Tick;
 use super::proc::{Reread, Units};
 
@@ -15,17 +16,20 @@ pub(super) struct Own {
     page_bytes: u64,
     statm: Option<Reread>,
     threads: u64,
+    /// The CPU time of other processes that work for the load, as it was read last; by their numbers.
+    helpers: BTreeMap<u32, u64>,
     /// By their numbers: `lane 3`.
     lanes: BTreeMap<u32, (Reread, [String; 2])>,
     buffer: Vec<u8>,
 }
 
 impl Own {
-    pub(super) fn new() -> Own {
+    pub(super) fn new(helpers: &[u32]) -> Own {
         Own {
             page_bytes: Units::of_this_machine().page_bytes,
             statm: Reread::open("/proc/self/statm"),
             threads: 0,
+            helpers: helpers.iter().map(|pid| (*pid, 0)).collect(),
             lanes: BTreeMap::new(),
             buffer: Vec::new(),
         }
@@ -33,6 +37,13 @@ impl Own {
 
     pub(super) fn read(&mut self, tick: &mut Tick) {
         tick.put("load.cpu", clock_ns(ClockId::ProcessCPUTime));
+        for (pid, used) in &mut self.helpers {
+            // That of one that has ended stays.
+            *used = cpu_ns_of(&[*pid]).unwrap_or(*used);
+        }
+        if !self.helpers.is_empty() {
+            tick.put("load.helpers.cpu", self.helpers.values().sum::<u64>() as f64);
+        }
         tick.put("watch.cpu", clock_ns(ClockId::ThreadCPUTime));
         let text = self.statm.as_ref().and_then(|file| file.text(&mut self.buffer));
         let pages = text.and_then(|text| std::str::from_utf8(text).ok()?.split(' ').nth(1));

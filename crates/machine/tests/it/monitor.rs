@@ -14,6 +14,7 @@ use crate::folder::{Folder, Line, eventually, marker, spec, warden, worker};
 
 crate::tests![
     a_subjects_needs_are_seen,
+    what_works_for_the_load_is_no_other_program,
     a_group_counts_cpu_time_exactly,
     time_of_children_that_ended_is_not_lost,
     what_a_subject_starts_later_is_found,
@@ -34,6 +35,7 @@ fn plan(running: &Running) -> WatchPlan {
         readings: None,
         port: None,
         found: Vec::new(),
+        helpers: Vec::new(),
         probe_socket: None,
     }
 }
@@ -79,6 +81,26 @@ fn a_subjects_needs_are_seen() {
     for series in &series {
         assert!(series.points.is_sorted_by(|left, right| left.0 < right.0), "{}", series.name);
     }
+}
+
+fn what_works_for_the_load_is_no_other_program() {
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let path = line.path().to_string();
+    let helper = launch(&warden(), &worker(&folder, &[&path, "burn-ms", "400"])).unwrap();
+    let plan = WatchPlan { root: None, helpers: vec![helper.pid()], ..plan(&helper) };
+    let watch = Watch::start(plan).unwrap();
+    line.hear();
+    let series = watch.stop();
+    let grown = |name: &str| {
+        let points = &series.iter().find(|series| series.name == name).unwrap().points;
+        points.last().unwrap().1 - points[0].1
+    };
+    assert!(250e6 <= grown("load.helpers.cpu"), "{}", grown("load.helpers.cpu"));
+    // All programs together have worked no longer than the CPUs have, in steps of 10 ms each.
+    let together = grown("load.helpers.cpu") + grown("load.cpu") + grown("machine.cpu.other");
+    assert!(together <= grown("machine.cpu.busy") + 60e6, "{together}");
+    let _ = helper.stop();
 }
 
 fn a_group_counts_cpu_time_exactly() {
@@ -172,6 +194,7 @@ fn connections_that_wait_to_be_accepted_are_seen() {
         readings: None,
         port: Some(port),
         found: Vec::new(),
+        helpers: Vec::new(),
         probe_socket: None,
     });
     let watch = watch.unwrap();
