@@ -19,6 +19,7 @@ mod held;
 mod http2;
 mod lane;
 mod live;
+mod long_turns;
 mod order;
 mod part;
 mod pause;

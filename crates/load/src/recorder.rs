@@ -11,7 +11,8 @@ use crate::failure::Failure;
 use crate::handover::{Handover, WindowReport};
 use crate::http2::{Http2, WantedStreams};
 use crate::lane::Exchange;
-use crate::pause::{Pause, STILL};
+use crate::long_turns::LongTurns;
+use crate::pause::Pause;
 use crate::recording::Slow;
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
@@ -36,13 +37,7 @@ pub(crate) struct Recorder {
     measured_in_flight: u64,
     in_flight_since: Nanos,
     clocks: Clocks,
-    /// Wall time of the long turns of the current window, and of the ended one. Only the thread's clock can say which
-    /// part of it was work, when the window is settled.
-    worked: Nanos,
-    worked_before: Nanos,
-    /// When the turn that is under way began, and how much of it belongs to windows that ended in it.
-    awake_since: Nanos,
-    worked_until: Nanos,
+    long_turns: LongTurns,
     /// What the engine writes down of TLS, if there is any.
     security: Option<SecurityLog>,
     /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
@@ -94,10 +89,7 @@ impl Recorder {
             measured_in_flight: 0,
             in_flight_since: 0,
             clocks: Clocks::default(),
-            worked: 0,
-            worked_before: 0,
-            awake_since: 0,
-            worked_until: 0,
+            long_turns: LongTurns::default(),
             security: None,
             http2: None,
             alike: Alike::default(),
@@ -149,20 +141,9 @@ impl Recorder {
     pub(crate) fn turn_over(&mut self, now: Nanos) {
         // A long turn that began before the measured time and reaches into it counts as a whole.
         if self.measured_from < self.turn {
-            self.worked(now);
+            self.long_turns.worked(now, &mut self.window.still);
         }
         self.next_window(now);
-    }
-
-    /// What a long turn has worked until now is of this window, if it is of none yet.
-    fn worked(&mut self, now: Nanos) {
-        let all = now.saturating_sub(self.awake_since);
-        if STILL <= all {
-            let more = now.saturating_sub(self.worked_until.max(self.awake_since));
-            self.window.still.kept_waiting = self.window.still.kept_waiting.max(more);
-            self.worked += more;
-            self.worked_until = now;
-        }
     }
 
     fn next_window(&mut self, now: Nanos) {
@@ -182,9 +163,7 @@ impl Recorder {
             return;
         };
         let cpu = clocks.cpu - self.clocks.cpu;
-        // In a turn that lasted longer than the thread had a CPU, the thread was kept from working.
-        report.tally.still.sum += std::mem::take(&mut self.worked_before).saturating_sub(cpu);
-        report.tally.still.kept_waiting = report.tally.still.kept_waiting.saturating_sub(cpu);
+        self.long_turns.settle(&mut report.tally.still, cpu);
         report.tally.cpu += cpu;
         report.tally.idle += clocks.idle.waited - self.clocks.idle.waited;
         report.tally.polled += clocks.idle.polled - self.clocks.idle.polled;
@@ -195,9 +174,7 @@ impl Recorder {
 
     /// Another window ended before the clocks were read: their values then cover both.
     fn hand_on_unsettled(&mut self, mut report: WindowReport) {
-        self.worked += std::mem::take(&mut self.worked_before);
-        let kept_waiting = std::mem::take(&mut report.tally.still.kept_waiting);
-        self.window.still.kept_waiting = self.window.still.kept_waiting.max(kept_waiting);
+        self.long_turns.hand_on(&mut report.tally.still, &mut self.window.still);
         let _ = self.handover.full.send(report);
     }
 
@@ -225,7 +202,7 @@ impl Recorder {
         let empty = empty.unwrap_or_else(|_| Tally::new(self.longest));
         let tally = std::mem::replace(&mut self.window, empty);
         let sections = if is_last { std::mem::take(&mut self.sections) } else { Vec::new() };
-        self.worked_before = std::mem::take(&mut self.worked);
+        self.long_turns.end_window();
         self.ended =
             Some(WindowReport { lane: self.lane, index: self.index, tally, is_last, sections });
     }
@@ -458,8 +435,8 @@ impl Recorder {
         if pause.still_from.is_some() && self.turn <= self.measured_from && self.turn <= until {
             self.next_window(until);
         }
-        self.worked(pause.slept.from);
         let still = &mut self.window.still;
+        self.long_turns.worked(pause.slept.from, still);
         still.overslept = still.overslept.max(pause.overslept);
         still.sum += pause.overslept;
         self.woke(until);
@@ -467,6 +444,6 @@ impl Recorder {
 
     /// A turn begins.
     pub(crate) fn woke(&mut self, now: Nanos) {
-        self.awake_since = now;
+        self.long_turns.awake_since = now;
     }
 }
