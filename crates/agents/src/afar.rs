@@ -269,6 +269,10 @@ impl Loads for Afar {
         Some(self.weights().iter().sum())
     }
 
+    fn count(&self) -> usize {
+        self.names.len()
+    }
+
     fn hosts(&self) -> Vec<(String, Host)> {
         let all = self.names.iter().zip(&self.facts).filter(|_| !self.is_local);
         all.map(|(named, facts)| (named.name.clone(), facts.host.clone())).collect()

@@ -15,6 +15,11 @@ pub trait Loads {
     /// How many lanes there are for a load; none: any number.
     fn lanes(&self) -> Option<usize>;
 
+    /// How many agents there are; each has a part of every load.
+    fn count(&self) -> usize {
+        1
+    }
+
     /// The hosts of agents that are on other machines, by the agents' names.
     fn hosts(&self) -> Vec<(String, Host)> {
         Vec::new()

@@ -8,6 +8,7 @@ use campaign::{Campaign, Generators, Meet, RunResources};
 use clap::Args;
 use lab::subject::Serving;
 use load::Halt;
+use units::counted;
 
 use crate::afar::own_program;
 use crate::shell::Refusal;
@@ -15,12 +16,13 @@ use crate::shell::Refusal;
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args)]
 pub(crate) struct GeneratorFlags {
-    /// Where the load comes from, while the servers run here: local:N (processes of this machine), ssh:HOST,HOST (other
-    /// machines), slurm (the other nodes of this job), or nats://HOST/LAB?agents=NAME,NAME
+    /// Where the load comes from: local:N (processes of this machine), ssh:HOST,HOST (other machines), slurm (the other
+    /// nodes of this job), or nats://HOST/LAB?agents=NAME,NAME&keys=FILE
     #[arg(long, value_name = "PLACE", value_parser = named)]
     load_on: Option<Named>,
-    /// Where the load comes from other machines: the address on which servers listen, and which the load reaches
-    #[arg(long, value_name = "ADDRESS")]
+    /// The address on which the servers listen, if other machines load them: an address of the machine on which they run,
+    /// without a port
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen_on: Option<IpAddr>,
 }
 
@@ -35,9 +37,19 @@ fn named(text: &str) -> Result<Named, String> {
     Ok(Named { name: text.into(), place: Place::parse(text)? })
 }
 
+fn address(text: &str) -> Result<IpAddr, String> {
+    text.parse()
+        .map_err(|_| format!("`{text}` is no address; give one without a port, such as 10.0.0.5"))
+}
+
 impl GeneratorFlags {
     pub(crate) fn is_given(&self) -> bool {
         self.load_on.is_some()
+    }
+
+    /// The place, as it was written.
+    pub(crate) fn load_on(&self) -> Option<&str> {
+        self.load_on.as_ref().map(|it| it.name.as_str())
     }
 
     /// The resources of a run whose loads these agents carry out, if there are any. None: interrupted.
@@ -64,6 +76,9 @@ impl GeneratorFlags {
         let targets = targets(campaign, address);
         let meet = meets(place.clone(), targets)?;
         let generators = Generators::meet(name.clone(), address, meet, halt)?;
+        if let Some(generators) = &generators {
+            are_enough(campaign, generators.agents.count())?;
+        }
         Ok(generators.map(|generators| resources.with(generators)))
     }
 
@@ -111,13 +126,6 @@ impl GeneratorFlags {
         Ok((name.clone(), meets(place.clone(), vec![SocketAddr::new(address, 0)])?))
     }
 
-    /// The flags, as a command that goes on needs them.
-    pub(crate) fn again(&self) -> String {
-        let load_on = self.load_on.iter().map(|it| format!(" --load-on {}", it.name));
-        let listen_on = self.listen_on.iter().map(|address| format!(" --listen-on {address}"));
-        load_on.chain(listen_on).collect()
-    }
-
     /// Agents on other machines do not reach this machine's loopback.
     fn address(&self, place: &Place) -> Result<IpAddr, Refusal> {
         let here = IpAddr::from(Ipv4Addr::LOCALHOST);
@@ -148,6 +156,20 @@ fn meets(place: Place, targets: Vec<SocketAddr>) -> Result<Meet, Refusal> {
             Wish { place: &place, program: program.clone(), targets: &targets, goes_on: false };
         Ok(Box::new(Afar::meet(&wish, halt)?) as Box<dyn Loads + Send>)
     }))
+}
+
+/// Each agent has a connection of its own at least.
+fn are_enough(campaign: &Campaign, agents: usize) -> Result<(), Refusal> {
+    let experiment = &campaign.experiment;
+    let connections = |&point| experiment.load(point).connections_max();
+    match experiment.points.iter().map(connections).min() {
+        Some(fewest) if fewest < agents => Err(Refusal::new(format!(
+            "{} cannot be shared by {agents} agents, of which each needs one of its own: give more connections, or \
+             fewer agents",
+            counted(fewest as u64, "connection", "connections")
+        ))),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// What the agents are to load: servers that run already where they are, and all others on any port of that address.

@@ -74,15 +74,22 @@ impl RunRecord {
         let flags = flags.unwrap_or_default().into_iter().map(|flag| format!(" {flag}"));
         let is_unchecked = self.facts.iter().any(|fact| fact.name == LEFT_OUT);
         let unchecked = if is_unchecked { " --no-check" } else { "" };
-        let on = self.places().into_iter().map(|(flag, place)| {
-            format!(" {}", crate::command::shown(&[flag.into(), place.into()]))
-        });
-        let on: String = on.collect();
+        let on = self.place_flags();
         crate::command::shown(&words) + quick + unchecked + &on + &flags.collect::<String>()
     }
 
-    /// The flags that say on which machines the run took place, with their values.
-    fn places(&self) -> Vec<(&'static str, &str)> {
+    /// The flags that say on which machines the run took place, each after a blank; none if it was this one alone.
+    #[must_use]
+    pub fn place_flags(&self) -> String {
+        let shown = |(flag, place): (&str, &str)| {
+            format!(" {}", crate::command::shown(&[flag.into(), place.into()]))
+        };
+        self.places().into_iter().map(shown).collect()
+    }
+
+    /// The same flags, with their values.
+    #[must_use]
+    pub fn places(&self) -> Vec<(&'static str, &str)> {
         let fact = |name: &str| {
             let fact = self.facts.iter().find(|fact| fact.name == name)?;
             Some(fact.value.as_str())

@@ -92,25 +92,35 @@ pub enum Seen<'s> {
     Second(&'s HoldWindow),
 }
 
+/// What orders from elsewhere may ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    pub allow: &'a Allow,
+    /// Whether the servers are on this machine, too: then the CPUs that an order names are this machine's.
+    pub is_beside: bool,
+}
+
 /// Carries out an order that came from elsewhere, if it is for what is allowed. What happens is told to the other side,
 /// and shown here.
 pub fn carry_out(
     loads: &mut dyn Loads,
     order: &[u8],
-    allow: &Allow,
+    terms: Terms<'_>,
     halt: &Halt,
     tell: &mut dyn FnMut(Live),
     show: &mut dyn FnMut(Seen<'_>),
 ) -> Carried {
     let lanes = loads.lanes().unwrap_or(1).max(1);
-    let task = match aimed(order, allow) {
+    let task = match aimed(order, terms.allow) {
         Ok(task) => task,
         Err(says) => return Carried::Not(LoadsError::Refused(says)),
     };
+    let placed = |cpus: Vec<usize>| if terms.is_beside { cpus } else { Vec::new() };
     let done = match task {
-        Task::Load(order) => {
+        Task::Load(mut order) => {
             let lanes = order.lanes.clamp(1, lanes);
-            let order = Order { lanes, cpus: Vec::new(), share: None, origin: None, ..*order };
+            let cpus = placed(mem::take(&mut order.cpus));
+            let order = Order { lanes, cpus, share: None, origin: None, ..*order };
             let mut gatherer = LiveGatherer::new(TOLD_EVERY);
             let pressed = loads.press(&order, halt, &mut |event| {
                 if let LoadEvent::Glance(glance) = event {
@@ -120,10 +130,11 @@ pub fn carry_out(
             });
             pressed.map(Carried::from)
         }
-        Task::Hold(order) => {
+        Task::Hold(mut order) => {
             let lanes = order.lanes.clamp(1, lanes);
             let share = load::Share { first: 0, of: lanes };
-            let order = HoldOrder { lanes, share, cpus: Vec::new(), origin: None, ..*order };
+            let cpus = placed(mem::take(&mut order.cpus));
+            let order = HoldOrder { lanes, share, cpus, origin: None, ..*order };
             let held = loads.hold(&order, &[], halt, &mut |event| {
                 if let HoldEvent::Second(window) = event {
                     tell(Live::Hold(Box::new(window.clone())));
@@ -179,7 +190,7 @@ mod tests {
     }
 
     /// What becomes of an order for this target and so many lanes, and what was carried out.
-    fn carried(target: &str, lanes: usize) -> (Carried, Vec<HoldOrder>) {
+    fn carried(target: &str, lanes: usize, is_beside: bool) -> (Carried, Vec<HoldOrder>) {
         let (every, settle) = (Duration::from_secs(10), Duration::from_secs(1));
         let ramp = Ramp { connections: 20, step: 10, every, per_second: 100.0, settle };
         let what = HoldWhat::Socket { ask: socket_ask("h", "/", &[]).unwrap() };
@@ -193,32 +204,35 @@ mod tests {
         let order = encode_task(&Task::Hold(Box::new(order))).unwrap();
         let allow = Allow::These(vec![Allowed::only("10.0.0.7:0".parse().unwrap())]);
         let (mut asked, halt) = (Asked::default(), Halt::default());
-        let carried = carry_out(&mut asked, &order, &allow, &halt, &mut |_| {}, &mut |_| {});
+        let terms = Terms { allow: &allow, is_beside };
+        let carried = carry_out(&mut asked, &order, terms, &halt, &mut |_| {}, &mut |_| {});
         (carried, asked.0)
     }
 
     #[test]
     fn a_host_has_nothing_loaded_but_its_own_address() {
         for elsewhere in ["10.0.0.8:80", "127.0.0.1:80", "[::1]:80"] {
-            let (carried, asked) = carried(elsewhere, 1);
+            let (carried, asked) = carried(elsewhere, 1, false);
             assert!(asked.is_empty(), "{elsewhere}");
             assert!(
                 matches!(&carried, Carried::Not(LoadsError::Refused(says)) if says.contains("not to be loaded")),
                 "{carried:?}"
             );
         }
-        assert_eq!(carried("10.0.0.7:4711", 1).1.len(), 1);
+        assert_eq!(carried("10.0.0.7:4711", 1, false).1.len(), 1);
         let (mut asked, halt) = (Asked::default(), Halt::default());
-        let none = carry_out(&mut asked, b"{}", &Allow::All, &halt, &mut |_| {}, &mut |_| {});
+        let terms = Terms { allow: &Allow::All, is_beside: false };
+        let none = carry_out(&mut asked, b"{}", terms, &halt, &mut |_| {}, &mut |_| {});
         assert!(matches!(none, Carried::Not(LoadsError::Refused(_))), "{none:?}");
     }
 
     #[test]
     fn a_load_has_the_lanes_that_are_here_and_no_cpus_of_elsewhere() {
         for (ordered, had) in [(1, 1), (3, 3), (900, 3)] {
-            let order = &carried("10.0.0.7:80", ordered).1[0];
-            assert_eq!((order.lanes, order.share.of), (had, had));
-            assert_eq!(order.cpus, Vec::<usize>::new());
+            let order = |is_beside| carried("10.0.0.7:80", ordered, is_beside).1.remove(0);
+            let (far, beside) = (order(false), order(true));
+            assert_eq!((far.lanes, far.share.of), (had, had));
+            assert_eq!((far.cpus, beside.cpus), (Vec::new(), vec![7]));
         }
     }
 

@@ -21,6 +21,8 @@ const KNOWN: [&str; 3] = ["cpu.model", "cpu.online", "kernel"];
 #[derive(Clone, Debug)]
 pub struct Desk {
     cpus: Vec<usize>,
+    /// Whether they were named: then an order has no others.
+    are_named: bool,
 }
 
 fn known() -> Vec<(String, String)> {
@@ -42,13 +44,19 @@ impl Desk {
         let there = Machine::read().cpus;
         match cpus.iter().find(|cpu| !there.contains(cpu)) {
             Some(cpu) => Err(format!("this process may use no CPU {cpu}, only {there:?}")),
-            None if cpus.is_empty() => Ok(Desk { cpus: there }),
-            None => Ok(Desk { cpus }),
+            None if cpus.is_empty() => Ok(Desk { cpus: there, are_named: false }),
+            None => Ok(Desk { cpus, are_named: true }),
         }
     }
 
-    fn cpus(&self, lanes: usize) -> Vec<usize> {
-        self.cpus.iter().copied().cycle().take(lanes).collect()
+    /// How many lanes an order has here, and their CPUs: those that the order names, if none were named before.
+    fn placed(&self, lanes: usize, ordered: &[usize]) -> (usize, Vec<usize>) {
+        let cpus = match ordered {
+            [_, ..] if !self.are_named => ordered,
+            _ => &self.cpus,
+        };
+        let lanes = lanes.min(cpus.len()).max(1);
+        (lanes, cpus.iter().copied().take(lanes).collect())
     }
 
     fn facts(&self, lanes: usize) -> AgentFacts {
@@ -86,9 +94,9 @@ impl Loads for Desk {
     ) -> Result<Pressed, LoadsError> {
         address(&order.target)?;
         raise_files(order.load.connections_max() as u64).map_err(LoadsError::Refused)?;
-        let lanes = order.lanes;
+        let (lanes, cpus) = self.placed(order.lanes, &order.cpus);
         let share = Some(Share { first: 0, of: lanes });
-        let order = Order { share, cpus: self.cpus(lanes), ..order.clone() };
+        let order = Order { share, lanes, cpus, ..order.clone() };
         let mut facts = self.facts(lanes);
         let names = [Named { name: facts.name.clone(), cpus: Vec::new() }];
         let mut results = LoadResults::new(&order, &names, vec![(0, lanes)]);
@@ -117,8 +125,9 @@ impl Loads for Desk {
     ) -> Result<Held, LoadsError> {
         address(&order.target)?;
         raise_files(order.ramp.connections as u64).map_err(LoadsError::Refused)?;
-        let lanes = order.lanes;
-        let order = HoldOrder { cpus: self.cpus(lanes), ..order.clone() };
+        let (lanes, cpus) = self.placed(order.lanes, &order.cpus);
+        let share = Share { first: 0, of: lanes };
+        let order = HoldOrder { lanes, share, cpus, ..order.clone() };
         let task = Task::Hold(Box::new(order));
         let done = carry_out(task, now_ns(), halt, &mut |window| {
             if let Live::Hold(window) = window {

@@ -9,7 +9,7 @@ mod tether;
 
 pub use crate::carrier::child::plain;
 pub use crate::identity::host_name as machine_name;
-pub use carry::{Carried, Seen, carry_out};
+pub use carry::{Carried, Seen, Terms, carry_out};
 pub use desk::{Desk, desk_facts};
 pub use line::HostLine;
 pub use place::ServersOn;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agents::servers::{Seen, Tether, carry_out};
+use agents::servers::{Seen, Terms, Tether, carry_out};
 use agents::{Allow, Loads, LoadsError};
 use lab::Refusal;
 use lab::conformance::Conformance;
@@ -285,7 +285,7 @@ impl<'a> Abroad<'a> {
         let carried = carry_out(
             agents,
             &bytes,
-            &self.allow,
+            Terms { allow: &self.allow, is_beside: tether.is_local },
             &under_way.halt,
             &mut |window| tether.mention(&ToServers::Window { load, window }),
             &mut |seen| match seen {

@@ -239,7 +239,6 @@ fn begin(
     job.claim(run)?;
     let checks = expected_checks(campaign, &record, &job.store)?;
     announce(
-        flags,
         campaign,
         &record,
         (run, &job.path),
@@ -262,7 +261,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
         return Err(Refusal::new(says));
     }
     let kept = job.store.kept(run)?;
-    abroad::same_place(flags, &record, run)?;
+    same_place(flags, &record, run)?;
     let left: Vec<&TrialKey> =
         record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
     let option = Project::store_option(&job.path);
@@ -292,13 +291,12 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     }
     same_entries(&record, &entries, (run, &job.path))?;
     let checks = expected_checks(&campaign, &record, &job.store)?;
-    announce(flags, &campaign, &record, (run, &job.path), (&left, checks));
+    announce(&campaign, &record, (run, &job.path), (&left, checks));
     go_on(&mut job, flags, &campaign, &resources, &entrants, (&record, run))
 }
 
 /// What is left to be done: trials, and checks that take about so long.
 fn announce(
-    flags: &RunFlags,
     campaign: &Campaign,
     record: &RunRecord,
     (run, store): (RunId, &Path),
@@ -316,7 +314,7 @@ fn announce(
         count(subjects.len() as u64),
         subjects.into_iter().collect::<Vec<_>>().join(", "),
         dry_run::time(experiment, left, checks),
-        goes_on(flags),
+        record.place_flags(),
         Project::store_option(store),
     ));
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
@@ -348,16 +346,31 @@ fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
     Job::open(project, &path, project.reports(&path))
 }
 
-/// The command that goes on with a run.
-fn again(job: &Job, flags: &RunFlags, run: RunId) -> String {
-    let option = Project::store_option(&job.path);
-    format!("dyno run --resume {run}{}{option}", goes_on(flags))
+/// A run goes on where it took place.
+fn same_place(flags: &RunFlags, record: &RunRecord, run: RunId) -> Result<(), Refusal> {
+    let places = record.places();
+    let was = |flag: &str| places.iter().find(|(name, _)| *name == flag).map(|(_, place)| *place);
+    let servers = flags.subject_on.as_ref().map(ToString::to_string);
+    let is_same =
+        servers.as_deref() == was("--subject-on") && flags.generators.load_on() == was("--load-on");
+    match (is_same, record.place_flags().as_str()) {
+        (true, _) => Ok(()),
+        (false, "") => Err(Refusal::new(format!(
+            "run {run} took place on this machine alone, and its trials are compared with each other; leave \
+             --subject-on and --load-on out"
+        ))),
+        (false, was) => Err(Refusal::new(format!(
+            "run {run} took place elsewhere, and its trials are compared with each other; go on with `dyno run \
+             --resume {run} {}`",
+            agents::servers::plain(was)
+        ))),
+    }
 }
 
-/// Flags that a run needs to go on where its servers are.
-fn goes_on(flags: &RunFlags) -> String {
-    let on = flags.subject_on.as_ref();
-    on.map_or(String::new(), |on| format!(" --subject-on {on}{}", flags.generators.again()))
+/// The command that goes on with a run.
+fn again(job: &Job, record: &RunRecord, run: RunId) -> String {
+    let option = Project::store_option(&job.path);
+    format!("dyno run --resume {run}{}{option}", record.place_flags())
 }
 
 /// Runs what is left, and reports.
@@ -390,7 +403,7 @@ fn finish(
             if let Err(refusal) = reported {
                 terminal::notice(&format!("dyno: {refusal}"));
             }
-            let again = again(job, flags, run);
+            let again = again(job, &job.store.run(run)?, run);
             terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));
             return Ok(ExitStatus::Interrupted);
         }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use lab::record::OutcomeKind;
+use machine::conditions::Cpus;
 use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use store::RunEnd;
@@ -117,6 +118,10 @@ fn a_trial_is_kept_whole_wherever_its_parts_are() {
         let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
         let series = |name: &str| trial.series.iter().any(|series| series.name == name);
         assert_eq!(series("load.helpers.cpu"), !place.is_empty(), "{place:?}");
+        let lanes = &trial.loaded.as_ref().unwrap().recording.lanes;
+        let load = fact(&lab, "cpus.load").unwrap();
+        let is_load_s = |cpu: usize| load.parse::<Cpus>().unwrap().iter().any(|it| it == cpu);
+        assert!(lanes.iter().all(|lane| lane.cpu.is_some_and(is_load_s)), "{place:?}: {lanes:?}");
         // Later ones are of what was under way at the end.
         let windows = &trial.loaded.as_ref().unwrap().recording.windows;
         let ends: Vec<u64> =
@@ -152,8 +157,8 @@ fn ctrl_c_ends_the_servers_elsewhere_and_what_was_finished_goes_on() {
     assert_eq!(lab.trials("1").len(), 1);
     let first = format!("{:?}", lab.trials("1")[0]);
     assert_eq!(lab.store().runs().unwrap()[0].ended.unwrap().1, RunEnd::Interrupted);
-    let elsewhere =
-        "the servers of run 1 were on another machine; to go on there, add --subject-on local";
+    let elsewhere = "run 1 took place elsewhere, and its trials are compared with each other; go on with `dyno run --resume 1 \
+         --subject-on local`";
     lab.dyno(&["run", "--resume"]).status(2).stderr_has(elsewhere);
     lab.open_gate();
     lab.dyno(&["run", "--resume", "--subject-on", "local"]).measured().stderr_has("2/2 ");

@@ -32,6 +32,12 @@ impl Elsewhere {
         *self.loads() = loads;
     }
 
+    /// How many agents there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.loads().count()
+    }
+
     /// Processes of this machine that work for the loads, besides this one.
     pub(super) fn processes(&self) -> Vec<u32> {
         self.loads().processes()
@@ -59,7 +65,7 @@ impl Elsewhere {
     ) -> Result<(Option<Recording>, Vec<AgentFacts>), Outcome> {
         let mut loads = self.loads();
         let lanes = Elsewhere::lanes(loads.as_ref(), order.load.connections_max());
-        let order = Order { lanes, cpus: Vec::new(), ..order.clone() };
+        let order = Order { lanes, ..order.clone() };
         let pressed = loads.press(&order, halt, watch);
         let Pressed { recording, agents, lost } = pressed.map_err(|error| failed(error, facts))?;
         facts.extend(lost.iter().map(fact));
@@ -76,7 +82,7 @@ impl Elsewhere {
     ) -> Result<(Option<Holding>, Vec<AgentFacts>), Outcome> {
         let mut loads = self.loads();
         let lanes = Elsewhere::lanes(loads.as_ref(), order.ramp.connections);
-        let order = HoldOrder { lanes, cpus: Vec::new(), ..order.clone() };
+        let order = HoldOrder { lanes, ..order.clone() };
         let held = loads.hold(&order, &[], halt, watch);
         let held = held.map_err(|error| failed(error, facts))?;
         facts.extend(held.lost.iter().map(fact));

@@ -198,7 +198,8 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
             true => String::new(),
             false => {
                 let Findings { id, store_option, .. } = findings;
-                format!("; `dyno run --resume {id}{store_option}` goes on")
+                let places = findings.run.place_flags();
+                format!("; `dyno run --resume {id}{places}{store_option}` goes on")
             }
         };
         warnings.push(format!(

@@ -4,13 +4,13 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use agents::servers::{ProjectFiles, RunOrder, ServersOn, Tether, desk_facts, plain};
+use agents::servers::{ProjectFiles, RunOrder, ServersOn, Tether, desk_facts};
 use agents::{Allow, Allowed};
 use campaign::abroad::{Abroad, Begun, files_of};
 use campaign::{Campaign, Ended, Meet, expected_checks};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
-use lab::record::{RunRecord, SUBJECT_ON, TrialKey};
+use lab::record::{SUBJECT_ON, TrialKey};
 use load::Halt;
 use requests::reach;
 use store::RunId;
@@ -110,28 +110,6 @@ pub(super) fn resume(
     follow(flags, on, campaign, job, Some((run, left)))
 }
 
-/// A run goes on where its servers were.
-pub(super) fn same_place(flags: &RunFlags, record: &RunRecord, run: RunId) -> Result<(), Refusal> {
-    let was =
-        record.facts.iter().find(|fact| fact.name == SUBJECT_ON).map(|fact| fact.value.as_str());
-    let is = flags.subject_on.as_ref().map(ToString::to_string);
-    match (was, is.as_deref()) {
-        (Some(was), None) => Err(Refusal::new(format!(
-            "the servers of run {run} were on another machine; to go on there, add --subject-on {}",
-            plain(was)
-        ))),
-        (None, Some(_)) => Err(Refusal::new(format!(
-            "the servers of run {run} were on this machine, and its trials are compared with each other; leave \
-             --subject-on out"
-        ))),
-        (Some(was), Some(is)) if was != is => Err(Refusal::new(format!(
-            "the servers of run {run} were on {}, and its trials are compared with each other; give --subject-on {0}",
-            plain(was)
-        ))),
-        _ => Ok(()),
-    }
-}
-
 fn show(flags: &RunFlags, on: &ServersOn, campaign: &Campaign) -> Result<ExitStatus, Refusal> {
     let halt = halt_on_interrupt()?;
     let Some(session) = Session::open(flags, on, campaign, &halt)? else {
@@ -162,6 +140,7 @@ fn follow(
         order.is_unchecked |= record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     }
     let mut abroad = session.abroad(campaign, &halt, (order.listen_on, meet))?;
+    let is_unchecked = order.is_unchecked;
     let goes_on_as = goes_on.map(|(run, _)| run);
     let begun = abroad.begin(order, goes_on_as, &mut job.store, &mut progress::admitting)?;
     let Begun::Run(run) = begun else { return Ok(interrupted_early()) };
@@ -171,11 +150,11 @@ fn follow(
     let record = job.store.run(run)?;
     let all: Vec<&TrialKey> = record.plan.iter().collect();
     let left = goes_on.map_or(all.as_slice(), |(_, left)| left);
-    let checks = match campaign.experiment.has_check {
+    let checks = match campaign.experiment.has_check && !is_unchecked {
         true => expected_checks(campaign, &record, &job.store)?,
         false => std::time::Duration::ZERO,
     };
-    announce(flags, campaign, &record, (run, &job.path), (left, checks));
+    announce(campaign, &record, (run, &job.path), (left, checks));
     let ended = job.follow(&mut abroad, campaign, &record, run);
     // The servers' host is free from now on.
     drop(abroad);
@@ -185,7 +164,7 @@ fn follow(
         Err(refusal) => {
             terminal::notice(&format!(
                 "dyno: {refusal}; what was finished before is kept, and `{}` goes on",
-                again(&job, flags, run)
+                again(&job, &record, run)
             ));
             finish(&job, flags, &campaign.project, run, Ended::Done)?;
             Ok(ExitStatus::CouldNotTell)
