@@ -90,21 +90,16 @@ impl RunRecord {
     /// The same flags, with their values.
     #[must_use]
     pub fn places(&self) -> Vec<(&'static str, &str)> {
-        let fact = |name: &str| {
-            let fact = self.facts.iter().find(|fact| fact.name == name)?;
-            Some(fact.value.as_str())
-        };
-        let is_far =
-            |address: &&str| address.parse::<IpAddr>().is_ok_and(|address| !address.is_loopback());
-        [
+        let of = |name: &str| self.facts.iter().find(|fact| fact.name == name);
+        let fact = |name: &str| of(name).map(|fact| fact.value.as_str());
+        let is_far = |text: &&str| text.parse().is_ok_and(|it: IpAddr| !it.is_loopback());
+        let all = [
             ("--subject-on", fact(SUBJECT_ON)),
             // Where this names no place, the machine from which the run was ordered has loaded.
             ("--load-on", fact(LOAD_ON).filter(|name| Place::parse(name).is_ok())),
             ("--listen-on", fact(SUBJECT_ADDRESS).filter(is_far)),
-        ]
-        .into_iter()
-        .filter_map(|(flag, value)| Some((flag, value?)))
-        .collect()
+        ];
+        all.into_iter().filter_map(|(flag, value)| Some((flag, value?))).collect()
     }
 }
 
