@@ -51,7 +51,8 @@ pub(crate) fn refuse_local(flags: &[Option<&str>]) -> Result<(), Refusal> {
 pub(crate) fn warn_of_loopback(targets: &[SocketAddr]) {
     if let Some(target) = targets.iter().find(|target| target.ip().is_loopback()) {
         terminal::notice(&format!(
-            "dyno: {target} is another server for each agent: that of its own machine; give an address that all of them reach"
+            "dyno: warning: at {target} each agent loads its own machine; to load one server, give an address that all of them \
+             reach"
         ));
     }
 }

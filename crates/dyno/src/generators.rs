@@ -1,6 +1,6 @@
 //! `--load-on` of the commands that start servers: the servers run here, and agents carry the loads out.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
 use agents::servers::{Desk, ServersOn, machine_name};
 use agents::{Afar, Loads, Place, Wish};
@@ -138,14 +138,16 @@ impl GeneratorFlags {
             Some(address) if address.is_loopback() && !place.is_local() => Err(Refusal::new(
                 format!("--listen-on {address}: no other machine reaches this machine's loopback"),
             )),
-            Some(address) => match std::net::TcpListener::bind((address, 0)) {
-                Ok(_) => Ok(address),
-                Err(error) => Err(Refusal::new(format!(
-                    "--listen-on {address}: no server can listen there: {error}"
-                ))),
-            },
+            Some(address) => Ok(can_listen(SocketAddr::new(address, 0))?.ip()),
         }
     }
+}
+
+/// The address of --listen-on, if servers of this machine can listen there.
+pub(crate) fn can_listen(address: SocketAddr) -> Result<SocketAddr, Refusal> {
+    let host = address.ip();
+    let says = |error| format!("--listen-on {host}: no server can listen there: {error}");
+    TcpListener::bind(address).map(|_| address).map_err(|error| Refusal::new(says(error)))
 }
 
 /// Meets the agents of a place, which are to load these targets; a trial is over when one is lost.

@@ -115,11 +115,14 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             milliseconds(bound_ms)
         ),
         Doubt::StoodStill { longest_ms, share, p99_ms } => format!(
-            "dyno itself stood still for {} at a stretch, {} of the time in all (the p99 of what it measured: {}): \
-             what the server did meanwhile is not known",
+            "dyno itself stood still for {} at a stretch, {} of the time in all{}: what the server did meanwhile is \
+             not known",
             milliseconds(longest_ms),
             percent(share),
-            milliseconds(p99_ms)
+            match p99_ms {
+                0.0 => String::new(),
+                p99_ms => format!(" (the p99 of what it measured: {})", milliseconds(p99_ms)),
+            }
         ),
         Doubt::UnderWay { left, due } => format!(
             "{} of {} requests were neither answered nor given up when the load ended",

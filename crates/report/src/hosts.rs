@@ -175,6 +175,7 @@ pub fn text(found: &Hosts, is_coloured: bool) -> String {
     let able = found.hosts.iter().filter(|host| host.can_load).count();
     let head = match found.hosts.len() {
         1 if able == 1 => "Load can come from there.".into(),
+        2 if able == 2 => "Load can come from both hosts.".into(),
         all if able == all => format!("Load can come from all {} hosts.", count(all as u64)),
         all => format!("Load can come from {able} of {}.", counted(all as u64, "host", "hosts")),
     };

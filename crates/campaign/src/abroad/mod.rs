@@ -11,4 +11,4 @@ mod trust;
 pub use files::files_of;
 pub use here::{Abroad, Begun};
 pub use there::{HostTerms, serve};
-pub use trust::trust;
+pub use trust::{path as trusted_list, trust};

@@ -17,7 +17,8 @@ use crate::places;
 #[derive(Default)]
 pub(super) struct Trusted(BTreeMap<String, String>);
 
-fn path() -> Result<PathBuf, Refusal> {
+/// The list of what is trusted.
+pub fn path() -> Result<PathBuf, Refusal> {
     Ok(places::state()?.join("trusted"))
 }
 

@@ -15,9 +15,10 @@ use crate::afar::own_program;
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
 
-/// Load what a dyno on another machine orders, as far as this machine's owner allows
+/// Load, or run servers, for a dyno on another machine, as far as this machine's owner allows
 ///
-/// `--load-on ssh:HOST` starts it by itself. It ends when its coordinator does, and leaves no load running.
+/// That other dyno is the coordinator: its `--load-on ssh:HOST` or `--subject-on ssh:HOST` starts an agent by itself. An
+/// agent ends when its coordinator does, and leaves no load and no server running.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

@@ -45,7 +45,7 @@ pub(crate) struct LoadFlags {
     /// nats://HOST/LAB?agents=NAME,NAME
     #[arg(long, value_name = "PLACE", value_parser = Place::parse)]
     pub(crate) load_on: Option<Place>,
-    /// Threads that send the load [half of the CPUs, at least 1; with --load-on, one for each CPU of the agents]
+    /// Threads that send the load [half of the CPUs, at least 1; with --load-on, one for each process of local:N, or each CPU of other hosts]
     #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
     #[arg(value_parser = amounts::count)]
     pub(crate) lanes: Option<u64>,

@@ -322,7 +322,7 @@ fn a_host_without_dyno_gets_this_one_once_and_loads_by_poissons_law() {
         gate.stands_before(&mut command);
         Going::start(command).end()
     };
-    let ran = load("100").stderr_has("is another server for each agent: that of its own machine");
+    let ran = load("100").stderr_has("each agent loads its own machine");
     assert!(matches!(ran.code(), Some(0..=2)), "{ran}");
     let json = ran.json();
     assert_eq!(count(&json, "/books/attempted"), rig.requests());

@@ -125,7 +125,10 @@ fn flags_of_a_check_that_do_not_fit_are_refused() {
     refused(&["desk2"], "ssh:HOST,HOST");
     refused(&["ssh:a", "--listen-on", "0.0.0.0"], "one address of this machine");
     refused(&["ssh:a", "--listen-on", "here"], "like 10.0.0.5");
-    refused(&["ssh:a", "--listen-on", "192.0.2.9"], "dyno's own server did not start");
+    refused(
+        &["ssh:a", "--listen-on", "192.0.2.9"],
+        "--listen-on 192.0.2.9: no server can listen there",
+    );
     refused(&["local:1", "--target", "https://localhost/"], "without TLS");
     refused(&["local:1", "--target", "http://8.8.8.8/"], "--i-may-load-this-target");
     refused(&["local:1", "--target", "{url}/", "--listen-on", "127.0.0.1"], "--listen-on");

@@ -156,6 +156,12 @@ fn doubtful(run: &FinishedLoad) -> String {
     let is_behind = verdict.has("not_on_time") || verdict.has("growing");
     if verdict.has("gave_up") {
         "; then it gave up".into()
+    } else if verdict.has("agents_lost") {
+        let share: f64 = run.lost.iter().map(|lost| lost.share).sum();
+        format!(
+            "; {} of the load was lost with its agents, and this is of the rest",
+            percent(share)
+        )
     } else if verdict.has("instrument_stood_still") {
         "; dyno itself stood still for a while, and what the server did then is not known".into()
     } else if is_behind && verdict.has("instrument_busy") {

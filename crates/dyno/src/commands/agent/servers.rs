@@ -41,6 +41,11 @@ Exit codes:
 
 pub(crate) fn trust(flags: &TrustFlags) -> Result<ExitStatus, Refusal> {
     let folders = campaign::abroad::trust(&flags.folder)?;
+    terminal::notice(&format!(
+        "from now on others may have {} run here, as this user; to take that back, remove the line from {}",
+        units::counted(folders.len() as u64, "folder", "folders"),
+        campaign::abroad::trusted_list()?.display()
+    ));
     let line = |folder: &TrustedFolder| format!("{}  {}\n", folder.digest, folder.name);
     print(&folders.iter().map(line).collect::<String>())
 }

@@ -14,6 +14,7 @@ use requests::url::{self, Endpoint, Url};
 use wire::{Ask, Asks, Expect, Request};
 
 use crate::afar::own_program;
+use crate::generators::can_listen;
 use crate::interrupt::halt_on_interrupt;
 use crate::own_server::{OwnServer, hello};
 use crate::shell::{ExitStatus, Refusal, print};
@@ -138,7 +139,7 @@ fn sight(flags: &CheckFlags) -> Result<Option<Sight>, Refusal> {
     }
     let has_local = flags.places.iter().any(Place::is_local);
     let listens = match flags.listen_on {
-        Some(address) => address,
+        Some(address) => can_listen(address)?,
         None if has_local => (Ipv4Addr::LOCALHOST, 0).into(),
         None => return Ok(None),
     };
