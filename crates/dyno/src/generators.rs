@@ -72,7 +72,10 @@ impl GeneratorFlags {
                 "a server in a network of its own is reached by no agent: leave `isolate` out, or --load-on",
             ));
         }
-        let address = self.address(place)?;
+        let address = match starts_servers(campaign) {
+            true => self.address(place)?,
+            false => IpAddr::from(Ipv4Addr::LOCALHOST),
+        };
         let targets = targets(campaign, address);
         let meet = meets(place.clone(), targets)?;
         let generators = Generators::meet(name.clone(), address, meet, halt)?;
@@ -132,8 +135,8 @@ impl GeneratorFlags {
         match self.listen_on {
             None if place.is_local() => Ok(here),
             None => Err(Refusal::new(
-                "the servers run here, and agents on other machines must reach them: say on which address of this \
-                 machine, with --listen-on ADDRESS (`ip address` lists them)",
+                "servers are started here (a ceiling is one, too), and agents on other machines must reach them: say \
+                 on which address of this machine, with --listen-on ADDRESS (`ip address` lists them)",
             )),
             Some(address) if address.is_loopback() && !place.is_local() => Err(Refusal::new(
                 format!("--listen-on {address}: no other machine reaches this machine's loopback"),
@@ -174,6 +177,12 @@ fn are_enough(campaign: &Campaign, agents: usize) -> Result<(), Refusal> {
     }
 }
 
+/// Whether there are servers that do not run already.
+fn starts_servers(campaign: &Campaign) -> bool {
+    let mut served = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
+    served.any(|subject| !matches!(subject.serving, Serving::Found(_)))
+}
+
 /// What the agents are to load: servers that run already where they are, and all others on any port of that address.
 fn targets(campaign: &Campaign, address: IpAddr) -> Vec<SocketAddr> {
     let served = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
@@ -183,7 +192,9 @@ fn targets(campaign: &Campaign, address: IpAddr) -> Vec<SocketAddr> {
             Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => None,
         })
         .collect();
-    targets.push(SocketAddr::new(address, 0));
+    if starts_servers(campaign) {
+        targets.push(SocketAddr::new(address, 0));
+    }
     targets.sort_unstable();
     targets.dedup();
     targets

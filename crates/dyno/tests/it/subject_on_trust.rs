@@ -185,7 +185,7 @@ fn a_host_obeys_only_orders_of_a_run() {
         (&b"{\"run_this\":\"rm\"}\n"[..], "unknown variant"),
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
         (
-            &b"\"halt\"\n{\"met\":{\"lanes\":1,\"hosts\":[]}}\n"[..],
+            &b"\"halt\"\n{\"met\":{\"lanes\":1,\"hosts\":[],\"processes\":[]}}\n"[..],
             "an order before it was greeted",
         ),
     ] {
