@@ -118,6 +118,15 @@ fn several_servers_with_exponential_services_are_m_m_c() {
             assert!((found - theory).abs() < 0.05 * theory, "{count}: {found}, theory {theory}");
         }
     }
+    // Wait and service together, as docs/serve.md has them: in both cases one in a hundred takes longer.
+    for (per_s, than_ms) in [(2_424.9, 5.0), (3_500.9, 10.0)] {
+        let spare = (4_000.0 - per_s) / 1e3;
+        let services = f64::exp(-than_ms);
+        let waited = services * (1.0 - f64::exp(-(spare - 1.0) * than_ms)) / (spare - 1.0);
+        let theory = services + waits(4, per_s / 1e3) * waited;
+        assert!((theory - 0.01).abs() < 1e-5, "{theory}");
+        check("M/M/4", shop(4, "exponential:1ms"), per_s, 0.15, &[(than_ms, 0.01)]);
+    }
 }
 
 #[test]
