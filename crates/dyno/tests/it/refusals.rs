@@ -191,5 +191,7 @@ fn queues_that_cannot_be() {
     queue(&["--servers", "2"], &["--service"]);
     queue(&["--collapse", "100ms,4"], &["--service"]);
     queue(&["--lottery", "5%"], &["--service"]);
-    queue(&["--delay", "constant:1ms", "--servers", "2"], &["--service"]);
+    for flags in [["--servers", "2"], ["--collapse", "100ms,4"], ["--lottery", "5%"]] {
+        queue(&[&["--delay", "constant:1ms"][..], &flags].concat(), &["--delay", flags[0]]);
+    }
 }

@@ -11,7 +11,7 @@ use crate::shell::Refusal;
 #[derive(Args)]
 pub(super) struct QueueFlags {
     /// Servers that share one queue [1]
-    #[arg(long, value_name = "N", requires = "service", value_parser = servers)]
+    #[arg(long, value_name = "N", requires = "service", conflicts_with = "delay", value_parser = servers)]
     servers: Option<u32>,
     /// Let requests wait for a server: the law of the service times, as for --delay
     #[arg(long, value_name = "LAW", conflicts_with = "delay")]
@@ -20,10 +20,10 @@ pub(super) struct QueueFlags {
     #[arg(long, value_name = "RATE,BURST")]
     pub(super) rate_limit: Option<RateLimit>,
     /// Collapse for ever: after a wait of 100 ms in the queue, 100ms,4 makes service four times slower
-    #[arg(long, value_name = "WAIT,TIMES", requires = "service")]
+    #[arg(long, value_name = "WAIT,TIMES", requires = "service", conflicts_with = "delay")]
     collapse: Option<Collapse>,
     /// Draw this process's speed once: 5% makes all its service up to 5 % faster or slower
-    #[arg(long, value_name = "SHARE", requires = "service", value_parser = amounts::percent)]
+    #[arg(long, value_name = "SHARE", requires = "service", conflicts_with = "delay", value_parser = amounts::percent)]
     lottery: Option<f64>,
 }
 
