@@ -195,11 +195,13 @@ fn what_has_collapsed_stays_so_and_a_fresh_process_does_not() {
 fn in_a_stall_all_service_stands_still() {
     let stall = Some("1s/20s".parse().unwrap());
     let mut servers = Servers::new(&queue(1, "constant:500us"), stall);
-    // One each millisecond: after a freeze of a second, the backlog is gone after another one.
+    // One each millisecond, of which one is being served when a freeze begins: the backlog of a freeze is gone a second
+    // after it.
     let (mut late, periods) = ([0_u32; 3], 10);
-    for arrived in 20_000..20_000 * (1 + periods) {
-        let served = servers.serve(arrived * MS, None);
-        let stay_ns = served.done_ns - arrived * MS;
+    for arrived in 19_999..20_000 * (1 + periods) {
+        let arrived_ns = arrived * MS + 800 * US;
+        let served = servers.serve(arrived_ns, None);
+        let stay_ns = served.done_ns - arrived_ns;
         assert!(stay_ns <= 1_001 * MS && served.service_ns == 500 * US);
         assert!(served.done_ns / MS % 20_000 >= 1_000, "done in a freeze: {}", served.done_ns);
         for (late, over_ms) in late.iter_mut().zip([10, 500, 990]) {
