@@ -4,7 +4,7 @@
 //! Securing (TLS) ──► Reading, or Multiplexing (HTTP/2)
 //!
 //! Reading ──request──► answered at once ──► Reading
-//!    │                 or Playing (delay, beats, fault) ──► Reading
+//!    │                 or Playing (delay, queue, beats, fault) ──► Reading
 //!    │                 or Conversing (WebSocket) ──► Draining
 //!    ├─ the preface of HTTP/2 ──► Multiplexing ──► Draining
 //!    └─ the last answer is out ──► gone, or Draining until the peer has closed ──► gone

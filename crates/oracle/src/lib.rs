@@ -51,7 +51,9 @@ use std::time::Duration;
 pub use config::{Address, Config, HttpVersions, Listen, Root, RootError};
 pub use delays::{Delay, DelayError, Stall, StallError};
 pub use faults::{Fault, FaultError, Protocol};
-pub use queue::{Collapse, CollapseError, Queue, QueueError, RateLimit, RateLimitError};
+pub use queue::{
+    Bucket, Collapse, CollapseError, Queue, QueueError, RateLimit, RateLimitError, Served, Servers,
+};
 pub use reply::Reply;
 pub use spans::SpanError;
 pub use tls::{TlsConfig, TlsError, TlsVersions};

@@ -11,9 +11,8 @@ use std::time::Duration;
 use crate::delays::Delay;
 use crate::spans::{Shown, SpanError, span};
 
-pub(crate) use limit::Bucket;
-pub use limit::{RateLimit, RateLimitError};
-pub(crate) use servers::{Served, Servers};
+pub use limit::{Bucket, RateLimit, RateLimitError};
+pub use servers::{Served, Servers};
 
 /// More servers than anybody has; a place for each is kept in memory.
 const SERVERS_MAX: u32 = 100_000;

@@ -44,8 +44,12 @@ impl Shared {
     pub(crate) fn new(config: Config, secured: Option<Secured>) -> Shared {
         let (open, peak) = (AtomicU64::new(0), AtomicU64::new(0));
         Shared {
-            servers: config.queue.map(|queue| Mutex::new(Servers::new(&queue, config.stall))),
-            bucket: config.rate_limit.map(|limit| Mutex::new(Bucket::new(limit))),
+            // What cannot be was refused at the start.
+            servers: config
+                .queue
+                .and_then(|queue| Servers::new(&queue, config.stall).ok())
+                .map(Mutex::new),
+            bucket: config.rate_limit.and_then(|limit| Bucket::new(limit).ok()).map(Mutex::new),
             config,
             secured,
             started_ns: now_ns(),

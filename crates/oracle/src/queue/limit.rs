@@ -61,9 +61,9 @@ impl fmt::Display for RateLimitError {
 
 impl std::error::Error for RateLimitError {}
 
-/// The bucket. It is kept as the instant at which it would be full again, so nothing has to be done between two requests.
+/// The bucket, also for simulations. It is kept as the instant at which it would be full again, so nothing has to be done between two requests.
 #[derive(Debug)]
-pub(crate) struct Bucket {
+pub struct Bucket {
     /// How long a token takes to come.
     token_ns: f64,
     /// How long it takes until all tokens but one have come.
@@ -72,13 +72,20 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn new(limit: RateLimit) -> Bucket {
+    /// A full one.
+    ///
+    /// # Errors
+    /// If there can be no such limit.
+    pub fn new(limit: RateLimit) -> Result<Bucket, RateLimitError> {
+        if !limit.is_possible() {
+            return Err(RateLimitError(limit.to_string()));
+        }
         let token_ns = 1e9 / limit.per_s;
-        Bucket { token_ns, slack_ns: token_ns * f64::from(limit.burst - 1), full_ns: 0.0 }
+        Ok(Bucket { token_ns, slack_ns: token_ns * f64::from(limit.burst - 1), full_ns: 0.0 })
     }
 
     /// Whether a request that arrives at this instant finds a token, which it takes.
-    pub(crate) fn takes(&mut self, arrived_ns: u64) -> bool {
+    pub fn takes(&mut self, arrived_ns: u64) -> bool {
         let arrived_ns = arrived_ns as f64;
         // A thousandth of a nanosecond is lost in the arithmetic.
         let has_token = self.full_ns - arrived_ns <= self.slack_ns + 1e-3;
@@ -95,7 +102,7 @@ mod tests {
     use crate::dice::Dice;
 
     fn bucket(text: &str) -> Bucket {
-        Bucket::new(text.parse().unwrap())
+        Bucket::new(text.parse().unwrap()).unwrap()
     }
 
     /// The share that is refused of requests that come by chance at this rate.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Collapse, Queue};
+use super::{Collapse, Queue, QueueError};
 use crate::delays::{Delay, Stall};
 use crate::dice::Dice;
 
@@ -13,9 +13,17 @@ const NEVER: u64 = u64::MAX / 4;
 const SERVICES: u64 = 0x73_6572_7669_6365;
 const LOTTERY: u64 = 0x6c_6f74_7465_7279;
 
-/// The servers and those who wait for them. All instants are nanoseconds since the start.
+/// The servers and those who wait for them, also for simulations. All instants are nanoseconds since the start.
+///
+/// ```
+/// # use oracle::{Queue, Servers};
+/// let mut servers = Servers::new(&Queue::of("constant:10ms".parse()?), None)?;
+/// assert_eq!(servers.serve(0, None).done_ns, 10_000_000);
+/// assert_eq!(servers.serve(4_000_000, None).waited_ns, 6_000_000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Servers {
+pub struct Servers {
     service: Delay,
     dice: Dice,
     /// When each server will be free.
@@ -29,32 +37,37 @@ pub(crate) struct Servers {
 
 /// One request's way through the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Served {
+pub struct Served {
     /// How long it waited for a server.
-    pub(crate) waited_ns: u64,
+    pub waited_ns: u64,
     /// How long its service takes, without freezes.
-    pub(crate) service_ns: u64,
+    pub service_ns: u64,
     /// When its service is done.
-    pub(crate) done_ns: u64,
+    pub done_ns: u64,
 }
 
 impl Servers {
-    pub(crate) fn new(queue: &Queue, stall: Option<Stall>) -> Servers {
+    /// A fresh process's servers, which stand still in the stall.
+    ///
+    /// # Errors
+    /// If there can be no such queue.
+    pub fn new(queue: &Queue, stall: Option<Stall>) -> Result<Servers, QueueError> {
+        queue.check()?;
         let luck = 2.0 * Dice::seeded(queue.seed ^ LOTTERY).unit() - 1.0;
-        Servers {
+        Ok(Servers {
             service: queue.service,
             dice: Dice::seeded(queue.seed ^ SERVICES),
             free_ns: (0..queue.servers).map(|_| Reverse(0)).collect(),
             speed: 1.0 + queue.lottery * luck,
             collapse: queue.collapse,
             collapsed_ns: None,
-            stall,
-        }
+            stall: stall.filter(Stall::is_possible),
+        })
     }
 
     /// A request that has arrived, with a law of its own or without: it is served when those before it have left a server
     /// free. Whether it is answered in time, or at all, changes nothing for those behind it.
-    pub(crate) fn serve(&mut self, arrived_ns: u64, own: Option<Delay>) -> Served {
+    pub fn serve(&mut self, arrived_ns: u64, own: Option<Delay>) -> Served {
         let drawn_ns = own.unwrap_or(self.service).draw_ns(&mut self.dice) as f64;
         let Some(mut soonest) = self.free_ns.peek_mut() else {
             // A queue without servers is refused at the start.
@@ -84,12 +97,14 @@ impl Servers {
     }
 
     /// How fast this process is, where the law's own speed is 1.
-    pub(crate) fn speed(&self) -> f64 {
+    #[must_use]
+    pub fn speed(&self) -> f64 {
         self.speed
     }
 
     /// When the request arrived that had to wait too long, if service has collapsed.
-    pub(crate) fn collapsed_ns(&self) -> Option<u64> {
+    #[must_use]
+    pub fn collapsed_ns(&self) -> Option<u64> {
         self.collapsed_ns
     }
 }

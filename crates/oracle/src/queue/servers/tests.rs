@@ -30,7 +30,7 @@ fn queue(servers: u32, law: &str) -> Queue {
 
 /// Without a stall, a collapse or a lottery.
 fn shop(servers: u32, law: &str) -> Servers {
-    Servers::new(&queue(servers, law), None)
+    Servers::new(&queue(servers, law), None).unwrap()
 }
 
 /// The shares of the requests that are in the system for longer than each of these, in milliseconds.
@@ -147,7 +147,7 @@ fn requests_are_served_in_the_order_of_arrival_by_whoever_is_free_first() {
 fn the_same_seed_serves_alike_and_another_one_does_not() {
     let done = |seed| {
         let queue = Queue { seed, lottery: 0.05, ..queue(3, "lognormal:1ms,0.7") };
-        let mut servers = Servers::new(&queue, None);
+        let mut servers = Servers::new(&queue, None).unwrap();
         [(); 50].map(|()| servers.serve(0, None).done_ns)
     };
     assert_eq!(done(1), done(1));
@@ -156,7 +156,9 @@ fn the_same_seed_serves_alike_and_another_one_does_not() {
 
 #[test]
 fn each_process_draws_its_speed_and_keeps_it() {
-    let of = |seed| Servers::new(&Queue { seed, lottery: 0.05, ..queue(1, "constant:1ms") }, None);
+    let of = |seed| {
+        Servers::new(&Queue { seed, lottery: 0.05, ..queue(1, "constant:1ms") }, None).unwrap()
+    };
     let speeds: Vec<f64> = (0..2_000).map(|seed| of(seed).speed()).collect();
     assert!(speeds.iter().all(|speed| (0.95..=1.05).contains(speed)));
     let mean = speeds.iter().sum::<f64>() / 2_000.0;
@@ -167,14 +169,14 @@ fn each_process_draws_its_speed_and_keeps_it() {
         let expected = (1e6 / servers.speed()) as u64;
         assert_eq!(servers.serve(at_ms * MS, None).service_ns, expected);
     }
-    assert!((Servers::new(&queue(1, "constant:1ms"), None).speed() - 1.0).abs() < 1e-12);
+    assert!((shop(1, "constant:1ms").speed() - 1.0).abs() < 1e-12);
 }
 
 #[test]
 fn what_has_collapsed_stays_so_and_a_fresh_process_does_not() {
     let fresh = || {
         let collapse = Some("100ms,4".parse().unwrap());
-        Servers::new(&Queue { collapse, ..queue(1, "constant:1ms") }, None)
+        Servers::new(&Queue { collapse, ..queue(1, "constant:1ms") }, None).unwrap()
     };
     let mut servers = fresh();
     for request in 0..100_000 {
@@ -194,7 +196,7 @@ fn what_has_collapsed_stays_so_and_a_fresh_process_does_not() {
 #[test]
 fn in_a_stall_all_service_stands_still() {
     let stall = Some("1s/20s".parse().unwrap());
-    let mut servers = Servers::new(&queue(1, "constant:500us"), stall);
+    let mut servers = Servers::new(&queue(1, "constant:500us"), stall).unwrap();
     // One each millisecond, of which one is being served when a freeze begins: the backlog of a freeze is gone a second
     // after it.
     let (mut late, periods) = ([0_u32; 3], 10);
@@ -221,7 +223,7 @@ fn nothing_overflows() {
     let collapse = Some("0,1000".parse().unwrap());
     let slow = Queue { collapse, ..queue(1, "constant:3600s") };
     for stall in [stall, None] {
-        let mut servers = Servers::new(&slow, stall);
+        let mut servers = Servers::new(&slow, stall).unwrap();
         let last = (0..2_000_000).map(|_| servers.serve(0, None)).last();
         assert!(last.is_some_and(|served| served.done_ns <= NEVER));
         servers.serve(NEVER, None);
