@@ -1,7 +1,8 @@
 //! The right answers, and how a fault changes them. Bytes out; no socket, no clock.
 
+mod route;
+
 use std::borrow::Cow;
-use std::time::Duration;
 
 use crate::Root;
 use crate::beats::{Rhythm, Wrap};
@@ -10,6 +11,7 @@ use crate::reply::Reply;
 use crate::request::{Head, Method, Refusal, Status, Version};
 use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
 use crate::xml;
+use route::{Route, allowed, route};
 
 const PLAIN: &str = "text/plain";
 const XML: &str = "text/xml";
@@ -37,13 +39,14 @@ pub(crate) enum Resource {
     Unknown,
     Refused,
     Reply,
+    Limited,
 }
 
 impl Resource {
     /// Names in the order of the variants, as the books list them.
-    pub(crate) const NAMES: [&'static str; 13] = [
+    pub(crate) const NAMES: [&'static str; 14] = [
         "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "server",
-        "unknown", "refused", "reply",
+        "unknown", "refused", "reply", "limited",
     ];
 }
 
@@ -85,21 +88,6 @@ pub(crate) enum Next {
     Beats(Rhythm, Wrap),
     /// The connection becomes a WebSocket.
     Socket(Role),
-}
-
-/// The resource that a path names, and the parameters that it needs.
-enum Route<'a> {
-    Server,
-    Root,
-    Echo,
-    Hello,
-    User(&'a [u8]),
-    Users,
-    Poll(Duration),
-    WsPoll(Duration),
-    WsEcho,
-    WsRoom,
-    Nowhere,
 }
 
 impl<'a> Answer<'a> {
@@ -163,6 +151,22 @@ impl<'a> Answer<'a> {
             lines: &reply.lines,
             content: Content::Octets(Cow::Borrowed(&reply.content)),
         }
+    }
+
+    /// The answer to a request that has an answer, given or right.
+    pub(crate) fn chosen(
+        reply: Option<&'a Reply>,
+        head: &Head<'a>,
+        content: &'a [u8],
+        root: Root,
+    ) -> Answer<'a> {
+        reply.map_or_else(|| Answer::to(head, content, root), Answer::given)
+    }
+
+    /// The answer to a request beyond the limit of the rate.
+    pub(crate) fn limited() -> Answer<'static> {
+        let status_line = "HTTP/1.1 503 Service Unavailable";
+        Answer { status_line, ..ok(Resource::Limited, "", Cow::Borrowed(b"")) }
     }
 
     /// Writes a whole answer, or the head of an endless one.
@@ -275,45 +279,6 @@ pub(crate) fn push_number(out: &mut Vec<u8>, mut number: u64) {
         }
     }
     out.extend_from_slice(&digits[at..]);
-}
-
-fn route(path: &[u8]) -> Route<'_> {
-    match path {
-        b"/" => Route::Root,
-        b"/hello" => Route::Hello,
-        b"/echo" => Route::Echo,
-        b"/user" => Route::Users,
-        b"*" => Route::Server,
-        b"/wsecho" => Route::WsEcho,
-        b"/wsroom" => Route::WsRoom,
-        _ => match path.strip_prefix(b"/user/") {
-            Some(id) if !id.is_empty() && !id.contains(&b'/') => Route::User(id),
-            Some(_) => Route::Nowhere,
-            None => {
-                let every = |beginning: &[u8]| path.strip_prefix(beginning).and_then(period);
-                let polled = every(b"/poll/").map(Route::Poll);
-                polled.or(every(b"/wspoll/").map(Route::WsPoll)).unwrap_or(Route::Nowhere)
-            }
-        },
-    }
-}
-
-/// Seconds, fractions allowed, from a millisecond to a day.
-fn period(text: &[u8]) -> Option<Duration> {
-    let digits = text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.');
-    let seconds: f64 = std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()?;
-    (0.001..=86_400.0).contains(&seconds).then(|| Duration::from_secs_f64(seconds))
-}
-
-fn allowed(route: &Route<'_>) -> &'static str {
-    match route {
-        Route::Hello | Route::User(_) | Route::Poll(_) => "Allow: GET, HEAD, OPTIONS\r\n",
-        Route::Root | Route::Echo | Route::Server | Route::Nowhere => {
-            "Allow: GET, HEAD, POST, OPTIONS\r\n"
-        }
-        Route::Users => "Allow: POST, OPTIONS\r\n",
-        Route::WsPoll(_) | Route::WsEcho | Route::WsRoom => "Allow: GET, OPTIONS\r\n",
-    }
 }
 
 fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::delays::{Delay, Stall};
 use crate::faults::Fault;
+use crate::queue::{Queue, RateLimit};
 use crate::reply::Reply;
 use crate::tls::TlsConfig;
 
@@ -20,6 +21,10 @@ pub struct Config {
     pub cpus: Vec<usize>,
     /// The law of the service times of requests that do not name one.
     pub delay: Option<Delay>,
+    /// A queue in place of delays: requests wait for servers that all of them share.
+    pub queue: Option<Queue>,
+    /// What is beyond this rate is answered 503 at once, and neither waits nor has a fault.
+    pub rate_limit: Option<RateLimit>,
     /// The law of the lateness of beats whose request does not name one.
     pub late: Option<Delay>,
     /// When everything freezes.
@@ -58,6 +63,8 @@ impl Default for Config {
             threads: 0,
             cpus: Vec::new(),
             delay: None,
+            queue: None,
+            rate_limit: None,
             late: None,
             stall: None,
             fault: None,

@@ -4,7 +4,7 @@
 //! Securing (TLS) ──► Reading, or Multiplexing (HTTP/2)
 //!
 //! Reading ──request──► answered at once ──► Reading
-//!    │                 or Playing (delay, beats, fault) ──► Reading
+//!    │                 or Playing (delay, queue, beats, fault) ──► Reading
 //!    │                 or Conversing (WebSocket) ──► Draining
 //!    ├─ the preface of HTTP/2 ──► Multiplexing ──► Draining
 //!    └─ the last answer is out ──► gone, or Draining until the peer has closed ──► gone
@@ -12,6 +12,7 @@
 
 mod conversation;
 mod multiplexing;
+mod requests;
 mod securing;
 mod traffic;
 
@@ -20,14 +21,11 @@ use std::mem;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 
-use crate::answer::{Answer, Circumstances, Next, Resource, write_refusal};
-use crate::faults::Change;
 use crate::h2::Multiplex;
-use crate::instructions::{Befalls, instructions};
 use crate::intake::{Fed, Intake};
 use crate::line::Line;
-use crate::play::{Ask, Play, Turn};
-use crate::request::{Head, Refusal, Status};
+use crate::play::{Play, Turn};
+use crate::request::{Refusal, Status};
 use crate::socket::Socket;
 use crate::state::{ThreadState, Token, now_ns};
 
@@ -272,78 +270,6 @@ impl Conn {
             | Phase::Multiplexing(_)
             | Phase::Draining { .. } => false,
         }
-    }
-
-    fn request(
-        &mut self,
-        head: &Head<'_>,
-        head_bytes: &[u8],
-        content: &[u8],
-        state: &mut ThreadState,
-    ) {
-        self.began_ns = 0;
-        self.has_requested = true;
-        let reply = state.config().reply.clone();
-        let answer = match &reply {
-            Some(reply) => Answer::given(reply),
-            None => Answer::to(head, content, state.config().root),
-        };
-        let ask = || Ask {
-            head: head_bytes.to_vec(),
-            content: content.to_vec(),
-            arrived_ns: self.arrived_ns,
-        };
-        if let Phase::Playing(play) = &mut self.phase {
-            state.count(answer.resource);
-            play.take(ask());
-            return;
-        }
-        let befalls = if answer.is_socket() { Befalls::Socket } else { Befalls::Request };
-        let instructions = match instructions(head, head_bytes, befalls, state) {
-            Ok(instructions) => instructions,
-            Err(refusal) => return self.refuse(refusal, state),
-        };
-        state.count(answer.resource);
-        let due_ns = self.arrived_ns + instructions.drawn_ns.unwrap_or(0);
-        let due_ns = state.shared.thaw_ns(due_ns).unwrap_or(due_ns);
-        if let Some(fault) = instructions.fault {
-            state.books.faults += 1;
-            self.phase = Phase::Playing(Box::new(Play::fault(&fault, Some(ask()), due_ns)));
-        } else if due_ns > self.arrived_ns {
-            self.phase = Phase::Playing(Box::new(Play::delayed(ask(), due_ns)));
-        } else {
-            self.answer(head, &answer, state);
-        }
-    }
-
-    /// The hot path: an answer at once.
-    fn answer(&mut self, head: &Head<'_>, answer: &Answer<'_>, state: &mut ThreadState) {
-        let persists = !answer.is_last(head);
-        let delay_ns = state.config().tell_delay.then(|| now_ns() - self.arrived_ns);
-        let around = Circumstances { date: &state.date(self.arrived_ns), delay_ns, persists };
-        self.owed += 1;
-        self.ending = !persists;
-        match answer.write(head, Change::Right, &around, &mut state.out) {
-            Next::Nothing => {}
-            Next::Beats(rhythm, wrap) => {
-                let play = Play::beats(rhythm, wrap, state, self.arrived_ns);
-                self.phase = Phase::Playing(Box::new(play));
-            }
-            Next::Socket(role) => {
-                let socket = Socket::begin(role, state, self.arrived_ns);
-                self.phase = Phase::Conversing(Box::new(socket));
-            }
-        }
-    }
-
-    fn refuse(&mut self, refusal: Refusal, state: &mut ThreadState) {
-        state.count(Resource::Refused);
-        state.books.answers += 1;
-        write_refusal(refusal, &state.date(self.arrived_ns), &mut state.out);
-        self.intake = None;
-        self.ending = true;
-        // A part of the request may still be on its way: it must be drained before the connection is closed.
-        self.readable = true;
     }
 
     fn play(&mut self, state: &mut ThreadState) -> Stepped {

@@ -53,6 +53,19 @@ impl Delay {
         };
         drawn.min(LONGEST_NS) as u64
     }
+
+    /// Its mean by theory.
+    pub(crate) fn mean_ns(&self) -> f64 {
+        let nanos = |duration: &Duration| duration.as_nanos() as f64;
+        match self {
+            Delay::Constant(mean) | Delay::Exponential(mean) => nanos(mean),
+            Delay::Uniform(low, high) => f64::midpoint(nanos(low), nanos(high)),
+            Delay::Lognormal(median, sigma) => nanos(median) * (sigma * sigma / 2.0).exp(),
+            Delay::Bimodal(usual, rare, share) => {
+                nanos(usual) * (1.0 - share) + nanos(rare) * share
+            }
+        }
+    }
 }
 
 impl FromStr for Delay {
@@ -164,6 +177,17 @@ impl Stall {
         (instant_ns >= every && into < length).then(|| instant_ns - into + length)
     }
 
+    /// When work that begins at this instant, outside of a freeze, is done; in a freeze it rests.
+    pub(crate) fn done_ns(&self, begun_ns: u64, work_ns: u64) -> u64 {
+        let (every, length) = (self.every.as_nanos() as u64, self.length.as_nanos() as u64);
+        let freeze_ns = (begun_ns / every + 1) * every;
+        let Some(left_ns) = work_ns.checked_sub(freeze_ns - begun_ns) else {
+            return begun_ns + work_ns;
+        };
+        let (freezes, rest_ns) = (left_ns / (every - length), left_ns % (every - length));
+        freeze_ns.saturating_add(freezes.saturating_mul(every)).saturating_add(length + rest_ns)
+    }
+
     pub(crate) fn is_possible(&self) -> bool {
         self.length < self.every && !self.length.is_zero()
     }
@@ -236,6 +260,8 @@ mod tests {
     fn check(text: &str, mean: f64, change: f64, under: (f64, f64)) {
         let (found_mean, found_deviation, found_under) = moments(text, under.0);
         let near = |found: f64, theory: f64| (found - theory).abs() <= 0.01 * theory.max(0.1);
+        let told = text.parse::<Delay>().unwrap().mean_ns() / 1e6;
+        assert!((told - mean).abs() < 1e-6 * mean, "{text}: the mean is said to be {told}");
         assert!(near(found_mean, mean), "{text}: mean {found_mean}, theory {mean}");
         assert!(near(found_deviation, change), "{text}: {found_deviation} for {change}");
         assert!(near(found_under, under.1), "{text}: {found_under} under {}", under.0);
@@ -286,5 +312,24 @@ mod tests {
         assert_eq!(thaw_ms(5_999), Some(6_000));
         assert_eq!(thaw_ms(6_000), None);
         assert_eq!(thaw_ms(10_250), Some(11_000));
+    }
+
+    #[test]
+    fn work_rests_in_each_freeze() {
+        let stall: Stall = "3ns/10ns".parse().unwrap();
+        for (begun, work) in (0..50).flat_map(|begun| (0..40).map(move |work| (begun, work))) {
+            if stall.thaw_ns(begun).is_some() {
+                continue;
+            }
+            // An instant at a time: a step of work where nothing is frozen.
+            let (mut now, mut left) = (begun, work);
+            while 0 < left || stall.thaw_ns(now).is_some() {
+                left -= u64::from(stall.thaw_ns(now).is_none());
+                now += 1;
+            }
+            assert_eq!(stall.done_ns(begun, work), now, "{work} from {begun}");
+        }
+        let wide: Stall = "86399s/86400s".parse().unwrap();
+        assert!(wide.done_ns(u64::MAX / 4, u64::MAX / 4) > u64::MAX / 2, "nothing overflows");
     }
 }

@@ -1,6 +1,7 @@
 //! A seeded random generator: xoshiro256++, the same throws for the same seed on every machine.
 
 /// A stream of throws.
+#[derive(Debug)]
 pub(crate) struct Dice([u64; 4]);
 
 impl Dice {

@@ -10,7 +10,8 @@ use crate::xml;
 /// What is to happen to a request.
 pub(crate) struct Instructions {
     pub(crate) fault: Option<Fault>,
-    pub(crate) drawn_ns: Option<u64>,
+    /// When it is answered, as far as delays and queues go.
+    pub(crate) due_ns: u64,
 }
 
 /// What a fault would strike.
@@ -33,11 +34,12 @@ impl Befalls {
     }
 }
 
-/// Combines what the configuration and the query demand for a request.
+/// Combines what the configuration and the query demand for a request that arrived at this instant.
 pub(crate) fn instructions(
     head: &Head<'_>,
     head_bytes: &[u8],
     befalls: Befalls,
+    arrived_ns: u64,
     state: &mut ThreadState,
 ) -> Result<Instructions, Refusal> {
     let asked = head.query.map_or(Ok((None, None)), |query| asked(query, befalls))?;
@@ -52,12 +54,20 @@ pub(crate) fn instructions(
     let is_spared =
         |fault: &Fault| fault.start == Start::StrangersRequest && !is_stranger(head_bytes);
     let fault = fault.filter(|fault| !is_spared(fault));
-    let law = asked.1.or(state.config().delay);
-    let drawn_ns = law.map(|law| law.draw_ns(&mut state.dice));
-    if let Some(drawn_ns) = drawn_ns {
-        state.books.drawn_ns.saturating_record(drawn_ns);
+    Ok(Instructions { fault, due_ns: due_ns(asked.1, arrived_ns, state) })
+}
+
+/// When a request is answered, which may ask for a law of its own: after its turn in the queue, or else after a delay.
+fn due_ns(own: Option<Delay>, arrived_ns: u64, state: &mut ThreadState) -> u64 {
+    if let Some(served) = state.shared.serve(arrived_ns, own) {
+        state.books.drawn_ns.saturating_record(served.service_ns);
+        state.books.waited_ns.saturating_record(served.waited_ns);
+        return served.done_ns;
     }
-    Ok(Instructions { fault, drawn_ns })
+    let Some(law) = own.or(state.config().delay) else { return arrived_ns };
+    let drawn_ns = law.draw_ns(&mut state.dice);
+    state.books.drawn_ns.saturating_record(drawn_ns);
+    arrived_ns + drawn_ns
 }
 
 /// The fault and the delay that a query demands.

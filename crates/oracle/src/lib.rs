@@ -28,6 +28,7 @@ mod line;
 mod listen;
 mod nearest;
 mod play;
+mod queue;
 mod reply;
 mod request;
 mod room;
@@ -50,10 +51,13 @@ use std::time::Duration;
 pub use config::{Address, Config, HttpVersions, Listen, Root, RootError};
 pub use delays::{Delay, DelayError, Stall, StallError};
 pub use faults::{Fault, FaultError, Protocol};
+pub use queue::{
+    Bucket, Collapse, CollapseError, Queue, QueueError, RateLimit, RateLimitError, Served, Servers,
+};
 pub use reply::Reply;
 pub use spans::SpanError;
 pub use tls::{TlsConfig, TlsError, TlsVersions};
-pub use truth::{StreamTimes, Truth};
+pub use truth::{QueueTruth, StreamTimes, Truth};
 
 use faults::Start;
 use room::ThreadHandle;
@@ -80,6 +84,10 @@ pub enum StartError {
     },
     /// The stall is as long as its period, or has no length.
     Stall(Stall),
+    /// There can be no such queue.
+    Queue(QueueError),
+    /// There can be no such limit of the rate.
+    RateLimit(RateLimit),
     /// There can be no TLS.
     Tls(TlsError),
     /// The fault befalls a protocol that is not spoken.
@@ -103,6 +111,8 @@ impl fmt::Display for StartError {
             StartError::Stall(stall) => {
                 write!(f, "a stall of {stall} would never end; make it shorter than its period")
             }
+            StartError::Queue(error) => error.fmt(f),
+            StartError::RateLimit(limit) => RateLimitError::of(*limit).fmt(f),
             StartError::Tls(error) => error.fmt(f),
             StartError::Unspoken(fault) => match fault.protocol() {
                 Protocol::Tls => write!(f, "{fault} is a fault of TLS; serve TLS, too"),
@@ -148,6 +158,10 @@ impl Oracle {
         }
         if let Some(fault) = config.fault.filter(|fault| !is_met(fault, &config)) {
             return Err(StartError::Unspoken(fault));
+        }
+        config.queue.map_or(Ok(()), |queue| queue.check()).map_err(StartError::Queue)?;
+        if let Some(limit) = config.rate_limit.filter(|limit| !limit.is_possible()) {
+            return Err(StartError::RateLimit(limit));
         }
         let secured = config.tls.as_ref().map(|tls| Secured::new(tls, &config)).transpose();
         let secured = secured.map_err(StartError::Tls)?;
@@ -209,6 +223,7 @@ impl Oracle {
         }
         truth.elapsed = Duration::from_nanos(now_ns() - self.shared.started_ns);
         (truth.connections_open, truth.connections_peak) = self.shared.connections();
+        truth.queue = self.shared.queue_truth();
         truth
     }
 

@@ -189,10 +189,8 @@ impl Play {
         let Some(ask) = ask else { return };
         let head = head(&ask.head).ok().flatten().expect("this head was whole when it was kept");
         let reply = state.config().reply.clone();
-        let answer = match &reply {
-            Some(reply) => Answer::given(reply),
-            None => Answer::to(&head, &ask.content, state.config().root),
-        };
+        let root = state.config().root;
+        let answer = Answer::chosen(reply.as_deref(), &head, &ask.content, root);
         let persists = !answer.is_last(&head);
         self.closes |= !persists;
         self.answered += 1;

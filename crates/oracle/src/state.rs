@@ -3,17 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Config;
 use crate::answer::Resource;
 use crate::date::imf_fixdate;
+use crate::delays::Delay;
 use crate::dice::Dice;
+use crate::queue::{Bucket, Served, Servers};
 use crate::room::ThreadHandle;
 use crate::tls::Secured;
-use crate::truth::{StreamTimes, Truth};
+use crate::truth::{QueueTruth, StreamTimes, Truth};
 
 /// One read takes at most this much, and one turn of a connection writes about as much.
 pub(crate) const BUFFER: usize = 64 * 1024;
@@ -29,6 +32,9 @@ pub(crate) struct Shared {
     pub(crate) started_ns: u64,
     /// The threads, in order, once all of them run: a room spans all of them.
     pub(crate) threads: OnceLock<Vec<ThreadHandle>>,
+    /// One queue for all threads: which of them reads a request changes nothing.
+    servers: Option<Mutex<Servers>>,
+    bucket: Option<Mutex<Bucket>>,
     open: AtomicU64,
     /// open <= peak, except for the instant between the two updates.
     peak: AtomicU64,
@@ -37,7 +43,20 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(config: Config, secured: Option<Secured>) -> Shared {
         let (open, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Shared { config, secured, started_ns: now_ns(), threads: OnceLock::new(), open, peak }
+        Shared {
+            // What cannot be was refused at the start.
+            servers: config
+                .queue
+                .and_then(|queue| Servers::new(&queue, config.stall).ok())
+                .map(Mutex::new),
+            bucket: config.rate_limit.and_then(|limit| Bucket::new(limit).ok()).map(Mutex::new),
+            config,
+            secured,
+            started_ns: now_ns(),
+            threads: OnceLock::new(),
+            open,
+            peak,
+        }
     }
 
     pub(crate) fn opened(&self) {
@@ -60,6 +79,35 @@ impl Shared {
         let thaw = self.config.stall.as_ref()?.thaw_ns(since_start)?;
         Some(self.started_ns + thaw)
     }
+
+    /// Whether a request that arrived at this instant is beyond the limit of the rate.
+    pub(crate) fn is_limited(&self, arrived_ns: u64) -> bool {
+        let arrived_ns = arrived_ns.saturating_sub(self.started_ns);
+        self.bucket.as_ref().is_some_and(|bucket| !locked(bucket).takes(arrived_ns))
+    }
+
+    /// Puts a request that arrived at this instant into the queue, if there is one.
+    pub(crate) fn serve(&self, arrived_ns: u64, own: Option<Delay>) -> Option<Served> {
+        let servers = self.servers.as_ref()?;
+        let served = locked(servers).serve(arrived_ns.saturating_sub(self.started_ns), own);
+        Some(Served { done_ns: self.started_ns + served.done_ns, ..served })
+    }
+
+    /// What has become of the queue.
+    pub(crate) fn queue_truth(&self) -> Option<QueueTruth> {
+        let (queue, servers) = (self.config.queue?, locked(self.servers.as_ref()?));
+        Some(QueueTruth {
+            servers: queue.servers,
+            seed: queue.seed,
+            speed: servers.speed(),
+            collapsed: servers.collapsed_ns().map(Duration::from_nanos),
+        })
+    }
+}
+
+/// What is locked has no state between two whole ones, whatever has panicked.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The monotonic clock. Reading it takes some tens of nanoseconds.

@@ -28,6 +28,8 @@ pub struct Truth {
     pub spread: u64,
     /// Messages not sent to a connection, because it had not yet read the previous one.
     pub spread_skipped: u64,
+    /// Requests beyond the limit of the rate, which were answered 503; among `answers`, but not in `served_ns`.
+    pub limited: u64,
     /// Scripted faults begun.
     pub faults: u64,
     /// Bytes read from peers.
@@ -49,10 +51,27 @@ pub struct Truth {
     pub streams_unlogged: u64,
     /// From noticing a request's arrival to having written its answer, in nanoseconds; no faults.
     pub served_ns: Histogram<u64>,
-    /// The delays that laws have drawn, in nanoseconds; without stalls and the oracle's own time.
+    /// The delays that laws have drawn, or the service times of a queue, in nanoseconds; without waits, stalls and the
+    /// oracle's own time.
     pub drawn_ns: Histogram<u64>,
+    /// How long requests waited for a server of the queue, in nanoseconds.
+    pub waited_ns: Histogram<u64>,
+    /// The queue, if there is one.
+    pub queue: Option<QueueTruth>,
     /// By how much a law delayed beats, in nanoseconds; as drawn, but no beat overtakes the previous one.
     pub late_ns: Histogram<u64>,
+}
+
+/// A queue as it was in this process.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueTruth {
+    pub servers: u32,
+    /// The seed of its service times and of its speed.
+    pub seed: u64,
+    /// What the lottery drew; 1 is the law's own speed.
+    pub speed: f64,
+    /// How long after the start the request came that had to wait too long, if service has collapsed.
+    pub collapsed: Option<Duration>,
 }
 
 /// When one stream of HTTP/2 had its request and its answer, by the monotonic clock. A client opens a stream with its
@@ -81,6 +100,7 @@ impl Truth {
             messages: 0,
             spread: 0,
             spread_skipped: 0,
+            limited: 0,
             faults: 0,
             bytes_in: 0,
             bytes_out: 0,
@@ -94,6 +114,8 @@ impl Truth {
             streams_unlogged: 0,
             served_ns: histogram(),
             drawn_ns: histogram(),
+            waited_ns: histogram(),
+            queue: None,
             late_ns: histogram(),
         }
     }
@@ -107,6 +129,7 @@ impl Truth {
         self.messages += other.messages;
         self.spread += other.spread;
         self.spread_skipped += other.spread_skipped;
+        self.limited += other.limited;
         self.faults += other.faults;
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
@@ -124,6 +147,7 @@ impl Truth {
         }
         self.served_ns.add(&other.served_ns).expect("all our histograms have one shape");
         self.drawn_ns.add(&other.drawn_ns).expect("all our histograms have one shape");
+        self.waited_ns.add(&other.waited_ns).expect("all our histograms have one shape");
         self.late_ns.add(&other.late_ns).expect("all our histograms have one shape");
     }
 }
@@ -153,6 +177,9 @@ impl fmt::Display for Truth {
         if self.faults > 0 {
             writeln!(f, "faults       {}", self.faults)?;
         }
+        if let Some(queue) = &self.queue {
+            writeln!(f, "queue        {queue}")?;
+        }
         writeln!(f, "bytes        {} in, {} out", self.bytes_in, self.bytes_out)?;
         let (open, peak) = (self.connections_open, self.connections_peak);
         writeln!(f, "connections  {}, open {open}, at most {peak}", self.connections)?;
@@ -177,7 +204,24 @@ impl fmt::Display for Truth {
         )?;
         row(f, "served", &self.served_ns)?;
         row(f, "drawn", &self.drawn_ns)?;
+        if !self.waited_ns.is_empty() {
+            row(f, "waited", &self.waited_ns)?;
+        }
         if self.late_ns.is_empty() { Ok(()) } else { row(f, "late", &self.late_ns) }
+    }
+}
+
+impl fmt::Display for QueueTruth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.servers == 1 { "" } else { "s" };
+        write!(f, "{} server{plural}, seed {}", self.servers, self.seed)?;
+        if self.speed != 1.0 {
+            write!(f, ", speed {:.4}", self.speed)?;
+        }
+        match self.collapsed {
+            Some(collapsed) => write!(f, ", collapsed after {}", written(collapsed)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -209,12 +253,19 @@ mod tests {
         truth.add(&thread);
         truth.add(&thread);
         truth.elapsed = Duration::from_secs(5);
+        truth.queue = Some(QueueTruth {
+            servers: 2,
+            seed: 7,
+            speed: 0.96,
+            collapsed: Some(Duration::from_millis(1_500)),
+        });
         expect![[r#"
             serving      5.00 s
             requests     6
               hello      4
               refused    2
             answers      0
+            queue        2 servers, seed 7, speed 0.9600, collapsed after 1.50 s
             bytes        0 in, 0 out
             connections  0, open 0, at most 0
             delay         count      mean       p50       p90       p99     p99.9       max

@@ -1,6 +1,7 @@
 //! `dyno serve`: the oracle as a server, and at its end the truth about its delays and answers.
 
 mod protocols;
+mod queue;
 mod truth;
 
 use std::io::Read;
@@ -20,6 +21,7 @@ use crate::order::check_cpus;
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::Machine;
 use protocols::ProtocolFlags;
+use queue::QueueFlags;
 
 /// `dyno serve`
 #[derive(Args)]
@@ -38,6 +40,8 @@ pub(crate) struct ServeFlags {
     /// bimodal:1ms,100ms,0.05
     #[arg(long, value_name = "LAW")]
     delay: Option<Delay>,
+    #[command(flatten)]
+    queue: QueueFlags,
     /// How late its messages are: a law, as for --delay
     #[arg(long, value_name = "LAW")]
     late: Option<Delay>,
@@ -62,9 +66,9 @@ pub(crate) struct ServeFlags {
     /// Answer every request with what is in this file: an HTTP/1.1 head, an empty line, the body
     #[arg(long, value_name = "FILE")]
     reply: Option<PathBuf>,
-    /// The seed of all random numbers
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    /// The seed of all random numbers [1; with --service, each process has its own]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Connections that may wait to be accepted
     #[arg(long, value_name = "N", default_value_t = 4096)]
     backlog: u32,
@@ -85,6 +89,10 @@ for beats: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?st
 It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk every N seconds; \
 WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).
 
+With --service a request waits in one queue, as at a counter: all connections and threads share it, and it is served \
+in the order of arrival. Waiting burns no CPU. A request whose client has gone away is served all the same. A request's \
+own ?delay= is then its service time. All service stands still in the freezes of --stall.
+
 One port speaks HTTP/1.1 and, to a client that begins with it, HTTP/2; within TLS the client chooses by ALPN. Delays, \
 freezes and faults whose name begins with h2- belong to one stream, or to one connection where a fault says so.
 
@@ -93,6 +101,16 @@ Examples:
   dyno serve --delay lognormal:2ms,0.5
   # frozen for one second in every five
   dyno serve --stall 1s/5s
+  # a server that holds 1,539.5 requests a second with p99 <= 10 ms, by theory (M/M/1)
+  dyno serve --service exponential:500us
+  # four servers behind one queue, of which all stand still for one second in every 20
+  dyno serve --servers 4 --service lognormal:1ms,0.5 --stall 1s/20s
+  # a hard limit: 1,000 a second, and 50 at once; 503 for all others
+  dyno serve --rate-limit 1000,50
+  # a server that never recovers once a request has waited for 100 ms: four times slower
+  dyno serve --service exponential:500us --collapse 100ms,4
+  # processes that are up to 5 % faster or slower than the law, each for its whole life
+  dyno serve --service exponential:500us --lottery 5%
   # a server that cuts off one body in twenty
   dyno serve --fault cut-body --fault-rate 0.05
   # HTTP/1.1 and HTTP/2 within TLS, and what curl --cacert needs to trust it
@@ -154,6 +172,8 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         threads: threads as usize,
         cpus,
         delay: flags.delay,
+        queue: flags.queue.queue(flags.seed),
+        rate_limit: flags.queue.rate_limit,
         late: flags.late,
         stall: flags.stall,
         fault: flags.fault,
@@ -161,7 +181,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
         tell_delay: flags.tell_delay,
         root: flags.root,
         reply: flags.reply.as_deref().map(reply).transpose()?,
-        seed: flags.seed,
+        seed: flags.seed.unwrap_or(1),
         backlog: flags.backlog,
         ..Config::default()
     };
@@ -171,6 +191,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
 
 fn refused(error: &StartError, flags: &ServeFlags) -> Refusal {
     match error {
+        StartError::Queue(error) => queue::refused(error),
         StartError::Tls(error) => flags.protocols.refused(error),
         StartError::Unspoken(fault) => {
             let way_out = match fault.protocol() {

@@ -85,8 +85,8 @@ const ELSEWHERE: [(&str, &str); 22] = [
     ),
     (
         "serve",
-        "--backlog --cpus --fault --fault-rate --json --late --list-faults --reply --root --seed --stall \
-         --tell-delay --threads",
+        "--backlog --collapse --cpus --fault --fault-rate --json --late --list-faults --lottery --rate-limit --reply \
+         --root --seed --servers --service --stall --tell-delay --threads",
     ),
     ("setup", "--all --yes setup"),
     ("view", "--port --store view"),

@@ -68,6 +68,7 @@ mod secured;
 mod secured_http2;
 mod secured_rig;
 mod serve;
+mod serve_queue;
 mod slurm;
 mod sshd;
 mod sshd_rig;

@@ -154,3 +154,44 @@ fn servers_that_cannot_be() {
     refused(&["serve", "--root", "x"], &["--root", "xml-error"]);
     refused(&["calibrate", "-o", "/no/such/directory/x"], &["--output", "no such directory"]);
 }
+
+#[test]
+fn queues_that_cannot_be() {
+    let queue = |flags: &[&str], words: &[&str]| {
+        refused(&[&["serve", "--listen", "127.0.0.1:0"], flags].concat(), words);
+    };
+    let served = |flags: &[&str], words: &[&str]| {
+        queue(&[&["--service", "exponential:500us"], flags].concat(), words);
+    };
+    for servers in ["0", "1.5", "NaN", "100001", "1000000000", "99999999999999999999", ""] {
+        served(&["--servers", servers], &["--servers", "from 1 to 100000"]);
+    }
+    for law in ["constant:0", "exponential:0", "bimodal:0,0,0.5", "constant:2h", "lognormal:1ms,10"]
+    {
+        queue(&["--service", law], &["--service"]);
+    }
+    queue(&["--service", "exponential:0"], &["from 1us to an hour"]);
+    queue(&["--service", "constant:999999min"], &["--service", "up to a day"]);
+    queue(&["--service", "uniform:61min,1000min"], &["--service", "from 1us to an hour"]);
+    queue(&["--service", "exponential:NaN"], &["--service", "not a span of time"]);
+    queue(&["--service", "exponental:1ms"], &["--service", "did you mean `exponential`?"]);
+    for lottery in ["NaN", "inf", "101%", "five"] {
+        served(&["--lottery", lottery], &["--lottery"]);
+    }
+    served(&["--servers=-1"], &["--servers", "from 1 to 100000"]);
+    served(&["--lottery=-5%"], &["--lottery", "is no percentage"]);
+    served(&["--lottery", "51%"], &["--lottery", "from 0 % to 50 %"]);
+    for collapse in ["100ms", "100ms,1", "100ms,NaN", "100ms,1e9", "x,4"] {
+        served(&["--collapse", collapse], &["--collapse"]);
+    }
+    for limit in ["1000", "0,5", "NaN,5", "1000,0", "1e300,5", "1000,99999999999"] {
+        queue(&["--rate-limit", limit], &["--rate-limit", "1000,50"]);
+    }
+    served(&["--delay", "constant:1ms"], &["--delay", "--service"]);
+    queue(&["--servers", "2"], &["--service"]);
+    queue(&["--collapse", "100ms,4"], &["--service"]);
+    queue(&["--lottery", "5%"], &["--service"]);
+    for flags in [["--servers", "2"], ["--collapse", "100ms,4"], ["--lottery", "5%"]] {
+        queue(&[&["--delay", "constant:1ms"][..], &flags].concat(), &["--delay", flags[0]]);
+    }
+}

@@ -18,7 +18,7 @@ fn key() -> String {
 }
 
 /// Starts the oracle, sends requests, interrupts it; returns its output except the first line.
-fn served(flags: &[&str], press: impl FnOnce(&str)) -> String {
+pub(crate) fn served(flags: &[&str], press: impl FnOnce(&str)) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_dyno"))
         .args(["serve", "--threads", "1"])
         .args(flags)
@@ -41,7 +41,7 @@ fn end(child: &mut Child) {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-fn load(url: &str, flags: &[&str]) -> Value {
+pub(crate) fn load(url: &str, flags: &[&str]) -> Value {
     let nowhere = Rig::at("127.0.0.1:9".parse().unwrap());
     nowhere.dyno(&[&["load", url, "--json", "--no-live"], flags].concat()).json()
 }

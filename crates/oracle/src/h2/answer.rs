@@ -54,21 +54,22 @@ impl Multiplex {
         state: &mut ThreadState,
     ) {
         let reply = state.config().reply.clone();
-        let answer = match &reply {
-            Some(reply) => Answer::given(reply),
-            None => Answer::to(head, content, state.config().root),
-        };
-        let instructions = match instructions(head, octets, Befalls::Stream, state) {
-            Ok(_) if head.method == Method::Unknown => {
-                let why = "no such method here";
-                let refusal = Refusal { status: Status::NotImplemented, why };
-                return self.refuse(asked.id, refusal, Some(asked.ended_ns), state);
-            }
+        let answer = Answer::chosen(reply.as_deref(), head, content, state.config().root);
+        if head.method == Method::Unknown {
+            let why = "no such method here";
+            let refusal = Refusal { status: Status::NotImplemented, why };
+            return self.refuse(asked.id, refusal, Some(asked.ended_ns), state);
+        }
+        if state.shared.is_limited(asked.ended_ns) {
+            return self.decline(asked, head, state);
+        }
+        let instructions = match instructions(head, octets, Befalls::Stream, asked.ended_ns, state)
+        {
             Ok(instructions) => instructions,
             Err(refusal) => return self.refuse(asked.id, refusal, Some(asked.ended_ns), state),
         };
         state.count(answer.resource);
-        let due_ns = asked.ended_ns + instructions.drawn_ns.unwrap_or(0);
+        let due_ns = instructions.due_ns;
         let due_ns = state.shared.thaw_ns(due_ns).unwrap_or(due_ns);
         if instructions.fault.is_none() && due_ns == asked.ended_ns {
             let rest = self.answer(asked, head, &answer, asked.ended_ns, state);
@@ -85,6 +86,16 @@ impl Multiplex {
         });
         let stream = Stream { ended_ns: asked.ended_ns, script, ..stream };
         self.wait(asked.id, stream, due_ns);
+    }
+
+    /// Beyond the limit of the rate: the answer comes at once, without content, and its time is none that the books keep.
+    fn decline(&mut self, asked: &Asked, head: &Head<'_>, state: &mut ThreadState) {
+        let answer = Answer::limited();
+        state.count(answer.resource);
+        state.books.limited += 1;
+        let asked = Asked { counts: Counts::Faulty, ..*asked };
+        let rest = self.answer(&asked, head, &answer, asked.ended_ns, state);
+        debug_assert!(rest.is_none(), "there is no content that could wait for a window");
     }
 
     /// The stream's turn is at this instant.
@@ -136,10 +147,8 @@ impl Multiplex {
     ) -> Option<Rest> {
         let head = stream.request.head();
         let reply = state.config().reply.clone();
-        let answer = match &reply {
-            Some(reply) => Answer::given(reply),
-            None => Answer::to(&head, &stream.request.content, state.config().root),
-        };
+        let (content, root) = (&stream.request.content, state.config().root);
+        let answer = Answer::chosen(reply.as_deref(), &head, content, root);
         self.answer(asked, &head, &answer, now_ns, state)
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Got {
     pub(crate) body: Vec<u8>,
 }
 
-fn address(oracle: &Oracle) -> SocketAddr {
+pub(crate) fn address(oracle: &Oracle) -> SocketAddr {
     let Listen::Tcp(address) = oracle.address() else { panic!("these tests use TCP") };
     *address
 }
@@ -32,7 +32,7 @@ pub(crate) fn wait_for<T>(what: impl Future<Output = T>) -> T {
     runtime.block_on(limited).expect("only a bug takes as long")
 }
 
-async fn connect(address: SocketAddr) -> SendRequest<bytes::Bytes> {
+pub(crate) async fn connect(address: SocketAddr) -> SendRequest<bytes::Bytes> {
     let stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     let (client, connection) = handshake(stream).await.unwrap();
@@ -41,7 +41,7 @@ async fn connect(address: SocketAddr) -> SendRequest<bytes::Bytes> {
     client
 }
 
-async fn send(
+pub(crate) async fn send(
     client: &SendRequest<bytes::Bytes>,
     method: &str,
     path: &str,

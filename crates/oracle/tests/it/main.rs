@@ -9,6 +9,7 @@ mod frames;
 mod h2;
 mod life;
 mod log;
+mod queue;
 mod sockets;
 mod strict;
 mod tls;

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use expect_test::{Expect, expect};
-use oracle::{Config, Fault, Oracle};
+use oracle::{Config, Fault, Oracle, Queue};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::{Ending, PATIENCE, connect, plain, read_out, said, start, undated};
@@ -325,19 +325,20 @@ fn a_client_that_does_not_read_in_the_room_does_without() {
 }
 
 #[test]
-fn an_oracle_with_a_delay_or_a_stall_keeps_its_sockets_too() {
-    let oracle = start(Config {
-        threads: 1,
-        delay: Some("constant:10ms".parse().unwrap()),
-        stall: Some("20ms/60ms".parse().unwrap()),
-        ..Config::default()
-    });
-    let begun = Instant::now();
-    let mut stream = open(&oracle, "/wsecho");
-    assert!(begun.elapsed() >= Duration::from_millis(10));
-    for number in 0..50_u8 {
-        say(&mut stream, BINARY, &[number]);
-        assert_eq!(hear(&mut stream), (BINARY, vec![number]));
+fn an_oracle_with_a_delay_a_queue_or_a_stall_keeps_its_sockets_too() {
+    let (law, stall) = ("constant:10ms".parse().unwrap(), "20ms/60ms".parse().unwrap());
+    let stalled = Config { threads: 1, stall: Some(stall), ..Config::default() };
+    let delayed = Config { delay: Some(law), ..stalled.clone() };
+    let queued = Config { queue: Some(Queue::of(law)), ..stalled };
+    for config in [delayed, queued] {
+        let oracle = start(config);
+        let begun = Instant::now();
+        let mut stream = open(&oracle, "/wsecho");
+        assert!(begun.elapsed() >= Duration::from_millis(10));
+        for number in 0..50_u8 {
+            say(&mut stream, BINARY, &[number]);
+            assert_eq!(hear(&mut stream), (BINARY, vec![number]));
+        }
     }
 }
 

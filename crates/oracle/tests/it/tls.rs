@@ -20,13 +20,13 @@ use crate::{connect, log, start};
 /// Faults that would take forever; a client gives up after this.
 const IMPATIENCE: Duration = Duration::from_millis(300);
 
-type Secured = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type Secured = StreamOwned<ClientConnection, TcpStream>;
 
 fn serve(tls: TlsConfig, fault: Option<Fault>) -> Oracle {
     start(Config { threads: 1, tls: Some(Arc::new(tls)), fault, ..Config::default() })
 }
 
-fn client(oracle: &Oracle, protocols: &[&str]) -> Arc<ClientConfig> {
+pub(crate) fn client(oracle: &Oracle, protocols: &[&str]) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let pem = oracle.authority_pem().expect("its certificate was made at the start");
     roots.add(CertificateDer::from_pem_slice(pem.as_bytes()).unwrap()).unwrap();
@@ -39,14 +39,14 @@ fn client(oracle: &Oracle, protocols: &[&str]) -> Arc<ClientConfig> {
     Arc::new(config)
 }
 
-fn secured(oracle: &Oracle, config: &Arc<ClientConfig>) -> Secured {
+pub(crate) fn secured(oracle: &Oracle, config: &Arc<ClientConfig>) -> Secured {
     let name = ServerName::try_from("localhost").unwrap();
     let session = ClientConnection::new(Arc::clone(config), name).unwrap();
     StreamOwned::new(session, connect(oracle))
 }
 
 /// All that HTTP/1.1 answers to a request that ends the connection.
-fn said(secured: &mut Secured, target: &str) -> std::io::Result<String> {
+pub(crate) fn said(secured: &mut Secured, target: &str) -> std::io::Result<String> {
     secured.write_all(
         format!("GET {target} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").as_bytes(),
     )?;

@@ -1,7 +1,7 @@
 //! What the oracle did, as text and as JSON.
 
 use hdrhistogram::Histogram;
-use oracle::Truth;
+use oracle::{QueueTruth, Truth};
 use report::chart::bars;
 use report::json::encoded;
 use serde::Serialize;
@@ -12,6 +12,7 @@ struct TruthJson {
     elapsed_s: f64,
     requests: u64,
     answers: u64,
+    limited: u64,
     faults: u64,
     beats: u64,
     beats_skipped: u64,
@@ -28,7 +29,19 @@ struct TruthJson {
     handshakes_failed: u64,
     imposed: TimesJson,
     drawn: TimesJson,
+    waited: TimesJson,
     late: TimesJson,
+    queue: Option<QueueJson>,
+}
+
+#[derive(Serialize)]
+struct QueueJson {
+    servers: u32,
+    seed: u64,
+    /// 1 is the law's own speed.
+    speed: f64,
+    /// None as long as service has not collapsed.
+    collapsed_s: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -67,6 +80,7 @@ pub(super) fn json(truth: &Truth) -> String {
         elapsed_s: truth.elapsed.as_secs_f64(),
         requests: truth.requests,
         answers: truth.answers,
+        limited: truth.limited,
         faults: truth.faults,
         beats: truth.beats,
         beats_skipped: truth.beats_skipped,
@@ -83,9 +97,20 @@ pub(super) fn json(truth: &Truth) -> String {
         handshakes_failed: truth.handshakes_failed,
         imposed: times(&truth.served_ns),
         drawn: times(&truth.drawn_ns),
+        waited: times(&truth.waited_ns),
         late: times(&truth.late_ns),
+        queue: truth.queue.as_ref().map(queue),
     };
     serde_json::to_string_pretty(&json).expect("numbers and names are JSON") + "\n"
+}
+
+fn queue(queue: &QueueTruth) -> QueueJson {
+    QueueJson {
+        servers: queue.servers,
+        seed: queue.seed,
+        speed: queue.speed,
+        collapsed_s: queue.collapsed.map(|collapsed| collapsed.as_secs_f64()),
+    }
 }
 
 fn times(histogram: &Histogram<u64>) -> TimesJson {
