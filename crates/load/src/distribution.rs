@@ -106,11 +106,12 @@ impl Distribution {
 
     /// Adds all values of another. Values above this one's largest count as this one's largest.
     pub fn merge(&mut self, other: &Distribution) {
-        match &mut self.0 {
-            Form::Folded(folded) => return folded.absorb(&Folded::of(other)),
-            // To be unfolded, it would need two hundred kilobytes.
-            Form::Open(_) if other.count() == 0 => return,
-            Form::Open(_) => {}
+        // To be unfolded, an empty one would need two hundred kilobytes.
+        if other.count() == 0 {
+            return;
+        }
+        if let Form::Folded(folded) = &mut self.0 {
+            return folded.absorb(&Folded::of(other));
         }
         let (open, other) = (self.open_mut(), other.open());
         add(&mut open.values, &other.values);

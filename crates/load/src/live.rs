@@ -52,6 +52,7 @@ pub struct LiveGatherer {
 struct Gathered {
     now: Nanos,
     from: Nanos,
+    /// Lean: a second has few values, and what is folded is put together without being unfolded.
     window: Tally,
     /// What was measured before the warm-up's end, which may come at any time; none in the measured time.
     total_of_warmup: Option<Tally>,
@@ -62,7 +63,6 @@ impl Gathered {
         let Gathered { now, from, window, total_of_warmup } = self;
         let is_warmup = total_of_warmup.is_some();
         let total = total_of_warmup.unwrap_or_else(|| total.lean());
-        let window = window.lean();
         LiveWindow { now, from, is_warmup, window: Box::new(window), total: Box::new(total) }
     }
 }
@@ -84,10 +84,10 @@ impl LiveGatherer {
         match &mut self.gathered {
             Some(gathered) => {
                 gathered.now = now;
-                gathered.window.merge(window);
+                gathered.window.add_lean(window);
                 gathered.total_of_warmup = total_of_warmup;
             }
-            none => *none = Some(Gathered { now, from, window: window.clone(), total_of_warmup }),
+            none => *none = Some(Gathered { now, from, window: window.lean(), total_of_warmup }),
         }
         let is_whole = |it: &mut Gathered| it.from / self.length < it.now / self.length;
         if let Some(whole) = self.gathered.take_if(is_whole) {

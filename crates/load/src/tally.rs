@@ -278,10 +278,15 @@ impl Tally {
     pub(crate) fn lean(&self) -> Tally {
         let mut lean = Tally::new(self.response.high());
         lean.distributions().into_iter().for_each(Distribution::fold);
-        lean.merge(self);
-        lean.slowest.clear();
-        lean.evidence.clear();
+        lean.add_lean(self);
         lean
+    }
+
+    /// The same with another, for one that is lean and stays so.
+    pub(crate) fn add_lean(&mut self, other: &Tally) {
+        self.merge(other);
+        self.slowest.clear();
+        self.evidence.clear();
     }
 
     /// Empties it without freeing its memory.
