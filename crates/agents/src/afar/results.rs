@@ -49,6 +49,10 @@ impl LoadResults {
         window: LiveWindow,
         watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Option<CoordinatorEvent> {
+        // A window that was lost comes again, and its agent may be done by then.
+        if self.live.has_ended(agent) {
+            return None;
+        }
         self.now[agent].sees(&window);
         let (seen, mut was_shown) = (&mut self.seen, false);
         let added = self.live.add(agent, window, &mut |glance| {
@@ -165,6 +169,9 @@ impl HoldResults {
         window: &HoldWindow,
         watch: &mut dyn FnMut(HoldEvent<'_>),
     ) -> Option<CoordinatorEvent> {
+        if self.now[agent].does == Doing::Lost {
+            return None;
+        }
         if let Err(how) = held::check_window(window, &self.order) {
             return Some(CoordinatorEvent::Gone { agent, how });
         }
@@ -247,4 +254,45 @@ fn starting(names: &[Named], shares: &[(usize, usize)]) -> Vec<AgentNow> {
 /// A result that came whole, and is none of this order.
 fn wrong(agent: usize, at: u64, says: &str) -> Loss {
     Loss { agent, phase: Phase::Report, at, how: format!("its result is wrong: {says}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use load::{Load, Tally, Target};
+    use wire::{Ask, Asks, Expect};
+
+    use super::*;
+
+    fn order() -> Order {
+        let request = wire::Request::get("h", "/");
+        let asks = Asks::one(Ask::new(&request, Expect::default()).unwrap());
+        let target = Target::Tcp("127.0.0.1:1".parse().unwrap());
+        Order::new(target, asks, Load::Closed { connections: 2 })
+    }
+
+    fn names(agents: usize) -> Vec<Named> {
+        (0..agents).map(|agent| Named { name: format!("a{agent}"), cpus: Vec::new() }).collect()
+    }
+
+    #[test]
+    fn a_window_that_comes_after_the_result_is_no_fault_of_the_agent() {
+        let order = order();
+        let mut results = LoadResults::new(&order, &names(2), vec![(0, 1), (1, 1)]);
+        let window = |second: u64| LiveWindow {
+            now: (second + 1) * SECOND,
+            from: second * SECOND,
+            is_warmup: false,
+            window: Box::new(Tally::new(SECOND)),
+            total: Box::new(Tally::new(SECOND)),
+        };
+        let mut watch = |_: LoadEvent<'_>| ();
+        assert!(results.window(0, window(0), &mut watch).is_none());
+        // It is done; the second window was lost, and comes again.
+        results.live.lost(0, &mut |_| ());
+        assert!(results.window(0, window(1), &mut watch).is_none());
+        // The other one sends a window twice.
+        assert!(results.window(1, window(0), &mut watch).is_none());
+        let again = results.window(1, window(0), &mut watch);
+        assert!(matches!(again, Some(CoordinatorEvent::Gone { agent: 1, .. })), "{again:?}");
+    }
 }
