@@ -2,7 +2,6 @@
 
 mod driver;
 mod each;
-mod held;
 pub(crate) mod results;
 
 use std::net::SocketAddr;
