@@ -47,6 +47,8 @@ pub enum CoordinatorEvent {
     Heard { agent: usize, frame: Box<AgentFrame>, at: Nanos },
     /// An agent cannot be reached any more, or what it wrote cannot be read.
     Gone { agent: usize, how: String },
+    /// An agent will answer later, and is waited for as long again.
+    Delayed,
     /// A trial is to begin.
     Begin(Course),
     /// The trial is to end early.
@@ -161,6 +163,10 @@ impl Coordinator {
                 self.heard(agent, *frame, at, now, &mut actions);
             }
             CoordinatorEvent::Gone { agent, how } => self.lose(agent, how, now, &mut actions),
+            CoordinatorEvent::Delayed => {
+                let until = now + self.terms.meet_within;
+                self.meeting_until = self.meeting_until.map(|_| until);
+            }
             CoordinatorEvent::Begin(course) => self.begin(course, now, &mut actions),
             CoordinatorEvent::Halt => self.halt(now, &mut actions),
             CoordinatorEvent::Bye => self.say_all(&ToAgent::Bye, &mut actions),

@@ -62,6 +62,7 @@ impl Driver {
                         let _ = sender.send(News::Blinked { agent, nanos });
                         continue;
                     }
+                    Ok(CarrierEvent::Copying) => CoordinatorEvent::Delayed,
                     Ok(CarrierEvent::Wanted(event)) => event,
                     Ok(CarrierEvent::Raw(_)) => continue,
                     Err(RecvTimeoutError::Timeout) => {
