@@ -2,7 +2,6 @@
 
 mod driver;
 mod each;
-mod held;
 pub(crate) mod results;
 
 use std::net::SocketAddr;
@@ -155,6 +154,16 @@ impl Afar {
         Ok(None)
     }
 
+    /// A trial has only its own interruptions, and none of the trials and pauses before it.
+    fn forget_blinks(&mut self) {
+        while let Ok(news) = self.driver.news.try_recv() {
+            if let News::Facts(facts) = news {
+                self.facts = facts;
+            }
+        }
+        self.blinked.fill(0);
+    }
+
     /// Each agent that stands in the way, with the reason.
     fn reasons(&self, reasons: &[(usize, String)]) -> String {
         let one = |(agent, says): &(usize, String)| {
@@ -216,6 +225,7 @@ impl Afar {
     /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it. It gets
     /// nothing now and then, so that it can end the load also while no agent says anything.
     fn carry_out(&mut self, course: Course, halt: &Halt, take: Take<'_>) -> Result<(), LoadsError> {
+        self.forget_blinks();
         self.driver.want(CoordinatorEvent::Begin(course));
         let (mut was_halted, mut taken) = (false, Instant::now());
         loop {

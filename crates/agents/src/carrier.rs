@@ -43,6 +43,8 @@ pub(crate) enum CarrierEvent {
         agent: usize,
         nanos: Nanos,
     },
+    /// A host gets its dyno first: it answers later.
+    Copying,
     /// A line of a host of servers.
     Raw(Result<Vec<u8>, LineError>),
     /// No line: what this side wants of its agents.

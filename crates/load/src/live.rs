@@ -178,6 +178,12 @@ impl LiveMerger {
         self.show(show);
     }
 
+    /// Whether no more windows of this process are wanted.
+    #[must_use]
+    pub fn has_ended(&self, agent: usize) -> bool {
+        self.agents.get(agent).is_some_and(|agent| agent.until == Nanos::MAX)
+    }
+
     /// Why all processes should be stopped, if nothing has worked from the start and for long enough.
     #[must_use]
     pub fn reason_to_give_up(&self, order: &Order) -> Option<Failure> {

@@ -1,6 +1,7 @@
 //! Runs the lanes and folds what they report.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -104,10 +105,10 @@ fn carry_out(
         lanes.push((number, epoll, Handover { full: full.clone(), empty }, seats.pop()));
     }
     drop(full);
-    let end = StopTime::open();
+    let (end, began_late) = (StopTime::open(), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for (number, epoll, handover, mut seat) in lanes {
-            let (plan, end) = (&plan, &end);
+            let (plan, end, began_late) = (&plan, &end, &began_late);
             let run = move || {
                 thread::prepare(&order.cpus, number);
                 let (target, sources) = (order.target.clone(), order.sources.clone());
@@ -115,6 +116,7 @@ fn carry_out(
                 if !origin.wait_unless(&|| end.agreed() == Some(0)) {
                     return plan.recorder(order, number, handover).finish(Clocks::default());
                 }
+                began_late.fetch_max(origin.elapsed(), Ordering::Relaxed);
                 let lane = plan.own.start + number;
                 let engine = Epoll::new(epoll, target, sources, order.spin, origin, lane);
                 let turns = seat.as_mut().map(|seat| seat as &mut dyn TakesTurns);
@@ -124,7 +126,8 @@ fn carry_out(
         }
         let clock = place.is_none().then_some(origin);
         let collector = Collector::new(order, &plan, returns, clock);
-        Ok(collector.collect(&reports, &end, halt, watch))
+        let part = collector.collect(&reports, &end, halt, watch);
+        Ok(Part { began_late: began_late.load(Ordering::Relaxed), ..part })
     })
 }
 

@@ -171,6 +171,21 @@ fn a_load_alone_ends_at_an_instant_too() {
     assert_eq!(recording.total.due, 500 * 12 / 10);
 }
 
+/// A lane that is kept waiting before it begins has lost that time; its windows are on the clock of the others.
+#[test]
+fn a_part_says_how_long_after_the_agreed_instant_it_began() {
+    let oracle = oracle();
+    let stop = Stop { total: Some(100), duration: None };
+    let order = Order { stop, ..order(&oracle, Load::Closed { connections: 4 }) };
+    let began_late = |origin| {
+        let order = Order { origin: Some(origin), ..order.clone() };
+        press_part(&order, &Halt::default(), &mut |_| {}).unwrap().began_late()
+    };
+    let (agreed, asked) = (now() - SECOND / 4, now());
+    let late = began_late(agreed);
+    assert!((asked - agreed..=now() - agreed).contains(&late), "{late} ns");
+}
+
 /// Whoever is asked to end before it begins does not touch the server.
 #[test]
 fn a_load_that_is_halted_before_its_origin_does_not_begin() {

@@ -47,6 +47,8 @@ pub enum CoordinatorEvent {
     Heard { agent: usize, frame: Box<AgentFrame>, at: Nanos },
     /// An agent cannot be reached any more, or what it wrote cannot be read.
     Gone { agent: usize, how: String },
+    /// An agent will answer later, and is waited for as long again.
+    Delayed,
     /// A trial is to begin.
     Begin(Course),
     /// The trial is to end early.
@@ -132,6 +134,9 @@ const BEAT_EVERY: Nanos = 250 * MILLISECOND;
 /// What is not answered is said again.
 const AGAIN: Nanos = 500 * MILLISECOND;
 
+/// Before and after a trial, clocks are looked at for no longer: what is known then counts.
+const CLOCKS_WITHIN: Nanos = 2 * SECOND;
+
 /// An agent that has answered once, and is silent while others are still awaited, is waited for so many leases.
 const LEASES_TO_MEET: Nanos = 5;
 
@@ -158,6 +163,10 @@ impl Coordinator {
                 self.heard(agent, *frame, at, now, &mut actions);
             }
             CoordinatorEvent::Gone { agent, how } => self.lose(agent, how, now, &mut actions),
+            CoordinatorEvent::Delayed => {
+                let until = now + self.terms.meet_within;
+                self.meeting_until = self.meeting_until.map(|_| until);
+            }
             CoordinatorEvent::Begin(course) => self.begin(course, now, &mut actions),
             CoordinatorEvent::Halt => self.halt(now, &mut actions),
             CoordinatorEvent::Bye => self.say_all(&ToAgent::Bye, &mut actions),
@@ -234,7 +243,10 @@ impl Coordinator {
     ) {
         if let FromAgent::Pong { number, sent, heard, answered } = says {
             let sample = Sample { sent, heard, answered, came_back: at };
-            return self.peers[agent].pong(number, sample);
+            self.peers[agent].pong(number, sample);
+            // The next one at once: a load waits for it.
+            let next = self.wants_clock().then(|| self.peers[agent].ping(now)).flatten();
+            return actions.extend(next.map(|ping| self.frame(agent, ping)));
         }
         let Some(trial) = &mut self.trial else { return };
         match says {
@@ -284,7 +296,9 @@ impl Coordinator {
             return actions.push(CoordinatorAction::LostBefore(lost));
         }
         self.trials += 1;
-        self.trial = Some(Trial::new(self.trials, course, now + self.terms.arm_within));
+        self.trial = Some(Trial::new(self.trials, course, now, self.terms.arm_within));
+        // Clocks drift: those of the meeting may be hours old.
+        self.peers.iter_mut().for_each(Peer::forget_clock);
         self.tick(now, actions);
     }
 
@@ -408,8 +422,10 @@ impl Coordinator {
         }
     }
 
+    /// Clocks are looked at when the agents are met, before each trial and after it.
     fn wants_clock(&self) -> bool {
-        let is_drift = matches!(&self.trial, Some(Trial { stage: Stage::Drift { .. }, .. }));
-        self.meeting_until.is_some() || is_drift
+        let is_beside =
+            |trial: &Trial| matches!(trial.stage, Stage::Arming { .. } | Stage::Drift { .. });
+        self.meeting_until.is_some() || self.trial.as_ref().is_some_and(is_beside)
     }
 }

@@ -20,7 +20,7 @@ pub struct Caps {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beside {
-    /// How long after its time the first window was over.
+    /// How long after the agreed instant the last of its lanes began.
     pub began_late: Nanos,
     /// The link of its host towards the server, while the load went on.
     pub link: Option<LinkUse>,

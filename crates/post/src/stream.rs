@@ -64,7 +64,7 @@ impl WindowsIn {
     pub(crate) fn take(&mut self, number: u64, oldest: u64) -> bool {
         self.next = self.next.max(oldest.min(number));
         let is_next = number == self.next;
-        self.next += u64::from(is_next);
+        self.next = self.next.saturating_add(u64::from(is_next));
         is_next
     }
 
@@ -107,6 +107,14 @@ mod tests {
         }
         assert_eq!(seen, (0..30).collect::<Vec<_>>());
         assert!(out.kept.is_empty());
+    }
+
+    #[test]
+    fn a_number_that_no_window_has_overflows_nothing() {
+        let mut taken = WindowsIn::default();
+        assert!(taken.take(u64::MAX, u64::MAX));
+        assert!(!taken.take(0, 0));
+        assert_eq!(taken.taken(), u64::MAX);
     }
 
     #[test]

@@ -41,6 +41,14 @@ fn lost_and_repeated_messages_cost_no_trial() {
 }
 
 #[test]
+fn clocks_that_drift_between_the_trials_bring_no_load_apart() {
+    for (seed, losses) in (0..seeds().div_ceil(40)).zip([0.0, 0.05].into_iter().cycle()) {
+        let world = run(seed, Faults { losses, drifts: true, ..Faults::default() });
+        assert_eq!((world.kept, world.lost), (world.wanted, 0), "seed {seed}");
+    }
+}
+
+#[test]
 fn whatever_ends_no_agent_has_two_loads_none_outlasts_its_lease_and_what_is_kept_is_whole() {
     let (mut kept, mut lost, mut in_vain) = (0, 0, 0);
     for seed in 0..seeds() {
@@ -51,6 +59,7 @@ fn whatever_ends_no_agent_has_two_loads_none_outlasts_its_lease_and_what_is_kept
             ends_agents: seed % 7 != 0,
             ends_coordinators: seed % 4 != 0,
             cuts_lines: seed % 3 != 0,
+            drifts: false,
         };
         let world = run(seed, faults);
         kept += world.kept;

@@ -105,7 +105,7 @@ json_type! {
         clock_drift_s: Option<f64> = agent.drift_ns.map(|drift| drift as f64 / 1e9),
         /// how long its carrier was interrupted
         blinked_s: f64 = seconds(agent.blinked_ns),
-        /// how long after its time its first window was over
+        /// how long after the agreed instant the last of its threads began
         began_late_s: f64 = seconds(agent.beside.began_late),
         /// what its share saw; null of held connections, or if it was lost
         saw: Option<AgentSawJson> = agent.saw.as_ref().map(AgentSawJson::from),

@@ -62,6 +62,7 @@ impl Driver {
                         let _ = sender.send(News::Blinked { agent, nanos });
                         continue;
                     }
+                    Ok(CarrierEvent::Copying) => CoordinatorEvent::Delayed,
                     Ok(CarrierEvent::Wanted(event)) => event,
                     Ok(CarrierEvent::Raw(_)) => continue,
                     Err(RecvTimeoutError::Timeout) => {
@@ -131,5 +132,31 @@ fn carry_out(
             _ => {}
         }
         hand_on(News::Action(action));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::super::Afar;
+    use super::*;
+
+    #[test]
+    fn a_trial_has_only_its_own_interruptions() {
+        let (sender, news) = channel();
+        let driver = Driver { news, wants: sync_channel(9).0, children: Vec::new(), thread: None };
+        let (names, facts) = (Vec::new(), Vec::new());
+        let mut afar = Afar { driver, names, facts, blinked: vec![0, 0], is_local: false };
+        let blink = |agent, nanos| sender.send(News::Blinked { agent, nanos }).unwrap();
+        // In the trial before it, and in the pause after that.
+        blink(0, 700);
+        afar.news().unwrap();
+        blink(1, 500);
+        afar.forget_blinks();
+        blink(1, 30);
+        blink(1, 40);
+        (0..2).for_each(|_| assert!(afar.news().unwrap().is_none()));
+        assert_eq!(afar.blinked, [0, 70]);
     }
 }

@@ -2,11 +2,11 @@
 
 use load::{
     HoldOrder, HoldWindow, Holding, LiveMerger, LiveWindow, Order, PartSummary, Parts, Recording,
-    SECOND, WindowMerger,
+    WindowMerger,
 };
 use post::{Beside, CoordinatorEvent, Loss, Measured, Phase, decode_measured};
 
-use super::{held, lost_agent};
+use super::{lost_agent, nanos};
 use crate::carrier::Named;
 use crate::loads::{AgentNow, Doing, HoldEvent, LoadEvent, LostAgent};
 
@@ -49,6 +49,10 @@ impl LoadResults {
         window: LiveWindow,
         watch: &mut dyn FnMut(LoadEvent<'_>),
     ) -> Option<CoordinatorEvent> {
+        // A window that was lost comes again, and its agent may be done by then.
+        if self.live.has_ended(agent) {
+            return None;
+        }
         self.now[agent].sees(&window);
         let (seen, mut was_shown) = (&mut self.seen, false);
         let added = self.live.add(agent, window, &mut |glance| {
@@ -150,7 +154,7 @@ impl HoldResults {
     ) -> HoldResults {
         HoldResults {
             now: starting(names, &shares),
-            merger: WindowMerger::new(SECOND, shares.len()),
+            merger: WindowMerger::new(nanos(order.window), shares.len()),
             shares,
             whole: None,
             lost: Vec::new(),
@@ -165,16 +169,19 @@ impl HoldResults {
         window: &HoldWindow,
         watch: &mut dyn FnMut(HoldEvent<'_>),
     ) -> Option<CoordinatorEvent> {
-        if let Err(how) = held::check_window(window, &self.order) {
+        if self.now[agent].does == Doing::Lost {
+            return None;
+        }
+        let mut was_shown = false;
+        let added = self.merger.receive(&self.order, agent, window, &mut |second| {
+            was_shown = true;
+            watch(HoldEvent::Second(second));
+        });
+        if let Err(how) = added {
             return Some(CoordinatorEvent::Gone { agent, how });
         }
         self.seen = self.seen.max(window.until);
         self.now[agent].does = Doing::Connections(window.open);
-        let mut was_shown = false;
-        self.merger.add(agent, window, &mut |second| {
-            was_shown = true;
-            watch(HoldEvent::Second(second));
-        });
         if was_shown {
             watch(HoldEvent::Agents(&self.now));
         }
@@ -190,7 +197,7 @@ impl HoldResults {
         watch: &mut dyn FnMut(HoldEvent<'_>),
     ) {
         let says = match decode_measured(bytes) {
-            Ok(Measured::Hold(holding)) => match held::check(&holding, &self.order) {
+            Ok(Measured::Hold(holding)) => match holding.check(&self.order) {
                 Ok(()) => {
                     match &mut self.whole {
                         Some(whole) => whole.merge(&holding),
@@ -247,4 +254,98 @@ fn starting(names: &[Named], shares: &[(usize, usize)]) -> Vec<AgentNow> {
 /// A result that came whole, and is none of this order.
 fn wrong(agent: usize, at: u64, says: &str) -> Loss {
     Loss { agent, phase: Phase::Report, at, how: format!("its result is wrong: {says}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use load::{Broadcast, HoldWhat, Load, Plateau, Ramp, SECOND, Tally, Target};
+    use post::encode_measured;
+    use wire::{Ask, Asks, Expect};
+
+    use super::*;
+
+    fn order() -> Order {
+        let request = wire::Request::get("h", "/");
+        let asks = Asks::one(Ask::new(&request, Expect::default()).unwrap());
+        let target = Target::Tcp("127.0.0.1:1".parse().unwrap());
+        Order::new(target, asks, Load::Closed { connections: 2 })
+    }
+
+    fn hold_order() -> HoldOrder {
+        let (every, settle) = (Duration::from_secs(10), Duration::from_secs(1));
+        let ramp = Ramp { connections: 20, step: 10, every, per_second: 100.0, settle };
+        let what = HoldWhat::Socket { ask: wire::socket_ask("h", "/", &[]).unwrap() };
+        HoldOrder::new(Target::Tcp("127.0.0.1:1".parse().unwrap()), what, ramp)
+    }
+
+    /// What comes of such a result: the reason why its agent is lost, if it is.
+    fn taken(change: fn(&mut Holding)) -> Option<String> {
+        let order = hold_order();
+        let step = |number| Plateau { times: order.ramp.plateau(number), ..Plateau::default() };
+        let plateaus = vec![step(0), step(1)];
+        let closed_at = order.ramp.end();
+        let mut holding = Holding { plateaus, windows: Vec::new(), closed_at, was_halted: false };
+        change(&mut holding);
+        let bytes = encode_measured(&Measured::Hold(Box::new(holding))).unwrap();
+        let mut results = HoldResults::new(&order, &names(1), vec![(0, 1)]);
+        results.result(&names(1), 0, &bytes, &mut |_| ());
+        results.end().1.pop().map(|lost| lost.how)
+    }
+
+    #[test]
+    fn a_result_that_cannot_be_of_the_order_costs_its_agent() {
+        assert_eq!(taken(|_| ()), None);
+        let refused = |change, says: &str| {
+            let how = taken(change).unwrap();
+            assert!(how.contains(says), "{how}");
+        };
+        refused(|it| it.plateaus.swap(0, 1), "other times");
+        refused(|it| it.plateaus[1].begun = u64::MAX, "too many");
+        let backwards = |it: &mut Holding| {
+            let one = Broadcast { first: 2, last: 1, received: 2 };
+            it.plateaus[0].broadcasts.insert(1, one);
+        };
+        refused(backwards, "received last before it was received first");
+    }
+
+    #[test]
+    fn a_second_that_comes_again_or_lies_beyond_the_ramp_is_refused() {
+        let order = hold_order();
+        let mut results = HoldResults::new(&order, &names(1), vec![(0, 1)]);
+        let mut come = |from: u64, open| {
+            let window = HoldWindow::new(from * SECOND, (from + 1) * SECOND);
+            results.window(0, &HoldWindow { open, ..window }, &mut |_| ()).is_none()
+        };
+        assert!(come(0, 1) && come(2, 1));
+        assert!(!come(2, 1) && !come(1, 1) && !come(1 << 33, 1) && !come(3, u64::MAX));
+        assert!(come(3, 1));
+    }
+
+    fn names(agents: usize) -> Vec<Named> {
+        (0..agents).map(|agent| Named { name: format!("a{agent}"), cpus: Vec::new() }).collect()
+    }
+
+    #[test]
+    fn a_window_that_comes_after_the_result_is_no_fault_of_the_agent() {
+        let order = order();
+        let mut results = LoadResults::new(&order, &names(2), vec![(0, 1), (1, 1)]);
+        let window = |second: u64| LiveWindow {
+            now: (second + 1) * SECOND,
+            from: second * SECOND,
+            is_warmup: false,
+            window: Box::new(Tally::new(SECOND)),
+            total: Box::new(Tally::new(SECOND)),
+        };
+        let mut watch = |_: LoadEvent<'_>| ();
+        assert!(results.window(0, window(0), &mut watch).is_none());
+        // It is done; the second window was lost, and comes again.
+        results.live.lost(0, &mut |_| ());
+        assert!(results.window(0, window(1), &mut watch).is_none());
+        // The other one sends a window twice.
+        assert!(results.window(1, window(0), &mut watch).is_none());
+        let again = results.window(1, window(0), &mut watch);
+        assert!(matches!(again, Some(CoordinatorEvent::Gone { agent: 1, .. })), "{again:?}");
+    }
 }

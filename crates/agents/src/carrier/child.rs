@@ -1,7 +1,7 @@
 //! A carrier's process: a thread writes to it, one reads its lines, and one keeps the last that it complained of.
 
 use std::io::{Read, Write};
-use std::process::{self, ChildStderr, ChildStdin, ChildStdout};
+use std::process::{self, ChildStderr, ChildStdin, ChildStdout, Command};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -11,7 +11,7 @@ use machine::process::Exit;
 use post::Lines;
 
 use super::CarrierEvent;
-use super::start::Start;
+use super::start::{Start, not_copied};
 use super::tongue::{Listener, Stop, Tongue};
 use crate::now_ns;
 
@@ -20,6 +20,9 @@ const WAITING: usize = 256;
 /// A process whose output has ended is about to end; on a busy machine, not at once.
 const ENDING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(5);
+/// A copy of dyno is on its way to a host for no longer.
+const COPY_WITHIN: Duration = Duration::from_secs(600);
+const COPYING_AGAIN: Duration = Duration::from_secs(1);
 /// So much is kept of what it complained of.
 const COMPLAINT_MAX: usize = 2_048;
 const COMPLAINT_WITHIN: Duration = Duration::from_secs(2);
@@ -53,21 +56,28 @@ impl Child {
         // Here, so that processes are started in the order of the agents.
         let started = child.spawn();
         let followed = Arc::clone(&child);
-        let thread = thread::Builder::new().name("carrier".into());
-        thread
-            .spawn(move || followed.follow(started, &sender))
-            .map_err(|error| format!("cannot start a thread: {error}"))?;
+        if let Err(how) = in_a_thread(move || followed.follow(started, &sender)) {
+            child.kill();
+            return Err(how);
+        }
         Ok(child)
+    }
+
+    /// A process of which no line is taken, unless this channel's other end does.
+    #[cfg(test)]
+    pub(crate) fn with_lines(lines: SyncSender<Vec<u8>>) -> Child {
+        let state = State { lines: Some(lines), ..State::default() };
+        let start = Start::ssh("nowhere", "", &[]);
+        Child { start, tongue: Tongue::Servers, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn say(&self, line: Vec<u8>) {
-        if let Some(lines) = &self.state().lines {
-            let _ = lines.try_send(line);
-        }
+    /// Hands a line over if there is room for it; returns whether there was.
+    pub(crate) fn say(&self, line: Vec<u8>) -> bool {
+        self.state().lines.as_ref().is_some_and(|lines| lines.try_send(line).is_ok())
     }
 
     /// The same, and waits until there is room for it.
@@ -107,7 +117,10 @@ impl Child {
                 Ok(None) => return,
                 Err(how) => break how,
             };
-            let complaint = listen_to(complaints);
+            let complaint = match listen_to(complaints) {
+                Ok(complaint) => complaint,
+                Err(how) => break how,
+            };
             let stop = self.read(output, sender);
             if let Some(Stop::Done) = stop {
                 return self.kill();
@@ -116,10 +129,11 @@ impl Child {
             match stop {
                 Some(Stop::Missing { system, machine }) if !was_copied => {
                     was_copied = true;
-                    if let Err(how) = self.start.copy(&system, &machine) {
-                        break how;
+                    let copied = self.start.copy(&system, &machine);
+                    match copied.and_then(|command| self.copy(command, sender)) {
+                        Ok(()) => started = self.spawn(),
+                        Err(how) => break how,
                     }
-                    started = self.spawn();
                 }
                 Some(_) => break "it cannot start the dyno that was copied to it".into(),
                 None => break ended,
@@ -133,6 +147,39 @@ impl Child {
         };
         for agent in agents {
             let _ = sender.send(CarrierEvent::Gone { agent, how: how.clone() });
+        }
+    }
+
+    /// Has the program copied, by a process that ends with this one; says again and again that this goes on.
+    fn copy(&self, mut command: Command, sender: &SyncSender<CarrierEvent>) -> Result<(), String> {
+        let complaint = {
+            let mut state = self.state();
+            if state.is_closed {
+                return Err("it is not wanted any more".into());
+            }
+            let mut process = command.spawn().map_err(|error| not_copied(&error.to_string()))?;
+            let complaints = process.stderr.take();
+            state.process = Some(process);
+            complaints.map(listen_to).transpose()?
+        };
+        let (until, mut said) = (Instant::now() + COPY_WITHIN, None::<Instant>);
+        loop {
+            if said.is_none_or(|said| COPYING_AGAIN <= said.elapsed()) {
+                said = Some(Instant::now());
+                let _ = sender.send(CarrierEvent::Copying);
+            }
+            let waited = self.state().process.as_mut().map(process::Child::try_wait);
+            match waited {
+                Some(Ok(Some(status))) if status.success() => return Ok(()),
+                Some(Ok(None)) if Instant::now() < until => thread::sleep(LOOK),
+                Some(Ok(None)) => {
+                    return Err(not_copied(&format!("it took {} s", COPY_WITHIN.as_secs())));
+                }
+                Some(Ok(Some(_)) | Err(_)) | None => {
+                    let says = complaint.map_or(String::new(), |it| it.whole());
+                    return Err(not_copied(&says));
+                }
+            }
         }
     }
 
@@ -156,7 +203,7 @@ impl Child {
         };
         let (lines, waiting) = sync_channel(WAITING);
         state.lines = Some(lines);
-        thread::spawn(move || write(input, &waiting));
+        in_a_thread(move || write(input, &waiting))?;
         Ok(Some((output, complaints)))
     }
 
@@ -201,6 +248,12 @@ impl Child {
     }
 }
 
+/// There may be no room for another thread, with many agents and a low limit.
+fn in_a_thread(run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, String> {
+    let thread = thread::Builder::new().name("carrier".into()).spawn(run);
+    thread.map_err(|error| format!("cannot start a thread: {error}"))
+}
+
 fn write(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
     for line in lines {
         if input.write_all(&line).is_err() {
@@ -228,10 +281,10 @@ impl Complaint {
 }
 
 /// Keeps the last that is written to this pipe.
-fn listen_to(mut pipe: ChildStderr) -> Complaint {
+fn listen_to(mut pipe: ChildStderr) -> Result<Complaint, String> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeps = Arc::clone(&kept);
-    let reader = thread::spawn(move || {
+    let reader = in_a_thread(move || {
         let mut buffer = [0; 1_024];
         while let Ok(length @ 1..) = pipe.read(&mut buffer) {
             let mut kept = keeps.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,8 +292,8 @@ fn listen_to(mut pipe: ChildStderr) -> Complaint {
             let surplus = kept.len().saturating_sub(COMPLAINT_MAX);
             kept.drain(..surplus);
         }
-    });
-    Complaint { kept, reader }
+    })?;
+    Ok(Complaint { kept, reader })
 }
 
 /// Others' words on one line, without what moves a terminal's cursor, and not too many.
@@ -279,7 +332,29 @@ fn last_words(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{last_words, plain};
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_that_is_under_way_ends_with_what_wanted_it() {
+        let child = Arc::new(Child::with_lines(sync_channel(1).0));
+        let (sender, events) = sync_channel(9);
+        let (copies, wanted) = (Arc::clone(&child), sender);
+        let mut command = Command::new("sleep");
+        command.arg("60").stderr(std::process::Stdio::piped());
+        let copied = thread::spawn(move || copies.copy(command, &wanted));
+        assert!(matches!(events.recv(), Ok(CarrierEvent::Copying)));
+        let process = child.process().unwrap();
+        child.kill();
+        let says = copied.join().unwrap().unwrap_err();
+        assert!(says.starts_with("dyno cannot be copied to it"), "{says}");
+        assert!(!fs::exists(format!("/proc/{process}")).unwrap());
+        // And none is begun later.
+        let mut late = Command::new("sleep");
+        late.arg("60");
+        assert!(child.copy(late, &sync_channel(1).0).is_err());
+    }
 
     #[test]
     fn the_words_of_others_move_no_cursor() {

@@ -124,8 +124,8 @@ impl Start {
         format!("{program} cannot be started: {error}{need}")
     }
 
-    /// Copies this program to a host that has none of its hash.
-    pub(super) fn copy(&self, system: &str, machine: &str) -> Result<(), String> {
+    /// What copies this program to a host that has none of its hash.
+    pub(super) fn copy(&self, system: &str, machine: &str) -> Result<Command, String> {
         let Start::Ssh { host, digest, .. } = self else {
             return Err("it has no dyno".into());
         };
@@ -137,18 +137,18 @@ impl Start {
                 machine_name()
             ));
         }
-        let failed =
-            |error: &dyn std::fmt::Display| format!("dyno cannot be copied to it: {error}");
-        let program = File::open(OWN_PROGRAM).map_err(|error| failed(&error))?;
-        let length = program.metadata().map_err(|error| failed(&error))?.len();
+        let failed = |error: io::Error| not_copied(&error.to_string());
+        let program = File::open(OWN_PROGRAM).map_err(failed)?;
+        let length = program.metadata().map_err(failed)?.len();
         let mut command = ssh(host, &copy_script(digest, length));
         command.process_group(0);
-        let output = command.stdin(program).output().map_err(|error| failed(&error))?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(failed(&plain(&String::from_utf8_lossy(&output.stderr)))),
-        }
+        command.stdin(program).stdout(Stdio::null()).stderr(Stdio::piped());
+        Ok(command)
     }
+}
+
+pub(super) fn not_copied(why: &str) -> String {
+    format!("dyno cannot be copied to it: {why}")
 }
 
 fn ssh(host: &str, script: &str) -> Command {

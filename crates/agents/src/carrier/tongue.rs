@@ -153,7 +153,10 @@ mod tests {
             CarrierEvent::Line { .. } => panic!("at another time"),
             CarrierEvent::Gone { agent, how } => format!("{agent} gone: {how}"),
             CarrierEvent::Blinked { agent, nanos } => format!("{agent} blinked {nanos}"),
-            CarrierEvent::Raw(_) | CarrierEvent::Wanted(_) | CarrierEvent::Enough => {
+            CarrierEvent::Raw(_)
+            | CarrierEvent::Copying
+            | CarrierEvent::Wanted(_)
+            | CarrierEvent::Enough => {
                 panic!("no carrier says this")
             }
         };

@@ -21,18 +21,13 @@ pub(crate) fn carry_out(
             let order = Order { origin: Some(origin), ..*order };
             let mut gatherer = LiveGatherer::new(LIVE_EVERY);
             let mut send = |window| watch(Live::Load(Box::new(window)));
-            let mut began_late = None;
-            let mut gather = |glance: &Glance<'_>| {
-                let end = origin.saturating_add(glance.now);
-                began_late.get_or_insert_with(|| now_ns().saturating_sub(end));
-                gatherer.add(glance, &mut send);
-            };
+            let mut gather = |glance: &Glance<'_>| gatherer.add(glance, &mut send);
             let before = Counted::read(&order);
             let part = load::press_part(&order, halt, &mut gather);
             let part = part.map_err(|error| error.to_string())?;
             gatherer.finish(&part).into_iter().for_each(send);
             let link = before.and_then(|before| before.until_now(&order));
-            let beside = Beside { began_late: began_late.unwrap_or(0), link };
+            let beside = Beside { began_late: part.began_late(), link };
             Measured::Load(Box::new(part), beside)
         }
         Task::Hold(order) => {

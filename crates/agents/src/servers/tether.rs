@@ -66,6 +66,8 @@ struct Shared {
     vitals: Mutex<Vitals>,
     /// When something was heard last; 0 before that.
     heard: AtomicU64,
+    /// When a copy of dyno was on its way to the host last; 0 if none was.
+    copied: AtomicU64,
     is_over: AtomicBool,
 }
 
@@ -122,6 +124,7 @@ impl Tether {
             load: Mutex::default(),
             vitals: Mutex::default(),
             heard: AtomicU64::new(0),
+            copied: AtomicU64::new(0),
             is_over: AtomicBool::new(false),
         });
         let (says, news) = sync_channel(WAITING);
@@ -158,9 +161,13 @@ impl Tether {
     /// Greets until there is an answer: a host that gets its dyno first does not hear the first greetings.
     fn greet(&self, greeting: Greeting) -> Result<(Host, Option<IpAddr>), LoadsError> {
         let hello = ToServers::Hello(greeting);
-        let until = Instant::now() + MEET_WITHIN;
+        let (mut until, mut copied) = (Instant::now() + MEET_WITHIN, 0);
         let (mut greeted, again): (Option<Instant>, _) = (None, Duration::from_millis(500));
         while Instant::now() < until {
+            let now_copied = self.shared.copied.load(Ordering::Acquire);
+            if copied < now_copied {
+                (until, copied) = (Instant::now() + MEET_WITHIN, now_copied);
+            }
             if greeted.is_none_or(|at| again <= at.elapsed()) {
                 greeted = Some(Instant::now());
                 self.say(&hello);
@@ -250,10 +257,9 @@ impl Drop for Tether {
     }
 }
 
-fn mention(child: &Child, message: &ToServers) {
-    if let Ok(line) = post::encode(message) {
-        child.say(line.into_bytes());
-    }
+/// Says it if there is room for it; returns whether there was.
+fn mention(child: &Child, message: &ToServers) -> bool {
+    post::encode(message).is_ok_and(|line| child.say(line.into_bytes()))
 }
 
 /// Takes the host's lines, until it is lost.
@@ -268,6 +274,10 @@ fn listen(
                 shared.heard.store(now_ns(), Ordering::Release);
                 take_in(shared, line, says)
                     .map_err(|error| format!("it wrote what cannot be read: {}", plain(&error)))
+            }
+            CarrierEvent::Copying => {
+                shared.copied.store(now_ns(), Ordering::Release);
+                Ok(())
             }
             CarrierEvent::Gone { how, .. } => Err(how),
             _ => Ok(()),
@@ -308,10 +318,8 @@ fn beat(shared: &Shared, child: &Child, says: &SyncSender<Result<FromServers, St
             mention(child, &ToServers::Beat);
         }
         if shared.halt.is_asked() && !was_halted {
-            was_halted = true;
-            if let Ok(line) = post::encode(&ToServers::Halt) {
-                child.say_surely(line.into_bytes());
-            }
+            // Not waited for: a host that has stopped reading must still be noticed.
+            was_halted = mention(child, &ToServers::Halt);
             shared.halt_load(None);
         }
         let heard = shared.heard.load(Ordering::Acquire);
@@ -324,5 +332,56 @@ fn beat(shared: &Shared, child: &Child, says: &SyncSender<Result<FromServers, St
             return;
         }
         thread::sleep(LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    fn shared(heard: Nanos) -> Shared {
+        let halt = Arc::new(Halt::default());
+        halt.ask();
+        Shared {
+            halt,
+            wholes: Mutex::default(),
+            load: Mutex::default(),
+            vitals: Mutex::default(),
+            heard: AtomicU64::new(heard),
+            copied: AtomicU64::new(0),
+            is_over: AtomicBool::new(false),
+        }
+    }
+
+    #[test]
+    fn a_wish_to_end_waits_for_room_and_keeps_no_silence_from_being_noticed() {
+        // No line is taken of it, and nothing was heard for long.
+        let (lines, waiting) = sync_channel(1);
+        lines.send(Vec::new()).unwrap();
+        let child = Child::with_lines(lines);
+        let (says, said) = sync_channel(1);
+        thread::scope(|scope| {
+            scope.spawn(|| beat(&shared(1), &child, &says));
+            let how = said.recv_timeout(Duration::from_secs(20));
+            // If it still waits for room, it has some now, and the test ends.
+            drop(waiting);
+            assert!(how.unwrap().unwrap_err().contains("nothing was heard of it"));
+        });
+    }
+
+    #[test]
+    fn a_wish_to_end_for_which_there_was_no_room_is_said_when_there_is() {
+        let (lines, waiting) = sync_channel(1);
+        lines.send(Vec::new()).unwrap();
+        let (child, shared) = (Child::with_lines(lines), shared(0));
+        let (says, _said) = sync_channel(1);
+        thread::scope(|scope| {
+            scope.spawn(|| beat(&shared, &child, &says));
+            let next = || waiting.recv_timeout(Duration::from_secs(20)).unwrap();
+            while !String::from_utf8(next()).unwrap().contains("halt") {}
+            shared.is_over.store(true, Ordering::Release);
+        });
     }
 }

@@ -202,7 +202,7 @@ fn several_loads_in_a_row_have_the_same_agents() {
 /// What an agent says to these lines, and how it ends.
 fn talk(flags: &[&str], lines: &[u8], folder: &Gate) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-    command.arg("agent").args(flags).env("XDG_RUNTIME_DIR", folder.path());
+    command.arg("agent").args(flags).env("DYNO_LOCKS", folder.path());
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -36,7 +36,7 @@ impl Gate {
     pub(crate) fn opens(&self, what: &str) {
         let script = format!(
             "#!/bin/sh\nfor last; do :; done\necho \"$*\" >>'{asked}'\nexport DYNO='{dyno}' XDG_CACHE_HOME='{folder}/cache' \
-             XDG_RUNTIME_DIR='{folder}'\n{what}\n",
+             DYNO_LOCKS='{folder}'\n{what}\n",
             asked = self.0.join("asked").display(),
             dyno = env!("CARGO_BIN_EXE_dyno"),
             folder = self.0.display(),

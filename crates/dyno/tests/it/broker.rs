@@ -72,7 +72,7 @@ impl Lodge {
             "lab",
         ]);
         command.args(["--name", name, "--key-file", name, "--trust", trusts, "--wait", "60"]);
-        command.current_dir(&self.lab.root).env("XDG_RUNTIME_DIR", &self.lab.root);
+        command.current_dir(&self.lab.root).env("DYNO_LOCKS", &self.lab.root);
         let log = fs::File::create(self.lab.root.join(format!("{name}.log"))).unwrap();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
     }

@@ -108,7 +108,7 @@ impl Hosts {
         let cases = self.names.iter().map(|name| {
             let own = self.folder.join(name);
             format!(
-                "{name}) export XDG_CACHE_HOME='{own}/cache' XDG_RUNTIME_DIR='{own}' SSH_CONNECTION='10.77.0.99 9 {address} 22'; mkdir -p '{own}'; exec ip {} sh -c \"$last\" ;;\n",
+                "{name}) export XDG_CACHE_HOME='{own}/cache' DYNO_LOCKS='{own}' SSH_CONNECTION='10.77.0.99 9 {address} 22'; mkdir -p '{own}'; exec ip {} sh -c \"$last\" ;;\n",
                 self.entering(name).join(" "),
                 address = self.address(name),
                 own = own.display()

@@ -140,7 +140,7 @@ pub(crate) fn server_config(folder: &Path, address: SocketAddr, home: &Path) -> 
     format!(
         "ListenAddress {address}\nHostKey {folder}/host\nAuthorizedKeysFile {folder}/keys\nStrictModes no\nUsePAM no\n\
          PidFile none\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
-         SetEnv XDG_CACHE_HOME={home}/cache XDG_RUNTIME_DIR={home} XDG_STATE_HOME={home}/state\n"
+         SetEnv XDG_CACHE_HOME={home}/cache DYNO_LOCKS={home} XDG_STATE_HOME={home}/state\n"
     )
 }
 

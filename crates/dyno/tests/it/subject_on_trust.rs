@@ -109,7 +109,7 @@ fn a_host_that_has_the_servers_of_another_run_says_so() {
     let (lab, gate) = (one(), Gate::new("other-run"));
     gate.opens(FORCED);
     let mut command = agent(&lab, &[]);
-    command.env("XDG_RUNTIME_DIR", gate.path());
+    command.env("DYNO_LOCKS", gate.path());
     let mut other = command.spawn().unwrap();
     let mut input = other.stdin.take().unwrap();
     input.write_all(hello(env!("CARGO_PKG_VERSION")).as_bytes()).unwrap();
@@ -132,7 +132,7 @@ fn a_host_that_does_not_keep_to_the_order_of_a_run_is_not_believed() {
     let refused = |line: &str, says: &str| {
         // The first line is an agent's, which has a lock of its own; what comes after it is anything.
         gate.opens(&format!(
-            "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR/$$; mkdir $XDG_RUNTIME_DIR\n\
+            "DYNO_LOCKS=$DYNO_LOCKS/$$; mkdir $DYNO_LOCKS\n\
              ({FORCED}) | head -n 1; printf '%s\\n' '{line}'; sleep 60"
         ));
         let ran = behind(&lab, &gate, &[]).status(2).stderr_has(says);
@@ -153,7 +153,7 @@ fn a_host_that_does_not_keep_to_the_order_of_a_run_is_not_believed() {
 
 fn agent(lab: &Lab, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-    command.args(["agent", "--stdio", "--servers"]).args(flags).env("XDG_RUNTIME_DIR", &lab.root);
+    command.args(["agent", "--stdio", "--servers"]).args(flags).env("DYNO_LOCKS", &lab.root);
     command.env("XDG_STATE_HOME", lab.root.join("state"));
     command.env("XDG_CACHE_HOME", lab.root.join("cache"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -67,6 +67,7 @@ impl Parts {
         check_tally(&part.total, bounds)?;
         check_books(&part.total)?;
         check_connections(part.begun_before)?;
+        no_more("late beginning", &[part.began_late], INSTANT_MAX)?;
         self.check_windows(&part.windows, bounds)?;
         check_sums(part)?;
         self.check_sections(&part.sections, own.is_empty())?;

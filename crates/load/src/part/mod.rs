@@ -40,6 +40,8 @@ pub struct Part {
     pub(crate) sections: Vec<Section>,
     /// Connections of the warm-up, where they are not kept, and where the measured time has not begun.
     pub(crate) begun_before: Connections,
+    /// How long after its origin the last of its lanes began.
+    pub(crate) began_late: Nanos,
     /// The measured time ends here: as planned, or sooner if the load was stopped.
     pub(crate) until: Nanos,
     pub(crate) was_halted: bool,
@@ -63,6 +65,7 @@ impl Part {
             reports: (0..plan.own.len()).map(report).collect(),
             sections: Vec::new(),
             begun_before: Connections::default(),
+            began_late: 0,
             until: plan.measured.end,
             was_halted: false,
             gave_up: None,
@@ -79,6 +82,12 @@ impl Part {
     #[must_use]
     pub fn lanes(&self) -> usize {
         self.lanes
+    }
+
+    /// How long after its origin the last of its lanes began.
+    #[must_use]
+    pub fn began_late(&self) -> Nanos {
+        self.began_late
     }
 
     /// When its last window ended.

@@ -76,6 +76,7 @@ impl Parts {
         whole.windows.merge(whole.width, part.windows);
         whole.add_sections(part.sections);
         whole.begun_before.add(part.begun_before);
+        whole.began_late = whole.began_late.max(part.began_late);
         whole.was_halted |= part.was_halted;
         whole.gave_up = whole.gave_up.or(part.gave_up);
     }

@@ -2,7 +2,7 @@
 
 use super::peer::Peer;
 use super::trial::Stage;
-use super::{Actions, Coordinator, CoordinatorAction};
+use super::{Actions, CLOCKS_WITHIN, Coordinator, CoordinatorAction};
 use crate::message::ToAgent;
 use crate::{Nanos, SECOND};
 
@@ -37,15 +37,14 @@ impl Coordinator {
     }
 
     fn advance_trial(&mut self, now: Nanos, actions: &mut Actions) {
-        let lead = self.terms.lead.max(10 * self.round_trip());
         let arm_within = self.terms.arm_within;
+        let has_clocks = self.peers.iter().all(Peer::is_known);
         let Some(trial) = &mut self.trial else { return };
         match trial.stage {
-            Stage::Arming { until } => {
-                if trial.all_armed() {
-                    trial.start(now, lead);
-                    self.say_due(now, actions);
-                } else if until <= now {
+            Stage::Arming { until, clocks_until } => {
+                if trial.all_armed() && (has_clocks || clocks_until <= now) {
+                    self.start(now, actions);
+                } else if until <= now && !trial.all_armed() {
                     let waited = arm_within / SECOND;
                     let says = format!("it has not taken its order within {waited} s");
                     let reasons = trial.unarmed().map(|agent| (agent, says.clone())).collect();
@@ -77,11 +76,20 @@ impl Coordinator {
         }
     }
 
+    /// All agents have their orders, and their clocks were looked at just now: an instant is agreed on.
+    fn start(&mut self, now: Nanos, actions: &mut Actions) {
+        self.peers.iter_mut().for_each(Peer::keep_clock);
+        let lead = self.terms.lead.max(10 * self.round_trip());
+        let Some(trial) = &mut self.trial else { return };
+        trial.start(now, lead);
+        self.say_due(now, actions);
+    }
+
     /// Not all agents were ready in time: all of them forget the trial, and it is begun once more with more time.
     fn start_again(&mut self, now: Nanos, actions: &mut Actions) {
         let Some(trial) = self.trial.take() else { return };
         self.say_all(&ToAgent::Halt { trial: trial.number, at: None }, actions);
-        match trial.again(self.trials + 1, now + self.terms.arm_within) {
+        match trial.again(self.trials + 1, now, self.terms.arm_within) {
             Ok(again) => {
                 self.trials += 1;
                 self.trial = Some(again);
@@ -99,7 +107,7 @@ impl Coordinator {
         if self.terms.has_one_clock {
             return self.over(actions);
         }
-        trial.stage = Stage::Drift { until: now + 2 * SECOND };
+        trial.stage = Stage::Drift { until: now + CLOCKS_WITHIN };
         self.peers.iter_mut().for_each(Peer::forget_clock);
         self.say_due(now, actions);
     }

@@ -14,7 +14,7 @@ const PING_AGAIN: Nanos = 300 * MILLISECOND;
 #[derive(Clone, Debug, Default)]
 pub struct PeerFacts {
     pub host: Host,
-    /// Its clock, when the two met; none before.
+    /// Its clock before the last trial, or when the two met; none before.
     pub clock: Option<ClockEstimate>,
     /// Its clock after the last trial.
     pub clock_after: Option<ClockEstimate>,
@@ -108,10 +108,11 @@ impl Peer {
         (self.clock, self.ping.1) = (Clock::default(), 0);
     }
 
+    /// If no ping was answered, what was known stays known.
     pub(super) fn keep_clock(&mut self) {
         self.facts.clock = match self.has_our_clock {
             true => Some(ClockEstimate::SAME),
-            false => self.clock.estimate(),
+            false => self.clock.estimate().or(self.facts.clock),
         };
     }
 

@@ -6,7 +6,7 @@ use crate::parcel::{Inbox, Outbox, Parcel, RESULT_MAX};
 use crate::stream::WindowsIn;
 use crate::{MILLISECOND, Nanos};
 
-use super::{AGAIN, Course, Phase};
+use super::{AGAIN, CLOCKS_WITHIN, Course, Phase};
 
 /// A trial whose agents were not ready in time is begun this often.
 const ATTEMPTS: u32 = 4;
@@ -29,9 +29,10 @@ pub(super) struct Trial {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stage {
-    /// Orders are taken.
+    /// Orders are taken, and the clocks are looked at, which is waited for less long.
     Arming {
         until: Nanos,
+        clocks_until: Nanos,
     },
     /// All have one, and are to say that they will begin then.
     Starting {
@@ -79,11 +80,12 @@ impl Part {
 }
 
 impl Trial {
-    pub(super) fn new(number: u64, course: Course, until: Nanos) -> Trial {
+    pub(super) fn new(number: u64, course: Course, now: Nanos, arm_within: Nanos) -> Trial {
+        let (until, clocks_until) = (now + arm_within, now + CLOCKS_WITHIN);
         Trial {
             number,
             attempt: 1,
-            stage: Stage::Arming { until },
+            stage: Stage::Arming { until, clocks_until },
             parts: course.orders.iter().cloned().map(Part::new).collect(),
             course,
             halts_at: None,
@@ -93,13 +95,19 @@ impl Trial {
     }
 
     /// The same once more under another number, with more time; or which agents stand in the way.
-    pub(super) fn again(self, number: u64, until: Nanos) -> Result<Trial, Vec<(usize, String)>> {
+    pub(super) fn again(
+        self,
+        number: u64,
+        now: Nanos,
+        arm_within: Nanos,
+    ) -> Result<Trial, Vec<(usize, String)>> {
         if self.attempt == ATTEMPTS {
             let says = "it was not ready at the agreed instant, however late that was";
             let late = (0..self.parts.len()).filter(|&agent| !self.parts[agent].is_gone);
             return Err(late.map(|agent| (agent, says.into())).collect());
         }
-        Ok(Trial { attempt: self.attempt + 1, ..Trial::new(number, self.course, until) })
+        let again = Trial::new(number, self.course, now, arm_within);
+        Ok(Trial { attempt: self.attempt + 1, ..again })
     }
 
     pub(super) fn acknowledged(&mut self, agent: usize, part: u32) {

@@ -17,6 +17,8 @@ pub(super) struct Faults {
     pub(super) ends_coordinators: bool,
     /// For some time nothing passes between the coordinator and an agent.
     pub(super) cuts_lines: bool,
+    /// Clocks gain or lose 100 µs a second, and there are minutes between the trials.
+    pub(super) drifts: bool,
 }
 
 /// No line takes longer: longer than a whole trial.
@@ -66,4 +68,13 @@ impl Network {
         };
         (0..times).map(|_| one(chance)).collect()
     }
+}
+
+/// Lines are written and read as they are between processes.
+pub(super) fn through_the_codec<T>(frame: &T) -> Box<T>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned,
+{
+    let line = crate::encode(frame).unwrap();
+    Box::new(crate::decode(line.trim_end().as_bytes()).unwrap())
 }

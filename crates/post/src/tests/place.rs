@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use load::Chance;
 
 use super::network::LONGEST;
-use super::world::LEASE;
+use super::world::{LEASE, START};
 use crate::{Agent, MILLISECOND, Nanos, SECOND};
 
 /// What an agent needs to notice that its lease is over.
@@ -16,8 +16,9 @@ pub(super) struct Place {
     pub(super) agent: Option<Agent>,
     /// How often it was started.
     pub(super) life: u32,
-    /// Its clock minus the world's.
-    pub(super) ahead: i64,
+    /// Its clock minus the world's, at first; and by how many nanoseconds it gains in each millisecond.
+    ahead: i64,
+    gains: i64,
     pub(super) order: Vec<u8>,
     pub(super) loads: BTreeMap<u64, Running>,
     /// When a line of a run came last.
@@ -37,8 +38,9 @@ pub(super) struct Running {
 
 impl Place {
     /// Its clock may be up to an hour from the world's.
-    pub(super) fn new(chance: &mut Chance) -> Place {
+    pub(super) fn new(chance: &mut Chance, drifts: bool) -> Place {
         Place {
+            gains: if drifts { [-100, 100][chance.below(2)] } else { 0 },
             agent: None,
             life: 0,
             ahead: (chance.draw() % (7_200 * SECOND)) as i64 - 3_600 * SECOND as i64,
@@ -46,6 +48,11 @@ impl Place {
             loads: BTreeMap::new(),
             heard: BTreeMap::new(),
         }
+    }
+
+    /// Its clock minus the world's.
+    pub(super) fn ahead(&self, now: Nanos) -> i64 {
+        self.ahead + (now.saturating_sub(START) / MILLISECOND) as i64 * self.gains
     }
 
     /// No load is sent later than the lease after its coordinator was heard last; nor, where that has ended, long after

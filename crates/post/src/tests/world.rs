@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use load::{Chance, HoldWindow};
 
+use super::network::through_the_codec;
 pub(super) use super::network::{Faults, Network};
 use super::place::{Place, Running};
 use crate::{
@@ -17,6 +18,12 @@ const TICK: Nanos = 50 * MILLISECOND;
 /// A load that is stopped sends nothing more, and is over this much later.
 const DRAIN: Nanos = 400 * MILLISECOND;
 const END: Nanos = 400 * SECOND;
+/// When a world begins.
+pub(super) const START: Nanos = 4_000 * SECOND;
+/// Where clocks drift, there is so much time between two trials. They are apart by 40 ms more after it.
+const PAUSE: Nanos = 400 * SECOND;
+/// A drifting clock gains less than this while a trial is under way, or is prepared.
+const DRIFT_MAX: Nanos = 2 * MILLISECOND;
 
 #[derive(Clone, Debug)]
 enum Happening {
@@ -56,6 +63,9 @@ enum Happening {
     Halt {
         era: u32,
     },
+    Begin {
+        era: u32,
+    },
 }
 
 pub(super) struct World {
@@ -89,11 +99,11 @@ impl World {
         let agents = 1 + chance.below(4);
         let network = Network::new(agents, faults, &mut chance);
         let mut world = World {
-            places: (0..agents).map(|_| Place::new(&mut chance)).collect(),
+            places: (0..agents).map(|_| Place::new(&mut chance, faults.drifts)).collect(),
             chance,
             network,
             faults,
-            now: 4_000 * SECOND,
+            now: START,
             queue: BTreeMap::new(),
             numbered: 0,
             coordinator: None,
@@ -133,7 +143,8 @@ impl World {
     }
 
     pub(super) fn run(mut self) -> World {
-        let end = self.now + END;
+        let pauses = if self.faults.drifts { u64::from(self.wanted) * PAUSE } else { 0 };
+        let end = self.now + END + pauses;
         while let Some(((at, _), happening)) = self.queue.pop_first()
             && at < end
         {
@@ -188,12 +199,13 @@ impl World {
             }
             Happening::CoordinatorStarts => self.start_coordinator(),
             Happening::Halt { era } if era == self.era => self.coordinator(CoordinatorEvent::Halt),
+            Happening::Begin { era } if era == self.era => self.begin(),
             _ => {}
         }
     }
 
     fn clock_of(&self, agent: usize) -> Nanos {
-        self.now.saturating_add_signed(self.places[agent].ahead)
+        self.now.saturating_add_signed(self.places[agent].ahead(self.now))
     }
 
     /// The process ends: its load with it, and its carrier may say so.
@@ -308,7 +320,8 @@ impl World {
             let error = facts.clock.expect("they have met").error();
             for load in self.places[agent].loads.values() {
                 if load.order.starts_with(&text) {
-                    assert!(load.origin.abs_diff(origin) <= error, "{agent} begins apart");
+                    let apart = load.origin.abs_diff(origin);
+                    assert!(apart <= error + DRIFT_MAX, "{agent} begins {apart} ns apart");
                 }
             }
         }
@@ -322,15 +335,29 @@ impl World {
             let text = order_text(self.era, self.trial, *agent);
             assert!(bytes.starts_with(&text), "a result of another trial or share");
         }
+        self.check_drift();
         self.lost += self.gone.len() as u32;
         if self.gone.is_empty() {
             self.kept += 1;
         }
-        if self.kept < self.wanted {
+        if self.kept < self.wanted && self.faults.drifts {
+            self.after(PAUSE, Happening::Begin { era: self.era });
+        } else if self.kept < self.wanted {
             self.begin();
         } else {
             self.coordinator(CoordinatorEvent::Bye);
             self.end_coordinator();
+        }
+    }
+
+    /// A clock's drift is that of the trial, whatever it was before.
+    fn check_drift(&self) {
+        let Some(coordinator) = &self.coordinator else { return };
+        for (agent, facts) in coordinator.facts().enumerate() {
+            let Some((before, after)) = facts.clock.zip(facts.clock_after) else { continue };
+            let drift = after.offset.abs_diff(before.offset);
+            let error = before.error() + after.error();
+            assert!(drift <= error + DRIFT_MAX, "{agent} drifted {drift} ns");
         }
     }
 
@@ -361,7 +388,7 @@ impl World {
             AgentAction::Start { load, origin } => self.start_load(agent, load, origin),
             AgentAction::Halt { load, at } => {
                 let place = &mut self.places[agent];
-                let at = at.map_or(now, |at| at.saturating_add_signed(-place.ahead));
+                let at = at.map_or(now, |at| at.saturating_add_signed(-place.ahead(now)));
                 if let Some(running) = place.loads.get_mut(&load) {
                     running.until = running.until.min(at.max(now));
                     let life = place.life;
@@ -386,7 +413,7 @@ impl World {
         assert!(place.loads.is_empty(), "two loads on one agent");
         let order = place.order.clone();
         let run = String::from_utf8_lossy(&order).split('/').next().unwrap().to_string();
-        let origin = origin.saturating_add_signed(-place.ahead);
+        let origin = origin.saturating_add_signed(-place.ahead(self.now));
         let until = origin + 3 * SECOND;
         let running = Running { order, run, origin, until, is_wanted: true, windows: 0 };
         place.loads.insert(load, running);
@@ -420,13 +447,4 @@ fn run_name(era: u32) -> String {
 
 fn order_text(era: u32, trial: u32, agent: usize) -> Vec<u8> {
     format!("{}/{trial}/{agent};", run_name(era)).into_bytes()
-}
-
-/// Lines are written and read as they are between processes.
-fn through_the_codec<T>(frame: &T) -> Box<T>
-where
-    T: serde::Serialize + serde::de::DeserializeOwned,
-{
-    let line = crate::encode(frame).unwrap();
-    Box::new(crate::decode(line.trim_end().as_bytes()).unwrap())
 }
