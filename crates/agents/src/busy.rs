@@ -217,7 +217,7 @@ mod tests {
         let names = [std::env::temp_dir(), own.0.clone()];
         own_file(&names, uid).unwrap();
         assert!(own.0.exists());
-        let others = own_file(&[own.0.clone()], uid + 1).unwrap_err();
+        let others = own_file(std::slice::from_ref(&own.0), uid + 1).unwrap_err();
         assert!(others.ends_with("belongs to another user"), "{others}");
     }
 

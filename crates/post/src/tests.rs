@@ -6,6 +6,7 @@ mod place;
 mod replay;
 mod world;
 
+use crate::{Coordinator, CoordinatorAction, CoordinatorEvent, Greeting, PROTOCOL, SECOND, Terms};
 use world::{Faults, World};
 
 /// So many worlds are tried; more with `DYNO_POST_SEEDS`.
@@ -68,4 +69,30 @@ fn whatever_ends_no_agent_has_two_loads_none_outlasts_its_lease_and_what_is_kept
     }
     // Otherwise nothing was tried.
     assert!(seeds() < 100 || 0 < kept && 0 < lost && 0 < in_vain, "{kept}, {lost}, {in_vain}");
+}
+
+#[test]
+fn an_agent_that_gets_its_dyno_first_is_waited_for_as_long_again() {
+    let (dyno, by, lease) = ("1".into(), "me".into(), 2 * SECOND);
+    let terms = Terms {
+        greeting: Greeting { protocol: PROTOCOL, dyno, sha256: None, by, lease },
+        has_one_clock: false,
+        meet_within: 10 * SECOND,
+        arm_within: SECOND,
+        lead: SECOND,
+        goes_on: true,
+    };
+    let mut coordinator = Coordinator::new("r", 1, terms, SECOND);
+    let mut is_given_up = |event, second| {
+        let actions = coordinator.on(event, second * SECOND);
+        actions.iter().any(|action| matches!(action, CoordinatorAction::NotMet(_)))
+    };
+    assert!(!is_given_up(CoordinatorEvent::Tick, 10));
+    assert!(!is_given_up(CoordinatorEvent::Delayed, 10));
+    assert!(!is_given_up(CoordinatorEvent::Tick, 19));
+    assert!(is_given_up(CoordinatorEvent::Tick, 20));
+    // It was given up, and stays so.
+    assert!(
+        !is_given_up(CoordinatorEvent::Delayed, 21) && !is_given_up(CoordinatorEvent::Tick, 40)
+    );
 }

@@ -71,6 +71,11 @@ fn clocks(agents: &[AgentFacts]) -> String {
     )
 }
 
+/// A figure of an agent's clock, where it has one of its own.
+fn estimated(agent: &AgentFacts, figure: f64) -> Option<f64> {
+    (!agent.has_our_clock).then_some(figure)
+}
+
 json_type! {
     /// An agent: a range of lanes, in a process of its own.
     pub(crate) struct AgentJson as "agent" of agent: AgentFacts {
@@ -95,12 +100,12 @@ json_type! {
         /// what else shapes a measurement there, by name; of the trials of a run only what a report shows, as the run's own
         /// facts have all of it, with the agent's name before theirs
         facts: BTreeMap<String, String> = agent.host.facts.iter().cloned().collect(),
-        /// its clock minus this machine's, as it was estimated before the load
-        clock_offset_s: f64 = agent.offset_ns as f64 / 1e9,
-        /// the most by which that may be wrong: half of the round trip
-        clock_error_s: f64 = seconds(agent.offset_error_ns),
-        /// how long a message and its answer took, at best
-        round_trip_s: f64 = seconds(agent.round_trip_ns),
+        /// its clock minus this machine's, as it was estimated before the load; null of a process of this machine, which has the same
+        clock_offset_s: Option<f64> = estimated(agent, agent.offset_ns as f64 / 1e9),
+        /// the most by which that may be wrong: half of the round trip; null where there is no such estimate
+        clock_error_s: Option<f64> = estimated(agent, seconds(agent.offset_error_ns)),
+        /// how long a message and its answer took, at best; null where that was not measured
+        round_trip_s: Option<f64> = estimated(agent, seconds(agent.round_trip_ns)),
         /// by how much its clock moved against this machine's during the load; null where that was not measured
         clock_drift_s: Option<f64> = agent.drift_ns.map(|drift| drift as f64 / 1e9),
         /// how long its carrier was interrupted

@@ -52,10 +52,10 @@ pub struct HostKnown {
     pub cpus: Vec<usize>,
     pub files: u64,
     pub has_our_clock: bool,
-    /// Its monotonic clock minus this machine's, and the most by which that may be wrong.
-    pub clock_offset_s: f64,
-    pub clock_error_s: f64,
-    pub round_trip_s: f64,
+    /// Its monotonic clock minus this machine's, and the most by which that may be wrong; null where it is the same.
+    pub clock_offset_s: Option<f64>,
+    pub clock_error_s: Option<f64>,
+    pub round_trip_s: Option<f64>,
     /// What its owner allows it to load; null: whatever dyno orders.
     pub may_load: Option<Vec<String>>,
     pub max_rate_per_s: Option<u64>,
@@ -109,6 +109,7 @@ impl HostKnown {
     #[must_use]
     pub fn of(facts: &AgentFacts, given: &[String]) -> HostKnown {
         let host = &facts.host;
+        let estimated = |figure| (!facts.has_our_clock).then_some(figure);
         HostKnown {
             host: host.name.clone(),
             dyno: host.dyno.clone(),
@@ -116,9 +117,9 @@ impl HostKnown {
             cpus: host.cpus.clone(),
             files: host.files,
             has_our_clock: facts.has_our_clock,
-            clock_offset_s: facts.offset_ns as f64 / 1e9,
-            clock_error_s: units::seconds(facts.offset_error_ns),
-            round_trip_s: units::seconds(facts.round_trip_ns),
+            clock_offset_s: estimated(facts.offset_ns as f64 / 1e9),
+            clock_error_s: estimated(units::seconds(facts.offset_error_ns)),
+            round_trip_s: estimated(units::seconds(facts.round_trip_ns)),
             may_load: host.allow.clone().filter(|rules| *rules != given),
             max_rate_per_s: host.caps.rate,
             max_connections: host.caps.connections,
@@ -216,10 +217,8 @@ fn row(host: &HostRow) -> Vec<Cell> {
         Some(known) => {
             row.push(Cell::plain(known.cpus.len().to_string()));
             row.push(Cell::plain(count(known.files)));
-            row.push(Cell::plain(match known.has_our_clock {
-                true => none(),
-                false => time(known.round_trip_s * 1e9),
-            }));
+            let trip = known.round_trip_s.map(|trip| time(trip * 1e9));
+            row.push(Cell::plain(trip.unwrap_or_else(none)));
             row.push(Cell::plain(clock(known)));
         }
     }
@@ -233,12 +232,12 @@ fn row(host: &HostRow) -> Vec<Cell> {
 
 /// `+3.20 ms ± 90.0 µs`
 fn clock(known: &HostKnown) -> String {
-    if known.has_our_clock {
+    let Some((offset, error)) = known.clock_offset_s.zip(known.clock_error_s) else {
         return "this one's".into();
-    }
-    let sign = if known.clock_offset_s < 0.0 { "" } else { "+" };
+    };
+    let sign = if offset < 0.0 { "" } else { "+" };
     let ns = |seconds: f64| time(seconds * 1e9);
-    format!("{sign}{} ± {}", ns(known.clock_offset_s), ns(known.clock_error_s))
+    format!("{sign}{} ± {}", ns(offset), ns(error))
 }
 
 /// `eth0, 10 Gbit/s, MTU 9,000`; the usual MTU is not told.
@@ -320,9 +319,9 @@ mod tests {
             cpus: (0..8).collect(),
             files: 1_048_576,
             has_our_clock: false,
-            clock_offset_s: 0.0032,
-            clock_error_s: 90e-6,
-            round_trip_s: 180e-6,
+            clock_offset_s: Some(0.0032),
+            clock_error_s: Some(90e-6),
+            round_trip_s: Some(180e-6),
             may_load: None,
             max_rate_per_s: None,
             max_connections: None,

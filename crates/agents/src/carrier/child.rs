@@ -121,11 +121,12 @@ impl Child {
                 Ok(complaint) => complaint,
                 Err(how) => break how,
             };
-            let stop = self.read(output, sender);
+            let mut was_heard = false;
+            let stop = self.read(output, &mut was_heard, sender);
             if let Some(Stop::Done) = stop {
                 return self.kill();
             }
-            let ended = self.ends(&complaint);
+            let ended = self.ends(&complaint, was_heard);
             match stop {
                 Some(Stop::Missing { system, machine }) if !was_copied => {
                     was_copied = true;
@@ -207,7 +208,12 @@ impl Child {
         Ok(Some((output, complaints)))
     }
 
-    fn read(&self, mut output: ChildStdout, sender: &SyncSender<CarrierEvent>) -> Option<Stop> {
+    fn read(
+        &self,
+        mut output: ChildStdout,
+        was_heard: &mut bool,
+        sender: &SyncSender<CarrierEvent>,
+    ) -> Option<Stop> {
         let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
         let mut listener = Listener::new(&self.tongue, sender);
         loop {
@@ -216,6 +222,7 @@ impl Child {
                 Ok(length) => length,
             };
             let (at, mut stop) = (now_ns(), None);
+            *was_heard = true;
             lines.receive(&buffer[..length], &mut |line| {
                 if stop.is_none() {
                     stop = listener.take(line, at);
@@ -228,7 +235,7 @@ impl Child {
     }
 
     /// How it ended; it has ended already, or is about to.
-    fn ends(&self, complaint: &Complaint) -> String {
+    fn ends(&self, complaint: &Complaint, was_heard: bool) -> String {
         use std::os::unix::process::ExitStatusExt;
         let until = Instant::now() + ENDING;
         let how = loop {
@@ -243,8 +250,7 @@ impl Child {
                 Some(Ok(None) | Err(_)) | None => break "it closed its output".to_string(),
             }
         };
-        let says = complaint.whole();
-        if says.is_empty() { how } else { format!("{how}: {says}") }
+        self.start.ended(&how, &complaint.whole(), was_heard)
     }
 }
 
@@ -305,6 +311,23 @@ pub fn plain(text: &str) -> String {
 const LONGEST: usize = 400;
 const CAUSE_LONGEST: usize = LONGEST - 100;
 
+/// Its words, with a mark where a line ends in the middle of what is said.
+fn words_of_lines(text: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for line in text.split(['\n', '\r']) {
+        let mut words = words(line);
+        words.retain(|word| !word.bytes().all(|byte| byte == b'@'));
+        if let Some(last) = all.last_mut()
+            && !words.is_empty()
+            && !last.ends_with(|end: char| end.is_ascii_punctuation())
+        {
+            last.push(';');
+        }
+        all.extend(words.into_iter().map(String::from));
+    }
+    all
+}
+
 fn words(text: &str) -> Vec<&str> {
     let words = text.split(|letter: char| letter.is_control() || letter.is_whitespace());
     words.filter(|word| !word.is_empty()).collect()
@@ -313,8 +336,7 @@ fn words(text: &str) -> Vec<&str> {
 /// The same of a complaint, whose end says why; without the frames of `@` that ssh draws. It leaves room for a few words
 /// before it.
 fn last_words(text: &str) -> String {
-    let mut words = words(text);
-    words.retain(|word| !word.bytes().all(|byte| byte == b'@'));
+    let words = words_of_lines(text);
     let mut from = words.len();
     let mut length = 0;
     while 0 < from && length + words[from - 1].len() < CAUSE_LONGEST {
@@ -325,7 +347,9 @@ fn last_words(text: &str) -> String {
     let text = plain(&words[from..].join(" "));
     match (is_cut, text.is_empty()) {
         (true, false) => format!("… {text}"),
-        (true, true) => words.last().map_or("", |word| word).chars().take(CAUSE_LONGEST).collect(),
+        (true, true) => {
+            words.last().map_or("", String::as_str).chars().take(CAUSE_LONGEST).collect()
+        }
         (false, _) => text,
     }
 }
@@ -365,7 +389,8 @@ mod tests {
 
     #[test]
     fn the_end_of_a_complaint_says_why() {
-        assert_eq!(last_words(" why\r\nnot \x1b[2J"), "why not [2J");
+        assert_eq!(last_words(" why\r\nnot \x1b[2J"), "why; not [2J");
+        assert_eq!(last_words("no port,\n\nno way:\nnone.\n"), "no port, no way: none.");
         assert_eq!(last_words("@@@@@@\n@  WARNING!  @\n@@@@@@\nno.\n"), "WARNING! no.");
         let long = format!("{}Host key verification failed.", "It is possible. ".repeat(99));
         let words = last_words(&long);

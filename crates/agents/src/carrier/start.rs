@@ -124,6 +124,18 @@ impl Start {
         format!("{program} cannot be started: {error}{need}")
     }
 
+    /// How its process ended, with what it complained of. ssh has an exit status for what itself could not do.
+    pub(super) fn ended(&self, how: &str, complaint: &str, was_heard: bool) -> String {
+        let is_unreached = !was_heard && how.ends_with("exit status 255");
+        match (self, complaint) {
+            (_, "") => how.into(),
+            (Start::Ssh { .. }, says) if is_unreached => {
+                format!("ssh did not reach it: {}", says.strip_prefix("ssh: ").unwrap_or(says))
+            }
+            (_, says) => format!("{how}: {says}"),
+        }
+    }
+
     /// What copies this program to a host that has none of its hash.
     pub(super) fn copy(&self, system: &str, machine: &str) -> Result<Command, String> {
         let Start::Ssh { host, digest, .. } = self else {
@@ -211,6 +223,11 @@ mod tests {
         let flags =
             r#" agent --stdio --allow "10.0.0.1/32:80-80" --allow "[fd00::1]/128:443-443";"#;
         assert!(script.contains(flags), "{script}");
+        let ssh = Start::ssh("desk2", "", &[]);
+        let ended = |says, was_heard| ssh.ended("it ended: exit status 255", says, was_heard);
+        assert_eq!(ended("ssh: no such host", false), "ssh did not reach it: no such host");
+        assert_eq!(ended("ssh: lost", true), "it ended: exit status 255: ssh: lost");
+        assert_eq!(ended("", false), "it ended: exit status 255");
         assert_eq!(copy_script("abc", 7).matches('\'').count(), 0);
     }
 }

