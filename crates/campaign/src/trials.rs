@@ -216,6 +216,7 @@ impl Means<'_> {
             identity: campaign.identity.as_ref(),
             workloads: &campaign.spoken,
             part,
+            enough: None,
         };
         let candidate = Candidate {
             subject: &entrant.subject,
