@@ -40,6 +40,8 @@ pub struct Evidence {
     pub is_cut: bool,
     /// Right answers each second.
     pub answered_per_s: f64,
+    /// The first limit's percentile of this trial.
+    pub percentile: Option<Nanos>,
     /// The first criterion's losses and all requests due, in equal parts of the time.
     pub parts: Vec<(u64, u64)>,
 }
@@ -99,7 +101,14 @@ impl Evidence {
     pub fn nothing(aim: &Aim, due: u64) -> Evidence {
         let due = due.max(1);
         let lost = vec![due; aim.limits.len() + 1];
-        Evidence { due, lost, is_cut: true, answered_per_s: 0.0, parts: Vec::new() }
+        Evidence {
+            due,
+            lost,
+            is_cut: true,
+            answered_per_s: 0.0,
+            percentile: None,
+            parts: Vec::new(),
+        }
     }
 }
 
@@ -128,6 +137,9 @@ pub fn evidence(aim: &Aim, recording: &Recording, rate: f64, planned_s: f64) -> 
         lost: late.chain([unanswered.min(due)]).collect(),
         is_cut,
         answered_per_s: crate::rates::throughput_per_s(recording).unwrap_or(0.0),
+        percentile: aim.limits.first().and_then(|limit| {
+            total.response.quantile(limit.percent / 100.0).map(|quantile| quantile.value)
+        }),
         parts: aim.limits.first().map_or_else(Vec::new, |limit| parts(recording, *limit)),
     }
 }

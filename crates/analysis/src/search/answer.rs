@@ -1,5 +1,7 @@
 //! What a search has found.
 
+use load::Nanos;
+
 use super::aim::{Evidence, PARTS};
 use super::course::Course;
 use super::judge::{Judged, Word};
@@ -66,6 +68,8 @@ pub struct End {
     pub is_short: bool,
     /// Right answers each second, on average over its trials.
     pub answered_per_s: f64,
+    /// The first limit's percentile: the median of its trials.
+    pub percentile: Option<Nanos>,
 }
 
 /// A rate that was tried.
@@ -89,10 +93,8 @@ pub struct Stalls {
 impl Answer {
     pub(super) fn of(course: &Course<'_>, conclusion: Conclusion) -> Answer {
         let (low, high) = course.bracket();
-        let may_be_short =
-            matches!(conclusion, Conclusion::OutOfTime { .. } | Conclusion::Wider);
-        let (short_low, short_high) =
-            if may_be_short { course.by_short() } else { (None, None) };
+        let may_be_short = matches!(conclusion, Conclusion::OutOfTime { .. } | Conclusion::Wider);
+        let (short_low, short_high) = if may_be_short { course.by_short() } else { (None, None) };
         let is_below = |low: &i32| high.or(short_high).is_none_or(|high| *low < high);
         let is_above = |high: &i32| low.is_none_or(|low| low < *high);
         let lower = low.map_or_else(
@@ -129,7 +131,10 @@ fn end(course: &Course<'_>, number: i32, is_short: bool) -> Option<End> {
         false => course.full.get(&number)?.iter().collect(),
     };
     let sum: f64 = trials.iter().map(|trial| trial.answered_per_s).sum();
+    let mut percentiles: Vec<Nanos> = trials.iter().filter_map(|trial| trial.percentile).collect();
+    percentiles.sort_unstable();
     Some(End {
+        percentile: percentiles.get(percentiles.len() / 2).copied(),
         rate: course.grid.rate(number),
         judged: Judged::of(&course.search.aim, &trials),
         is_short,

@@ -132,7 +132,11 @@ impl<'s> Course<'s> {
             None => {
                 let far = self.grid.clipped(ends.1 + FAR);
                 let is_there = self.beyond.is_some() || far <= ends.1 + STEPS;
-                if is_there { Err(Conclusion::Found) } else { Ok(self.press(PressKind::Beyond, far)) }
+                if is_there {
+                    Err(Conclusion::Found)
+                } else {
+                    Ok(self.press(PressKind::Beyond, far))
+                }
             }
         }
     }
@@ -191,7 +195,9 @@ impl<'s> Course<'s> {
         let grid = &self.grid;
         match self.range() {
             (Some(low), None) if low == grid.top => Some((grid.clipped(low - self.span()), low)),
-            (None, Some(high)) if high == grid.bottom => Some((high, grid.clipped(high + self.span()))),
+            (None, Some(high)) if high == grid.bottom => {
+                Some((high, grid.clipped(high + self.span())))
+            }
             (Some(low), Some(high)) if high - low <= self.span() => {
                 let span = self.span();
                 Some(self.pair(i32::midpoint(low, high) - span / 2, span))
@@ -264,10 +270,10 @@ impl<'s> Course<'s> {
             _ => {}
         }
         // The rates at the ends of the range are the only ones that can be tried there.
-        let (low_first, high_first) = (grid.bottom == low, grid.top == high && self.range().1.is_none());
-        let is_needed = |number: i32| {
-            self.word(number) == Word::Open && self.count(number) < TRIALS_MOST
-        };
+        let (low_first, high_first) =
+            (grid.bottom == low, grid.top == high && self.range().1.is_none());
+        let is_needed =
+            |number: i32| self.word(number) == Word::Open && self.count(number) < TRIALS_MOST;
         let below = is_needed(low).then_some(low);
         let above = is_needed(high).then_some(high);
         match (below, above) {
@@ -321,7 +327,8 @@ impl<'s> Course<'s> {
         }
         let Some(middle) = self.crossing((low, high)) else { return (low, high) };
         let now = f64::midpoint(f64::from(low), f64::from(high));
-        let is_worn = |number: i32| self.word(number) == Word::Open && TRIALS_MOST <= self.count(number);
+        let is_worn =
+            |number: i32| self.word(number) == Word::Open && TRIALS_MOST <= self.count(number);
         let span = self.span();
         let is_near = (middle - now).abs() < 0.75 && high - low <= span;
         if is_near && !is_worn(low) && !is_worn(high) {
@@ -384,7 +391,9 @@ impl<'s> Course<'s> {
         let (mut trials, mut seconds) = (0, 0.0);
         if self.ends.is_none() {
             let left = match (low, high) {
-                (Some(low), Some(high)) => f64::from((high - low) / self.span()).max(2.0).log2().ceil(),
+                (Some(low), Some(high)) => {
+                    f64::from((high - low) / self.span()).max(2.0).log2().ceil()
+                }
                 _ => 6.0,
             };
             trials += left as usize + 2 * TRIALS_LEAST;

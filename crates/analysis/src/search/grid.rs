@@ -61,7 +61,8 @@ mod tests {
     fn rates_are_whole_where_they_can_be_and_never_equal() {
         for width in [0.01, 0.02, 0.05, 0.2] {
             let grid = Grid::new(width, 10.0, 1e6);
-            let rates: Vec<f64> = (grid.bottom..=grid.top).map(|number| grid.rate(number)).collect();
+            let rates: Vec<f64> =
+                (grid.bottom..=grid.top).map(|number| grid.rate(number)).collect();
             for (at, pair) in rates.windows(2).enumerate() {
                 let step = pair[1] / pair[0] - 1.0;
                 let wanted = (1.0 + width).powf(0.25) - 1.0;

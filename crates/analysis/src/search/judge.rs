@@ -15,6 +15,18 @@ pub enum Word {
     Open,
 }
 
+impl Word {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Word::Holds => "holds",
+            Word::Breaks => "breaks",
+            Word::Open => "undecided",
+        }
+    }
+}
+
 /// All trials of one rate, judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
@@ -60,8 +72,9 @@ impl Judged {
         let holds = |pooled: &Pooled| {
             pooled.interval.is_some_and(|(_, high)| high <= pooled.criterion.allowed)
         };
-        let breaks =
-            |pooled: &Pooled| pooled.interval.is_some_and(|(low, _)| pooled.criterion.allowed < low);
+        let breaks = |pooled: &Pooled| {
+            pooled.interval.is_some_and(|(low, _)| pooled.criterion.allowed < low)
+        };
         let word = match () {
             () if of < TRIALS_LEAST => Word::Open,
             () if pooled.iter().any(breaks) => Word::Breaks,

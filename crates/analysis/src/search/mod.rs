@@ -11,6 +11,7 @@ mod course;
 mod fitness;
 mod grid;
 mod judge;
+mod written;
 
 use load::Nanos;
 
@@ -86,7 +87,9 @@ pub struct Tried {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     /// The throughput of a closed loop.
-    Closed { per_s: f64 },
+    Closed {
+        per_s: f64,
+    },
     Open(Evidence),
     /// It says nothing of the server, for this reason; it is made again.
     Unfit(String),

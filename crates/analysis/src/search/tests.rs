@@ -21,7 +21,14 @@ fn the_bracket_holds_the_capacity_that_queueing_theory_knows() {
             println!(
                 "{law}, {truth:.1}/s, at most {limit_s} s: the bracket holds it in {} of {many} (too low {}, too high {}); \
                  {} are as narrow as asked; median {} trials, {:.0} s; open {:?} w90 {:.3}",
-                found.held, found.too_low, found.too_high, found.narrow, found.trials, found.seconds, found.open, found.width
+                found.held,
+                found.too_low,
+                found.too_high,
+                found.narrow,
+                found.trials,
+                found.seconds,
+                found.open,
+                found.width
             );
             assert!(0.95 * many as f64 - 2.0 <= found.held as f64, "{law}: {}", found.held);
         }
@@ -82,7 +89,8 @@ fn a_collapse_that_stays_is_found_with_fresh_processes_and_told_of_without() {
     for seed in 0..8 {
         let (answer, _) = found(one, &Search { is_fresh: false, ..search(p99(10), seed) });
         let is_far_off = ends(&answer).1.is_none_or(|high| high < 0.9 * truth);
-        let has_collapsed = matches!(answer.conclusion, Conclusion::Collapsed { kept } if 900.0 < kept);
+        let has_collapsed =
+            matches!(answer.conclusion, Conclusion::Collapsed { kept } if 900.0 < kept);
         assert!(has_collapsed || !is_far_off, "{answer:?}");
         told += usize::from(has_collapsed);
     }
@@ -97,7 +105,10 @@ fn a_rate_that_breaks_below_one_that_holds_is_told_of() {
         let (answer, _) = found(world, &search(p99(10), seed));
         let (low, high) = ends(&answer);
         // The lower end is believed: nothing above a rate that breaks holds.
-        assert!(low.unwrap() < 901.0 && (899.0..910.0).contains(&high.unwrap()), "{low:?} {high:?}");
+        assert!(
+            low.unwrap() < 901.0 && (899.0..910.0).contains(&high.unwrap()),
+            "{low:?} {high:?}"
+        );
         told += usize::from(!answer.inversions.is_empty());
     }
     assert!(7 <= told, "{told} of 8");

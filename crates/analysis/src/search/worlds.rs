@@ -60,8 +60,7 @@ pub(super) fn search(aim: Aim, seed: u64) -> Search {
 
 /// Searches to the end; the trials that it took, too.
 pub(super) fn found(world: World, search: &Search) -> (Answer, Vec<Tried>) {
-    let mut measured =
-        Measured { world, chance: Chance::new(search.seed), has_collapsed: false };
+    let mut measured = Measured { world, chance: Chance::new(search.seed), has_collapsed: false };
     let mut trials = Vec::new();
     loop {
         assert!(trials.len() < 500, "it ends");
@@ -108,8 +107,11 @@ impl Measured {
         let mut free = vec![0.0_f64; world.servers];
         let mut tokens = world.tokens.map_or(0.0, |limit| limit / 10.0);
         let mut before = 0.0;
-        let mut evidence =
-            Evidence { lost: vec![0; aim.limits.len() + 1], parts: vec![(0, 0); PARTS], ..Evidence::default() };
+        let mut evidence = Evidence {
+            lost: vec![0; aim.limits.len() + 1],
+            parts: vec![(0, 0); PARTS],
+            ..Evidence::default()
+        };
         let mut now = self.exponential(1.0 / rate);
         let mut answered = 0_u64;
         while now < seconds {
@@ -208,7 +210,16 @@ pub(super) struct Tally {
 
 pub(super) fn tally(world: World, truth: f64, aim: &Aim, limit_s: f64, searches: u64) -> Tally {
     let (mut trials, mut seconds) = (Vec::new(), Vec::new());
-    let mut tally = Tally { held: 0, narrow: 0, too_low: 0, too_high: 0, trials: 0, seconds: 0.0, open: [0;3], width: 0.0 };
+    let mut tally = Tally {
+        held: 0,
+        narrow: 0,
+        too_low: 0,
+        too_high: 0,
+        trials: 0,
+        seconds: 0.0,
+        open: [0; 3],
+        width: 0.0,
+    };
     let mut widths = Vec::new();
     for seed in 0..searches {
         let search = Search { limit_s, ..search(aim.clone(), 1_000 + seed) };
@@ -219,13 +230,16 @@ pub(super) fn tally(world: World, truth: f64, aim: &Aim, limit_s: f64, searches:
         tally.too_high += usize::from(truth < low);
         tally.too_low += usize::from(high < truth);
         tally.narrow += usize::from(answer.is_narrow());
-        widths.push(if low==0.0 {9.9} else {high/low-1.0}); tally.open[0]+=usize::from(low==0.0); tally.open[1]+=usize::from(high.is_infinite());
+        widths.push(if low == 0.0 { 9.9 } else { high / low - 1.0 });
+        tally.open[0] += usize::from(low == 0.0);
+        tally.open[1] += usize::from(high.is_infinite());
         trials.push(answer.trials);
         seconds.push(answer.seconds);
     }
     trials.sort_unstable();
     seconds.sort_by(f64::total_cmp);
-    widths.sort_by(f64::total_cmp); tally.width = widths[widths.len()*9/10];
+    widths.sort_by(f64::total_cmp);
+    tally.width = widths[widths.len() * 9 / 10];
     tally.trials = trials[trials.len() / 2];
     tally.seconds = seconds[seconds.len() / 2];
     tally

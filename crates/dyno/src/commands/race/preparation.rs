@@ -185,6 +185,7 @@ fn course(
         check: flags.check,
         seed: flags.asking.seed,
         slices: Slices::of(slices(flags)?, load, flags.total),
+        promise: None,
     })
 }
 
