@@ -18,6 +18,8 @@ use crate::{Campaign, Ended, Entrant, RunResources};
 pub const TRIALS_MOST: u32 = 1_000;
 /// A closed loop that only shows where to begin does not need many connections.
 const FIRST_CONNECTIONS: u32 = 16;
+/// One that shows how much is achieved does.
+const CEILING_CONNECTIONS: u32 = 50;
 /// What a trial takes besides its load and the rest after it, in seconds: so that what follows depends on nothing but the
 /// kept trials.
 const AROUND_S: f64 = 0.3;
@@ -92,8 +94,8 @@ impl Hunt<'_> {
 
     fn try_one(&self, number: u32, press: &Press) -> Result<TrialRecord, Refusal> {
         let experiment = ordered(&self.campaign.experiment, press);
-        let subject = self.entrants.iter().map(|it| &it.subject.name);
-        let subject = subject.last().cloned().unwrap_or_default();
+        let mut entrants = self.entrants.iter();
+        let subject = entrants.next().map(|it| it.subject.name.clone()).unwrap_or_default();
         let key = TrialKey {
             number,
             subject,
@@ -154,9 +156,7 @@ pub fn ceiling(
 ) -> Result<Option<f64>, Refusal> {
     let press = Press { kind: analysis::search::PressKind::First, rate: None, seconds: 2.0 };
     let mut experiment = ordered(&campaign.experiment, &press);
-    if let Shape::Open { connections, .. } = campaign.experiment.shape {
-        experiment.points = vec![Point::Connections(connections.clamp(1, 1_000) as u32)];
-    }
+    experiment.points = vec![Point::Connections(CEILING_CONNECTIONS)];
     let key = TrialKey {
         number: TRIALS_MOST,
         subject: reference.into(),

@@ -265,7 +265,7 @@ Exit codes:
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Law {
     /// Evenly
     Constant,
