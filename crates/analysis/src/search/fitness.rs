@@ -12,7 +12,7 @@ use crate::verdict::Gravity;
 /// What a trial that was ordered so has found. A server that ends or answers wrongly under a load has lost all of it.
 ///
 /// What dyno itself did can only make answers later. So a trial that kept the aim is evidence whatever dyno did; one that
-/// broke it is none if dyno was late, busy, or kept from the CPU.
+/// broke it is none if dyno was late, busy, stood still, or was kept from the CPU.
 #[must_use]
 pub fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) -> Tried {
     let found = |found| Tried { found, took_s };
@@ -60,7 +60,7 @@ fn unfit(doubt: &Doubt, recording: &Recording, keeps: bool) -> Option<String> {
         Doubt::OwnFailures { .. } if is_invalid && OWN_MOST < own(recording) => {
             "requests failed for reasons of dyno's own"
         }
-        Doubt::StoodStill { .. } if is_invalid => "dyno stood still",
+        Doubt::StoodStill { .. } if is_invalid && !keeps => "dyno stood still",
         Doubt::Late { .. } if !keeps => "dyno sent late",
         Doubt::Busy { .. } if !keeps => "dyno's own threads were never idle",
         Doubt::Starved { .. } if !keeps => "other programs kept dyno from the CPU",

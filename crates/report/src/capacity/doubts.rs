@@ -2,7 +2,7 @@
 
 use analysis::Gravity;
 use analysis::search::Conclusion;
-use units::{percent, rate};
+use units::rate;
 
 use super::FinishedSearch;
 use crate::verdict::ExplainedDoubt;
@@ -61,7 +61,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             Gravity::Suspect,
             format!(
                 "The bracket is wider than {}, or an end of it was not found.",
-                percent(found.search.width)
+                super::words::whole(found.search.width)
             ),
             longer,
         ),
@@ -70,7 +70,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             Gravity::Suspect,
             format!(
                 "The bracket is wider than {}: thirty trials at a rate between its ends did not decide it.",
-                percent(found.search.width)
+                super::words::whole(found.search.width)
             ),
             "ask for less with --width: its processes differ, or its rate is limited by chance",
         ),

@@ -5,7 +5,7 @@ mod json;
 mod words;
 
 use analysis::search::{Answer, Conclusion, Place, Pooled, Search, Word};
-use units::{count, counted, duration, percent, rate};
+use units::{count, counted, duration, rate};
 
 use crate::document::{Block, Cell, Column, Depth, Document, Paragraph, Row, Section, Table, Tone};
 use crate::verdict::ExplainedVerdict;
@@ -66,7 +66,7 @@ fn conditions(found: &FinishedSearch<'_>) -> String {
     format!(
         "{}; to {} in at most {}; {} in {}",
         words::aim(&found.search.aim),
-        percent(*width),
+        words::whole(*width),
         duration(limit),
         counted(found.answer.trials as u64, "trial", "trials"),
         words::seconds(found.answer.seconds)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use analysis::search::{
     Aim, Conclusion, Criterion, End, Found, Limit, Press, PressKind, Progress, Tried,
 };
-use units::{counted, duration, nanos, percent, rate};
+use units::{chosen, counted, duration, nanos, percent, rate};
 
 use super::{FinishedSearch, trials_of};
 
@@ -15,7 +15,7 @@ pub fn aim(aim: &Aim) -> String {
     let mut all: Vec<String> = aim.limits.iter().map(limit).collect();
     all.push(match aim.failures {
         0.0 => "no failures".into(),
-        share => format!("at most {} failed", percent(share)),
+        share => format!("at most {} failed", whole(share)),
     });
     let last = all.pop().unwrap_or_default();
     format!("{} and {last}", all.join(", "))
@@ -42,6 +42,12 @@ pub(super) fn column(criterion: &Criterion) -> String {
 /// A small share matters here: `0.71 %`.
 pub(super) fn share(share: f64) -> String {
     format!("{} %", bare(share))
+}
+
+/// A share as it was typed: `5 %`.
+pub(super) fn whole(share: f64) -> String {
+    // What was divided by 100 is not exact.
+    format!("{} %", chosen((share * 1e6).round() / 1e4))
 }
 
 /// The same without its unit.
