@@ -37,6 +37,8 @@ pub enum Conclusion {
     NotMet,
     /// The limit of time was reached; the width would take so many seconds more.
     OutOfTime { needed_s: f64 },
+    /// It was interrupted.
+    Unfinished { needed_s: f64 },
     /// A server that is not started anew kept this rate at first, and later neither it nor any lower one.
     Collapsed { kept: f64 },
     /// The instrument could not measure, for this reason.
@@ -53,6 +55,7 @@ impl Conclusion {
             Conclusion::AtLeast => "at_least",
             Conclusion::NotMet => "not_met",
             Conclusion::OutOfTime { .. } => "out_of_time",
+            Conclusion::Unfinished { .. } => "unfinished",
             Conclusion::Collapsed { .. } => "collapsed",
             Conclusion::CannotTell(_) => "cannot_tell",
         }
@@ -93,7 +96,10 @@ pub struct Stalls {
 impl Answer {
     pub(super) fn of(course: &Course<'_>, conclusion: Conclusion) -> Answer {
         let (low, high) = course.bracket();
-        let may_be_short = matches!(conclusion, Conclusion::OutOfTime { .. } | Conclusion::Wider);
+        let may_be_short = matches!(
+            conclusion,
+            Conclusion::OutOfTime { .. } | Conclusion::Wider | Conclusion::Unfinished { .. }
+        );
         let (short_low, short_high) = if may_be_short { course.by_short() } else { (None, None) };
         let is_below = |low: &i32| high.or(short_high).is_none_or(|high| *low < high);
         let is_above = |high: &i32| low.is_none_or(|low| low < *high);

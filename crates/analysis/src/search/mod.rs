@@ -120,6 +120,19 @@ impl Search {
         self.course(trials).step()
     }
 
+    /// What these trials have found, also where the search is not over.
+    #[must_use]
+    pub fn answer(&self, trials: &[Tried]) -> Answer {
+        let course = self.course(trials);
+        match course.step() {
+            Step::Done(answer) => *answer,
+            Step::Press(_) => {
+                let needed_s = course.progress().seconds;
+                Answer::of(&course, Conclusion::Unfinished { needed_s })
+            }
+        }
+    }
+
     /// How far the search has come with these trials.
     #[must_use]
     pub fn progress(&self, trials: &[Tried]) -> Progress {

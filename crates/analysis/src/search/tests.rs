@@ -20,15 +20,15 @@ fn the_bracket_holds_the_capacity_that_queueing_theory_knows() {
             let found = tally(*world, *truth, aim, limit_s, many);
             println!(
                 "{law}, {truth:.1}/s, at most {limit_s} s: the bracket holds it in {} of {many} (too low {}, too high {}); \
-                 {} are as narrow as asked; median {} trials, {:.0} s; open {:?} w90 {:.3}",
+                 {} are as narrow as asked; {} lack an end; nine in ten are within {:.1} %; median {} trials, {:.0} s",
                 found.held,
                 found.too_low,
                 found.too_high,
                 found.narrow,
-                found.trials,
-                found.seconds,
                 found.open,
-                found.width
+                100.0 * found.width,
+                found.trials,
+                found.seconds
             );
             assert!(0.95 * many as f64 - 2.0 <= found.held as f64, "{law}: {}", found.held);
         }

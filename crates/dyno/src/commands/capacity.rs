@@ -2,7 +2,7 @@
 
 mod aim;
 mod preparation;
-mod shown;
+pub(super) mod shown;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use analysis::search::{Answer, Search};
 use archive::keep;
 use campaign::capacity::{self, Hunt, HuntEvent, ceiling, places, search_of};
+use campaign::project::Project;
 use campaign::race::look::look;
 use campaign::{
     Campaign, Ended, Entrant, RunResources, now_unix_ms, same_entries, same_instrument,
@@ -24,7 +25,7 @@ use store::{RunId, Store};
 use terminal::progress;
 
 use super::run::CpuFlags;
-use crate::ceiling::{Ceiling, is_fixed};
+use crate::ceiling::Ceiling;
 use crate::generators::GeneratorFlags;
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{AskingFlags, Law};
@@ -236,7 +237,7 @@ fn highest(
         }
     };
     let questions = &campaign.workloads[0].questions;
-    if questions.len() != 1 || flags.most.is_some() && !is_fixed(&questions[0].ask.expect) {
+    if questions.len() != 1 {
         return Ok(Some(None));
     }
     let Some(own) = Ceiling::of(campaign, &seen.first, resources.address)? else {
@@ -313,23 +314,33 @@ fn go_on(
     let ended = if matches!(answer, Ok(Some(_))) { Ended::Done } else { Ended::Interrupted };
     capacity::end(&mut job.store, run, ended)?;
     match answer? {
-        None => interrupted(job, run),
+        None => interrupted(flags, job, (search, record), run),
         Some(answer) => finish(flags, job, (search, record), run, &answer),
     }
 }
 
-fn interrupted(job: &mut Job, run: RunId) -> Result<ExitStatus, Refusal> {
-    let kept = job.store.kept(run)?.len();
-    if kept == 0 {
+/// Reports what is known so far.
+fn interrupted(
+    flags: &CapacityFlags,
+    job: &mut Job,
+    of: (&Search, &RunRecord),
+    run: RunId,
+) -> Result<ExitStatus, Refusal> {
+    let kept = capacity::kept(&job.store, run)?;
+    if kept.is_empty() {
         job.store.remove(&[run])?;
         terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
-    } else {
-        let trials = units::counted(kept as u64, "trial is", "trials are");
-        let option = campaign::project::Project::store_option(&job.path);
-        terminal::notice(&format!(
-            "dyno: interrupted; {trials} kept; go on with: dyno capacity --resume {run}{option}"
-        ));
+        return Ok(ExitStatus::Interrupted);
     }
+    if let Some((search, experiment)) = search_of(of.1) {
+        let answer = search.answer(&capacity::so_far(&search, &kept, &experiment)?);
+        finish(flags, job, of, run, &answer)?;
+    }
+    let option = Project::store_option(&job.path);
+    terminal::notice(&format!(
+        "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{option}",
+        units::counted(kept.len() as u64, "trial is", "trials are")
+    ));
     Ok(ExitStatus::Interrupted)
 }
 

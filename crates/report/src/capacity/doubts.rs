@@ -65,6 +65,12 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             ),
             longer,
         ),
+        Conclusion::Unfinished { .. } => ExplainedDoubt::new(
+            "capacity_unfinished",
+            Gravity::Suspect,
+            "The search was interrupted.",
+            "go on with it: dyno capacity --resume",
+        ),
         Conclusion::Wider => ExplainedDoubt::new(
             "capacity_wider",
             Gravity::Suspect,

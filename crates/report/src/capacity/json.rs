@@ -74,13 +74,15 @@ json_type! {
         /// the lowest rate that is not held; null: none is known
         upper_per_s: Option<f64> = found.answer.upper.as_ref().map(|end| end.rate),
         /// how the search ended
-        #[schemars(extend("enum" = ["found", "wider", "at_least", "not_met", "out_of_time", "collapsed", "cannot_tell"]))]
+        #[schemars(extend("enum" = ["found", "wider", "at_least", "not_met", "out_of_time", "unfinished", "collapsed", "cannot_tell"]))]
         conclusion: &'static str = found.answer.conclusion.name(),
         /// the two ends are as near to each other as was asked for
         is_narrow: bool = found.answer.is_narrow(),
-        /// how many seconds more the width would take, if the limit of time came first
+        /// how many seconds more the width would take, if it ended before it was reached
         needed_s: Option<f64> = match found.answer.conclusion {
-            Conclusion::OutOfTime { needed_s } => Some(needed_s),
+            Conclusion::OutOfTime { needed_s } | Conclusion::Unfinished { needed_s } => {
+                Some(needed_s)
+            }
             _ => None,
         },
         /// right answers each second at the lower end

@@ -147,6 +147,7 @@ pub fn outcome(answer: &Answer) -> SearchOutcome {
         }
         Conclusion::Wider
         | Conclusion::OutOfTime { .. }
+        | Conclusion::Unfinished { .. }
         | Conclusion::Collapsed { .. }
         | Conclusion::CannotTell(_) => SearchOutcome::CannotTell,
     }

@@ -129,6 +129,9 @@ pub(super) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
 }
 
 fn both(found: &FinishedSearch<'_>, lower: &End, upper: &End) -> String {
+    if lower.is_short || upper.is_short {
+        return "as far as short trials show".into();
+    }
     let (low, high) = (lower.judged.of, upper.judged.of);
     match low == high {
         true => format!("{} each", trials_of(found, low)),
@@ -142,6 +145,9 @@ fn wider(conclusion: &Conclusion) -> String {
             "; this is wider than asked for, because the limit of time came first: about {} more would be needed",
             seconds(*needed_s)
         ),
+        Conclusion::Unfinished { needed_s } => {
+            format!("; the search is not over: about {} more are needed", seconds(*needed_s))
+        }
         Conclusion::Wider => {
             "; this is wider than asked for, because a rate in between stayed undecided".into()
         }

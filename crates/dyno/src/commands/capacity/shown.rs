@@ -4,12 +4,12 @@ use std::path::Path;
 
 use analysis::search::{Answer, Search};
 use archive::keep;
-use campaign::capacity::search_of;
+use campaign::capacity::{self, search_of};
 use campaign::project::Project;
 use lab::experiment::{Experiment, Shape};
 use lab::record::{CAPACITY, RunRecord};
 use report::capacity::{FinishedSearch, SearchOutcome, document, json, outcome, page};
-use report::render;
+use report::render::{self, Format, Screen};
 use store::{RunId, Store};
 
 use super::{CEILING, CapacityFlags};
@@ -58,6 +58,27 @@ pub(super) fn deliver(
     let option = Project::store_option(store);
     terminal::notice(&format!("kept as run {}: dyno report {}{option}", found.id, found.id));
     Ok(())
+}
+
+/// A kept search in a format that there is of it; none if the run is no search.
+pub(crate) fn again(
+    store: &Store,
+    run: RunId,
+    format: Format,
+    screen: Screen,
+) -> Result<Option<String>, Refusal> {
+    let record = store.run(run)?;
+    let Some((search, experiment)) = search_of(&record) else { return Ok(None) };
+    let trials = capacity::so_far(&search, &capacity::kept(store, run)?, &experiment)?;
+    let answer = search.answer(&trials);
+    let found = finished(&record, &search, &answer, run);
+    Ok(Some(match format {
+        Format::Text => render::text(&document(&found), screen),
+        Format::Markdown => render::markdown(&document(&found)),
+        Format::Html => page(&found),
+        Format::Json => json(&found).map_err(|error| Refusal::new(error.to_string()))?,
+        Format::Csv | Format::Svg => return Ok(None),
+    }))
 }
 
 pub(super) fn status(answer: &Answer) -> ExitStatus {
