@@ -127,7 +127,7 @@ pub(super) fn search(
     }
     let least = flags.least.as_f64();
     let own = ceiling.map(|per_s| per_s / BELOW_CEILING);
-    let most = flags.most.as_ref().map_or(MOST, Rate::as_f64).min(own.unwrap_or(f64::INFINITY));
+    let most = flags.most.map_or(MOST, Rate::as_f64).min(own.unwrap_or(f64::INFINITY));
     if most < least {
         return Err(Refusal::new(match flags.most {
             Some(_) if own.is_none_or(|own| least <= own) => {
