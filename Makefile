@@ -10,6 +10,7 @@
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
 # make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
 #              say, and end any of them at any time
+# make searches  2,000 searches (SEARCHES) for the capacity of each of three simulated servers that is known by formula
 # make clocks  a thousand meetings (MEETINGS) with a host whose clock is ahead, over ways that are slower in one direction
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
@@ -21,7 +22,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds clocks test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches clocks test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -50,6 +51,10 @@ torture:
 WORLDS ?= 10000
 worlds:
 	DYNO_POST_SEEDS=$(WORLDS) cargo test --locked --quiet --package dyno-post --lib tests::
+
+SEARCHES ?= 2000
+searches:
+	DYNO_SEARCHES=$(SEARCHES) cargo test --locked --quiet --package dyno-analysis --lib -- --nocapture search::tests::the_bracket
 
 MEETINGS ?= 1000
 clocks: build

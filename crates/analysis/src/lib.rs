@@ -24,6 +24,7 @@ mod remark;
 mod requirement;
 pub mod rule;
 mod scatter;
+pub mod search;
 mod standing;
 mod student;
 mod terms;

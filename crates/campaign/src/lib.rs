@@ -2,6 +2,7 @@
 //! happens is reported as events; nothing is printed.
 
 pub mod abroad;
+pub mod capacity;
 mod checks;
 mod elsewhere;
 pub mod embedded;

@@ -8,9 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use analysis::Rounds;
 use lab::Refusal;
+use lab::experiment::Experiment;
 use lab::record::{Fact, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Serving;
-use lab::trial::{self, AGENT_LOST, Candidate, Part, Round, Setup};
+use lab::trial::{self, AGENT_LOST, Candidate, Enough, Part, Round, Setup};
 use load::{Halt, Place};
 use store::{Extent, Kept, RunId, Store, StoreError};
 
@@ -136,11 +137,11 @@ impl Run<'_> {
 
 /// What the trials of a run need, whichever thread they are on.
 #[derive(Clone, Copy)]
-struct Means<'a> {
-    campaign: &'a Campaign,
-    resources: &'a RunResources,
-    entrants: &'a [Entrant],
-    halt: &'a Halt,
+pub(crate) struct Means<'a> {
+    pub(crate) campaign: &'a Campaign,
+    pub(crate) resources: &'a RunResources,
+    pub(crate) entrants: &'a [Entrant],
+    pub(crate) halt: &'a Halt,
 }
 
 impl Means<'_> {
@@ -197,6 +198,27 @@ impl Means<'_> {
         part: Option<Part<'_>>,
         watch: Watch<'_>,
     ) -> Result<TrialRecord, Refusal> {
+        self.tried(&self.campaign.experiment, key, (part, None), watch)
+    }
+
+    /// The same with another load than the experiment's, which may end early.
+    pub(crate) fn try_as(
+        self,
+        experiment: &Experiment,
+        key: &TrialKey,
+        enough: Option<Enough<'_>>,
+        watch: Watch<'_>,
+    ) -> Result<TrialRecord, Refusal> {
+        self.tried(experiment, key, (None, enough), watch)
+    }
+
+    fn tried(
+        self,
+        experiment: &Experiment,
+        key: &TrialKey,
+        (part, enough): (Option<Part<'_>>, Option<Enough<'_>>),
+        watch: Watch<'_>,
+    ) -> Result<TrialRecord, Refusal> {
         let campaign = self.campaign;
         let entrant = self.entrants.iter().find(|entrant| entrant.subject.name == key.subject);
         let entrant = entrant.ok_or_else(|| {
@@ -205,7 +227,7 @@ impl Means<'_> {
         })?;
         let warden = campaign.warden();
         let setup = Setup {
-            experiment: &campaign.experiment,
+            experiment,
             cache: &campaign.cache,
             warden: &warden,
             split: &self.resources.split,
@@ -216,6 +238,7 @@ impl Means<'_> {
             identity: campaign.identity.as_ref(),
             workloads: &campaign.spoken,
             part,
+            enough,
         };
         let candidate = Candidate {
             subject: &entrant.subject,
@@ -293,7 +316,7 @@ fn rounds_so_far(campaign: &Campaign, store: &Store, run: RunId) -> Result<Round
 }
 
 /// Lets the machine come to rest between two trials, but ends early if the user interrupts.
-fn rest(pause: Duration, halt: &Halt) {
+pub(crate) fn rest(pause: Duration, halt: &Halt) {
     let began = std::time::Instant::now();
     while began.elapsed() < pause && !halt.is_asked() {
         std::thread::sleep(pause.saturating_sub(began.elapsed()).min(Duration::from_millis(50)));

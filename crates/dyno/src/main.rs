@@ -13,6 +13,7 @@ mod order;
 mod own_server;
 mod pattern;
 mod shell;
+mod sides;
 mod unfinished;
 
 use std::process::ExitCode;
@@ -53,7 +54,9 @@ Exit codes:
 /// Looks for what a command that starts servers cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
-        Command::Race(_) | Command::Run(_) | Command::Check(_) => kernel::check(),
+        Command::Race(_) | Command::Capacity(_) | Command::Run(_) | Command::Check(_) => {
+            kernel::check()
+        }
         _ => Ok(()),
     }
 }
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Race(flags) => commands::race::run(&flags),
         Command::Run(flags) => commands::run::run(&flags),
+        Command::Capacity(flags) => commands::capacity::run(&flags),
         Command::Audit(flags) => commands::audit::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),

@@ -114,6 +114,11 @@ pub const RACE: &str = "race.command";
 /// The fact of a race that its sides answered differently before the load.
 pub const RACE_ANSWERS: &str = "race.answers";
 
+/// The fact of a run that it is a search for a capacity: the command line that made it.
+pub const CAPACITY: &str = "capacity.command";
+/// The fact of such a run that says what is searched for, as `analysis` writes it.
+pub const CAPACITY_SEARCH: &str = "capacity.search";
+
 /// The fact of a run that it is of `dyno load`, whose loads are judged as each was when it ended: the command line.
 pub const LOAD: &str = "load.command";
 

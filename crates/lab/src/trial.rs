@@ -66,6 +66,18 @@ pub struct Setup<'a> {
     pub elsewhere: Option<&'a Elsewhere>,
     /// The trial's part in a round in which all subjects live at once; none for a trial that is alone.
     pub part: Option<Part<'a>>,
+    /// Ends the load early, once what it shows is enough.
+    pub enough: Option<Enough<'a>>,
+}
+
+/// Whether a load has shown enough: asked ten times a second.
+#[derive(Clone, Copy)]
+pub struct Enough<'a>(pub &'a (dyn Fn(&Glance<'_>) -> bool + Sync));
+
+impl std::fmt::Debug for Enough<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Enough")
+    }
 }
 
 impl Setup<'_> {

@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod audit;
 pub mod calibration;
+pub mod capacity;
 pub mod chart;
 pub mod check;
 mod classic;

@@ -8,12 +8,13 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 9] {
+fn documents() -> [(&'static str, &'static str, Schema); 10] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
         ("stream", "dyno load --stream", schema::<crate::load::slice::SliceJson>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
+        ("capacity", "dyno capacity --json", schema::<crate::capacity::JsonDocument>()),
         ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
         ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
         ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),

@@ -27,14 +27,21 @@ pub const NAME: &str = "race";
 /// The same of loads that are kept or repeated.
 pub const LOAD: &str = "load";
 
+/// The same of a search for a capacity.
+pub const CAPACITY: &str = "capacity";
+
 /// How it is called in a refusal.
 pub fn called(name: &str) -> &'static str {
-    if name == NAME { "a race" } else { "a load that is kept or repeated" }
+    match name {
+        NAME => "a race",
+        CAPACITY => "a search for a capacity",
+        _ => "a load that is kept or repeated",
+    }
 }
 
 /// How long, how often, and under which conditions.
 pub struct Course {
-    /// `race` or `load`.
+    /// `race`, `load` or `capacity`.
     pub name: &'static str,
     pub question: String,
     /// None where `total` or the steps of the rate end a trial.
@@ -52,6 +59,8 @@ pub struct Course {
     pub seed: u64,
     /// How long the load stays with one side; none where whole trials follow one another.
     pub slices: Option<Duration>,
+    /// The p99 that is to be kept, and the percentage of requests that may fail.
+    pub promise: Option<(Duration, f64)>,
 }
 
 /// The experiment.
@@ -78,9 +87,12 @@ pub fn experiment(
     loads.extend(course.duration.map(|duration| format!("duration = {}", time(duration))));
     loads.extend(course.total.map(|total| format!("total = {total}")));
     loads.extend(of_manner(course.manner));
+    let promise = course.promise.map_or(String::new(), |(p99, failures)| {
+        format!("\n[promise]\np99 = {}\nfailures = \"{failures}%\"\n", time(p99))
+    });
     let text = format!(
         "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nwarmup = {}\ntimeout = {}\nkeep_alive = {}\n\n\
-         [conditions]\nisolate = {}\n\n[trials]\n{}\n",
+         [conditions]\nisolate = {}\n\n[trials]\n{}\n{promise}",
         quoted(&course.question),
         names.join(", "),
         quoted(workload),
@@ -330,6 +342,7 @@ mod tests {
             check: false,
             seed: 7,
             slices: None,
+            promise: None,
         }
     }
 

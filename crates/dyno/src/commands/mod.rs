@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod calibrate;
+pub(crate) mod capacity;
 mod charts;
 pub(crate) mod check;
 pub(crate) mod compare;
@@ -33,6 +34,7 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Race(Box<race::RaceFlags>),
+    Capacity(Box<capacity::CapacityFlags>),
     Run(Box<run::RunFlags>),
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),

@@ -9,6 +9,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, RunSummary, Store};
 
+use super::capacity::shown::again as search_again;
 use super::charts::{self, ChartFlags};
 use crate::job::Job;
 use crate::shell::{ExitStatus, Refusal, print};
@@ -123,6 +124,10 @@ fn trend(
 
 /// Reports a kept run on standard output, or in a file.
 fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
+    let of_search = search_again(store, id, how.format, screen(how.output, how.is_full))?;
+    if let Some(text) = of_search {
+        return deliver(how.output, &text);
+    }
     let loaded = kept(store, id)?;
     write_findings(&findings(store, id, &loaded, root), how)
 }

@@ -92,6 +92,7 @@ fn texts(
         check: false,
         seed: *seed,
         slices: None,
+        promise: None,
     };
     let experiment = texts::experiment(labels, texts::LOAD, load, &course)?;
     let mut sources = vec![experiment.source];

@@ -42,13 +42,20 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 22] = [
+const ELSEWHERE: [(&str, &str); 23] = [
     (
         "agent",
         "--allow --allow-file --ca --key-file --lab --max-connections --max-duration --max-rate --name \
          --servers --stdio --trust --trust-all --via --wait agent",
     ),
     ("calibrate", "--json --output --quick calibrate"),
+    (
+        "capacity",
+        "--arrivals --body --body-file --connections --expect-body --expect-header --expect-status --failures --header \
+         --http2 --i-may-load-this-target --isolate --limit --listen-on --load-cpus --load-on --max-connections --method \
+         --most --no-keepalive --p50 --p90 --p95 --p99.9 --p99.99 --percentile --protocol --ready --resume --seed --store \
+         --streams --subject-cpus --timeout --warmup --ca --insecure --tls --tls-cipher --tls-curve --tls-resume",
+    ),
     (
         "check",
         "--all --area --i-may-probe-this-target --json --list --markdown --only --post --slow --socket \

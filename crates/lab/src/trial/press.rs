@@ -43,6 +43,11 @@ impl Trial<'_, '_> {
             if died.is_some() || self.halt.is_asked() {
                 stop.ask();
             }
+            if let (LoadEvent::Glance(glance), Some(enough)) = (&event, self.setup.enough)
+                && (enough.0)(glance)
+            {
+                stop.ask();
+            }
             match event {
                 LoadEvent::Glance(glance) => report(Event::Glance(glance, Vitals::of(watch))),
                 LoadEvent::Agents(agents) => report(Event::Agents(agents)),

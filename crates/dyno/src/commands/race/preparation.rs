@@ -9,19 +9,15 @@ use campaign::race::label::{Label, labels};
 use campaign::race::side::{self, Side};
 use campaign::race::slices::Slices;
 use campaign::race::texts::{self, Course};
-use lab::manner::{Manner, Protocol};
+use lab::manner::Manner;
 use lab::subject::{Serving, Subject, is_file_name};
-use lab::workload::Workload;
 use load::Load;
 use machine::limits::Machine;
-use requests::reach;
-use requests::url::Endpoint;
-use tls::Client;
 
 use super::RaceFlags;
-use crate::order::protocol::alpn;
 use crate::order::{schedule, stated};
 use crate::shell::Refusal;
+use crate::sides::{self, Wanted};
 
 /// How long a trial loads before it counts.
 const WARMUP: Duration = Duration::from_secs(1);
@@ -52,15 +48,16 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     } else {
         flags.tls.refuse_without(&urls)?;
     }
-    refuse_without_files(&sides, manner.protocol)?;
+    sides::refuse_without_files(&sides, manner.protocol)?;
+    let wanted = wanted(flags);
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
-    let workload = match standard(flags, &sides, project.as_ref())? {
+    let workload = match wanted.standard(&sides, project.as_ref())? {
         Some(workload) => workload,
         None => texts::workload(
             texts::NAME,
-            &stated::request(&flags.asking, path(flags), texts::NAME)?,
+            &stated::request(&flags.asking, wanted.target(), texts::NAME)?,
         )?,
     };
     let course = course(flags, &load, &labels, manner)?;
@@ -72,7 +69,7 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
         .iter()
         .zip(&labels)
         .map(|(side, label)| {
-            subject(flags, manner.protocol, (side, label), &workload.name, project.as_ref())
+            wanted.subject(manner.protocol, (side, label), &workload.name, project.as_ref())
         })
         .collect::<Result<Vec<_>, _>>()?;
     refuse_for_found(flags, &subjects)?;
@@ -87,22 +84,10 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     Ok(Race { campaign, store, pages })
 }
 
-/// A command is to present dyno's certificate, so it must say where it takes the files.
-fn refuse_without_files(sides: &[Side], protocol: Protocol) -> Result<(), Refusal> {
-    let lacks = |text: &str| !text.contains("{cert}") || !text.contains("{key}");
-    let command = sides.iter().find_map(|side| match side {
-        Side::Own { text, .. } if lacks(text) => Some(text),
-        Side::Own { .. } | Side::Found(_) | Side::Folder(_) | Side::Named(_) => None,
-    });
-    match command.filter(|_| protocol.is_secured()) {
-        None => Ok(()),
-        Some(text) => Err(Refusal::new(format!(
-            "`{}`: to speak {} it must present the certificate that dyno makes; write {{cert}} and {{key}} where it takes \
-             the two files",
-            text.escape_debug(),
-            protocol.title()
-        ))),
-    }
+/// What is wanted of every side.
+fn wanted(flags: &RaceFlags) -> Wanted<'_> {
+    let RaceFlags { asking, tls, ready, .. } = flags;
+    Wanted { path: flags.path.as_deref(), asking, tls, ready: *ready }
 }
 
 /// Refuses what cannot be done for a server that runs already.
@@ -125,33 +110,6 @@ fn refuse_for_found(flags: &RaceFlags, subjects: &[Subject]) -> Result<(), Refus
         }
     }
     Ok(())
-}
-
-/// The workload that subjects of a project have in common, where nothing else is asked for.
-fn standard(
-    flags: &RaceFlags,
-    sides: &[Side],
-    project: Option<&Project>,
-) -> Result<Option<Workload>, Refusal> {
-    let Some(project) = project.filter(|_| flags.path.is_none() && flags.asking.is_usual()) else {
-        return Ok(None);
-    };
-    let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
-    let mut common = project.workloads();
-    // `hello` is the one that nearly all subjects are made for.
-    common.sort_by_key(|name| name != "hello");
-    for side in sides {
-        let Side::Named(name) = side else { return Ok(None) };
-        let subject = Subject::read(&project.root, name).map_err(refused)?;
-        common.retain(|workload| subject.answers(workload));
-    }
-    for name in common {
-        let workload = Workload::read(&project.root, &name).map_err(refused)?;
-        if !workload.is_held() && !workload.is_echo() {
-            return Ok(Some(workload));
-        }
-    }
-    Ok(None)
 }
 
 fn course(
@@ -185,55 +143,7 @@ fn course(
         check: flags.check,
         seed: flags.asking.seed,
         slices: Slices::of(slices(flags)?, load, flags.total),
-    })
-}
-
-fn path(flags: &RaceFlags) -> String {
-    let path = flags.path.as_deref().unwrap_or_default();
-    if path.starts_with('/') { path.into() } else { format!("/{path}") }
-}
-
-fn subject(
-    flags: &RaceFlags,
-    protocol: Protocol,
-    (side, label): (&Side, &Label),
-    workload: &str,
-    project: Option<&Project>,
-) -> Result<Subject, Refusal> {
-    let refused = |error: lab::source_file::ConfigError| Refusal::new(error.to_string());
-    let subject = match side {
-        Side::Own { text, .. } => {
-            let here = std::env::current_dir()
-                .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-            let here = here.to_str().ok_or_else(|| {
-                Refusal::new("the current folder's name is not UTF-8; race from another folder")
-            })?;
-            texts::own(label, workload, text, here)?
-        }
-        Side::Found(url) => {
-            let Endpoint::Host(host, port) = &url.endpoint else {
-                return Err(Refusal::new("a race needs a port; name http://host:port/"));
-            };
-            let address = reach::find(host, *port, flags.asking.i_may_load_this_target)?;
-            let target = if url.target == "/" { path(flags) } else { url.target.clone() };
-            let tls = match url.is_secure {
-                true => flags.tls.offering(url, alpn(protocol))?,
-                false => None,
-            };
-            let tls = tls.as_ref().map(Client::order);
-            texts::found(label, workload, address, (&url.host_field, &target), tls)?
-        }
-        Side::Named(name) => {
-            let root = project.map(|project| project.root.clone()).unwrap_or_default();
-            Subject::read(&root, name).map_err(refused)?
-        }
-        Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
-    };
-    let subject = reach::located(subject, flags.asking.i_may_load_this_target)?;
-    Ok(match side {
-        Side::Own { .. } => Subject { ready: flags.ready, ..subject },
-        Side::Found(_) => subject,
-        Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
+        promise: None,
     })
 }
 

@@ -1,0 +1,219 @@
+//! What a trial is worth to a search: evidence, or nothing.
+
+use lab::experiment::Point;
+use lab::record::{OutcomeKind, TrialRecord};
+use load::{Failure, Recording, SECOND};
+
+use super::{Aim, Evidence, Found, Press, Tried, evidence};
+use crate::doubt::{Doubt, doubts};
+use crate::terms::Terms;
+use crate::verdict::Gravity;
+
+/// What a trial that was ordered so has found. A server that ends or answers wrongly under a load has lost all of it.
+///
+/// What dyno itself did counts by what it may have changed, and not by whether the trial kept the aim: else those that chance
+/// has favoured would be left over.
+#[must_use]
+pub fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) -> Tried {
+    let found = |found| Tried { found, took_s };
+    let says = &trial.outcome.says;
+    let Some(loaded) = &trial.loaded else {
+        return found(Found::Unfit(says.clone()));
+    };
+    let recording = &loaded.recording;
+    let terms = Terms::of(None);
+    match trial.outcome.kind {
+        OutcomeKind::Measured => {}
+        OutcomeKind::Died | OutcomeKind::Wrong => {
+            let due = press.rate.map_or(1.0, |rate| rate * press.seconds);
+            return found(match press.rate {
+                Some(_) => Found::Open(Evidence::nothing(aim, due as u64)),
+                None => closed(recording),
+            });
+        }
+        OutcomeKind::Skipped
+        | OutcomeKind::NotReady
+        | OutcomeKind::WrongServer
+        | OutcomeKind::Unable
+        | OutcomeKind::Interrupted => return found(Found::Unfit(says.clone())),
+    }
+    let Some(rate) = press.rate else { return found(closed(recording)) };
+    let evidence = evidence(aim, recording, rate, press.seconds);
+    let doubts = doubts(trial, terms);
+    if is_late(aim, recording) {
+        return found(Found::Unfit("dyno sent late".into()));
+    }
+    match doubts.iter().find_map(|doubt| unfit(doubt, recording)) {
+        Some(says) => found(Found::Unfit(says)),
+        None => found(Found::Open(evidence)),
+    }
+}
+
+fn closed(recording: &Recording) -> Found {
+    Found::Closed { per_s: crate::rates::throughput_per_s(recording).unwrap_or(0.0) }
+}
+
+/// Why a trial with this doubt is no evidence.
+fn unfit(doubt: &Doubt, recording: &Recording) -> Option<String> {
+    let is_invalid = doubt.gravity() == Gravity::Invalid;
+    let says = match doubt {
+        Doubt::Books { .. } | Doubt::Connections { .. } => "the counts of the load do not agree",
+        Doubt::AgentsLost { .. } => "agents of the load were lost",
+        Doubt::OwnFailures { .. } if is_invalid && OWN_MOST < own(recording) => {
+            "requests failed for reasons of dyno's own"
+        }
+        Doubt::StoodStill { .. } if is_invalid => "dyno stood still",
+        _ => return None,
+    };
+    Some(says.into())
+}
+
+/// Whether dyno sent so many requests so late that the losses are not the server's own: by half a limit a tenth of those
+/// that may be lost, or by a tenth of a limit one request in ten.
+fn is_late(aim: &Aim, recording: &Recording) -> bool {
+    let (late, due) = (&recording.total.late, recording.total.due as f64);
+    let later_than = |time| (late.count() - late.known_within(time)) as f64;
+    aim.criteria().iter().any(|criterion| {
+        criterion.limit.is_some_and(|limit| {
+            criterion.allowed / 10.0 * due < later_than(limit.within / 2)
+                || due / 10.0 < later_than(limit.within / 10)
+        })
+    })
+}
+
+/// A greater share of failures of dyno's own makes a trial no evidence.
+const OWN_MOST: f64 = 0.01;
+
+/// The share of the requests that failed for a reason of dyno's own. A request that no connection was free for is not
+/// among them: a slow server keeps all of them busy.
+fn own(recording: &Recording) -> f64 {
+    let is_own = |failure: &Failure| failure.is_own() && *failure != Failure::Blocked;
+    let failed: u64 = Failure::ALL
+        .into_iter()
+        .filter(is_own)
+        .map(|failure| recording.total.failures(failure))
+        .sum();
+    failed as f64 / recording.total.attempted.max(1) as f64
+}
+
+/// What a kept trial was ordered to be.
+#[must_use]
+pub fn is_as_ordered(trial: &TrialRecord, press: &Press) -> bool {
+    match (trial.key.point, press.rate) {
+        (Point::Requests(rate), Some(ordered)) => (rate - ordered).abs() < 1e-6 * ordered,
+        (Point::Connections(_), None) => true,
+        _ => false,
+    }
+}
+
+/// From the start of a trial to the end of its load, in seconds.
+#[must_use]
+pub fn lasted_s(trial: &TrialRecord) -> f64 {
+    let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
+    ended.unwrap_or(0) as f64 / SECOND as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::record::Outcome;
+    use load::End;
+
+    use super::*;
+    use crate::fixture::{MS, fail, healthy};
+    use crate::search::{Limit, PressKind};
+
+    fn aim(percent: f64, within: u64) -> Aim {
+        Aim { limits: vec![Limit { percent, within }], failures: 0.01 }
+    }
+
+    fn press() -> Press {
+        Press { kind: PressKind::Full, rate: Some(2_000.0), seconds: 10.0 }
+    }
+
+    fn of(trial: &TrialRecord, aim: &Aim) -> Found {
+        tried(aim, trial, &press(), 11.0).found
+    }
+
+    fn open(trial: &TrialRecord, aim: &Aim) -> Evidence {
+        match of(trial, aim) {
+            Found::Open(evidence) => evidence,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// 20,000 requests, each answered after a millisecond.
+    #[test]
+    fn losses_are_read_off_the_histogram_and_failures_are_among_them() {
+        let mut trial = healthy();
+        let evidence = open(&trial, &aim(99.0, 2 * MS));
+        assert_eq!((evidence.due, evidence.lost), (20_000, vec![0, 0]));
+        let evidence = open(&trial, &aim(99.0, MS / 2));
+        assert_eq!(evidence.lost, [20_000, 0]);
+        // The limit lies in the bucket of the answers: they count as within.
+        assert_eq!(open(&trial, &aim(99.0, MS)).lost, [0, 0]);
+        fail(&mut trial, Failure::RecvReset, 300);
+        let evidence = open(&trial, &aim(99.0, 2 * MS));
+        assert_eq!((evidence.due, evidence.lost.clone()), (20_000, vec![300, 300]));
+        assert!(!evidence.keeps(&aim(99.0, 2 * MS)));
+        assert!(evidence.answered_per_s < 1_990.0);
+    }
+
+    #[test]
+    fn what_was_not_answered_is_lost_and_a_load_that_ended_early_is_of_what_was_planned() {
+        let mut trial = healthy();
+        let recording = &mut trial.loaded.as_mut().unwrap().recording;
+        (recording.total.correct, recording.total.on_time) = (19_000, 19_000);
+        (recording.total.under_way, recording.total.answered) = (1_000, 19_000);
+        let mut response = load::Distribution::new(5 * SECOND);
+        (0..19_000).for_each(|_| response.record(MS));
+        recording.total.response = response;
+        let of = |trial: &TrialRecord, seconds| {
+            let recording = &trial.loaded.as_ref().unwrap().recording;
+            evidence(&aim(99.0, 2 * MS), recording, 2_000.0, seconds)
+        };
+        assert_eq!(of(&trial, 10.0).lost, [1_000, 1_000]);
+        trial.loaded.as_mut().unwrap().recording.end = End::Halted;
+        let cut = of(&trial, 20.0);
+        assert_eq!((cut.due, cut.lost, cut.is_cut), (40_000, vec![0, 0], true));
+    }
+
+    #[test]
+    fn a_server_that_died_has_lost_everything_and_one_that_was_not_loaded_says_nothing() {
+        let aim = aim(99.0, 2 * MS);
+        let mut trial = healthy();
+        trial.outcome = Outcome { kind: OutcomeKind::Died, says: "signal 9".into() };
+        let evidence = open(&trial, &aim);
+        assert_eq!((evidence.due, evidence.lost), (20_000, vec![20_000, 20_000]));
+        trial.loaded = None;
+        trial.outcome = Outcome { kind: OutcomeKind::NotReady, says: "no answer".into() };
+        assert_eq!(of(&trial, &aim), Found::Unfit("no answer".into()));
+        trial.outcome.kind = OutcomeKind::Unable;
+        assert_eq!(of(&trial, &aim), Found::Unfit("no answer".into()));
+    }
+
+    /// Whether the aim was kept is not asked: else those that chance has favoured would be left over.
+    #[test]
+    fn lateness_of_dyno_makes_a_trial_no_evidence_where_it_may_have_broken_the_aim() {
+        let mut trial = healthy();
+        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+        total.late = load::Distribution::new(5 * SECOND);
+        (0..19_700).for_each(|_| total.late.record(10_000));
+        (0..300).for_each(|_| total.late.record(MS / 2));
+        for limit in [MS / 2, MS * 9 / 10] {
+            assert_eq!(of(&trial, &aim(99.0, limit)), Found::Unfit("dyno sent late".into()));
+        }
+        // Half a millisecond matters little beside 2, and 1.5 % of the requests little beside a half of them.
+        assert_eq!(open(&trial, &aim(99.0, 2 * MS)).lost, [0, 0]);
+        assert_eq!(open(&trial, &aim(50.0, MS * 9 / 10)).lost[1], 0);
+    }
+
+    #[test]
+    fn a_closed_loop_says_how_fast_it_was() {
+        let press = Press { kind: PressKind::First, rate: None, seconds: 10.0 };
+        let found = tried(&aim(99.0, MS), &healthy(), &press, 11.0);
+        assert_eq!(found.found, Found::Closed { per_s: 2_000.0 });
+        assert!(!is_as_ordered(&healthy(), &press));
+        assert!(is_as_ordered(&healthy(), &self::press()));
+        assert_eq!(lasted_s(&healthy()), 12.0);
+    }
+}

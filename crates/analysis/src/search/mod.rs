@@ -1,0 +1,173 @@
+//! The search for a capacity: the greatest rate at which a server keeps an aim, between two rates that lie a given width
+//! apart. What comes next depends on the trials so far, so a search that was interrupted goes on as if it had not been.
+//!
+//! A trial's *loss* is the share of the requests due that were answered too late, or failed, or were not answered. It is a
+//! count divided by a count, so trials of one rate add up: a percentile would not. The 99th percentile is within a limit
+//! exactly if at most 1 % of the requests are lost.
+
+mod aim;
+mod answer;
+mod course;
+mod fitness;
+mod grid;
+mod judge;
+mod written;
+
+use load::Nanos;
+
+pub use aim::{Aim, Criterion, Evidence, Limit, evidence, lost_so_far};
+pub use answer::{Answer, Conclusion, End, Place, Stalls};
+pub use fitness::{is_as_ordered, lasted_s, tried};
+pub use grid::Grid;
+pub use judge::{Judged, Pooled, Word};
+
+use course::Course;
+
+/// What is searched for, and how thoroughly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Search {
+    pub aim: Aim,
+    /// How far the two ends may lie apart: 0.05 is 5 %.
+    pub width: f64,
+    /// The lowest rate that is tried, each second.
+    pub least: f64,
+    /// The highest: beyond it the load itself would be measured.
+    pub most: f64,
+    /// No trial begins that would end after this, in seconds of trials.
+    pub limit_s: f64,
+    /// Each trial has a fresh process.
+    pub is_fresh: bool,
+    /// Which of two rates that are due comes first.
+    pub seed: u64,
+}
+
+/// One load that is to be made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Press {
+    pub kind: PressKind,
+    /// Requests each second; none of a closed loop.
+    pub rate: Option<f64>,
+    pub seconds: f64,
+}
+
+/// What a load is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PressKind {
+    /// A closed loop, which shows where to begin.
+    First,
+    /// A short trial, which narrows the range and decides nothing.
+    Short,
+    /// A full trial, at one end of the bracket.
+    Full,
+    /// A short trial above the bracket: does the server hold more where it held less?
+    Beyond,
+}
+
+impl PressKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            PressKind::First => "first",
+            PressKind::Short => "short",
+            PressKind::Full => "full",
+            PressKind::Beyond => "beyond",
+        }
+    }
+}
+
+/// A trial that is over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    pub found: Found,
+    /// From its start to the next one's, in seconds.
+    pub took_s: f64,
+}
+
+/// What a trial has found.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// The throughput of a closed loop.
+    Closed {
+        per_s: f64,
+    },
+    Open(Evidence),
+    /// It says nothing of the server, for this reason; it is made again.
+    Unfit(String),
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Press(Press),
+    Done(Box<Answer>),
+}
+
+/// How far a search has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// The highest rate that holds so far, and the lowest that does not, by short trials where there are no others.
+    pub holds: Option<f64>,
+    pub breaks: Option<f64>,
+    /// Trials and seconds that are still to come, if all goes well.
+    pub trials: usize,
+    pub seconds: f64,
+}
+
+impl Search {
+    /// What comes after these trials.
+    #[must_use]
+    pub fn next(&self, trials: &[Tried]) -> Step {
+        self.course(trials).step()
+    }
+
+    /// What these trials have found, also where the search is not over.
+    #[must_use]
+    pub fn answer(&self, trials: &[Tried]) -> Answer {
+        let course = self.course(trials);
+        match course.step() {
+            Step::Done(answer) => *answer,
+            Step::Press(_) => {
+                let needed_s = course.progress().seconds;
+                Answer::of(&course, Conclusion::Unfinished { needed_s })
+            }
+        }
+    }
+
+    /// How far the search has come with these trials.
+    #[must_use]
+    pub fn progress(&self, trials: &[Tried]) -> Progress {
+        self.course(trials).progress()
+    }
+
+    /// The loads that these trials were.
+    #[must_use]
+    pub fn presses(&self, trials: &[Tried]) -> Vec<Press> {
+        let mut course = Course::new(self);
+        let mut presses = Vec::new();
+        for tried in trials {
+            let Step::Press(press) = course.step() else { break };
+            course.add(&press, tried);
+            presses.push(press);
+        }
+        presses
+    }
+
+    fn course(&self, trials: &[Tried]) -> Course<'_> {
+        let mut course = Course::new(self);
+        for tried in trials {
+            let Step::Press(press) = course.step() else { break };
+            course.add(&press, tried);
+        }
+        course
+    }
+}
+
+/// A time in nanoseconds, as seconds.
+fn seconds(time: Nanos) -> f64 {
+    time as f64 / load::SECOND as f64
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod worlds;

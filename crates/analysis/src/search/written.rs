@@ -1,0 +1,92 @@
+//! A search as a line of text, with which a kept run says what it was to find.
+
+use super::{Aim, Limit, Search};
+
+impl Search {
+    /// As `read` takes it.
+    #[must_use]
+    pub fn written(&self) -> String {
+        let Search { aim, width, least, most, limit_s, is_fresh, seed } = self;
+        let limits = aim.limits.iter();
+        let limits = limits.map(|limit| format!(" p{}={}ns", limit.percent, limit.within));
+        format!(
+            "width={width} least={least} most={most} limit_s={limit_s} fresh={is_fresh} seed={seed} failures={}{}",
+            aim.failures,
+            limits.collect::<String>()
+        )
+    }
+
+    /// None if this is no search, or one that cannot be.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Search> {
+        let mut aim = Aim { limits: Vec::new(), failures: 0.0 };
+        let (mut width, mut least, mut most, mut limit_s) = (0.0, 0.0, 0.0, 0.0);
+        let (mut is_fresh, mut seed) = (false, 0);
+        for word in text.split(' ') {
+            let (name, value) = word.split_once('=')?;
+            let number = || value.parse().ok().filter(|number: &f64| number.is_finite());
+            match name {
+                "width" => width = number()?,
+                "least" => least = number()?,
+                "most" => most = number()?,
+                "limit_s" => limit_s = number()?,
+                "failures" => aim.failures = number()?,
+                "fresh" => is_fresh = value.parse().ok()?,
+                "seed" => seed = value.parse().ok()?,
+                _ => {
+                    let percent = name.strip_prefix('p')?.parse().ok()?;
+                    let within = value.strip_suffix("ns")?.parse().ok()?;
+                    aim.limits.push(Limit { percent, within });
+                }
+            }
+        }
+        let is_percent = |limit: &Limit| 0.0 < limit.percent && limit.percent < 100.0;
+        let is_sound = !aim.limits.is_empty()
+            && aim.limits.iter().all(is_percent)
+            && (0.0..1.0).contains(&aim.failures)
+            && (0.001..=10.0).contains(&width)
+            && 0.0 < least
+            && least <= most
+            && most <= 1e9
+            && 0.0 < limit_s;
+        is_sound.then_some(Search { aim, width, least, most, limit_s, is_fresh, seed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_nothing_else_is_believed() {
+        let limits = [(99.0, 20_000_000), (99.95, 1)];
+        let limits = limits.map(|(percent, within)| Limit { percent, within }).to_vec();
+        let search = Search {
+            aim: Aim { limits, failures: 0.01 },
+            width: 0.05,
+            least: 10.0,
+            most: 43_478.26,
+            limit_s: 1_200.0,
+            is_fresh: true,
+            seed: u64::MAX,
+        };
+        let text = search.written();
+        assert_eq!(Search::read(&text), Some(search));
+        for (from, to) in [
+            ("width=0.05", "width=NaN"),
+            ("width=0.05", "width=0"),
+            ("least=10", "least=-1"),
+            ("most=4", "most=inf4"),
+            ("most=43478.26", "most=9"),
+            ("p99=", "p100="),
+            ("p99=", "q99="),
+            ("20000000ns", "20000000"),
+            ("fresh=true", "fresh"),
+            ("failures=0.01", "failures=1"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            assert_eq!(Search::read(&text.replace(from, to)), None, "{from} {to}");
+        }
+        assert_eq!(Search::read(""), None);
+    }
+}

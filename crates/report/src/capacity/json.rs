@@ -1,0 +1,165 @@
+//! A search for a capacity as JSON, `dyno.capacity/2`.
+
+use analysis::search::{Conclusion, Criterion, End, Place, Pooled};
+use load::SECOND;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{FinishedSearch, words};
+use crate::json::{json_type, written};
+use crate::verdict::ExplainedVerdict;
+
+const SCHEMA: &str = "dyno.capacity/2";
+
+/// The whole document, with a line end.
+pub fn json(found: &FinishedSearch<'_>) -> serde_json::Result<String> {
+    written(&Document::from(found))
+}
+
+json_type! {
+    /// A search for the greatest rate at which a server keeps an aim.
+    pub(crate) struct Document as "capacity_report" of found: FinishedSearch<'_> {
+        /// which document this is
+        #[schemars(extend("const" = SCHEMA))]
+        schema: &'static str = SCHEMA,
+        /// the dyno that wrote it
+        dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
+        /// the answer in plain words
+        sentence: String = words::answer(found).join(" "),
+        /// what the answer is worth
+        verdict: ExplainedVerdict = super::verdict(found),
+        /// the number of the run in which all trials are kept
+        run: String = found.id.clone(),
+        /// the server
+        server: String = found.server.into(),
+        /// what is to be kept, all of it at once
+        aim: Vec<CriterionJson> =
+            found.search.aim.criteria().iter().map(CriterionJson::from).collect(),
+        /// how requests arrive
+        #[schemars(extend("enum" = ["poisson", "constant"]))]
+        arrivals: &'static str = if found.is_poisson { "poisson" } else { "constant" },
+        /// whether each trial had a fresh process
+        is_fresh: bool = found.search.is_fresh,
+        /// how far the two ends may lie apart
+        width_percent: f64 = 100.0 * found.search.width,
+        /// the lowest rate that may be tried
+        least_per_s: f64 = found.search.least,
+        /// the highest rate that may be tried
+        most_per_s: f64 = found.search.most,
+        /// answers each second of dyno's own server on this machine; null where that is not known
+        ceiling_per_s: Option<f64> = found.ceiling,
+        /// what was found
+        capacity: BracketJson = found.into(),
+        /// every rate that was tried, from the lowest to the highest
+        tried: Vec<PlaceJson> = found.answer.places.iter().map(PlaceJson::from).collect(),
+        /// a rate that was not held, and a higher one that was
+        inversions: Vec<InversionJson> = found
+            .answer
+            .inversions
+            .iter()
+            .map(|(broke, held)| InversionJson { broke_per_s: *broke, held_per_s: *held })
+            .collect(),
+        /// how many trials there were
+        trials: usize = found.answer.trials,
+        /// how long they took
+        took_s: f64 = found.answer.seconds,
+    }
+}
+
+json_type! {
+    /// What was found.
+    struct BracketJson as "bracket" of found: FinishedSearch<'_> {
+        /// the highest rate that is held, below all that are not; null: none is known
+        lower_per_s: Option<f64> = found.answer.lower.as_ref().map(|end| end.rate),
+        /// the lowest rate that is not held; null: none is known
+        upper_per_s: Option<f64> = found.answer.upper.as_ref().map(|end| end.rate),
+        /// how the search ended
+        #[schemars(extend("enum" = ["found", "wider", "at_least", "not_met", "out_of_time", "unfinished", "collapsed", "cannot_tell"]))]
+        conclusion: &'static str = found.answer.conclusion.name(),
+        /// the two ends are as near to each other as was asked for
+        is_narrow: bool = found.answer.is_narrow(),
+        /// how many seconds more the width would take, if it ended before it was reached
+        needed_s: Option<f64> = match found.answer.conclusion {
+            Conclusion::OutOfTime { needed_s } | Conclusion::Unfinished { needed_s } => {
+                Some(needed_s)
+            }
+            _ => None,
+        },
+        /// right answers each second at the lower end
+        answered_at_lower_per_s: Option<f64> =
+            found.answer.lower.as_ref().map(|end| end.answered_per_s),
+        /// right answers each second at the upper end
+        answered_at_upper_per_s: Option<f64> =
+            found.answer.upper.as_ref().map(|end| end.answered_per_s),
+        /// at least this share of all processes keeps the aim at the lower end (95 %); null where trials had no fresh processes
+        share_at_least_percent: Option<f64> =
+            found.answer.lower.as_ref().filter(|_| found.search.is_fresh).map(share),
+        /// an end is known by short trials only
+        is_by_short_trials: bool =
+            [&found.answer.lower, &found.answer.upper].into_iter().flatten().any(|end| end.is_short),
+    }
+}
+
+fn share(end: &End) -> f64 {
+    100.0 * end.judged.share_at_least()
+}
+
+json_type! {
+    /// A part of an aim.
+    struct CriterionJson as "criterion" of it: Criterion {
+        /// in words: p99 ≤ 10 ms, or failures
+        says: String = words::criterion(it),
+        /// answered later than this, from when it was due, a request is lost; null: only failures are
+        within_ms: Option<f64> = it.limit.map(|limit| limit.within as f64 / SECOND as f64 * 1e3),
+        /// so many of the requests may be lost
+        allowed_percent: f64 = 100.0 * it.allowed,
+    }
+}
+
+json_type! {
+    /// A rate that was tried.
+    struct PlaceJson as "tried_rate" of place: Place {
+        /// requests each second
+        per_s: f64 = place.rate,
+        /// what its full trials say; null where it had none
+        #[schemars(extend("enum" = ["holds", "breaks", "undecided", null]))]
+        word: Option<&'static str> = place.judged.as_ref().map(|judged| judged.word.name()),
+        /// full trials
+        trials: usize = place.judged.as_ref().map_or(0, |judged| judged.of),
+        /// of these, those that kept the aim by themselves
+        kept: usize = place.judged.as_ref().map_or(0, |judged| judged.kept),
+        /// short trials
+        short_trials: usize = place.short.map_or(0, |(_, of, _)| of),
+        /// of these, those that kept the aim by themselves
+        short_kept: usize = place.short.map_or(0, |(kept, ..)| kept),
+        /// what all full trials lost, by the parts of the aim
+        lost: Vec<LostJson> = place
+            .judged
+            .iter()
+            .flat_map(|judged| &judged.pooled)
+            .map(LostJson::from)
+            .collect(),
+    }
+}
+
+json_type! {
+    /// What was lost of the requests that were due.
+    struct LostJson as "lost" of it: Pooled {
+        /// lost requests of those due
+        percent: f64 = 100.0 * it.loss,
+        /// the low end of its interval; null for one trial
+        low_percent: Option<f64> = it.interval.map(|(low, _)| 100.0 * low),
+        /// the high end of its interval; null for one trial
+        high_percent: Option<f64> = it.interval.map(|(_, high)| 100.0 * high),
+    }
+}
+
+/// A rate that was not held, and a higher one that was.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "inversion")]
+struct InversionJson {
+    /// it was not held
+    broke_per_s: f64,
+    /// it was held
+    held_per_s: f64,
+}

@@ -1,0 +1,166 @@
+//! A search for a capacity as a document and as JSON.
+
+mod doubts;
+mod json;
+mod words;
+
+use analysis::search::{Answer, Conclusion, Place, Pooled, Search, Word};
+use units::{count, counted, duration, rate};
+
+use crate::document::{Block, Cell, Column, Depth, Document, Paragraph, Row, Section, Table, Tone};
+use crate::verdict::ExplainedVerdict;
+
+#[cfg(test)]
+pub(crate) use json::Document as JsonDocument;
+pub use json::json;
+pub use words::{aim, bracket, criterion, progress, trial};
+
+/// A search that is over, or as far as it is kept.
+pub struct FinishedSearch<'a> {
+    /// The run's number in its store.
+    pub id: String,
+    /// The server, by its title.
+    pub server: &'a str,
+    pub is_poisson: bool,
+    pub search: &'a Search,
+    pub answer: &'a Answer,
+    /// What the reference achieves here; none where this is not known.
+    pub ceiling: Option<f64>,
+    /// How to go on, where something is left to do.
+    pub resume: Option<String>,
+}
+
+/// The whole report.
+#[must_use]
+pub fn document(found: &FinishedSearch<'_>) -> Document {
+    let verdict = verdict(found);
+    let mut sections = vec![tried(found), verdict.section()];
+    sections.retain(|section| !section.blocks.is_empty());
+    let resume = found.resume.iter().map(|says| Paragraph::new(Tone::Dim, says.clone()));
+    Document {
+        title: format!("the capacity of {}", found.server),
+        answer: words::answer(found),
+        verdict: verdict.word,
+        conditions: vec![conditions(found)],
+        sections,
+        ending: resume.collect(),
+        ..Document::default()
+    }
+}
+
+/// The same as a page for a browser.
+#[must_use]
+pub fn page(found: &FinishedSearch<'_>) -> String {
+    let mut document = document(found);
+    document.label = format!("dyno capacity · run {}", found.id);
+    crate::page::alone(&document).into_string()
+}
+
+pub(crate) fn verdict(found: &FinishedSearch<'_>) -> ExplainedVerdict {
+    ExplainedVerdict::by(doubts::of(found))
+}
+
+fn conditions(found: &FinishedSearch<'_>) -> String {
+    let Search { width, limit_s, .. } = found.search;
+    let limit = std::time::Duration::from_secs_f64(*limit_s);
+    format!(
+        "{}; to {} in at most {}; {} in {}",
+        words::aim(&found.search.aim),
+        words::whole(*width),
+        duration(limit),
+        counted(found.answer.trials as u64, "trial", "trials"),
+        words::seconds(found.answer.seconds)
+    )
+}
+
+/// Every rate that was tried.
+fn tried(found: &FinishedSearch<'_>) -> Section {
+    let mut columns = vec![
+        Column::new("rate", "requests/s", 0),
+        Column::new("word", "", 0).left(),
+        Column::new("kept", "kept", 0).meaning("trials that kept the aim by themselves, of all"),
+    ];
+    let criteria = found.search.aim.criteria();
+    columns.extend(criteria.iter().enumerate().map(|(place, of)| {
+        Column::new(format!("lost_{place}"), words::column(of), place as u8)
+            .meaning("share of the requests due, over all trials of the rate; 93 % interval")
+    }));
+    let rows = found.answer.places.iter().map(|place| row(place, criteria.len()));
+    let table = Table::of("tried", columns, rows.collect::<Vec<_>>());
+    let blocks = (!found.answer.places.is_empty()).then_some(Block::Table(table));
+    Section::new("tried", "Every rate that was tried", Depth::Brief).with(blocks)
+}
+
+fn row(place: &Place, criteria: usize) -> Row {
+    let mut cells = vec![Cell::text(rate(place.rate)).valued(Some(place.rate))];
+    match (&place.judged, place.short) {
+        (Some(judged), _) => {
+            let (word, tone) = match judged.word {
+                Word::Holds => ("holds", Tone::Good),
+                Word::Breaks => ("breaks", Tone::Bad),
+                Word::Open => ("undecided", Tone::Dim),
+            };
+            cells.push(Cell::text(word).toned(tone));
+            cells.push(Cell::text(format!("{} of {}", judged.kept, judged.of)));
+            cells.extend(judged.pooled.iter().map(lost));
+        }
+        (None, Some((kept, of, loss))) => {
+            cells.push(Cell::text(format!("short {}", if of == 1 { "trial" } else { "trials" })));
+            cells.push(Cell::text(format!("{kept} of {of}")).toned(Tone::Dim));
+            cells.push(Cell::text(words::share(loss)).valued(Some(loss)));
+            cells.resize(3 + criteria, Cell::none());
+        }
+        (None, None) => cells.resize(3 + criteria, Cell::none()),
+    }
+    Row { cells, ..Row::default() }
+}
+
+fn lost(pooled: &Pooled) -> Cell {
+    let mut cell = Cell::text(words::share(pooled.loss)).valued(Some(pooled.loss));
+    let between = |(low, high): (f64, f64)| format!("[{}–{}]", words::bare(low), words::bare(high));
+    cell.interval = pooled.interval.map(between);
+    cell
+}
+
+/// What a program's exit code says of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchOutcome {
+    /// Both ends of a bracket are known, or the capacity is beyond the range.
+    Found,
+    /// Not even the lowest rate is kept.
+    NotMet,
+    CannotTell,
+}
+
+/// The outcome of a search.
+#[must_use]
+pub fn outcome(answer: &Answer) -> SearchOutcome {
+    let is_known =
+        |end: &Option<analysis::search::End>| end.as_ref().is_some_and(|it| !it.is_short);
+    match answer.conclusion {
+        Conclusion::Found | Conclusion::AtLeast => SearchOutcome::Found,
+        Conclusion::NotMet => SearchOutcome::NotMet,
+        Conclusion::Wider | Conclusion::OutOfTime { .. }
+            if is_known(&answer.lower) && is_known(&answer.upper) =>
+        {
+            SearchOutcome::Found
+        }
+        Conclusion::Wider
+        | Conclusion::OutOfTime { .. }
+        | Conclusion::Unfinished { .. }
+        | Conclusion::Collapsed { .. }
+        | Conclusion::CannotTell(_) => SearchOutcome::CannotTell,
+    }
+}
+
+/// `5 fresh processes`
+fn trials_of(found: &FinishedSearch<'_>, of: usize) -> String {
+    match found.search.is_fresh {
+        true => counted(of as u64, "fresh process", "fresh processes"),
+        false => format!(
+            "{} {} of one process",
+            count(of as u64),
+            if of == 1 { "load" } else { "loads" }
+        ),
+    }
+}

@@ -1,0 +1,220 @@
+//! What a search says in sentences.
+
+use std::time::Duration;
+
+use analysis::search::{
+    Aim, Conclusion, Criterion, End, Found, Limit, Press, PressKind, Progress, Tried,
+};
+use units::{chosen, counted, duration, nanos, percent, rate};
+
+use super::{FinishedSearch, trials_of};
+
+/// `p99 ≤ 10 ms and at most 1 % failed`
+#[must_use]
+pub fn aim(aim: &Aim) -> String {
+    let mut all: Vec<String> = aim.limits.iter().map(limit).collect();
+    all.push(match aim.failures {
+        0.0 => "no failures".into(),
+        share => format!("at most {} failed", whole(share)),
+    });
+    let last = all.pop().unwrap_or_default();
+    format!("{} and {last}", all.join(", "))
+}
+
+fn limit(limit: &Limit) -> String {
+    format!("p{} ≤ {}", limit.percent, duration(Duration::from_nanos(limit.within)))
+}
+
+/// `p99 ≤ 10 ms`, or `failures`.
+#[must_use]
+pub fn criterion(criterion: &Criterion) -> String {
+    criterion.limit.as_ref().map_or("failures".into(), limit)
+}
+
+/// `> 10 ms`, or `failed`.
+pub(super) fn column(criterion: &Criterion) -> String {
+    match criterion.limit {
+        Some(limit) => format!("> {}", duration(Duration::from_nanos(limit.within))),
+        None => "failed".into(),
+    }
+}
+
+/// A small share matters here: `0.71 %`.
+pub(super) fn share(share: f64) -> String {
+    format!("{} %", bare(share))
+}
+
+/// A share as it was typed: `5 %`.
+pub(super) fn whole(share: f64) -> String {
+    // What was divided by 100 is not exact.
+    format!("{} %", chosen((share * 1e6).round() / 1e4))
+}
+
+/// The same without its unit.
+pub(super) fn bare(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        _ if percent == 0.0 => "0".into(),
+        _ if percent < 0.001 => "< 0.001".into(),
+        _ if percent < 0.1 => format!("{percent:.3}"),
+        _ if percent < 10.0 => format!("{percent:.2}"),
+        _ => format!("{percent:.0}"),
+    }
+}
+
+/// `4 min`
+pub(super) fn seconds(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 90.0 => format!("{seconds:.0} s"),
+        _ => format!("{:.0} min", seconds / 60.0),
+    }
+}
+
+/// The answer in a few sentences.
+pub(super) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
+    let answer = found.answer;
+    let arrivals = if found.is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" };
+    let aim = aim(&found.search.aim);
+    let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
+    let first = match (&answer.conclusion, lower, upper) {
+        (Conclusion::CannotTell(says), ..) => {
+            format!("Cannot tell: {says}, three trials in a row{}.", known(lower, upper))
+        }
+        (Conclusion::Collapsed { kept }, ..) => format!(
+            "Cannot tell: it kept {}/s at first, and later neither that nor any lower rate: it did not recover from what \
+             it was given in between.",
+            rate(*kept)
+        ),
+        (Conclusion::NotMet, _, Some(upper)) => {
+            let is = upper.percentile.map_or(String::new(), |is| {
+                let percent = found.search.aim.limits[0].percent;
+                format!(": p{percent} is {}", nanos(is))
+            });
+            format!("It does not hold even {}/s with {aim}{is}.", rate(upper.rate))
+        }
+        (Conclusion::AtLeast, Some(lower), _) => format!(
+            "It holds at least {}/s with {aim}, {}, {arrivals}; more was not tried{}.",
+            rate(lower.rate),
+            trials_of(found, lower.judged.of),
+            found.ceiling.map_or(String::new(), |ceiling| format!(
+                ", because dyno's own server gives {} answers/s here",
+                rate(ceiling)
+            ))
+        ),
+        (_, Some(lower), Some(upper)) => format!(
+            "It holds {}/s and not {}/s with {aim}, {}, {arrivals}{}.",
+            rate(lower.rate),
+            rate(upper.rate),
+            both(found, lower, upper),
+            wider(&answer.conclusion)
+        ),
+        (_, lower, upper) => {
+            format!("Cannot tell{}{}.", known(lower, upper), wider(&answer.conclusion))
+        }
+    };
+    let mut all = vec![first];
+    let keeps = lower.filter(|end| found.search.is_fresh && !end.is_short).map(|end| {
+        let share = percent(end.judged.share_at_least());
+        let (kept, of) = (end.judged.kept, end.judged.of);
+        format!(
+            "At {}/s {kept} of {of} processes kept it: so do at least {share} of all (95 %). It answered {}/s.",
+            rate(end.rate),
+            rate(end.answered_per_s)
+        )
+    });
+    all.extend(
+        keeps.filter(|_| matches!(answer.conclusion, Conclusion::Found | Conclusion::AtLeast)),
+    );
+    all
+}
+
+fn both(found: &FinishedSearch<'_>, lower: &End, upper: &End) -> String {
+    if lower.is_short || upper.is_short {
+        return "as far as short trials show".into();
+    }
+    let (low, high) = (lower.judged.of, upper.judged.of);
+    match low == high {
+        true => format!("{} each", trials_of(found, low)),
+        false => format!("{low} and {}", trials_of(found, high)),
+    }
+}
+
+fn wider(conclusion: &Conclusion) -> String {
+    match conclusion {
+        Conclusion::OutOfTime { needed_s } => format!(
+            "; this is wider than asked for, because the limit of time came first: about {} more would be needed",
+            seconds(*needed_s)
+        ),
+        Conclusion::Unfinished { needed_s } => {
+            format!("; the search is not over: about {} more are needed", seconds(*needed_s))
+        }
+        Conclusion::Wider => {
+            "; this is wider than asked for, because a rate in between stayed undecided".into()
+        }
+        _ => String::new(),
+    }
+}
+
+/// What is known where there is no bracket.
+fn known(lower: Option<&End>, upper: Option<&End>) -> String {
+    match (lower, upper) {
+        (None, None) => String::new(),
+        (Some(lower), None) => format!("; it holds {}/s", rate(lower.rate)),
+        (None, Some(upper)) => format!("; it does not hold {}/s", rate(upper.rate)),
+        (Some(lower), Some(upper)) => {
+            format!("; it holds {}/s and not {}/s", rate(lower.rate), rate(upper.rate))
+        }
+    }
+}
+
+/// How far a search has come: `[1,480–1,580]/s; about 14 trials, 3 min`.
+#[must_use]
+pub fn progress(progress: &Progress) -> String {
+    format!(
+        "{}; about {} left, {}",
+        bracket(progress),
+        counted(progress.trials as u64, "trial", "trials"),
+        seconds(progress.seconds)
+    )
+}
+
+/// The bracket so far.
+#[must_use]
+pub fn bracket(progress: &Progress) -> String {
+    match (progress.holds, progress.breaks) {
+        (None, None) => "nothing is known yet".into(),
+        (Some(holds), None) => format!("holds {}/s", rate(holds)),
+        (None, Some(breaks)) => format!("does not hold {}/s", rate(breaks)),
+        (Some(holds), Some(breaks)) => format!("between {} and {}/s", rate(holds), rate(breaks)),
+    }
+}
+
+/// What one trial showed.
+#[must_use]
+pub fn trial(press: &Press, tried: &Tried, of: &Aim) -> String {
+    let load = match press.rate {
+        None => "closed loop".into(),
+        Some(at) => format!("{}/s for {:.0} s", rate(at), press.seconds),
+    };
+    let what = match press.kind {
+        PressKind::First => "first",
+        PressKind::Short => "short",
+        PressKind::Full => "full",
+        PressKind::Beyond => "beyond",
+    };
+    let says = match &tried.found {
+        Found::Closed { per_s } => format!("{} answers/s", rate(*per_s)),
+        Found::Unfit(says) => format!("is no evidence and is repeated: {says}"),
+        Found::Open(evidence) => {
+            let lost = evidence.lost.iter().zip(of.criteria()).map(|(lost, criterion)| {
+                let at_least = if evidence.is_cut { "≥ " } else { "" };
+                let lost = *lost as f64 / evidence.due.max(1) as f64;
+                format!("{at_least}{} {}", share(lost), column(&criterion))
+            });
+            let word = if evidence.keeps(of) { "kept" } else { "broken" };
+            let cut = if evidence.is_cut { ", ended early" } else { "" };
+            format!("{word}{cut}: {}", lost.collect::<Vec<_>>().join(", "))
+        }
+    };
+    format!("{what:6} {load}: {says}")
+}
