@@ -52,7 +52,7 @@ pub(crate) fn noise(law: Law, chance: &mut Chance, count: usize) -> Vec<f64> {
             let slices: Vec<f64> = (0..60).map(|_| next(chance)).collect();
             let sum = |four: &[f64]| four[0] - four[1] - four[2] + four[3];
             // Of A B B A the slices of one side less those of the other.
-            slices.chunks(4).map(sum).sum::<f64>() / 5.5
+            slices.chunks(4).map(sum).sum::<f64>() / 6.0
         }
         Law::AlikePairs => next(chance),
     };

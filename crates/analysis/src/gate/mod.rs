@@ -2,12 +2,14 @@
 //! 16 and 20 of them it is looked whether they suffice for an answer. docs/gate.md has the rule and its error rates.
 
 mod bound;
+mod course;
 mod family;
 mod planning;
 mod serial;
 mod signs;
 
 pub use bound::{bound, level_allowed};
+pub use course::{Against, Course};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};
 pub use signs::{false_alarms, flipped_p};
