@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lab::experiment::{Experiment, Pairs, Subjects};
+use lab::experiment::{Experiment, Pairs, Point, Subjects};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::Nanos;
@@ -26,6 +26,7 @@ pub struct Course {
     pairs: Pairs,
     /// The base, the head, and perhaps the base once more.
     sides: Vec<String>,
+    point: Point,
     terms: Terms,
     rounds: BTreeMap<u32, Vec<Option<Tried>>>,
 }
@@ -64,7 +65,14 @@ impl Course {
         let pairs = experiment.pairs.clone()?;
         let Subjects::Named(sides) = &experiment.subjects else { return None };
         let (sides, terms) = (sides.clone(), Terms::of(Some(experiment)));
-        Some(Course { pairs, sides, terms, rounds: BTreeMap::new() })
+        let point = *experiment.points.first()?;
+        Some(Course { pairs, sides, point, terms, rounds: BTreeMap::new() })
+    }
+
+    /// The load of all pairs.
+    #[must_use]
+    pub fn point(&self) -> Point {
+        self.point
     }
 
     /// Adds a trial that is over.
@@ -186,6 +194,9 @@ impl Course {
         let is_late = |limit: std::time::Duration| limit.as_nanos() <= self.took_before(round);
         if self.pairs.most as usize <= counted || self.pairs.limit.is_some_and(is_late) {
             return true;
+        }
+        if self.pairs.figures.is_empty() {
+            return false;
         }
         let Pairs { detect, level, missed, .. } = self.pairs;
         let rule = Rule { alpha: level, detect, missed };

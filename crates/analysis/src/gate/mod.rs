@@ -7,12 +7,14 @@ mod family;
 mod planning;
 mod serial;
 mod signs;
+mod verdict;
 
 pub use bound::{bound, level_allowed};
 pub use course::{Against, Course};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};
 pub use signs::{false_alarms, flipped_p};
+pub use verdict::{Gated, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse, weigh};
 
 use crate::student;
 

@@ -1,6 +1,6 @@
 //! `dyno race`: two or more servers against each other, without a file and without a project.
 
-mod preparation;
+pub(super) mod preparation;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -132,7 +132,7 @@ pub(crate) struct ArrivingFlags {
     #[arg(long, value_name = "LAW|FILE", value_parser = schedule::spacing)]
     pub(crate) arrivals: Option<schedule::Spacing>,
     /// Sessions per second; a session is a connection that sends --calls requests, one after the other, and closes
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    #[arg(long, value_name = "RATE", value_parser = rate, conflicts_with = "no_keepalive")]
     pub(crate) sessions: Option<Rate>,
     /// Requests in each session [10]
     #[arg(long, value_name = "N", value_parser = amounts::count, requires = "sessions")]
@@ -159,7 +159,7 @@ pub(crate) struct AskingFlags {
     #[arg(short = 'B', long, value_name = "FILE")]
     pub(crate) body_file: Option<PathBuf>,
     /// Open a new connection for each request
-    #[arg(long, alias = "disable-keepalive", conflicts_with = "sessions")]
+    #[arg(long, alias = "disable-keepalive")]
     pub(crate) no_keepalive: bool,
 
     /// The right status: 200, 2xx, or any for every status [2xx]

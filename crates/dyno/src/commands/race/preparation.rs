@@ -88,7 +88,10 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
 }
 
 /// A command is to present dyno's certificate, so it must say where it takes the files.
-fn refuse_without_files(sides: &[Side], protocol: Protocol) -> Result<(), Refusal> {
+pub(in crate::commands) fn refuse_without_files(
+    sides: &[Side],
+    protocol: Protocol,
+) -> Result<(), Refusal> {
     let lacks = |text: &str| !text.contains("{cert}") || !text.contains("{key}");
     let command = sides.iter().find_map(|side| match side {
         Side::Own { text, .. } if lacks(text) => Some(text),
@@ -180,6 +183,7 @@ fn course(
         manner,
         rounds: flags.rounds,
         until_percent: flags.until,
+        pairs: None,
         limit: flags.limit,
         isolate: flags.isolate,
         check: flags.check,
