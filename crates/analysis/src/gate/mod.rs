@@ -135,11 +135,23 @@ fn look_at(differences: &[f64], rule: Rule, level: f64) -> Answer {
     let serial = serial::Serial::of(differences);
     let (mean, spread) = mean_and_spread(differences);
     // Where neighbours are alike, the mean is less sure than as many separate pairs would make it.
-    let error = spread / (count as f64).sqrt() / serial.shrinks();
-    let is_worse = bound(level, count) < mean / error;
-    let is_not_worse = bound(rule.missed, count) < (rule.detect.ln_1p() - mean) / error;
-    match (is_worse, is_not_worse) {
-        (true, _) | (_, true) if serial.is_found() => Answer::CannotTell(Unclear::Serial),
+    let error = spread / (count as f64).sqrt();
+    let crosses = |sure: f64| {
+        let is_worse = bound(level, count) < sure * mean / error;
+        let is_not_worse = bound(rule.missed, count) < sure * (rule.detect.ln_1p() - mean) / error;
+        (is_worse, is_not_worse)
+    };
+    let found = match serial.is_found() {
+        false => crosses(serial.shrinks()),
+        // How alike they are is not known well: only what holds whatever it is counts.
+        true => match crosses(serial::LEAST_SURE) {
+            (false, false) if crosses(1.0) != (false, false) => {
+                return Answer::CannotTell(Unclear::Serial);
+            }
+            found => found,
+        },
+    };
+    match found {
         (true, _) if CONFIRMED < flipped_p(differences) => Answer::CannotTell(Unclear::OnePair),
         (true, _) => Answer::Worse,
         (false, true) => Answer::NotWorse,

@@ -16,11 +16,12 @@ pub fn pairs_needed(spread: f64, rule: Rule, level: f64) -> Option<usize> {
     LOOKS.into_iter().find(|&pairs| reach(spread, pairs, rule, level) <= rule.detect.ln_1p())
 }
 
-/// The least difference that so many pairs show nine times in ten (0.05 is 5 %); none for fewer than the first look.
+/// The least difference that so many pairs show nine times in ten (0.05 is 5 %); none for fewer than the first look, and
+/// where they show less than a difference by a factor of two.
 #[must_use]
 pub fn least_shown(spread: f64, pairs: usize, rule: Rule, level: f64) -> Option<f64> {
     let look = LOOKS.into_iter().rfind(|look| *look <= pairs)?;
-    Some(reach(spread, look, rule, level).exp_m1())
+    Some(reach(spread, look, rule, level).exp_m1()).filter(|least| *least <= 1.0)
 }
 
 /// The difference, as a logarithm, of which both are likely: that it is found where it is, and ruled out where it is

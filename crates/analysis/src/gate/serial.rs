@@ -8,6 +8,9 @@ const TENTH: [f64; 6] = [0.236, 0.254, 0.253, 0.255, 0.232, 0.22];
 /// Nothing is shrunk further than by this correlation.
 const STRONGEST: f64 = 0.9;
 
+/// What a mean is worth of pairs that are so alike: the root of 0.1 / 1.9.
+pub(super) const LEAST_SURE: f64 = 0.229_4;
+
 /// How alike neighbours are.
 pub(super) struct Serial {
     /// The correlation of each pair with the next, around their mean.

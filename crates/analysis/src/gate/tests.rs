@@ -117,9 +117,12 @@ fn wide_pairs_have_no_answer_and_neither_have_those_like_their_neighbours() {
     let found = decided(&wide, rule(), 0.01).unwrap();
     assert_eq!((found.answer, found.pairs), (Answer::CannotTell(Unclear::Wide), 20));
     assert_eq!(decided(&wide[..19], rule(), 0.01), None);
-    let drifting: Vec<f64> = (0..20).map(|at| 0.05 + 0.002 * f64::from(at)).collect();
-    let found = decided(&drifting, rule(), 0.01).unwrap();
-    assert_eq!(found.answer, Answer::CannotTell(Unclear::Serial));
+    let drifting = |from: f64| -> Answer {
+        let pairs: Vec<f64> = (0..20).map(|at| from + 0.004 * f64::from(at)).collect();
+        decided(&pairs, rule(), 0.01).unwrap().answer
+    };
+    assert_eq!(drifting(0.02), Answer::CannotTell(Unclear::Serial));
+    assert_eq!(drifting(0.7), Answer::Worse, "far beyond what drifts");
 }
 
 #[test]

@@ -53,10 +53,10 @@ pub(crate) struct GateFlags {
     head_cmd: Option<String>,
 
     /// A head that is worse by so much is to be found
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
     detect: f64,
     /// How often equal code may be called worse, over all that is gated
-    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share)]
     alpha: f64,
     /// No new pair begins after so long
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "15min")]
@@ -70,7 +70,7 @@ pub(crate) struct GateFlags {
     )]
     gate: Vec<Wanted>,
     /// How far pairs of equal code spread here, as a standard deviation [measured with three pairs of the base]
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
     spread: Option<f64>,
     /// A second build of the base takes part: if equal code differs, the answer is that it cannot be told
     #[arg(long)]
@@ -142,7 +142,7 @@ Exit codes:
   130  interrupted";
 
 /// A share that is neither nothing nor all.
-fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     match amounts::percent(text)? {
         percent if 0.0 < percent && percent < 100.0 => Ok(percent / 100.0),
         _ => Err("write a percentage above 0 % and below 100 %, like 5%".into()),

@@ -27,6 +27,7 @@ mod elsewhere;
 mod embedded;
 mod faults;
 mod feed;
+mod gate;
 mod held;
 mod hold;
 mod hosts;

@@ -22,7 +22,7 @@ pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
     Document {
         label: format!("gate · {} · {}", runs(gate), utc(gate.run.began_unix_ms)),
         title: format!("Is {} worse than {}?", gate.head, gate.base),
-        answer: vec![sentence::sentence(gate)],
+        answer: vec![gate.sentence()],
         conditions: vec![conditions(gate), machine(gate.run, gate.trials)],
         sections,
         ..Document::default()

@@ -4,7 +4,7 @@ use analysis::gate::{Answer, Weighed};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FinishedGate, sentence, unclear, word};
+use super::{FinishedGate, unclear, word};
 use crate::doubt;
 use crate::json::{json_type, written};
 
@@ -56,7 +56,7 @@ pub(crate) struct Document<'t> {
 
 json_type! {
     /// A figure of a gate.
-    struct FigureJson as "gate_figure" of weighed: Weighed {
+    pub(crate) struct FigureJson as "gate_figure" of weighed: Weighed {
         /// its name in figures.md
         figure: &'static str = weighed.figure.name(),
         /// its unit
@@ -84,7 +84,7 @@ json_type! {
         ratio_high: Option<f64> = weighed.interval.map(|(_, high)| high),
         /// the standard deviation of the pairs' log ratios
         spread: f64 = weighed.finding.spread,
-        /// the least difference that so many pairs show
+        /// the least difference that so many pairs show; null: more than 100 %
         least_shown_percent: Option<f64> = weighed.least.map(|least| 100.0 * least),
         /// how often the rule calls this figure worse with the signs of its pairs by chance
         false_alarms_percent: f64 = 100.0 * weighed.false_alarms,
@@ -110,7 +110,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
     written(&Document {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: sentence::sentence(gate),
+        sentence: gate.sentence(),
         answer: word(weighing.verdict),
         unclear: unclear(weighing),
         base: gate.base,

@@ -7,12 +7,14 @@ mod sentence;
 #[cfg(test)]
 mod tests;
 
-use analysis::gate::{Verdict, Weighed, Weighing, WhyUnclear};
+use analysis::gate::{Course, Gated, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh};
+use lab::experiment::Experiment;
 use lab::record::{RunRecord, TrialRecord};
 
 use crate::document::Document;
+use crate::doubt;
 use crate::render::{self, Screen};
-use sentence::sentence;
+pub(crate) use sentence::sentence;
 
 /// A gate that is over.
 pub struct FinishedGate<'a> {
@@ -60,12 +62,29 @@ impl FinishedGate<'_> {
 
     /// The answer in plain words.
     pub fn sentence(&self) -> String {
-        sentence(self)
+        let broken = self.newly_broken.as_ref().and_then(|it| it.as_ref().ok());
+        sentence(self.weighing, broken.map_or(&[], Vec::as_slice))
     }
 }
 
+/// What the pairs of a run say, if its rounds are pairs of which a figure is gated.
+pub(crate) fn of_run(experiment: &Experiment, trials: &[TrialRecord]) -> Option<Weighing> {
+    let pairs = experiment.pairs.as_ref().filter(|pairs| !pairs.figures.is_empty())?;
+    let mut course = Course::of(experiment)?;
+    trials.iter().for_each(|trial| course.add(trial));
+    let gated = pairs.figures.clone();
+    let alpha = pairs.level * gated.len() as f64;
+    let rule = Rule { alpha, detect: pairs.detect, missed: pairs.missed };
+    Some(weigh(&[Gated { course: &course, gated, shown: Vec::new() }], rule, 0))
+}
+
+/// What disturbed the first pair of a load that does not count, if any.
+pub fn disturbance(course: &Course) -> Option<String> {
+    course.disturbances().next().map(doubt::says)
+}
+
 /// A verdict in one word, for programs.
-fn word(verdict: Verdict) -> &'static str {
+pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::NotWorse => "not_worse",
         Verdict::Worse(_) => "worse",

@@ -1,14 +1,14 @@
 //! The answer in plain words.
 
-use analysis::gate::{Answer, Unclear, Verdict, Weighed, WhyUnclear, WhyWorse};
+use analysis::gate::{Answer, Unclear, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse};
 use units::{chosen, counted, percent};
 
-use super::{FinishedGate, name};
+use super::name;
 use crate::doubt;
 use crate::written::Written;
 
-pub(super) fn sentence(gate: &FinishedGate<'_>) -> String {
-    let weighing = gate.weighing;
+/// `newly_broken` are the cases that the head breaks and the base keeps.
+pub(crate) fn sentence(weighing: &Weighing, newly_broken: &[String]) -> String {
     let detect = stated(weighing.rule.detect);
     let gated = || weighing.figures.iter().filter(|it| it.is_gated);
     let of = |answer: Answer| gated().filter(move |it| it.finding.answer == answer);
@@ -25,8 +25,7 @@ pub(super) fn sentence(gate: &FinishedGate<'_>) -> String {
             "Worse: the head did not start, died or answered wrongly, where the base was measured.".into()
         }
         Verdict::Worse(WhyWorse::Conformance) => {
-            let broken = gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok());
-            let cases = broken.map_or(String::new(), |cases| cases.join(", "));
+            let cases = newly_broken.join(", ");
             format!("Worse: the head newly breaks {cases}.")
         }
         Verdict::CannotTell(WhyUnclear::Disturbed) => {

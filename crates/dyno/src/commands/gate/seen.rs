@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use ::report::gate::disturbance;
 use analysis::gate::{
-    Against, LOOKS, Rule, false_alarms, least_shown, mean_and_spread, pairs_needed,
+    Against, Course, LOOKS, MOST, Rule, false_alarms, least_shown, mean_and_spread, pairs_needed,
 };
 use lab::experiment::Pairs;
 use lab::figure::Figure;
@@ -43,10 +44,12 @@ pub(super) fn before(
         (Some(course), _) => {
             let differences = course.differences(Figure::Throughput, Against::Head);
             if differences.len() < 2 {
-                terminal::notice(
-                    "dyno: cannot tell: pairs of the base against itself were disturbed or not measured; \
-                     `dyno report` says why",
-                );
+                terminal::notice(&format!(
+                    "dyno: cannot tell: of {} of the base against itself {} count{}",
+                    counted(course.tried() as u64, "pair", "pairs"),
+                    differences.len(),
+                    why(course)
+                ));
                 return Ok(Err(ExitStatus::CouldNotTell));
             }
             let tried = course.tried().max(1) as u32;
@@ -64,23 +67,28 @@ pub(super) fn before(
     let table: Vec<String> = LOOKS.into_iter().filter_map(shown).collect();
     let needed = pairs_needed(spread, rule, level);
     let whose = match flags.spread {
-        Some(_) => "are said to spread".to_string(),
-        None => format!("spread here, by {} of them,", counted(u64::from(FIRST), "pair", "pairs")),
+        Some(_) => "as it was said".to_string(),
+        None => counted(u64::from(FIRST), "pair", "pairs"),
     };
-    terminal::notice(&format!(
-        "pairs of equal code {whose} by {}: {}",
-        percent(spread),
-        table.join(", ")
-    ));
+    let say = |text: String| match flags.show {
+        true => print(&format!("{text}\n")).map(drop),
+        false => {
+            terminal::notice(&text);
+            Ok(())
+        }
+    };
+    let (spreads, seen) = (percent(spread), table.join(", "));
+    say(format!("pairs of equal code spread by {spreads} here ({whose}): {seen}"))?;
     let allowed = (flags.limit.as_secs_f64() / (pair * loads).as_secs_f64()).floor() as usize;
+    let allowed = allowed.min(MOST);
     let detect = format!("{} %", chosen(100.0 * rule.detect));
     match needed {
         Some(pairs) if pairs <= allowed => {
-            terminal::notice(&format!(
-                "to find {detect} takes about {pairs} pairs ({}), and at most {} (--limit); Ctrl-C ends it",
+            say(format!(
+                "to find {detect} takes about {pairs} pairs ({}), and at most {} (--limit)",
                 time(pairs),
                 duration(flags.limit)
-            ));
+            ))?;
             Ok(Ok(()))
         }
         needed => {
@@ -98,6 +106,11 @@ pub(super) fn before(
             Ok(Err(ExitStatus::CouldNotTell))
         }
     }
+}
+
+/// What disturbed the others.
+fn why(course: &Course) -> String {
+    disturbance(course).map_or(String::new(), |says| format!("; the first that does not: {says}"))
 }
 
 /// Whole seconds.
@@ -118,9 +131,10 @@ pub(super) fn equal_code(
     let differences = course.differences(Figure::Throughput, Against::Head);
     if differences.len() < LOOKS[0] || course.is_disturbed() {
         terminal::notice(&format!(
-            "dyno: cannot tell: {} of {} pairs of the base against itself count, and the others were disturbed",
+            "dyno: cannot tell: of {} of the base against itself {} count{}",
+            counted(course.tried() as u64, "pair", "pairs"),
             differences.len(),
-            course.tried()
+            why(course)
         ));
         return Ok(ExitStatus::CouldNotTell);
     }

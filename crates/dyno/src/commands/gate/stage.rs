@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use analysis::gate::Course;
-use archive::kept::kept;
+use archive::kept::{Loaded, findings, kept};
+use archive::page;
 use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::slices::Slices;
@@ -153,11 +154,24 @@ impl<'f> Stage<'f> {
         if ended == Ended::Interrupted {
             return Ok(None);
         }
-        let (run, trials, _) = kept(&self.job.store, id)?;
+        let loaded = kept(&self.job.store, id)?;
+        self.leave_page(id, &loaded);
+        let (run, trials, _) = loaded;
         let course = Course::of(&campaign.experiment);
         let mut course = course.ok_or_else(|| Refusal::new("a gate without pairs"))?;
         trials.iter().for_each(|trial| course.add(trial));
         Ok(Some(Measured { id, run, trials, course }))
+    }
+
+    /// The page of a load. That there is none changes no answer.
+    fn leave_page(&self, id: RunId, loaded: &Loaded) {
+        let found = findings(&self.job.store, id, loaded, Some(&self.home.root));
+        match page::leave(&found, &self.job.pages) {
+            Ok(path) => terminal::notice(&format!("page: {}", page::near(&path))),
+            Err(error) => {
+                terminal::notice(&format!("dyno: no page: {}: {error}", self.job.pages.display()));
+            }
+        }
     }
 
     /// Both sides, built; the log of a build that failed is shown.
