@@ -72,7 +72,7 @@ pub(crate) struct GateFlags {
     /// How far pairs of equal code spread here, as a standard deviation [measured with three pairs of the base]
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     spread: Option<f64>,
-    /// A second build of the base takes part: if equal code differs, the answer is that it cannot be told
+    /// A second build of the base takes part: if equal code differs, there is no answer
     #[arg(long)]
     control: bool,
     /// Instead: measure N pairs of the base against itself, and say how often the rule is wrong on this machine's noise

@@ -24,7 +24,7 @@ pub(crate) struct Document<'t> {
     /// not_worse, worse or cannot_tell: exit codes 0, 1, 2
     #[schemars(extend("enum" = ["not_worse", "worse", "cannot_tell"]))]
     answer: &'static str,
-    /// why it cannot be told: disturbed, control or figures; null: it can
+    /// why there is no answer: disturbed, control or figures; null: there is one
     unclear: Option<&'static str>,
     /// what the base is
     base: &'t str,
