@@ -18,6 +18,7 @@ mod ceiling;
 mod check;
 mod check_http2;
 mod check_repeat;
+mod ci;
 mod clocks;
 mod clusters;
 mod compare;
