@@ -125,6 +125,18 @@ fn wide_pairs_have_no_answer_and_neither_have_those_like_their_neighbours() {
     assert_eq!(drifting(0.7), Answer::Worse, "far beyond what drifts");
 }
 
+/// Four of the 64 ways to sign them have a mean so bad.
+#[test]
+fn pairs_that_other_signs_would_make_as_bad_have_no_answer() {
+    let pairs = [0.10, -0.05, 0.10, 0.10, -0.02, 0.10];
+    let loose = Rule { alpha: 0.2, ..rule() };
+    assert_eq!(decided(&pairs, loose, 0.2), None);
+    let found = concluded(&pairs, loose, 0.2);
+    assert_eq!(found.answer, Answer::CannotTell(Unclear::OnePair));
+    let all_one_way = pairs.map(f64::abs);
+    assert_eq!(concluded(&all_one_way, loose, 0.2).answer, Answer::Worse);
+}
+
 #[test]
 fn equal_pairs_are_no_reason_to_divide_by_nothing() {
     assert_eq!(decided(&[0.0; 6], rule(), 0.01).unwrap().answer, Answer::NotWorse);

@@ -170,3 +170,6 @@ fn control(course: &Course, figure: Figure, rule: Rule, level: f64) -> Option<Fi
     let sides = [worse, better].map(|side| concluded(&side, rule, level));
     Some(*sides.iter().find(|it| it.answer == Answer::Worse).unwrap_or(&sides[0]))
 }
+
+#[cfg(test)]
+mod tests;
