@@ -12,6 +12,9 @@
 #              say, and end any of them at any time
 # make searches  2,000 searches (SEARCHES) for the capacity of each of three simulated servers that is known by formula
 # make clocks  a thousand meetings (MEETINGS) with a host whose clock is ahead, over ways that are slower in one direction
+# make gate-truth  the bounds of `dyno gate`, and how often its rule is wrong over simulated pairs: the figures of docs/gate.md
+# make gate-aa  real gates of equal code (GATES), of a head that is slower (KIND=ab5, ab10) and beside another program (spun);
+#              what GATE_FILE has counts, so that they may be collected in several sittings
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -22,7 +25,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches clocks test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches clocks gate-truth gate-aa test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -60,6 +63,15 @@ MEETINGS ?= 1000
 clocks: build
 	DYNO_PROGRAM=$(abspath $(DYNO)) DYNO_MEETINGS=$(MEETINGS) \
 	  cargo test --locked --quiet --package dyno-http --test it -- --nocapture clocks::
+
+gate-truth:
+	cargo run --release --locked --quiet --package dyno-analysis --example gate_truth
+
+GATES ?= 40
+KIND ?= aa
+GATE_FILE ?= $(CARGO_TARGET_DIR)/gates.jsonl
+gate-aa: build
+	@./crates/dyno/tests/it/gate_truth/run $(DYNO) $(GATE_FILE) $(KIND) $(GATES)
 
 check:
 	cargo fmt --all --check

@@ -13,6 +13,7 @@ mod doubt;
 mod estimate;
 mod fairness;
 mod figures;
+pub mod gate;
 mod generator;
 mod held;
 mod judgement;

@@ -9,6 +9,7 @@ use load::Nanos;
 use crate::doubt::{Doubt, doubts};
 use crate::estimate::interval;
 use crate::figures::Figures;
+use crate::gate::Course;
 use crate::terms::Terms;
 
 /// Rounds after the one that was narrow enough. An interval that ends the search by being narrow is more often than not
@@ -20,6 +21,8 @@ const MORE: usize = 1;
 pub struct Rounds {
     least: u32,
     until: Option<Until>,
+    /// The rounds are pairs.
+    pairs: Option<Course>,
     pause: Nanos,
     /// All subjects of a round live at once, and are compared round by round.
     is_together: bool,
@@ -88,6 +91,7 @@ impl Rounds {
         Rounds {
             least: experiment.repeat,
             until: experiment.until,
+            pairs: Course::of(experiment),
             pause: experiment.pause.as_nanos() as Nanos,
             is_together: experiment.slices.is_some(),
             terms: Terms::of(Some(experiment)),
@@ -97,6 +101,9 @@ impl Rounds {
 
     /// Adds a trial that is over. Where the number of rounds is given, it has no effect.
     pub fn add(&mut self, trial: &TrialRecord) {
+        if let Some(pairs) = &mut self.pairs {
+            pairs.add(trial);
+        }
         if self.until.is_none() {
             return;
         }
@@ -119,6 +126,9 @@ impl Rounds {
     /// them needs another round.
     #[must_use]
     pub fn needs(&self, key: &TrialKey, plan: &[&TrialKey]) -> bool {
+        if let Some(pairs) = &self.pairs {
+            return !pairs.is_over_before(key.repeat);
+        }
         let needs = |key: &TrialKey| self.stopped_before(key, key.repeat).is_none();
         let is_beside = |other: &TrialKey| {
             self.is_together
@@ -136,9 +146,10 @@ impl Rounds {
             let same = self.trials.iter().filter(|trial| is_same_row(&trial.key, key));
             same.map(|trial| trial.key.repeat + 1).max().unwrap_or(0)
         };
-        let is_near = |key: &TrialKey| match self.until {
-            None => true,
-            Some(_) => key.repeat < self.least.max(rounds_of(key) + 1),
+        let is_near = |key: &TrialKey| match (self.until, &self.pairs) {
+            (None, None) => true,
+            (None, Some(pairs)) => key.repeat <= pairs.tried() as u32,
+            (Some(_), _) => key.repeat < self.least.max(rounds_of(key) + 1),
         };
         plan.iter().filter(|key| is_near(key) && self.needs(key, plan)).count()
     }

@@ -36,9 +36,10 @@ pub fn nothing_kept(path: &Path) -> Refusal {
     ))
 }
 
-type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
-
 /// A run, its whole trials, and a sentence for each that is damaged.
+pub type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
+
+/// All that is kept of a run.
 pub fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
     let run = store.run(id)?;
     let (mut trials, mut damaged) = (Vec::new(), Vec::new());

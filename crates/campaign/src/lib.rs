@@ -18,6 +18,7 @@ mod remains;
 mod resources;
 mod resume;
 pub mod roster;
+pub mod trees;
 mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -304,7 +304,7 @@ impl Again {
 /// What the kept trials imply for the remaining ones; they are read only where that matters.
 fn rounds_so_far(campaign: &Campaign, store: &Store, run: RunId) -> Result<Rounds, StoreError> {
     let mut rounds = Rounds::of(&campaign.experiment);
-    if campaign.experiment.until.is_some() {
+    if campaign.experiment.until.is_some() || campaign.experiment.pairs.is_some() {
         for kept in store.trials(run, Extent::Summary)? {
             match kept {
                 Kept::Whole(trial) => rounds.add(&trial),

@@ -54,9 +54,11 @@ Exit codes:
 /// Looks for what a command that starts servers cannot do without, before it does anything.
 fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     match command {
-        Command::Race(_) | Command::Capacity(_) | Command::Run(_) | Command::Check(_) => {
-            kernel::check()
-        }
+        Command::Race(_)
+        | Command::Capacity(_)
+        | Command::Run(_)
+        | Command::Check(_)
+        | Command::Gate(_) => kernel::check(),
         _ => Ok(()),
     }
 }
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Capacity(flags) => commands::capacity::run(&flags),
         Command::Audit(flags) => commands::audit::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
+        Command::Gate(flags) => commands::gate::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
         Command::View(flags) => commands::view::run(&flags),
         Command::Check(flags) => commands::check::run(&flags),

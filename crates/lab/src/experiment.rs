@@ -3,6 +3,7 @@
 
 mod change;
 mod manners;
+mod pairs;
 mod reader;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
 
 pub use change::{Change, Changed};
+pub use pairs::Pairs;
 
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -57,6 +59,8 @@ pub struct Experiment {
     pub repeat: u32,
     /// Rounds go on until the figures' intervals are so narrow.
     pub until: Option<Until>,
+    /// Rounds are pairs, and go on until these have an answer.
+    pub pairs: Option<Pairs>,
     /// What a server must keep: its capacity is the greatest load at which it does.
     pub promise: Promised,
     /// Whether a subject of tier `reference` is added as a reference, so that there is a ceiling.
@@ -313,6 +317,7 @@ impl Experiment {
             points: quick.points.unwrap_or(self.points),
             repeat: quick.repeat.unwrap_or(1),
             until: None,
+            pairs: None,
             total: self.total.map(|total| quick.total.unwrap_or((total / 10).max(1))),
             duration: match &self.course {
                 // Steps have lengths of their own.
@@ -327,7 +332,10 @@ impl Experiment {
     /// The greatest number of rounds that there may be.
     #[must_use]
     pub fn rounds(&self) -> u32 {
-        self.until.map_or(self.repeat, |until| until.repeat_max)
+        match &self.pairs {
+            Some(pairs) => pairs.rounds_max(),
+            None => self.until.map_or(self.repeat, |until| until.repeat_max),
+        }
     }
 
     /// The load at a place of the axis.

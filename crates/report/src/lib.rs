@@ -13,6 +13,7 @@ pub mod document;
 mod doubt;
 pub mod dry_run;
 mod evidence;
+pub mod gate;
 mod glossary;
 mod grid;
 mod held;

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 10] {
+fn documents() -> [(&'static str, &'static str, Schema); 11] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
@@ -18,6 +18,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 10] {
         ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),
         ("compare", "dyno compare --json", schema::<crate::run::comparison::json::Document<'_>>()),
         ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),
+        ("gate", "dyno gate --json", schema::<crate::gate::json::Document<'_>>()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
         ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
     ]

@@ -72,7 +72,7 @@ impl<'c> Progress<'c> {
             began: Instant::now(),
             expected: Vec::new(),
             begun: 0,
-            is_bound: experiment.until.is_some(),
+            is_bound: experiment.until.is_some() || experiment.pairs.is_some(),
             before,
             title: String::new(),
             is_shared: false,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lab::Refusal;
 use lab::amounts;
-use lab::experiment::Experiment;
+use lab::experiment::{Experiment, Pairs};
 use lab::manner::{Manner, Protocol};
 use lab::source_file::SourceFile;
 use lab::subject::Subject;
@@ -24,6 +24,9 @@ pub const USUAL: Duration = Duration::from_secs(3);
 /// What the run, its experiment and its workload are called.
 pub const NAME: &str = "race";
 
+/// The same of a gate.
+pub const GATE: &str = "gate";
+
 /// The same of loads that are kept or repeated.
 pub const LOAD: &str = "load";
 
@@ -35,13 +38,14 @@ pub fn called(name: &str) -> &'static str {
     match name {
         NAME => "a race",
         CAPACITY => "a search for a capacity",
+        GATE => "a gate",
         _ => "a load that is kept or repeated",
     }
 }
 
 /// How long, how often, and under which conditions.
 pub struct Course {
-    /// `race`, `load` or `capacity`.
+    /// `race`, `gate`, `load` or `capacity`.
     pub name: &'static str,
     pub question: String,
     /// None where `total` or the steps of the rate end a trial.
@@ -53,6 +57,8 @@ pub struct Course {
     pub manner: Manner,
     pub rounds: Option<u64>,
     pub until_percent: Option<f64>,
+    /// The rounds are pairs of the first subject and the second.
+    pub pairs: Option<Pairs>,
     pub limit: Option<Duration>,
     pub isolate: bool,
     pub check: bool,
@@ -82,6 +88,7 @@ pub fn experiment(
     trials.extend(course.slices.map(|length| format!("slices = {}", time(length))));
     trials.extend(course.rounds.map(|rounds| format!("repeat = {rounds}")));
     trials.extend(course.until_percent.map(|percent| format!("until = \"±{percent}%\"")));
+    trials.extend(course.pairs.as_ref().map(Pairs::written));
     trials.extend(course.limit.map(|limit| format!("limit = {}", time(limit))));
     let mut loads = vec![of_load(load, called(course.name))?];
     loads.extend(course.duration.map(|duration| format!("duration = {}", time(duration))));
@@ -337,6 +344,7 @@ mod tests {
             manner: Manner::default(),
             rounds: Some(3),
             until_percent: None,
+            pairs: None,
             limit: None,
             isolate: false,
             check: false,

@@ -10,6 +10,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod export;
+pub(crate) mod gate;
 pub(crate) mod hold;
 pub(crate) mod import;
 pub(crate) mod init;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Run(Box<run::RunFlags>),
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),
+    Gate(Box<gate::GateFlags>),
     Audit(audit::AuditFlags),
     View(view::ViewFlags),
     Check(Box<check::CheckFlags>),

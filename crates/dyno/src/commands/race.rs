@@ -1,6 +1,6 @@
 //! `dyno race`: two or more servers against each other, without a file and without a project.
 
-mod preparation;
+pub(super) mod preparation;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
 use store::RunId;
 use terminal::progress;
 
+use super::gate::share;
 use super::report::{self, How, formats};
 use super::run::CpuFlags;
 use crate::ceiling::{Ceiling, is_fixed};
@@ -62,8 +63,11 @@ pub(crate) struct RaceFlags {
     /// Go on until the figures are known to so many percent to either side
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     until: Option<f64>,
-    /// With --until: begin no new round after so long
-    #[arg(long, value_name = "TIME", value_parser = amounts::time, requires = "until")]
+    /// Of two sides: go on until it is known whether the second is worse by so much, and say so with the exit code
+    #[arg(long, value_name = "PERCENT", value_parser = share, conflicts_with_all = ["until", "rounds", "total"])]
+    detect: Option<f64>,
+    /// With --until or --detect: begin no new round after so long
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     limit: Option<Duration>,
 
     /// How long the load stays with a side before it moves on to the next, or `off`: whole trials follow one another
@@ -130,13 +134,15 @@ Examples:
   dyno race http://localhost:8001/ http://localhost:8002/
   # two folders with subject.toml, until the figures are known to 3 %
   dyno race ./before ./after --path /api/items --until 3%
+  # until it is known whether the second is 3 % slower than the first
+  dyno race './before -p {port}' './after -p {port}' --detect 3%
   # at one rate: what does an answer cost, and how long does it take?
   dyno race './old -p {port}' './new -p {port}' -r 2000
 
 Exit codes:
   0    all sides were measured, whatever the ratio
-  1    a side failed or answered wrongly; with --same, the sides do not answer alike
-  2    could not tell: a side's figures are invalid, or the race was refused
+  1    a side failed or answered wrongly; with --same, the sides do not answer alike; with --detect, the second is worse
+  2    could not tell: a side's figures are invalid, or the race was refused; with --detect also that its pairs do not say
   130  interrupted; what is finished is kept";
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {

@@ -87,6 +87,7 @@ fn texts(
         manner: Manner::default(),
         rounds: Some(u64::from(flags.keeping.loads())),
         until_percent: None,
+        pairs: None,
         limit: None,
         isolate: false,
         check: false,

@@ -42,7 +42,7 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 23] = [
+const ELSEWHERE: [(&str, &str); 24] = [
     (
         "agent",
         "--allow --allow-file --ca --key-file --lab --max-connections --max-duration --max-rate --name \
@@ -63,6 +63,12 @@ const ELSEWHERE: [(&str, &str); 23] = [
     ),
     ("compare", "--full --json --store"),
     ("completions", "completions"),
+    (
+        "gate",
+        "--aa --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
+         --gate --head --header --http2 --i-may-load-this-target --isolate --json --junit --load-cpus --markdown --method \
+         --no-keepalive --path --protocol --ready --seed --store --streams --subject --subject-cpus --timeout --warmup",
+    ),
     (
         "hold",
         "--beat --broadcast --connections --cpus --echo --events --every --header --i-may-load-this-target \

@@ -3,6 +3,7 @@
 mod aims;
 mod changed;
 mod manners;
+mod pairs;
 mod places;
 mod quick;
 
@@ -176,6 +177,9 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     };
     let quick = reader.quick(&file.quick, &shape)?;
     let rounds = reader.rounds(&file.trials)?;
+    let slices = reader.slices(&file.trials, &shape, keys)?;
+    let pairs = file.trials.pairs.as_ref();
+    let pairs = pairs.map(|keys| reader.pairs(keys, &file.subjects, slices.is_some()));
     Ok(Experiment {
         name: name.into(),
         question: file.question,
@@ -194,13 +198,14 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         conditions: reader.conditions(&file.conditions)?,
         repeat: rounds.repeat,
         until: rounds.until,
+        pairs: pairs.transpose()?,
         promise: reader.promise(&file.promise)?,
         has_ceiling: file.trials.ceiling.unwrap_or(true),
         has_check: file.trials.has_check(),
         require: reader.require(file.require.as_ref(), &file.trials)?,
         seed: file.trials.seed.unwrap_or(1),
         pause: rounds.pause,
-        slices: reader.slices(&file.trials, &shape, keys)?,
+        slices,
         history: file.history.map(|text| reader.history(&text)).transpose()?,
         columns: file.columns.iter().map(|name| reader.column(name)).collect::<Result<_, _>>()?,
         is_quick: false,

@@ -106,7 +106,7 @@ fn evidence(finding: &Finding) -> String {
 }
 
 /// A text that XML 1.0 allows in content and between quotation marks. Most control characters are allowed in neither.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -5,7 +5,7 @@ mod document;
 mod excerpt;
 mod issue;
 pub(crate) mod json;
-mod junit;
+pub(crate) mod junit;
 pub mod list;
 mod repeat;
 

@@ -213,7 +213,7 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
 }
 
 /// CPU, kernel, cores, which CPUs each side has, the limit of memory, the version of dyno.
-pub(super) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
+pub(crate) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
     let fact = |name: &str| {
         let fact = run.facts.iter().find(|fact| fact.name == name);
         fact.map(|fact| fact.value.clone())

@@ -3,6 +3,7 @@
 
 pub(crate) mod json;
 
+use analysis::gate::{Verdict as Gated, Weighing};
 use analysis::{Comparison, Pair, Row, Sides, Verdict, Versus, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
@@ -12,6 +13,7 @@ use super::{Findings, results, trouble};
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Paragraph, Section, Sign, Table, Tone,
 };
+use crate::gate;
 use crate::sentence;
 use crate::time::utc;
 use crate::written::Written;
@@ -52,10 +54,19 @@ impl Findings<'_> {
         let is_unclear =
             |row: &&Row| row.measured() == 0 || row.verdict() == Some(Verdict::Invalid);
         let is_invalid = self.board.verdict() == Some(Verdict::Invalid);
-        match sides.is_empty() || is_invalid || sides.iter().any(is_unclear) {
-            true => RaceOutcome::CannotTell,
-            false => RaceOutcome::Measured,
+        let found = self.gate().map(|gate| gate.verdict);
+        match (sides.is_empty() || sides.iter().any(is_unclear), found) {
+            (true, _) | (false, Some(Gated::CannotTell(_))) => RaceOutcome::CannotTell,
+            (false, Some(Gated::Worse(_))) => RaceOutcome::Failed,
+            (false, Some(Gated::NotWorse)) => RaceOutcome::Measured,
+            (false, None) if is_invalid => RaceOutcome::CannotTell,
+            (false, None) => RaceOutcome::Measured,
         }
+    }
+
+    /// What the pairs say, where a difference was to be found.
+    pub(crate) fn gate(&self) -> Option<Weighing> {
+        gate::of_run(self.experiment.as_ref()?, self.trials)
     }
 }
 
@@ -63,7 +74,7 @@ impl Findings<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RaceOutcome {
     Measured,
-    /// A side failed, or answered wrongly.
+    /// A side failed, or answered wrongly; or the second one is worse than the first, where that was to be found.
     Failed,
     /// A side was not measured for another reason, or its figures are invalid.
     CannotTell,
@@ -92,7 +103,8 @@ fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Versus<'t>> {
 pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let all = against_first(findings);
     let pairs = all.iter().flat_map(|versus| &versus.pairs);
-    pairs.map(|pair| says(findings, pair)).collect()
+    let gate = findings.gate().map(|gate| gate::sentence(&gate, &[]));
+    gate.into_iter().chain(pairs.map(|pair| says(findings, pair))).collect()
 }
 
 fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {

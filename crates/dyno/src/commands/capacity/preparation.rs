@@ -83,6 +83,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         manner,
         rounds: Some(1),
         until_percent: None,
+        pairs: None,
         limit: None,
         isolate: flags.isolate,
         check: false,

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use analysis::gate::{MOST, Rule};
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::{Label, labels};
 use campaign::race::side::{self, Side};
 use campaign::race::slices::Slices;
 use campaign::race::texts::{self, Course};
+use lab::experiment::Pairs;
+use lab::figure::Figure;
 use lab::manner::Manner;
 use lab::subject::{Serving, Subject, is_file_name};
 use load::Load;
@@ -138,13 +141,48 @@ fn course(
         manner,
         rounds: flags.rounds,
         until_percent: flags.until,
-        limit: flags.limit,
+        pairs: pairs(flags, load, labels)?,
+        limit: flags.limit.filter(|_| flags.until.is_some()),
         isolate: flags.isolate,
         check: flags.check,
         seed: flags.asking.seed,
         slices: Slices::of(slices(flags)?, load, flags.total),
         promise: None,
     })
+}
+
+/// With `--detect` the rounds are pairs: of what the load leaves to the servers.
+fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pairs>, Refusal> {
+    let Some(detect) = flags.detect else {
+        return match (flags.limit, flags.until) {
+            (Some(_), None) => Err(Refusal::new(
+                "--limit: it bounds --until or --detect; add one of them, or leave it out",
+            )),
+            _ => Ok(None),
+        };
+    };
+    if labels.len() != 2 {
+        return Err(Refusal::new("--detect: it is about two sides, the second against the first"));
+    }
+    if Slices::of(slices(flags)?, load, flags.total).is_none() {
+        return Err(Refusal::new(
+            "--detect: both sides live at once, in slices, which this load does not have; leave it out",
+        ));
+    }
+    let figure = match load {
+        Load::Closed { .. } => Figure::Throughput,
+        Load::Open { .. } | Load::Sessions { .. } => Figure::CpuPerThousand,
+    };
+    let Rule { alpha, missed, .. } = Rule::usual();
+    let most = MOST as u32;
+    Ok(Some(Pairs {
+        detect,
+        level: alpha,
+        missed,
+        figures: vec![figure],
+        most,
+        limit: flags.limit,
+    }))
 }
 
 /// Agents do not take turns within a round: whole trials follow one another.

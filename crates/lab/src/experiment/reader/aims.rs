@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::pairs::PairKeys;
 use super::{LoadKeys, REPEATS_MAX, Reader};
 use crate::amounts;
 use crate::experiment::{Promised, Required, Shape, Until};
@@ -22,6 +23,7 @@ pub(super) struct TrialKeys {
     repeat_max: Option<Spanned<u64>>,
     limit: Option<Spanned<String>>,
     slices: Option<Spanned<String>>,
+    pub(super) pairs: Option<Spanned<PairKeys>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -50,6 +52,7 @@ impl TrialKeys {
     pub(super) fn fix_rounds(&mut self, repeat: Spanned<u64>) {
         self.repeat = Some(repeat);
         (self.until, self.repeat_max, self.limit) = (None, None, None);
+        self.pairs = None;
     }
 }
 

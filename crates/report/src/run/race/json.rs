@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{RaceOutcome, against_first, answers, sides};
+use crate::gate::json::FigureJson;
 use crate::json::written;
 use crate::run::Findings;
 use crate::run::comparison::json::RowJson as PairJson;
@@ -24,7 +25,7 @@ pub(crate) struct Document<'t> {
     dyno_version: &'t str,
     /// the answer in plain words
     sentence: String,
-    /// measured, failed or cannot_tell: exit codes 0, 1, 2
+    /// measured, failed or cannot_tell: exit codes 0, 1, 2; with --detect a side that is worse is failed
     #[schemars(extend("enum" = ["measured", "failed", "cannot_tell"]))]
     outcome: &'static str,
     /// the id of the run in its store
@@ -35,6 +36,8 @@ pub(crate) struct Document<'t> {
     began_unix_ms: i64,
     /// what the race is worth
     verdict: BoardJson,
+    /// with --detect: whether the second side is worse than the first; else null
+    gate: Option<FigureJson>,
     /// the sides, in the order in which they were named; then the reference, if there is one
     sides: Vec<SideJson<'t>>,
     /// each side but the first, divided by the first: round by round, with Student's t on the logarithms
@@ -70,6 +73,7 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
         command: findings.race_command(),
         began_unix_ms: findings.run.began_unix_ms,
         verdict: of_board(&findings.board),
+        gate: findings.gate().and_then(|gate| gate.figures.first().map(FigureJson::from)),
         sides: sides(findings)
             .into_iter()
             .chain(references)

@@ -1,0 +1,105 @@
+//! What the rule of `dyno gate` does, over simulated pairs: `make gate-truth`. It prints the bounds of
+//! `crates/analysis/src/gate/bound.rs` and the tables of docs/gate.md.
+#![allow(clippy::print_stdout)] // a program for its author
+
+mod simulated;
+
+use analysis::gate::{Answer, LOOKS, MOST, Rule, Unclear, decided, least_shown};
+use simulated::{Chance, Law, bounds, noise};
+
+const SEED: u64 = 19;
+const PATHS: usize = 4_000_000;
+const GATES: usize = 10_000;
+
+/// The laws of the tables, with their names there.
+const LAWS: [(Law, &str); 5] = [
+    (Law::Normal, "normal"),
+    (Law::HeavyTails, "Student's t, 3 degrees"),
+    (Law::OneInTen, "one in ten × 3"),
+    (Law::AlikeSlices, "slices alike, 0.5"),
+    (Law::AlikePairs, "pairs alike, 0.5"),
+];
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let is_asked = |what: &str| asked.is_empty() || asked.iter().any(|it| it == what);
+    if is_asked("bounds") {
+        for level in [0.000_5, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2] {
+            let found = bounds(level, &LOOKS, PATHS, SEED);
+            let found: Vec<String> = found.iter().map(|bound| format!("{bound:.3}")).collect();
+            println!("    [{}], // {level}", found.join(", "));
+        }
+        println!("above this, one in ten correlations of neighbours lies: {:?}", tenths());
+    }
+    if is_asked("errors") {
+        errors();
+    }
+}
+
+/// For each look, the ninth of ten quantiles of the correlation of neighbours that know nothing of one another.
+fn tenths() -> Vec<f64> {
+    let mut chance = Chance(SEED);
+    let of = |&count: &usize| {
+        let mut found: Vec<f64> =
+            (0..400_000).map(|_| correlation(&noise(Law::Normal, &mut chance, count))).collect();
+        found.sort_by(f64::total_cmp);
+        (found[found.len() * 9 / 10] * 1_000.0).round() / 1_000.0
+    };
+    LOOKS.iter().map(of).collect()
+}
+
+fn correlation(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / squares
+}
+
+/// How often the rule says what, for each law, for a difference to be found that so many pairs just show, that ten
+/// show, and for one that is easily shown.
+fn errors() {
+    println!(
+        "| pairs' noise | spread | true | worse | not worse | cannot tell | of these alike | pairs |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    let rule = Rule::usual();
+    for (law, title) in LAWS {
+        for shown_by in [MOST, 10, 6] {
+            // The spread of which so many pairs show 5 %.
+            let unit = least_shown(0.001, shown_by, rule, rule.alpha).unwrap_or(1.0).ln_1p();
+            let spread = 0.001 * rule.detect.ln_1p() / unit;
+            for share in [0.0, 0.5, 1.0] {
+                row((law, title), rule, spread, share);
+            }
+        }
+    }
+}
+
+fn row((law, title): (Law, &str), rule: Rule, spread: f64, share: f64) {
+    let mut chance = Chance(SEED);
+    let (mut worse, mut not, mut alike, mut pairs) = (0_usize, 0_usize, 0_usize, 0_usize);
+    for _ in 0..GATES {
+        let noise = noise(law, &mut chance, MOST);
+        let truth = share * rule.detect.ln_1p();
+        let differences: Vec<f64> = noise.iter().map(|it| truth + spread * it).collect();
+        let Some(found) = decided(&differences, rule, rule.alpha) else { continue };
+        pairs += found.pairs;
+        match found.answer {
+            Answer::Worse => worse += 1,
+            Answer::NotWorse => not += 1,
+            Answer::CannotTell(Unclear::Serial) => alike += 1,
+            Answer::CannotTell(_) => {}
+        }
+    }
+    let percent = |count: usize| 100.0 * count as f64 / GATES as f64;
+    println!(
+        "| {} | {:.1} % | {:.1} % | {:.2} % | {:.1} % | {:.1} % | {:.1} % | {:.1} |",
+        title,
+        100.0 * spread,
+        100.0 * (share * rule.detect.ln_1p()).exp_m1(),
+        percent(worse),
+        percent(not),
+        percent(GATES - worse - not),
+        percent(alike),
+        pairs as f64 / GATES as f64
+    );
+}

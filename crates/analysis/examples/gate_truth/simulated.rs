@@ -1,0 +1,90 @@
+//! Pairs by chance, always from a seed: the laws of their differences, and the bounds that follow from the first.
+
+/// What the differences of pairs are like; each has a standard deviation of about 1 around `mean`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Law {
+    Normal,
+    /// Student's t with 3 degrees of freedom.
+    HeavyTails,
+    /// One in ten pairs is three times as far off.
+    OneInTen,
+    /// Each slice of a pair is like the one before it (0.5); the pair is made of 30 of them, A B B A.
+    AlikeSlices,
+    /// Each pair is like the one before it (0.5).
+    AlikePairs,
+}
+
+/// Numbers by chance: SplitMix64.
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    pub(crate) fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((mixed ^ (mixed >> 31)) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    pub(crate) fn normal(&mut self) -> f64 {
+        let angle = std::f64::consts::TAU * self.share();
+        (-2.0 * self.share().ln()).sqrt() * angle.cos()
+    }
+}
+
+/// So many differences of this law, around 0.
+pub(crate) fn noise(law: Law, chance: &mut Chance, count: usize) -> Vec<f64> {
+    let mut before = chance.normal();
+    let mut next = |chance: &mut Chance| {
+        before = 0.5 * before + 0.75_f64.sqrt() * chance.normal();
+        before
+    };
+    let one = |_| match law {
+        Law::Normal => chance.normal(),
+        Law::HeavyTails => {
+            let squares: f64 = (0..3).map(|_| chance.normal().powi(2)).sum();
+            chance.normal() / squares.sqrt()
+        }
+        Law::OneInTen => {
+            let factor = if chance.share() < 0.1 { 3.0 } else { 1.0 };
+            factor * chance.normal() / 1.8_f64.sqrt()
+        }
+        Law::AlikeSlices => {
+            let slices: Vec<f64> = (0..60).map(|_| next(chance)).collect();
+            let sum = |four: &[f64]| four[0] - four[1] - four[2] + four[3];
+            // Of A B B A the slices of one side less those of the other.
+            slices.chunks(4).map(sum).sum::<f64>() / 6.0
+        }
+        Law::AlikePairs => next(chance),
+    };
+    (0..count).map(one).collect()
+}
+
+/// For each look, how large Student's t must be so that by the look after n pairs n/most of `level` is spent: the
+/// quantiles of paths that have not crossed an earlier bound.
+pub(crate) fn bounds(level: f64, looks: &[usize], paths: usize, seed: u64) -> Vec<f64> {
+    let mut chance = Chance(seed);
+    let most = looks.last().copied().unwrap_or(1) as f64;
+    let mut left: Vec<(f64, f64)> = vec![(0.0, 0.0); paths];
+    let (mut bounds, mut crossed, mut pairs) = (Vec::new(), 0_usize, 0);
+    for &look in looks {
+        for (sum, squares) in &mut left {
+            for _ in pairs..look {
+                let next = chance.normal();
+                *sum += next;
+                *squares += next * next;
+            }
+        }
+        pairs = look;
+        let spend = (level * look as f64 / most * paths as f64).round() as usize - crossed;
+        let count = look as f64;
+        let t = |&(sum, squares): &(f64, f64)| {
+            let mean = sum / count;
+            mean / ((squares - mean * sum) / (count - 1.0) / count).sqrt()
+        };
+        left.sort_by(|one, other| t(other).total_cmp(&t(one)));
+        bounds.push(left.get(spend).map_or(f64::INFINITY, t));
+        left.drain(..spend);
+        crossed += spend;
+    }
+    bounds
+}

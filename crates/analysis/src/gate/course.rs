@@ -1,0 +1,244 @@
+//! The pairs of a gate, as their trials come: which of them count, what they differ by, and whether they suffice.
+
+use std::collections::BTreeMap;
+
+use lab::experiment::{Experiment, Pairs, Point, Subjects};
+use lab::figure::Figure;
+use lab::record::{OutcomeKind, TrialRecord};
+use load::Nanos;
+
+use super::{Answer, Rule, decided};
+use crate::compare::{Better, better};
+use crate::doubt::{Doubt, doubts};
+use crate::figures::Figures;
+use crate::terms::Terms;
+use crate::verdict::Gravity;
+
+/// After so many pairs of which none counts, none will.
+const IN_VAIN: usize = 3;
+
+/// So many pairs at least, before it is said that too many of them were disturbed.
+const ENOUGH: usize = 6;
+
+/// The sides of a gate, and the pairs that there are of them.
+#[derive(Clone, Debug)]
+pub struct Course {
+    pairs: Pairs,
+    /// The base, the head, and perhaps the base once more.
+    sides: Vec<String>,
+    point: Point,
+    terms: Terms,
+    rounds: BTreeMap<u32, Vec<Option<Tried>>>,
+}
+
+/// One side of a pair.
+#[derive(Clone, Debug)]
+struct Tried {
+    outcome: OutcomeKind,
+    figures: Figures,
+    /// Why it does not count.
+    disturbed: Option<Doubt>,
+    took: Nanos,
+}
+
+/// Which side is compared with the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    Head,
+    /// The base, once more.
+    Control,
+}
+
+impl Against {
+    fn place(self) -> usize {
+        match self {
+            Against::Head => 1,
+            Against::Control => 2,
+        }
+    }
+}
+
+impl Course {
+    /// The course of an experiment whose rounds are pairs; none of another.
+    #[must_use]
+    pub fn of(experiment: &Experiment) -> Option<Course> {
+        let pairs = experiment.pairs.clone()?;
+        let Subjects::Named(sides) = &experiment.subjects else { return None };
+        let (sides, terms) = (sides.clone(), Terms::of(Some(experiment)));
+        let point = *experiment.points.first()?;
+        Some(Course { pairs, sides, point, terms, rounds: BTreeMap::new() })
+    }
+
+    /// The load of all pairs.
+    #[must_use]
+    pub fn point(&self) -> Point {
+        self.point
+    }
+
+    /// Adds a trial that is over.
+    pub fn add(&mut self, trial: &TrialRecord) {
+        let Some(place) = self.sides.iter().position(|side| *side == trial.key.subject) else {
+            return;
+        };
+        let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
+        let found = doubts(trial, self.terms);
+        let tried = Tried {
+            outcome: trial.outcome.kind,
+            figures: Figures::of(trial, self.terms),
+            disturbed: found.into_iter().find(is_disturbance),
+            took: ended.unwrap_or(0),
+        };
+        let sides = self.sides.len();
+        let round = self.rounds.entry(trial.key.repeat).or_insert_with(|| vec![None; sides]);
+        round[place] = Some(tried);
+    }
+
+    /// How many pairs were tried.
+    #[must_use]
+    pub fn tried(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// How many of them count.
+    #[must_use]
+    pub fn counted(&self) -> usize {
+        self.counting(u32::MAX).count()
+    }
+
+    /// What disturbed the others, where it is known: a doubt for each of them.
+    pub fn disturbances(&self) -> impl Iterator<Item = &Doubt> {
+        let disturbed = self.rounds.values().filter(|round| !counts(round));
+        disturbed
+            .filter_map(|round| round.iter().flatten().find_map(|side| side.disturbed.as_ref()))
+    }
+
+    /// How a side's trials ended that were no measurements, while those of the base were.
+    #[must_use]
+    pub fn failed(&self, against: Against) -> Vec<OutcomeKind> {
+        let of = |round: &Vec<Option<Tried>>| {
+            let [base, other] = [0, against.place()].map(|at| round.get(at)?.as_ref());
+            let (base, other) = (base?, other?);
+            let is_own = base.outcome == OutcomeKind::Measured
+                && matches!(
+                    other.outcome,
+                    OutcomeKind::NotReady | OutcomeKind::Wrong | OutcomeKind::Died
+                );
+            is_own.then_some(other.outcome)
+        };
+        self.rounds.values().filter_map(of).collect()
+    }
+
+    /// More than a third of the pairs were disturbed.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.is_disturbed_before(u32::MAX)
+    }
+
+    fn is_disturbed_before(&self, round: u32) -> bool {
+        let tried = self.rounds.range(..round).count();
+        let disturbed = tried - self.counting(round).count();
+        tried < 3 * disturbed
+    }
+
+    fn counting(&self, before: u32) -> impl Iterator<Item = &Vec<Option<Tried>>> {
+        let earlier = self.rounds.range(..before).map(|(_, round)| round);
+        earlier.filter(|round| counts(round))
+    }
+
+    /// The differences of the pairs that count, in their order: logarithms of ratios, above zero where the side is
+    /// worse than the base.
+    #[must_use]
+    pub fn differences(&self, figure: Figure, against: Against) -> Vec<f64> {
+        self.differences_before(figure, against, u32::MAX)
+    }
+
+    fn differences_before(&self, figure: Figure, against: Against, before: u32) -> Vec<f64> {
+        let value = |round: &Vec<Option<Tried>>, place: usize| {
+            let number = round.get(place)?.as_ref()?.figures.get(figure)?;
+            Some(number.value).filter(|value| 0.0 < *value)
+        };
+        let of = |round: &Vec<Option<Tried>>| {
+            let ratio = value(round, against.place())? / value(round, 0)?;
+            Some(match better(figure) {
+                Better::Higher => -ratio.ln(),
+                Better::Lower | Better::Neither => ratio.ln(),
+            })
+        };
+        self.counting(before).filter_map(of).collect()
+    }
+
+    /// The geometric means of a figure over the pairs that count: the base's, and the side's.
+    #[must_use]
+    pub fn means(&self, figure: Figure, against: Against) -> Option<[f64; 2]> {
+        let mean = |place: usize| {
+            let side = |round: &Vec<Option<Tried>>| {
+                Some(round.get(place)?.as_ref()?.figures.get(figure)?.value)
+            };
+            let values: Vec<f64> = self.counting(u32::MAX).filter_map(side).collect();
+            let logs: f64 = values.iter().map(|value| value.ln()).sum();
+            (!values.is_empty()).then(|| (logs / values.len() as f64).exp())
+        };
+        Some([mean(0)?, mean(against.place())?])
+            .filter(|means| means.iter().all(|it| it.is_finite()))
+    }
+
+    /// Whether the pairs before this round suffice, or no more of them are of any use.
+    pub(crate) fn is_over_before(&self, round: u32) -> bool {
+        let (tried, counted) = (self.rounds.range(..round).count(), self.counting(round).count());
+        let figures = || self.pairs.figures.iter();
+        let of = |figure: &Figure| self.differences_before(*figure, Against::Head, round);
+        let in_vain = IN_VAIN <= tried && figures().any(|figure| of(figure).is_empty());
+        if in_vain || (ENOUGH <= tried && self.is_disturbed_before(round)) {
+            return true;
+        }
+        let is_late = |limit: std::time::Duration| limit.as_nanos() <= self.took_before(round);
+        if self.pairs.most as usize <= counted || self.pairs.limit.is_some_and(is_late) {
+            return true;
+        }
+        if self.pairs.figures.is_empty() {
+            return false;
+        }
+        let Pairs { detect, level, missed, .. } = self.pairs;
+        let rule = Rule { alpha: level, detect, missed };
+        let answers: Vec<Option<Answer>> =
+            figures().map(|it| decided(&of(it), rule, level).map(|found| found.answer)).collect();
+        answers.contains(&Some(Answer::Worse)) || answers.iter().all(Option::is_some)
+    }
+
+    /// How long the pairs before took. Both of a pair live at once.
+    fn took_before(&self, round: u32) -> u128 {
+        let longest = |sides: &Vec<Option<Tried>>| {
+            sides.iter().flatten().map(|side| u128::from(side.took)).max().unwrap_or(0)
+        };
+        self.rounds.range(..round).map(|(_, sides)| longest(sides)).sum()
+    }
+}
+
+/// Whether a pair counts: all of its sides were measured, and none was disturbed. One side alone is never left out.
+fn counts(round: &[Option<Tried>]) -> bool {
+    round.iter().all(|side| {
+        side.as_ref()
+            .is_some_and(|side| side.outcome == OutcomeKind::Measured && side.disturbed.is_none())
+    })
+}
+
+/// Whether the machine or dyno may have made the figure, and not the server.
+fn is_disturbance(doubt: &Doubt) -> bool {
+    match doubt {
+        Doubt::Busy { .. }
+        | Doubt::Starved { .. }
+        | Doubt::StoodStill { .. }
+        | Doubt::Steal { .. }
+        | Doubt::OtherPrograms { .. }
+        | Doubt::TwinBusy { .. }
+        | Doubt::ShortSlices { .. }
+        | Doubt::OwnFailures { .. }
+        | Doubt::Late { .. }
+        | Doubt::ClockStep { .. } => true,
+        Doubt::Unmeasured(_) => false,
+        other => other.gravity() == Gravity::Invalid,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+use lab::experiment::Point;
+use lab::record::{Outcome, TrialKey};
+use lab::source_file::SourceFile;
+
+use super::*;
+use crate::fixture::{healthy, key};
+use crate::until::Rounds;
+
+fn experiment(pairs: &str) -> Experiment {
+    let text = format!(
+        "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
+         load = {{ closed = {{ connections = 8 }}, duration = '10s' }}\n\
+         trials = {{ slices = '100ms', pairs = {{ detect = 0.05, level = 0.01, missed = 0.05, \
+         figures = ['throughput_per_s'], {pairs} }} }}"
+    );
+    let read = Experiment::parse("x", SourceFile { name: "x".into(), text });
+    read.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn closed(subject: &str, repeat: u32) -> TrialKey {
+    TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat) }
+}
+
+/// A trial with this throughput.
+fn trial(subject: &str, repeat: u32, per_s: f64) -> TrialRecord {
+    let mut trial = healthy();
+    trial.key = closed(subject, repeat);
+    trial.loaded.as_mut().unwrap().recording.total.correct_inside = (per_s * 10.0) as u64;
+    trial
+}
+
+/// The rounds after pairs in which the head has these shares of the base's throughput.
+fn after(pairs: &str, shares: &[f64]) -> (Course, Rounds) {
+    let experiment = experiment(pairs);
+    let (mut course, mut rounds) = (Course::of(&experiment).unwrap(), Rounds::of(&experiment));
+    for (repeat, share) in shares.iter().enumerate() {
+        let repeat = repeat as u32;
+        for (subject, per_s) in [("base", 1_300.0), ("head", 1_300.0 * share)] {
+            course.add(&trial(subject, repeat, per_s));
+            rounds.add(&trial(subject, repeat, per_s));
+        }
+    }
+    (course, rounds)
+}
+
+fn goes_on(rounds: &Rounds, next: u32) -> bool {
+    rounds.needs(&closed("head", next), &[])
+}
+
+const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
+const SLOWER: [f64; 6] = [0.9, 0.91, 0.89, 0.9, 0.92, 0.9];
+const WIDE: [f64; 6] = [1.4, 0.7, 1.3, 0.8, 1.2, 0.75];
+
+#[test]
+fn pairs_go_on_until_they_have_an_answer() {
+    for shares in [ALIKE, SLOWER] {
+        let (course, rounds) = after("most = 20", &shares);
+        assert!((0..6).all(|round| goes_on(&rounds, round)), "nobody looks before six");
+        assert!(!goes_on(&rounds, 6));
+        assert_eq!((course.tried(), course.counted()), (6, 6));
+    }
+    assert!(goes_on(&after("most = 20", &WIDE).1, 6));
+    assert!(!goes_on(&after("most = 6", &WIDE).1, 6));
+}
+
+/// Each trial of the fixture ends 12 s after its start, both of a pair at once.
+#[test]
+fn no_pair_begins_after_the_limit_of_time() {
+    assert!(goes_on(&after("most = 20, limit = '73s'", &WIDE).1, 6));
+    assert!(!goes_on(&after("most = 20, limit = '72s'", &WIDE).1, 6));
+}
+
+#[test]
+fn a_difference_is_above_zero_where_the_head_is_worse() {
+    let (course, _) = after("most = 20", &[0.5]);
+    let of = |figure| course.differences(figure, Against::Head)[0];
+    assert!((of(Figure::Throughput) - 2.0_f64.ln()).abs() < 1e-3);
+    assert!(course.differences(Figure::Throughput, Against::Control).is_empty());
+    let [base, head] = course.means(Figure::Throughput, Against::Head).unwrap();
+    assert!((base - 1_300.0).abs() < 1.0 && (head - 650.0).abs() < 1.0);
+}
+
+#[test]
+fn a_pair_that_was_disturbed_on_one_side_counts_on_neither_and_is_repeated() {
+    let (mut course, mut rounds) = after("most = 6", &WIDE[..5]);
+    let mut still = trial("head", 5, 100.0);
+    let lane = &mut still.loaded.as_mut().unwrap().recording.lanes[0];
+    (lane.idle, lane.cpu_time) = (0, lane.wall);
+    for add in [&trial("base", 5, 1_300.0), &still] {
+        course.add(add);
+        rounds.add(add);
+    }
+    assert_eq!((course.tried(), course.counted()), (6, 5));
+    assert_eq!(course.differences(Figure::Throughput, Against::Head).len(), 5);
+    assert!(matches!(course.disturbances().next(), Some(Doubt::Busy { .. })));
+    assert!(goes_on(&rounds, 6) && !course.is_disturbed());
+}
+
+#[test]
+fn pairs_end_where_more_than_a_third_was_disturbed_or_none_counts() {
+    let (mut course, _) = after("most = 20", &ALIKE[..4]);
+    for repeat in 4..7 {
+        assert!(!course.is_over_before(repeat));
+        for subject in ["base", "head"] {
+            let mut died = trial(subject, repeat, 100.0);
+            died.outcome = Outcome { kind: OutcomeKind::Unable, says: String::new() };
+            course.add(&died);
+        }
+    }
+    assert!(course.is_disturbed() && course.is_over_before(7));
+    let (mut none, _) = after("most = 20", &[]);
+    for repeat in 0..3 {
+        none.add(&trial("base", repeat, 100.0));
+        let mut died = trial("head", repeat, 100.0);
+        died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };
+        none.add(&died);
+    }
+    assert!(none.is_over_before(3));
+    assert_eq!(none.failed(Against::Head), [OutcomeKind::Died; 3]);
+}
+
+#[test]
+fn only_a_base_and_a_head_in_slices_are_pairs() {
+    let whole = experiment("most = 20").source.text;
+    let says = |old: &str, new: &str| {
+        let text = whole.replacen(old, new, 1);
+        assert_ne!(text, whole);
+        let source = SourceFile { name: "x".into(), text };
+        Experiment::parse("x", source).unwrap_err().to_string()
+    };
+    assert!(says("['base', 'head']", "['base']").contains("a base, a head"));
+    assert!(says("slices = '100ms', ", "").contains("slices"));
+    assert!(says("detect = 0.05", "detect = 5").contains("below 1"));
+    assert!(says("throughput_per_s", "failed_percent").contains("no ratio"));
+    let pairs = experiment("most = 7, limit = '2m'").pairs.unwrap();
+    assert!(pairs.written().contains("most = 7, limit = \"120s\""), "{}", pairs.written());
+    assert_eq!(pairs.rounds_max(), 11);
+}

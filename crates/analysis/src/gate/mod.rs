@@ -1,0 +1,183 @@
+//! A gate: is the head slower than the base? Pairs of fresh processes give a difference each, and after 6, 8, 10, 12,
+//! 16 and 20 of them it is looked whether they suffice for an answer. docs/gate.md has the rule and its error rates.
+
+mod bound;
+mod course;
+mod family;
+mod planning;
+mod serial;
+mod signs;
+mod verdict;
+
+pub use bound::{bound, level_allowed};
+pub use course::{Against, Course};
+pub use family::judged;
+pub use planning::{least_shown, pairs_needed};
+pub use signs::{false_alarms, flipped_p};
+pub use verdict::{Gated, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse, weigh};
+
+use crate::student;
+
+/// After how many pairs it is looked whether there is an answer.
+pub const LOOKS: [usize; 6] = [6, 8, 10, 12, 16, 20];
+
+/// The most pairs that are used.
+pub const MOST: usize = LOOKS[LOOKS.len() - 1];
+
+/// What sign flips must at least confirm of a head that seems worse.
+const CONFIRMED: f64 = 0.05;
+
+/// The probability that the true ratio is outside of the interval that is told.
+const OUTSIDE: f64 = 0.05;
+
+/// Differences that spread less than this are not believed to: no clock and no counter is so exact.
+const LEAST_SPREAD: f64 = 1e-6;
+
+/// What is asked, and how often the answer may be wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// The probability that equal code is called worse, over all that is gated.
+    pub alpha: f64,
+    /// A head that is worse by so much is to be found: 0.05 is 5 %.
+    pub detect: f64,
+    /// The probability that a head which is worse by that is called no worse.
+    pub missed: f64,
+}
+
+impl Rule {
+    /// 1 %, 5 % and 5 %.
+    #[must_use]
+    pub fn usual() -> Rule {
+        Rule { alpha: 0.01, detect: 0.05, missed: 0.05 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The head is worse than the base, by however much.
+    Worse,
+    /// It is not worse by what is to be found, or by more.
+    NotWorse,
+    CannotTell(Unclear),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unclear {
+    /// There are fewer pairs than the first look needs.
+    FewPairs,
+    /// The pairs lie too far apart.
+    Wide,
+    /// Neighbouring pairs are too alike: each of them says less than the rule counts on.
+    Serial,
+    /// With other signs of the pairs it would seem as bad too often: one pair decides.
+    OnePair,
+}
+
+impl Unclear {
+    /// Its name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Unclear::FewPairs => "few_pairs",
+            Unclear::Wide => "wide",
+            Unclear::Serial => "serial",
+            Unclear::OnePair => "one_pair",
+        }
+    }
+}
+
+/// What the pairs of one figure say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Finding {
+    pub answer: Answer,
+    /// How many pairs it is made of.
+    pub pairs: usize,
+    /// The mean of their differences: logarithms of ratios, above zero where the head is worse.
+    pub mean: f64,
+    /// How far they lie apart, as a standard deviation.
+    pub spread: f64,
+    /// The half-width of the mean's 95 % interval; none for fewer than two pairs.
+    pub half: Option<f64>,
+}
+
+/// The answer at the first look that gives one; none if more pairs may give one. `level` is the probability of a false
+/// alarm that this figure has for itself.
+#[must_use]
+pub fn decided(differences: &[f64], rule: Rule, level: f64) -> Option<Finding> {
+    let looks = LOOKS.iter().filter(|look| **look <= differences.len());
+    let mut answers = looks.map(|&look| (look, look_at(&differences[..look], rule, level)));
+    let found = answers.find(|(_, answer)| !matches!(answer, Answer::CannotTell(_)));
+    if let Some((look, answer)) = found {
+        return Some(finding(&differences[..look], answer));
+    }
+    (MOST <= differences.len()).then(|| concluded(differences, rule, level))
+}
+
+/// The answer of all pairs that there are.
+#[must_use]
+pub fn concluded(differences: &[f64], rule: Rule, level: f64) -> Finding {
+    let differences = &differences[..differences.len().min(MOST)];
+    let looks = || LOOKS.iter().filter(|look| **look <= differences.len());
+    for &look in looks() {
+        let answer = look_at(&differences[..look], rule, level);
+        if !matches!(answer, Answer::CannotTell(_)) {
+            return finding(&differences[..look], answer);
+        }
+    }
+    let last = looks().next_back().map(|&look| look_at(&differences[..look], rule, level));
+    finding(differences, last.unwrap_or(Answer::CannotTell(Unclear::FewPairs)))
+}
+
+/// What so many pairs say, at one of the looks.
+fn look_at(differences: &[f64], rule: Rule, level: f64) -> Answer {
+    let count = differences.len();
+    let serial = serial::Serial::of(differences);
+    let (mean, spread) = mean_and_spread(differences);
+    // Where neighbours are alike, the mean is less sure than as many separate pairs would make it.
+    let error = spread / (count as f64).sqrt();
+    let crosses = |sure: f64| {
+        let is_worse = bound(level, count) < sure * mean / error;
+        let is_not_worse = bound(rule.missed, count) < sure * (rule.detect.ln_1p() - mean) / error;
+        (is_worse, is_not_worse)
+    };
+    let found = match serial.is_found() {
+        false => crosses(serial.shrinks()),
+        // How alike they are is not known well: only what holds whatever it is counts.
+        true => match crosses(serial::LEAST_SURE) {
+            (false, false) if crosses(1.0) != (false, false) => {
+                return Answer::CannotTell(Unclear::Serial);
+            }
+            found => found,
+        },
+    };
+    match found {
+        (true, _) if CONFIRMED < flipped_p(differences) => Answer::CannotTell(Unclear::OnePair),
+        (true, _) => Answer::Worse,
+        (false, true) => Answer::NotWorse,
+        (false, false) => Answer::CannotTell(Unclear::Wide),
+    }
+}
+
+fn finding(differences: &[f64], answer: Answer) -> Finding {
+    let pairs = differences.len();
+    let (mean, spread) = mean_and_spread(differences);
+    let half = (2 <= pairs)
+        .then(|| student::point(OUTSIDE, pairs as f64 - 1.0) * spread / (pairs as f64).sqrt());
+    Finding { answer, pairs, mean, spread, half }
+}
+
+/// The mean, and the standard deviation.
+#[must_use]
+pub fn mean_and_spread(differences: &[f64]) -> (f64, f64) {
+    let count = differences.len() as f64;
+    if differences.len() < 2 {
+        return (differences.first().copied().unwrap_or(0.0), LEAST_SPREAD);
+    }
+    let mean = differences.iter().sum::<f64>() / count;
+    let squares: f64 = differences.iter().map(|it| (it - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0)).sqrt().max(LEAST_SPREAD))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+use super::*;
+
+#[path = "../../examples/gate_truth/simulated.rs"]
+mod simulated;
+
+use simulated::{Chance, Law, bounds, noise};
+
+/// How many gates are simulated here; `make gate-truth` simulates more.
+const GATES: usize = 2_000;
+
+fn rule() -> Rule {
+    Rule::usual()
+}
+
+/// The share of simulated gates with each answer: worse, not worse.
+fn shares(law: Law, truth: f64, spread: f64) -> (f64, f64) {
+    let mut chance = Chance(3);
+    let mut count = (0, 0);
+    for _ in 0..GATES {
+        let noise = noise(law, &mut chance, MOST);
+        let pairs: Vec<f64> = noise.iter().map(|it| truth + spread * it).collect();
+        match decided(&pairs, rule(), rule().alpha).unwrap().answer {
+            Answer::Worse => count.0 += 1,
+            Answer::NotWorse => count.1 += 1,
+            Answer::CannotTell(_) => {}
+        }
+    }
+    (f64::from(count.0) / GATES as f64, f64::from(count.1) / GATES as f64)
+}
+
+/// A share of at most this, plus three standard errors.
+fn at_most(share: f64) -> f64 {
+    share + 3.0 * (share * (1.0 - share) / GATES as f64).sqrt()
+}
+
+#[test]
+fn the_bounds_are_those_of_a_smaller_simulation() {
+    for level in [0.01, 0.05] {
+        for (look, found) in LOOKS.into_iter().zip(bounds(level, &LOOKS, 60_000, 7)) {
+            let known = bound(level, look);
+            assert!((found / known - 1.0).abs() < 0.06, "{level}, {look}: {found} for {known}");
+        }
+    }
+}
+
+#[test]
+fn a_bound_between_two_levels_lies_between_theirs() {
+    for look in LOOKS {
+        assert!(bound(0.01, look) < bound(0.007, look) && bound(0.007, look) < bound(0.005, look));
+        assert!((bound(0.005, look) - bound(0.005_000_1, look)).abs() < 0.001);
+    }
+    assert!(bound(0.01, 7).is_infinite(), "it is not looked after seven");
+    assert!(level_allowed(0.01 / 5.0) && !level_allowed(0.000_4) && !level_allowed(0.3));
+}
+
+#[test]
+fn equal_code_is_called_worse_no_more_often_than_it_may_be() {
+    for law in [Law::Normal, Law::HeavyTails, Law::OneInTen, Law::AlikeSlices] {
+        for spread in [0.01, 0.04] {
+            let (worse, _) = shares(law, 0.0, spread);
+            assert!(worse <= at_most(rule().alpha), "{law:?} {spread}: {worse}");
+        }
+    }
+}
+
+/// Six to twenty pairs cannot show for sure that neighbours are alike: docs/gate.md says what is reached.
+#[test]
+fn pairs_that_are_like_their_neighbours_rarely_mislead_and_are_noticed() {
+    let mut chance = Chance(5);
+    let spread = 0.02;
+    let (mut plain, mut worse) = (0, 0);
+    for _ in 0..GATES {
+        let pairs: Vec<f64> =
+            noise(Law::AlikePairs, &mut chance, MOST).iter().map(|it| spread * it).collect();
+        let crosses = |look: &usize| {
+            let (mean, spread) = mean_and_spread(&pairs[..*look]);
+            bound(0.01, *look) < mean / (spread / (*look as f64).sqrt())
+        };
+        plain += u32::from(LOOKS.iter().any(crosses));
+        let found = decided(&pairs, rule(), 0.01).unwrap();
+        worse += u32::from(found.answer == Answer::Worse);
+    }
+    assert!(0.08 < f64::from(plain) / GATES as f64, "the plain rule: {plain}");
+    assert!(f64::from(worse) / GATES as f64 <= 0.045, "{worse}, by the plain rule {plain}");
+}
+
+#[test]
+fn what_is_to_be_found_is_found_and_what_is_not_there_is_not() {
+    let spread = 0.02;
+    assert!(pairs_needed(spread, rule(), rule().alpha).is_some());
+    for law in [Law::Normal, Law::OneInTen, Law::AlikeSlices] {
+        let (found, _) = shares(law, rule().detect.ln_1p(), spread);
+        assert!(0.9 <= found, "{law:?}: {found}");
+        let (_, ruled_out) = shares(law, 0.0, spread);
+        assert!(0.9 <= ruled_out, "{law:?}: {ruled_out}");
+    }
+}
+
+#[test]
+fn the_answer_is_that_of_the_first_look_that_has_one() {
+    let clear = [0.1, 0.11, 0.09, 0.1, 0.12, 0.1];
+    let found = decided(&clear, rule(), 0.01).unwrap();
+    assert_eq!((found.answer, found.pairs), (Answer::Worse, 6));
+    assert_eq!(decided(&clear[..5], rule(), 0.01), None);
+    let few = concluded(&clear[..5], rule(), 0.01);
+    assert_eq!(few.answer, Answer::CannotTell(Unclear::FewPairs));
+    // Later pairs change nothing any more.
+    let longer: Vec<f64> = clear.into_iter().chain([-9.0; 14]).collect();
+    assert_eq!(decided(&longer, rule(), 0.01), Some(found));
+    let better: Vec<f64> = clear.iter().map(|it| -it).collect();
+    assert_eq!(decided(&better, rule(), 0.01).unwrap().answer, Answer::NotWorse);
+}
+
+#[test]
+fn wide_pairs_have_no_answer_and_neither_have_those_like_their_neighbours() {
+    let wide: Vec<f64> = (0..20).map(|at| if at % 2 == 0 { 0.3 } else { -0.3 }).collect();
+    let found = decided(&wide, rule(), 0.01).unwrap();
+    assert_eq!((found.answer, found.pairs), (Answer::CannotTell(Unclear::Wide), 20));
+    assert_eq!(decided(&wide[..19], rule(), 0.01), None);
+    let drifting = |from: f64| -> Answer {
+        let pairs: Vec<f64> = (0..20).map(|at| from + 0.004 * f64::from(at)).collect();
+        decided(&pairs, rule(), 0.01).unwrap().answer
+    };
+    assert_eq!(drifting(0.02), Answer::CannotTell(Unclear::Serial));
+    assert_eq!(drifting(0.7), Answer::Worse, "far beyond what drifts");
+}
+
+/// Four of the 64 ways to sign them have a mean so bad.
+#[test]
+fn pairs_that_other_signs_would_make_as_bad_have_no_answer() {
+    let pairs = [0.10, -0.05, 0.10, 0.10, -0.02, 0.10];
+    let loose = Rule { alpha: 0.2, ..rule() };
+    assert_eq!(decided(&pairs, loose, 0.2), None);
+    let found = concluded(&pairs, loose, 0.2);
+    assert_eq!(found.answer, Answer::CannotTell(Unclear::OnePair));
+    let all_one_way = pairs.map(f64::abs);
+    assert_eq!(concluded(&all_one_way, loose, 0.2).answer, Answer::Worse);
+}
+
+#[test]
+fn equal_pairs_are_no_reason_to_divide_by_nothing() {
+    assert_eq!(decided(&[0.0; 6], rule(), 0.01).unwrap().answer, Answer::NotWorse);
+    assert_eq!(decided(&[0.01; 6], rule(), 0.01).unwrap().answer, Answer::Worse);
+    assert_eq!(concluded(&[], rule(), 0.01).pairs, 0);
+}
+
+#[test]
+fn sign_flips_are_counted_exactly() {
+    assert!((flipped_p(&[1.0, 2.0, 3.0]) - 1.0 / 8.0).abs() < 1e-12);
+    assert!((flipped_p(&[1.0, 2.0, -3.0]) - 5.0 / 8.0).abs() < 1e-12);
+    assert!((flipped_p(&[-1.0, -1.0]) - 1.0).abs() < 1e-12);
+    assert!((flipped_p(&[]) - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn on_flipped_signs_the_rule_is_rarely_wrong() {
+    let mut chance = Chance(11);
+    let pairs: Vec<f64> = noise(Law::Normal, &mut chance, 60).iter().map(|it| 0.03 * it).collect();
+    let share = false_alarms(&pairs, rule(), 0.01, 4_000);
+    assert!(share <= 0.01 + 3.0 * (0.01 * 0.99 / 4_000_f64).sqrt(), "{share}");
+    assert!((false_alarms(&pairs, rule(), 0.01, 4_000) - share).abs() < 1e-12, "always the same");
+    let loose = Rule { alpha: 0.2, ..rule() };
+    assert!(0.02 < false_alarms(&pairs, loose, 0.2, 2_000));
+}
+
+#[test]
+fn what_a_gate_can_see_follows_from_the_spread() {
+    let least = |spread, pairs| least_shown(spread, pairs, rule(), 0.01).unwrap();
+    assert!((0.025..0.033).contains(&least(0.01, 6)), "{}", least(0.01, 6));
+    assert!((0.010..0.013).contains(&least(0.01, 20)), "{}", least(0.01, 20));
+    assert!(least(0.01, 9) == least(0.01, 8), "nobody looks after nine");
+    assert_eq!(least_shown(0.01, 5, rule(), 0.01), None);
+    assert_eq!(pairs_needed(0.01, rule(), 0.01), Some(6));
+    assert_eq!(pairs_needed(0.04, rule(), 0.01), Some(20));
+    assert_eq!(pairs_needed(0.05, rule(), 0.01), None);
+}
+
+#[test]
+fn figures_share_what_may_be_wrong_until_one_is_worse() {
+    let clear = [0.1, 0.11, 0.09, 0.1, 0.12, 0.1];
+    // t is 4.1: 2 % asks for 3.9, and half of it for 4.6.
+    let near: Vec<f64> = [1.5, 0.1, 0.9, 0.8, 0.5, 1.0].iter().map(|it| it / 100.0).collect();
+    let noisy = [0.3, -0.2, 0.25, -0.3, 0.2, -0.31];
+    let wide = Rule { alpha: 0.02, ..rule() };
+    let answers = |figures: &[&[f64]]| -> Vec<Answer> {
+        judged(figures, wide).into_iter().map(|found| found.answer).collect()
+    };
+    assert_eq!(answers(&[&near, &noisy])[0], Answer::NotWorse);
+    assert_eq!(answers(&[&near, &clear]), [Answer::Worse, Answer::Worse]);
+    assert_eq!(answers(&[]), []);
+}

@@ -1,0 +1,175 @@
+//! What a gate says as a whole: of the figures of all its loads, of what was disturbed, of equal code, and of the RFCs.
+
+use lab::experiment::Point;
+use lab::figure::Figure;
+
+use super::{Against, Answer, Course, Finding, Rule, concluded, false_alarms, judged, least_shown};
+use crate::compare::{Better, better};
+use crate::doubt::Doubt;
+
+/// How often signs are flipped to see what the rule says of a figure's own noise.
+const FLIPPED: u32 = 2_000;
+
+/// So many failed trials of the head, while the base was measured, are no accident.
+const FAILED: usize = 2;
+
+/// A load of a gate: its pairs, and the figures that are gated and those that are only shown.
+pub struct Gated<'c> {
+    pub course: &'c Course,
+    pub gated: Vec<Figure>,
+    pub shown: Vec<Figure>,
+}
+
+/// One figure of one load.
+#[derive(Clone, Debug)]
+pub struct Weighed {
+    pub figure: Figure,
+    /// The load.
+    pub point: Point,
+    pub is_gated: bool,
+    pub finding: Finding,
+    /// The geometric means of base and head, over the pairs that count.
+    pub means: Option<[f64; 2]>,
+    /// The head's divided by the base's, with its 95 % interval.
+    pub ratio: f64,
+    pub interval: Option<(f64, f64)>,
+    /// The least difference that its pairs would have shown: 0.05 is 5 %.
+    pub least: Option<f64>,
+    /// How often the rule calls this noise worse where it is only noise: with signs by chance.
+    pub false_alarms: f64,
+    /// The base against itself, where it has a second build.
+    pub control: Option<Finding>,
+}
+
+/// What a gate says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    NotWorse,
+    Worse(WhyWorse),
+    CannotTell(WhyUnclear),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyWorse {
+    Figures,
+    /// The head breaks clauses of the RFCs that the base keeps.
+    Conformance,
+    /// The head was not ready, died or answered wrongly, and the base was measured.
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyUnclear {
+    /// More than a third of the pairs were disturbed, or none counts.
+    Disturbed,
+    /// Equal code differs on this machine as well.
+    Control,
+    /// Pairs have no answer.
+    Figures,
+}
+
+/// Everything that is known of a gate's figures.
+#[derive(Clone, Debug)]
+pub struct Weighing {
+    pub rule: Rule,
+    pub figures: Vec<Weighed>,
+    pub verdict: Verdict,
+    /// Pairs that were tried, and those that count, over all loads.
+    pub tried: usize,
+    pub counted: usize,
+    pub disturbances: Vec<Doubt>,
+}
+
+/// Weighs the loads of a gate; `newly_broken` is how many clauses the head breaks and the base keeps.
+#[must_use]
+pub fn weigh(loads: &[Gated<'_>], rule: Rule, newly_broken: usize) -> Weighing {
+    let differences: Vec<Vec<f64>> = loads
+        .iter()
+        .flat_map(|load| load.gated.iter().map(|it| load.course.differences(*it, Against::Head)))
+        .collect();
+    let gated: Vec<&[f64]> = differences.iter().map(Vec::as_slice).collect();
+    let mut findings = judged(&gated, rule).into_iter();
+    let level = rule.alpha / gated.len().max(1) as f64;
+    let mut figures = Vec::new();
+    for load in loads {
+        for &figure in load.gated.iter().chain(&load.shown) {
+            let finding = load.gated.contains(&figure).then(|| findings.next()).flatten();
+            figures.push(weighed(load, figure, finding, (rule, level)));
+        }
+    }
+    let mut courses = loads.iter().map(|load| load.course);
+    let is_failed = courses.clone().any(|it| FAILED <= it.failed(Against::Head).len());
+    let is_disturbed = courses.any(|it| it.is_disturbed() || it.counted() == 0);
+    let verdict = match (newly_broken, is_failed, is_disturbed) {
+        (1.., _, _) => Verdict::Worse(WhyWorse::Conformance),
+        (_, true, _) => Verdict::Worse(WhyWorse::Failed),
+        (_, _, true) => Verdict::CannotTell(WhyUnclear::Disturbed),
+        _ => by_figures(&figures),
+    };
+    Weighing {
+        rule,
+        verdict,
+        figures,
+        tried: loads.iter().map(|load| load.course.tried()).sum(),
+        counted: loads.iter().map(|load| load.course.counted()).sum(),
+        disturbances: loads.iter().flat_map(|it| it.course.disturbances().cloned()).collect(),
+    }
+}
+
+fn by_figures(figures: &[Weighed]) -> Verdict {
+    let gated = || figures.iter().filter(|it| it.is_gated);
+    let answers = |of: Answer| gated().any(|it| it.finding.answer == of);
+    let is_apart = |it: &Weighed| it.control.is_some_and(|it| it.answer == Answer::Worse);
+    if gated().any(is_apart) {
+        return Verdict::CannotTell(WhyUnclear::Control);
+    }
+    match (answers(Answer::Worse), gated().all(|it| it.finding.answer == Answer::NotWorse)) {
+        (true, _) => Verdict::Worse(WhyWorse::Figures),
+        (false, true) => Verdict::NotWorse,
+        (false, false) => Verdict::CannotTell(WhyUnclear::Figures),
+    }
+}
+
+fn weighed(
+    load: &Gated<'_>,
+    figure: Figure,
+    finding: Option<Finding>,
+    (rule, level): (Rule, f64),
+) -> Weighed {
+    let differences = load.course.differences(figure, Against::Head);
+    let is_gated = finding.is_some();
+    let finding = finding.unwrap_or_else(|| concluded(&differences, rule, level));
+    let around: Vec<f64> = differences.iter().map(|it| it - finding.mean).collect();
+    let worse_is = if better(figure) == Better::Higher { -1.0 } else { 1.0 };
+    let ratio = |difference: f64| (worse_is * difference).exp();
+    let interval = finding.half.map(|half| {
+        let ends = [ratio(finding.mean - half), ratio(finding.mean + half)];
+        (ends[0].min(ends[1]), ends[0].max(ends[1]))
+    });
+    Weighed {
+        figure,
+        point: load.course.point(),
+        is_gated,
+        means: load.course.means(figure, Against::Head),
+        ratio: ratio(finding.mean),
+        interval,
+        least: least_shown(finding.spread, finding.pairs, rule, level),
+        false_alarms: false_alarms(&around, rule, level, FLIPPED),
+        control: control(load.course, figure, rule, level),
+        finding,
+    }
+}
+
+/// Whether the second build of the base differs from the first, to either side.
+fn control(course: &Course, figure: Figure, rule: Rule, level: f64) -> Option<Finding> {
+    let worse = course.differences(figure, Against::Control);
+    if worse.is_empty() {
+        return None;
+    }
+    let better: Vec<f64> = worse.iter().map(|it| -it).collect();
+    let sides = [worse, better].map(|side| concluded(&side, rule, level));
+    Some(*sides.iter().find(|it| it.answer == Answer::Worse).unwrap_or(&sides[0]))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+use lab::experiment::Experiment;
+use lab::record::{Outcome, OutcomeKind, TrialKey, TrialRecord};
+use lab::source_file::SourceFile;
+
+use super::*;
+use crate::fixture::{healthy, key};
+
+const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
+const SLOWER: [f64; 6] = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8];
+const WIDE: [f64; 6] = [1.4, 0.7, 1.3, 0.8, 1.2, 0.75];
+
+/// Pairs in which head, and the base once more, have these shares of the base's throughput.
+fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> Course {
+    let third = if control.is_some() { ", 'again'" } else { "" };
+    let text = format!(
+        "question = 'x'\nsubjects = ['base', 'head'{third}]\nworkload = 'hello'\n\
+         load = {{ closed = {{ connections = 8 }}, duration = '10s' }}\n\
+         trials = {{ slices = '100ms', pairs = {{ detect = 0.05, level = 0.01, missed = 0.05, \
+         figures = ['throughput_per_s'], most = 20 }} }}"
+    );
+    let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
+    let mut course = Course::of(&experiment).unwrap();
+    let trial = |subject: &str, repeat: usize, share: f64| -> TrialRecord {
+        let mut trial = healthy();
+        trial.key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat as u32) };
+        let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+        total.correct_inside = (13_000.0 * share) as u64;
+        trial
+    };
+    for (repeat, share) in head.iter().enumerate() {
+        course.add(&trial("base", repeat, 1.0));
+        let mut of_head = trial("head", repeat, *share);
+        of_head.outcome = Outcome { kind: ends, says: String::new() };
+        course.add(&of_head);
+        if let Some(control) = control {
+            course.add(&trial("again", repeat, control[repeat]));
+        }
+    }
+    course
+}
+
+fn verdict(course: &Course, newly_broken: usize) -> Verdict {
+    weighing(course, newly_broken).verdict
+}
+
+fn weighing(course: &Course, newly_broken: usize) -> Weighing {
+    let load = Gated { course, gated: vec![Figure::Throughput], shown: vec![Figure::ResponseP99] };
+    weigh(&[load], Rule::usual(), newly_broken)
+}
+
+#[test]
+fn the_gated_figures_decide_and_the_others_are_shown() {
+    let of = |head: &[f64]| verdict(&course(head, None, OutcomeKind::Measured), 0);
+    assert_eq!(of(&ALIKE), Verdict::NotWorse);
+    assert_eq!(of(&SLOWER), Verdict::Worse(WhyWorse::Figures));
+    assert_eq!(of(&WIDE), Verdict::CannotTell(WhyUnclear::Figures));
+    let slower = course(&SLOWER, None, OutcomeKind::Measured);
+    let found = weighing(&slower, 0);
+    let [gated, shown] = found.figures.as_slice() else { panic!("{found:?}") };
+    assert!((gated.ratio - 0.8).abs() < 0.01 && gated.is_gated && !shown.is_gated);
+    let (low, high) = gated.interval.unwrap();
+    assert!(low < gated.ratio && gated.ratio < high && high < 1.0);
+    assert!((shown.ratio - 1.0).abs() < 1e-6, "both have one p99");
+}
+
+#[test]
+fn a_second_build_of_the_base_that_differs_takes_the_answer_away() {
+    let of = |control: &[f64]| verdict(&course(&SLOWER, Some(control), OutcomeKind::Measured), 0);
+    assert_eq!(of(&ALIKE), Verdict::Worse(WhyWorse::Figures));
+    assert_eq!(of(&SLOWER), Verdict::CannotTell(WhyUnclear::Control));
+    let faster: Vec<f64> = SLOWER.iter().map(|share| 1.0 / share).collect();
+    assert_eq!(of(&faster), Verdict::CannotTell(WhyUnclear::Control), "to either side");
+}
+
+#[test]
+fn clauses_and_failures_outweigh_figures() {
+    let alike = course(&ALIKE, None, OutcomeKind::Measured);
+    assert_eq!(verdict(&alike, 1), Verdict::Worse(WhyWorse::Conformance));
+    let of = |ends| verdict(&course(&ALIKE, None, ends), 0);
+    assert_eq!(of(OutcomeKind::Died), Verdict::Worse(WhyWorse::Failed));
+    assert_eq!(of(OutcomeKind::Unable), Verdict::CannotTell(WhyUnclear::Disturbed));
+}

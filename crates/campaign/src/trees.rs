@@ -1,0 +1,104 @@
+//! Trees of files in which a side's subject lies: a folder, or a revision of a git repository, checked out once into the
+//! user's cache.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lab::Refusal;
+
+use crate::places;
+
+/// A revision, checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// Its commit.
+    pub commit: String,
+    /// Where it is checked out.
+    pub folder: PathBuf,
+    /// The working tree has changes that are in no commit, and the revision is the one on which they were made.
+    pub is_dirty: bool,
+}
+
+/// No revision's name is longer.
+const LONGEST: usize = 256;
+
+/// Checks a revision of the repository around `folder` out, unless that was done before. Nothing in the working tree
+/// changes.
+pub fn checked_out(folder: &Path, revision: &str) -> Result<Revision, Refusal> {
+    let refused = |says: String| Refusal::new(format!("git:{}: {says}", revision.escape_debug()));
+    let is_odd = revision.is_empty() || revision.starts_with('-') || LONGEST < revision.len();
+    if is_odd || revision.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(refused("no revision has such a name".into()));
+    }
+    let top = git(folder, &["rev-parse", "--show-toplevel"])
+        .map_err(|says| refused(format!("{} is in no git repository: {says}", folder.display())))?;
+    let top = PathBuf::from(top);
+    let named = format!("{revision}^{{commit}}");
+    let commit = git(&top, &["rev-parse", "--verify", "--quiet", "--end-of-options", &named])
+        .map_err(|_| {
+            refused(format!(
+                "{} has no such revision; `git fetch` may bring it (in CI: a checkout with its whole history)",
+                top.display()
+            ))
+        })?;
+    let head = git(&top, &["rev-parse", "HEAD"]).unwrap_or_default();
+    let changes = git(&top, &["status", "--porcelain", "--untracked-files=no"]);
+    let is_dirty = commit == head && changes.is_ok_and(|changes| !changes.is_empty());
+    let to = place(&top, &commit)?;
+    if !whole(&to).exists() {
+        check_out(&top, &commit, &to).map_err(refused)?;
+    }
+    Ok(Revision { commit, folder: to, is_dirty })
+}
+
+/// Where the project's folder is in the tree of a revision of its repository.
+pub fn in_tree(project: &Path, tree: &Path) -> Result<PathBuf, Refusal> {
+    let below = git(project, &["rev-parse", "--show-prefix"]).map_err(Refusal::new)?;
+    Ok(tree.join(below))
+}
+
+/// The folder of a commit: below one that is the repository's own, as two may have the same commit and other filters.
+fn place(top: &Path, commit: &str) -> Result<PathBuf, Refusal> {
+    let digest = wire::sha256(top.as_os_str().as_encoded_bytes());
+    let of_top: String = digest[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    let short: String = commit.chars().filter(char::is_ascii_hexdigit).take(40).collect();
+    Ok(places::cache()?.join("trees").join(of_top).join(short))
+}
+
+/// The file beside a tree that says that all of it is there.
+fn whole(tree: &Path) -> PathBuf {
+    tree.with_extension("whole")
+}
+
+fn check_out(top: &Path, commit: &str, to: &Path) -> Result<(), String> {
+    let io = |error: std::io::Error| format!("{}: {error}", to.display());
+    if to.exists() {
+        fs::remove_dir_all(to).map_err(io)?;
+    }
+    fs::create_dir_all(to.parent().unwrap_or(to)).map_err(io)?;
+    // Forgets trees that were deleted by hand.
+    git(top, &["worktree", "prune"])?;
+    let shown = to.to_str().ok_or_else(|| format!("{}: its name is not UTF-8", to.display()))?;
+    git(top, &["worktree", "add", "--quiet", "--force", "--detach", shown, commit])?;
+    fs::write(whole(to), "").map_err(io)
+}
+
+/// What git prints, without the line's end; or the last line of what it complains of.
+fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let ended = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .output()
+        .map_err(|error| format!("git cannot be run: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
+    if ended.status.success() {
+        return Ok(text(&ended.stdout));
+    }
+    let said = text(&ended.stderr);
+    let line = said.lines().last().unwrap_or("git failed, and did not say why");
+    Err(line.chars().filter(|letter| !letter.is_control()).take(300).collect())
+}

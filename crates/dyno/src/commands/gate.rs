@@ -1,0 +1,303 @@
+//! `dyno gate`: is the head worse than the base? Pairs of fresh processes until there is an answer with a known error
+//! rate, or until there can be none.
+
+mod figures;
+mod seen;
+mod sides;
+mod stage;
+mod told;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use ::report::gate::FinishedGate;
+use analysis::gate::{Against, Course, Gated, Rule, Verdict, level_allowed, weigh};
+use campaign::race::look::{differences, look};
+use clap::Args;
+use lab::amounts;
+use lab::experiment::Pairs;
+use lab::figure::Figure;
+
+use super::run::CpuFlags;
+use crate::order::flags::AskingFlags;
+use crate::order::protocol::ProtocolFlags;
+use crate::shell::{ExitStatus, Refusal, command_line};
+use figures::Wanted;
+use stage::{Loading, Measured, Stage};
+
+/// Say whether a head is slower than its base, with a known error rate
+///
+/// Base and head are built and started anew for each pair, live at once, and take turns under load. A closed loop compares
+/// what they achieve, a fixed rate what 1,000 answers cost, a check which clauses of the RFCs the head newly breaks. Pairs go
+/// on until they suffice for an answer: worse, not worse, or cannot tell.
+#[derive(Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct GateFlags {
+    /// The experiment whose workload and load are used: a name in experiments/, or a file
+    #[arg(conflicts_with_all = ["base_cmd", "head_cmd"])]
+    experiment: Option<String>,
+    /// What the head is compared with: git:REVISION, dir:FOLDER or subject:NAME
+    #[arg(long, value_name = "SIDE", requires = "experiment")]
+    base: Option<String>,
+    /// What is judged, in the same form
+    #[arg(long, value_name = "SIDE", requires = "experiment")]
+    head: Option<String>,
+    /// The subject, by its name in subjects/, or `.` for a subject.toml at the top of each tree [the experiment's only one]
+    #[arg(long, value_name = "NAME", requires = "experiment")]
+    subject: Option<String>,
+    /// In place of an experiment: the command that starts the base
+    #[arg(long, value_name = "COMMAND", requires = "head_cmd")]
+    base_cmd: Option<String>,
+    /// Likewise, the head
+    #[arg(long, value_name = "COMMAND", requires = "base_cmd")]
+    head_cmd: Option<String>,
+
+    /// A head that is worse by so much is to be found
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
+    detect: f64,
+    /// How often equal code may be called worse, over all that is gated
+    #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share)]
+    alpha: f64,
+    /// No new pair begins after so long
+    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "15min")]
+    limit: Duration,
+    /// What decides: throughput, cpu, conformance, p99, memory
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "throughput,cpu,conformance"
+    )]
+    gate: Vec<Wanted>,
+    /// How far pairs of equal code spread here, as a standard deviation [measured with three pairs of the base]
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    spread: Option<f64>,
+    /// A second build of the base takes part: if equal code differs, there is no answer
+    #[arg(long)]
+    control: bool,
+    /// Instead: measure N pairs of the base against itself, and say how often the rule is wrong on this machine's noise
+    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "json", "markdown", "junit"])]
+    aa: Option<u64>,
+    /// Say what can be seen here in which time, and end
+    #[arg(long, conflicts_with_all = ["json", "markdown", "junit"])]
+    show: bool,
+
+    /// Connections of the closed loop [the experiment's, or 50]
+    #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
+    connections: Option<usize>,
+    /// How long each side of a pair is loaded [the experiment's, or 3s]
+    #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
+    duration: Option<Duration>,
+    /// How long before that; this is not counted [the experiment's, or 1s]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
+    warmup: Option<Duration>,
+    /// Without an experiment: the path that is requested [/]
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    #[command(flatten)]
+    asking: AskingFlags,
+    /// How long a command may take until its first right answer
+    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
+    ready: Duration,
+    #[command(flatten)]
+    protocol: ProtocolFlags,
+    #[command(flatten)]
+    cpus: CpuFlags,
+    /// Give each process a network of its own
+    #[arg(long)]
+    isolate: bool,
+
+    /// Keep the runs in this file [default: as `dyno run` and `dyno race` do]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+    /// Write the results as JSON to this file, whole or not at all; - is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Likewise, as Markdown for a pull request
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Likewise, as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+git:REVISION is checked out once into the user's cache and built there; dir:FOLDER is a tree as it is, or a folder with \
+subject.toml; subject:NAME is one of the project. In GitHub's CI the Markdown is added to the job's summary as well.
+
+Examples:
+  # this branch against main
+  dyno gate smoke --base git:origin/main --head git:HEAD
+  # what is not committed yet against the last commit
+  dyno gate smoke --base git:HEAD --head dir:.
+  # two commands; no file and no project is needed
+  dyno gate --base-cmd './old -p {port}' --head-cmd './new -p {port}' --path /items
+  # what could be seen here, and in which time
+  dyno gate smoke --base git:main --head dir:. --detect 2% --show
+
+Exit codes:
+  0    not worse: a head that is worse by --detect is ruled out
+  1    worse, or it newly breaks a clause of the RFCs, or it fails where the base does not
+  2    cannot tell, or the gate was refused
+  130  interrupted";
+
+/// A share that is neither nothing nor all.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    match amounts::percent(text)? {
+        percent if 0.0 < percent && percent < 100.0 => Ok(percent / 100.0),
+        _ => Err("write a percentage above 0 % and below 100 %, like 5%".into()),
+    }
+}
+
+fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
+    match amounts::count(text)? {
+        pairs if (6..=60).contains(&pairs) => Ok(pairs),
+        _ => Err("write a number of pairs from 6 to 60".into()),
+    }
+}
+
+pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
+    told::check(flags)?;
+    let rule = rule(flags)?;
+    let mut stage = Stage::of(flags)?;
+    let began = match ready(&mut stage)? {
+        Ok(()) => Instant::now(),
+        Err(status) => return Ok(status),
+    };
+    if let Some(pairs) = flags.aa {
+        return seen::equal_code(&mut stage, rule, pairs as u32);
+    }
+    match seen::before(&mut stage, flags, rule)? {
+        Ok(()) if flags.show => return Ok(ExitStatus::Yes),
+        Ok(()) => {}
+        Err(status) => return Ok(status),
+    }
+    let is_open = flags.gate.iter().any(|wanted| wanted.is_at_a_rate());
+    let left = |share: u32| Some(flags.limit.saturating_sub(began.elapsed()) / share);
+    let gated = Wanted::figures(&flags.gate, false);
+    let closed = pairs(rule, &flags.gate, &gated, left(if is_open { 2 } else { 1 }));
+    let Some(closed) = stage.measure(Loading::Closed, closed)? else { return Ok(interrupted()) };
+    let mut runs = vec![(closed, gated, Wanted::others(&flags.gate, false))];
+    let rate = half_of(&runs[0].0.course).filter(|_| is_open && flags.limit > began.elapsed());
+    if let Some(rate) = rate {
+        let gated = Wanted::figures(&flags.gate, true);
+        let open = pairs(rule, &flags.gate, &gated, left(1));
+        let Some(open) = stage.measure(Loading::Open(rate), open)? else {
+            return Ok(interrupted());
+        };
+        runs.push((open, gated, Wanted::others(&flags.gate, true)));
+    }
+    finish(flags, &stage, &runs, (rule, is_open))
+}
+
+fn rule(flags: &GateFlags) -> Result<Rule, Refusal> {
+    let rule = Rule { alpha: flags.alpha, detect: flags.detect, ..Rule::usual() };
+    let figures = figures::count(&flags.gate);
+    match level_allowed(rule.alpha / figures as f64) {
+        true => Ok(rule),
+        false => Err(Refusal::new(format!(
+            "--alpha {} %: of {figures} figures each would have {} % of its own, and the rule is known from 0.05 % to 20 %",
+            100.0 * rule.alpha,
+            100.0 * rule.alpha / figures as f64
+        ))),
+    }
+}
+
+/// The rule for the pairs of one load.
+fn pairs(rule: Rule, gate: &[Wanted], figures: &[Figure], limit: Option<Duration>) -> Pairs {
+    Pairs {
+        detect: rule.detect,
+        level: rule.alpha / figures::count(gate) as f64,
+        missed: rule.missed,
+        figures: figures.to_vec(),
+        // Without a figure that is gated, its pairs only say what the base does.
+        most: if figures.is_empty() { 3 } else { analysis::gate::MOST as u32 },
+        limit: limit.map(|limit| limit.max(Duration::from_secs(1))),
+    }
+}
+
+/// Half of what the base achieves, in three digits.
+fn half_of(course: &Course) -> Option<u64> {
+    let [base, _] = course.means(Figure::Throughput, Against::Head)?;
+    let half = base / 2.0;
+    let digit = 10_f64.powf((half.log10().floor() - 2.0).max(0.0));
+    Some(((half / digit).round() * digit) as u64).filter(|rate| 1 <= *rate)
+}
+
+/// Builds both sides, and asks each of them once: they must answer alike.
+fn ready(stage: &mut Stage<'_>) -> Result<Result<(), ExitStatus>, Refusal> {
+    let Some((campaign, entrants)) = stage.built()? else { return Ok(Err(interrupted())) };
+    let mut looks = Vec::new();
+    for entrant in &entrants {
+        match look(&campaign, entrant, &stage.job.halt) {
+            Ok(seen) => looks.push(seen),
+            Err(_) if stage.job.halt.is_asked() => return Ok(Err(interrupted())),
+            Err(outcome) => {
+                let title = &entrant.subject.title;
+                terminal::notice(&format!("dyno: the {title}: {}", outcome.says));
+                let is_head = entrant.subject.name == stage::HEAD
+                    && outcome.kind != lab::record::OutcomeKind::Unable;
+                return Ok(Err(if is_head { ExitStatus::No } else { ExitStatus::CouldNotTell }));
+            }
+        }
+    }
+    campaign::race::slices::refuse_one_port(&campaign, &looks)?;
+    match differences(&looks).first() {
+        None => Ok(Ok(())),
+        Some(says) => {
+            Err(Refusal::new(format!("{says}: they do different work, and are not comparable")))
+        }
+    }
+}
+
+type LoadRun = (Measured, Vec<Figure>, Vec<Figure>);
+
+fn finish(
+    flags: &GateFlags,
+    stage: &Stage<'_>,
+    runs: &[LoadRun],
+    (rule, is_open): (Rule, bool),
+) -> Result<ExitStatus, Refusal> {
+    let first = &runs[0].0;
+    let is_gated = flags.gate.contains(&Wanted::Conformance);
+    let newly_broken = is_gated.then(|| figures::newly_broken(&first.run));
+    let broken = newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map_or(0, Vec::len);
+    let loads: Vec<Gated<'_>> = runs
+        .iter()
+        .map(|(measured, gated, shown)| Gated {
+            course: &measured.course,
+            gated: gated.clone(),
+            shown: shown.clone(),
+        })
+        .collect();
+    let mut weighing = weigh(&loads, rule, broken);
+    let unknown = matches!(newly_broken, Some(Err(_)));
+    let is_short = is_open && runs.len() < 2;
+    if weighing.verdict == Verdict::NotWorse && (unknown || is_short) {
+        weighing.verdict = Verdict::CannotTell(analysis::gate::WhyUnclear::Figures);
+    }
+    let command = command_line();
+    let finished = FinishedGate {
+        weighing: &weighing,
+        base: &stage.titles[0],
+        head: &stage.titles[1],
+        newly_broken,
+        command: &command,
+        runs: runs.iter().map(|(measured, ..)| measured.id.to_string()).collect(),
+        run: &first.run,
+        trials: &first.trials,
+    };
+    told::tell(flags, &finished)?;
+    Ok(match weighing.verdict {
+        Verdict::NotWorse => ExitStatus::Yes,
+        Verdict::Worse(_) => ExitStatus::No,
+        Verdict::CannotTell(_) => ExitStatus::CouldNotTell,
+    })
+}
+
+fn interrupted() -> ExitStatus {
+    terminal::notice(
+        "dyno: interrupted; a gate cannot be resumed, the same command begins it anew",
+    );
+    ExitStatus::Interrupted
+}

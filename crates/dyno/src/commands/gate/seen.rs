@@ -1,0 +1,152 @@
+//! What a gate can see on this machine, told before it begins; and how often its rule is wrong on the machine's noise.
+
+use std::time::{Duration, Instant};
+
+use ::report::gate::disturbance;
+use analysis::gate::{
+    Against, Course, LOOKS, MOST, Rule, false_alarms, least_shown, mean_and_spread, pairs_needed,
+};
+use lab::experiment::Pairs;
+use lab::figure::Figure;
+use units::{chosen, counted, duration, percent};
+
+use super::stage::{Loading, Stage};
+use super::{GateFlags, figures, interrupted};
+use crate::shell::{ExitStatus, Refusal, print};
+
+/// Pairs of the base against itself, before a gate.
+const FIRST: u32 = 3;
+
+/// How often signs are flipped.
+const FLIPPED: u32 = 10_000;
+
+fn equal_pairs(rule: Rule, most: u32) -> Pairs {
+    let Rule { alpha, detect, missed } = rule;
+    // Without figures, they end when there are so many.
+    Pairs { detect, level: alpha, missed, figures: Vec::new(), most, limit: None }
+}
+
+/// Says what can be seen, and ends a gate that could not see what it is to find within its time.
+pub(super) fn before(
+    stage: &mut Stage<'_>,
+    flags: &GateFlags,
+    rule: Rule,
+) -> Result<Result<(), ExitStatus>, Refusal> {
+    let began = Instant::now();
+    let measured = match flags.spread {
+        Some(_) => None,
+        None => match stage.measure(Loading::Equal, equal_pairs(rule, FIRST))? {
+            Some(measured) => Some(measured.course),
+            None => return Ok(Err(interrupted())),
+        },
+    };
+    let (spread, pair) = match (&measured, flags.spread) {
+        (Some(course), _) => {
+            let differences = course.differences(Figure::Throughput, Against::Head);
+            if differences.len() < 2 {
+                terminal::notice(&format!(
+                    "dyno: cannot tell: of {} of the base against itself {} count{}",
+                    counted(course.tried() as u64, "pair", "pairs"),
+                    differences.len(),
+                    why(course)
+                ));
+                return Ok(Err(ExitStatus::CouldNotTell));
+            }
+            let tried = course.tried().max(1) as u32;
+            (mean_and_spread(&differences).1, began.elapsed() / tried)
+        }
+        (None, spread) => (spread.unwrap_or_default(), stage.pair_time()),
+    };
+    let level = rule.alpha / figures::count(&flags.gate) as f64;
+    let loads = stage.loads();
+    let time = |pairs: usize| duration(rounded(pair * pairs as u32 * loads));
+    let shown = |pairs: usize| {
+        let least = least_shown(spread, pairs, rule, level)?;
+        Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
+    };
+    let table: Vec<String> = LOOKS.into_iter().filter_map(shown).collect();
+    let needed = pairs_needed(spread, rule, level);
+    let whose = match flags.spread {
+        Some(_) => "as it was said".to_string(),
+        None => counted(u64::from(FIRST), "pair", "pairs"),
+    };
+    let say = |text: String| match flags.show {
+        true => print(&format!("{text}\n")).map(drop),
+        false => {
+            terminal::notice(&text);
+            Ok(())
+        }
+    };
+    let (spreads, seen) = (percent(spread), table.join(", "));
+    say(format!("pairs of equal code spread by {spreads} here ({whose}): {seen}"))?;
+    let allowed = (flags.limit.as_secs_f64() / (pair * loads).as_secs_f64()).floor() as usize;
+    let allowed = allowed.min(MOST);
+    let detect = format!("{} %", chosen(100.0 * rule.detect));
+    match needed {
+        Some(pairs) if pairs <= allowed => {
+            say(format!(
+                "to find {detect} takes about {pairs} pairs ({}), and at most {} (--limit)",
+                time(pairs),
+                duration(flags.limit)
+            ))?;
+            Ok(Ok(()))
+        }
+        needed => {
+            let shows = least_shown(spread, allowed, rule, level);
+            let shows = shows.map_or("too few for any answer".into(), |least| {
+                format!("which show {} (--detect)", percent(least))
+            });
+            let takes = needed.map_or("no number of pairs suffices for it".into(), |pairs| {
+                format!("it takes {pairs} pairs, {} (--limit)", time(pairs))
+            });
+            terminal::notice(&format!(
+                "dyno: cannot tell whether the head is {detect} worse: {takes}; {} allow {allowed} pairs, {shows}",
+                duration(flags.limit)
+            ));
+            Ok(Err(ExitStatus::CouldNotTell))
+        }
+    }
+}
+
+/// What disturbed the others.
+fn why(course: &Course) -> String {
+    disturbance(course).map_or(String::new(), |says| format!("; the first that does not: {says}"))
+}
+
+/// Whole seconds.
+fn rounded(time: Duration) -> Duration {
+    Duration::from_secs(time.as_secs_f64().round().max(1.0) as u64)
+}
+
+/// `--aa`: the rule on pairs of equal code.
+pub(super) fn equal_code(
+    stage: &mut Stage<'_>,
+    rule: Rule,
+    pairs: u32,
+) -> Result<ExitStatus, Refusal> {
+    let Some(measured) = stage.measure(Loading::Equal, equal_pairs(rule, pairs))? else {
+        return Ok(interrupted());
+    };
+    let course = &measured.course;
+    let differences = course.differences(Figure::Throughput, Against::Head);
+    if differences.len() < LOOKS[0] || course.is_disturbed() {
+        terminal::notice(&format!(
+            "dyno: cannot tell: of {} of the base against itself {} count{}",
+            counted(course.tried() as u64, "pair", "pairs"),
+            differences.len(),
+            why(course)
+        ));
+        return Ok(ExitStatus::CouldNotTell);
+    }
+    let (mean, spread) = mean_and_spread(&differences);
+    let share = false_alarms(&differences, rule, rule.alpha, FLIPPED);
+    print(&format!(
+        "{} of equal code: mean ratio {:.4}, spread {}. With their signs flipped by chance, {FLIPPED} times, the rule says \
+         worse in {} of gates; it may in {} %.\n",
+        counted(differences.len() as u64, "pair", "pairs"),
+        (-mean).exp(),
+        percent(spread),
+        percent(share),
+        chosen(100.0 * rule.alpha)
+    ))
+}

@@ -1,0 +1,117 @@
+//! What base and head are: revisions, folders, subjects of the project, or commands.
+
+use std::path::{Path, PathBuf};
+
+use campaign::project::Project;
+use campaign::race::label::Label;
+use campaign::race::side::{self, Side};
+use campaign::race::texts;
+use campaign::trees;
+use lab::experiment::{Experiment, Subjects};
+use lab::manner::Protocol;
+use lab::subject::{Subject, is_file_name};
+
+use super::GateFlags;
+use crate::shell::Refusal;
+use crate::sides::refuse_without_files;
+
+/// A side, as a subject, and what a reader knows it by.
+pub(super) struct Named {
+    pub(super) subject: Subject,
+    pub(super) title: String,
+}
+
+/// Two commands.
+pub(super) fn of_commands(
+    flags: &GateFlags,
+    texts: [&str; 2],
+    (names, workload, protocol): ([&str; 2], &str, Protocol),
+) -> Result<[Named; 2], Refusal> {
+    let here = std::env::current_dir()
+        .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
+    let here = here.to_str().ok_or_else(|| {
+        Refusal::new("the current folder's name is not UTF-8; gate from another folder")
+    })?;
+    let one = |at: usize| -> Result<Named, Refusal> {
+        let text = texts[at];
+        let refused = |says: String| Refusal::new(format!("--{}-cmd: {says}", names[at]));
+        let words = side::command(text).map_err(refused)?;
+        refuse_without_files(&[Side::Own { text: text.into(), words }], protocol)?;
+        let label = Label { title: names[at].into(), name: names[at].into() };
+        let subject = texts::own(&label, workload, text, here)?;
+        Ok(Named { subject: Subject { ready: flags.ready, ..subject }, title: format!("`{text}`") })
+    };
+    Ok([one(0)?, one(1)?])
+}
+
+/// A side of an experiment, as the flag names it.
+pub(super) fn of_tree(
+    flags: &GateFlags,
+    (project, experiment): (&Project, &Experiment),
+    (text, name, workload): (&str, &str, &str),
+) -> Result<Named, Refusal> {
+    let subject = subject(flags, experiment)?;
+    let (kind, rest) = text.split_once(':').unwrap_or(("", text));
+    let (folder, title) = match kind {
+        "subject" if is_file_name(rest) => (project.root.join("subjects").join(rest), text.into()),
+        "dir" => {
+            let tree = std::fs::canonicalize(rest).map_err(|error| {
+                Refusal::new(format!("--{name} {}: {error}", text.escape_debug()))
+            })?;
+            (in_folder(&tree, &subject), text.into())
+        }
+        "git" => {
+            let found = trees::checked_out(&project.root, rest)?;
+            let short = &found.commit[..found.commit.len().min(8)];
+            if found.is_dirty {
+                terminal::notice(&format!(
+                    "dyno: the working tree has changes that are not in {short}: they are not measured; \
+                     `dir:.` measures the tree as it is"
+                ));
+            }
+            let tree = trees::in_tree(&project.root, &found.folder)?;
+            (in_folder(&tree, &subject), format!("{text} ({short})"))
+        }
+        _ => {
+            return Err(Refusal::new(format!(
+                "--{name} `{}`: write git:REVISION, dir:FOLDER or subject:NAME",
+                text.escape_debug()
+            )));
+        }
+    };
+    if !folder.join("subject.toml").is_file() {
+        return Err(Refusal::new(format!(
+            "--{name} {}: there is no {}",
+            text.escape_debug(),
+            folder.join("subject.toml").display()
+        )));
+    }
+    let read = Subject::read_folder(&folder).map_err(|error| Refusal::new(error.to_string()))?;
+    Ok(Named { subject: read.racing(name, name, workload), title })
+}
+
+/// The subject's folder in a tree: the tree itself, if that is one.
+fn in_folder(tree: &Path, subject: &str) -> PathBuf {
+    let is_itself = subject == "." || tree.join("subject.toml").is_file();
+    if is_itself { tree.to_path_buf() } else { tree.join("subjects").join(subject) }
+}
+
+/// The subject that is gated.
+fn subject(flags: &GateFlags, experiment: &Experiment) -> Result<String, Refusal> {
+    let refused = |says: String| Err(Refusal::new(says));
+    match (&flags.subject, &experiment.subjects) {
+        (Some(name), _) if name == "." || is_file_name(name) => Ok(name.clone()),
+        (Some(name), _) => refused(format!("--subject `{}` is no name", name.escape_debug())),
+        (None, Subjects::Named(names)) if names.len() == 1 => Ok(names[0].clone()),
+        (None, Subjects::Named(names)) => refused(format!(
+            "{} has {} subjects, and a gate is about one: name it with --subject ({})",
+            experiment.source.name,
+            names.len(),
+            names.join(", ")
+        )),
+        (None, Subjects::All) => refused(format!(
+            "{} takes all subjects, and a gate is about one: name it with --subject",
+            experiment.source.name
+        )),
+    }
+}

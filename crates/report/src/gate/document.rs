@@ -1,0 +1,141 @@
+//! A gate as a document: the sentence, the table, what was disturbed, and how to repeat it.
+
+use analysis::gate::{Answer, Weighed};
+use units::{counted, percent};
+
+use super::{FinishedGate, name, sentence};
+use crate::document::{
+    Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
+};
+use crate::doubt;
+use crate::run::document::machine;
+use crate::run::words::number;
+use crate::time::utc;
+
+pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
+    let mut sections =
+        vec![Section::new("figures", "", Depth::Brief).with([Block::Table(table(gate))])];
+    sections.extend(conformance(gate));
+    sections.extend(disturbed(gate));
+    let command = Entry { command: gate.command.into(), ..Entry::new(Tone::Dim, "To repeat it:") };
+    sections.push(Section::new("again", "", Depth::Brief).with([Block::Entries(vec![command])]));
+    Document {
+        label: format!("gate · {} · {}", runs(gate), utc(gate.run.began_unix_ms)),
+        title: format!("Is {} worse than {}?", gate.head, gate.base),
+        answer: vec![gate.sentence()],
+        conditions: vec![conditions(gate), machine(gate.run, gate.trials)],
+        sections,
+        ..Document::default()
+    }
+}
+
+fn runs(gate: &FinishedGate<'_>) -> String {
+    match gate.runs.as_slice() {
+        [one] => format!("run {one}"),
+        runs => format!("runs {}", runs.join(", ")),
+    }
+}
+
+fn conditions(gate: &FinishedGate<'_>) -> String {
+    let rule = gate.weighing.rule;
+    format!(
+        "base: {}; head: {}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count",
+        gate.base,
+        gate.head,
+        sentence::stated(rule.alpha),
+        sentence::stated(rule.detect),
+        sentence::stated(rule.missed),
+        gate.weighing.counted,
+        counted(gate.weighing.tried as u64, "pair", "pairs"),
+    )
+}
+
+fn table(gate: &FinishedGate<'_>) -> Table {
+    let columns = vec![
+        Column::new("figure", "figure", 0).left(),
+        Column::new("base", "base", 0),
+        Column::new("head", "head", 0),
+        Column::new("ratio", "head ÷ base", 0),
+        Column::new("answer", "answer", 0).left(),
+        Column::new("pairs", "pairs", 0),
+        Column::new("least_shown", "shows", 1)
+            .meaning("the least difference that so many pairs show")
+            .explained(),
+        Column::new("false_alarms", "alarms", 2)
+            .meaning(
+                "how often the rule calls this figure worse with the signs of its pairs by chance",
+            )
+            .explained(),
+    ];
+    Table::of("figures", columns, gate.weighing.figures.iter().map(row))
+}
+
+fn row(weighed: &Weighed) -> Row {
+    let (answer, tone) = match (weighed.is_gated, weighed.finding.answer) {
+        (false, _) => ("not gated", Tone::Dim),
+        (true, Answer::Worse) => ("worse", Tone::Bad),
+        (true, Answer::NotWorse) => ("not worse", Tone::Good),
+        (true, Answer::CannotTell(_)) => ("cannot tell", Tone::Doubtful),
+    };
+    let value = |at: usize| match weighed.means {
+        None => Cell::none(),
+        Some(means) => Cell::text(number(weighed.figure, means[at])).valued(Some(means[at])),
+    };
+    let least = weighed
+        .least
+        .map_or_else(Cell::none, |least| Cell::text(percent(least)).valued(Some(least)));
+    let ratio = match weighed.means {
+        None => Cell::none(),
+        Some(_) => Cell::text(sentence::bare(weighed)).valued(Some(weighed.ratio)),
+    };
+    let cells = vec![
+        Cell::text(name(weighed)),
+        value(0),
+        value(1),
+        ratio,
+        Cell::text(answer).toned(tone),
+        Cell::text(weighed.finding.pairs.to_string()),
+        least,
+        Cell::text(percent(weighed.false_alarms)).valued(Some(weighed.false_alarms)),
+    ];
+    Row { cells, ..Row::default() }
+}
+
+fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {
+    let says = match gate.newly_broken.as_ref()? {
+        Ok(cases) if cases.is_empty() => {
+            Paragraph::new(Tone::Dim, "The head breaks no clause of the RFCs that the base keeps.")
+        }
+        Ok(cases) => Paragraph::new(
+            Tone::Bad,
+            format!(
+                "The head newly breaks {}: {}.",
+                counted(cases.len() as u64, "case", "cases"),
+                cases.join(", ")
+            ),
+        ),
+        Err(why) => Paragraph::new(Tone::Doubtful, format!("Conformance was not compared: {why}.")),
+    };
+    Some(Section::new("conformance", "", Depth::Brief).with([Block::Paragraph(says)]))
+}
+
+fn disturbed(gate: &FinishedGate<'_>) -> Option<Section> {
+    let disturbances = &gate.weighing.disturbances;
+    let mut seen: Vec<(&str, String, usize)> = Vec::new();
+    for found in disturbances {
+        let id = doubt::id(found);
+        match seen.iter_mut().find(|(other, ..)| *other == id) {
+            Some((.., times)) => *times += 1,
+            None => seen.push((id, doubt::says(found), 1)),
+        }
+    }
+    let entry = |(id, says, times): (&str, String, usize)| {
+        let pairs = counted(times as u64, "pair", "pairs");
+        Entry::new(Tone::Doubtful, format!("{id}: {pairs} did not count")).with(Tone::Dim, says)
+    };
+    let entries: Vec<Entry> = seen.into_iter().map(entry).collect();
+    (!entries.is_empty()).then(|| {
+        Section::new("disturbed", "What disturbed pairs, which were repeated", Depth::Brief)
+            .with([Block::Entries(entries)])
+    })
+}

@@ -1,0 +1,130 @@
+//! A gate as JSON, `dyno.gate/2`.
+
+use analysis::gate::{Answer, Weighed};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{FinishedGate, unclear, word};
+use crate::doubt;
+use crate::json::{json_type, written};
+
+const SCHEMA: &str = "dyno.gate/2";
+
+/// A gate: whether the head is worse than the base, with known error rates. gate.md explains the rule.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "gate")]
+pub(crate) struct Document<'t> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// the dyno that wrote it
+    dyno_version: &'static str,
+    /// the answer in plain words
+    sentence: String,
+    /// not_worse, worse or cannot_tell: exit codes 0, 1, 2
+    #[schemars(extend("enum" = ["not_worse", "worse", "cannot_tell"]))]
+    answer: &'static str,
+    /// why there is no answer: disturbed, control or figures; null: there is one
+    unclear: Option<&'static str>,
+    /// what the base is
+    base: &'t str,
+    /// what the head is
+    head: &'t str,
+    /// the command line
+    command: &'t str,
+    /// the ids of the kept runs: the closed loop, and the load at a fixed rate
+    runs: &'t [String],
+    /// when the first of them began: milliseconds since 1970
+    began_unix_ms: i64,
+    /// the probability that equal code is called worse, over all that is gated
+    alpha_percent: f64,
+    /// a head that is worse by so much is to be found
+    detect_percent: f64,
+    /// the probability that such a head is called no worse
+    missed_percent: f64,
+    /// pairs that were tried
+    pairs_tried: usize,
+    /// pairs of which no side was disturbed
+    pairs_counted: usize,
+    /// the doubts about the other pairs, one of each
+    disturbances: Vec<&'static str>,
+    /// the figures that are gated, and those that are only shown
+    figures: Vec<FigureJson>,
+    /// cases of the RFCs that the head breaks and the base keeps; null: this was not compared
+    newly_broken: Option<&'t [String]>,
+}
+
+json_type! {
+    /// A figure of a gate.
+    pub(crate) struct FigureJson as "gate_figure" of weighed: Weighed {
+        /// its name in figures.md
+        figure: &'static str = weighed.figure.name(),
+        /// its unit
+        unit: &'static str = weighed.figure.unit().name(),
+        /// the load: so many connections, or requests each second
+        point: f64 = weighed.point.value(),
+        /// which of the two
+        point_unit: &'static str = weighed.point.unit(),
+        /// whether it decides; otherwise it is only shown
+        is_gated: bool,
+        /// not_worse, worse, or cannot_tell_ and why: few_pairs, wide, serial (neighbouring pairs are too alike), one_pair (one
+        /// of them decides)
+        answer: String = answer(weighed.finding.answer),
+        /// the pairs of which the answer is made
+        pairs: usize = weighed.finding.pairs,
+        /// the base's geometric mean over the pairs that count
+        base_mean: Option<f64> = weighed.means.map(|means| means[0]),
+        /// the head's
+        head_mean: Option<f64> = weighed.means.map(|means| means[1]),
+        /// the head's divided by the base's, over the pairs of the answer
+        ratio: f64,
+        /// lower end of the ratio's 95 % interval; the pairs ended when they sufficed
+        ratio_low: Option<f64> = weighed.interval.map(|(low, _)| low),
+        /// its upper end
+        ratio_high: Option<f64> = weighed.interval.map(|(_, high)| high),
+        /// the standard deviation of the pairs' log ratios
+        spread: f64 = weighed.finding.spread,
+        /// the least difference that so many pairs show; null: more than 100 %
+        least_shown_percent: Option<f64> = weighed.least.map(|least| 100.0 * least),
+        /// how often the rule calls this figure worse with the signs of its pairs by chance
+        false_alarms_percent: f64 = 100.0 * weighed.false_alarms,
+        /// what a second build of the base says against the first; worse: they differ; null: there was none
+        control: Option<String> = weighed.control.map(|control| self::answer(control.answer)),
+    }
+}
+
+fn answer(answer: Answer) -> String {
+    match answer {
+        Answer::Worse => "worse".into(),
+        Answer::NotWorse => "not_worse".into(),
+        Answer::CannotTell(why) => format!("cannot_tell_{}", why.name()),
+    }
+}
+
+pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
+    let weighing = gate.weighing;
+    let rule = weighing.rule;
+    let mut disturbances: Vec<&'static str> = weighing.disturbances.iter().map(doubt::id).collect();
+    disturbances.sort_unstable();
+    disturbances.dedup();
+    written(&Document {
+        schema: SCHEMA,
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        sentence: gate.sentence(),
+        answer: word(weighing.verdict),
+        unclear: unclear(weighing),
+        base: gate.base,
+        head: gate.head,
+        command: gate.command,
+        runs: &gate.runs,
+        began_unix_ms: gate.run.began_unix_ms,
+        alpha_percent: 100.0 * rule.alpha,
+        detect_percent: 100.0 * rule.detect,
+        missed_percent: 100.0 * rule.missed,
+        pairs_tried: weighing.tried,
+        pairs_counted: weighing.counted,
+        disturbances,
+        figures: weighing.figures.iter().map(FigureJson::from).collect(),
+        newly_broken: gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map(Vec::as_slice),
+    })
+}

@@ -1,0 +1,76 @@
+//! A gate as JUnit XML: a test for each figure that is gated, and one for the RFCs. What cannot be told is skipped.
+
+use analysis::gate::{Answer, Weighed};
+
+use super::{FinishedGate, name, sentence};
+use crate::check::junit::escaped;
+
+/// A test: its name, and how it ended.
+struct Test {
+    name: String,
+    end: End,
+}
+
+enum End {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+pub(super) fn of(gate: &FinishedGate<'_>) -> String {
+    let figures = gate.weighing.figures.iter().filter(|it| it.is_gated).map(figure);
+    let mut tests: Vec<Test> = vec![whole(gate)];
+    tests.extend(figures);
+    tests.extend(conformance(gate));
+    let count = |of: fn(&End) -> bool| tests.iter().filter(|test| of(&test.end)).count();
+    let failures = count(|end| matches!(end, End::Failed(_)));
+    let skipped = count(|end| matches!(end, End::Skipped(_)));
+    let cases: String = tests.iter().map(case).collect();
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dyno gate\">\n <testsuite name=\"dyno gate\" \
+         tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n{cases} </testsuite>\n</testsuites>\n",
+        tests.len()
+    )
+}
+
+/// The gate as a whole, which may be worse for reasons that are in no figure.
+fn whole(gate: &FinishedGate<'_>) -> Test {
+    let says = gate.sentence();
+    let end = match super::word(gate.weighing.verdict) {
+        "worse" => End::Failed(says),
+        "not_worse" => End::Passed,
+        _ => End::Skipped(says),
+    };
+    Test { name: "the head is not worse".into(), end }
+}
+
+fn figure(weighed: &Weighed) -> Test {
+    let end = match weighed.finding.answer {
+        Answer::NotWorse => End::Passed,
+        Answer::Worse => End::Failed(format!("worse: {}", sentence::bare(weighed))),
+        Answer::CannotTell(_) => End::Skipped(sentence::why(weighed).unwrap_or_default()),
+    };
+    Test { name: name(weighed), end }
+}
+
+fn conformance(gate: &FinishedGate<'_>) -> Option<Test> {
+    let end = match gate.newly_broken.as_ref()? {
+        Ok(cases) if cases.is_empty() => End::Passed,
+        Ok(cases) => End::Failed(format!("newly broken: {}", cases.join(", "))),
+        Err(why) => End::Skipped(why.clone()),
+    };
+    Some(Test { name: "no clause of the RFCs is newly broken".into(), end })
+}
+
+fn case(test: &Test) -> String {
+    let head = format!("  <testcase classname=\"dyno.gate\" name=\"{}\"", escaped(&test.name));
+    match &test.end {
+        End::Passed => format!("{head}/>\n"),
+        End::Failed(says) => {
+            format!("{head}>\n   <failure message=\"{}\"/>\n  </testcase>\n", escaped(says))
+        }
+        End::Skipped(says) => {
+            format!("{head}>\n   <skipped message=\"{}\"/>\n  </testcase>\n", escaped(says))
+        }
+    }
+}
