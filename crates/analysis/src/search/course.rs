@@ -166,7 +166,6 @@ impl<'s> Course<'s> {
                 enough(MAY_BE_LOST.0).clamp(SHORT_S, LONGEST_S.0)
             }
         };
-        // A rate at which nothing is lost by far needs no more than the least.
         Press { kind, rate: Some(rate), seconds: seconds.ceil() }
     }
 

@@ -43,7 +43,7 @@ pub fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) -> Trie
     if is_late(aim, recording) {
         return found(Found::Unfit("dyno sent late".into()));
     }
-    match doubts.iter().find_map(|doubt| unfit(doubt, recording)) {
+    match doubts.iter().find_map(|doubt| unfit(doubt, aim, recording)) {
         Some(says) => found(Found::Unfit(says)),
         None => found(Found::Open(evidence)),
     }
@@ -54,7 +54,7 @@ fn closed(recording: &Recording) -> Found {
 }
 
 /// Why a trial with this doubt is no evidence.
-fn unfit(doubt: &Doubt, recording: &Recording) -> Option<String> {
+fn unfit(doubt: &Doubt, aim: &Aim, recording: &Recording) -> Option<String> {
     let is_invalid = doubt.gravity() == Gravity::Invalid;
     let says = match doubt {
         Doubt::Books { .. } | Doubt::Connections { .. } => "the counts of the load do not agree",
@@ -62,7 +62,9 @@ fn unfit(doubt: &Doubt, recording: &Recording) -> Option<String> {
         Doubt::OwnFailures { .. } if is_invalid && OWN_MOST < own(recording) => {
             "requests failed for reasons of dyno's own"
         }
-        Doubt::StoodStill { .. } if is_invalid => "dyno stood still",
+        Doubt::StoodStill { longest_ms, .. } if is_invalid && is_long(aim, *longest_ms) => {
+            "dyno stood still"
+        }
         _ => return None,
     };
     Some(says.into())
@@ -79,6 +81,11 @@ fn is_late(aim: &Aim, recording: &Recording) -> bool {
                 || due / 10.0 < later_than(limit.within / 10)
         })
     })
+}
+
+/// Whether a standstill of dyno is long beside a limit: a quarter of it.
+fn is_long(aim: &Aim, longest_ms: f64) -> bool {
+    aim.limits.iter().any(|limit| limit.within as f64 / 4e6 <= longest_ms)
 }
 
 /// A greater share of failures of dyno's own makes a trial no evidence.
@@ -205,6 +212,16 @@ mod tests {
         // Half a millisecond matters little beside 2, and 1.5 % of the requests little beside a half of them.
         assert_eq!(open(&trial, &aim(99.0, 2 * MS)).lost, [0, 0]);
         assert_eq!(open(&trial, &aim(50.0, MS * 9 / 10)).lost[1], 0);
+    }
+
+    #[test]
+    fn a_standstill_of_dyno_counts_where_it_is_long_beside_the_limit() {
+        let mut trial = healthy();
+        let recording = &mut trial.loaded.as_mut().unwrap().recording;
+        (recording.total.still.sum, recording.total.still.overslept) = (160 * MS, 20 * MS);
+        let stood_still = Found::Unfit("dyno stood still".into());
+        assert_eq!(of(&trial, &aim(99.0, 40 * MS)), stood_still);
+        assert_eq!(open(&trial, &aim(99.0, 100 * MS)).lost, [0, 0]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn a_server_without_a_queue_holds_at_least_the_highest_rate() {
 }
 
 #[test]
-fn an_aim_that_no_rate_keeps_is_told_at_the_lowest_rate() {
+fn an_aim_that_no_rate_keeps_is_reported_at_the_lowest_rate() {
     let slow = World { servers: 0, mean: 31e-3, is_constant: true, ..PLAIN };
     let (answer, trials) = found(slow, &search(p99(10), 1));
     assert_eq!(answer.conclusion, Conclusion::NotMet);
@@ -77,7 +77,7 @@ fn a_hard_limit_is_found_as_a_sharp_one_with_its_throughput() {
 }
 
 #[test]
-fn a_collapse_that_stays_is_found_with_fresh_processes_and_told_of_without() {
+fn a_collapse_that_stays_is_found_with_fresh_processes_and_reported_without() {
     let world = World { collapses_at: Some(45), ..PLAIN };
     let truth = truth_mmc(1, 2_000.0, 0.01);
     let (answer, _) = found(world, &search(p99(10), 3));
@@ -85,21 +85,21 @@ fn a_collapse_that_stays_is_found_with_fresh_processes_and_told_of_without() {
     assert!(low.unwrap() <= truth && truth <= 1.03 * high.unwrap(), "{low:?} {high:?}");
     // Not every search drives it that far: hopeless trials end before they do.
     let one = World { is_one_process: true, ..world };
-    let mut told = 0;
+    let mut reported = 0;
     for seed in 0..8 {
         let (answer, _) = found(one, &Search { is_fresh: false, ..search(p99(10), seed) });
         let is_far_off = ends(&answer).1.is_none_or(|high| high < 0.9 * truth);
         let has_collapsed =
             matches!(answer.conclusion, Conclusion::Collapsed { kept } if 900.0 < kept);
         assert!(has_collapsed || !is_far_off, "{answer:?}");
-        told += usize::from(has_collapsed);
+        reported += usize::from(has_collapsed);
     }
-    assert!(0 < told);
+    assert!(0 < reported);
 }
 
 #[test]
-fn a_rate_that_breaks_below_one_that_holds_is_told_of() {
-    let mut told = 0;
+fn a_rate_that_breaks_below_one_that_holds_is_reported() {
+    let mut reported = 0;
     for seed in 0..8 {
         let world = World { slow_between: Some((900.0, 1_050.0)), ..PLAIN };
         let (answer, _) = found(world, &search(p99(10), seed));
@@ -109,9 +109,9 @@ fn a_rate_that_breaks_below_one_that_holds_is_told_of() {
             low.unwrap() < 901.0 && (899.0..910.0).contains(&high.unwrap()),
             "{low:?} {high:?}"
         );
-        told += usize::from(!answer.inversions.is_empty());
+        reported += usize::from(!answer.inversions.is_empty());
     }
-    assert!(7 <= told, "{told} of 8");
+    assert!(7 <= reported, "{reported} of 8");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn what_the_instrument_cannot_do_is_no_evidence() {
     assert_eq!(answer.conclusion, Conclusion::CannotTell("the load was late".into()));
     let unfit = trials.iter().filter(|tried| matches!(tried.found, Found::Unfit(_))).count();
     assert_eq!(unfit, 3);
-    // What is known until then is told.
+    // What is known until then is reported.
     assert!(answer.places.iter().all(|place| place.rate < 1_200.0));
     // A ceiling that is known is an end of the range.
     let known = Search { most: 1_150.0, ..search(p99(10), 5) };

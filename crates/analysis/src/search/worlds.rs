@@ -248,5 +248,5 @@ pub(super) fn tally(world: World, truth: f64, aim: &Aim, limit_s: f64, searches:
 
 /// How many searches there are of each law: some for every day, and more by `make searches`.
 pub(super) fn searches() -> u64 {
-    std::env::var("DYNO_SEARCHES").ok().and_then(|many| many.parse().ok()).unwrap_or(12)
+    option_env!("DYNO_SEARCHES").and_then(|many| many.parse().ok()).unwrap_or(12)
 }

@@ -164,6 +164,8 @@ struct Ready<'c> {
 
 fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let found = prepared(flags)?;
+    // What the flags alone make impossible is refused before anything starts.
+    aim::search(flags, None, found.is_fresh)?;
     let mut job = job(&found)?;
     let Some(ready) = ready(flags, &found.campaign, &job)? else { return Ok(interrupted_early()) };
     let is_poisson = flags.arrivals == Law::Poisson;

@@ -14,6 +14,7 @@ mod broker;
 mod browser;
 mod browser_rig;
 mod calibrate;
+mod capacity;
 mod ceiling;
 mod check;
 mod check_http2;

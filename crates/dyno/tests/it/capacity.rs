@@ -1,0 +1,93 @@
+//! `dyno capacity`: what is typed wrongly, an aim that no rate keeps, and a search that is interrupted.
+
+use std::fs;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::lab_rig::Lab;
+use crate::rig::{Going, Ran};
+
+/// A server that answers after 31 ms, whatever the rate.
+const SLOW: &str = "DYNO serve --listen 127.0.0.1:{port} --delay constant:31ms";
+/// A search that is soon over: the lowest rate is known after five loads, which end early.
+const SHORT: [&str; 10] =
+    ["--path", "/hello", "--p99", "10ms", "--least", "50", "--warmup", "0s", "--width", "20%"];
+
+fn command(lab: &Lab, arguments: &[&str]) -> Command {
+    let dyno = env!("CARGO_BIN_EXE_dyno");
+    let mut command = lab.command(&[]);
+    command
+        .arg("capacity")
+        .args(arguments.iter().map(|argument| argument.replace("DYNO", dyno)))
+        .current_dir(&lab.root);
+    command
+}
+
+fn dyno(lab: &Lab, arguments: &[&str]) -> Ran {
+    Going::start(command(lab, arguments)).end()
+}
+
+/// On a busy machine it cannot be reported.
+#[track_caller]
+fn not_met(ran: Ran) -> Ran {
+    let could_not_tell = ran.code() == Some(2) && ran.has_sentence("Cannot tell");
+    assert!(ran.code() == Some(1) || could_not_tell, "{ran}");
+    ran
+}
+
+#[test]
+fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
+    let lab = Lab::new();
+    let files = ["-o", "c.json", "--html", "c.html"];
+    let ran = not_met(dyno(&lab, &[&[SLOW][..], &SHORT, &files].concat()));
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(lab.root.join("c.json")).unwrap()).unwrap();
+    crate::schema::fits("capacity", &json);
+    if ran.code() == Some(1) {
+        assert!(ran.has_sentence("It does not hold even 5"), "{ran}");
+        assert!(ran.has_sentence(": p99 is 3"), "{ran}");
+        assert_eq!(json["capacity"]["conclusion"], "not_met");
+        assert!(json["capacity"]["lower_per_s"].is_null());
+        assert!(json["capacity"]["upper_per_s"].as_f64().unwrap() < 55.0);
+        assert_eq!(json["verdict"]["word"], "valid");
+    }
+    let page = fs::read_to_string(lab.root.join("c.html")).unwrap();
+    assert!(page.contains("Every rate that was tried"));
+}
+
+#[test]
+fn a_search_that_is_interrupted_goes_on_where_it_was() {
+    let lab = Lab::new();
+    let mut going = Going::start(command(&lab, &[&[SLOW][..], &SHORT].concat()));
+    going.says("1 first");
+    going.signal(Signal::INT);
+    let ran = going.end().status(130).stderr_has("go on with: dyno capacity --resume 1");
+    assert!(ran.has_sentence("the search is not over"), "{ran}");
+    not_met(dyno(&lab, &["--resume"])).stderr_has("search 1 goes on after");
+    dyno(&lab, &["--resume"]).status(2).stderr_has("no search for a capacity is unfinished");
+}
+
+#[test]
+fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
+    let lab = Lab::new();
+    for (arguments, says) in [
+        (&[SLOW][..], "an aim is needed: --p99 20ms"),
+        (&[SLOW, "--p99", "20ms", "--p90", "30ms"], "leave p90 out"),
+        (&[SLOW, "--p99", "6s"], "--timeout 5 s"),
+        (&[SLOW, "--p99", "20ms", "--width", "0%"], "from 0.5 % to 100 %"),
+        (&[SLOW, "--p99", "20ms", "--limit", "0s"], "longer than nothing"),
+        (&["no-such-program-here", "--p99", "20ms"], "a side is a URL"),
+        (&["unix:/a.sock:/", "--p99", "20ms"], "needs a port"),
+        (&["http://127.0.0.1:1/", "--p99", "20ms", "--isolate"], "--isolate"),
+        (&["http://127.0.0.1:1/", "--p99", "20ms"], "127.0.0.1:1"),
+        (&["--resume"], "no search for a capacity is unfinished"),
+        (&["--p99", "20ms"], "<TARGET>"),
+    ] {
+        dyno(&lab, arguments).status(2).stderr_has(says);
+    }
+    let both = [SLOW, "--p99", "20ms", "--path", "/hello", "--least", "100", "--most", "50"];
+    dyno(&lab, &both).status(2).stderr_has("raise the one or lower the other");
+    let short = [SLOW, "--p99", "20ms", "--path", "/hello", "--limit", "2s"];
+    dyno(&lab, &short).status(2).stderr_has("no search ends so soon");
+}
