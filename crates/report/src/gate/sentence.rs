@@ -29,10 +29,11 @@ pub(crate) fn sentence(weighing: &Weighing, newly_broken: &[String]) -> String {
             format!("Worse: the head newly breaks {cases}.")
         }
         Verdict::CannotTell(WhyUnclear::Disturbed) => {
-            let counts = format!("{} of {}", weighing.counted, counted(weighing.tried as u64, "pair", "pairs"));
+            let lost = weighing.tried - weighing.counted;
             let why = weighing.disturbances.first();
-            let why = why.map_or(String::new(), |why| format!("; the first was: {}", doubt::says(why)));
-            format!("Cannot tell: only {counts} were not disturbed{why}.")
+            let why = why.map_or(String::new(), |why| format!("; the first: {}", doubt::says(why)));
+            let pairs = counted(weighing.tried as u64, "pair", "pairs");
+            format!("Cannot tell: of {pairs} {lost} did not count{why}.")
         }
         Verdict::CannotTell(WhyUnclear::Control) => {
             "Cannot tell: two builds of the base differ as well, so this machine does it to equal code.".into()
