@@ -11,6 +11,7 @@
 # make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
 #              say, and end any of them at any time
 # make clocks  a thousand meetings (MEETINGS) with a host whose clock is ahead, over ways that are slower in one direction
+# make trend-truth  what `dyno trend` says of 10,000 simulated series of each kind: the figures of docs/trend.md
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -21,7 +22,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds clocks test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds clocks trend-truth test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -55,6 +56,9 @@ MEETINGS ?= 1000
 clocks: build
 	DYNO_PROGRAM=$(abspath $(DYNO)) DYNO_MEETINGS=$(MEETINGS) \
 	  cargo test --locked --quiet --package dyno-http --test it -- --nocapture clocks::
+
+trend-truth:
+	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth
 
 check:
 	cargo fmt --all --check

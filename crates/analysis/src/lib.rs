@@ -27,6 +27,7 @@ mod scatter;
 mod standing;
 mod student;
 mod terms;
+pub mod trend;
 mod unresumed;
 mod until;
 mod verdict;

@@ -15,6 +15,7 @@ mod evidence;
 mod glossary;
 mod grid;
 mod held;
+pub mod history;
 pub mod hold;
 pub mod hosts;
 mod http2;

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 9] {
+fn documents() -> [(&'static str, &'static str, Schema); 11] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
@@ -19,6 +19,8 @@ fn documents() -> [(&'static str, &'static str, Schema); 9] {
         ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
         ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
+        ("trend", "dyno trend --json", schema::<crate::history::Document<'_>>()),
+        ("history", "dyno run --history FILE", schema::<crate::history::Line>()),
     ]
 }
 
