@@ -1,4 +1,4 @@
-//! Turns the trials of a run into findings. It uses no file, no clock and no random numbers.
+//! Turns the trials of a run into findings. It uses no file, no clock and no chance but that of a constant seed.
 
 mod alarm;
 mod board;

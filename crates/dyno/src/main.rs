@@ -5,6 +5,7 @@ mod ceiling;
 mod check;
 mod commands;
 mod generators;
+mod history;
 mod interrupt;
 mod job;
 mod kernel;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         Command::Audit(flags) => commands::audit::run(&flags),
         Command::Report(flags) => commands::report::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        Command::Trend(flags) => commands::trend::run(&flags),
         Command::View(flags) => commands::view::run(&flags),
         Command::Check(flags) => commands::check::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),

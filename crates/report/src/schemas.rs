@@ -66,9 +66,10 @@ const HEAD: &str = "\
 
 One JSON object, on standard output or in a file (`-o FILE`, whole or not at all); `dyno load --stream` writes one a
 second, each on a line of its own. All documents speak alike: `schema` says which one it is, `sentence` is its answer in
-plain words, `verdict.word` what its figures are worth; a line of a stream has neither of the two. Units stand in the
-names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not exist is null, never zero. What
-the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in [validity.md](validity.md).
+plain words, `verdict.word` what its figures are worth; a line of a stream or of a history has neither of the two, and a
+trend no verdict. Units stand in the names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not
+exist is null, never zero. What the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in
+[validity.md](validity.md).
 
 Each document has a JSON Schema; tests validate real output against it, and this page is made from it.
 ";

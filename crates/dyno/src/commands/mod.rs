@@ -24,6 +24,7 @@ pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod trend;
 pub(crate) mod view;
 pub(crate) mod warden;
 
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Run(Box<run::RunFlags>),
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),
+    Trend(trend::TrendFlags),
     Audit(audit::AuditFlags),
     View(view::ViewFlags),
     Check(Box<check::CheckFlags>),
