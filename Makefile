@@ -15,6 +15,7 @@
 # make gate-truth  the bounds of `dyno gate`, and how often its rule is wrong over simulated pairs: the figures of docs/gate.md
 # make gate-aa  real gates of equal code (GATES), of a head that is slower (KIND=ab5, ab10) and beside another program (spun);
 #              what GATE_FILE has counts, so that they may be collected in several sittings
+# make trend-truth  what `dyno trend` says of 10,000 simulated series of each kind: the figures of docs/trend.md
 # make bench   the figures of docs/bench.md, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
@@ -25,7 +26,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches clocks gate-truth gate-aa test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches clocks gate-truth gate-aa trend-truth test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -72,6 +73,9 @@ KIND ?= aa
 GATE_FILE ?= $(CARGO_TARGET_DIR)/gates.jsonl
 gate-aa: build
 	@./crates/dyno/tests/it/gate_truth/run $(DYNO) $(GATE_FILE) $(KIND) $(GATES)
+
+trend-truth:
+	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth
 
 check:
 	cargo fmt --all --check

@@ -5,6 +5,7 @@ mod ceiling;
 mod check;
 mod commands;
 mod generators;
+mod history;
 mod interrupt;
 mod job;
 mod kernel;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         Command::Report(flags) => commands::report::run(&flags),
         Command::Gate(flags) => commands::gate::run(&flags),
         Command::Compare(flags) => commands::compare::run(&flags),
+        Command::Trend(flags) => commands::trend::run(&flags),
         Command::View(flags) => commands::view::run(&flags),
         Command::Check(flags) => commands::check::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),

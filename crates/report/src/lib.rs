@@ -17,6 +17,7 @@ pub mod gate;
 mod glossary;
 mod grid;
 mod held;
+pub mod history;
 pub mod hold;
 pub mod hosts;
 mod http2;

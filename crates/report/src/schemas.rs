@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 11] {
+fn documents() -> [(&'static str, &'static str, Schema); 13] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
@@ -21,6 +21,8 @@ fn documents() -> [(&'static str, &'static str, Schema); 11] {
         ("gate", "dyno gate --json", schema::<crate::gate::json::Document<'_>>()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
         ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
+        ("trend", "dyno trend --json", schema::<crate::history::Document<'_>>()),
+        ("history", "dyno run --history FILE", schema::<crate::history::Line>()),
     ]
 }
 
@@ -66,9 +68,10 @@ const HEAD: &str = "\
 
 One JSON object, on standard output or in a file (`-o FILE`, whole or not at all); `dyno load --stream` writes one a
 second, each on a line of its own. All documents speak alike: `schema` says which one it is, `sentence` is its answer in
-plain words, `verdict.word` what its figures are worth; a line of a stream has neither of the two. Units stand in the
-names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not exist is null, never zero. What
-the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in [validity.md](validity.md).
+plain words, `verdict.word` what its figures are worth; a line of a stream or of a history has neither of the two, and a
+trend no verdict. Units stand in the names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not
+exist is null, never zero. What the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in
+[validity.md](validity.md).
 
 Each document has a JSON Schema; tests validate real output against it, and this page is made from it.
 ";

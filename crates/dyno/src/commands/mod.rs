@@ -26,6 +26,7 @@ pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod trend;
 pub(crate) mod view;
 pub(crate) mod warden;
 
@@ -40,6 +41,7 @@ pub(crate) enum Command {
     Report(report::ReportFlags),
     Compare(compare::CompareFlags),
     Gate(Box<gate::GateFlags>),
+    Trend(trend::TrendFlags),
     Audit(audit::AuditFlags),
     View(view::ViewFlags),
     Check(Box<check::CheckFlags>),

@@ -26,6 +26,7 @@ use units::count;
 
 use super::report::{self, How, formats};
 use crate::generators::GeneratorFlags;
+use crate::history::HistoryFlags;
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
@@ -81,6 +82,8 @@ pub(crate) struct RunFlags {
     /// Write the results to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    history: HistoryFlags,
 }
 
 // No sentence for readers of the help: clap would take it for the command's own.
@@ -125,6 +128,8 @@ Examples:
   dyno run demo --load-on ssh:desk2,desk3 --listen-on 10.0.0.5
   # the servers on another machine, the load from here: builds, checks and readings are there
   dyno run demo --subject-on ssh:server1
+  # each run, appended to a history, whose changes `dyno trend` finds
+  dyno run demo --history perf/history.jsonl
   # continue after Ctrl-C, a crash or kill -9
   dyno run --resume
 
@@ -135,7 +140,7 @@ Exit codes:
 
 pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
+        keep::check_all(&[("--output", path)], &flags.history.named())?;
     }
     match (&flags.resume, &flags.experiment) {
         (Some(wanted), _) => resume(flags, *wanted),
@@ -342,6 +347,7 @@ fn order_of(record: &RunRecord) -> Vec<String> {
 }
 
 fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
+    flags.history.begin(project)?;
     let path = flags.store.clone().unwrap_or_else(|| project.store_path());
     Job::open(project, &path, project.reports(&path))
 }
@@ -409,6 +415,7 @@ fn finish(
         }
         Ended::Done => reported?,
     };
+    flags.history.end(&job.store, run)?;
     match outcome.in_vain {
         _ if !outcome.is_measured => {
             terminal::notice("dyno: nothing was measured, for the reasons above");

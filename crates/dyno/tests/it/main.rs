@@ -79,6 +79,7 @@ mod subject_on;
 mod subject_on_trust;
 mod terminal;
 mod torture;
+mod trend;
 mod truth;
 mod validity;
 mod view;

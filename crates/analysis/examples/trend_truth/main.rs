@@ -1,0 +1,144 @@
+//! What `dyno trend` says of simulated series: `make trend-truth`. It prints the table of
+//! `crates/analysis/src/trend/needed.rs` and the tables of docs/trend.md.
+#![allow(clippy::print_stdout)] // a program for its author
+
+mod simulated;
+
+use analysis::trend::{
+    ALPHA, BEFORE, LEVELS, SEGMENT, SIZES, TRIED, changes, courses, is_steadier,
+};
+use simulated::{Chance, Law, series};
+
+const SEED: u64 = 19;
+const SERIES: usize = 10_000;
+/// For each place of the table.
+const STEPS: usize = 400;
+/// How often a change must be announced after so many runs.
+const SURE: f64 = 0.9;
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let is_asked = |what: &str| asked.is_empty() || asked.iter().any(|it| it == what);
+    if is_asked("needed") {
+        table();
+    }
+    if is_asked("errors") {
+        false_alarms();
+        families();
+        references();
+    }
+    if is_asked("found") {
+        found();
+    }
+}
+
+/// After how many runs of the new level a change is announced in nine of ten series.
+fn table() {
+    for level in LEVELS {
+        println!("    // {level}");
+        println!("    [");
+        for size in SIZES {
+            let row = BEFORE.map(|before| fewest(level, size, before));
+            let row: Vec<String> = row.iter().map(ToString::to_string).collect();
+            println!("        [{}], // {size}", row.join(", "));
+        }
+        println!("    ],");
+    }
+}
+
+fn fewest(level: f64, size: f64, before: usize) -> usize {
+    let is_enough = |after: usize| SURE <= share_found(level, size, [before, after], STEPS);
+    if !is_enough(TRIED) {
+        return 0;
+    }
+    let (mut few, mut enough) = (SEGMENT - 1, TRIED);
+    while few + 1 < enough {
+        let middle = usize::midpoint(few, enough);
+        match is_enough(middle) {
+            true => enough = middle,
+            false => few = middle,
+        }
+    }
+    enough
+}
+
+/// In which share of series a step is announced.
+fn share_found(level: f64, size: f64, [before, after]: [usize; 2], count: usize) -> f64 {
+    let mut chance = Chance(SEED);
+    let is_found = |_: &usize| {
+        let mut values = series(Law::Normal, &mut chance, before + after);
+        values[before..].iter_mut().for_each(|value| *value += size);
+        !changes(&values, level).is_empty()
+    };
+    (0..count).filter(is_found).count() as f64 / count as f64
+}
+
+/// How often a series announces a change in which there is none.
+fn false_alarms() {
+    println!("| noise | runs | announce a change |\n|---|---|---|");
+    for (law, title) in Law::ALL {
+        for runs in [12, 30, 100] {
+            let mut chance = Chance(SEED);
+            let is_alarm = |_: &usize| !changes(&series(law, &mut chance, runs), ALPHA).is_empty();
+            let alarms = (0..SERIES).filter(is_alarm).count();
+            println!("| {title} | {runs} | {:.2} % |", percent(alarms, SERIES));
+        }
+    }
+}
+
+/// How often any of several series does.
+fn families() {
+    const FAMILIES: usize = 2_000;
+    for members in [5, 20] {
+        let mut chance = Chance(SEED);
+        let is_alarm = |_: &usize| {
+            let one = |_| {
+                let logs = series(Law::Normal, &mut chance, 30);
+                logs.iter().map(|log| (0.02 * log).exp()).collect()
+            };
+            let all: Vec<Vec<f64>> = (0..members).map(one).collect();
+            courses(&all).iter().any(|course| !course.shifts.is_empty())
+        };
+        let alarms = (0..FAMILIES).filter(is_alarm).count();
+        println!("{members} series of 30 runs: any announces {:.2} %", percent(alarms, FAMILIES));
+    }
+}
+
+/// The same where the figure or its ratio to a reference is chosen by their spreads.
+fn references() {
+    let mut chance = Chance(SEED);
+    let is_alarm = |_: &usize| {
+        // What both have in common has as much spread as each by itself.
+        let [both, one, other] = [(); 3].map(|()| series(Law::Normal, &mut chance, 30));
+        let sum =
+            |side: &[f64]| -> Vec<f64> { both.iter().zip(side).map(|(a, b)| a + b).collect() };
+        let (figure, reference) = (sum(&one), sum(&other));
+        let ratio: Vec<f64> = figure.iter().zip(&reference).map(|(a, b)| a - b).collect();
+        let values = |logs: &[f64]| logs.iter().map(|log| (0.02 * log).exp()).collect::<Vec<_>>();
+        let used = if is_steadier(&values(&ratio), &values(&figure)) { ratio } else { figure };
+        !changes(&used, ALPHA).is_empty()
+    };
+    let alarms = (0..SERIES).filter(is_alarm).count();
+    println!("the steadier of figure and ratio, 30 runs: {:.2} %", percent(alarms, SERIES));
+}
+
+/// How often steps are announced after as many runs as are said to be needed.
+fn found() {
+    println!("| step, in standard deviations | runs before | runs of the new level | announced |");
+    println!("|---|---|---|---|");
+    for size in SIZES {
+        for before in [10, 20, 40] {
+            let after = fewest(ALPHA, size, before);
+            if after == 0 {
+                println!("| {size} | {before} | more than {TRIED} | |");
+                continue;
+            }
+            let share = share_found(ALPHA, size, [before, after], SERIES);
+            println!("| {size} | {before} | {after} | {:.1} % |", 100.0 * share);
+        }
+    }
+}
+
+fn percent(part: usize, whole: usize) -> f64 {
+    100.0 * part as f64 / whole as f64
+}

@@ -1,0 +1,266 @@
+//! A figure from run to run: at which runs its level changed. E-divisive (Matteson and James, 2014) on logarithms; each
+//! change is tested by permutations over all places where it could be, and all series of a history share one error rate.
+
+mod needed;
+mod split;
+mod test;
+
+use crate::student;
+pub use needed::{BEFORE, LEVELS, Needed, SIZES, TRIED};
+use needed::{Spreads, needed};
+use split::Part;
+use test::{Tested, tested};
+
+/// No level has fewer runs.
+pub const SEGMENT: usize = 5;
+/// The probability that a series in which nothing changed announces a change; and, by the method of Holm, that even one
+/// of several does.
+pub const ALPHA: f64 = 0.01;
+/// Of longer series only the newest runs are used.
+pub const LONGEST: usize = 300;
+/// A change of which it is said how many runs it needs, where none was found.
+pub const TYPICAL: f64 = 0.05;
+
+const PERMUTATIONS: u32 = 999;
+/// More than any history needs: it bounds the time.
+const MOST_PERMUTATIONS: u32 = 99_999;
+const SEED: u64 = 0x7472_656e_64;
+/// The intervals are of 95 %.
+const OUTSIDE: f64 = 0.05;
+
+/// What a series shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// One after another, from the first run to the last; none for a series without a run.
+    pub levels: Vec<Level>,
+    /// The changes between them, one fewer.
+    pub shifts: Vec<Shift>,
+    /// Changes that were announced before the last run came and are so no more: the first run of what was a new level.
+    pub withdrawn: Vec<usize>,
+    /// The standard deviation of the logarithms around their levels.
+    pub spread: Option<f64>,
+    /// After how many runs a change by 5 % is announced.
+    pub typical: Option<Needed>,
+    /// The significance level of the series: its share of that of all.
+    pub level: f64,
+}
+
+/// Runs between which nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// Its first run, from 0.
+    pub first: usize,
+    /// The run after its last.
+    pub end: usize,
+    /// The geometric mean.
+    pub mean: f64,
+}
+
+/// From one level to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shift {
+    /// The first run of the new level.
+    pub first: usize,
+    /// The new level divided by the old one.
+    pub ratio: f64,
+    /// The 95 % interval of the ratio, by Welch, as if the place were known.
+    pub interval: (f64, f64),
+    /// How likely chance alone makes such a change anywhere in the series.
+    pub p: f64,
+    /// After how many runs of the new level a change of this size is announced.
+    pub needed: Option<Needed>,
+    /// What was announced before the last run came.
+    pub before: Before,
+}
+
+/// What the same series said without its last run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// The same, to within one run.
+    Same,
+    /// Nothing: the last run made it evident.
+    Nothing,
+    /// The change, at another run.
+    At(usize),
+}
+
+/// All series of a history: each its values, which are above 0, oldest first. What is found in one does not depend on
+/// its place among the others.
+#[must_use]
+pub fn courses(series: &[Vec<f64>]) -> Vec<Course> {
+    let logs: Vec<Vec<f64>> =
+        series.iter().map(|values| values.iter().map(|value| value.ln()).collect()).collect();
+    let shorter: Vec<Vec<f64>> =
+        logs.iter().map(|values| values[..values.len().saturating_sub(1)].to_vec()).collect();
+    let (now, before) = (found_in(&logs), found_in(&shorter));
+    let all = logs.iter().zip(now).zip(&before);
+    all.map(|((values, now), before)| course(values, &now, &before.changes)).collect()
+}
+
+/// Where one series of logarithms changes, at this significance level: the first run of each new level.
+#[must_use]
+pub fn changes(logs: &[f64], level: f64) -> Vec<usize> {
+    let series = (ALPHA / level).round().max(1.0) as usize;
+    divided(logs, level, permutations(series)).into_iter().map(|(at, _)| at).collect()
+}
+
+/// Whether the ratio to a reference has less spread than the figure itself. Neither depends on the order of the runs, so
+/// choosing changes no error rate.
+#[must_use]
+pub fn is_steadier(ratios: &[f64], values: &[f64]) -> bool {
+    let spread = |values: &[f64]| {
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+        squares(&logs)
+    };
+    ratios.len() == values.len() && spread(ratios) < spread(values)
+}
+
+/// The changes of one series, and its share of the significance level.
+#[derive(Clone, Debug, Default)]
+struct Changes {
+    level: f64,
+    /// The first run of each new level, and its p-value, in the order of the runs.
+    changes: Vec<(usize, f64)>,
+}
+
+/// The method of Holm over the first change of each series; further ones of a series are tested at its level.
+fn found_in(logs: &[Vec<f64>]) -> Vec<Changes> {
+    let testable = logs.iter().filter(|values| 2 * SEGMENT <= values.len()).count();
+    let permutations = permutations(testable);
+    let first = |values: &Vec<f64>| {
+        tested(&[Part::of(&values[skipped(values)..])], ALPHA, permutations, SEED)
+    };
+    let firsts: Vec<Option<Tested>> = logs.iter().map(first).collect();
+    let mut order: Vec<(f64, usize)> = firsts
+        .iter()
+        .enumerate()
+        .filter_map(|(at, tested)| Some((tested.as_ref()?.p?, at)))
+        .collect();
+    order.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut left = testable;
+    let mut found = vec![Changes::default(); logs.len()];
+    for (p, at) in order {
+        let level = ALPHA / left as f64;
+        if level < p {
+            break;
+        }
+        let skipped = skipped(&logs[at]);
+        let changes = divided(&logs[at][skipped..], level, permutations);
+        let changes = changes.into_iter().map(|(first, p)| (first + skipped, p)).collect();
+        found[at] = Changes { level, changes };
+        left -= 1;
+    }
+    let rest = ALPHA / left.max(1) as f64;
+    found.iter_mut().filter(|it| it.changes.is_empty()).for_each(|it| it.level = rest);
+    found
+}
+
+/// How many runs are too old to be used.
+fn skipped(values: &[f64]) -> usize {
+    values.len().saturating_sub(LONGEST)
+}
+
+/// So many that several orders by chance may be as far off at the strictest level.
+fn permutations(series: usize) -> u32 {
+    let strict = (2.0 * series as f64 / ALPHA) as u32;
+    strict.clamp(PERMUTATIONS + 1, MOST_PERMUTATIONS + 1) - 1
+}
+
+/// Splits a series again and again, while the best split of all its parts is more than chance.
+fn divided(values: &[f64], level: f64, permutations: u32) -> Vec<(usize, f64)> {
+    let mut changes: Vec<(usize, f64)> = Vec::new();
+    loop {
+        let mut ends: Vec<usize> = changes.iter().map(|(at, _)| *at).collect();
+        ends.insert(0, 0);
+        ends.push(values.len());
+        let parts: Vec<Part> =
+            ends.windows(2).map(|both| Part::of(&values[both[0]..both[1]])).collect();
+        let seed = SEED + changes.len() as u64;
+        match tested(&parts, level, permutations, seed) {
+            Some(Tested { part, split, p: Some(p) }) if p <= level => {
+                changes.push((ends[part] + split.at, p));
+                changes.sort_by_key(|(at, _)| *at);
+            }
+            Some(_) | None => return changes,
+        }
+    }
+}
+
+fn course(values: &[f64], now: &Changes, before: &[(usize, f64)]) -> Course {
+    let mut ends: Vec<usize> = now.changes.iter().map(|(at, _)| *at).collect();
+    ends.insert(0, skipped(values));
+    ends.push(values.len());
+    ends.dedup();
+    let parts: Vec<&[f64]> = ends.windows(2).map(|both| &values[both[0]..both[1]]).collect();
+    let levels = ends.windows(2).zip(&parts).map(|(both, part)| Level {
+        first: both[0],
+        end: both[1],
+        mean: mean(part).exp(),
+    });
+    let freedom = values.len().saturating_sub(parts.len());
+    let within: f64 = parts.iter().map(|part| squares(part)).sum();
+    let spread = (0 < freedom).then(|| (within / freedom as f64).sqrt());
+    let spreads = |size: f64, runs: usize| Spreads { size, spread: spread.unwrap_or(0.0), runs };
+    let shifts = now.changes.iter().zip(parts.windows(2)).map(|(&(first, p), sides)| {
+        let (difference, half) = welch(sides[0], sides[1]);
+        Shift {
+            first,
+            ratio: difference.exp(),
+            interval: ((difference - half).exp(), (difference + half).exp()),
+            p,
+            needed: needed(spreads(difference.abs(), sides[0].len()), now.level),
+            before: earlier(first, before),
+        }
+    });
+    let is_near = |at: usize| now.changes.iter().any(|(now, _)| now.abs_diff(at) < 2 * SEGMENT);
+    Course {
+        levels: levels.collect(),
+        shifts: shifts.collect(),
+        withdrawn: before.iter().map(|(at, _)| *at).filter(|&at| !is_near(at)).collect(),
+        spread,
+        typical: parts
+            .last()
+            .filter(|_| spread.is_some())
+            .and_then(|last| needed(spreads(TYPICAL.ln_1p(), last.len()), now.level)),
+        level: now.level,
+    }
+}
+
+/// Where the nearest change was announced before the last run.
+fn earlier(now: usize, before: &[(usize, f64)]) -> Before {
+    let nearest = before.iter().map(|(at, _)| *at).min_by_key(|at| at.abs_diff(now));
+    match nearest {
+        Some(at) if at.abs_diff(now) <= 1 => Before::Same,
+        Some(at) if at.abs_diff(now) < 2 * SEGMENT => Before::At(at),
+        Some(_) | None => Before::Nothing,
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The sum of the squared deviations from the mean.
+fn squares(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// The difference of two means, and how far its interval extends to either side.
+fn welch(one: &[f64], other: &[f64]) -> (f64, f64) {
+    let part = |values: &[f64]| {
+        let count = values.len() as f64;
+        squares(values) / (count - 1.0).max(1.0) / count
+    };
+    let (a, b) = (part(one), part(other));
+    let freedom = |values: &[f64]| (values.len() as f64 - 1.0).max(1.0);
+    let both = (a + b).powi(2) / (a.powi(2) / freedom(one) + b.powi(2) / freedom(other));
+    let difference = mean(other) - mean(one);
+    if a + b <= 0.0 || !both.is_finite() {
+        return (difference, 0.0);
+    }
+    (difference, student::point(OUTSIDE, both) * (a + b).sqrt())
+}
+
+#[cfg(test)]
+mod tests;

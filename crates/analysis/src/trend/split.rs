@@ -1,0 +1,146 @@
+//! The place of a series where its two sides differ most, by the energy statistic: how far values of the two sides lie
+//! apart, beyond how far those of one side do.
+
+use super::SEGMENT;
+
+/// A part of a series, with what of its distances does not depend on their order.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    values: Vec<f64>,
+    /// Of each value, the sum of its distances to all others.
+    sums: Vec<f64>,
+}
+
+/// Where a part is split, and how much its sides differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Split {
+    /// How many values are before it.
+    pub(super) at: usize,
+    pub(super) energy: f64,
+}
+
+impl Part {
+    pub(super) fn of(values: &[f64]) -> Part {
+        let sums = values.iter().map(|&one| distance(values, one)).collect();
+        Part { values: values.to_vec(), sums }
+    }
+
+    /// The values in their order.
+    #[cfg(test)]
+    pub(super) fn in_order(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().copied()
+    }
+
+    /// Puts the values in an order by chance.
+    pub(super) fn shuffle(&mut self, chance: &mut Chance) {
+        for last in (1..self.values.len()).rev() {
+            let other = chance.below(last as u64 + 1) as usize;
+            self.values.swap(last, other);
+            self.sums.swap(last, other);
+        }
+    }
+
+    /// The best split that leaves enough values on both sides; the first of equal ones. None if there are too few.
+    pub(super) fn best(&self) -> Option<Split> {
+        let count = self.values.len();
+        if count < 2 * SEGMENT {
+            return None;
+        }
+        let whole = self.sums.iter().sum::<f64>() / 2.0;
+        let (mut left, mut between) = (0.0, 0.0);
+        let mut best: Option<Split> = None;
+        for (at, (&value, &sum)) in self.values.iter().zip(&self.sums).enumerate() {
+            if SEGMENT <= at && at + SEGMENT <= count {
+                let energy = energy([at, count - at], [left, whole - left - between], between);
+                if best.is_none_or(|best| best.energy < energy) {
+                    best = Some(Split { at, energy });
+                }
+            }
+            let before = distance(&self.values[..at], value);
+            left += before;
+            between += sum - 2.0 * before;
+        }
+        best
+    }
+}
+
+/// The sum of the distances to one value: in several sums, which a CPU adds at once.
+fn distance(values: &[f64], to: f64) -> f64 {
+    let mut sums = [0.0; 8];
+    let eights = values.chunks_exact(sums.len());
+    let rest: f64 = eights.remainder().iter().map(|value| (value - to).abs()).sum();
+    for eight in eights {
+        for (sum, value) in sums.iter_mut().zip(eight) {
+            *sum += (value - to).abs();
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+/// The statistic of Székely and Rizzo with exponent 1, as E-divisive weighs it.
+fn energy(counts: [usize; 2], within: [f64; 2], between: f64) -> f64 {
+    let [one, other] = counts.map(|count| count as f64);
+    let pairs = |count: f64| count * (count - 1.0) / 2.0;
+    let apart = 2.0 * between / (one * other) - within[0] / pairs(one) - within[1] / pairs(other);
+    one * other / (one + other) * apart
+}
+
+/// Numbers by chance, always from a seed: SplitMix64.
+pub(super) struct Chance(pub(super) u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// One of so many, from 0; the error of the multiplication is far below what a permutation test can see.
+    fn below(&mut self, many: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(many)) >> 64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the definition, pair by pair.
+    fn plain(values: &[f64], at: usize) -> f64 {
+        let (one, other) = values.split_at(at);
+        let between: f64 = one.iter().flat_map(|a| other.iter().map(move |b| (a - b).abs())).sum();
+        let within = |side: &[f64]| {
+            let pairs = (0..side.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let all: Vec<f64> = pairs.map(|(i, j)| (side[i] - side[j]).abs()).collect();
+            all.iter().sum::<f64>() / all.len() as f64
+        };
+        let (m, n) = (one.len() as f64, other.len() as f64);
+        m * n / (m + n) * (2.0 * between / (m * n) - within(one) - within(other))
+    }
+
+    #[test]
+    fn the_best_split_is_that_of_the_definition() {
+        let mut chance = Chance(3);
+        for count in [10, 11, 17, 40] {
+            let values: Vec<f64> = (0..count).map(|_| chance.below(1_000) as f64).collect();
+            let found = Part::of(&values).best().unwrap();
+            let all = SEGMENT..=count - SEGMENT;
+            let best = all.map(|at| plain(&values, at)).fold(f64::MIN, f64::max);
+            assert!((found.energy - best).abs() < 1e-9 * best.abs(), "{found:?} {best}");
+            assert!((plain(&values, found.at) - best).abs() < 1e-9 * best.abs());
+        }
+        assert_eq!(Part::of(&[1.0; 9]).best(), None, "too few for two sides");
+    }
+
+    #[test]
+    fn a_shuffled_part_has_the_same_values() {
+        let values: Vec<f64> = (0..30).map(f64::from).collect();
+        let mut part = Part::of(&values);
+        part.shuffle(&mut Chance(1));
+        let mut shuffled: Vec<f64> = part.in_order().collect();
+        assert_ne!(shuffled, values);
+        shuffled.sort_by(f64::total_cmp);
+        assert_eq!(shuffled, values);
+    }
+}

@@ -1,0 +1,77 @@
+//! Whether a split is more than chance: the same values in an order by chance, split anew where they then differ most.
+
+use super::split::{Chance, Part, Split};
+
+/// What a permutation test says of the best split of all parts of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tested {
+    /// Which part is split.
+    pub(super) part: usize,
+    pub(super) split: Split,
+    /// None: above the level, and the test ended early, which changes nothing of the answer.
+    pub(super) p: Option<f64>,
+}
+
+/// The best split of all parts; of equal ones the first.
+fn best(parts: &[Part]) -> Option<(usize, Split)> {
+    let splits = parts.iter().enumerate().filter_map(|(part, it)| Some((part, it.best()?)));
+    splits.reduce(|one, other| if one.1.energy < other.1.energy { other } else { one })
+}
+
+/// Tests the best split by so many permutations within the parts.
+pub(super) fn tested(parts: &[Part], level: f64, permutations: u32, seed: u64) -> Option<Tested> {
+    let (part, split) = best(parts)?;
+    // Sums of the same numbers in another order differ by their rounding.
+    let slack = 1e-9 * split.energy.abs();
+    let all = f64::from(permutations) + 1.0;
+    // The values as they came are one of the orders.
+    let mut as_far = 1.0;
+    let mut chance = Chance(seed);
+    let mut shuffled: Vec<Part> = parts.iter().filter(|it| it.best().is_some()).cloned().collect();
+    for _ in 0..permutations {
+        for it in &mut shuffled {
+            it.shuffle(&mut chance);
+        }
+        if best(&shuffled).is_some_and(|(_, by_chance)| split.energy - slack <= by_chance.energy) {
+            as_far += 1.0;
+            if level < as_far / all {
+                return Some(Tested { part, split, p: None });
+            }
+        }
+    }
+    Some(Tested { part, split, p: Some(as_far / all) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(seed: u64) -> Vec<f64> {
+        let mut values: Vec<f64> = (0..24).map(|at| f64::from(at * at)).collect();
+        let mut chance = Chance(seed);
+        let mut part = Part::of(&values);
+        part.shuffle(&mut chance);
+        values.clear();
+        values.extend(part.in_order());
+        values
+    }
+
+    #[test]
+    fn a_test_that_ends_early_has_the_same_answer() {
+        let mut significant = 0;
+        for seed in 0..200 {
+            let parts = [Part::of(&noise(seed))];
+            let whole = tested(&parts, 1.0, 199, 7).unwrap().p.unwrap();
+            let early = tested(&parts, 0.1, 199, 7).unwrap().p;
+            assert_eq!(early, (whole <= 0.1).then_some(whole), "{seed}");
+            significant += usize::from(early.is_some());
+        }
+        assert!((5..=40).contains(&significant), "{significant} of 200 at a level of a tenth");
+    }
+
+    #[test]
+    fn one_value_throughout_is_no_change() {
+        let found = tested(&[Part::of(&[2.0; 20])], 0.01, 199, 1).unwrap();
+        assert_eq!(found.p, None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Series by chance, with and without a change.
+
+use load::Chance;
+
+use super::*;
+use crate::fixture::normal;
+
+/// Figures whose logarithms have a standard deviation of 2 %.
+fn noise(chance: &mut Chance, runs: usize) -> Vec<f64> {
+    (0..runs).map(|_| 1_000.0 * (0.02 * normal(chance)).exp()).collect()
+}
+
+/// The same with a level that is so many standard deviations higher from this run on.
+fn step(chance: &mut Chance, runs: usize, at: usize, size: f64) -> Vec<f64> {
+    let mut values = noise(chance, runs);
+    values[at..].iter_mut().for_each(|value| *value *= (0.02 * size).exp());
+    values
+}
+
+fn logs(values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| value.ln()).collect()
+}
+
+#[test]
+fn noise_announces_no_more_than_it_may() {
+    let mut chance = Chance::new(11);
+    let series = 2_000;
+    let alarms = (0..series).filter(|_| !changes(&logs(&noise(&mut chance, 24)), ALPHA).is_empty());
+    let alarms = alarms.count() as f64 / f64::from(series);
+    // 1 % and three standard errors.
+    assert!(alarms < 0.0167, "{alarms}");
+}
+
+#[test]
+fn one_run_that_is_far_off_is_no_change() {
+    let mut chance = Chance::new(12);
+    for place in [0, 4, 5, 12, 19, 23] {
+        let alarms = (0..100).filter(|_| {
+            let mut values = noise(&mut chance, 24);
+            values[place] *= 3.0;
+            !changes(&logs(&values), ALPHA).is_empty()
+        });
+        let alarms = alarms.count();
+        assert!(alarms <= 3, "{alarms} of 100 at {place}");
+    }
+}
+
+#[test]
+fn a_step_is_announced_after_as_many_runs_as_are_said_to_be_needed() {
+    let mut chance = Chance::new(13);
+    for size in [1.0, 2.0, 3.0, 5.0] {
+        let spreads = Spreads { size: 0.02 * size, spread: 0.02, runs: 20 };
+        let Some(Needed::Runs(after)) = needed(spreads, ALPHA) else { panic!("{size}") };
+        let found = (0..200).filter(|_| {
+            let values = step(&mut chance, 20 + after, 20, size);
+            !changes(&logs(&values), ALPHA).is_empty()
+        });
+        let found = found.count();
+        assert!(170 <= found, "{size}: {found} of 200 after {after} runs");
+    }
+}
+
+#[test]
+fn a_step_has_its_first_run_and_its_ratio() {
+    let mut chance = Chance::new(14);
+    let (mut near, mut held) = (0, 0);
+    for _ in 0..50 {
+        let found = courses(&[step(&mut chance, 40, 25, 5.0)]);
+        let shift = found[0].shifts[0];
+        near += usize::from(shift.first.abs_diff(25) <= 1);
+        held += usize::from(shift.interval.0 < 0.1_f64.exp() && 0.1_f64.exp() < shift.interval.1);
+        assert_eq!(found[0].levels[1].first, shift.first);
+        assert_eq!(found[0].levels.last().unwrap().end, 40);
+        assert!(shift.p <= ALPHA && (1.07..1.14).contains(&shift.ratio), "{shift:?}");
+    }
+    assert!(45 <= near, "{near} of 50 within a run");
+    assert!(45 <= held, "{held} of 50 intervals hold the true ratio");
+}
+
+#[test]
+fn up_and_down_again_are_two_changes() {
+    let mut chance = Chance::new(15);
+    let mut values = step(&mut chance, 45, 15, 6.0);
+    values[30..].iter_mut().for_each(|value| *value *= (-0.12_f64).exp());
+    let found = courses(&[values]);
+    let places: Vec<usize> = found[0].shifts.iter().map(|shift| shift.first).collect();
+    assert_eq!(places, [15, 30]);
+    assert!((0.015..0.025).contains(&found[0].spread.unwrap()), "around the levels");
+}
+
+#[test]
+fn many_series_share_one_error_rate() {
+    let mut chance = Chance::new(16);
+    // Alone this change is just announced; among 30 series it may be chance.
+    let weak = (0..).find_map(|_| {
+        let values = step(&mut chance, 24, 12, 1.9);
+        let p = found_in(&[logs(&values)])[0].changes.first()?.1;
+        (0.004 < p).then_some(values)
+    });
+    let weak = weak.unwrap();
+    assert_eq!(courses(&[weak.clone()])[0].shifts.len(), 1);
+    let strong = step(&mut chance, 24, 12, 6.0);
+    let mut all: Vec<Vec<f64>> = (0..28).map(|_| noise(&mut chance, 24)).collect();
+    all.extend([weak, strong]);
+    let found = courses(&all);
+    assert!(found[28].shifts.is_empty(), "{:?}", found[28]);
+    assert_eq!(found[29].shifts.len(), 1);
+    assert!(found[29].level < found[28].level, "the method of Holm");
+}
+
+#[test]
+fn a_run_more_moves_no_change_without_a_word() {
+    let mut chance = Chance::new(17);
+    let (mut moved, mut withdrawn, mut fresh) = (0, 0, 0);
+    for _ in 0..60 {
+        let values = step(&mut chance, 40, 20, 2.5);
+        let mut before: Vec<usize> = Vec::new();
+        for runs in 26..=40 {
+            let found = &courses(&[values[..runs].to_vec()])[0];
+            let now: Vec<usize> = found.shifts.iter().map(|shift| shift.first).collect();
+            for &place in &before {
+                let is_near = now.iter().any(|at| at.abs_diff(place) <= 1);
+                let of_it = |shift: &Shift| shift.before == Before::At(place);
+                let is_said = found.shifts.iter().any(of_it) || found.withdrawn.contains(&place);
+                let is_other = found.shifts.iter().any(|it| it.first.abs_diff(place) < 2 * SEGMENT);
+                assert!(is_near || is_said || is_other && 1 < before.len(), "{before:?} {found:?}");
+            }
+            let of = |before: fn(&Before) -> bool| {
+                found.shifts.iter().filter(|shift| before(&shift.before)).count()
+            };
+            moved += of(|it| matches!(it, Before::At(_)));
+            fresh += of(|it| *it == Before::Nothing);
+            withdrawn += found.withdrawn.len();
+            before = now;
+        }
+    }
+    assert!(0 < moved && 0 < withdrawn && 30 < fresh, "{moved} {withdrawn} {fresh}");
+}
+
+#[test]
+fn few_runs_and_odd_ones_are_no_panic() {
+    assert_eq!(courses(&[]), []);
+    for values in [vec![], vec![1.0], vec![2.0; 9], vec![2.0; 30], vec![1e-300, 1e300]] {
+        let found = courses(&[values.clone()]);
+        assert!(found[0].shifts.is_empty(), "{values:?}");
+        assert_eq!(found[0].levels.is_empty(), values.is_empty());
+    }
+    let mut exact = vec![2.0; 12];
+    exact.extend([3.0; 12]);
+    let found = courses(&[exact]);
+    assert_eq!(found[0].shifts[0].first, 12);
+    assert_eq!(found[0].shifts[0].interval, (1.5, 1.5));
+    let mut long = vec![2.0; 400];
+    long[..50].iter_mut().for_each(|value| *value = 4.0);
+    assert!(courses(&[long])[0].shifts.is_empty(), "only the newest runs are used");
+}
+
+#[test]
+fn a_ratio_is_used_where_it_is_steadier() {
+    let mut chance = Chance::new(18);
+    let machine = noise(&mut chance, 30);
+    let figure: Vec<f64> = machine.iter().map(|value| value * 7.0).collect();
+    assert!(is_steadier(&[7.0; 30], &figure));
+    let other = noise(&mut chance, 30);
+    let ratios: Vec<f64> = figure.iter().zip(&other).map(|(a, b)| a / b).collect();
+    assert!(!is_steadier(&ratios, &figure));
+    assert!(!is_steadier(&[7.0; 29], &figure), "a run without its reference");
+}

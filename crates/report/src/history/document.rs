@@ -1,0 +1,371 @@
+//! What a history shows as a document: the changes, every series, and a picture of each.
+
+use analysis::trend::{ALPHA, Before, Needed, SEGMENT, Shift, TYPICAL};
+use analysis::{Better, better};
+use lab::command;
+use lab::figure::Unit;
+use units::{counted, of_hundred};
+
+use super::line::Line;
+use super::series::{Machine, Series, Trend};
+use crate::chart::{About, Curves, Panel, Spot, Stand, Trust};
+use crate::document::{
+    Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
+};
+use crate::run::document::both;
+use crate::time::utc;
+use crate::written::Written;
+
+/// The whole history.
+pub fn document(trend: &Trend) -> Document {
+    Document {
+        label: "dyno trend".into(),
+        title: format!("From run to run: {}", trend.files.join(", ")),
+        answer: vec![sentence(trend)],
+        conditions: vec![
+            format!(
+                "{} of {} on {}",
+                counted(trend.series.len() as u64, "series", "series"),
+                counted(trend.runs as u64, "run", "runs"),
+                counted(trend.machines.len() as u64, "machine", "machines")
+            ),
+            format!(
+                "changes by E-divisive on logarithms; where nothing changed, the probability that any series announces \
+                 a change is at most {}",
+                percent(ALPHA)
+            ),
+            format!("no level has fewer than {SEGMENT} runs"),
+        ],
+        sections: sections(trend),
+        ..Document::default()
+    }
+}
+
+/// One self-contained HTML file.
+pub fn page(trend: &Trend) -> String {
+    let mut document = document(trend);
+    let pictures = trend.series.iter().enumerate().filter(|(_, series)| !series.values.is_empty());
+    let pictures = pictures.flat_map(|(place, series)| {
+        let picture = both(["t", "u"], 0, &|id, room| {
+            curves(series, &format!("{id}{place}")).svg(room, Stand::Page)
+        });
+        [Block::Heading(name(series)), Block::picture(picture)]
+    });
+    document.sections.push(
+        Section::new("pictures", "Run by run", Depth::Page).with(pictures.collect::<Vec<_>>()),
+    );
+    crate::page::alone(&document).into_string()
+}
+
+/// The answer.
+pub(super) fn sentence(trend: &Trend) -> String {
+    let changed = trend.series.iter().filter(|series| !series.course.shifts.is_empty()).count();
+    let all = counted(trend.series.len() as u64, "series", "series");
+    let testable = trend.series.iter().filter(|it| 2 * SEGMENT <= it.values.len()).count();
+    match (changed, testable) {
+        (0, 0) => format!(
+            "No series is long enough: a change is seen between {SEGMENT} runs and {SEGMENT} others."
+        ),
+        (0, _) => format!("No change that this history shows, in {all}."),
+        (_, _) => {
+            let times = counted(trend.shifts().count() as u64, "change", "changes");
+            format!("{times} of level, in {changed} of {all}.")
+        }
+    }
+}
+
+fn sections(trend: &Trend) -> Vec<Section> {
+    let changes: Vec<Entry> = trend
+        .shifts()
+        .map(|(series, shift)| entry(series, shift))
+        .chain(withdrawn(trend))
+        .collect();
+    let broken: Vec<Entry> = trend
+        .broken
+        .iter()
+        .map(|broken| {
+            let place = format!("{} line {}: {}", broken.file, broken.number, broken.why);
+            Entry::new(Tone::Doubtful, place)
+        })
+        .collect();
+    let mut sections = Vec::new();
+    if !changes.is_empty() {
+        let blocks = [Block::Entries(changes)];
+        sections.push(Section::new("changes", "Changes", Depth::Brief).with(blocks));
+    }
+    sections.push(
+        Section::new("series", "Every series", Depth::Brief).with([Block::Table(table(trend))]),
+    );
+    let machines = trend.machines.iter().map(machine).collect();
+    sections
+        .push(Section::new("machines", "Machines", Depth::Brief).with([Block::Facts(machines)]));
+    if !broken.is_empty() {
+        let note = "they stay in their file";
+        sections.push(
+            Section::new("broken", "Lines that were skipped", Depth::Brief)
+                .noting(note)
+                .with([Block::Entries(broken)]),
+        );
+    }
+    sections
+}
+
+fn machine(machine: &Machine) -> Fact {
+    let facts = machine.facts.iter().map(|(name, value)| format!("{name} {value}"));
+    let facts: Vec<String> = facts.collect();
+    let here = if machine.is_here { "this machine: " } else { "" };
+    Fact::new(machine.key.clone(), format!("{here}{}", facts.join("; ")))
+}
+
+/// `demo, hello: hyper at 64 connections, throughput/s`
+pub(super) fn name(series: &Series) -> String {
+    let Some(line) = series.common() else { return "lines that are no measurement".into() };
+    let quick = if line.is_quick { " (quick)" } else { "" };
+    format!(
+        "{}{quick}, {}: {} at {} {}, {}",
+        line.experiment,
+        line.workload,
+        line.subject,
+        units::chosen(line.point),
+        line.point_unit,
+        heading(series)
+    )
+}
+
+fn heading(series: &Series) -> String {
+    let line = series.common().map_or("", |line| &line.figure);
+    let figure = series.figure.map_or(line, |figure| figure.heading());
+    match (series.is_relative, series.common().and_then(|line| line.reference.as_ref())) {
+        (true, Some(reference)) => format!("{figure} ÷ that of {reference}"),
+        (true | false, _) => figure.into(),
+    }
+}
+
+fn entry(series: &Series, shift: &Shift) -> Entry {
+    let (Some(first), Some(last)) = (
+        series.lines.get(shift.first),
+        shift.first.checked_sub(1).and_then(|at| series.lines.get(at)),
+    ) else {
+        return Entry::default();
+    };
+    let is_up = 1.0 < shift.ratio;
+    let (word, tone) = match (series.figure.map(better), is_up) {
+        (Some(Better::Higher), true) | (Some(Better::Lower), false) => ("better", Tone::Good),
+        (Some(Better::Higher), false) | (Some(Better::Lower), true) => ("worse", Tone::Bad),
+        (Some(Better::Neither) | None, _) => ("changed", Tone::Doubtful),
+    };
+    let ratio = Written::bare(shift.ratio, Some(shift.interval));
+    let head = format!("{}: {word}, {}×{}", name(series), ratio.value, ratio.between());
+    let mut entry = Entry::new(tone, head)
+        .with(Tone::Plain, format!("first run of the new level: {}", run(first)))
+        .with(
+            Tone::Dim,
+            format!("p {}; {}", probability(shift.p), needs("a change of this size", shift.needed)),
+        );
+    if let Some(says) = moved(series, shift.before) {
+        entry = entry.with(Tone::Doubtful, says);
+    }
+    for says in beside(last, first) {
+        entry = entry.with(Tone::Doubtful, says);
+    }
+    match proof(last, first) {
+        Ok(command) => Entry { command, ..entry.with(Tone::Plain, "what proves it:") },
+        Err(why) => entry.with(Tone::Dim, why),
+    }
+}
+
+/// The command that measures both sides anew.
+pub(super) fn proof(last: &Line, first: &Line) -> Result<String, String> {
+    let clean = |line: &Line| line.commit.clone().filter(|_| line.is_dirty != Some(true));
+    let (Some(old), Some(new)) = (clean(last), clean(first)) else {
+        return Err("no `dyno gate` can prove it: one of the two runs is of no commit".into());
+    };
+    if old == new {
+        return Err("both runs are of one commit: what changed is not in the repository".into());
+    }
+    let words = [
+        "dyno",
+        "gate",
+        &last.experiment,
+        "--subject",
+        &last.subject,
+        "--base",
+        &format!("git:{old}"),
+        "--head",
+        &format!("git:{new}"),
+    ];
+    Ok(command::shown(&words.map(String::from)))
+}
+
+/// What else changed between two runs, which no commit shows.
+fn beside(last: &Line, first: &Line) -> Vec<String> {
+    let none = || "unknown".to_string();
+    let pairs = [
+        ("dyno", last.dyno_version.clone(), first.dyno_version.clone()),
+        (
+            "the kernel",
+            last.kernel.clone().unwrap_or_else(none),
+            first.kernel.clone().unwrap_or_else(none),
+        ),
+    ];
+    let changed = pairs.into_iter().filter(|(_, was, is)| was != is);
+    changed.map(|(what, was, is)| format!("{what} changed there, too: {was}, then {is}")).collect()
+}
+
+fn moved(series: &Series, before: Before) -> Option<String> {
+    match before {
+        Before::Same => None,
+        Before::Nothing => Some("announced with the last run for the first time".into()),
+        Before::At(place) => Some(format!(
+            "before the last run it was announced at {}",
+            series.lines.get(place).map_or(String::new(), run)
+        )),
+    }
+}
+
+fn withdrawn(trend: &Trend) -> impl Iterator<Item = Entry> {
+    trend.series.iter().flat_map(|series| {
+        let lines = series.course.withdrawn.iter().filter_map(|place| series.lines.get(*place));
+        lines.map(move |line| {
+            let head = format!("{}: a change is announced no more", name(series));
+            let says = format!("before the last run it was announced at {}", run(line));
+            Entry::new(Tone::Doubtful, head).with(Tone::Plain, says)
+        })
+    })
+}
+
+/// `2f1c09ab (2026-11-21 13:28 UTC)`
+pub(super) fn run(line: &Line) -> String {
+    let dirty = if line.is_dirty == Some(true) { " with changes" } else { "" };
+    let commit = line.commit.as_deref().map_or("no commit", |hash| &hash[..hash.len().min(12)]);
+    format!("{commit}{dirty} ({})", utc(line.began_unix_ms))
+}
+
+fn needs(what: &str, needed: Option<Needed>) -> String {
+    match needed {
+        Some(Needed::Runs(runs)) => format!("{what} needs {runs} runs to be seen"),
+        Some(Needed::MoreThan(runs)) => format!("{what} needs more than {runs} runs to be seen"),
+        None => format!("how many runs {what} needs is not known for so many or so short series"),
+    }
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.001 { "<0.001".into() } else { units::trimmed(p, 3) }
+}
+
+fn percent(share: f64) -> String {
+    of_hundred(100.0 * share, 1)
+}
+
+fn table(trend: &Trend) -> Table {
+    let columns = vec![
+        Column::new("series", "series", 0).left(),
+        Column::new("runs", "runs", 0),
+        Column::new("level", "level", 0).meaning("the mean of its newest level").explained(),
+        Column::new("spread", "spread", 2)
+            .meaning("the standard deviation of a run around its level")
+            .explained(),
+        Column::new("changes", "changes", 1),
+        Column::new("seen", "5 % seen", 2)
+            .meaning("after how many runs a change by 5 % is announced in nine of ten cases")
+            .explained(),
+        Column::new("machine", "machine", 3).left().folding(),
+        Column::new("left-out", "left out", 4)
+            .meaning("runs that were no measurement, or only a bound")
+            .explained()
+            .folding(),
+    ];
+    debug_assert!((TYPICAL - 0.05).abs() < 1e-9, "the heading says it");
+    Table::of("series", columns, trend.series.iter().map(row))
+}
+
+fn row(series: &Series) -> Row {
+    let course = &series.course;
+    let level = course.levels.last();
+    let unit = unit(series);
+    let seen = match course.typical {
+        Some(Needed::Runs(runs)) => Cell::text(runs.to_string()).valued(Some(runs as f64)),
+        Some(Needed::MoreThan(runs)) => Cell::text(format!(">{runs}")),
+        None => Cell::none(),
+    };
+    let number = |number: usize| Cell::text(number.to_string()).valued(Some(number as f64));
+    let cells = vec![
+        Cell::text(name(series)),
+        number(series.values.len()),
+        level.map_or_else(Cell::none, |level| {
+            Cell::text(shown(unit, level.mean)).valued(Some(level.mean))
+        }),
+        course.spread.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it))),
+        number(course.shifts.len()),
+        seen,
+        Cell::text(series.common().map_or("", |line| &line.machine)),
+        number(series.left_out),
+    ];
+    Row { cells, ..Row::default() }
+}
+
+/// None: a ratio.
+fn unit(series: &Series) -> Option<Unit> {
+    series.figure.map(|figure| figure.unit()).filter(|_| !series.is_relative)
+}
+
+fn shown(unit: Option<Unit>, value: f64) -> String {
+    unit.map_or_else(|| Written::bare(value, None), |unit| Written::of(unit, value, None)).value
+}
+
+fn curves(series: &Series, id: &str) -> Curves {
+    let unit = unit(series);
+    let spot = |(at, (value, line)): (usize, (&f64, &Line))| Spot {
+        x: at as f64 + 0.5,
+        value: *value,
+        interval: None,
+        trust: if line.verdict == "valid" { Trust::Full } else { Trust::Doubtful },
+        is_after_gap: false,
+        says: format!("{}: {}", run(line), shown(unit, *value)),
+    };
+    let runs = crate::chart::Series {
+        title: "runs".into(),
+        slot: 0,
+        dash: 0,
+        points: series.values.iter().zip(&series.lines).enumerate().map(spot).collect(),
+    };
+    let levels = series.course.levels.iter().flat_map(|level| {
+        let end = |x: f64, is_after_gap| Spot {
+            x,
+            value: level.mean,
+            is_after_gap,
+            says: format!("level {}", shown(unit, level.mean)),
+            ..Spot::default()
+        };
+        [end(level.first as f64, true), end(level.end as f64, false)]
+    });
+    let levels =
+        crate::chart::Series { title: "level".into(), slot: 1, dash: 0, points: levels.collect() };
+    let mut panel = Panel::new(
+        heading(series),
+        "upright: a change",
+        unit.unwrap_or(Unit::Count),
+        200.0,
+        vec![runs],
+    );
+    panel.thin = vec![levels];
+    let breaks = series.course.shifts.iter().map(|shift| {
+        let commit = series.lines.get(shift.first).and_then(|line| line.commit.as_deref());
+        (shift.first as f64, commit.map_or(String::new(), |hash| hash[..hash.len().min(8)].into()))
+    });
+    let short = |line: &Line| {
+        line.commit.as_deref().map_or("–".into(), |it| it[..it.len().min(7)].into())
+    };
+    Curves {
+        about: About {
+            id: id.into(),
+            title: name(series),
+            description: "Each run's figure, and the levels between which it changed".into(),
+        },
+        axis: "runs, oldest first".into(),
+        panels: vec![panel],
+        first: vec![0],
+        names: series.lines.iter().map(short).collect(),
+        breaks: breaks.collect(),
+    }
+}

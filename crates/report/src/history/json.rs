@@ -1,0 +1,203 @@
+//! A trend as JSON, `dyno.trend/2`.
+
+use std::collections::BTreeMap;
+
+use analysis::trend::{ALPHA, Before, Level, Needed, Shift};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::document::{proof, sentence};
+use super::line::Line;
+use super::reader::Broken;
+use super::series::{Machine, Series, Trend};
+use crate::json::{json_type, written};
+
+const SCHEMA: &str = "dyno.trend/2";
+
+/// The whole document, with a line end.
+pub fn json(trend: &Trend) -> serde_json::Result<String> {
+    written(&Document {
+        schema: SCHEMA,
+        dyno_version: env!("CARGO_PKG_VERSION"),
+        sentence: sentence(trend),
+        files: &trend.files,
+        runs: trend.runs,
+        alpha_percent: 100.0 * ALPHA,
+        series: trend.series.iter().map(SeriesJson::from).collect(),
+        machines: trend.machines.iter().map(MachineJson::from).collect(),
+        broken: trend.broken.iter().map(BrokenJson::from).collect(),
+    })
+}
+
+/// A history from run to run: at which runs the levels of its figures changed. trend.md explains the method.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "trend")]
+pub(crate) struct Document<'t> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// the dyno that wrote it
+    dyno_version: &'static str,
+    /// the answer in plain words
+    sentence: String,
+    /// the files that were read
+    files: &'t [String],
+    /// runs in them
+    runs: usize,
+    /// the probability that any series announces a change where nothing changed
+    alpha_percent: f64,
+    /// each figure of each row, by machine and plan
+    series: Vec<SeriesJson<'t>>,
+    /// the machines whose runs are in the history
+    machines: Vec<MachineJson<'t>>,
+    /// lines that were skipped
+    broken: Vec<BrokenJson<'t>>,
+}
+
+json_type! {
+    /// One figure of one row from run to run.
+    struct SeriesJson<'t> as "trend_series" of series: Series;
+        let common = series.common();
+        let text = |of: fn(&Line) -> &String| common.map(|line| of(line).as_str());
+    {
+        /// the experiment; null, as all of these: no line is a measurement
+        experiment: Option<&'t str> = text(|line| &line.experiment),
+        /// a hash of the experiment's file and of its workloads'
+        plan: Option<&'t str> = text(|line| &line.plan),
+        /// whether times and rounds were shortened
+        is_quick: Option<bool> = common.map(|line| line.is_quick),
+        /// the workload
+        workload: Option<&'t str> = text(|line| &line.workload),
+        /// the subject
+        subject: Option<&'t str> = text(|line| &line.subject),
+        /// the load: so many connections, or requests each second
+        point: Option<f64> = common.map(|line| line.point),
+        /// which of these
+        point_unit: Option<&'t str> = text(|line| &line.point_unit),
+        /// the figure's name in figures.md
+        figure: Option<&'t str> = text(|line| &line.figure),
+        /// the machine's key
+        machine: Option<&'t str> = text(|line| &line.machine),
+        /// the reference by whose figure the values are divided; null: by none
+        relative_to: Option<&'t str> =
+            common.filter(|_| series.is_relative).and_then(|line| line.reference.as_deref()),
+        /// the runs whose values count, oldest first
+        runs: Vec<RunJson<'t>> = series.values.iter().zip(&series.lines).map(|(value, line)| RunJson::of(value, line)).collect(),
+        /// runs that are no measurement, or only a bound
+        left_out: usize,
+        /// the significance level: the share of this series
+        level_percent: f64 = 100.0 * series.course.level,
+        /// the standard deviation of the values' logarithms around their levels
+        spread: Option<f64> = series.course.spread,
+        /// runs after which a change by 5 % is announced in nine of ten cases; null: more than were simulated
+        runs_to_see_5_percent: Option<usize> = runs(series.course.typical),
+        /// one after another
+        levels: Vec<LevelJson> = series.course.levels.iter().map(LevelJson::from).collect(),
+        /// the changes between them
+        changes: Vec<ChangeJson> = series.course.shifts.iter().map(|shift| ChangeJson::of(&series.lines, shift)).collect(),
+        /// changes that were announced before the last run came and are so no more: their places in `runs`
+        withdrawn: Vec<usize> = series.course.withdrawn.clone(),
+    }
+}
+
+json_type! {
+    /// A run of a series.
+    struct RunJson<'t> as "trend_run" of line: Line, with value: f64 {
+        /// when it began: milliseconds since 1970
+        began_unix_ms: i64,
+        /// its commit
+        commit: Option<&'t str> = line.commit.as_deref(),
+        /// whether files differed from it
+        is_dirty: Option<bool>,
+        /// the value, in the unit of its figure, or a ratio
+        value: f64 = *value,
+    }
+}
+
+json_type! {
+    /// Runs between which nothing changed.
+    struct LevelJson as "trend_level" of level: Level {
+        /// the place of its first run in `runs`, from 0
+        first: usize,
+        /// the place after its last
+        end: usize,
+        /// the geometric mean
+        mean: f64,
+    }
+}
+
+json_type! {
+    /// A change of level.
+    struct ChangeJson as "trend_change" of shift: Shift, with lines: Vec<Line>;
+        let first = lines.get(shift.first);
+        let last = shift.first.checked_sub(1).and_then(|at| lines.get(at));
+    {
+        /// the place of the new level's first run in `runs`, from 0
+        first: usize,
+        /// its commit
+        commit: Option<String> = first.and_then(|line| line.commit.clone()),
+        /// the new level divided by the old one
+        ratio: f64,
+        /// lower end of its 95 % interval
+        ratio_low: f64 = shift.interval.0,
+        /// its upper end
+        ratio_high: f64 = shift.interval.1,
+        /// how likely chance alone makes such a change anywhere in the series
+        p: f64,
+        /// runs of the new level after which a change of this size is announced in nine of ten cases; null: more than were simulated
+        runs_to_see: Option<usize> = runs(shift.needed),
+        /// same, new (the last run made it evident) or moved
+        #[schemars(extend("enum" = ["same", "new", "moved"]))]
+        before_the_last_run: &'static str = before(shift.before),
+        /// where it was announced before the last run came, if it moved
+        was_first: Option<usize> = was(shift.before),
+        /// the command that proves it; null: one of the two runs is of no commit, or both are of one
+        command: Option<String> = last.zip(first).and_then(|(last, first)| proof(last, first).ok()),
+    }
+}
+
+json_type! {
+    /// A machine whose runs are in the history.
+    struct MachineJson<'t> as "trend_machine" of machine: Machine {
+        /// its key
+        machine: &'t str = &machine.key,
+        /// it is the one on which this was written
+        is_here: bool,
+        /// of what the key is made
+        facts: &'t BTreeMap<String, String> = &machine.facts,
+    }
+}
+
+json_type! {
+    /// A line that was skipped.
+    struct BrokenJson<'t> as "broken_line" of broken: Broken {
+        /// its file
+        file: &'t str = &broken.file,
+        /// its number, from 1
+        line: usize = broken.number,
+        /// what is wrong with it
+        why: &'t str = &broken.why,
+    }
+}
+
+fn runs(needed: Option<Needed>) -> Option<usize> {
+    match needed {
+        Some(Needed::Runs(runs)) => Some(runs),
+        Some(Needed::MoreThan(_)) | None => None,
+    }
+}
+
+fn before(before: Before) -> &'static str {
+    match before {
+        Before::Same => "same",
+        Before::Nothing => "new",
+        Before::At(_) => "moved",
+    }
+}
+
+fn was(before: Before) -> Option<usize> {
+    match before {
+        Before::At(place) => Some(place),
+        Before::Same | Before::Nothing => None,
+    }
+}

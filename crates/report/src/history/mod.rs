@@ -1,0 +1,30 @@
+//! A history of runs: a file with a line for each figure of each row of each run, that only grows; and what it shows from
+//! run to run.
+
+mod document;
+mod json;
+mod line;
+mod lines;
+mod reader;
+mod series;
+
+use lab::record::Fact;
+
+pub use document::{document, page};
+#[cfg(test)]
+pub(crate) use json::Document;
+pub use json::json;
+pub use line::Line;
+pub use lines::{Commit, lines, machine_key};
+pub use reader::{Broken, History, read};
+pub use series::Trend;
+
+/// The fact that is a part of the conditions, and no part of a machine: kernels are renewed more often than histories.
+const KERNEL: &str = "kernel";
+
+fn fact<'f>(facts: &'f [Fact], name: &str) -> Option<&'f str> {
+    facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+}
+
+#[cfg(test)]
+mod tests;

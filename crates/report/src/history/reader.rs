@@ -1,0 +1,69 @@
+//! A history as it lies in a file: lines of several machines and branches, some of them twice, some broken.
+
+use super::line::Line;
+
+/// What could be read.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// By time, and each once.
+    pub lines: Vec<Line>,
+    /// Lines that were skipped. They stay in their file.
+    pub broken: Vec<Broken>,
+}
+
+/// A line that is none of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    pub file: String,
+    /// From 1.
+    pub number: usize,
+    pub why: String,
+}
+
+/// No line is longer.
+const LONGEST: usize = 1 << 20;
+
+/// Reads files of lines, each with its name.
+#[must_use]
+pub fn read(files: &[(String, Vec<u8>)]) -> History {
+    let mut history = History::default();
+    for (file, bytes) in files {
+        for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let line = line.trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            match one(line) {
+                Ok(line) => history.lines.push(line),
+                Err(why) => {
+                    history.broken.push(Broken { file: file.clone(), number: at + 1, why });
+                }
+            }
+        }
+    }
+    history.lines.sort_by_cached_key(Line::order);
+    history.lines.dedup();
+    history
+}
+
+fn one(bytes: &[u8]) -> Result<Line, String> {
+    if LONGEST < bytes.len() {
+        return Err(format!("it is longer than {} KiB", LONGEST >> 10));
+    }
+    let is_conflict =
+        [&b"<<<<<<<"[..], b"=======", b">>>>>>>"].iter().any(|it| bytes.starts_with(it));
+    if is_conflict {
+        return Err("it is the mark of a conflict; histories are merged by `merge=union`".into());
+    }
+    let line: Line = serde_json::from_slice(bytes).map_err(|error| {
+        let is_cut = error.is_eof();
+        if is_cut { "it ends early".to_string() } else { plain(&error.to_string()) }
+    })?;
+    line.wrong().map_or(Ok(line), Err)
+}
+
+/// What the reader of JSON says, without its own place within the line and without what a terminal would obey.
+fn plain(error: &str) -> String {
+    let says = error.split(" at line ").next().unwrap_or_default();
+    says.chars().take(200).flat_map(char::escape_debug).collect()
+}

@@ -1,0 +1,296 @@
+//! Histories made by hand: of the fixture's run, and of one line that is changed from run to run.
+
+use lab::experiment::Point;
+use lab::record::{RunRecord, TrialRecord};
+
+use super::line::Line;
+use super::lines::of_run;
+use super::*;
+use crate::Findings;
+use crate::render::{Screen, text};
+use crate::run::fixture;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// The fixture's servers in a closed loop of 16 connections; one of them is a reference.
+fn closed() -> (RunRecord, Vec<TrialRecord>) {
+    let mut run = fixture::run();
+    run.files[0].1 = run.files[0].1.replace(
+        "load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000,",
+        "load = { closed = { connections = [16] }, duration = \"10s\",",
+    );
+    run.entries[1].tier = "reference".into();
+    let is_kept = |point: Point| point == Point::Sessions(100.0);
+    run.plan.retain(|key| is_kept(key.point));
+    run.plan.iter_mut().for_each(|key| key.point = Point::Connections(16));
+    let mut trials = fixture::trials();
+    trials.retain(|trial| is_kept(trial.key.point));
+    let whole = trials[0].clone();
+    for trial in &mut trials {
+        *trial = TrialRecord { key: trial.key.clone(), ..whole.clone() };
+        trial.key.point = Point::Connections(16);
+        let answers = if trial.key.subject == "evil" { 20_000 } else { 10_000 };
+        trial.loaded.as_mut().unwrap().recording = fixture::recording(answers, 1_000_000);
+    }
+    (run, trials)
+}
+
+fn commit(number: usize) -> Commit {
+    Commit { hash: format!("{:040x}", 0xabc0 + number), is_dirty: false }
+}
+
+fn of(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Line> {
+    of_run(&Findings::of(&1, run, trials, Vec::new(), None), Some(&commit(0)))
+}
+
+/// One line of a closed loop's throughput.
+fn throughput() -> Line {
+    let (run, trials) = closed();
+    let mut lines = of(&run, &trials);
+    let at =
+        lines.iter().position(|line| line.subject == "quick" && line.figure == "throughput_per_s");
+    lines.swap_remove(at.unwrap())
+}
+
+/// A run a day, with these values and a commit for each.
+fn days(values: &[f64]) -> Vec<Line> {
+    let one = throughput();
+    let day = |(at, value): (usize, &f64)| Line {
+        began_unix_ms: one.began_unix_ms + at as i64 * DAY_MS,
+        commit: Some(commit(at).hash),
+        value: *value,
+        reference: None,
+        reference_value: None,
+        ..one.clone()
+    };
+    values.iter().enumerate().map(day).collect()
+}
+
+/// Ten runs around 1,000, then ten around `level`.
+fn step(level: f64) -> Vec<f64> {
+    let wobble = [0.0, 0.007, -0.011, 0.004, -0.006, 0.012, -0.003, 0.009, -0.008, 0.001];
+    let of = |level: f64| wobble.map(|it| level * (1.0 + it));
+    [of(1_000.0), of(level)].concat()
+}
+
+fn written(lines: &[Line]) -> String {
+    lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
+}
+
+fn read_text(text: &str) -> History {
+    read(&[("history.jsonl".into(), text.as_bytes().to_vec())])
+}
+
+fn trend(text: &str) -> Trend {
+    Trend::of(vec!["history.jsonl".into()], read_text(text), "nowhere")
+}
+
+fn shown(trend: &Trend) -> String {
+    text(&document(trend), Screen { width: 110, is_coloured: false, is_full: true })
+}
+
+fn json_of(trend: &Trend) -> serde_json::Value {
+    serde_json::from_str(&json(trend).unwrap()).unwrap()
+}
+
+#[test]
+fn a_run_has_a_line_for_each_figure_of_each_row_with_the_reference_beside_it() {
+    let (run, trials) = closed();
+    let lines = of(&run, &trials);
+    let quick: Vec<&Line> = lines.iter().filter(|line| line.subject == "quick").collect();
+    let figures: Vec<&str> = quick.iter().map(|line| line.figure.as_str()).collect();
+    assert_eq!(
+        figures,
+        [
+            "throughput_per_s",
+            "response_p50_ms",
+            "response_p99_ms",
+            "cpu_ms_per_1000",
+            "rss_peak_bytes"
+        ]
+    );
+    let first = quick[0];
+    assert_eq!((first.value, &first.rounds[..]), (1_000.0, &[1_000.0, 1_000.0][..]));
+    assert_eq!((first.reference.as_deref(), first.reference_value), (Some("evil"), Some(2_000.0)));
+    assert_eq!((first.point, first.point_unit.as_str()), (16.0, "connections"));
+    assert_eq!(first.machine_facts["cpu.model"], "A CPU");
+    assert_eq!(first.kernel.as_deref(), Some("Linux 6.18"));
+    let evil = lines.iter().find(|line| line.subject == "evil").unwrap();
+    assert_eq!(evil.reference, None, "a reference is not compared with itself");
+    assert_eq!(read_text(&written(&lines)).lines.len(), lines.len(), "what is written is read");
+}
+
+#[test]
+fn a_schedule_s_rate_is_no_figure_of_a_server() {
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let lines = of(&run, &trials);
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.figure != "throughput_per_s"));
+}
+
+#[test]
+fn another_kernel_is_the_same_machine_and_another_cpu_is_not() {
+    let key = |change: fn(&mut RunRecord)| {
+        let mut run = fixture::run();
+        change(&mut run);
+        machine_key(&run.facts).0
+    };
+    let here = key(|_| ());
+    assert_eq!(here.len(), 12);
+    assert_eq!(key(|run| run.facts[1].value = "Linux 7".into()), here);
+    assert_ne!(key(|run| run.facts[0].value = "Another CPU".into()), here);
+}
+
+#[test]
+fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
+    let trend = trend(&written(&days(&step(900.0))));
+    let json = json_of(&trend);
+    let change = &json["series"][0]["changes"][0];
+    assert_eq!(
+        (change["first"].as_u64(), change["commit"].as_str()),
+        (Some(10), Some(&commit(10).hash[..]))
+    );
+    let ratio = change["ratio"].as_f64().unwrap();
+    assert!((ratio - 0.9).abs() < 1e-9, "{ratio}");
+    let command = format!(
+        "dyno gate two --subject quick --base git:{} --head git:{}",
+        commit(9).hash,
+        commit(10).hash
+    );
+    assert_eq!(change["command"], command);
+    let shown = shown(&trend);
+    for part in [
+        "1 change of level, in 1 of 1 series.",
+        "two, echo-xml: quick at 16 connections, throughput/s: worse, 0.900× [",
+        "2026-12-01 14:28 UTC",
+        "a change of this size needs ",
+        &command,
+    ] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+}
+
+#[test]
+fn no_command_proves_what_is_of_no_commit_or_of_one() {
+    let mut lines = days(&step(900.0));
+    lines[10].is_dirty = Some(true);
+    let says = shown(&trend(&written(&lines)));
+    assert!(
+        says.contains("with changes") && says.contains("one of the two runs is of no commit"),
+        "{says}"
+    );
+    let hash = commit(0).hash;
+    lines
+        .iter_mut()
+        .for_each(|line| (line.commit, line.is_dirty) = (Some(hash.clone()), Some(false)));
+    lines[10..].iter_mut().for_each(|line| line.dyno_version = "9.9".into());
+    let says = shown(&trend(&written(&lines)));
+    assert!(says.contains("both runs are of one commit"), "{says}");
+    assert!(says.contains("dyno changed there, too: 0.1.0, then 9.9"), "{says}");
+}
+
+#[test]
+fn histories_are_merged_in_any_order_and_the_same_line_counts_once() {
+    let lines = days(&step(900.0));
+    let text = written(&lines);
+    let mut mixed = lines.clone();
+    mixed.reverse();
+    mixed.swap(3, 12);
+    let merged = format!("{}\n\n{}", written(&mixed), &text[..text.len() / 2]);
+    let (one, other) = (trend(&text), trend(&merged));
+    assert_eq!(json_of(&one)["series"], json_of(&other)["series"]);
+    assert_eq!(other.broken.len(), 1, "the line that was cut");
+}
+
+#[test]
+fn machines_and_plans_are_series_of_their_own() {
+    let lines = days(&step(900.0));
+    let mut text = written(&lines[..10]);
+    let there = lines[10..].iter().map(|line| Line { machine: "there".into(), ..line.clone() });
+    text += &written(&there.collect::<Vec<_>>());
+    let other = lines[10..].iter().map(|line| Line { plan: "other".into(), ..line.clone() });
+    text += &written(&other.collect::<Vec<_>>());
+    let found = Trend::of(vec!["a".into()], read_text(&text), "there");
+    assert_eq!((found.series.len(), found.shifts().count()), (3, 0));
+    let says = shown(&found);
+    assert!(says.contains("No change that this history shows, in 3 series."), "{says}");
+    assert!(says.contains("this machine: cpu.model A CPU"), "{says}");
+}
+
+#[test]
+fn broken_lines_are_named_and_the_others_count() {
+    let lines = days(&[1_000.0, 1_001.0]);
+    let good = written(&lines);
+    let bad = [
+        "{\"schema\":".to_string(),
+        "<<<<<<< ours".into(),
+        "[1, 2]".into(),
+        "\u{1b}[31m".into(),
+        good.lines().next().unwrap().replace("dyno.history/2", "dyno.history/9"),
+        good.lines().next().unwrap().replace(&commit(0).hash, "--upload-pack=x"),
+    ];
+    let found = trend(&format!("{}\n{good}", bad.join("\n")));
+    assert_eq!(found.broken.len(), bad.len());
+    assert_eq!(found.series[0].values, [1_000.0, 1_001.0]);
+    let says = shown(&found);
+    for part in [
+        "history.jsonl line 1: it ends early",
+        "line 2: it is the mark of a conflict",
+        "line 5: its schema is `dyno.history/9`",
+        "line 6: `--upload-pack=x` is no commit",
+    ] {
+        assert!(says.contains(part), "{part}\n{says}");
+    }
+    assert!(!says.contains('\u{1b}'));
+    let not_utf8 = read(&[("h".into(), b"\xff\xfe{}\n".to_vec())]);
+    assert_eq!((not_utf8.lines.len(), not_utf8.broken.len()), (0, 1));
+}
+
+#[test]
+fn what_is_no_measurement_is_left_out() {
+    let mut lines = days(&[1_000.0, 1_010.0, 5.0, 6.0, 0.0, 990.0]);
+    lines[2].verdict = "invalid".into();
+    lines[3].is_bound = true;
+    let found = trend(&written(&lines));
+    assert_eq!((found.series[0].values.len(), found.series[0].left_out), (3, 3));
+    let all_bad: Vec<Line> =
+        lines.iter().map(|line| Line { verdict: "invalid".into(), ..line.clone() }).collect();
+    let found = trend(&written(&all_bad));
+    assert!(shown(&found).contains("No series is long enough") && page(&found).contains("<html"));
+}
+
+#[test]
+fn a_machine_that_slows_down_is_no_change_of_a_server_beside_its_reference() {
+    let beside = |lines: Vec<Line>| -> Vec<Line> {
+        let reference = |line: &Line| Some(2.0 * line.value);
+        lines
+            .into_iter()
+            .map(|line| Line {
+                reference: Some("oracle".into()),
+                reference_value: reference(&line),
+                ..line
+            })
+            .collect()
+    };
+    let alone = trend(&written(&days(&step(900.0))));
+    let lines = beside(days(&step(900.0)));
+    let found = trend(&written(&lines));
+    assert_eq!((alone.shifts().count(), found.shifts().count()), (1, 0));
+    assert_eq!(json_of(&found)["series"][0]["relative_to"], "oracle");
+    assert!(shown(&found).contains("throughput/s ÷ that of oracle"));
+}
+
+#[test]
+fn names_are_escaped_on_the_page_and_in_the_command() {
+    let mut lines = days(&step(900.0));
+    for line in &mut lines {
+        line.subject = fixture::POLYGLOT.into();
+        line.experiment = "$(touch x)\u{1b}[31m".into();
+        line.machine_facts.insert("cpu.model".into(), fixture::POLYGLOT.into());
+    }
+    let found = trend(&written(&lines));
+    let page = page(&found);
+    assert!(!page.contains("<script>alert(1)") && !page.contains("<img src=x"));
+    assert!(page.contains("<svg"), "a chart of each series");
+    let says = shown(&found);
+    assert!(!says.contains('\u{1b}') && says.contains("dyno gate '$(touch x)"), "{says}");
+}
