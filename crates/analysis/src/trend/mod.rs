@@ -97,11 +97,12 @@ pub fn courses(series: &[Vec<f64>]) -> Vec<Course> {
     all.map(|((values, now), before)| course(values, &now, &before.changes)).collect()
 }
 
-/// Where one series of logarithms changes, at this significance level: the first run of each new level.
+/// Whether one series of logarithms announces a change at this significance level.
 #[must_use]
-pub fn changes(logs: &[f64], level: f64) -> Vec<usize> {
+pub fn announces(logs: &[f64], level: f64) -> bool {
     let series = (ALPHA / level).round().max(1.0) as usize;
-    divided(logs, level, permutations(series)).into_iter().map(|(at, _)| at).collect()
+    let first = tested(&[Part::of(logs)], level, permutations(series), SEED);
+    first.is_some_and(|tested| tested.p.is_some())
 }
 
 /// Whether the ratio to a reference has less spread than the figure itself. Neither depends on the order of the runs, so

@@ -23,16 +23,20 @@ pub enum Needed {
 }
 
 /// Sizes of changes, in standard deviations.
-pub const SIZES: [f64; 6] = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0];
+pub const SIZES: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 5.0];
 /// Runs of the old level.
-pub const BEFORE: [usize; 4] = [5, 10, 20, 40];
+pub const BEFORE: [usize; 3] = [10, 20, 40];
 /// The significance levels: of one series, and of one among ten.
 pub const LEVELS: [f64; 2] = [ALPHA, ALPHA / 10.0];
 /// No more runs were tried.
-pub const TRIED: usize = 60;
+pub const TRIED: usize = 40;
 
 /// For each level and size, by the runs of the old level; 0: more than were tried.
-const TABLE: [[[usize; 4]; 6]; 2] = [[[0; 4]; 6], [[0; 4]; 6]];
+#[rustfmt::skip]
+const TABLE: [[[usize; 3]; 5]; 2] = [
+    [[0; 3]; 5],
+    [[0; 3]; 5],
+];
 
 /// How many runs of the new level a change needs, from the nearest case that is no easier. None: the series is too
 /// short, or one among so many that its case was not simulated.

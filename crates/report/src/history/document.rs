@@ -4,7 +4,7 @@ use analysis::trend::{ALPHA, Before, Needed, SEGMENT, Shift, TYPICAL};
 use analysis::{Better, better};
 use lab::command;
 use lab::figure::Unit;
-use units::{counted, of_hundred};
+use units::{counted, percent};
 
 use super::line::Line;
 use super::series::{Machine, Series, Trend};
@@ -251,10 +251,6 @@ fn needs(what: &str, needed: Option<Needed>) -> String {
 
 fn probability(p: f64) -> String {
     if p < 0.001 { "<0.001".into() } else { units::trimmed(p, 3) }
-}
-
-fn percent(share: f64) -> String {
-    of_hundred(100.0 * share, 1)
 }
 
 fn table(trend: &Trend) -> Table {

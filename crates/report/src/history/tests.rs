@@ -160,8 +160,8 @@ fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
     let shown = shown(&trend);
     for part in [
         "1 change of level, in 1 of 1 series.",
-        "two, echo-xml: quick at 16 connections, throughput/s: worse, 0.900× [",
-        "2026-12-01 14:28 UTC",
+        "two, echo-xml: quick at 16 connections, throughput/s: worse, 0.90× [",
+        "2026-12-01 13:28 UTC",
         "a change of this size needs ",
         &command,
     ] {
