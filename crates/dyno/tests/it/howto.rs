@@ -54,7 +54,7 @@ const ELSEWHERE: [(&str, &str); 24] = [
         "--arrivals --body --body-file --connections --expect-body --expect-header --expect-status --failures --header \
          --http2 --i-may-load-this-target --isolate --limit --listen-on --load-cpus --load-on --max-connections --method \
          --most --no-keepalive --p50 --p90 --p95 --p99.9 --p99.99 --percentile --protocol --ready --resume --seed --store \
-         --streams --subject-cpus --timeout --warmup --ca --insecure --tls --tls-cipher --tls-curve --tls-resume",
+         --streams --subject-cpus --timeout --warmup --ca --ciphers --groups --insecure --tls --tls-resume",
     ),
     (
         "check",
