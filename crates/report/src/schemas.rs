@@ -19,7 +19,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 11] {
         ("race", "dyno race --json", schema::<crate::run::race::json::Document<'_>>()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
         ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
-        ("trend", "dyno trend --json", schema::<crate::history::Document<'_>>()),
+        ("trend", "dyno trend --json", schema::<crate::history::json::Document<'_>>()),
         ("history", "dyno run --history FILE", schema::<crate::history::Line>()),
     ]
 }
