@@ -21,7 +21,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 13] {
         ("gate", "dyno gate --json", schema::<crate::gate::json::Document<'_>>()),
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
         ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
-        ("trend", "dyno trend --json", schema::<crate::history::Document<'_>>()),
+        ("trend", "dyno trend --json", schema::<crate::history::json::Document<'_>>()),
         ("history", "dyno run --history FILE", schema::<crate::history::Line>()),
     ]
 }

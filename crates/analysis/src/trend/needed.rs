@@ -34,8 +34,20 @@ pub const TRIED: usize = 40;
 /// For each level and size, by the runs of the old level; 0: more than were tried.
 #[rustfmt::skip]
 const TABLE: [[[usize; 3]; 5]; 2] = [
-    [[0; 3]; 5],
-    [[0; 3]; 5],
+    [ // 0.01
+        [0, 0, 0], // 1
+        [0, 29, 18], // 1.5
+        [27, 12, 11], // 2
+        [6, 6, 5], // 3
+        [5, 5, 5], // 5
+    ],
+    [ // 0.001
+        [0, 0, 0], // 1
+        [0, 0, 30], // 1.5
+        [0, 21, 13], // 2
+        [14, 8, 6], // 3
+        [0, 0, 0], // 5
+    ],
 ];
 
 /// How many runs of the new level a change needs, from the nearest case that is no easier. None: the series is too

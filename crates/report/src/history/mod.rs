@@ -2,7 +2,7 @@
 //! run to run.
 
 mod document;
-mod json;
+pub(crate) mod json;
 mod line;
 mod lines;
 mod reader;
@@ -11,8 +11,6 @@ mod series;
 use lab::record::Fact;
 
 pub use document::{document, page};
-#[cfg(test)]
-pub(crate) use json::Document;
 pub use json::json;
 pub use line::Line;
 pub use lines::{Commit, lines, machine_key};
