@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use campaign::project::Project;
-use lab::record::{LOAD, RACE, RunRecord};
+use lab::record::{CAPACITY, LOAD, RACE, RunRecord};
 use store::{RunId, Store};
 
 use crate::shell::Refusal;
@@ -31,6 +31,12 @@ pub(crate) fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
 
 /// Why a run cannot be resumed, and how to go on, if it is of no experiment.
 pub(crate) fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> Option<String> {
+    if record.facts.iter().any(|fact| fact.name == CAPACITY) {
+        let option = Project::store_option(store);
+        return Some(format!(
+            "run {run} is a search for a capacity: `dyno capacity --resume {run}{option}` goes on with it"
+        ));
+    }
     let made = [("a race", RACE), ("a kept load", LOAD)].into_iter();
     let (what, command) = made
         .filter_map(|(what, name)| {

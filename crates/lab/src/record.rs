@@ -44,7 +44,7 @@ impl RunRecord {
     #[must_use]
     pub fn group(&self) -> String {
         let fact = |name: &str| self.facts.iter().find(|fact| fact.name == name);
-        if fact(RACE).is_some() {
+        if fact(RACE).or(fact(CAPACITY)).is_some() {
             let sides = self.entries.iter().filter(|entry| entry.tier != "reference");
             let mut sides: Vec<&str> = sides.map(|entry| entry.title.as_str()).collect();
             sides.sort_unstable();

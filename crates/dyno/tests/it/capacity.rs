@@ -53,7 +53,7 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
         assert_eq!(json["verdict"]["word"], "valid");
     }
     let page = fs::read_to_string(lab.root.join("c.html")).unwrap();
-    assert!(page.contains("Every rate that was tried"));
+    assert!(page.contains("the capacity of dyno serve"));
 }
 
 #[test]
@@ -64,6 +64,9 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
     going.signal(Signal::INT);
     let ran = going.end().status(130).stderr_has("go on with: dyno capacity --resume 1");
     assert!(ran.has_sentence("the search is not over"), "{ran}");
+    let mut of_run = lab.command(&["run", "--resume", "1", "--store", "state/dyno/runs.sqlite"]);
+    of_run.current_dir(&lab.root);
+    Going::start(of_run).end().status(2).stderr_has("`dyno capacity --resume 1");
     not_met(dyno(&lab, &["--resume"])).stderr_has("search 1 goes on after");
     dyno(&lab, &["--resume"]).status(2).stderr_has("no search for a capacity is unfinished");
 }
