@@ -101,7 +101,7 @@ fn many_series_share_one_error_rate() {
         (0.004 < p).then_some(values)
     });
     let weak = weak.unwrap();
-    assert_eq!(courses(&[weak.clone()])[0].shifts.len(), 1);
+    assert_eq!(courses(std::slice::from_ref(&weak))[0].shifts.len(), 1);
     let strong = step(&mut chance, 24, 12, 6.0);
     let mut all: Vec<Vec<f64>> = (0..28).map(|_| noise(&mut chance, 24)).collect();
     all.extend([weak, strong]);
@@ -144,7 +144,7 @@ fn a_run_more_moves_no_change_without_a_word() {
 fn few_runs_and_odd_ones_are_no_panic() {
     assert_eq!(courses(&[]), []);
     for values in [vec![], vec![1.0], vec![2.0; 9], vec![2.0; 30], vec![1e-300, 1e300]] {
-        let found = courses(&[values.clone()]);
+        let found = courses(std::slice::from_ref(&values));
         assert!(found[0].shifts.is_empty(), "{values:?}");
         assert_eq!(found[0].levels.is_empty(), values.is_empty());
     }

@@ -302,7 +302,7 @@ fn row(series: &Series) -> Row {
 
 /// None: a ratio.
 fn unit(series: &Series) -> Option<Unit> {
-    series.figure.map(|figure| figure.unit()).filter(|_| !series.is_relative)
+    series.figure.map(lab::figure::Figure::unit).filter(|_| !series.is_relative)
 }
 
 fn shown(unit: Option<Unit>, value: f64) -> String {

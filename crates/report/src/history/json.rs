@@ -128,7 +128,7 @@ json_type! {
 
 json_type! {
     /// A change of level.
-    struct ChangeJson as "trend_change" of shift: Shift, with lines: Vec<Line>;
+    struct ChangeJson as "trend_change" of shift: Shift, with lines: [Line];
         let first = lines.get(shift.first);
         let last = shift.first.checked_sub(1).and_then(|at| lines.get(at));
     {
