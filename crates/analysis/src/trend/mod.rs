@@ -24,7 +24,7 @@ pub const TYPICAL: f64 = 0.05;
 const PERMUTATIONS: u32 = 999;
 /// More than any history needs: it bounds the time.
 const MOST_PERMUTATIONS: u32 = 99_999;
-const SEED: u64 = 0x74_7265_6e64;
+const SEED: u64 = 0x0074_7265_6e64;
 /// The intervals are of 95 %.
 const OUTSIDE: f64 = 0.05;
 

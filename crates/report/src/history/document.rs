@@ -3,7 +3,7 @@
 use analysis::trend::{ALPHA, Before, Needed, SEGMENT, Shift, TYPICAL};
 use analysis::{Better, better};
 use lab::command;
-use lab::figure::Unit;
+use lab::figure::{Figure, Unit};
 use units::{counted, percent};
 
 use super::line::Line;
@@ -302,7 +302,7 @@ fn row(series: &Series) -> Row {
 
 /// None: a ratio.
 fn unit(series: &Series) -> Option<Unit> {
-    series.figure.map(lab::figure::Figure::unit).filter(|_| !series.is_relative)
+    series.figure.map(Figure::unit).filter(|_| !series.is_relative)
 }
 
 fn shown(unit: Option<Unit>, value: f64) -> String {

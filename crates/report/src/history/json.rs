@@ -94,7 +94,7 @@ json_type! {
         /// one after another
         levels: Vec<LevelJson> = series.course.levels.iter().map(LevelJson::from).collect(),
         /// the changes between them
-        changes: Vec<ChangeJson> = series.course.shifts.iter().map(|shift| ChangeJson::of(&series.lines, shift)).collect(),
+        changes: Vec<ChangeJson> = series.course.shifts.iter().map(|shift| ChangeJson::of(series, shift)).collect(),
         /// changes that were announced before the last run came and are so no more: their places in `runs`
         withdrawn: Vec<usize> = series.course.withdrawn.clone(),
     }
@@ -128,9 +128,9 @@ json_type! {
 
 json_type! {
     /// A change of level.
-    struct ChangeJson as "trend_change" of shift: Shift, with lines: [Line];
-        let first = lines.get(shift.first);
-        let last = shift.first.checked_sub(1).and_then(|at| lines.get(at));
+    struct ChangeJson as "trend_change" of shift: Shift, with series: Series;
+        let first = series.lines.get(shift.first);
+        let last = shift.first.checked_sub(1).and_then(|at| series.lines.get(at));
     {
         /// the place of the new level's first run in `runs`, from 0
         first: usize,
