@@ -24,9 +24,13 @@ const RATE: &str = "2000";
 /// What the server waits before each answer, so that the percentiles have something to say.
 const DELAY: &str = "lognormal:2ms,0.5";
 const ORACLE: Kind = Kind::Oracle(&["--delay", DELAY]);
+/// The p99 of two equal runs differs by 2 % by chance alone, so three rounds say nothing of 2 %.
+const ROUNDS: usize = 7;
 const MANY: u32 = 100;
 /// What an agent and its carrier take more than one process alone.
 const CONTROL_MAX: f64 = 0.005;
+/// What the p99 of lateness may change by, if two equal runs of one process differ by less.
+const LATE_US: f64 = 50.0;
 const PORT: u16 = 8_080;
 
 /// One load's result.
@@ -51,18 +55,20 @@ const FIGURES: [Figure; 5] = [
 
 pub(crate) fn measure(rig: &Rig) -> Section {
     let mut section = Section { tables: Vec::new(), verdicts: Vec::new() };
+    let rounds = ROUNDS.min(2 * rig.long_rounds + 1);
     for (name, flags) in [("2,000 requests/s by chance", OPEN), ("a closed loop", CLOSED)] {
-        let here = |_, contender: usize| on_loopback(rig, flags, contender);
-        section.add(&format!("{name}, on loopback"), "4 agents here", rig.long_rounds, here);
+        let here = |_, contender: usize| on_loopback(rig, flags, "4", contender);
+        section.add(&format!("{name}, on loopback"), "4 agents here", rounds, here);
         match Hosts::up(&["server", "desk", "g1", "g2", "g3", "g4"]) {
             Some(hosts) => {
                 let apart = |_, contender: usize| on_hosts(rig, &hosts, flags, contender);
                 let title = format!("{name}, over namespaces");
-                section.add(&title, "4 hosts with an agent", rig.long_rounds, apart);
+                section.add(&title, "4 hosts with an agent", rounds, apart);
             }
             None => eprintln!("  no namespaces here: that part is left out"),
         }
     }
+    section.add_single(rig, rounds);
     section.costs(rig);
     section
 }
@@ -79,9 +85,36 @@ impl Section {
         rounds: usize,
         run: impl FnMut(usize, usize) -> Result<Loaded>,
     ) {
-        eprintln!("  {title}");
-        let all = alternate(3, rounds.max(3), run);
         let names = ["1 process of 4 lanes", "the same again", agents];
+        let all = self.tabled(title, names, rounds, run);
+        for (name, figure) in &FIGURES[..3] {
+            let (same, apart) =
+                (ratio_of(&all[1], &all[0], *figure), ratio_of(&all[2], &all[0], *figure));
+            self.verdicts.push(within(format!("{title}: {name}"), apart, same));
+        }
+    }
+
+    /// One lane in this process, and one in an agent: nothing differs but control and carrier, so what they do to
+    /// lateness is seen here. Four agents differ from four lanes by more, as they have more threads on the same CPU.
+    fn add_single(&mut self, rig: &Rig, rounds: usize) {
+        let title = "2,000 requests/s by chance, of one lane";
+        let names = ["1 process", "the same again", "1 agent here"];
+        let run = |_, contender: usize| on_loopback(rig, OPEN, "1", contender);
+        let all = self.tabled(title, names, rounds, run);
+        let late: Vec<_> = all.iter().map(|it| it.median(|it| it.late_p99_us)).collect();
+        self.verdicts.push(no_later(late[0], late[1], late[2]));
+    }
+
+    /// What each of three loads measures, and as ratios to the first.
+    fn tabled(
+        &mut self,
+        title: &str,
+        names: [&str; 3],
+        rounds: usize,
+        run: impl FnMut(usize, usize) -> Result<Loaded>,
+    ) -> Vec<Series<Loaded>> {
+        eprintln!("  {title}");
+        let all = alternate(names.len(), rounds, run);
         let mut columns = vec!["load from"];
         for (name, _) in FIGURES {
             columns.extend([name, "×"]);
@@ -98,11 +131,7 @@ impl Section {
         table.notes = all.iter().flat_map(|series| series.failures.clone()).collect();
         table.notes.push(format!("the server waits {DELAY} before each answer"));
         self.tables.push(table);
-        for (name, figure) in &FIGURES[..3] {
-            let (same, apart) =
-                (ratio_of(&all[1], &all[0], *figure), ratio_of(&all[2], &all[0], *figure));
-            self.verdicts.push(within(format!("{title}: {name}"), apart, same));
-        }
+        all
     }
 
     fn costs(&mut self, rig: &Rig) {
@@ -171,6 +200,19 @@ fn within(what: String, apart: Option<Ratio>, same: Option<Ratio>) -> Verdict {
     }
 }
 
+/// The agent's p99 of lateness is above that of one process by no more than two equal runs differ, or 50 µs.
+fn no_later(process: Option<f64>, same: Option<f64>, agent: Option<f64>) -> Verdict {
+    let allowed = process.zip(same).map(|(one, other)| (one - other).abs().max(LATE_US));
+    let more = agent.zip(process).map(|(agent, process)| agent - process);
+    let us = |us: Option<f64>| us.map_or("–".into(), |us| format!("{us:.0} µs"));
+    Verdict {
+        what: "Agents: p99 of lateness, of one lane".into(),
+        target: format!("{} + {}", us(process), us(allowed)),
+        measured: us(agent),
+        met: more.zip(allowed).map(|(more, allowed)| more <= allowed),
+    }
+}
+
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
@@ -179,20 +221,21 @@ fn dyno(rig: &Rig) -> Result<String> {
     Ok(rig.program("dyno").context("no dyno")?.to_string_lossy().into_owned())
 }
 
-fn on_loopback(rig: &Rig, flags: &[&str], contender: usize) -> Result<Loaded> {
+fn on_loopback(rig: &Rig, flags: &[&str], lanes: &str, contender: usize) -> Result<Loaded> {
     let server = Server::start(rig, ORACLE)?;
-    let place: &[&str] = if contender == 2 { &["--load-on", "local:4"] } else { &[] };
-    let mut command =
-        load(&dyno(rig)?, &format!("http://{}/hello", server.address), seconds(rig), flags);
-    command.extend(words(place));
+    let url = format!("http://{}/hello", server.address);
+    let mut command = load(&dyno(rig)?, &url, seconds(rig), lanes, flags);
+    if contender == 2 {
+        command.extend(["--load-on".into(), format!("local:{lanes}")]);
+    }
     let loaded = loaded(rig, &command);
     server.stop()?;
     loaded
 }
 
-fn load(dyno: &str, url: &str, seconds: u32, flags: &[&str]) -> Vec<String> {
+fn load(dyno: &str, url: &str, seconds: u32, lanes: &str, flags: &[&str]) -> Vec<String> {
     let length = format!("{seconds}s");
-    let mut command = words(&[dyno, "load", url, "-t", "4", "-d", &length, "--json"]);
+    let mut command = words(&[dyno, "load", url, "-t", lanes, "-d", &length, "--json"]);
     command.extend(words(flags));
     command
 }
@@ -245,7 +288,7 @@ fn on_hosts(rig: &Rig, hosts: &Hosts, flags: &[&str], contender: usize) -> Resul
     let entering = on_desk.get_args().map(|word| word.to_string_lossy().into_owned());
     command.extend(entering);
     let url = format!("http://{address}/hello");
-    command.extend(load(&program, &url, seconds(rig), flags).into_iter().skip(1));
+    command.extend(load(&program, &url, seconds(rig), "4", flags).into_iter().skip(1));
     if contender == 2 {
         command.extend(words(&["--load-on", "ssh:g1,g2,g3,g4"]));
     }
@@ -341,5 +384,14 @@ mod tests {
         assert_eq!(met(1.05, 1.0), Some(false));
         assert_eq!(met(1.05, 0.94), Some(true));
         assert_eq!(within(String::new(), None, of(1.0)).met, None);
+    }
+
+    #[test]
+    fn an_agent_is_late_if_it_is_later_than_two_equal_runs_differ() {
+        let met = |process, same, agent| no_later(Some(process), Some(same), Some(agent)).met;
+        assert_eq!(met(20.0, 25.0, 60.0), Some(true), "50 µs are always granted");
+        assert_eq!(met(20.0, 25.0, 80.0), Some(false));
+        assert_eq!(met(200.0, 300.0, 290.0), Some(true));
+        assert_eq!(no_later(None, Some(1.0), Some(1.0)).met, None);
     }
 }

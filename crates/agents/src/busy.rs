@@ -26,7 +26,7 @@ struct Holder {
 
 /// No holder is longer.
 const HOLDER_MAX: u64 = 4_096;
-/// If the name in /tmp belongs to somebody else, another one is used; so many are tried.
+/// If a file of this name in /tmp belongs to another user, another name is used; so many are tried.
 const NAMES: u32 = 9;
 
 /// The files that are locked: in the user's folder of this host's memory, if there is one, and in /tmp, as that folder
@@ -107,8 +107,8 @@ fn take(file: File, run: &str, by: &str) -> Result<File, String> {
 
 /// None if this run has the lock now; or who has it, as far as that can be read.
 ///
-/// Whoever finds it free writes down whose it is while nobody else has it, and then shares it. So whoever shares it can
-/// read whose it is.
+/// An agent that finds it free has it alone while it writes down the run, and then shares it. So an agent that shares it
+/// can read the run.
 fn look(mut file: &File, run: &str, by: &str) -> io::Result<Option<String>> {
     if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
         let holder = Holder { run: run.into(), by: by.into(), since_unix_s: now_unix_s() };
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_being_taken_is_nobodys_until_it_is_written_down_whose_it_is() {
+    fn a_host_that_is_being_taken_has_no_holder_until_one_is_written_down() {
         let lock = Lock::new("taken");
         std::fs::write(&lock.0, r#"{"run":"before","by":"a@b","since_unix_s":0}"#).unwrap();
         let mut taking = open(&lock.0).unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_user_has_made_in_tmp_keeps_nobody_from_having_his_host() {
+    fn what_another_user_has_made_in_tmp_keeps_no_agent_from_its_host() {
         let own = Lock::new("own");
         let uid = rustix::process::geteuid().as_raw();
         let names = [std::env::temp_dir(), own.0.clone()];

@@ -27,7 +27,7 @@ pub const MOST: usize = LOOKS[LOOKS.len() - 1];
 /// What sign flips must at least confirm of a head that seems worse.
 const CONFIRMED: f64 = 0.05;
 
-/// The probability that the true ratio is outside of the interval that is told.
+/// The probability that the true ratio is outside of the interval that is printed.
 const OUTSIDE: f64 = 0.05;
 
 /// Differences that spread less than this are not believed to: no clock and no counter is so exact.

@@ -1,5 +1,7 @@
 //! What the pairs would say if their signs were chance: if base and head are equal code, they are.
 
+use load::Chance;
+
 use super::{Answer, MOST, Rule, decided};
 
 /// The probability that signs by chance make the mean at least so bad: exact, over all of them.
@@ -29,12 +31,12 @@ pub fn flipped_p(differences: &[f64]) -> f64 {
 pub fn false_alarms(differences: &[f64], rule: Rule, level: f64, times: u32) -> f64 {
     let used = differences.len().min(MOST);
     let starts = (differences.len() - used + 1) as u64;
-    let mut chance = Chance(0x6761_7465);
+    let mut chance = Chance::new(0x6761_7465);
     let mut worse = 0_u32;
     let mut flipped = vec![0.0; used];
     for _ in 0..times {
-        let start = (chance.next() % starts) as usize;
-        let signs = chance.next();
+        let start = (chance.draw() % starts) as usize;
+        let signs = chance.draw();
         for (at, to) in flipped.iter_mut().enumerate() {
             let sign = if signs >> at & 1 == 0 { 1.0 } else { -1.0 };
             *to = sign * differences[start + at];
@@ -43,16 +45,4 @@ pub fn false_alarms(differences: &[f64], rule: Rule, level: f64, times: u32) -> 
         worse += u32::from(found == Some(Answer::Worse));
     }
     f64::from(worse) / f64::from(times.max(1))
-}
-
-/// SplitMix64, always from the same seed: the same pairs give the same share.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
 }

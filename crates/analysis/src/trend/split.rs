@@ -1,6 +1,8 @@
 //! The place of a series where its two sides differ most, by the energy statistic: how far values of the two sides lie
 //! apart, beyond how far those of one side do.
 
+use load::Chance;
+
 use super::SEGMENT;
 
 /// A part of a series.
@@ -31,7 +33,7 @@ impl Part {
     /// Puts the values in an order by chance.
     pub(super) fn shuffle(&mut self, chance: &mut Chance) {
         for last in (1..self.values.len()).rev() {
-            let other = chance.below(last as u64 + 1) as usize;
+            let other = chance.below(last + 1);
             self.values.swap(last, other);
         }
     }
@@ -72,23 +74,6 @@ fn energy(counts: [usize; 2], within: [f64; 2], between: f64) -> f64 {
     one * other / (one + other) * apart
 }
 
-/// Numbers by chance, always from a seed: SplitMix64.
-pub(super) struct Chance(pub(super) u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// One of so many, from 0; the error of the multiplication is far below what a permutation test can see.
-    fn below(&mut self, many: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(many)) >> 64) as u64
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_best_split_is_that_of_the_definition() {
-        let mut chance = Chance(3);
+        let mut chance = Chance::new(3);
         for count in [10, 11, 17, 40] {
             let values: Vec<f64> = (0..count).map(|_| chance.below(1_000) as f64).collect();
             let found = Part::of(&values).best().unwrap();
@@ -124,7 +109,7 @@ mod tests {
     fn a_shuffled_part_has_the_same_values() {
         let values: Vec<f64> = (0..30).map(f64::from).collect();
         let mut part = Part::of(&values);
-        part.shuffle(&mut Chance(1));
+        part.shuffle(&mut Chance::new(1));
         let mut shuffled: Vec<f64> = part.in_order().collect();
         assert_ne!(shuffled, values);
         shuffled.sort_by(f64::total_cmp);

@@ -1,6 +1,8 @@
 //! Whether a split is more than chance: the same values in an order by chance, split anew where they then differ most.
 
-use super::split::{Chance, Part, Split};
+use load::Chance;
+
+use super::split::{Part, Split};
 
 /// What a permutation test says of the best split of all parts of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +28,7 @@ pub(super) fn tested(parts: &[Part], level: f64, permutations: u32, seed: u64) -
     let all = f64::from(permutations) + 1.0;
     // The values as they came are one of the orders.
     let mut as_far = 1.0;
-    let mut chance = Chance(seed);
+    let mut chance = Chance::new(seed);
     let mut shuffled: Vec<Part> = parts.iter().filter(|it| it.best().is_some()).cloned().collect();
     for _ in 0..permutations {
         for it in &mut shuffled {
@@ -48,7 +50,7 @@ mod tests {
 
     fn noise(seed: u64) -> Vec<f64> {
         let mut values: Vec<f64> = (0..24).map(|at| f64::from(at * at)).collect();
-        let mut chance = Chance(seed);
+        let mut chance = Chance::new(seed);
         let mut part = Part::of(&values);
         part.shuffle(&mut chance);
         values.clear();

@@ -127,13 +127,13 @@ subject.toml; subject:NAME is one of the project. In GitHub's CI the Markdown is
 
 Examples:
   # this branch against main
-  dyno gate smoke --base git:origin/main --head git:HEAD
+  dyno gate demo --subject node-http --base git:origin/main --head git:HEAD
   # what is not committed yet against the last commit
-  dyno gate smoke --base git:HEAD --head dir:.
+  dyno gate demo --subject node-http --base git:HEAD --head dir:.
   # two commands; no file and no project is needed
   dyno gate --base-cmd './old -p {port}' --head-cmd './new -p {port}' --path /items
   # what could be seen here, and in which time
-  dyno gate smoke --base git:main --head dir:. --detect 2% --show
+  dyno gate demo --subject node-http --base git:main --head dir:. --detect 2% --show
 
 Exit codes:
   0    not worse: a head that is worse by --detect is ruled out
