@@ -114,9 +114,9 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             milliseconds(p99_ms),
             milliseconds(bound_ms)
         ),
-        Doubt::StoodStill { longest_ms, share, p99_ms } => format!(
-            "dyno itself stood still for {} at a stretch, {} of the time in all{}: what the server did meanwhile is \
-             not known",
+        Doubt::StoodStill { longest_ms, share, p99_ms, ref agent } => format!(
+            "{} stood still for {} at a stretch, {} of the time in all{}: what the server did meanwhile is not known",
+            agent.as_ref().map_or("dyno itself".into(), |agent| format!("agent {agent}")),
             milliseconds(longest_ms),
             percent(share),
             match p99_ms {

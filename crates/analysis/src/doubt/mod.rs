@@ -96,6 +96,8 @@ pub enum Doubt {
         share: f64,
         /// The p99 of the response time that is printed, milliseconds.
         p99_ms: f64,
+        /// Which agent it was, where agents carried out the load.
+        agent: Option<String>,
     },
     /// Some requests were neither answered nor given up when the load ended.
     UnderWay {

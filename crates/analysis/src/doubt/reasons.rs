@@ -117,7 +117,7 @@ pub fn of_recording(recording: &Recording, agents: &[AgentFacts], ordered: Order
         books::books(recording, ordered),
         books::stopped(recording),
         books::own_failures(recording),
-        still::stood_still(recording, ordered),
+        still::stood_still(recording, agents, ordered),
         generator::late(recording, agents),
         books::under_way(recording),
         behind,

@@ -363,7 +363,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     };
     assert_eq!(still(4 * MS, 4 * MS), [], "any scheduler takes that now and then");
     let found = |sum: Nanos, overslept: Nanos| match still(sum, overslept)[..] {
-        [Doubt::StoodStill { longest_ms, share, p99_ms }] => {
+        [Doubt::StoodStill { longest_ms, share, p99_ms, .. }] => {
             (longest_ms, (share * 1e6).round(), p99_ms.round())
         }
         ref other => panic!("{other:?}"),

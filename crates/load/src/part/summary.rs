@@ -27,6 +27,9 @@ pub struct PartSummary {
     pub idle: Nanos,
     #[serde(default)]
     pub cpu: Nanos,
+    /// The longest time for which one of its lanes stood still.
+    #[serde(default)]
+    pub still: Nanos,
     /// The measured time. A part alone does not know it.
     #[serde(default)]
     pub measured: Nanos,
@@ -89,6 +92,7 @@ impl Part {
             lanes: self.reports.len() as u64,
             idle: sum(|lane| lane.idle),
             cpu: sum(|lane| lane.cpu_time),
+            still: total.still.longest(),
             measured: 0,
         }
     }

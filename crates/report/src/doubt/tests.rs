@@ -17,8 +17,13 @@ fn all() -> Vec<Doubt> {
         Doubt::Stopped,
         Doubt::OwnFailures { failed: 1, attempted: 2 },
         Doubt::Late { p99_ms: 2.0, bound_ms: 1.0 },
-        Doubt::StoodStill { longest_ms: 30.0, share: 0.005, p99_ms: 2.0 },
-        Doubt::StoodStill { longest_ms: 2_000.0, share: 0.2, p99_ms: 2.0 },
+        Doubt::StoodStill { longest_ms: 30.0, share: 0.005, p99_ms: 2.0, agent: None },
+        Doubt::StoodStill {
+            longest_ms: 2_000.0,
+            share: 0.2,
+            p99_ms: 2.0,
+            agent: Some("desk2".into()),
+        },
         Doubt::UnderWay { left: 1, due: 10_000 },
         Doubt::UnderWay { left: 500, due: 10_000 },
         Doubt::NotOnTime { on_time: 1_131, due: 2_000, within_ms: 100.0 },
@@ -288,7 +293,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         1 of 2 requests failed for reasons of dyno's own; see their classes; offer less, or give dyno more of what it lacked
         dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
         dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
-        dyno itself stood still for 2.00 s at a stretch, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
+        agent desk2 stood still for 2.00 s at a stretch, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
         1 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         500 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         the server did not keep up: 1,131 of the 2,000 requests that were due (57 %) were answered correctly within 100 ms; offer less to see the latency of a server that keeps up

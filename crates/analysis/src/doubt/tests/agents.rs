@@ -52,6 +52,30 @@ fn named(agents: &[(&str, f64, f64)]) -> Vec<BusyAgent> {
 }
 
 #[test]
+fn the_agent_that_stood_still_for_longest_is_named_unless_nothing_here_looked_for_longer() {
+    let of = |looked_at: fn(u64) -> bool| {
+        let mut agents = eight();
+        agents[1].saw.as_mut().unwrap().still = 40 * MS;
+        agents[6].saw.as_mut().unwrap().still = 90 * MS;
+        let found = of_trial(|trial| {
+            let points: Vec<_> = (0..=130_u64).filter(|at| looked_at(*at)).collect();
+            let points: Vec<_> = points.iter().map(|at| (at * SECOND / 10, 1.0)).collect();
+            trial.series = vec![series("subject.processes", "count", &points)];
+            let loaded = trial.loaded.as_mut().unwrap();
+            loaded.recording.total.still =
+                load::Still { sum: 130 * MS, overslept: 90 * MS, kept_waiting: 0 };
+            loaded.agents = agents;
+        });
+        match &found[..] {
+            [Doubt::StoodStill { agent, .. }] => agent.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(of(|_| true), Some("desk7".into()));
+    assert_eq!(of(|at| !(50..70).contains(&at)), None);
+}
+
+#[test]
 fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     assert_eq!(of_eight(|_| {}, |_| {}), []);
     // A millisecond is no reason for a doubt, and more is.
