@@ -245,6 +245,27 @@ fn servers_elsewhere_end_with_the_dyno_that_ordered_them() {
 }
 
 #[test]
+fn ctrl_c_in_a_build_elsewhere_ends_it() {
+    let lab = Lab::new();
+    let note = lab.root.join("builds");
+    let build = format!("echo $$ >'{0}.new'; mv '{0}.new' '{0}'; exec sleep 300", note.display());
+    let lab = lab
+        .subject("a", "build = ['sh build.sh']\nrun = 'true'")
+        .file("subjects/a/build.sh", &build)
+        .experiment("x", &["a"], SHORT, "");
+    let going = lab.start(&["run", "x", "--subject-on", "local"]);
+    until("the build goes on", || note.exists());
+    let host = host_of(&going);
+    let build = fs::read_to_string(&note).unwrap().trim().parse().unwrap();
+    let build = Pid::from_raw(build).unwrap();
+    assert!(test_kill_process(build).is_ok());
+    going.signal(Signal::INT);
+    going.end().status(130);
+    until("the build has ended", || test_kill_process(build).is_err());
+    has_gone(host);
+}
+
+#[test]
 fn a_build_that_fails_elsewhere_is_seen_here() {
     let build = "build = ['sh build.sh']\nrun = 'true'";
     let lab = Lab::new()
