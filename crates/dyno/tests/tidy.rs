@@ -216,6 +216,7 @@ fn unsafe_stands_only_where_the_kernel_is_called() {
     let allowed = [
         "crates/load/src/engine/epoll.rs",
         "crates/load/src/engine/wait.rs",
+        "crates/load/src/thread.rs",
         "crates/oracle/src/wait.rs",
         "crates/machine/src/process/descriptors.rs",
         "crates/machine/src/namespace.rs",
