@@ -11,6 +11,8 @@
 # make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
 #              say, and end any of them at any time
 # make searches  2,000 searches (SEARCHES) for the capacity of each of three simulated servers that is known by formula
+# make capacity-truth  real searches (HUNTS of each of LAWS) for capacities of dyno's own server that theory knows; what
+#              HUNT_FILE has counts, so that they may be collected in several sittings
 # make clocks  a thousand meetings (MEETINGS) with a host whose clock is ahead, over ways that are slower in one direction
 # make gate-truth  the bounds of `dyno gate`, and how often its rule is wrong over simulated pairs: the figures of docs/gate.md
 # make gate-aa  real gates of equal code (GATES), of a head that is slower (KIND=ab5, ab10) and beside another program (spun);
@@ -26,7 +28,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches clocks gate-truth gate-aa trend-truth test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa trend-truth test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -59,6 +61,12 @@ worlds:
 SEARCHES ?= 2000
 searches:
 	DYNO_SEARCHES=$(SEARCHES) cargo test --locked --quiet --package dyno-analysis --lib -- --nocapture search::tests::the_bracket
+
+HUNTS ?= 10
+LAWS ?= mm1 md1
+HUNT_FILE ?= $(CARGO_TARGET_DIR)/capacities.jsonl
+capacity-truth: build
+	@./crates/dyno/tests/it/capacity_truth/run $(DYNO) $(HUNT_FILE) $(HUNTS) $(LAWS)
 
 MEETINGS ?= 1000
 clocks: build

@@ -1,5 +1,6 @@
 //! The command line: the benchmark itself, and the hidden parts that it starts as processes.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) dyno: Option<PathBuf>,
     /// Sections to measure, by letter [default: all].
-    #[arg(long, value_delimiter = ',', value_parser = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"])]
+    #[arg(long, value_delimiter = ',', value_parser = letters())]
     pub(crate) only: Vec<String>,
     /// Generators to measure beside dyno and the floors, by name [default: all there are].
     #[arg(long, value_delimiter = ',')]
@@ -49,6 +50,10 @@ pub(crate) struct BenchArgs {
     /// benchmark itself.
     #[arg(long, hide = true)]
     pub(crate) canned: bool,
+}
+
+fn letters() -> PossibleValuesParser {
+    PossibleValuesParser::new(crate::sections::ALL.iter().map(|section| section.letter))
 }
 
 /// The processes the benchmark is made of.

@@ -47,6 +47,7 @@ pub(crate) const ALL: &[Entry] = &[
         measure: truth::measure_over_http2,
     },
     Entry { letter: "k", title: "One load from several agents", measure: machines::measure },
+    Entry { letter: "l", title: "How late an agent sends", measure: machines::measure_lateness },
 ];
 
 /// The series of one generator.
