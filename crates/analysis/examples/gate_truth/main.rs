@@ -45,7 +45,8 @@ fn tenths() -> Vec<f64> {
         found.sort_by(f64::total_cmp);
         (found[found.len() * 9 / 10] * 1_000.0).round() / 1_000.0
     };
-    LOOKS.iter().map(of).collect()
+    // The fewest builds are five.
+    [5].iter().chain(&LOOKS).map(of).collect()
 }
 
 fn correlation(values: &[f64]) -> f64 {

@@ -38,8 +38,11 @@ fn runs(gate: &FinishedGate<'_>) -> String {
 
 fn conditions(gate: &FinishedGate<'_>) -> String {
     let rule = gate.weighing.rule;
+    let builds = rule.builds.map_or(String::new(), |builds| {
+        format!("; {builds} builds of each side take turns, and each counts once")
+    });
     format!(
-        "base: {}; head: {}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count",
+        "base: {}; head: {}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count{builds}",
         gate.base,
         gate.head,
         sentence::stated(rule.alpha),

@@ -42,6 +42,8 @@ pub(crate) struct Document<'t> {
     detect_percent: f64,
     /// the probability that such a head is called no worse
     missed_percent: f64,
+    /// so many builds of each side took turns, and each counts once; null: all pairs are of one build
+    builds: Option<usize>,
     /// pairs that were tried
     pairs_tried: usize,
     /// pairs of which no side was disturbed
@@ -72,6 +74,8 @@ json_type! {
         answer: String = answer(weighed.finding.answer),
         /// the pairs of which the answer is made
         pairs: usize = weighed.finding.pairs,
+        /// how many of these know nothing of one another: all, or of several builds as many as builds
+        units: usize = weighed.finding.units,
         /// the base's geometric mean over the pairs that count
         base_mean: Option<f64> = weighed.means.map(|means| means[0]),
         /// the head's
@@ -82,7 +86,7 @@ json_type! {
         ratio_low: Option<f64> = weighed.interval.map(|(low, _)| low),
         /// its upper end
         ratio_high: Option<f64> = weighed.interval.map(|(_, high)| high),
-        /// the standard deviation of the pairs' log ratios
+        /// the standard deviation of the pairs' log ratios; of several builds, of the builds' means
         spread: f64 = weighed.finding.spread,
         /// the least difference that so many pairs show; null: more than 100 %
         least_shown_percent: Option<f64> = weighed.least.map(|least| 100.0 * least),
@@ -121,6 +125,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
         alpha_percent: 100.0 * rule.alpha,
         detect_percent: 100.0 * rule.detect,
         missed_percent: 100.0 * rule.missed,
+        builds: rule.builds,
         pairs_tried: weighing.tried,
         pairs_counted: weighing.counted,
         disturbances,

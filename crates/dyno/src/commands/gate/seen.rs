@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use ::report::gate::disturbance;
 use analysis::gate::{
-    Against, Course, LOOKS, MOST, Rule, false_alarms, least_shown, mean_and_spread, pairs_needed,
+    Against, Course, LOOKS, Rule, false_alarms, least_shown, looks, mean_and_spread, most,
+    pairs_needed,
 };
 use lab::experiment::Pairs;
 use lab::figure::Figure;
@@ -20,10 +21,13 @@ const FIRST: u32 = 3;
 /// How often signs are flipped.
 const FLIPPED: u32 = 10_000;
 
-fn equal_pairs(rule: Rule, most: u32) -> Pairs {
-    let Rule { alpha, detect, missed } = rule;
+/// So many pairs, for what they spread by.
+pub(super) fn equal_pairs(rule: Rule, most: u32) -> Pairs {
+    let Rule { alpha, detect, missed, builds } = rule;
+    // So few pairs have builds of their own; no more of them are built.
+    let builds = builds.map(|builds| most.min(builds as u32));
     // Without figures, they end when there are so many.
-    Pairs { detect, level: alpha, missed, figures: Vec::new(), most, limit: None }
+    Pairs { detect, level: alpha, missed, figures: Vec::new(), most, builds, limit: None }
 }
 
 /// Says what can be seen, and ends a gate that could not see what it is to find within its time.
@@ -64,11 +68,14 @@ pub(super) fn before(
         let least = least_shown(spread, pairs, rule, level)?;
         Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
     };
-    let table: Vec<String> = LOOKS.into_iter().filter_map(shown).collect();
+    let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
     let needed = pairs_needed(spread, rule, level);
     let whose = match flags.spread {
         Some(_) => "as it was said".to_string(),
-        None => counted(u64::from(FIRST), "pair", "pairs"),
+        None => match rule.builds {
+            None => counted(u64::from(FIRST), "pair", "pairs"),
+            Some(_) => format!("{FIRST} pairs, each of builds of its own"),
+        },
     };
     let say = |text: String| match flags.show {
         true => print(&format!("{text}\n")).map(drop),
@@ -80,7 +87,7 @@ pub(super) fn before(
     let (spreads, seen) = (percent(spread), table.join(", "));
     say(format!("pairs of equal code spread by {spreads} here ({whose}): {seen}"))?;
     let allowed = (flags.limit.as_secs_f64() / (pair * loads).as_secs_f64()).floor() as usize;
-    let allowed = allowed.min(MOST);
+    let allowed = allowed.min(most(rule.builds));
     let detect = format!("{} %", chosen(100.0 * rule.detect));
     match needed {
         Some(pairs) if pairs <= allowed => {

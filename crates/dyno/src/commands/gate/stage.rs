@@ -107,15 +107,19 @@ impl<'f> Stage<'f> {
         1 + u32::from(self.flags.gate.iter().any(|wanted| wanted.is_at_a_rate()))
     }
 
-    /// Builds base and head; none: interrupted.
-    pub(super) fn built(&mut self) -> Result<Option<(Campaign, Vec<Entrant>)>, Refusal> {
+    /// Builds base and head as these pairs need them; none: interrupted.
+    pub(super) fn built(
+        &mut self,
+        pairs: Pairs,
+    ) -> Result<Option<(Campaign, Vec<Entrant>)>, Refusal> {
         let sides = vec![self.base.clone(), self.head.clone()];
-        let campaign = self.campaign(Loading::Closed, None, sides)?;
+        let campaign = self.campaign(Loading::Closed, pairs, sides)?;
         let entrants = self.admitted(&campaign)?;
         if self.job.halt.is_asked() {
             return Ok(None);
         }
-        self.built = entrants.first().map(|entrant| entrant.built.clone());
+        let single = entrants.first().filter(|entrant| entrant.builds() == 1);
+        self.built = single.map(|entrant| entrant.built.clone());
         Ok(Some((campaign, entrants)))
     }
 
@@ -133,13 +137,15 @@ impl<'f> Stage<'f> {
             }
             Loading::Closed | Loading::Open(_) => vec![self.base.clone(), self.head.clone()],
         };
-        let mut campaign = self.campaign(loading, Some(pairs), sides)?;
-        // Only a control is built a second time.
+        let mut campaign = self.campaign(loading, pairs, sides)?;
+        // Only a control is built a second time, or what has several builds.
         let twin = campaign.members.iter_mut().find(|member| member.name == AGAIN);
         if let (Some(twin), Some(built), Loading::Equal) = (twin, &self.built, loading) {
             twin.state = State::Built { built: built.clone(), version: None };
         }
         let resources = weighed(&campaign)?;
+        let given = self.flags.generators.given_to(&campaign, resources, &self.job.halt)?;
+        let Some(resources) = given else { return Ok(None) };
         resources.take()?;
         let entrants = self.admitted(&campaign)?;
         if self.job.halt.is_asked() {
@@ -186,10 +192,15 @@ impl<'f> Stage<'f> {
         }
     }
 
+    /// Agents do not take turns within a pair: whole trials follow one another.
+    fn turns(&self) -> Option<Slices> {
+        self.flags.generators.is_given().then_some(Slices::Off)
+    }
+
     fn campaign(
         &self,
         loading: Loading,
-        pairs: Option<Pairs>,
+        pairs: Pairs,
         sides: Vec<Subject>,
     ) -> Result<Campaign, Refusal> {
         let terms = &self.terms;
@@ -221,12 +232,12 @@ impl<'f> Stage<'f> {
             manner: terms.manner,
             rounds: None,
             until_percent: None,
-            pairs,
+            pairs: Some(pairs),
             limit: None,
             isolate: self.flags.isolate || terms.conditions.isolate,
             check: wants_check && matches!(loading, Loading::Closed),
             seed: self.flags.asking.seed,
-            slices: Slices::of(None, &load, None),
+            slices: Slices::of(self.turns(), &load, None),
             promise: None,
         };
         let mut experiment = texts::experiment(&labels, &self.workload.name, &load, &text)?;
@@ -264,7 +275,13 @@ fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
             "name an experiment with --base and --head, or two commands with --base-cmd and --head-cmd",
         ));
     };
-    let manner = flags.protocol.manner(&[], 2, 0)?;
+    if flags.builds.is_some() {
+        return Err(Refusal::new(
+            "--builds: --base-cmd and --head-cmd are run as they are, and nothing is built; name an experiment with --base \
+             and --head, or leave --builds out",
+        ));
+    }
+    let manner = manner(flags)?;
     let path = flags.path.as_deref().unwrap_or_default();
     let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
     let workload =
@@ -303,8 +320,14 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
             experiment.workloads.len()
         )));
     };
-    let [manner] = experiment.manners.as_slice() else {
-        return Err(Refusal::new(format!("{file} has several protocols, and a gate has one")));
+    let manner = match experiment.manners.as_slice() {
+        _ if flags.protocol.is_given() => manner(flags)?,
+        [manner] => resuming(flags, *manner)?,
+        _ => {
+            return Err(Refusal::new(format!(
+                "{file} has several protocols, and a gate has one; name it with --protocol"
+            )));
+        }
     };
     if matches!(experiment.shape, Shape::Held(_)) {
         return Err(Refusal::new(format!(
@@ -316,16 +339,55 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
     let places = (&project, &experiment);
     let side = |text: &str, name: &str| sides::of_tree(flags, places, (text, name, &workload.name));
     let named = [side(base, BASE)?, side(head, HEAD)?];
+    refuse_running(&named)?;
     let terms = Terms {
         connections: flags.connections.unwrap_or_else(|| connections(&experiment)),
         duration: flags.duration.or(experiment.duration).unwrap_or(texts::USUAL),
         warmup: flags.warmup.unwrap_or(experiment.warmup),
         timeout: experiment.timeout,
         keep_alive: experiment.keep_alive,
-        manner: *manner,
+        manner,
         conditions: experiment.conditions.clone(),
     };
     Ok((project, workload, terms, named))
+}
+
+/// Each pair needs fresh processes.
+fn refuse_running(sides: &[sides::Named; 2]) -> Result<(), Refusal> {
+    let runs = |side: &&sides::Named| side.subject.serving.command().is_none();
+    match sides.iter().find(runs) {
+        None => Ok(()),
+        Some(side) => Err(Refusal::new(format!(
+            "--{}: it runs already, at the URL of its subject.toml, and a gate starts both sides anew for each pair; name \
+             a subject that dyno starts, or race the two servers: `dyno race URL URL --detect 5%`",
+            side.subject.name
+        ))),
+    }
+}
+
+/// What the flags say is spoken, with both sides.
+fn manner(flags: &GateFlags) -> Result<Manner, Refusal> {
+    let manner = flags.protocol.manner(&[], 2, flags.tls.tls_resume.percent())?;
+    refuse_tls(flags, manner)?;
+    Ok(manner)
+}
+
+/// The same of an experiment's, whose connections resume as often as the flag says.
+fn resuming(flags: &GateFlags, manner: Manner) -> Result<Manner, Refusal> {
+    refuse_tls(flags, manner)?;
+    let resumed = match flags.tls.tls_resume.percent() {
+        0 => manner.resumed,
+        percent => percent,
+    };
+    Ok(Manner { resumed, ..manner })
+}
+
+/// dyno starts both sides, and decides what TLS is like.
+fn refuse_tls(flags: &GateFlags, manner: Manner) -> Result<(), Refusal> {
+    match manner.protocol.is_secured() {
+        true => flags.tls.refuse_for_started(),
+        false => flags.tls.refuse_without(&[]),
+    }
 }
 
 /// Of several places of a closed loop the highest; of a schedule its connections.
