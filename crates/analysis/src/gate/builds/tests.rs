@@ -66,7 +66,7 @@ fn with_one_build_or_where_pairs_count_and_not_builds_equal_code_is_often_called
     let world = |builds| World {
         law: Law::Normal,
         truth: 0.0,
-        of_builds: 0.02,
+        of_builds: 0.05,
         of_pairs: 0.01,
         builds,
     };
