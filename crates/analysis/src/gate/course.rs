@@ -175,6 +175,12 @@ impl Course {
         }
     }
 
+    /// How many builds of each side take turns; none: all pairs are of one build.
+    #[must_use]
+    pub fn builds(&self) -> Option<usize> {
+        self.pairs.builds.map(|builds| builds as usize)
+    }
+
     /// Which of the builds this pair is of. A pair that was disturbed is repeated with the same ones.
     pub(crate) fn build_of(&self, round: u32) -> usize {
         self.pairs.builds.map_or(0, |builds| self.counting(round).count() % builds as usize)

@@ -6,6 +6,7 @@ mod builds;
 mod course;
 mod family;
 mod planning;
+mod pooled;
 mod serial;
 mod signs;
 mod verdict;
@@ -15,6 +16,7 @@ pub use builds::{BUILDS, looks, most};
 pub use course::{Against, Course};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};
+pub use pooled::{ENOUGH, Pooled};
 pub use signs::{false_alarms, flipped_p};
 pub use verdict::{Gated, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse, weigh};
 

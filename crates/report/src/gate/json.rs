@@ -97,7 +97,7 @@ json_type! {
     }
 }
 
-fn answer(answer: Answer) -> String {
+pub(crate) fn answer(answer: Answer) -> String {
     match answer {
         Answer::Worse => "worse".into(),
         Answer::NotWorse => "not_worse".into(),
