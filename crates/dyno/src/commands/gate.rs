@@ -2,6 +2,8 @@
 //! rate, or until there can be none.
 
 mod figures;
+mod history;
+mod prepared;
 mod seen;
 mod sides;
 mod stage;
@@ -83,7 +85,7 @@ pub(crate) struct GateFlags {
     #[arg(long, value_name = "K", value_parser = builds)]
     builds: Option<usize>,
     /// Instead: measure N pairs of the base against itself, and say how often the rule is wrong on this machine's noise
-    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "json", "markdown", "junit"])]
+    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "json", "markdown", "junit", "history"])]
     aa: Option<u64>,
     /// Say what can be seen here in which time, and end
     #[arg(long, conflicts_with_all = ["json", "markdown", "junit"])]
@@ -121,6 +123,10 @@ pub(crate) struct GateFlags {
     /// Keep the runs in this file [default: as `dyno run` and `dyno race` do]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    /// Take the spread of pairs from earlier gates in this file, if they are enough, and append this gate to it: the file of
+    /// `dyno run --history`
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
     /// Write the results as JSON to this file, whole or not at all; - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -180,6 +186,7 @@ fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
 
 pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
     told::check(flags)?;
+    history::check(flags)?;
     let rule = rule(flags)?;
     if let (Some(_), Some(_)) = (flags.aa, flags.builds) {
         return Err(Refusal::new(
@@ -317,6 +324,9 @@ fn finish(
         trials: &first.trials,
     };
     told::tell(flags, &finished)?;
+    if let Some(path) = &flags.history {
+        history::append(path, stage, runs, &weighing)?;
+    }
     Ok(match weighing.verdict {
         Verdict::NotWorse => ExitStatus::Yes,
         Verdict::Worse(_) => ExitStatus::No,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ::report::gate::disturbance;
 use analysis::gate::{
-    Against, Course, LOOKS, Rule, false_alarms, least_shown, looks, mean_and_spread, most,
+    Against, Course, LOOKS, Pooled, Rule, false_alarms, least_shown, looks, mean_and_spread, most,
     pairs_needed,
 };
 use lab::experiment::Pairs;
@@ -12,7 +12,7 @@ use lab::figure::Figure;
 use units::{chosen, counted, duration, percent};
 
 use super::stage::{Loading, Stage};
-use super::{GateFlags, figures, interrupted};
+use super::{GateFlags, figures, history, interrupted};
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Pairs of the base against itself, before a gate.
@@ -36,15 +36,26 @@ pub(super) fn before(
     flags: &GateFlags,
     rule: Rule,
 ) -> Result<Result<(), ExitStatus>, Refusal> {
+    let known = match (flags.spread, &flags.history) {
+        (Some(spread), _) => Some((spread, "as it was said".to_string())),
+        (None, None) => None,
+        (None, Some(_)) => {
+            let Some(intended) = stage.intended(equal_pairs(rule, FIRST))? else {
+                return Ok(Err(interrupted()));
+            };
+            let found = history::spread(stage, flags, rule, (&intended.0, &intended.1))?;
+            found.map(|found| (found.spread, of_gates(&found)))
+        }
+    };
     let began = Instant::now();
-    let measured = match flags.spread {
+    let measured = match known {
         Some(_) => None,
         None => match stage.measure(Loading::Equal, equal_pairs(rule, FIRST))? {
             Some(measured) => Some(measured.course),
             None => return Ok(Err(interrupted())),
         },
     };
-    let (spread, pair) = match (&measured, flags.spread) {
+    let (spread, whose, pair) = match (&measured, known) {
         (Some(course), _) => {
             let differences = course.differences(Figure::Throughput, Against::Head);
             if differences.len() < 2 {
@@ -57,9 +68,17 @@ pub(super) fn before(
                 return Ok(Err(ExitStatus::CouldNotTell));
             }
             let tried = course.tried().max(1) as u32;
-            (mean_and_spread(&differences).1, began.elapsed() / tried)
+            let pairs = counted(u64::from(FIRST), "pair", "pairs");
+            let whose = match rule.builds {
+                None => format!("{pairs} of equal code"),
+                Some(_) => format!("{pairs} of equal code, each of builds of its own"),
+            };
+            (mean_and_spread(&differences).1, whose, began.elapsed() / tried)
         }
-        (None, spread) => (spread.unwrap_or_default(), stage.pair_time()),
+        (None, known) => {
+            let (spread, whose) = known.unwrap_or_default();
+            (spread, whose, stage.pair_time())
+        }
     };
     let level = rule.alpha / figures::count(&flags.gate) as f64;
     let loads = stage.loads();
@@ -70,13 +89,6 @@ pub(super) fn before(
     };
     let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
     let needed = pairs_needed(spread, rule, level);
-    let whose = match flags.spread {
-        Some(_) => "as it was said".to_string(),
-        None => match rule.builds {
-            None => counted(u64::from(FIRST), "pair", "pairs"),
-            Some(_) => format!("{FIRST} pairs, each of builds of its own"),
-        },
-    };
     let say = |text: String| match flags.show {
         true => print(&format!("{text}\n")).map(drop),
         false => {
@@ -85,7 +97,7 @@ pub(super) fn before(
         }
     };
     let (spreads, seen) = (percent(spread), table.join(", "));
-    say(format!("pairs of equal code spread by {spreads} here ({whose}): {seen}"))?;
+    say(format!("pairs spread by {spreads} here ({whose}): {seen}"))?;
     let allowed = (flags.limit.as_secs_f64() / (pair * loads).as_secs_f64()).floor() as usize;
     let allowed = allowed.min(most(rule.builds));
     let detect = format!("{} %", chosen(100.0 * rule.detect));
@@ -113,6 +125,14 @@ pub(super) fn before(
             Ok(Err(ExitStatus::CouldNotTell))
         }
     }
+}
+
+fn of_gates(found: &Pooled) -> String {
+    format!(
+        "{} of {}",
+        counted(found.pairs as u64, "pair", "pairs"),
+        counted(found.gates as u64, "earlier gate", "earlier gates")
+    )
 }
 
 /// What disturbed the others.
