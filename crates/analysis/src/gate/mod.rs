@@ -186,6 +186,14 @@ fn finding(differences: &[f64], answer: Answer, rule: Rule) -> Finding {
     Finding { answer, pairs, units, mean, spread, half }
 }
 
+impl Finding {
+    /// How far its units lie apart; none for fewer than two.
+    #[must_use]
+    pub fn known_spread(&self) -> Option<f64> {
+        (2 <= self.units).then_some(self.spread)
+    }
+}
+
 /// The mean, and the standard deviation.
 #[must_use]
 pub fn mean_and_spread(differences: &[f64]) -> (f64, f64) {

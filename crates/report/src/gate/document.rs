@@ -84,9 +84,9 @@ fn row(weighed: &Weighed) -> Row {
         None => Cell::none(),
         Some(means) => Cell::text(number(weighed.figure, means[at])).valued(Some(means[at])),
     };
-    let least = weighed
-        .least
-        .map_or_else(Cell::none, |least| Cell::text(percent(least)).valued(Some(least)));
+    let share = |share: Option<f64>| {
+        share.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it)))
+    };
     let ratio = match weighed.means {
         None => Cell::none(),
         Some(_) => Cell::text(sentence::bare(weighed)).valued(Some(weighed.ratio)),
@@ -98,8 +98,8 @@ fn row(weighed: &Weighed) -> Row {
         ratio,
         Cell::text(answer).toned(tone),
         Cell::text(weighed.finding.pairs.to_string()),
-        least,
-        Cell::text(percent(weighed.false_alarms)).valued(Some(weighed.false_alarms)),
+        share(weighed.least),
+        share(weighed.false_alarms),
     ];
     Row { cells, ..Row::default() }
 }

@@ -16,7 +16,7 @@ fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
         ratio: (-mean).exp(),
         interval: Some(((-mean - 0.015).exp(), (-mean + 0.015).exp())),
         least: Some(0.043),
-        false_alarms: 0.004,
+        false_alarms: Some(0.004),
         control: None,
     }
 }

@@ -56,8 +56,8 @@ pub struct GateLine {
     builds: Option<usize>,
     /// what the pairs that count differ by, in their order: logarithms of ratios, above zero where the head is worse
     differences: Vec<f64>,
-    /// their standard deviation; of several builds, that of the builds' means
-    spread: f64,
+    /// their standard deviation; of several builds, that of the builds' means; null: there are fewer than two
+    spread: Option<f64>,
     /// a head that is worse by so much was to be found
     detect_percent: f64,
     /// the probability that equal code is called worse, over all that is gated
@@ -120,7 +120,7 @@ pub fn gate_line(
         figure: weighed.figure.name().into(),
         builds: course.builds(),
         differences: course.differences(weighed.figure, Against::Head),
-        spread: weighed.finding.spread,
+        spread: weighed.finding.known_spread(),
         detect_percent: 100.0 * gate.detect,
         alpha_percent: 100.0 * gate.alpha,
         answer: json::answer(weighed.finding.answer),

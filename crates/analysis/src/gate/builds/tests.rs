@@ -1,4 +1,4 @@
-use super::super::tests::simulated::{Chance, Law, noise};
+use super::super::tests::simulated::{Chance, Law, of_builds};
 use super::super::{Answer, Rule, Unclear, concluded, decided, least_shown, pairs_needed};
 use super::*;
 
@@ -23,12 +23,9 @@ struct World {
 impl World {
     /// The pairs of one gate; each has the layout of its build.
     fn pairs(self, chance: &mut Chance) -> Vec<f64> {
-        let layouts = noise(self.law, chance, self.builds);
-        let pairs = noise(self.law, chance, MOST);
-        let one = |(at, pair): (usize, &f64)| {
-            self.truth + self.of_builds * layouts[at % self.builds] + self.of_pairs * pair
-        };
-        pairs.iter().enumerate().map(one).collect()
+        let spreads = (self.builds, self.of_builds, self.of_pairs);
+        let pairs = of_builds(self.law, chance, spreads, MOST);
+        pairs.iter().map(|it| self.truth + it).collect()
     }
 
     /// The share of gates that this rule answers so.

@@ -49,12 +49,16 @@ pub(super) fn spread(
     let known: Vec<Option<Pooled>> = gated.iter().map(of).collect();
     let least = known.iter().map(|it| it.map_or(0, |it| it.freedom)).min().unwrap_or(0);
     if least < ENOUGH {
-        let gates = known.iter().flatten().map(|it| it.gates).max().unwrap_or(0);
+        let known = match least {
+            0 => "it does not know how far pairs of this plan spread on this machine".to_string(),
+            least => format!(
+                "the pairs of this plan on this machine have {}, and {ENOUGH} are needed to know their spread",
+                counted(least as u64, "degree of freedom", "degrees of freedom")
+            ),
+        };
         terminal::notice(&format!(
-            "{}: {} of this plan on this machine, with {least} degrees of freedom; {ENOUGH} are needed, so pairs of the \
-             base against itself come first",
-            archive::page::near(path),
-            counted(gates as u64, "earlier gate", "earlier gates"),
+            "{}: {known}; pairs of the base against itself come first",
+            archive::page::near(path)
         ));
         return Ok(None);
     }

@@ -21,7 +21,7 @@ fn line(plan: &str, began: i64, differences: &[f64]) -> GateLine {
         figure: Figure::Throughput.name().into(),
         builds: None,
         differences: differences.to_vec(),
-        spread: 0.01,
+        spread: Some(0.01),
         detect_percent: 5.0,
         alpha_percent: 1.0,
         answer: "not_worse".into(),
