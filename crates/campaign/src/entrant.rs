@@ -5,9 +5,9 @@ use lab::probe::Probe;
 use lab::subject::{Serving, Subject};
 use load::Halt;
 
+use crate::Campaign;
 use crate::event::{Event, Watch};
 use crate::roster::{self, Member, State, unbuilt};
-use crate::Campaign;
 
 /// A subject that takes part: built, with its version.
 pub struct Entrant {
@@ -53,10 +53,9 @@ impl Campaign {
         for subject in self.to_build(subject) {
             let built = match &member.state {
                 State::Built { built, .. } if subject.salt.is_none() => built.clone(),
-                State::Built { .. }
-                | State::Buildable
-                | State::Missing(_)
-                | State::Broken(_) => self.build(&member.name, &subject, halt, watch)?,
+                State::Built { .. } | State::Buildable | State::Missing(_) | State::Broken(_) => {
+                    self.build(&member.name, &subject, halt, watch)?
+                }
             };
             builds.push((subject, built));
         }

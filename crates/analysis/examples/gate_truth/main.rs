@@ -84,11 +84,21 @@ const APART: (f64, f64) = (0.02, 0.01);
 /// The same where builds differ: of one build of each side, of several whose pairs are counted, and of several that count
 /// once.
 fn several_builds() {
-    println!("| builds | what counts | truly worse by | says worse | not worse | cannot tell | pairs |");
+    println!(
+        "| builds | what counts | truly worse by | says worse | not worse | cannot tell | pairs |"
+    );
     println!("|---|---|---|---|---|---|---|");
     let usual = Rule::usual();
     let detect = usual.detect.ln_1p();
-    for (builds, counts) in [(1, None), (5, None), (5, Some(5)), (6, Some(6)), (8, Some(8)), (10, Some(10)), (20, Some(20))] {
+    for (builds, counts) in [
+        (1, None),
+        (5, None),
+        (5, Some(5)),
+        (6, Some(6)),
+        (8, Some(8)),
+        (10, Some(10)),
+        (20, Some(20)),
+    ] {
         let rule = Rule { builds: counts, ..usual };
         for share in [0.0, 0.5, 1.0] {
             let mut chance = Chance(SEED);

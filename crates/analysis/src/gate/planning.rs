@@ -14,7 +14,9 @@ const BY_CHANCE_ALIKE: f64 = 1.1;
 /// spread so far; none if all of them are too few.
 #[must_use]
 pub fn pairs_needed(spread: f64, rule: Rule, level: f64) -> Option<usize> {
-    looks(rule.builds).into_iter().find(|&pairs| reach(spread, pairs, rule, level) <= rule.detect.ln_1p())
+    looks(rule.builds)
+        .into_iter()
+        .find(|&pairs| reach(spread, pairs, rule, level) <= rule.detect.ln_1p())
 }
 
 /// The least difference that so many pairs show nine times in ten (0.05 is 5 %); none for fewer than the first look, and

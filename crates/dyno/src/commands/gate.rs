@@ -13,10 +13,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ::report::gate::FinishedGate;
-use analysis::gate::{
-    Against, BUILDS, Course, Gated, Rule, Verdict, level_allowed, most, weigh,
-};
-use campaign::race::look::{differences, look};
+use analysis::gate::{Against, BUILDS, Course, Gated, Rule, Verdict, level_allowed, most, weigh};
+use campaign::race::look::{Difference, differences, look};
 use clap::Args;
 use lab::amounts;
 use lab::experiment::Pairs;
@@ -278,10 +276,14 @@ fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<Result<(), ExitStatus>, 
         }
     }
     campaign::race::slices::refuse_one_port(&campaign, &looks)?;
-    match differences(&looks).first() {
+    match differences(&looks).into_iter().next() {
         None => Ok(Ok(())),
-        Some(says) => {
-            Err(Refusal::new(format!("{says}: they do different work, and are not comparable")))
+        Some(Difference { says, is_of_fields: true }) => {
+            terminal::notice(&format!("dyno: {says}"));
+            Ok(Ok(()))
+        }
+        Some(Difference { says, is_of_fields: false }) => {
+            Err(Refusal::new(format!("{says} They do different work, and are not comparable")))
         }
     }
 }

@@ -80,7 +80,10 @@ fn empty(files: &[(String, Vec<u8>)], broken: &[Broken], gates: usize) -> Refusa
         .map(|it| format!("\n  {} line {}: {}", it.file, it.number, it.why));
     let of_gates = match gates {
         0 => String::new(),
-        gates => format!(" but {} of gates, which have no levels", counted(gates as u64, "line", "lines")),
+        gates => format!(
+            " but {} of gates, which have no levels",
+            counted(gates as u64, "line", "lines")
+        ),
     };
     Refusal::new(format!(
         "{}: no line of a history is in it{of_gates}; `dyno run EXPERIMENT --history FILE` appends some{}",

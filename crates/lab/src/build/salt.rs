@@ -43,7 +43,10 @@ mod tests {
         let texts: BTreeSet<String> = all().collect();
         let lengths: BTreeSet<usize> = all().map(|salt| salt.len()).collect();
         assert_eq!(texts.len(), 40);
-        assert!(15 < lengths.len() && lengths.iter().all(|it| (12..140).contains(it)), "{lengths:?}");
+        assert!(
+            15 < lengths.len() && lengths.iter().all(|it| (12..140).contains(it)),
+            "{lengths:?}"
+        );
         assert!(texts.iter().all(|salt| salt.bytes().all(|byte| byte.is_ascii_hexdigit())));
         assert_eq!(salt("base", 7, 3), salt("base", 7, 3));
         assert_ne!(salt("base", 7, 3), salt("base", 8, 3));

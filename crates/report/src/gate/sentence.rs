@@ -80,7 +80,9 @@ pub(super) fn why(weighed: &Weighed) -> Option<String> {
             None => format!("{pairs} lie too far apart"),
         },
         Unclear::Serial => format!("{pairs} are too like their neighbours"),
-        Unclear::OnePair if finding.units < finding.pairs => format!("of {pairs} one build decides"),
+        Unclear::OnePair if finding.units < finding.pairs => {
+            format!("of {pairs} one build decides")
+        }
         Unclear::OnePair => format!("of {pairs} one decides"),
     })
 }

@@ -187,9 +187,8 @@ pub fn differences<'l>(lines: &'l [GateLine], like: &Like<'_>, figure: Figure) -
 
 /// By time, and each line once, also where it is in several files.
 pub(super) fn sorted(mut lines: Vec<GateLine>) -> Vec<GateLine> {
-    let order = |line: &GateLine| {
-        (line.began_unix_ms, serde_json::to_string(line).unwrap_or_default())
-    };
+    let order =
+        |line: &GateLine| (line.began_unix_ms, serde_json::to_string(line).unwrap_or_default());
     lines.sort_by_cached_key(order);
     lines.dedup();
     lines

@@ -60,13 +60,8 @@ fn equal_code_whose_builds_differ_is_called_worse_no_more_often_than_it_may_be()
 /// What `--builds` is for.
 #[test]
 fn with_one_build_or_where_pairs_count_and_not_builds_equal_code_is_often_called_worse() {
-    let world = |builds| World {
-        law: Law::Normal,
-        truth: 0.0,
-        of_builds: 0.05,
-        of_pairs: 0.01,
-        builds,
-    };
+    let world =
+        |builds| World { law: Law::Normal, truth: 0.0, of_builds: 0.05, of_pairs: 0.01, builds };
     let worse = |builds| world(builds).share(rule(None), Answer::Worse);
     assert!(0.1 < worse(1), "one build of each side: {}", worse(1));
     assert!(at_most(0.01) < worse(5), "pairs of five builds: {}", worse(5));
@@ -125,7 +120,10 @@ fn each_build_counts_once_however_many_pairs_it_had() {
     let wide: Vec<f64> = (0..14).map(|at| [0.3, -0.3, 0.25, -0.28, 0.1][at % 5]).collect();
     let found = concluded(&wide, rule(Some(5)), 0.01);
     assert_eq!((found.pairs, found.units), (10, 5));
-    assert!(matches!(found.answer, Answer::CannotTell(Unclear::Wide | Unclear::Serial)), "{found:?}");
+    assert!(
+        matches!(found.answer, Answer::CannotTell(Unclear::Wide | Unclear::Serial)),
+        "{found:?}"
+    );
     // The interval is that of five means: Student's t with four degrees of freedom is 2.776.
     let half = 2.776 * found.spread / 5.0_f64.sqrt();
     assert!((found.half.unwrap() / half - 1.0).abs() < 1e-3);
