@@ -47,7 +47,7 @@ fn at_most(share: f64) -> f64 {
 fn equal_code_whose_builds_differ_is_called_worse_no_more_often_than_it_may_be() {
     for law in [Law::Normal, Law::HeavyTails, Law::OneInTen] {
         for builds in [5, 6, 8, 10, 20] {
-            for (of_builds, of_pairs) in [(0.02, 0.002), (0.015, 0.015), (0.0, 0.02)] {
+            for (of_builds, of_pairs) in [(0.02, 0.002), (0.06, 0.01), (0.03, 0.06), (0.0, 0.06)] {
                 let world = World { law, truth: 0.0, of_builds, of_pairs, builds };
                 let worse = world.share(rule(Some(builds)), Answer::Worse);
                 let says = format!("{law:?}, {builds} builds, {of_builds} {of_pairs}: {worse}");
