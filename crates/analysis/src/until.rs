@@ -139,6 +139,12 @@ impl Rounds {
         needs(key) || plan.iter().any(|other| is_beside(other) && needs(other))
     }
 
+    /// Which of several builds of its subjects a round is of; the first where there is one.
+    #[must_use]
+    pub fn build_of(&self, round: u32) -> usize {
+        self.pairs.as_ref().map_or(0, |pairs| pairs.build_of(round))
+    }
+
     /// How many of a row's planned trials it takes, as far as it is known: where rounds go on, one more than were run.
     #[must_use]
     pub fn planned(&self, plan: &[&TrialKey]) -> usize {

@@ -119,6 +119,7 @@ impl Hunt<'_> {
             resources: self.resources,
             entrants: self.entrants,
             halt: self.halt,
+            build: 0,
         };
         means.try_as(&experiment, &key, Some(Enough(&is_hopeless)), &mut |_| {})
     }
@@ -164,7 +165,7 @@ pub fn ceiling(
         point: experiment.points[0],
         repeat: 0,
     };
-    let trial = Means { campaign, resources, entrants, halt }.try_as(
+    let trial = Means { campaign, resources, entrants, halt, build: 0 }.try_as(
         &experiment,
         &key,
         None,

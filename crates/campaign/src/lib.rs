@@ -6,6 +6,7 @@ pub mod capacity;
 mod checks;
 mod elsewhere;
 pub mod embedded;
+mod entrant;
 mod event;
 pub mod holding;
 mod lock;
@@ -25,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 
 use lab::Refusal;
-use lab::build::{BuildCache, Built};
+use lab::build::BuildCache;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
 use lab::history::History;
@@ -41,10 +42,11 @@ use load::Halt;
 use machine::process::Marker;
 
 use project::{Project, unknown};
-use roster::{Member, State, unbuilt};
+use roster::Member;
 
 pub use checks::{EACH, expected_checks};
 pub use elsewhere::{Generators, Meet};
+pub use entrant::Entrant;
 pub use event::{Event, Watch};
 pub use lock::{Claim, Lock};
 pub use ports::ports_for;
@@ -70,14 +72,6 @@ pub struct Campaign {
     left_out: Option<Fact>,
     /// What the subjects present within TLS; none where nothing is secured.
     identity: Option<Identity>,
-}
-
-/// A subject that takes part: built, with its version.
-pub struct Entrant {
-    pub subject: Subject,
-    pub built: Built,
-    pub probe: Option<(Probe, Built)>,
-    pub version: String,
 }
 
 impl Campaign {
@@ -182,46 +176,6 @@ impl Campaign {
             entries.push(entry);
         }
         (entrants, entries)
-    }
-
-    fn entrant(
-        &self,
-        member: &Member,
-        subject: &Subject,
-        halt: &Halt,
-        watch: Watch<'_>,
-    ) -> Result<Entrant, String> {
-        let asked = &self.experiment.workloads;
-        if !asked.iter().any(|name| subject.answers(name)) {
-            return Err(format!("it does not answer {}", asked.join(" or ")));
-        }
-        if let Some(lack) = self.lack(member) {
-            return Err(lack);
-        }
-        let halted = || halt.is_asked();
-        let built = match &member.state {
-            State::Built { built, .. } => built.clone(),
-            State::Buildable | State::Missing(_) | State::Broken(_) => self
-                .cache
-                .build(subject.into(), &halted, &mut |command| {
-                    watch(&Event::Building { name: &member.name, command });
-                })
-                .map_err(|error| unbuilt(&member.name, &error, "it", watch))?,
-        };
-        let probe = match roster::probe(&self.project.root, subject)? {
-            None => None,
-            Some(probe) => {
-                let built = self
-                    .cache
-                    .build((&probe).into(), &halted, &mut |command| {
-                        watch(&Event::Building { name: &probe.title, command });
-                    })
-                    .map_err(|error| unbuilt(&probe.title, &error, "its probe", watch))?;
-                Some((probe, built))
-            }
-        };
-        let version = self.cache.version(subject, &built).unwrap_or_default();
-        Ok(Entrant { subject: subject.clone(), built, probe, version })
     }
 
     /// Why a member cannot take part, as far as that is known before it is built.

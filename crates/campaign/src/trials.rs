@@ -26,6 +26,9 @@ pub enum Ended {
     Interrupted,
 }
 
+/// The condition of a trial that says which of several builds ran: its folder.
+const BUILD: &str = "build";
+
 /// A trial never takes more room than this in the store.
 const ROOM: u64 = 32 << 20;
 
@@ -82,9 +85,10 @@ impl Run<'_> {
             }
             self.store.reserve(ROOM * keys.len() as u64)?;
             watch(&Event::Begun(key));
+            let means = Means { build: rounds.build_of(key.repeat), ..self.means() };
             let tried = match keys.as_slice() {
-                [key] => vec![self.means().try_one(key, None, watch)?],
-                keys => self.means().try_together(keys, watch)?,
+                [key] => vec![means.try_one(key, None, watch)?],
+                keys => means.try_together(keys, watch)?,
             };
             if tried.iter().any(|trial| trial.outcome.kind == OutcomeKind::Interrupted) {
                 watch(&Event::Abandoned);
@@ -131,6 +135,7 @@ impl Run<'_> {
             resources: self.resources,
             entrants: self.entrants,
             halt: self.halt,
+            build: 0,
         }
     }
 }
@@ -142,6 +147,8 @@ pub(crate) struct Means<'a> {
     pub(crate) resources: &'a RunResources,
     pub(crate) entrants: &'a [Entrant],
     pub(crate) halt: &'a Halt,
+    /// Which of the subjects' builds runs, where there are several.
+    pub(crate) build: usize,
 }
 
 impl Means<'_> {
@@ -240,9 +247,10 @@ impl Means<'_> {
             part,
             enough,
         };
+        let (subject, built) = entrant.build(self.build);
         let candidate = Candidate {
-            subject: &entrant.subject,
-            built: &entrant.built,
+            subject,
+            built,
             probe: entrant.probe.as_ref().map(|(probe, built)| (probe, built)),
         };
         let workload = campaign.workload(&key.workload);
@@ -253,6 +261,10 @@ impl Means<'_> {
             trial::run(setup, candidate, workload, key, now_unix_ms(), self.halt, &mut tell);
         others.look();
         tried.conditions.extend(others.fact());
+        if 1 < entrant.builds() {
+            let value = built.folder.display().to_string();
+            tried.conditions.push(Fact { name: BUILD.into(), value });
+        }
         Ok(tried)
     }
 }

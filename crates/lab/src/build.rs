@@ -3,6 +3,8 @@
 
 mod caller;
 mod env;
+mod salt;
+mod sources;
 
 use std::fmt;
 use std::fs::{self, File};
@@ -22,6 +24,8 @@ use crate::probe::Probe;
 use crate::subject::Subject;
 
 pub use caller::{caller_home, give_to_caller};
+pub use salt::{SALT, salt};
+use sources::sources;
 
 /// Where builds are kept, and what they may see.
 #[derive(Clone, Debug)]
@@ -45,6 +49,8 @@ pub struct Recipe<'a> {
     build: &'a [Command],
     env: &'a [(String, String)],
     passes: &'a [String],
+    /// What makes this build lie elsewhere than the others of the same.
+    salt: Option<&'a str>,
 }
 
 impl<'a> From<&'a Subject> for Recipe<'a> {
@@ -57,6 +63,7 @@ impl<'a> From<&'a Subject> for Recipe<'a> {
             build: &subject.build,
             env: &subject.env,
             passes: &subject.passes,
+            salt: subject.salt.as_deref(),
         }
     }
 }
@@ -72,6 +79,7 @@ impl<'a> From<&'a Probe> for Recipe<'a> {
             // Its variables are only for the subject that it joins.
             env: &[],
             passes: &[],
+            salt: None,
         }
     }
 }
@@ -120,8 +128,6 @@ impl fmt::Display for BuildError {
     }
 }
 
-/// No subject's folder is larger than this.
-const SOURCES_MAX: u64 = 64 << 20;
 /// No build takes longer than this.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
@@ -356,52 +362,17 @@ impl BuildCache {
         }
         let digest: [u8; 32] = hash.finalize().into();
         let hash: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Built { folder: self.state.join(recipe.kind).join(recipe.name).join(&hash), hash })
+        let name = match recipe.salt {
+            Some(salt) => format!("{hash}-{salt}"),
+            None => hash.clone(),
+        };
+        Ok(Built { folder: self.state.join(recipe.kind).join(recipe.name).join(name), hash })
     }
 }
 
 /// Where a program is: a path with a slash in it that does not start with one is the build's.
 pub(crate) fn program(folder: &Path, word: &str) -> PathBuf {
     if word.contains('/') { folder.join(word) } else { PathBuf::from(word) }
-}
-
-/// The files that make up a recipe: where they are, and their places in the build; sorted, later folders over earlier.
-fn sources(recipe: Recipe<'_>) -> Result<Vec<(PathBuf, PathBuf)>, BuildError> {
-    let mut files = std::collections::BTreeMap::new();
-    let mut size = 0;
-    for folder in recipe.folders.into_iter().flatten() {
-        collect(folder, Path::new(""), &mut files, &mut size)
-            .map_err(|error| BuildError::Io(folder.to_path_buf(), error))?;
-    }
-    Ok(files.into_iter().map(|(path, from)| (from, path)).collect())
-}
-
-fn collect(
-    folder: &Path,
-    below: &Path,
-    files: &mut std::collections::BTreeMap<PathBuf, PathBuf>,
-    size: &mut u64,
-) -> io::Result<()> {
-    for entry in fs::read_dir(folder.join(below))? {
-        let entry = entry?;
-        let path = below.join(entry.file_name());
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            collect(folder, &path, files, size)?;
-        } else if kind.is_file() {
-            *size += entry.metadata()?.len();
-            if SOURCES_MAX < *size {
-                return Err(io::Error::other(
-                    "more than 64 MiB of sources; was it built in place?",
-                ));
-            }
-            files.insert(path, entry.path());
-        } else {
-            let says = format!("`{}` is neither a file nor a folder", path.display());
-            return Err(io::Error::other(says));
-        }
-    }
-    Ok(())
 }
 
 /// The file that marks a build as complete.

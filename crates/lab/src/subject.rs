@@ -2,6 +2,7 @@
 
 mod location;
 mod manifest;
+mod taking_part;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,8 @@ pub struct Subject {
     pub env: Vec<(String, String)>,
     /// The user's variables that are passed on.
     pub passes: Vec<String>,
+    /// What makes this build of it lie elsewhere than others, where there are several.
+    pub salt: Option<String>,
     /// The probe that reports from inside its virtual machine.
     pub probe: Option<String>,
     /// How long it may take until its first right answer.
@@ -218,29 +221,6 @@ impl Subject {
             if above.ends_with("subjects") { above.parent().unwrap_or(above) } else { above };
         let subject = Subject::parse(root, "x", &source)?;
         Ok(Subject { folder: folder.to_path_buf(), probe: None, ..subject })
-    }
-
-    /// The same with another name and title, answering this workload.
-    #[must_use]
-    pub fn racing(self, name: &str, title: &str, workload: &str) -> Subject {
-        let mut speaks = self.speaks;
-        speaks.push(workload.into());
-        let path = format!("subjects/{name}/subject.toml");
-        let source = SourceFile { name: path, ..self.source };
-        Subject { name: name.into(), title: title.into(), speaks, source, ..self }
-    }
-
-    /// The same, once it is known where its URL leads. What dyno cannot do for it stands in its notes.
-    #[must_use]
-    pub fn found_at(self, address: SocketAddr) -> Subject {
-        let Serving::ByUrl(location) = self.serving else { return self };
-        let says = format!(
-            "runs already, at {address}: the same processes answer in all rounds, with no CPUs and no limit of dyno's"
-        );
-        let notes = [self.notes, says].into_iter().filter(|text| !text.is_empty());
-        let notes = notes.collect::<Vec<_>>().join("; ");
-        let site = Site { address, host: location.authority, target: None, tls: None };
-        Subject { serving: Serving::Found(site), notes, ..self }
     }
 
     /// Reads a manifest's text.

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 13] {
+fn documents() -> [(&'static str, &'static str, Schema); 14] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
@@ -23,6 +23,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 13] {
         ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
         ("trend", "dyno trend --json", schema::<crate::history::json::Document<'_>>()),
         ("history", "dyno run --history FILE", schema::<crate::history::Line>()),
+        ("gates", "dyno gate --history FILE", schema::<crate::history::GateLine>()),
     ]
 }
 

@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use ::agents::AgentNow;
+use campaign::race::texts;
 use campaign::{Campaign, EACH, Event};
 use lab::conformance::{Conformance, VerdictCounts};
 use lab::experiment::Experiment;
@@ -90,7 +91,9 @@ impl<'c> Progress<'c> {
             | Event::Building { .. }
             | Event::BuildLog { .. }
             | Event::Excluded { .. } => admitting(event),
-            Event::Checks { subjects, cases } => crate::notice(&checks(*subjects, *cases)),
+            Event::Checks { subjects, cases } => {
+                crate::notice(&checks(self.experiment, *subjects, *cases));
+            }
             Event::Checking { subject, place, subjects, done, cases } => {
                 if self.is_live {
                     let title = format!("checking {subject} ({place} of {subjects})");
@@ -337,10 +340,16 @@ fn held_result(holding: &Holding) -> (Ink, String) {
 }
 
 /// How much will be checked, and how long that takes.
-fn checks(subjects: usize, cases: usize) -> String {
+fn checks(experiment: &Experiment, subjects: usize, cases: usize) -> String {
+    let way_out = match (experiment.name.as_str(), experiment.pairs.is_some()) {
+        (texts::GATE, true) => "; `--gate throughput,cpu` leaves it out",
+        // A race has checks only where they are asked for.
+        (texts::NAME, _) => "",
+        _ => "; `--no-check` leaves it out",
+    };
     let time = EACH * u32::try_from(subjects).unwrap_or(u32::MAX);
     format!(
-        "how much of the RFCs {} keep: {} cases each, about {} in all; `--no-check` leaves it out",
+        "how much of the RFCs {} keep: {} cases each, about {} in all{way_out}",
         match subjects {
             1 => "1 subject".into(),
             many => format!("{} subjects", count(many as u64)),

@@ -5,7 +5,7 @@
 mod simulated;
 
 use analysis::gate::{Answer, LOOKS, MOST, Rule, Unclear, decided, least_shown};
-use simulated::{Chance, Law, bounds, noise};
+use simulated::{Chance, Law, bounds, noise, of_builds};
 
 const SEED: u64 = 19;
 const PATHS: usize = 4_000_000;
@@ -34,6 +34,9 @@ fn main() {
     if is_asked("errors") {
         errors();
     }
+    if is_asked("builds") {
+        several_builds();
+    }
 }
 
 /// For each look, the ninth of ten quantiles of the correlation of neighbours that know nothing of one another.
@@ -45,7 +48,8 @@ fn tenths() -> Vec<f64> {
         found.sort_by(f64::total_cmp);
         (found[found.len() * 9 / 10] * 1_000.0).round() / 1_000.0
     };
-    LOOKS.iter().map(of).collect()
+    // The fewest builds are five.
+    [5].iter().chain(&LOOKS).map(of).collect()
 }
 
 fn correlation(values: &[f64]) -> f64 {
@@ -71,6 +75,59 @@ fn errors() {
                 row((law, title), rule, spread, share);
             }
         }
+    }
+}
+
+/// The spread from build to build, and that from pair to pair of one build.
+const APART: (f64, f64) = (0.02, 0.01);
+
+/// The same where builds differ: of one build of each side, of several whose pairs are counted, and of several that count
+/// once.
+fn several_builds() {
+    println!(
+        "| builds | what counts | truly worse by | says worse | not worse | cannot tell | pairs |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    let usual = Rule::usual();
+    let detect = usual.detect.ln_1p();
+    for (builds, counts) in [
+        (1, None),
+        (5, None),
+        (5, Some(5)),
+        (6, Some(6)),
+        (8, Some(8)),
+        (10, Some(10)),
+        (20, Some(20)),
+    ] {
+        let rule = Rule { builds: counts, ..usual };
+        for share in [0.0, 0.5, 1.0] {
+            let mut chance = Chance(SEED);
+            let (mut worse, mut not, mut pairs) = (0_usize, 0_usize, 0_usize);
+            for _ in 0..GATES {
+                let spreads = (builds, APART.0, APART.1);
+                let noise = of_builds(Law::Normal, &mut chance, spreads, MOST);
+                let differences: Vec<f64> = noise.iter().map(|it| share * detect + it).collect();
+                let Some(found) = decided(&differences, rule, rule.alpha) else { continue };
+                pairs += found.pairs;
+                worse += usize::from(found.answer == Answer::Worse);
+                not += usize::from(found.answer == Answer::NotWorse);
+            }
+            let percent = |count: usize| 100.0 * count as f64 / GATES as f64;
+            println!(
+                "| {builds} | {} | {:.1} % | {:.2} % | {:.1} % | {:.1} % | {:.1} |",
+                if counts.is_some() { "builds" } else { "pairs" },
+                100.0 * (share * detect).exp_m1(),
+                percent(worse),
+                percent(not),
+                percent(GATES - worse - not),
+                pairs as f64 / GATES as f64
+            );
+        }
+    }
+    for builds in [5, 6, 8, 10, 20] {
+        let rule = Rule { builds: Some(builds), ..usual };
+        let times = least_shown(0.000_1, builds, rule, rule.alpha).map(|it| it / 0.000_1);
+        println!("{builds} builds show {times:.1?} times the spread of a pair");
     }
 }
 

@@ -59,6 +59,19 @@ pub(crate) fn noise(law: Law, chance: &mut Chance, count: usize) -> Vec<f64> {
     (0..count).map(one).collect()
 }
 
+/// Pairs of so many builds that take turns: so far apart from build to build, and so far from pair to pair.
+pub(crate) fn of_builds(
+    law: Law,
+    chance: &mut Chance,
+    (builds, of_builds, of_pairs): (usize, f64, f64),
+    count: usize,
+) -> Vec<f64> {
+    let layouts = noise(law, chance, builds);
+    let pairs = noise(law, chance, count);
+    let one = |(at, pair): (usize, &f64)| of_builds * layouts[at % builds] + of_pairs * pair;
+    pairs.iter().enumerate().map(one).collect()
+}
+
 /// For each look, how large Student's t must be so that by the look after n pairs n/most of `level` is spent: the
 /// quantiles of paths that have not crossed an earlier bound.
 pub(crate) fn bounds(level: f64, looks: &[usize], paths: usize, seed: u64) -> Vec<f64> {

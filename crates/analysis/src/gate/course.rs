@@ -27,6 +27,8 @@ pub struct Course {
     /// The base, the head, and perhaps the base once more.
     sides: Vec<String>,
     point: Point,
+    /// Both of a pair live at once; otherwise one follows the other.
+    is_together: bool,
     terms: Terms,
     rounds: BTreeMap<u32, Vec<Option<Tried>>>,
 }
@@ -66,7 +68,8 @@ impl Course {
         let Subjects::Named(sides) = &experiment.subjects else { return None };
         let (sides, terms) = (sides.clone(), Terms::of(Some(experiment)));
         let point = *experiment.points.first()?;
-        Some(Course { pairs, sides, point, terms, rounds: BTreeMap::new() })
+        let is_together = experiment.slices.is_some();
+        Some(Course { pairs, sides, point, is_together, terms, rounds: BTreeMap::new() })
     }
 
     /// The load of all pairs.
@@ -164,7 +167,23 @@ impl Course {
                 Better::Lower | Better::Neither => ratio.ln(),
             })
         };
-        self.counting(before).filter_map(of).collect()
+        let differences = self.counting(before).map(of);
+        match self.pairs.builds {
+            None => differences.flatten().collect(),
+            // Where a pair lacks the figure, those after it would be taken for pairs of other builds.
+            Some(_) => differences.map_while(|it| it).collect(),
+        }
+    }
+
+    /// How many builds of each side take turns; none: all pairs are of one build.
+    #[must_use]
+    pub fn builds(&self) -> Option<usize> {
+        self.pairs.builds.map(|builds| builds as usize)
+    }
+
+    /// Which of the builds this pair is of. A pair that was disturbed is repeated with the same ones.
+    pub(crate) fn build_of(&self, round: u32) -> usize {
+        self.pairs.builds.map_or(0, |builds| self.counting(round).count() % builds as usize)
     }
 
     /// The geometric means of a figure over the pairs that count: the base's, and the side's.
@@ -198,19 +217,20 @@ impl Course {
         if self.pairs.figures.is_empty() {
             return false;
         }
-        let Pairs { detect, level, missed, .. } = self.pairs;
-        let rule = Rule { alpha: level, detect, missed };
+        let level = self.pairs.level;
+        let rule = Rule::of(&self.pairs, level);
         let answers: Vec<Option<Answer>> =
             figures().map(|it| decided(&of(it), rule, level).map(|found| found.answer)).collect();
         answers.contains(&Some(Answer::Worse)) || answers.iter().all(Option::is_some)
     }
 
-    /// How long the pairs before took. Both of a pair live at once.
+    /// How long the pairs before took.
     fn took_before(&self, round: u32) -> u128 {
-        let longest = |sides: &Vec<Option<Tried>>| {
-            sides.iter().flatten().map(|side| u128::from(side.took)).max().unwrap_or(0)
+        let of_pair = |sides: &Vec<Option<Tried>>| {
+            let took = sides.iter().flatten().map(|side| u128::from(side.took));
+            if self.is_together { took.max().unwrap_or(0) } else { took.sum() }
         };
-        self.rounds.range(..round).map(|(_, sides)| longest(sides)).sum()
+        self.rounds.range(..round).map(|(_, sides)| of_pair(sides)).sum()
     }
 }
 

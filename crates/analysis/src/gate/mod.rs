@@ -2,19 +2,25 @@
 //! 16 and 20 of them it is looked whether they suffice for an answer. docs/gate.md has the rule and its error rates.
 
 mod bound;
+mod builds;
 mod course;
 mod family;
 mod planning;
+mod pooled;
 mod serial;
 mod signs;
 mod verdict;
 
 pub use bound::{bound, level_allowed};
+pub use builds::{BUILDS, looks, most};
 pub use course::{Against, Course};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};
+pub use pooled::{ENOUGH, Pooled};
 pub use signs::{false_alarms, flipped_p};
 pub use verdict::{Gated, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse, weigh};
+
+use lab::experiment::Pairs;
 
 use crate::student;
 
@@ -42,13 +48,22 @@ pub struct Rule {
     pub detect: f64,
     /// The probability that a head which is worse by that is called no worse.
     pub missed: f64,
+    /// So many builds of each side take turns; none: all pairs are of one build.
+    pub builds: Option<usize>,
 }
 
 impl Rule {
-    /// 1 %, 5 % and 5 %.
+    /// 1 %, 5 % and 5 %, of one build.
     #[must_use]
     pub fn usual() -> Rule {
-        Rule { alpha: 0.01, detect: 0.05, missed: 0.05 }
+        Rule { alpha: 0.01, detect: 0.05, missed: 0.05, builds: None }
+    }
+
+    /// The rule of pairs, with this probability that equal code is called worse.
+    #[must_use]
+    pub fn of(pairs: &Pairs, alpha: f64) -> Rule {
+        let builds = pairs.builds.map(|builds| builds as usize);
+        Rule { alpha, detect: pairs.detect, missed: pairs.missed, builds }
     }
 }
 
@@ -93,9 +108,11 @@ pub struct Finding {
     pub answer: Answer,
     /// How many pairs it is made of.
     pub pairs: usize,
+    /// How many of these know nothing of one another: all, or of several builds as many as builds.
+    pub units: usize,
     /// The mean of their differences: logarithms of ratios, above zero where the head is worse.
     pub mean: f64,
-    /// How far they lie apart, as a standard deviation.
+    /// How far they, or the builds' means, lie apart, as a standard deviation.
     pub spread: f64,
     /// The half-width of the mean's 95 % interval; none for fewer than two pairs.
     pub half: Option<f64>,
@@ -105,40 +122,41 @@ pub struct Finding {
 /// alarm that this figure has for itself.
 #[must_use]
 pub fn decided(differences: &[f64], rule: Rule, level: f64) -> Option<Finding> {
-    let looks = LOOKS.iter().filter(|look| **look <= differences.len());
-    let mut answers = looks.map(|&look| (look, look_at(&differences[..look], rule, level)));
+    let looks = looks(rule.builds).into_iter().filter(|look| *look <= differences.len());
+    let mut answers = looks.map(|look| (look, look_at(&differences[..look], rule, level)));
     let found = answers.find(|(_, answer)| !matches!(answer, Answer::CannotTell(_)));
     if let Some((look, answer)) = found {
-        return Some(finding(&differences[..look], answer));
+        return Some(finding(&differences[..look], answer, rule));
     }
-    (MOST <= differences.len()).then(|| concluded(differences, rule, level))
+    (most(rule.builds) <= differences.len()).then(|| concluded(differences, rule, level))
 }
 
 /// The answer of all pairs that there are.
 #[must_use]
 pub fn concluded(differences: &[f64], rule: Rule, level: f64) -> Finding {
-    let differences = &differences[..differences.len().min(MOST)];
-    let looks = || LOOKS.iter().filter(|look| **look <= differences.len());
-    for &look in looks() {
-        let answer = look_at(&differences[..look], rule, level);
-        if !matches!(answer, Answer::CannotTell(_)) {
-            return finding(&differences[..look], answer);
+    let differences = &differences[..differences.len().min(most(rule.builds))];
+    let mut last = Answer::CannotTell(Unclear::FewPairs);
+    for look in looks(rule.builds).into_iter().filter(|look| *look <= differences.len()) {
+        last = look_at(&differences[..look], rule, level);
+        if !matches!(last, Answer::CannotTell(_)) {
+            return finding(&differences[..look], last, rule);
         }
     }
-    let last = looks().next_back().map(|&look| look_at(&differences[..look], rule, level));
-    finding(differences, last.unwrap_or(Answer::CannotTell(Unclear::FewPairs)))
+    finding(&differences[..builds::even(differences.len(), rule.builds)], last, rule)
 }
 
 /// What so many pairs say, at one of the looks.
 fn look_at(differences: &[f64], rule: Rule, level: f64) -> Answer {
-    let count = differences.len();
+    let pairs = differences.len();
+    let differences = &builds::units(differences, rule.builds);
     let serial = serial::Serial::of(differences);
     let (mean, spread) = mean_and_spread(differences);
     // Where neighbours are alike, the mean is less sure than as many separate pairs would make it.
-    let error = spread / (count as f64).sqrt();
+    let error = spread / (differences.len() as f64).sqrt();
+    let bound = |level: f64| builds::bound_of(rule.builds, level, pairs);
     let crosses = |sure: f64| {
-        let is_worse = bound(level, count) < sure * mean / error;
-        let is_not_worse = bound(rule.missed, count) < sure * (rule.detect.ln_1p() - mean) / error;
+        let is_worse = bound(level) < sure * mean / error;
+        let is_not_worse = bound(rule.missed) < sure * (rule.detect.ln_1p() - mean) / error;
         (is_worse, is_not_worse)
     };
     let found = match serial.is_found() {
@@ -159,12 +177,21 @@ fn look_at(differences: &[f64], rule: Rule, level: f64) -> Answer {
     }
 }
 
-fn finding(differences: &[f64], answer: Answer) -> Finding {
-    let pairs = differences.len();
-    let (mean, spread) = mean_and_spread(differences);
-    let half = (2 <= pairs)
-        .then(|| student::point(OUTSIDE, pairs as f64 - 1.0) * spread / (pairs as f64).sqrt());
-    Finding { answer, pairs, mean, spread, half }
+fn finding(differences: &[f64], answer: Answer, rule: Rule) -> Finding {
+    let (pairs, differences) = (differences.len(), builds::units(differences, rule.builds));
+    let units = differences.len();
+    let (mean, spread) = mean_and_spread(&differences);
+    let half = (2 <= units)
+        .then(|| student::point(OUTSIDE, units as f64 - 1.0) * spread / (units as f64).sqrt());
+    Finding { answer, pairs, units, mean, spread, half }
+}
+
+impl Finding {
+    /// How far its units lie apart; none for fewer than two.
+    #[must_use]
+    pub fn known_spread(&self) -> Option<f64> {
+        (2 <= self.units).then_some(self.spread)
+    }
 }
 
 /// The mean, and the standard deviation.

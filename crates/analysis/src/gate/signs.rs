@@ -2,7 +2,7 @@
 
 use load::Chance;
 
-use super::{Answer, MOST, Rule, decided};
+use super::{Answer, MOST, Rule, decided, most};
 
 /// The probability that signs by chance make the mean at least so bad: exact, over all of them.
 #[must_use]
@@ -29,7 +29,9 @@ pub fn flipped_p(differences: &[f64]) -> f64 {
 /// by chance, so many times. Longer series are begun at any of their pairs.
 #[must_use]
 pub fn false_alarms(differences: &[f64], rule: Rule, level: f64, times: u32) -> f64 {
-    let used = differences.len().min(MOST);
+    let used = differences.len().min(most(rule.builds));
+    // Pairs of one build have one sign.
+    let units = rule.builds.unwrap_or(MOST);
     let starts = (differences.len() - used + 1) as u64;
     let mut chance = Chance::new(0x6761_7465);
     let mut worse = 0_u32;
@@ -38,7 +40,7 @@ pub fn false_alarms(differences: &[f64], rule: Rule, level: f64, times: u32) -> 
         let start = (chance.draw() % starts) as usize;
         let signs = chance.draw();
         for (at, to) in flipped.iter_mut().enumerate() {
-            let sign = if signs >> at & 1 == 0 { 1.0 } else { -1.0 };
+            let sign = if signs >> (at % units) & 1 == 0 { 1.0 } else { -1.0 };
             *to = sign * differences[start + at];
         }
         let found = decided(&flipped, rule, level).map(|found| found.answer);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[path = "../../examples/gate_truth/simulated.rs"]
-mod simulated;
+pub(super) mod simulated;
 
 use simulated::{Chance, Law, bounds, noise};
 

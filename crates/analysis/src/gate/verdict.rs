@@ -3,7 +3,9 @@
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use super::{Against, Answer, Course, Finding, Rule, concluded, false_alarms, judged, least_shown};
+use super::{
+    Against, Answer, Course, Finding, Rule, concluded, false_alarms, judged, least_shown, looks,
+};
 use crate::compare::{Better, better};
 use crate::doubt::Doubt;
 
@@ -35,8 +37,9 @@ pub struct Weighed {
     pub interval: Option<(f64, f64)>,
     /// The least difference that its pairs would have shown: 0.05 is 5 %.
     pub least: Option<f64>,
-    /// How often the rule calls this noise worse where it is only noise: with signs by chance.
-    pub false_alarms: f64,
+    /// How often the rule calls this noise worse where it is only noise: with signs by chance. None for fewer pairs than
+    /// the first look needs.
+    pub false_alarms: Option<f64>,
     /// The base against itself, where it has a second build.
     pub control: Option<Finding>,
 }
@@ -139,6 +142,7 @@ fn weighed(
     let differences = load.course.differences(figure, Against::Head);
     let is_gated = finding.is_some();
     let finding = finding.unwrap_or_else(|| concluded(&differences, rule, level));
+    let is_looked = looks(rule.builds).first().is_some_and(|first| *first <= differences.len());
     let around: Vec<f64> = differences.iter().map(|it| it - finding.mean).collect();
     let worse_is = if better(figure) == Better::Higher { -1.0 } else { 1.0 };
     let ratio = |difference: f64| (worse_is * difference).exp();
@@ -154,7 +158,7 @@ fn weighed(
         ratio: ratio(finding.mean),
         interval,
         least: least_shown(finding.spread, finding.pairs, rule, level),
-        false_alarms: false_alarms(&around, rule, level, FLIPPED),
+        false_alarms: is_looked.then(|| false_alarms(&around, rule, level, FLIPPED)),
         control: control(load.course, figure, rule, level),
         finding,
     }

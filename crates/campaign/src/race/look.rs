@@ -67,20 +67,28 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
     Ok(Look { title, first, moved, moved_to })
 }
 
-/// What differs between the first answers of the sides, against the first side: one sentence for each that differs.
-pub fn differences(looks: &[Look]) -> Vec<String> {
+/// How the first answer of a side differs from that of the first side.
+pub struct Difference {
+    pub says: String,
+    /// Their status and content are equal: the sides do the same work.
+    pub is_of_fields: bool,
+}
+
+/// What differs between the first answers of the sides, against the first side: one for each that differs.
+pub fn differences(looks: &[Look]) -> Vec<Difference> {
     let Some((first, others)) = looks.split_first() else { return Vec::new() };
     others.iter().filter_map(|other| difference(first, other)).collect()
 }
 
-fn difference(a: &Look, b: &Look) -> Option<String> {
+fn difference(a: &Look, b: &Look) -> Option<Difference> {
     if a.first.digest.is_some() && a.first.digest == b.first.digest {
         return None;
     }
     let (a_says, b_says) = (&a.title, &b.title);
     let [a_status, b_status] = [a, b].map(|look| look.first.status());
     if a_status != b_status {
-        return Some(format!("{b_says} answers with status {b_status}, {a_says} with {a_status}."));
+        let says = format!("{b_says} answers with status {b_status}, {a_says} with {a_status}.");
+        return Some(Difference { says, is_of_fields: false });
     }
     let [a_body, b_body] = [a, b].map(|look| look.first.content());
     if a_body != b_body {
@@ -89,13 +97,12 @@ fn difference(a: &Look, b: &Look) -> Option<String> {
             length => format!("{} bytes", count(length as u64)),
         };
         let body = |body: &[u8]| format!("{} ({})", excerpt(body), length(body));
-        return Some(format!(
-            "{b_says} answers {}, {a_says} answers {}.",
-            body(&b_body),
-            body(&a_body)
-        ));
+        let says =
+            format!("{b_says} answers {}, {a_says} answers {}.", body(&b_body), body(&a_body));
+        return Some(Difference { says, is_of_fields: false });
     }
-    Some(format!("{b_says} and {a_says} answer the same content with other header fields."))
+    let says = format!("{b_says} and {a_says} answer the same content with other header fields.");
+    Some(Difference { says, is_of_fields: true })
 }
 
 /// The beginning of a body, safe to show.
@@ -128,7 +135,9 @@ mod tests {
         let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
         let says = |other: &str, digest| {
             let a = look("A", &format!("{ok}hi"), 1);
-            differences(&[a, look("B", other, digest)]).concat()
+            let found = differences(&[a, look("B", other, digest)]);
+            assert!(found.iter().all(|it| it.is_of_fields == it.says.contains("header fields")));
+            found.into_iter().map(|it| it.says).collect::<String>()
         };
         assert_eq!(says(&format!("{ok}hi"), 1), "");
         assert_eq!(says("HTTP/1.1 404 No\r\n\r\n", 2), "B answers with status 404, A with 200.");

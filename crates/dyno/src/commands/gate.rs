@@ -2,6 +2,8 @@
 //! rate, or until there can be none.
 
 mod figures;
+mod history;
+mod prepared;
 mod seen;
 mod sides;
 mod stage;
@@ -11,16 +13,18 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ::report::gate::FinishedGate;
-use analysis::gate::{Against, Course, Gated, Rule, Verdict, level_allowed, weigh};
-use campaign::race::look::{differences, look};
+use analysis::gate::{Against, BUILDS, Course, Gated, Rule, Verdict, level_allowed, most, weigh};
+use campaign::race::look::{Difference, differences, look};
 use clap::Args;
 use lab::amounts;
 use lab::experiment::Pairs;
 use lab::figure::Figure;
 
 use super::run::CpuFlags;
+use crate::generators::GeneratorFlags;
 use crate::order::flags::AskingFlags;
 use crate::order::protocol::ProtocolFlags;
+use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, command_line};
 use figures::Wanted;
 use stage::{Loading, Measured, Stage};
@@ -75,8 +79,11 @@ pub(crate) struct GateFlags {
     /// A second build of the base takes part: if equal code differs, there is no answer
     #[arg(long)]
     control: bool,
+    /// So many builds of each side take turns, each at a place of its own, and count once: 5 to 20
+    #[arg(long, value_name = "K", value_parser = builds)]
+    builds: Option<usize>,
     /// Instead: measure N pairs of the base against itself, and say how often the rule is wrong on this machine's noise
-    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "json", "markdown", "junit"])]
+    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "json", "markdown", "junit", "history"])]
     aa: Option<u64>,
     /// Say what can be seen here in which time, and end
     #[arg(long, conflicts_with_all = ["json", "markdown", "junit"])]
@@ -100,9 +107,13 @@ pub(crate) struct GateFlags {
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
     ready: Duration,
     #[command(flatten)]
+    tls: TlsFlags,
+    #[command(flatten)]
     protocol: ProtocolFlags,
     #[command(flatten)]
     cpus: CpuFlags,
+    #[command(flatten)]
+    generators: GeneratorFlags,
     /// Give each process a network of its own
     #[arg(long)]
     isolate: bool,
@@ -110,6 +121,10 @@ pub(crate) struct GateFlags {
     /// Keep the runs in this file [default: as `dyno run` and `dyno race` do]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    /// Take the spread of pairs from earlier gates in this file, if they are enough, and append this gate to it: the file of
+    /// `dyno run --history`
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
     /// Write the results as JSON to this file, whole or not at all; - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -149,6 +164,17 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+fn builds(text: &str) -> Result<usize, String> {
+    match usize::try_from(amounts::count(text)?) {
+        Ok(builds) if BUILDS.contains(&builds) => Ok(builds),
+        _ => Err(format!(
+            "write a number of builds from {} to {}; fewer cannot say how much builds differ",
+            BUILDS.start(),
+            BUILDS.end()
+        )),
+    }
+}
+
 fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
     match amounts::count(text)? {
         pairs if (6..=60).contains(&pairs) => Ok(pairs),
@@ -158,9 +184,15 @@ fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
 
 pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
     told::check(flags)?;
+    history::check(flags)?;
     let rule = rule(flags)?;
+    if let (Some(_), Some(_)) = (flags.aa, flags.builds) {
+        return Err(Refusal::new(
+            "--aa: it says how often the rule is wrong on pairs of one build; leave --builds out",
+        ));
+    }
     let mut stage = Stage::of(flags)?;
-    let began = match ready(&mut stage)? {
+    let began = match ready(&mut stage, seen::equal_pairs(rule, most(rule.builds) as u32))? {
         Ok(()) => Instant::now(),
         Err(status) => return Ok(status),
     };
@@ -191,7 +223,8 @@ pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
 }
 
 fn rule(flags: &GateFlags) -> Result<Rule, Refusal> {
-    let rule = Rule { alpha: flags.alpha, detect: flags.detect, ..Rule::usual() };
+    let Rule { missed, .. } = Rule::usual();
+    let rule = Rule { alpha: flags.alpha, detect: flags.detect, missed, builds: flags.builds };
     let figures = figures::count(&flags.gate);
     match level_allowed(rule.alpha / figures as f64) {
         true => Ok(rule),
@@ -211,7 +244,8 @@ fn pairs(rule: Rule, gate: &[Wanted], figures: &[Figure], limit: Option<Duration
         missed: rule.missed,
         figures: figures.to_vec(),
         // Without a figure that is gated, its pairs only say what the base does.
-        most: if figures.is_empty() { 3 } else { analysis::gate::MOST as u32 },
+        most: if figures.is_empty() { 3 } else { most(rule.builds) as u32 },
+        builds: rule.builds.map(|builds| builds as u32),
         limit: limit.map(|limit| limit.max(Duration::from_secs(1))),
     }
 }
@@ -225,8 +259,8 @@ fn half_of(course: &Course) -> Option<u64> {
 }
 
 /// Builds both sides, and asks each of them once: they must answer alike.
-fn ready(stage: &mut Stage<'_>) -> Result<Result<(), ExitStatus>, Refusal> {
-    let Some((campaign, entrants)) = stage.built()? else { return Ok(Err(interrupted())) };
+fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<Result<(), ExitStatus>, Refusal> {
+    let Some((campaign, entrants)) = stage.built(pairs)? else { return Ok(Err(interrupted())) };
     let mut looks = Vec::new();
     for entrant in &entrants {
         match look(&campaign, entrant, &stage.job.halt) {
@@ -242,10 +276,14 @@ fn ready(stage: &mut Stage<'_>) -> Result<Result<(), ExitStatus>, Refusal> {
         }
     }
     campaign::race::slices::refuse_one_port(&campaign, &looks)?;
-    match differences(&looks).first() {
+    match differences(&looks).into_iter().next() {
         None => Ok(Ok(())),
-        Some(says) => {
-            Err(Refusal::new(format!("{says}: they do different work, and are not comparable")))
+        Some(Difference { says, is_of_fields: true }) => {
+            terminal::notice(&format!("dyno: {says}"));
+            Ok(Ok(()))
+        }
+        Some(Difference { says, is_of_fields: false }) => {
+            Err(Refusal::new(format!("{says} They do different work, and are not comparable")))
         }
     }
 }
@@ -288,6 +326,9 @@ fn finish(
         trials: &first.trials,
     };
     told::tell(flags, &finished)?;
+    if let Some(path) = &flags.history {
+        history::append(path, stage, runs, &weighing)?;
+    }
     Ok(match weighing.verdict {
         Verdict::NotWorse => ExitStatus::Yes,
         Verdict::Worse(_) => ExitStatus::No,

@@ -172,7 +172,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         Err(status) => return Ok(status),
     };
     refuse_one_port(&campaign, &looks)?;
-    let differences = differences(&looks);
+    let differences: Vec<String> = differences(&looks).into_iter().map(|it| it.says).collect();
     for says in &differences {
         terminal::notice(&format!("dyno: {says}"));
     }

@@ -6,6 +6,7 @@ use archive::{history, keep};
 use clap::Args;
 use report::history::{Broken, Trend, document, json, machine_key, page, read};
 use report::render;
+use units::counted;
 
 use crate::shell::{ExitStatus, Refusal, print};
 
@@ -55,9 +56,11 @@ pub(crate) fn run(flags: &TrendFlags) -> Result<ExitStatus, Refusal> {
     let files = history::read(&flags.files)?;
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     let (here, _) = machine_key(&machine::facts::read());
-    let trend = Trend::of(names, read(&files), &here);
+    let history = read(&files);
+    let gates = history.gates.len();
+    let trend = Trend::of(names, history, &here);
     if trend.is_empty() {
-        return Err(empty(&files, trend.broken()));
+        return Err(empty(&files, trend.broken(), gates));
     }
     if let Some(path) = &flags.html {
         keep::write_for("--html", path, &page(&trend))?;
@@ -68,14 +71,22 @@ pub(crate) fn run(flags: &TrendFlags) -> Result<ExitStatus, Refusal> {
     }
 }
 
-fn empty(files: &[(String, Vec<u8>)], broken: &[Broken]) -> Refusal {
+/// Lines of gates are of differences between commits, and make no series.
+fn empty(files: &[(String, Vec<u8>)], broken: &[Broken], gates: usize) -> Refusal {
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
     let lines = broken
         .iter()
         .take(NAMED)
         .map(|it| format!("\n  {} line {}: {}", it.file, it.number, it.why));
+    let of_gates = match gates {
+        0 => String::new(),
+        gates => format!(
+            " but {} of gates, which have no levels",
+            counted(gates as u64, "line", "lines")
+        ),
+    };
     Refusal::new(format!(
-        "{}: no line of a history is in it; `dyno run EXPERIMENT --history FILE` appends some{}",
+        "{}: no line of a history is in it{of_gates}; `dyno run EXPERIMENT --history FILE` appends some{}",
         names.join(", "),
         lines.collect::<String>()
     ))

@@ -31,6 +31,11 @@ pub(crate) fn protocol(text: &str) -> Result<Protocol, String> {
 }
 
 impl ProtocolFlags {
+    /// Whether they say what is spoken.
+    pub(crate) fn is_given(&self) -> bool {
+        self.protocol.is_some() || self.http2 || self.streams.is_some()
+    }
+
     /// What is spoken with these servers that run already, and with those that dyno starts, if `sides` are more.
     pub(crate) fn manner(
         &self,

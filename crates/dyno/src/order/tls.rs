@@ -140,9 +140,15 @@ impl TlsFlags {
     /// Refuses flags that would have no effect, because none of these URLs has TLS.
     pub(crate) fn refuse_without(&self, urls: &[&Url]) -> Result<(), Refusal> {
         match self.given() {
-            Some(flag) if !urls.iter().any(|url| url.is_secure) => Err(Refusal::new(format!(
-                "{flag} is for TLS, and nothing here has it; write https:// or wss:// in the URL, or leave {flag} out"
-            ))),
+            Some(flag) if !urls.iter().any(|url| url.is_secure) => {
+                let way_out = match urls {
+                    [] => "say what is spoken within it (--protocol http/1.1+tls or h2)",
+                    _ => "write https:// or wss:// in the URL",
+                };
+                Err(Refusal::new(format!(
+                    "{flag} is for TLS, and nothing here has it; {way_out}, or leave {flag} out"
+                )))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -205,6 +211,8 @@ mod tests {
         assert!(says(flags(|_| {})).starts_with("-k is for TLS"));
         assert!(flags(|_| {}).refuse_without(&[&plain, &parse("https://h/").unwrap()]).is_ok());
         assert!(TlsFlags::default().refuse_without(&[&plain]).is_ok());
+        let started = flags(|_| {}).refuse_without(&[]).unwrap_err().to_string();
+        assert!(started.contains("(--protocol http/1.1+tls or h2)"), "{started}");
     }
 
     #[test]

@@ -147,3 +147,145 @@ fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
     assert!(read("g.xml").contains("<testsuite name=\"dyno gate\""), "{}", read("g.xml"));
     assert!(read("g.md").contains(json["sentence"].as_str().unwrap().split(':').next().unwrap()));
 }
+
+/// Servers of dyno's own, loaded as these flags say; what became of it, and what was said meanwhile.
+fn gated(lab: &Lab, more: [&str; 2], flags: &[&str]) -> (serde_json::Value, Ran) {
+    let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
+    let [base, head] = more.map(|more| format!("{server} {more}"));
+    let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "20s", "--json", "-"];
+    let ran = lab.dyno(&[&sides[..], &SHORT, &usual, flags].concat());
+    (ran.json(), ran)
+}
+
+#[test]
+fn tls_http2_and_agents_are_as_in_a_load() {
+    let lab = lab();
+    let tls = "--tls --cert {cert} --key {key}";
+    let resumed = ["--protocol", "http/1.1+tls", "--tls-resume", "80%"];
+    for (more, flags, says) in [
+        (tls, &resumed[..], "over http/1.1+tls, 80 % resumed"),
+        (tls, &["--protocol", "h2", "--streams", "2"], "over h2, 2 streams"),
+        ("", &["--http2"], "over h2c, 1 stream"),
+    ] {
+        let (json, ran) = gated(&lab, [more, more], flags);
+        assert!(1 <= json["pairs_tried"].as_u64().unwrap(), "{ran}");
+        ran.stderr_has(says).stderr_has("failed 0");
+    }
+    let (json, ran) = gated(&lab, ["", ""], &["--load-on", "local:2", "--store", "runs.sqlite"]);
+    assert!(1 <= json["pairs_tried"].as_u64().unwrap(), "{ran}");
+    let store = store::Store::open_to_read(&lab.root.join("runs.sqlite")).unwrap();
+    let run = store.run(json["runs"][0].as_str().unwrap().parse().unwrap()).unwrap();
+    let by = run.facts.iter().find(|fact| fact.name == lab::record::LOAD_ON);
+    assert_eq!(by.map(|fact| fact.value.as_str()), Some("local:2"));
+}
+
+#[test]
+fn other_header_fields_with_the_same_content_are_said_and_compared() {
+    let (json, ran) = gated(&lab(), ["", "--tell-delay"], &[]);
+    assert!(1 <= json["pairs_tried"].as_u64().unwrap(), "{ran}");
+    ran.stderr_has("answer the same content with other header fields");
+}
+
+#[test]
+fn flags_without_effect_are_refused() {
+    let found = "title = 'x'\nlanguage = 'x'\nhome = ''\nprocesses = 'one'\nspeaks = ['hello']\n\
+                 url = 'http://127.0.0.1:1'\n";
+    let lab = lab().file("subjects/found/subject.toml", found);
+    let commands = ["--base-cmd", "sh", "--head-cmd", "sh"];
+    let with = |flags: &[&str]| refused(&lab, &[&commands[..], flags].concat());
+    with(&["--builds", "5"]).stderr_has("nothing is built");
+    with(&["--ca", "x"]).stderr_has("(--protocol http/1.1+tls or h2)");
+    with(&["--protocol", "h2"]).stderr_has("write {cert} and {key}");
+    with(&["--aa", "6", "--builds", "5"]).stderr_has("leave --builds out");
+    with(&["--builds", "4"]).stderr_has("from 5 to 20");
+    let sides = ["gated", "--base", "dir:.", "--head", "dir:."];
+    let with = |flags: &[&str]| refused(&lab, &[&sides[..], &SHORT, flags].concat());
+    with(&["--tls-resume", "always"]).stderr_has("--tls-resume is for TLS");
+    with(&["--http2"]).stderr_has("it does not speak h2c");
+    with(&["--listen-on", "127.0.0.1", "--gate", "throughput", "--detect", "60%"])
+        .stderr_has("give --load-on, too");
+    with(&["--history", "."]).stderr_has("--history");
+    with(&["--json", "a", "--junit", "a"]).stderr_has("--json names the same file");
+    with(&["--json", "a", "--history", "a"]).stderr_has("--history names the same file");
+    refused(&lab, &["gated", "--base", "subject:found", "--head", "dir:."])
+        .stderr_has("--base: it runs already")
+        .stderr_has("--detect 5%");
+}
+
+#[test]
+fn several_builds_of_each_side_take_turns() {
+    let build = "build = [\"sh -c 'echo $DYNO_BUILD_SALT $PWD > where'\"]";
+    let lab = lab().subject("it", &format!("{build}\nrun = '{ORACLE}'"));
+    let sides = ["gate", "gated", "--base", "subject:it", "--head", "dir:.", "--builds", "5"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "60s", "--json", "-"];
+    let ran = lab.dyno(&[&sides[..], &SHORT, &usual].concat());
+    let json = ran.json();
+    crate::schema::fits("gate", &json);
+    assert_eq!(json["builds"], 5, "{ran}");
+    let mut lengths = Vec::new();
+    for side in ["base", "head"] {
+        let shelf = fs::read_dir(lab.root.join(".dyno/builds").join(side)).unwrap();
+        let folders = shelf.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+        let built: Vec<String> =
+            folders.map(|it| fs::read_to_string(it.join("where")).unwrap()).collect();
+        assert_eq!(built.len(), 5, "{built:?}");
+        lengths.extend(built.iter().map(String::len));
+    }
+    lengths.sort_unstable();
+    lengths.dedup();
+    assert!(5 < lengths.len(), "{lengths:?}");
+    // A pair that was disturbed is repeated with its builds, so the pairs that count have them in order.
+    let tried = json["pairs_tried"].as_u64().unwrap() as usize;
+    let counted = json["pairs_counted"].as_u64().unwrap() as usize;
+    let mut ran_in: Vec<String> = Vec::new();
+    for trial in lab.trials(json["runs"][0].as_str().unwrap()) {
+        let build = trial.conditions.iter().find(|fact| fact.name == "build").unwrap();
+        ran_in.push(build.value.clone());
+    }
+    assert_eq!(ran_in.len(), 2 * tried);
+    ran_in.sort_unstable();
+    ran_in.dedup();
+    assert!(counted.min(5) * 2 <= ran_in.len() && ran_in.len() <= 10, "{counted}: {ran_in:?}");
+}
+
+/// The lines of a gate are made into those of others, whose pairs spread by a known percentage.
+#[test]
+fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
+    let lab = repository();
+    let sides = ["gate", "gated", "--base", "git:first", "--head", "dir:."];
+    let usual = ["--gate", "throughput", "--detect", "60%", "--history", "h.jsonl"];
+    let flags = ["-c", "2", "-d", "300ms", "--warmup", "50ms"];
+    let gate = |more: &[&str]| lab.dyno(&[&sides[..], &usual, &flags, more].concat());
+    gate(&["--limit", "20s", "--spread", "1%"]).stderr_has("history: h.jsonl");
+    let text = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
+    let violations = crate::schema::violations(&crate::schema::of("gates"), &line);
+    assert_eq!(violations, Vec::<String>::new());
+    assert_eq!(line["base_commit"].as_str().unwrap().len(), 40);
+    assert_eq!(line["figure"], "throughput_per_s");
+    let pairs = |began: u64, machine: &str, apart: f64| {
+        let mut line = line.clone();
+        line["began_unix_ms"] = began.into();
+        line["machine"] = machine.into();
+        line["differences"] = [1.0, -1.0].map(|sign| sign * apart).repeat(3).into();
+        line.to_string() + "\n"
+    };
+    let here = line["machine"].as_str().unwrap();
+    // Of six pairs of which each is 2 % off, the standard deviation is 2 % times the root of 6/5: 2.19 %.
+    let known = [pairs(1, here, 0.02), pairs(2, here, 0.02), pairs(3, "elsewhere", 0.5)].concat();
+    lab.write("h.jsonl", &format!("{known}{}\n", &text[..40]));
+    let ran = gate(&["--show"]).status(0);
+    ran.stdout_has("pairs spread by 2.2 % here (12 pairs of 2 earlier gates)")
+        .stderr_has("h.jsonl line 4: it ends early");
+    let still = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
+    assert!(still.starts_with(&known), "nothing is lost, and --show appends nothing");
+    // One gate has five degrees of freedom, and so it is measured; as it is of another plan.
+    lab.write("h.jsonl", &pairs(1, here, 0.02));
+    gate(&["--show"]).stderr_has("have 5 degrees of freedom, and 10 are needed");
+    lab.write("h.jsonl", &known);
+    let other = ["-c", "3", "-d", "300ms", "--warmup", "50ms", "--show"];
+    let ran = lab.dyno(&[&sides[..], &usual, &other].concat());
+    ran.stderr_has("it does not know how far pairs");
+    lab.dyno(&["trend", "h.jsonl"]).status(2).stderr_has("3 lines of gates, which have no levels");
+}

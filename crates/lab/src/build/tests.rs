@@ -168,3 +168,26 @@ fn under_sudo_a_build_runs_as_the_user_who_called_it() {
         assert_eq!(fs::metadata(path).unwrap().uid(), 65_534, "{}", path.display());
     }
 }
+
+#[test]
+fn salted_builds_of_equal_code_lie_elsewhere_and_find_their_salt_in_a_variable() {
+    let root = Root::new(r#"build = ["sh -c 'echo $DYNO_BUILD_SALT > out'"]"#);
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let (plain, _) = root.build("x").unwrap();
+    let mut seen = vec![plain.folder.clone()];
+    let mut lengths = std::collections::BTreeSet::new();
+    for number in 0..5 {
+        let salted = subject.clone().salted(salt("x", 7, number));
+        let built = root.cache().build((&salted).into(), &|| false, &mut |_| {}).unwrap();
+        assert!(!seen.contains(&built.folder), "{}", built.folder.display());
+        lengths.insert(built.folder.as_os_str().len());
+        let out = fs::read_to_string(built.folder.join("out")).unwrap();
+        assert_eq!(Some(out.trim_end()), salted.salt.as_deref(), "while it is built");
+        let running = root.cache().scrubbed(&salted, &built, &root.0);
+        assert!(running.contains(&(SALT.to_string(), salt("x", 7, number))), "and while it runs");
+        assert_eq!(root.cache().fitness((&salted).into()).unwrap(), Fitness::Built(built.clone()));
+        seen.push(built.folder);
+    }
+    assert!(3 < lengths.len(), "their paths have several lengths: {lengths:?}");
+    assert_eq!(fs::read_to_string(plain.folder.join("out")).unwrap(), "\n");
+}

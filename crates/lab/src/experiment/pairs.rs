@@ -17,6 +17,8 @@ pub struct Pairs {
     pub figures: Vec<Figure>,
     /// The most pairs that count.
     pub most: u32,
+    /// So many builds of each side take turns from pair to pair; none: all pairs are of one build.
+    pub builds: Option<u32>,
     /// No new pair begins after the pairs have taken so long.
     pub limit: Option<Duration>,
 }
@@ -36,8 +38,9 @@ impl Pairs {
         let limit = self.limit.map_or(String::new(), |limit| {
             format!(", limit = \"{}\"", crate::amounts::written(limit))
         });
+        let builds = self.builds.map_or(String::new(), |builds| format!(", builds = {builds}"));
         format!(
-            "pairs = {{ detect = {:?}, level = {:?}, missed = {:?}, figures = [{}], most = {}{limit} }}",
+            "pairs = {{ detect = {:?}, level = {:?}, missed = {:?}, figures = [{}], most = {}{builds}{limit} }}",
             self.detect,
             self.level,
             self.missed,

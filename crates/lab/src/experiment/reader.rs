@@ -179,7 +179,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     let rounds = reader.rounds(&file.trials)?;
     let slices = reader.slices(&file.trials, &shape, keys)?;
     let pairs = file.trials.pairs.as_ref();
-    let pairs = pairs.map(|keys| reader.pairs(keys, &file.subjects, slices.is_some()));
+    let pairs = pairs.map(|keys| reader.pairs(keys, &file.subjects));
     Ok(Experiment {
         name: name.into(),
         question: file.question,

@@ -154,6 +154,7 @@ pub(super) fn subject(
             .map(|(name, value)| (name.into_inner(), value.into_inner()))
             .collect(),
         passes: texts(manifest.passes),
+        salt: None,
         notes: manifest.notes.trim().to_string(),
         settings: settings(manifest.defaults, manifest.changes),
         source: source.clone(),

@@ -38,8 +38,11 @@ fn runs(gate: &FinishedGate<'_>) -> String {
 
 fn conditions(gate: &FinishedGate<'_>) -> String {
     let rule = gate.weighing.rule;
+    let builds = rule.builds.map_or(String::new(), |builds| {
+        format!("; {builds} builds of each side take turns, and each counts once")
+    });
     format!(
-        "base: {}; head: {}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count",
+        "base: {}; head: {}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count{builds}",
         gate.base,
         gate.head,
         sentence::stated(rule.alpha),
@@ -81,9 +84,9 @@ fn row(weighed: &Weighed) -> Row {
         None => Cell::none(),
         Some(means) => Cell::text(number(weighed.figure, means[at])).valued(Some(means[at])),
     };
-    let least = weighed
-        .least
-        .map_or_else(Cell::none, |least| Cell::text(percent(least)).valued(Some(least)));
+    let share = |share: Option<f64>| {
+        share.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it)))
+    };
     let ratio = match weighed.means {
         None => Cell::none(),
         Some(_) => Cell::text(sentence::bare(weighed)).valued(Some(weighed.ratio)),
@@ -95,8 +98,8 @@ fn row(weighed: &Weighed) -> Row {
         ratio,
         Cell::text(answer).toned(tone),
         Cell::text(weighed.finding.pairs.to_string()),
-        least,
-        Cell::text(percent(weighed.false_alarms)).valued(Some(weighed.false_alarms)),
+        share(weighed.least),
+        share(weighed.false_alarms),
     ];
     Row { cells, ..Row::default() }
 }

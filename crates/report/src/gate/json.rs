@@ -42,6 +42,8 @@ pub(crate) struct Document<'t> {
     detect_percent: f64,
     /// the probability that such a head is called no worse
     missed_percent: f64,
+    /// so many builds of each side took turns, and each counts once; null: all pairs are of one build
+    builds: Option<usize>,
     /// pairs that were tried
     pairs_tried: usize,
     /// pairs of which no side was disturbed
@@ -72,28 +74,31 @@ json_type! {
         answer: String = answer(weighed.finding.answer),
         /// the pairs of which the answer is made
         pairs: usize = weighed.finding.pairs,
+        /// how many of these know nothing of one another: all, or of several builds as many as builds
+        units: usize = weighed.finding.units,
         /// the base's geometric mean over the pairs that count
         base_mean: Option<f64> = weighed.means.map(|means| means[0]),
         /// the head's
         head_mean: Option<f64> = weighed.means.map(|means| means[1]),
-        /// the head's divided by the base's, over the pairs of the answer
-        ratio: f64,
+        /// the head's divided by the base's, over the pairs of the answer; null: no pair has the figure
+        ratio: Option<f64> = (0 < weighed.finding.pairs).then_some(weighed.ratio),
         /// lower end of the ratio's 95 % interval; the pairs ended when they sufficed
         ratio_low: Option<f64> = weighed.interval.map(|(low, _)| low),
         /// its upper end
         ratio_high: Option<f64> = weighed.interval.map(|(_, high)| high),
-        /// the standard deviation of the pairs' log ratios
-        spread: f64 = weighed.finding.spread,
+        /// the standard deviation of the pairs' log ratios; of several builds, of the builds' means; null:
+        /// there are fewer than two
+        spread: Option<f64> = weighed.finding.known_spread(),
         /// the least difference that so many pairs show; null: more than 100 %
         least_shown_percent: Option<f64> = weighed.least.map(|least| 100.0 * least),
-        /// how often the rule calls this figure worse with the signs of its pairs by chance
-        false_alarms_percent: f64 = 100.0 * weighed.false_alarms,
+        /// how often the rule calls this figure worse with the signs of its pairs by chance; null: they are too few
+        false_alarms_percent: Option<f64> = weighed.false_alarms.map(|share| 100.0 * share),
         /// what a second build of the base says against the first; worse: they differ; null: there was none
         control: Option<String> = weighed.control.map(|control| self::answer(control.answer)),
     }
 }
 
-fn answer(answer: Answer) -> String {
+pub(crate) fn answer(answer: Answer) -> String {
     match answer {
         Answer::Worse => "worse".into(),
         Answer::NotWorse => "not_worse".into(),
@@ -121,6 +126,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
         alpha_percent: 100.0 * rule.alpha,
         detect_percent: 100.0 * rule.detect,
         missed_percent: 100.0 * rule.missed,
+        builds: rule.builds,
         pairs_tried: weighing.tried,
         pairs_counted: weighing.counted,
         disturbances,

@@ -74,7 +74,7 @@ pub(crate) fn of_run(experiment: &Experiment, trials: &[TrialRecord]) -> Option<
     trials.iter().for_each(|trial| course.add(trial));
     let gated = pairs.figures.clone();
     let alpha = pairs.level * gated.len() as f64;
-    let rule = Rule { alpha, detect: pairs.detect, missed: pairs.missed };
+    let rule = Rule::of(pairs, alpha);
     Some(weigh(&[Gated { course: &course, gated, shown: Vec::new() }], rule, 0))
 }
 

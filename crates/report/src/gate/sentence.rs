@@ -64,17 +64,25 @@ pub(super) fn bare(weighed: &Weighed) -> String {
 /// Why a figure has no answer.
 pub(super) fn why(weighed: &Weighed) -> Option<String> {
     let Answer::CannotTell(why) = weighed.finding.answer else { return None };
-    let pairs = weighed.finding.pairs;
+    let finding = weighed.finding;
+    let counted = counted(finding.pairs as u64, "pair", "pairs");
+    let pairs = match finding.units < finding.pairs {
+        true => format!("{counted} of {} builds", finding.units),
+        false => counted,
+    };
     Some(match why {
-        Unclear::FewPairs if pairs == 0 => "no pair has it".into(),
-        Unclear::FewPairs => format!("{} are too few", counted(pairs as u64, "pair", "pairs")),
+        Unclear::FewPairs if finding.pairs == 0 => "no pair has it".into(),
+        Unclear::FewPairs => format!("{pairs} are too few"),
         Unclear::Wide => match weighed.least {
             Some(least) => {
-                format!("{pairs} pairs lie so far apart that they show {}", percent(least))
+                format!("{pairs} lie so far apart that they show {}", percent(least))
             }
-            None => format!("{pairs} pairs lie too far apart"),
+            None => format!("{pairs} lie too far apart"),
         },
-        Unclear::Serial => format!("{pairs} pairs are too like their neighbours"),
-        Unclear::OnePair => format!("of {pairs} pairs one decides"),
+        Unclear::Serial => format!("{pairs} are too like their neighbours"),
+        Unclear::OnePair if finding.units < finding.pairs => {
+            format!("of {pairs} one build decides")
+        }
+        Unclear::OnePair => format!("of {pairs} one decides"),
     })
 }

@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use super::*;
 
 fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
-    let finding = Finding { answer, pairs: 8, mean, spread: 0.02, half: Some(0.015) };
+    let finding = Finding { answer, pairs: 8, units: 8, mean, spread: 0.02, half: Some(0.015) };
     Weighed {
         figure,
         point: Point::Connections(16),
@@ -16,7 +16,7 @@ fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
         ratio: (-mean).exp(),
         interval: Some(((-mean - 0.015).exp(), (-mean + 0.015).exp())),
         least: Some(0.043),
-        false_alarms: 0.004,
+        false_alarms: Some(0.004),
         control: None,
     }
 }

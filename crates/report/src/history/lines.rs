@@ -48,7 +48,7 @@ pub fn machine_key(facts: &[Fact]) -> (String, BTreeMap<String, String>) {
 }
 
 /// The beginning of a SHA-256 over texts, each with its length: no two lists of texts have the same bytes.
-fn hash<'t>(texts: impl Iterator<Item = &'t str>) -> String {
+pub(super) fn hash<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update((text.len() as u64).to_le_bytes());

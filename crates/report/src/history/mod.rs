@@ -2,6 +2,7 @@
 //! run to run.
 
 mod document;
+mod gates;
 pub(crate) mod json;
 mod line;
 mod lines;
@@ -11,6 +12,7 @@ mod series;
 use lab::record::Fact;
 
 pub use document::{document, page};
+pub use gates::{GateLine, GateOf, Like, differences, gate_line, plan_key};
 pub use json::json;
 pub use line::Line;
 pub use lines::{Commit, lines, machine_key};

@@ -1,5 +1,6 @@
 //! A history as it lies in a file: lines of several machines and branches, some of them twice, some broken.
 
+use super::gates::{self, GateLine};
 use super::line::Line;
 
 /// What could be read.
@@ -7,6 +8,8 @@ use super::line::Line;
 pub struct History {
     /// By time, and each once.
     pub lines: Vec<Line>,
+    /// The lines of gates, likewise.
+    pub gates: Vec<GateLine>,
     /// Lines that were skipped. They stay in their file.
     pub broken: Vec<Broken>,
 }
@@ -33,8 +36,12 @@ pub fn read(files: &[(String, Vec<u8>)]) -> History {
             if line.is_empty() {
                 continue;
             }
-            match one(line) {
-                Ok(line) => history.lines.push(line),
+            let read = match gates::read(line) {
+                Some(gate) => gate.map(|gate| history.gates.push(gate)),
+                None => one(line).map(|line| history.lines.push(line)),
+            };
+            match read {
+                Ok(()) => {}
                 Err(why) => {
                     history.broken.push(Broken { file: file.clone(), number: at + 1, why });
                 }
@@ -43,6 +50,7 @@ pub fn read(files: &[(String, Vec<u8>)]) -> History {
     }
     history.lines.sort_by_cached_key(Line::order);
     history.lines.dedup();
+    history.gates = gates::sorted(history.gates);
     history
 }
 
@@ -63,7 +71,7 @@ fn one(bytes: &[u8]) -> Result<Line, String> {
 }
 
 /// What the reader of JSON says, without its own place within the line and without what a terminal would obey.
-fn plain(error: &str) -> String {
+pub(super) fn plain(error: &str) -> String {
     let says = error.split(" at line ").next().unwrap_or_default();
     says.chars().take(200).flat_map(char::escape_debug).collect()
 }

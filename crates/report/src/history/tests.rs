@@ -294,3 +294,15 @@ fn names_are_escaped_on_the_page_and_in_the_command() {
     let says = shown(&found);
     assert!(!says.contains('\u{1b}') && says.contains("dyno gate '$(touch x)"), "{says}");
 }
+
+/// A difference between two commits is no level.
+#[test]
+fn the_lines_of_gates_change_nothing_in_a_trend() {
+    let runs = written(&days(&step(1_200.0)));
+    let gate = r#"{"schema":"dyno.gates/2","began_unix_ms":7,"base":"git:a","base_commit":null,"base_is_dirty":null,"head":"dir:.","head_commit":null,"head_is_dirty":null,"machine":"elsewhere","machine_facts":{},"kernel":null,"dyno_version":"1","plan":"p","point":16.0,"point_unit":"connections","figure":"throughput_per_s","builds":null,"differences":[0.1,0.2],"spread":0.07,"detect_percent":5.0,"alpha_percent":1.0,"answer":"worse"}"#;
+    let (with, without) = (trend(&format!("{gate}\n{runs}{gate}\n")), trend(&runs));
+    assert_eq!(json(&with).unwrap(), json(&without).unwrap());
+    assert!(with.broken().is_empty() && with.shifts().count() == 1);
+    assert!(trend(gate).is_empty() && trend(gate).broken().is_empty());
+    assert_eq!(read_text(gate).gates.len(), 1);
+}

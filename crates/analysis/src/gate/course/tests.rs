@@ -97,6 +97,31 @@ fn a_pair_that_was_disturbed_on_one_side_counts_on_neither_and_is_repeated() {
 }
 
 #[test]
+fn builds_take_turns_and_a_pair_that_was_disturbed_is_repeated_with_the_same_ones() {
+    let of = |builds: &str| {
+        let (mut course, _) = after(&format!("most = 20{builds}"), &WIDE[..3]);
+        let mut died = trial("head", 3, 100.0);
+        died.outcome = Outcome { kind: OutcomeKind::Unable, says: String::new() };
+        course.add(&trial("base", 3, 1_300.0));
+        course.add(&died);
+        for repeat in 4..7 {
+            course.add(&trial("base", repeat, 1_300.0));
+            course.add(&trial("head", repeat, 1_300.0));
+        }
+        (0..8).map(|round| course.build_of(round)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(", builds = 5"), [0, 1, 2, 3, 3, 4, 0, 1]);
+    assert_eq!(of(""), [0; 8]);
+}
+
+/// Equal pairs have an answer after the first look: of six pairs, or of five builds.
+#[test]
+fn pairs_of_several_builds_go_on_until_their_builds_suffice() {
+    assert!(after("most = 20", &ALIKE[..5]).1.needs(&closed("head", 5), &[]));
+    assert!(!after("most = 20, builds = 5", &ALIKE[..5]).1.needs(&closed("head", 5), &[]));
+}
+
+#[test]
 fn pairs_end_where_more_than_a_third_was_disturbed_or_none_counts() {
     let (mut course, _) = after("most = 20", &ALIKE[..4]);
     for repeat in 4..7 {
@@ -120,7 +145,25 @@ fn pairs_end_where_more_than_a_third_was_disturbed_or_none_counts() {
 }
 
 #[test]
-fn only_a_base_and_a_head_in_slices_are_pairs() {
+fn sides_that_follow_one_another_take_the_time_of_both() {
+    let whole = experiment("most = 20, limit = '73s'").source.text;
+    let text = whole.replace("slices = '100ms', ", "");
+    assert_ne!(text, whole);
+    let after = |rounds: u32| {
+        let source = SourceFile { name: "x".into(), text: text.clone() };
+        let mut course = Course::of(&Experiment::parse("x", source).unwrap()).unwrap();
+        for repeat in 0..rounds {
+            course.add(&trial("base", repeat, 1_300.0));
+            course.add(&trial("head", repeat, 1_300.0 * WIDE[repeat as usize]));
+        }
+        course.is_over_before(rounds)
+    };
+    assert!(!after(3), "three pairs of 24 s");
+    assert!(after(4));
+}
+
+#[test]
+fn only_a_base_and_a_head_are_pairs() {
     let whole = experiment("most = 20").source.text;
     let says = |old: &str, new: &str| {
         let text = whole.replacen(old, new, 1);
@@ -129,10 +172,11 @@ fn only_a_base_and_a_head_in_slices_are_pairs() {
         Experiment::parse("x", source).unwrap_err().to_string()
     };
     assert!(says("['base', 'head']", "['base']").contains("a base, a head"));
-    assert!(says("slices = '100ms', ", "").contains("slices"));
     assert!(says("detect = 0.05", "detect = 5").contains("below 1"));
     assert!(says("throughput_per_s", "failed_percent").contains("no ratio"));
     let pairs = experiment("most = 7, limit = '2m'").pairs.unwrap();
     assert!(pairs.written().contains("most = 7, limit = \"120s\""), "{}", pairs.written());
-    assert_eq!(pairs.rounds_max(), 11);
+    assert_eq!((pairs.rounds_max(), pairs.builds), (11, None));
+    let pairs = experiment("most = 7, builds = 6").pairs.unwrap();
+    assert!(pairs.written().contains("most = 7, builds = 6 }"), "{}", pairs.written());
 }

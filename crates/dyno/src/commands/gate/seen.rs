@@ -4,14 +4,15 @@ use std::time::{Duration, Instant};
 
 use ::report::gate::disturbance;
 use analysis::gate::{
-    Against, Course, LOOKS, MOST, Rule, false_alarms, least_shown, mean_and_spread, pairs_needed,
+    Against, Course, LOOKS, Pooled, Rule, false_alarms, least_shown, looks, mean_and_spread, most,
+    pairs_needed,
 };
 use lab::experiment::Pairs;
 use lab::figure::Figure;
 use units::{chosen, counted, duration, percent};
 
 use super::stage::{Loading, Stage};
-use super::{GateFlags, figures, interrupted};
+use super::{GateFlags, figures, history, interrupted};
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Pairs of the base against itself, before a gate.
@@ -20,10 +21,13 @@ const FIRST: u32 = 3;
 /// How often signs are flipped.
 const FLIPPED: u32 = 10_000;
 
-fn equal_pairs(rule: Rule, most: u32) -> Pairs {
-    let Rule { alpha, detect, missed } = rule;
+/// So many pairs, for what they spread by.
+pub(super) fn equal_pairs(rule: Rule, most: u32) -> Pairs {
+    let Rule { alpha, detect, missed, builds } = rule;
+    // So few pairs have builds of their own; no more of them are built.
+    let builds = builds.map(|builds| most.min(builds as u32));
     // Without figures, they end when there are so many.
-    Pairs { detect, level: alpha, missed, figures: Vec::new(), most, limit: None }
+    Pairs { detect, level: alpha, missed, figures: Vec::new(), most, builds, limit: None }
 }
 
 /// Says what can be seen, and ends a gate that could not see what it is to find within its time.
@@ -32,15 +36,26 @@ pub(super) fn before(
     flags: &GateFlags,
     rule: Rule,
 ) -> Result<Result<(), ExitStatus>, Refusal> {
+    let known = match (flags.spread, &flags.history) {
+        (Some(spread), _) => Some((spread, "as it was said".to_string())),
+        (None, None) => None,
+        (None, Some(_)) => {
+            let Some(intended) = stage.intended(equal_pairs(rule, FIRST))? else {
+                return Ok(Err(interrupted()));
+            };
+            let found = history::spread(stage, flags, rule, (&intended.0, &intended.1))?;
+            found.map(|found| (found.spread, of_gates(&found)))
+        }
+    };
     let began = Instant::now();
-    let measured = match flags.spread {
+    let measured = match known {
         Some(_) => None,
         None => match stage.measure(Loading::Equal, equal_pairs(rule, FIRST))? {
             Some(measured) => Some(measured.course),
             None => return Ok(Err(interrupted())),
         },
     };
-    let (spread, pair) = match (&measured, flags.spread) {
+    let (spread, whose, pair) = match (&measured, known) {
         (Some(course), _) => {
             let differences = course.differences(Figure::Throughput, Against::Head);
             if differences.len() < 2 {
@@ -53,9 +68,17 @@ pub(super) fn before(
                 return Ok(Err(ExitStatus::CouldNotTell));
             }
             let tried = course.tried().max(1) as u32;
-            (mean_and_spread(&differences).1, began.elapsed() / tried)
+            let pairs = counted(u64::from(FIRST), "pair", "pairs");
+            let whose = match rule.builds {
+                None => format!("{pairs} of equal code"),
+                Some(_) => format!("{pairs} of equal code, each of builds of its own"),
+            };
+            (mean_and_spread(&differences).1, whose, began.elapsed() / tried)
         }
-        (None, spread) => (spread.unwrap_or_default(), stage.pair_time()),
+        (None, known) => {
+            let (spread, whose) = known.unwrap_or_default();
+            (spread, whose, stage.pair_time())
+        }
     };
     let level = rule.alpha / figures::count(&flags.gate) as f64;
     let loads = stage.loads();
@@ -64,12 +87,8 @@ pub(super) fn before(
         let least = least_shown(spread, pairs, rule, level)?;
         Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
     };
-    let table: Vec<String> = LOOKS.into_iter().filter_map(shown).collect();
+    let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
     let needed = pairs_needed(spread, rule, level);
-    let whose = match flags.spread {
-        Some(_) => "as it was said".to_string(),
-        None => counted(u64::from(FIRST), "pair", "pairs"),
-    };
     let say = |text: String| match flags.show {
         true => print(&format!("{text}\n")).map(drop),
         false => {
@@ -78,9 +97,9 @@ pub(super) fn before(
         }
     };
     let (spreads, seen) = (percent(spread), table.join(", "));
-    say(format!("pairs of equal code spread by {spreads} here ({whose}): {seen}"))?;
+    say(format!("pairs spread by {spreads} here ({whose}): {seen}"))?;
     let allowed = (flags.limit.as_secs_f64() / (pair * loads).as_secs_f64()).floor() as usize;
-    let allowed = allowed.min(MOST);
+    let allowed = allowed.min(most(rule.builds));
     let detect = format!("{} %", chosen(100.0 * rule.detect));
     match needed {
         Some(pairs) if pairs <= allowed => {
@@ -106,6 +125,14 @@ pub(super) fn before(
             Ok(Err(ExitStatus::CouldNotTell))
         }
     }
+}
+
+fn of_gates(found: &Pooled) -> String {
+    format!(
+        "{} of {}",
+        counted(found.pairs as u64, "pair", "pairs"),
+        counted(found.gates as u64, "earlier gate", "earlier gates")
+    )
 }
 
 /// What disturbed the others.

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use ::report::history::Commit;
+use archive::history::commit;
 use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::side::{self, Side};
@@ -19,6 +21,10 @@ use crate::sides::refuse_without_files;
 pub(super) struct Named {
     pub(super) subject: Subject,
     pub(super) title: String,
+    /// What it is a build of: a subject, or a command.
+    pub(super) of: String,
+    /// The commit that it is; none: it is in none.
+    pub(super) commit: Option<Commit>,
 }
 
 /// Two commands.
@@ -39,7 +45,8 @@ pub(super) fn of_commands(
         refuse_without_files(&[Side::Own { text: text.into(), words }], protocol)?;
         let label = Label { title: names[at].into(), name: names[at].into() };
         let subject = texts::own(&label, workload, text, here)?;
-        Ok(Named { subject: Subject { ready: flags.ready, ..subject }, title: format!("`{text}`") })
+        let subject = Subject { ready: flags.ready, ..subject };
+        Ok(Named { subject, title: format!("`{text}`"), of: text.into(), commit: None })
     };
     Ok([one(0)?, one(1)?])
 }
@@ -52,13 +59,18 @@ pub(super) fn of_tree(
 ) -> Result<Named, Refusal> {
     let subject = subject(flags, experiment)?;
     let (kind, rest) = text.split_once(':').unwrap_or(("", text));
-    let (folder, title) = match kind {
-        "subject" if is_file_name(rest) => (project.root.join("subjects").join(rest), text.into()),
+    let history = flags.history.as_deref().unwrap_or(Path::new(""));
+    let (folder, title, of, commit) = match kind {
+        "subject" if is_file_name(rest) => {
+            let folder = project.root.join("subjects").join(rest);
+            (folder, text.into(), rest.to_string(), commit(&project.root, history))
+        }
         "dir" => {
             let tree = std::fs::canonicalize(rest).map_err(|error| {
                 Refusal::new(format!("--{name} {}: {error}", text.escape_debug()))
             })?;
-            (in_folder(&tree, &subject), text.into())
+            let commit = commit(&tree, history);
+            (in_folder(&tree, &subject), text.into(), subject, commit)
         }
         "git" => {
             let found = trees::checked_out(&project.root, rest)?;
@@ -70,7 +82,9 @@ pub(super) fn of_tree(
                 ));
             }
             let tree = trees::in_tree(&project.root, &found.folder)?;
-            (in_folder(&tree, &subject), format!("{text} ({short})"))
+            let title = format!("{text} ({short})");
+            let commit = Commit { hash: found.commit, is_dirty: false };
+            (in_folder(&tree, &subject), title, subject, Some(commit))
         }
         _ => {
             return Err(Refusal::new(format!(
@@ -87,7 +101,7 @@ pub(super) fn of_tree(
         )));
     }
     let read = Subject::read_folder(&folder).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(Named { subject: read.racing(name, name, workload), title })
+    Ok(Named { subject: read.racing(name, name, workload), title, of, commit })
 }
 
 /// The subject's folder in a tree: the tree itself, if that is one.

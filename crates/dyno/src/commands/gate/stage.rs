@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::report::history::Commit;
 use analysis::gate::Course;
 use archive::kept::{Loaded, findings, kept};
 use archive::page;
@@ -11,10 +12,9 @@ use campaign::race::label::Label;
 use campaign::race::slices::Slices;
 use campaign::race::texts::{self, Course as Text};
 use campaign::roster::State;
-use campaign::{Campaign, Ended, Entrant, Event, now_unix_ms};
+use campaign::{Campaign, Ended, Entrant, Event, RunResources, now_unix_ms};
 use lab::build::Built;
-use lab::experiment::{Experiment, Pairs, Point, Shape, Wanted};
-use lab::manner::Manner;
+use lab::experiment::{Pairs, Wanted};
 use lab::record::{Fact, RACE, RunRecord, TrialRecord};
 use lab::subject::Subject;
 use lab::workload::Workload;
@@ -22,18 +22,15 @@ use load::{Arrivals, Load, Rate};
 use store::RunId;
 use terminal::progress;
 
-use super::{GateFlags, sides};
+use super::GateFlags;
+use super::prepared::{Prepared, Terms, prepared};
 use crate::job::{Job, weighed};
-use crate::order::stated;
 use crate::shell::{Refusal, command_line};
 
 pub(super) const BASE: &str = "base";
 pub(super) const HEAD: &str = "head";
 /// The base, once more.
 const AGAIN: &str = "base-again";
-
-const USUAL_CONNECTIONS: usize = 50;
-const USUAL_WARMUP: Duration = Duration::from_secs(1);
 
 pub(super) struct Stage<'f> {
     flags: &'f GateFlags,
@@ -45,19 +42,11 @@ pub(super) struct Stage<'f> {
     head: Subject,
     /// Base and head, as a reader knows them.
     pub(super) titles: [String; 2],
+    pub(super) commits: [Option<Commit>; 2],
+    /// The experiment, and what base and head are builds of.
+    about: Vec<String>,
     /// The build of the base, once there is one.
     built: Option<Built>,
-}
-
-/// How both sides are loaded.
-struct Terms {
-    connections: usize,
-    duration: Duration,
-    warmup: Duration,
-    timeout: Duration,
-    keep_alive: bool,
-    manner: Manner,
-    conditions: Wanted,
 }
 
 /// What a load is.
@@ -73,6 +62,7 @@ pub(super) enum Loading {
 /// A load that is over.
 pub(super) struct Measured {
     pub(super) id: RunId,
+    pub(super) campaign: Campaign,
     pub(super) run: RunRecord,
     pub(super) trials: Vec<TrialRecord>,
     pub(super) course: Course,
@@ -81,10 +71,7 @@ pub(super) struct Measured {
 impl<'f> Stage<'f> {
     /// Reads all that the flags name.
     pub(super) fn of(flags: &'f GateFlags) -> Result<Stage<'f>, Refusal> {
-        let (home, workload, terms, [base, head]) = match &flags.experiment {
-            Some(name) => of_experiment(flags, name)?,
-            None => of_commands(flags)?,
-        };
+        let Prepared { home, workload, terms, sides: [base, head], about } = prepared(flags)?;
         let path = flags.store.clone().unwrap_or_else(|| home.store_path());
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)
@@ -93,8 +80,18 @@ impl<'f> Stage<'f> {
         let pages: PathBuf = home.reports(&path);
         let job = Job::open(&home, &path, pages)?;
         let titles = [base.title, head.title];
-        let (base, head) = (base.subject, head.subject);
-        Ok(Stage { flags, job, home, workload, terms, base, head, titles, built: None })
+        let commits = [base.commit, head.commit];
+        let (base, head, built) = (base.subject, head.subject, None);
+        Ok(Stage { flags, job, home, workload, terms, base, head, titles, commits, about, built })
+    }
+
+    /// What is gated and how it is loaded, as texts; which commits they are is no part of it.
+    pub(super) fn plan(&self, campaign: &Campaign) -> Vec<String> {
+        let conditions = &campaign.experiment.conditions;
+        let how = format!("{:?} {:?} {conditions:?}", self.terms, self.turns());
+        let mut texts = vec![how, self.workload.source.text.clone()];
+        texts.extend(self.about.clone());
+        texts
     }
 
     /// About how long a pair takes: both are loaded for so long, warmed up, started and ended.
@@ -107,16 +104,32 @@ impl<'f> Stage<'f> {
         1 + u32::from(self.flags.gate.iter().any(|wanted| wanted.is_at_a_rate()))
     }
 
-    /// Builds base and head; none: interrupted.
-    pub(super) fn built(&mut self) -> Result<Option<(Campaign, Vec<Entrant>)>, Refusal> {
+    /// Builds base and head as these pairs need them; none: interrupted.
+    pub(super) fn built(
+        &mut self,
+        pairs: Pairs,
+    ) -> Result<Option<(Campaign, Vec<Entrant>)>, Refusal> {
         let sides = vec![self.base.clone(), self.head.clone()];
-        let campaign = self.campaign(Loading::Closed, None, sides)?;
+        let campaign = self.campaign(Loading::Closed, pairs, sides)?;
         let entrants = self.admitted(&campaign)?;
         if self.job.halt.is_asked() {
             return Ok(None);
         }
-        self.built = entrants.first().map(|entrant| entrant.built.clone());
+        let single = entrants.first().filter(|entrant| entrant.builds() == 1);
+        self.built = single.map(|entrant| entrant.built.clone());
         Ok(Some((campaign, entrants)))
+    }
+
+    /// What a load takes that follows such pairs, as far as it is known before; none: interrupted.
+    pub(super) fn intended(
+        &self,
+        pairs: Pairs,
+    ) -> Result<Option<(Campaign, RunResources)>, Refusal> {
+        let sides = vec![self.base.clone(), self.head.clone()];
+        let campaign = self.campaign(Loading::Closed, pairs, sides)?;
+        let resources = RunResources::weigh(&campaign.experiment)?;
+        let given = self.flags.generators.given_to(&campaign, resources, &self.job.halt)?;
+        Ok(given.map(|resources| (campaign, resources)))
     }
 
     /// Runs the pairs of one load; none: interrupted.
@@ -133,13 +146,15 @@ impl<'f> Stage<'f> {
             }
             Loading::Closed | Loading::Open(_) => vec![self.base.clone(), self.head.clone()],
         };
-        let mut campaign = self.campaign(loading, Some(pairs), sides)?;
-        // Only a control is built a second time.
+        let mut campaign = self.campaign(loading, pairs, sides)?;
+        // Only a control is built a second time, or what has several builds.
         let twin = campaign.members.iter_mut().find(|member| member.name == AGAIN);
         if let (Some(twin), Some(built), Loading::Equal) = (twin, &self.built, loading) {
             twin.state = State::Built { built: built.clone(), version: None };
         }
         let resources = weighed(&campaign)?;
+        let given = self.flags.generators.given_to(&campaign, resources, &self.job.halt)?;
+        let Some(resources) = given else { return Ok(None) };
         resources.take()?;
         let entrants = self.admitted(&campaign)?;
         if self.job.halt.is_asked() {
@@ -160,7 +175,7 @@ impl<'f> Stage<'f> {
         let course = Course::of(&campaign.experiment);
         let mut course = course.ok_or_else(|| Refusal::new("a gate without pairs"))?;
         trials.iter().for_each(|trial| course.add(trial));
-        Ok(Some(Measured { id, run, trials, course }))
+        Ok(Some(Measured { id, campaign, run, trials, course }))
     }
 
     /// The page of a load. That there is none changes no answer.
@@ -186,10 +201,15 @@ impl<'f> Stage<'f> {
         }
     }
 
+    /// Agents do not take turns within a pair: whole trials follow one another.
+    fn turns(&self) -> Option<Slices> {
+        self.flags.generators.is_given().then_some(Slices::Off)
+    }
+
     fn campaign(
         &self,
         loading: Loading,
-        pairs: Option<Pairs>,
+        pairs: Pairs,
         sides: Vec<Subject>,
     ) -> Result<Campaign, Refusal> {
         let terms = &self.terms;
@@ -221,12 +241,12 @@ impl<'f> Stage<'f> {
             manner: terms.manner,
             rounds: None,
             until_percent: None,
-            pairs,
+            pairs: Some(pairs),
             limit: None,
             isolate: self.flags.isolate || terms.conditions.isolate,
             check: wants_check && matches!(loading, Loading::Closed),
             seed: self.flags.asking.seed,
-            slices: Slices::of(None, &load, None),
+            slices: Slices::of(self.turns(), &load, None),
             promise: None,
         };
         let mut experiment = texts::experiment(&labels, &self.workload.name, &load, &text)?;
@@ -253,90 +273,4 @@ fn show_log(name: &str, log: &std::path::Path) {
         let line: String = line.chars().filter(|letter| !letter.is_control()).take(500).collect();
         terminal::notice(&format!("  {line}"));
     }
-}
-
-type Prepared = (Project, Workload, Terms, [sides::Named; 2]);
-
-/// Two commands, and the request of the flags.
-fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
-    let (Some(base), Some(head)) = (&flags.base_cmd, &flags.head_cmd) else {
-        return Err(Refusal::new(
-            "name an experiment with --base and --head, or two commands with --base-cmd and --head-cmd",
-        ));
-    };
-    let manner = flags.protocol.manner(&[], 2, 0)?;
-    let path = flags.path.as_deref().unwrap_or_default();
-    let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
-    let workload =
-        texts::workload(texts::GATE, &stated::request(&flags.asking, path, texts::GATE)?)?;
-    let of = ([BASE, HEAD], workload.name.as_str(), manner.protocol);
-    let named = sides::of_commands(flags, [base, head], of)?;
-    let terms = Terms {
-        connections: flags.connections.unwrap_or(USUAL_CONNECTIONS),
-        duration: flags.duration.unwrap_or(texts::USUAL),
-        warmup: flags.warmup.unwrap_or(USUAL_WARMUP),
-        timeout: flags.asking.timeout,
-        keep_alive: !flags.asking.no_keepalive,
-        manner,
-        conditions: Wanted::default(),
-    };
-    Ok((Project::of_user()?, workload, terms, named))
-}
-
-/// An experiment's workload and load, and two trees.
-fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
-    let (project, experiment) = Project::of_experiment(name)?;
-    let file = &experiment.source.name;
-    let (Some(base), Some(head)) = (&flags.base, &flags.head) else {
-        return Err(Refusal::new(
-            "name both sides: --base and --head, as git:REVISION, dir:FOLDER or subject:NAME",
-        ));
-    };
-    if !flags.asking.is_usual() || flags.path.is_some() {
-        return Err(Refusal::new(format!(
-            "the workload of {file} says what is requested; leave the flags of the request out"
-        )));
-    }
-    let [workload] = experiment.workloads.as_slice() else {
-        return Err(Refusal::new(format!(
-            "{file} has {} workloads, and a gate has one; write an experiment of one of them",
-            experiment.workloads.len()
-        )));
-    };
-    let [manner] = experiment.manners.as_slice() else {
-        return Err(Refusal::new(format!("{file} has several protocols, and a gate has one")));
-    };
-    if matches!(experiment.shape, Shape::Held(_)) {
-        return Err(Refusal::new(format!(
-            "{file} holds connections, which are no load for a gate"
-        )));
-    }
-    let workload =
-        Workload::read(&project.root, workload).map_err(|error| Refusal::new(error.to_string()))?;
-    let places = (&project, &experiment);
-    let side = |text: &str, name: &str| sides::of_tree(flags, places, (text, name, &workload.name));
-    let named = [side(base, BASE)?, side(head, HEAD)?];
-    let terms = Terms {
-        connections: flags.connections.unwrap_or_else(|| connections(&experiment)),
-        duration: flags.duration.or(experiment.duration).unwrap_or(texts::USUAL),
-        warmup: flags.warmup.unwrap_or(experiment.warmup),
-        timeout: experiment.timeout,
-        keep_alive: experiment.keep_alive,
-        manner: *manner,
-        conditions: experiment.conditions.clone(),
-    };
-    Ok((project, workload, terms, named))
-}
-
-/// Of several places of a closed loop the highest; of a schedule its connections.
-fn connections(experiment: &Experiment) -> usize {
-    let of_point = |point: &Point| match point {
-        Point::Connections(connections) => Some(*connections as usize),
-        Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
-    };
-    let closed = experiment.points.iter().filter_map(of_point).max();
-    closed.unwrap_or(match experiment.shape {
-        Shape::Open { connections, .. } => connections,
-        Shape::Closed | Shape::Sessions { .. } | Shape::Held(_) => USUAL_CONNECTIONS,
-    })
 }

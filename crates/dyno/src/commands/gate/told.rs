@@ -32,8 +32,10 @@ pub(super) fn check(flags: &GateFlags) -> Result<(), Refusal> {
             "{one} - and {other} - both want standard output; give one of them a file"
         )));
     }
-    let files = || asked().filter(|(_, path)| !is_stdout(path));
-    files().try_for_each(|(flag, path)| keep::check(flag, path))
+    let written: Vec<_> = asked().filter(|(_, path)| !is_stdout(path)).collect();
+    let others = [("--store", &flags.store), ("--history", &flags.history)];
+    let others = others.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
+    keep::check_all(&written, &others.collect::<Vec<_>>())
 }
 
 /// Writes all of them; what is not on standard output leaves room for the text there.

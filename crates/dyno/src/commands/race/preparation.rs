@@ -181,6 +181,7 @@ fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pair
         missed,
         figures: vec![figure],
         most,
+        builds: None,
         limit: flags.limit,
     }))
 }

@@ -16,6 +16,7 @@ pub(super) struct PairKeys {
     missed: Spanned<f64>,
     figures: Vec<Spanned<String>>,
     most: Spanned<u64>,
+    builds: Option<Spanned<u64>>,
     limit: Option<Spanned<String>>,
 }
 
@@ -27,16 +28,12 @@ impl Reader<'_> {
         &self,
         keys: &Spanned<PairKeys>,
         subjects: &Spanned<OneOrMany>,
-        has_slices: bool,
     ) -> Result<Pairs, ConfigError> {
         let are_sides =
             matches!(subjects.get_ref(), OneOrMany::Many(names) if matches!(names.len(), 2 | 3));
         if !are_sides {
             let says = "with `pairs` they are a base, a head and perhaps the base once more";
             return Err(self.wrong(subjects, says));
-        }
-        if !has_slices {
-            return Err(self.wrong(keys, "both of a pair live at once; add slices = \"100ms\""));
         }
         let keys = keys.get_ref();
         let share = |number: &Spanned<f64>| match *number.get_ref() {
@@ -49,6 +46,10 @@ impl Reader<'_> {
             missed: share(&keys.missed)?,
             figures: keys.figures.iter().map(|name| self.paired(name)).collect::<Result<_, _>>()?,
             most: self.upto(&keys.most, MOST)? as u32,
+            builds: match &keys.builds {
+                None => None,
+                Some(builds) => Some(self.upto(builds, MOST)? as u32),
+            },
             limit: keys.limit.as_ref().map(|text| self.time(text)).transpose()?,
         })
     }

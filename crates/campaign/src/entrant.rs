@@ -1,0 +1,105 @@
+//! A subject that takes part: built, or built several times where pairs are of several builds.
+
+use lab::build::{Built, salt};
+use lab::probe::Probe;
+use lab::subject::{Serving, Subject};
+use load::Halt;
+
+use crate::Campaign;
+use crate::event::{Event, Watch};
+use crate::roster::{self, Member, State, unbuilt};
+
+/// A subject that takes part: built, with its version.
+pub struct Entrant {
+    pub subject: Subject,
+    pub built: Built,
+    /// Where it has several builds: the others, which follow the first.
+    others: Vec<(Subject, Built)>,
+    pub probe: Option<(Probe, Built)>,
+    pub version: String,
+}
+
+impl Entrant {
+    /// One of its builds, with the subject as it is run there; of one build always that.
+    pub(crate) fn build(&self, number: usize) -> (&Subject, &Built) {
+        match number.checked_sub(1).and_then(|other| self.others.get(other)) {
+            Some((subject, built)) => (subject, built),
+            None => (&self.subject, &self.built),
+        }
+    }
+
+    /// How many builds it has.
+    pub fn builds(&self) -> usize {
+        1 + self.others.len()
+    }
+}
+
+impl Campaign {
+    pub(super) fn entrant(
+        &self,
+        member: &Member,
+        subject: &Subject,
+        halt: &Halt,
+        watch: Watch<'_>,
+    ) -> Result<Entrant, String> {
+        let asked = &self.experiment.workloads;
+        if !asked.iter().any(|name| subject.answers(name)) {
+            return Err(format!("it does not answer {}", asked.join(" or ")));
+        }
+        if let Some(lack) = self.lack(member) {
+            return Err(lack);
+        }
+        let mut builds = Vec::new();
+        for subject in self.to_build(subject) {
+            let built = match &member.state {
+                State::Built { built, .. } if subject.salt.is_none() => built.clone(),
+                State::Built { .. } | State::Buildable | State::Missing(_) | State::Broken(_) => {
+                    self.build(&member.name, &subject, halt, watch)?
+                }
+            };
+            builds.push((subject, built));
+        }
+        let probe = match roster::probe(&self.project.root, subject)? {
+            None => None,
+            Some(probe) => {
+                let built = self
+                    .cache
+                    .build((&probe).into(), &|| halt.is_asked(), &mut |command| {
+                        watch(&Event::Building { name: &probe.title, command });
+                    })
+                    .map_err(|error| unbuilt(&probe.title, &error, "its probe", watch))?;
+                Some((probe, built))
+            }
+        };
+        let others = builds.split_off(1);
+        let (subject, built) = builds.remove(0);
+        let version = self.cache.version(&subject, &built).unwrap_or_default();
+        Ok(Entrant { subject, built, others, probe, version })
+    }
+
+    /// The subject as it is built: once, or where pairs are of several builds once for each, with a salt of its own.
+    fn to_build(&self, subject: &Subject) -> Vec<Subject> {
+        let pairs = self.experiment.pairs.as_ref();
+        match (pairs.and_then(|pairs| pairs.builds), &subject.serving) {
+            (Some(builds), Serving::Built(_)) => (0..builds as usize)
+                .map(|number| salt(&subject.name, self.experiment.seed, number))
+                .map(|salt| subject.clone().salted(salt))
+                .collect(),
+            _ => vec![subject.clone()],
+        }
+    }
+
+    fn build(
+        &self,
+        name: &str,
+        subject: &Subject,
+        halt: &Halt,
+        watch: Watch<'_>,
+    ) -> Result<Built, String> {
+        self.cache
+            .build(subject.into(), &|| halt.is_asked(), &mut |command| {
+                watch(&Event::Building { name, command });
+            })
+            .map_err(|error| unbuilt(name, &error, "it", watch))
+    }
+}

@@ -1,0 +1,98 @@
+//! `--history` of a gate: what earlier gates know of this machine's spread, and this gate's own lines.
+
+use std::path::Path;
+
+use ::report::history::{GateOf, Like, differences, gate_line, machine_key, plan_key, read};
+use analysis::gate::{ENOUGH, Pooled, Rule, Weighing};
+use campaign::{Campaign, RunResources};
+use lab::figure::Figure;
+use units::counted;
+
+use super::figures::Wanted;
+use super::stage::Stage;
+use super::{GateFlags, LoadRun};
+use crate::shell::Refusal;
+
+const FLAG: &str = "--history";
+
+/// Refuses a file that could not be appended to in the end.
+pub(super) fn check(flags: &GateFlags) -> Result<(), Refusal> {
+    flags.history.as_deref().map_or(Ok(()), |path| archive::history::check(FLAG, path))
+}
+
+/// How far pairs spread, by the earlier gates that are like this one; none if they are too few. Of several figures
+/// that of the widest.
+pub(super) fn spread(
+    stage: &Stage<'_>,
+    flags: &GateFlags,
+    rule: Rule,
+    (campaign, resources): (&Campaign, &RunResources),
+) -> Result<Option<Pooled>, Refusal> {
+    let Some(path) = flags.history.as_deref().filter(|path| path.exists()) else {
+        return Ok(None);
+    };
+    let history = read(&archive::history::read(&[path.to_path_buf()])?);
+    for broken in &history.broken {
+        terminal::notice(&format!(
+            "dyno: {} line {}: {}; it is skipped, and stays where it is",
+            broken.file, broken.number, broken.why
+        ));
+    }
+    let (machine, _) = machine_key(&resources.facts());
+    let plan = plan(stage, campaign);
+    let like = Like { machine: &machine, plan: &plan, has_builds: rule.builds.is_some() };
+    let of = |figure: &Figure| Pooled::of(&differences(&history.gates, &like, *figure));
+    let gated: Vec<Figure> = [false, true]
+        .into_iter()
+        .flat_map(|at_a_rate| Wanted::figures(&flags.gate, at_a_rate))
+        .collect();
+    let known: Vec<Option<Pooled>> = gated.iter().map(of).collect();
+    let least = known.iter().map(|it| it.map_or(0, |it| it.freedom)).min().unwrap_or(0);
+    if least < ENOUGH {
+        let known = match least {
+            0 => "it does not know how far pairs of this plan spread on this machine".to_string(),
+            least => format!(
+                "the pairs of this plan on this machine have {}, and {ENOUGH} are needed to know their spread",
+                counted(least as u64, "degree of freedom", "degrees of freedom")
+            ),
+        };
+        terminal::notice(&format!(
+            "{}: {known}; pairs of the base against itself come first",
+            archive::page::near(path)
+        ));
+        return Ok(None);
+    }
+    Ok(known.into_iter().flatten().max_by(|one, other| one.spread.total_cmp(&other.spread)))
+}
+
+fn plan(stage: &Stage<'_>, campaign: &Campaign) -> String {
+    let texts = stage.plan(campaign);
+    plan_key(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Appends a line for each gated figure.
+pub(super) fn append(
+    path: &Path,
+    stage: &Stage<'_>,
+    runs: &[LoadRun],
+    weighing: &Weighing,
+) -> Result<(), Refusal> {
+    let Rule { alpha, detect, .. } = weighing.rule;
+    let plan = plan(stage, &runs[0].0.campaign);
+    let commits = stage.commits.each_ref().map(Option::as_ref);
+    let gate = GateOf { titles: &stage.titles, commits, plan: &plan, alpha, detect };
+    let mut lines = String::new();
+    let mut weighed = weighing.figures.iter();
+    for (measured, gated, shown) in runs {
+        // The figures of a load follow one another, the gated ones first.
+        for of in weighed.by_ref().take(gated.len() + shown.len()).filter(|it| it.is_gated) {
+            lines += &gate_line(&gate, &measured.run, &measured.course, of)?;
+        }
+    }
+    if lines.is_empty() {
+        return Ok(());
+    }
+    archive::history::append(FLAG, path, &lines)?;
+    terminal::notice(&format!("history: {}", archive::page::near(path)));
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! A gate's sides, workload and load, read from an experiment or from the flags.
+
+use std::time::Duration;
+
+use campaign::project::Project;
+use campaign::race::texts;
+use lab::experiment::{Experiment, Point, Shape, Wanted};
+use lab::manner::Manner;
+use lab::workload::Workload;
+
+use super::GateFlags;
+use super::sides::{self, Named};
+use super::stage::{BASE, HEAD};
+use crate::order::stated;
+use crate::shell::Refusal;
+
+const USUAL_CONNECTIONS: usize = 50;
+const USUAL_WARMUP: Duration = Duration::from_secs(1);
+
+/// A gate, as the flags say it.
+pub(super) struct Prepared {
+    pub(super) home: Project,
+    pub(super) workload: Workload,
+    pub(super) terms: Terms,
+    pub(super) sides: [Named; 2],
+    /// The experiment, and what base and head are builds of.
+    pub(super) about: Vec<String>,
+}
+
+/// How both sides are loaded.
+#[derive(Debug)]
+pub(super) struct Terms {
+    pub(super) connections: usize,
+    pub(super) duration: Duration,
+    pub(super) warmup: Duration,
+    pub(super) timeout: Duration,
+    pub(super) keep_alive: bool,
+    pub(super) manner: Manner,
+    pub(super) conditions: Wanted,
+}
+
+/// Reads all that the flags name.
+pub(super) fn prepared(flags: &GateFlags) -> Result<Prepared, Refusal> {
+    match &flags.experiment {
+        Some(name) => of_experiment(flags, name),
+        None => of_commands(flags),
+    }
+}
+
+/// Two commands, and the request of the flags.
+fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
+    let (Some(base), Some(head)) = (&flags.base_cmd, &flags.head_cmd) else {
+        return Err(Refusal::new(
+            "name an experiment with --base and --head, or two commands with --base-cmd and --head-cmd",
+        ));
+    };
+    if flags.builds.is_some() {
+        return Err(Refusal::new(
+            "--builds: --base-cmd and --head-cmd are run as they are, and nothing is built; name an experiment with --base \
+             and --head, or leave --builds out",
+        ));
+    }
+    let manner = manner(flags)?;
+    let path = flags.path.as_deref().unwrap_or_default();
+    let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
+    let workload =
+        texts::workload(texts::GATE, &stated::request(&flags.asking, path, texts::GATE)?)?;
+    let of = ([BASE, HEAD], workload.name.as_str(), manner.protocol);
+    let sides = sides::of_commands(flags, [base, head], of)?;
+    let terms = Terms {
+        connections: flags.connections.unwrap_or(USUAL_CONNECTIONS),
+        duration: flags.duration.unwrap_or(texts::USUAL),
+        warmup: flags.warmup.unwrap_or(USUAL_WARMUP),
+        timeout: flags.asking.timeout,
+        keep_alive: !flags.asking.no_keepalive,
+        manner,
+        conditions: Wanted::default(),
+    };
+    let about = vec![String::new(), base.clone(), head.clone()];
+    Ok(Prepared { home: Project::of_user()?, workload, terms, sides, about })
+}
+
+/// An experiment's workload and load, and two trees.
+fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
+    let (project, experiment) = Project::of_experiment(name)?;
+    let file = &experiment.source.name;
+    let (Some(base), Some(head)) = (&flags.base, &flags.head) else {
+        return Err(Refusal::new(
+            "name both sides: --base and --head, as git:REVISION, dir:FOLDER or subject:NAME",
+        ));
+    };
+    if !flags.asking.is_usual() || flags.path.is_some() {
+        return Err(Refusal::new(format!(
+            "the workload of {file} says what is requested; leave the flags of the request out"
+        )));
+    }
+    let [workload] = experiment.workloads.as_slice() else {
+        return Err(Refusal::new(format!(
+            "{file} has {} workloads, and a gate has one; write an experiment of one of them",
+            experiment.workloads.len()
+        )));
+    };
+    let manner = match experiment.manners.as_slice() {
+        _ if flags.protocol.is_given() => manner(flags)?,
+        [manner] => resuming(flags, *manner)?,
+        _ => {
+            return Err(Refusal::new(format!(
+                "{file} has several protocols, and a gate has one; name it with --protocol"
+            )));
+        }
+    };
+    if matches!(experiment.shape, Shape::Held(_)) {
+        return Err(Refusal::new(format!(
+            "{file} holds connections, which are no load for a gate"
+        )));
+    }
+    let workload =
+        Workload::read(&project.root, workload).map_err(|error| Refusal::new(error.to_string()))?;
+    let places = (&project, &experiment);
+    let side = |text: &str, name: &str| sides::of_tree(flags, places, (text, name, &workload.name));
+    let sides = [side(base, BASE)?, side(head, HEAD)?];
+    refuse_running(&sides)?;
+    let terms = Terms {
+        connections: flags.connections.unwrap_or_else(|| connections(&experiment)),
+        duration: flags.duration.or(experiment.duration).unwrap_or(texts::USUAL),
+        warmup: flags.warmup.unwrap_or(experiment.warmup),
+        timeout: experiment.timeout,
+        keep_alive: experiment.keep_alive,
+        manner,
+        conditions: experiment.conditions.clone(),
+    };
+    let about = vec![experiment.name.clone(), sides[0].of.clone(), sides[1].of.clone()];
+    Ok(Prepared { home: project, workload, terms, sides, about })
+}
+
+/// Each pair needs fresh processes.
+fn refuse_running(sides: &[Named; 2]) -> Result<(), Refusal> {
+    let runs = |side: &&Named| side.subject.serving.command().is_none();
+    match sides.iter().find(runs) {
+        None => Ok(()),
+        Some(side) => Err(Refusal::new(format!(
+            "--{}: it runs already, at the URL of its subject.toml, and a gate starts both sides anew for each pair; name \
+             a subject that dyno starts, or race the two servers: `dyno race URL URL --detect 5%`",
+            side.subject.name
+        ))),
+    }
+}
+
+/// What the flags say is spoken, with both sides.
+fn manner(flags: &GateFlags) -> Result<Manner, Refusal> {
+    let manner = flags.protocol.manner(&[], 2, flags.tls.tls_resume.percent())?;
+    refuse_tls(flags, manner)?;
+    Ok(manner)
+}
+
+/// The same of an experiment's, whose connections resume as often as the flag says.
+fn resuming(flags: &GateFlags, manner: Manner) -> Result<Manner, Refusal> {
+    refuse_tls(flags, manner)?;
+    let resumed = match flags.tls.tls_resume.percent() {
+        0 => manner.resumed,
+        percent => percent,
+    };
+    Ok(Manner { resumed, ..manner })
+}
+
+/// dyno starts both sides, and decides what TLS is like.
+fn refuse_tls(flags: &GateFlags, manner: Manner) -> Result<(), Refusal> {
+    match manner.protocol.is_secured() {
+        true => flags.tls.refuse_for_started(),
+        false => flags.tls.refuse_without(&[]),
+    }
+}
+
+/// Of several places of a closed loop the highest; of a schedule its connections.
+fn connections(experiment: &Experiment) -> usize {
+    let of_point = |point: &Point| match point {
+        Point::Connections(connections) => Some(*connections as usize),
+        Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
+    };
+    let closed = experiment.points.iter().filter_map(of_point).max();
+    closed.unwrap_or(match experiment.shape {
+        Shape::Open { connections, .. } => connections,
+        Shape::Closed | Shape::Sessions { .. } | Shape::Held(_) => USUAL_CONNECTIONS,
+    })
+}
