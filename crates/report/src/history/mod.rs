@@ -5,6 +5,8 @@ mod document;
 pub(crate) mod json;
 mod line;
 mod lines;
+mod origin;
+mod proof;
 mod reader;
 mod series;
 
@@ -14,6 +16,7 @@ pub use document::{document, page};
 pub use json::json;
 pub use line::Line;
 pub use lines::{Commit, lines, machine_key};
+pub use origin::{Flags, Origin, RaceSide, Side, SideKind, without_values};
 pub use reader::{Broken, History, read};
 pub use series::Trend;
 
