@@ -23,6 +23,7 @@ mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use lab::Refusal;
 use lab::build::{BuildCache, Built};
@@ -53,7 +54,9 @@ pub use resources::RunResources;
 pub use resume::{as_it_was, same_entries, same_instrument};
 pub use trials::{Ended, Run, now_unix_ms};
 
-/// An experiment with everything that it names, read and checked.
+/// An experiment with everything that it names, read and checked. Copies of it share their certificate, whose files are
+/// removed with the last of them.
+#[derive(Clone)]
 pub struct Campaign {
     pub project: Project,
     pub cache: BuildCache,
@@ -69,7 +72,7 @@ pub struct Campaign {
     /// Records that no subject is checked, though the experiment asks for checks.
     left_out: Option<Fact>,
     /// What the subjects present within TLS; none where nothing is secured.
-    identity: Option<Identity>,
+    identity: Option<Arc<Identity>>,
 }
 
 /// A subject that takes part: built, with its version.
@@ -337,9 +340,9 @@ fn extras(
 }
 
 /// The certificate of all subjects, where TLS is spoken with any.
-fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Identity>, Refusal> {
+fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Arc<Identity>>, Refusal> {
     let is_secured = experiment.protocols().into_iter().any(Protocol::is_secured);
-    is_secured.then(|| new_identity(cache)).transpose()
+    is_secured.then(|| new_identity(cache).map(Arc::new)).transpose()
 }
 
 /// A certificate for the servers that this process starts.
