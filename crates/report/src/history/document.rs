@@ -147,7 +147,7 @@ fn label(series: &Series) -> String {
 fn heading(series: &Series) -> String {
     let line = series.common().map_or("", |line| &line.figure);
     let figure = series.figure.map_or(line, |figure| figure.heading());
-    series.divisor().map_or(figure.into(), |divisor| format!("{figure} ÷ that of {divisor}"))
+    series.divisor().map_or(figure.into(), |divisor| format!("{figure} ÷ {divisor}"))
 }
 
 fn entry(series: &Series, shift: &Shift) -> Entry {

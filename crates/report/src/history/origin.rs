@@ -174,7 +174,7 @@ impl Flags {
                 let flags = flags.arriving("-r", arrivals).with("-c", connections);
                 // What changes with time is not divided into the slices that this needs.
                 match arrivals.length() {
-                    None => flags.with("--detect", DETECT),
+                    None => flags.with("--detect", &DETECT),
                     Some(_) => flags,
                 }
             }
@@ -187,24 +187,26 @@ impl Flags {
     fn arriving(self, flag: &str, arrivals: &Arrivals) -> Flags {
         let number = |rate: &load::Rate| rate.as_f64().to_string();
         match arrivals {
-            Arrivals::Constant(rate) => self.with(flag, number(rate)),
-            Arrivals::Poisson(rate) => self.with(flag, number(rate)).with("--arrivals", "poisson"),
+            Arrivals::Constant(rate) => self.with(flag, &number(rate)),
+            Arrivals::Poisson(rate) => {
+                self.with(flag, &number(rate)).with("--arrivals", &"poisson")
+            }
             Arrivals::Ramp { from, to, .. } => {
-                self.with(flag, format!("{}..{}", number(from), number(to)))
+                self.with(flag, &format!("{}..{}", number(from), number(to)))
             }
             Arrivals::Steps(steps) => {
                 let step = |(rate, length): &(load::Rate, Duration)| {
                     format!("{}:{}", number(rate), amounts::written(*length))
                 };
-                self.with(flag, steps.iter().map(step).collect::<Vec<_>>().join(","))
+                self.with(flag, &steps.iter().map(step).collect::<Vec<_>>().join(","))
             }
-            Arrivals::Listed(_) => self.with("--arrivals", NOT_WRITTEN),
+            Arrivals::Listed(_) => self.with("--arrivals", &NOT_WRITTEN),
         }
     }
 
     /// A flag and its value.
     #[must_use]
-    pub fn with(mut self, flag: &str, value: impl ToString) -> Flags {
+    pub fn with(mut self, flag: &str, value: &impl ToString) -> Flags {
         debug_assert!(KNOWN.contains(&flag), "{flag}");
         self.0.extend([flag.into(), value.to_string()]);
         self
@@ -214,7 +216,7 @@ impl Flags {
     #[must_use]
     pub fn with_any(self, flag: &str, value: Option<impl ToString>) -> Flags {
         match value {
-            Some(value) => self.with(flag, value),
+            Some(value) => self.with(flag, &value),
             None => self,
         }
     }
@@ -232,14 +234,14 @@ impl Flags {
     /// A flag whose value is not written.
     #[must_use]
     pub fn with_unwritten(self, flag: &str, is_given: bool) -> Flags {
-        if is_given { self.with(flag, NOT_WRITTEN) } else { self }
+        if is_given { self.with(flag, &NOT_WRITTEN) } else { self }
     }
 
     /// Header fields, whose values may be secret.
     #[must_use]
     pub fn with_fields(self, flag: &str, fields: &[(String, String)]) -> Flags {
         let one = |flags: Flags, (name, _): &(String, String)| {
-            flags.with(flag, format!("{name}: {NOT_WRITTEN}"))
+            flags.with(flag, &format!("{name}: {NOT_WRITTEN}"))
         };
         fields.iter().fold(self, one)
     }

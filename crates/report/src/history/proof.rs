@@ -28,6 +28,7 @@ pub(super) fn proof(last: &Line, first: &Line) -> Result<Proof, String> {
         (MadeBy::Run, _) => of_run(first, commits),
         (MadeBy::Load, _) | (MadeBy::Race, None) => of_server(first, commits),
         (MadeBy::Race, Some(side)) => match side.kind {
+            SideKind::Command if has_absolute_path(&side.text) => of_server(first, commits),
             SideKind::Command => of_command(first, commits, side),
             SideKind::Folder if side.text.starts_with('/') => of_server(first, commits),
             SideKind::Folder => of_folder(first, commits, &side.text),
@@ -52,6 +53,11 @@ fn of_server(line: &Line, commits: [&str; 2]) -> Proof {
         short(commits[1])
     );
     Proof { says, command: of_two(line, ["BASE", "HEAD"]) }
+}
+
+/// Such a command starts the same program in every folder.
+fn has_absolute_path(command: &str) -> bool {
+    command.split([' ', '\'', '"', '=']).any(|word| word.starts_with('/'))
 }
 
 fn of_command(line: &Line, commits: [&str; 2], side: &Side) -> Proof {

@@ -17,7 +17,7 @@ fn race() -> (RunRecord, Vec<TrialRecord>, Origin) {
     ];
     let load = load::Load::Closed { connections: 16 };
     let fields = [("authorization".to_string(), "s3cret".to_string())];
-    let flags = Flags::of(&load).with("--path", without_values("/a?t=s3cret&b"));
+    let flags = Flags::of(&load).with("--path", &without_values("/a?t=s3cret&b"));
     let flags = flags.with_fields("-H", &fields).with_unwritten("-b", true).words();
     (run, trials, Origin::Race { sides, terms: vec!["s3cret".into()], flags })
 }
@@ -43,7 +43,7 @@ fn a_race_has_lines_for_each_side_and_ratios_to_the_first() {
     assert_eq!(read_text(&text).lines.len(), lines.len(), "what is written is read");
     let found = trend(&text);
     let names: Vec<String> = found.series.iter().map(document::name).collect();
-    let ratio = "race, evil side against quick side: quick side at 16 connections, throughput/s ÷ that of evil side";
+    let ratio = "race, evil side against quick side: quick side at 16 connections, throughput/s ÷ evil side";
     assert!(names.iter().any(|name| name == ratio), "{names:#?}");
     let series = found.series.iter().find(|series| document::name(series) == ratio).unwrap();
     assert_eq!(series.values.len(), 1);
@@ -91,6 +91,12 @@ fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
                    env '\\''KEY=…'\\'' sh -c '\\''exec it'\\''' -c 16 --path '/a?t=…&…' -H 'authorization: …' -b …";
     let shown_command = json["series"][1]["changes"][0]["command"].as_str().unwrap();
     assert_eq!(shown_command.replace("'…'", "…"), command);
+    let absolute = |line: &Line| Line {
+        side: Some(Side::command(&["/opt/it".into(), "-p".into(), "{port}".into()])),
+        ..line.clone()
+    };
+    let proved = proof::proof(&absolute(&lines[0]), &absolute(&lines[10])).unwrap();
+    assert!(proved.command.starts_with("dyno gate --base-cmd BASE --head-cmd HEAD -c 16"));
     let says = shown(&found);
     assert!(says.contains("either side may have changed"), "{says}");
     assert!(says.contains(&format!("git worktree add --detach head {}", &commit(10).hash[..12])));
@@ -104,7 +110,7 @@ fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flag
         asked: asked.clone(),
         from: from.map(String::from),
         terms: vec![term.into()],
-        flags: Flags::of(&load::Load::Closed { connections: 16 }).with("-d", "10s").words(),
+        flags: Flags::of(&load::Load::Closed { connections: 16 }).with("-d", &"10s").words(),
     };
     let line = |origin: &Origin| {
         let lines = of_origin(&run, &trials, origin);
@@ -158,7 +164,7 @@ fn a_line_of_an_older_dyno_is_of_a_run_and_a_line_with_other_commands_is_skipped
         value.as_object_mut().unwrap().remove(field).expect(field);
     }
     let old = read_text(&value.to_string());
-    assert_eq!(old.lines, [line.clone()]);
+    assert_eq!(old.lines, std::slice::from_ref(&line));
     value["made_by"] = "magic".into();
     assert!(read_text(&value.to_string()).broken[0].why.contains("unknown variant"));
     let odd = Line { flags: vec!["--store".into(), "/etc/passwd".into()], ..line };
