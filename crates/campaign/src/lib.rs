@@ -3,6 +3,7 @@
 
 pub mod abroad;
 pub mod capacity;
+mod certificate;
 mod checks;
 mod elsewhere;
 pub mod embedded;
@@ -39,11 +40,12 @@ use lab::source_file::SourceFile;
 use lab::subject::{Subject, Tier};
 use lab::workload::Workload;
 use load::Halt;
-use machine::process::Marker;
 
+use certificate::identity;
 use project::{Project, unknown};
 use roster::{Member, State, unbuilt};
 
+pub use certificate::new_identity;
 pub use checks::{EACH, expected_checks};
 pub use elsewhere::{Generators, Meet};
 pub use event::{Event, Watch};
@@ -337,19 +339,6 @@ fn extras(
     }
     members.extend(others.into_iter().filter(|member| extras.contains_key(&member.name)));
     extras
-}
-
-/// The certificate of all subjects, where TLS is spoken with any.
-fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Arc<Identity>>, Refusal> {
-    let is_secured = experiment.protocols().into_iter().any(Protocol::is_secured);
-    is_secured.then(|| new_identity(cache).map(Arc::new)).transpose()
-}
-
-/// A certificate for the servers that this process starts.
-pub fn new_identity(cache: &BuildCache) -> Result<Identity, Refusal> {
-    // Like a trial's folder, so that the next start removes it if this process is killed; no trial has this number.
-    let folder = cache.state.join("work").join(Marker::new(u32::MAX).to_string());
-    Identity::make(&folder).map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
 }
 
 /// The workloads that the experiment names; each can be sent over each protocol, and suits the kind of its load.
