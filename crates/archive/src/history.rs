@@ -15,9 +15,15 @@ const LARGEST: u64 = 256 << 20;
 
 /// Refuses a file that could not be appended to after a long run, or that is something else.
 pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
-    keep::check(flag, path)?;
     let refused =
         |why: &str| Err(Refusal::new(format!("{flag} {}: {why}; name another file", shown(path))));
+    if path == Path::new("-") {
+        return refused("a history is a file that grows, and not standard output");
+    }
+    keep::check(flag, path)?;
+    if path.exists() && !path.is_file() {
+        return refused("this is no regular file");
+    }
     let Ok(mut file) = File::open(path) else {
         return if path.exists() { refused("it cannot be read") } else { Ok(()) };
     };
@@ -36,10 +42,7 @@ pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
 /// Appends whole lines by one write. A last line that has no end gets one first.
 pub fn append(flag: &str, path: &Path, lines: &str) -> Result<(), Refusal> {
     appended(path, lines).map_err(|error| {
-        Refusal::new(format!(
-            "{flag} {}: {error}; nothing was appended, and the run is kept in its store",
-            shown(path)
-        ))
+        Refusal::new(format!("{flag} {}: {error}; nothing was appended to it", shown(path)))
     })
 }
 
@@ -75,9 +78,10 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Refusal> {
 fn content(path: &Path) -> Result<Vec<u8>, Refusal> {
     let refused = |why: String| Refusal::new(format!("{}: {why}", shown(path)));
     let file = File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            refused("there is no such file; `dyno run EXPERIMENT --history FILE` begins one".into())
-        }
+        std::io::ErrorKind::NotFound => refused(
+            "there is no such file; `--history FILE` of `dyno run`, `load` or `race` begins one"
+                .into(),
+        ),
         _ => refused(error.to_string()),
     })?;
     let mut bytes = Vec::new();
@@ -160,6 +164,10 @@ mod tests {
         assert!(
             check("--history", &folder).is_err() && check("--history", &folder.join("new")).is_ok()
         );
+        let stdout = check("--history", Path::new("-")).unwrap_err().to_string();
+        assert!(stdout.contains("and not standard output"), "{stdout}");
+        let device = check("--history", Path::new("/dev/null")).unwrap_err().to_string();
+        assert!(device.contains("this is no regular file"), "{device}");
         let missing = read(&[folder.join("none.jsonl")]).unwrap_err().to_string();
         assert!(missing.contains("there is no such file"), "{missing}");
         fs::remove_dir_all(&folder).unwrap();

@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
             warden: &warden,
             workloads,
             protocol: Protocol::Http1,
-            identity: campaign.identity.as_ref(),
+            identity: campaign.identity.as_deref(),
             halt: self.halt,
         };
         let protocols = |entrant: &Entrant| checked_over(campaign, &entrant.subject);

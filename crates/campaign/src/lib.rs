@@ -3,6 +3,7 @@
 
 pub mod abroad;
 pub mod capacity;
+mod certificate;
 mod checks;
 mod elsewhere;
 pub mod embedded;
@@ -24,6 +25,7 @@ mod trials;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use lab::Refusal;
 use lab::build::BuildCache;
@@ -39,11 +41,12 @@ use lab::source_file::SourceFile;
 use lab::subject::{Subject, Tier};
 use lab::workload::Workload;
 use load::Halt;
-use machine::process::Marker;
 
+use certificate::identity;
 use project::{Project, unknown};
 use roster::Member;
 
+pub use certificate::new_identity;
 pub use checks::{EACH, expected_checks};
 pub use elsewhere::{Generators, Meet};
 pub use entrant::Entrant;
@@ -55,7 +58,9 @@ pub use resources::RunResources;
 pub use resume::{as_it_was, same_entries, same_instrument};
 pub use trials::{Ended, Run, now_unix_ms};
 
-/// An experiment with everything that it names, read and checked.
+/// An experiment with everything that it names, read and checked. Copies of it share their certificate, whose files are
+/// removed with the last of them.
+#[derive(Clone)]
 pub struct Campaign {
     pub project: Project,
     pub cache: BuildCache,
@@ -71,7 +76,7 @@ pub struct Campaign {
     /// Records that no subject is checked, though the experiment asks for checks.
     left_out: Option<Fact>,
     /// What the subjects present within TLS; none where nothing is secured.
-    identity: Option<Identity>,
+    identity: Option<Arc<Identity>>,
 }
 
 impl Campaign {
@@ -288,19 +293,6 @@ fn extras(
     }
     members.extend(others.into_iter().filter(|member| extras.contains_key(&member.name)));
     extras
-}
-
-/// The certificate of all subjects, where TLS is spoken with any.
-fn identity(cache: &BuildCache, experiment: &Experiment) -> Result<Option<Identity>, Refusal> {
-    let is_secured = experiment.protocols().into_iter().any(Protocol::is_secured);
-    is_secured.then(|| new_identity(cache)).transpose()
-}
-
-/// A certificate for the servers that this process starts.
-pub fn new_identity(cache: &BuildCache) -> Result<Identity, Refusal> {
-    // Like a trial's folder, so that the next start removes it if this process is killed; no trial has this number.
-    let folder = cache.state.join("work").join(Marker::new(u32::MAX).to_string());
-    Identity::make(&folder).map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
 }
 
 /// The workloads that the experiment names; each can be sent over each protocol, and suits the kind of its load.

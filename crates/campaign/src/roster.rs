@@ -13,6 +13,7 @@ use crate::project::Project;
 const APT: &str = "apt-get";
 
 /// A subject on this machine.
+#[derive(Clone)]
 pub struct Member {
     pub name: String,
     /// Its manifest as it was read, or what is wrong with it.
@@ -23,6 +24,7 @@ pub struct Member {
 }
 
 /// How far it is.
+#[derive(Clone)]
 pub enum State {
     Built {
         built: Built,

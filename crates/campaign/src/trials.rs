@@ -242,7 +242,7 @@ impl Means<'_> {
             sources: &self.resources.sources,
             elsewhere: self.resources.elsewhere.as_ref().map(|it| &it.agents),
             files: self.resources.files,
-            identity: campaign.identity.as_ref(),
+            identity: campaign.identity.as_deref(),
             workloads: &campaign.spoken,
             part,
             enough,

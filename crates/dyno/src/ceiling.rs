@@ -64,8 +64,12 @@ impl Ceiling {
 
 /// As a manifest writes it; none if a path is no text.
 fn command(dyno: &Path, reply: &Path, is_secured: bool, address: IpAddr) -> Option<String> {
-    let listen = if address.is_ipv6() { "[{address}]:{port}" } else { "{address}:{port}" };
-    let plain = [dyno.to_str()?, "serve", "--listen", listen, "--reply", reply.to_str()?];
+    // A command that is no subject of a project has no `{address}`.
+    let listen = match address {
+        IpAddr::V4(address) => format!("{address}:{{port}}"),
+        IpAddr::V6(address) => format!("[{address}]:{{port}}"),
+    };
+    let plain = [dyno.to_str()?, "serve", "--listen", &listen, "--reply", reply.to_str()?];
     let secured = ["--tls", "--cert", "{cert}", "--key", "{key}"];
     let secured = if is_secured { &secured[..] } else { &[] };
     let words: Vec<String> = plain.iter().chain(secured).map(|&word| word.into()).collect();

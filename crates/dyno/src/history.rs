@@ -1,12 +1,12 @@
-//! `--history`: a finished run is appended to a history, with the commit on which it began.
+//! `--history`: what is finished is appended to a history, with the commit on which it began.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-use ::report::history::{Commit, lines};
+use ::report::history::{Commit, Origin, lines};
+use ::report::run::Findings;
 use archive::history::{append, check, commit};
 use archive::kept::{findings, kept};
-use campaign::project::Project;
 use clap::Args;
 use store::{RunId, Store};
 
@@ -18,39 +18,61 @@ const FLAG: &str = "--history";
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args)]
 pub(crate) struct HistoryFlags {
-    /// Append the finished run to this file, a line for each figure of each row; `dyno trend` shows how they change
+    /// When all is measured, append it to this file, a line for each figure; `dyno trend` shows how they change from run
+    /// to run
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
-    /// The commit on which the run began.
+    /// The commit on which it began.
     #[arg(skip)]
     began: OnceCell<Option<Commit>>,
 }
 
 impl HistoryFlags {
-    /// The file that is named, with its flag.
-    pub(crate) fn named(&self) -> Vec<(&str, &Path)> {
-        self.history.iter().map(|path| (FLAG, path.as_path())).collect()
+    pub(crate) fn is_given(&self) -> bool {
+        self.history.is_some()
     }
 
-    /// Before anything is measured: the file can be appended to, and the commit is noted.
-    pub(crate) fn begin(&self, project: &Project) -> Result<(), Refusal> {
+    /// The file that is named, with its flag.
+    pub(crate) fn named(&self) -> Option<(&'static str, &Path)> {
+        self.history.as_deref().map(|path| (FLAG, path))
+    }
+
+    /// Before anything is measured: the file can be appended to, and the commit of this folder is noted.
+    pub(crate) fn begin(&self, folder: &Path) -> Result<(), Refusal> {
         let Some(path) = &self.history else { return Ok(()) };
         check(FLAG, path)?;
-        self.began.get_or_init(|| commit(&project.root, path));
+        self.began.get_or_init(|| commit(folder, path));
         Ok(())
     }
 
-    /// Appends a run, if it is finished.
-    pub(crate) fn end(&self, store: &Store, run: RunId) -> Result<(), Refusal> {
-        let Some(path) = &self.history else { return Ok(()) };
+    /// Appends a run that is kept, if it is finished.
+    pub(crate) fn end(&self, store: &Store, run: RunId, origin: &Origin) -> Result<(), Refusal> {
+        if !self.is_given() {
+            return Ok(());
+        }
         if !is_finished(store, run)? {
             return Ok(());
         }
         let loaded = kept(store, run)?;
-        let findings = findings(store, run, &loaded, None);
+        self.append(&findings(store, run, &loaded, None), origin)
+    }
+
+    /// Appends what was found.
+    pub(crate) fn append(&self, findings: &Findings<'_>, origin: &Origin) -> Result<(), Refusal> {
+        let Some(path) = &self.history else { return Ok(()) };
         let began = self.began.get().and_then(Option::as_ref);
-        append(FLAG, path, &lines(&findings, began)?)?;
+        append(FLAG, path, &lines(findings, origin, began)?)?;
         terminal::notice(&format!("history: {}", archive::page::near(path)));
         Ok(())
+    }
+
+    /// Says that an interrupted measurement is not in the history.
+    pub(crate) fn leave_out(&self) {
+        if let Some(path) = &self.history {
+            let near = archive::page::near(path);
+            terminal::notice(&format!(
+                "history: not all was measured, so nothing was appended to {near}"
+            ));
+        }
     }
 }

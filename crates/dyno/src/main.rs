@@ -11,6 +11,7 @@ mod job;
 mod kernel;
 mod loads;
 mod order;
+mod origin;
 mod own_server;
 mod pattern;
 mod shell;

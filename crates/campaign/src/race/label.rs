@@ -78,12 +78,23 @@ fn short(side: &Side) -> String {
         Side::Own { words, .. } => {
             let is_flag = |word: &&String| word.starts_with('-') || word.contains("{port}");
             let is_number = |word: &String| word.parse::<f64>().is_ok();
+            let words = started(words);
             let first = words.iter().skip(1).find(|word| !is_flag(word) && !is_number(word));
             let program = last(Path::new(&words[0]));
             let first = first.filter(|word| !word.contains(char::is_whitespace));
             first.map_or(program.clone(), |word| format!("{program} {}", last(Path::new(word))))
         }
     }
+}
+
+/// A command without `env` and the variables that it sets, whose values name no server, and may be secret.
+fn started(words: &[String]) -> &[String] {
+    if words.first().is_none_or(|word| last(Path::new(word)) != "env") {
+        return words;
+    }
+    let is_program = |word: &String| !word.starts_with('-') && !word.contains('=');
+    let program = words.iter().skip(1).position(is_program);
+    program.map_or(words, |at| &words[1 + at..])
 }
 
 /// What distinguishes a side from others of the same short title: its path, or the words that not all of them have.
@@ -160,6 +171,9 @@ mod tests {
         assert_eq!(titles_of(&["http://h:1/", "http://h:2/x"]), ["h:1", "h:2"]);
         assert_eq!(titles_of(&["http://h/a", "http://h/b"]), ["h/a", "h/b"]);
         assert_eq!(titles_of(&["sh s -n 1", "sh s -n 2"]), ["sh s 1", "sh s 2"]);
+        assert_eq!(titles_of(&["env KEY=x sh s", "env KEY=x sh t"]), ["sh s", "sh t"]);
+        assert_eq!(titles_of(&["env A=1 sh s", "env A=2 sh s"]), ["sh s A=1", "sh s A=2"]);
+        assert_eq!(titles_of(&["env -i K=x sh s", "env K=x"]), ["sh s", "env K=x"]);
         assert_eq!(titles_of(&["sh s", "sh s"]), ["sh s", "sh s #2"]);
         let inline = titles_of(&["sh -c 'exec a long text that is too long to read'", "sh x"]);
         assert_eq!(inline, ["sh", "sh x"]);

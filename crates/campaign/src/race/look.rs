@@ -55,7 +55,7 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
         warden: &warden,
         workloads: &campaign.spoken,
         protocol,
-        identity: campaign.identity.as_ref(),
+        identity: campaign.identity.as_deref(),
         halt,
     };
     let visit = Visit::begin(setup, &entrant.subject, &entrant.built)?;

@@ -27,7 +27,7 @@ pub const NAME: &str = "race";
 /// The same of a gate.
 pub const GATE: &str = "gate";
 
-/// The same of loads that are kept or repeated.
+/// The same of loads that are kept, repeated or in a history.
 pub const LOAD: &str = "load";
 
 /// The same of a search for a capacity.
@@ -39,7 +39,7 @@ pub fn called(name: &str) -> &'static str {
         NAME => "a race",
         CAPACITY => "a search for a capacity",
         GATE => "a gate",
-        _ => "a load that is kept or repeated",
+        _ => "a load that is kept, repeated or in a history",
     }
 }
 

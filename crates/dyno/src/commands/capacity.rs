@@ -169,7 +169,7 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let mut job = job(&found)?;
     let Some(ready) = ready(flags, &found.campaign, &job)? else { return Ok(interrupted_early()) };
     let is_poisson = flags.arrivals == Law::Poisson;
-    let Some(ceiling) = highest(flags, &ready, &job)? else { return Ok(interrupted_early()) };
+    let Some(ceiling) = highest(&ready, &job)? else { return Ok(interrupted_early()) };
     let search = aim::search(flags, ceiling, found.is_fresh)?;
     let Ready { campaign, resources, entrants, entries } = &ready;
     let mut record = campaign.record(resources, entrants, entries.clone(), now_unix_ms());
@@ -224,11 +224,7 @@ fn ready<'c>(
 }
 
 /// What dyno's own server achieves with the same answer; no number where that cannot be known, nothing if interrupted.
-fn highest(
-    flags: &CapacityFlags,
-    ready: &Ready<'_>,
-    job: &Job,
-) -> Result<Option<Option<f64>>, Refusal> {
+fn highest(ready: &Ready<'_>, job: &Job) -> Result<Option<Option<f64>>, Refusal> {
     let Ready { campaign, resources, entrants, .. } = ready;
     let seen = match look(campaign, &entrants[0], &job.halt) {
         Ok(seen) => seen,
@@ -245,7 +241,7 @@ fn highest(
     let Some(own) = Ceiling::of(campaign, &seen.first, resources.address)? else {
         return Ok(Some(None));
     };
-    let with = prepared(flags)?.campaign.with_reference(own.subject.clone());
+    let with = (*campaign).clone().with_reference(own.subject.clone());
     let (entrants, _) = with.admit(&job.halt, &mut progress::admitting);
     let found = ceiling(&with, resources, &entrants, &own.subject.name, &job.halt)?;
     Ok((!job.halt.is_asked()).then_some(found))

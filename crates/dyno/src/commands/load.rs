@@ -22,6 +22,7 @@ use crate::order::flags::LoadFlags;
 use crate::order::keeping::LikeTool;
 use crate::order::requirement::outcome;
 use crate::order::{self, Plan};
+use crate::origin::of_load;
 use crate::shell::{ExitStatus, Refusal};
 use machine::limits::{self, Machine};
 use terminal::live::{Style, View};
@@ -30,6 +31,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
     keep::check_all(&written(flags), &flags.files_read())?;
     flags.feed.check(flags.json, flags.keeping.loads())?;
+    flags.keeping.history.begin(Path::new("."))?;
     let halt = halt_on_interrupt()?;
     let mut afar = None;
     let planned = order::plan(flags, &Machine::read(), &mut |target| {
@@ -38,11 +40,13 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     })?;
     let Some(plan) = planned else { return Ok(ExitStatus::Interrupted) };
     let from = afar.as_ref().map(Afar::places);
+    let origin = of_load(flags, &plan, afar.as_ref());
     let mut here = Here;
     let loads_by: &mut dyn Loads = match &mut afar {
         Some(afar) => afar,
         None => &mut here,
     };
+    let history = &flags.keeping.history;
     let mut shelf = Shelf::open(flags, &plan)?;
     prepare(&plan)?;
     let is_silent = flags.no_live || flags.feed.is_on_terminal();
@@ -92,6 +96,10 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice(&says);
     }
     cut_short?;
+    match shelf.as_ref().filter(|_| is_whole) {
+        Some(shelf) => history.append(&shelf.findings(), &origin)?,
+        None => history.leave_out(),
+    }
     fed?;
     if loads.len() < count && halt.is_asked() {
         return Ok(ExitStatus::Interrupted);

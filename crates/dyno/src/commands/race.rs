@@ -2,7 +2,7 @@
 
 pub(super) mod preparation;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::keep;
@@ -20,12 +20,14 @@ use super::report::{self, How, formats};
 use super::run::CpuFlags;
 use crate::ceiling::{Ceiling, is_fixed};
 use crate::generators::GeneratorFlags;
+use crate::history::HistoryFlags;
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::flags::{ArrivingFlags, AskingFlags};
 use crate::order::protocol::ProtocolFlags;
 use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, command_line};
 use ::report::dry_run;
+use ::report::history::Origin;
 use ::report::render::Format;
 use ::report::run::RaceOutcome;
 use preparation::{Race, prepared};
@@ -120,6 +122,8 @@ pub(crate) struct RaceFlags {
     /// Write the results to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    history: HistoryFlags,
 }
 
 const AFTER_HELP: &str = "\
@@ -136,6 +140,8 @@ Examples:
   dyno race ./before ./after --path /api/items --until 3%
   # until it is known whether the second is 3 % slower than the first
   dyno race './before -p {port}' './after -p {port}' --detect 3%
+  # appended to a history, whose changes `dyno trend` finds; the sides' commands are written into it
+  dyno race './main -p {port}' './mine -p {port}' --history perf/history.jsonl
   # at one rate: what does an answer cost, and how long does it take?
   dyno race './old -p {port}' './new -p {port}' -r 2000
 
@@ -147,9 +153,10 @@ Exit codes:
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
+        keep::check_all(&[("--output", path)], flags.history.named().as_slice())?;
     }
-    let Race { campaign, store, pages } = prepared(flags)?;
+    flags.history.begin(Path::new("."))?;
+    let Race { campaign, store, pages, origin } = prepared(flags)?;
     let resources = weighed(&campaign)?;
     if let Some(folder) = store.parent() {
         std::fs::create_dir_all(folder)
@@ -205,7 +212,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
         return Ok(ExitStatus::Interrupted);
     }
-    finish(flags, &job, (run, kept), &campaign, ended)
+    finish(flags, &job, (run, kept), (&campaign, &origin), ended)
 }
 
 /// Asks every side once. A side that fails ends the race.
@@ -257,7 +264,7 @@ fn finish(
     flags: &RaceFlags,
     job: &Job,
     (run, kept): (RunId, usize),
-    campaign: &Campaign,
+    (campaign, origin): (&Campaign, &Origin),
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
     let format = match (flags.json, flags.markdown) {
@@ -275,9 +282,12 @@ fn finish(
         terminal::notice(&format!(
             "dyno: interrupted; {trials} kept as run {run}; a race cannot be resumed, the same command begins it anew"
         ));
+        flags.history.leave_out();
         return Ok(ExitStatus::Interrupted);
     }
-    Ok(match reported? {
+    let outcome = reported?;
+    flags.history.end(&job.store, run, origin)?;
+    Ok(match outcome {
         RaceOutcome::Measured => ExitStatus::Yes,
         RaceOutcome::Failed => ExitStatus::No,
         RaceOutcome::CannotTell => ExitStatus::CouldNotTell,

@@ -32,6 +32,7 @@ use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::unfinished::{is_finished, newest_unfinished, unresumable};
 use ::report::dry_run::{self, DryMember, DryRun};
+use ::report::history::Origin;
 use ::report::render::Format;
 use terminal::progress;
 
@@ -140,7 +141,7 @@ Exit codes:
 
 pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     if let Some(path) = &flags.output {
-        keep::check_all(&[("--output", path)], &flags.history.named())?;
+        keep::check_all(&[("--output", path)], flags.history.named().as_slice())?;
     }
     match (&flags.resume, &flags.experiment) {
         (Some(wanted), _) => resume(flags, *wanted),
@@ -347,7 +348,7 @@ fn order_of(record: &RunRecord) -> Vec<String> {
 }
 
 fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
-    flags.history.begin(project)?;
+    flags.history.begin(&project.root)?;
     let path = flags.store.clone().unwrap_or_else(|| project.store_path());
     Job::open(project, &path, project.reports(&path))
 }
@@ -415,7 +416,7 @@ fn finish(
         }
         Ended::Done => reported?,
     };
-    flags.history.end(&job.store, run)?;
+    flags.history.end(&job.store, run, &Origin::Experiment)?;
     match outcome.in_vain {
         _ if !outcome.is_measured => {
             terminal::notice("dyno: nothing was measured, for the reasons above");

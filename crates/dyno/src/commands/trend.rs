@@ -12,9 +12,9 @@ use crate::shell::{ExitStatus, Refusal, print};
 
 /// Show at which runs the figures of a history changed
 ///
-/// Reads what `dyno run --history FILE` appended: a series for each figure of each row, machine by machine. A change has
-/// the first commit of the new level, the ratio with its 95 % interval, how many runs such a change needs to be seen, and
-/// the command that proves it. Nothing is measured.
+/// Reads what `--history FILE` of `dyno run`, `dyno load` and `dyno race` appended: a series for each figure of each row,
+/// machine by machine. A change has the first commit of the new level, the ratio with its 95 % interval, how many runs such
+/// a change needs to be seen, and the command that proves it. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TrendFlags {
@@ -36,6 +36,8 @@ series, even a long one, is no proof: that is what `dyno gate` measures.
 Examples:
   # each run of an experiment, appended
   dyno run demo --history perf/history.jsonl
+  # each load of a server that runs already, five times, appended likewise
+  dyno load localhost:8080/hello --repeat 5 --history perf/history.jsonl
   # what changed, and when
   dyno trend perf/history.jsonl
   # a page with a chart of each series
@@ -86,7 +88,7 @@ fn empty(files: &[(String, Vec<u8>)], broken: &[Broken], gates: usize) -> Refusa
         ),
     };
     Refusal::new(format!(
-        "{}: no line of a history is in it{of_gates}; `dyno run EXPERIMENT --history FILE` appends some{}",
+        "{}: no line of a history is in it{of_gates}; `--history FILE` of `dyno run`, `load` or `race` appends some{}",
         names.join(", "),
         lines.collect::<String>()
     ))

@@ -32,7 +32,7 @@ impl Shelf {
     /// Refuses what cannot be kept, before anything is loaded. None where no flag needs it.
     pub(crate) fn open(flags: &LoadFlags, plan: &Plan) -> Result<Option<Shelf>, Refusal> {
         let keeping = &flags.keeping;
-        let needs_texts = keeping.keep || keeping.repeat.is_some();
+        let needs_texts = keeping.keep || keeping.repeat.is_some() || keeping.history.is_given();
         if !needs_texts && keeping.html.is_none() {
             return Ok(None);
         }

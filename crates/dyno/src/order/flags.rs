@@ -193,7 +193,7 @@ fn method(text: &str) -> Result<String, String> {
 }
 
 impl LoadFlags {
-    /// The files that are read, and the store, with their flags: no result may be written over one.
+    /// The files that are read, the store and the history, with their flags: no result may be written over one.
     pub(crate) fn files_read(&self) -> Vec<(&'static str, &Path)> {
         let times = match &self.arriving.arrivals {
             Some(schedule::Spacing::File(path)) => Some(path.as_path()),
@@ -203,7 +203,8 @@ impl LoadFlags {
         let store = self.keeping.store.as_deref();
         let others = [("--arrivals", times), ("--body-file", body), ("--store", store)];
         let all = others.into_iter().chain(self.from.files());
-        all.filter_map(|(flag, path)| Some((flag, path?))).collect()
+        let all = all.filter_map(|(flag, path)| Some((flag, path?)));
+        all.chain(self.keeping.history.named()).collect()
     }
 }
 
@@ -243,6 +244,8 @@ Examples:
   dyno load https://localhost:8443/hello --ca ca.pem --http2 -c 4 --streams 10
   # five loads, with intervals, kept for `dyno report` and `dyno compare`
   dyno load localhost:8080/hello --repeat 5 --keep
+  # appended to a history, whose changes `dyno trend` finds
+  dyno load localhost:8080/hello --repeat 5 --history perf/history.jsonl
   # for a script that reads wrk's output
   dyno load -t2 -c50 -d10s --latency --like wrk localhost:8080/hello
   # open: requests as a log has them, twice as fast

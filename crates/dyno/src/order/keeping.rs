@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use lab::amounts;
 
+use crate::history::HistoryFlags;
 use crate::shell::Refusal;
 
 #[derive(Args)]
@@ -19,6 +20,8 @@ pub(crate) struct KeepingFlags {
     /// Load so many times, one after another: each figure gets a 95 % interval over the loads
     #[arg(long, value_name = "N", value_parser = repeats)]
     pub(crate) repeat: Option<u32>,
+    #[command(flatten)]
+    pub(crate) history: HistoryFlags,
     /// Write the results as a page for a browser to this file, with their course over time
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

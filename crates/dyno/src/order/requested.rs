@@ -22,7 +22,7 @@ pub(crate) struct RequestsFlags {
     order: Option<Choice>,
     /// Send the request of a curl command, 'curl http://localhost:8080/ -H …', in place of a URL
     #[arg(long, value_name = "COMMAND", conflicts_with_all = SAID_BY_CURL)]
-    curl: Option<String>,
+    pub(crate) curl: Option<String>,
 }
 
 impl RequestsFlags {

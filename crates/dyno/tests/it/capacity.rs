@@ -2,11 +2,14 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
+use oracle::{Config, Delay, TlsConfig};
 use rustix::process::Signal;
 
 use crate::lab_rig::Lab;
-use crate::rig::{Going, Ran};
+use crate::rig::{Going, Ran, Rig};
 
 /// A server that answers after 31 ms, whatever the rate.
 const SLOW: &str = "DYNO serve --listen 127.0.0.1:{port} --delay constant:31ms";
@@ -54,6 +57,54 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
     }
     let page = fs::read_to_string(lab.root.join("c.html")).unwrap();
     assert!(page.contains("the capacity of dyno serve"));
+}
+
+/// The same server for a high rate, at which trials end soon.
+const BUSY: &str = "DYNO serve --listen 127.0.0.1:{port} --delay constant:131ms";
+const SOON: [&str; 11] = [
+    "--p99", "50ms", "--least", "400", "--most", "480", "--warmup", "0s", "--width", "20%",
+    "--json",
+];
+
+/// Every trial reached the server.
+#[track_caller]
+fn searched(ran: Ran) {
+    let ran = not_met(ran);
+    for line in ran.stderr.lines().filter(|line| line.contains(" is no evidence ")) {
+        let is_ours = line.contains("dyno sent late") || line.contains("dyno stood still");
+        assert!(is_ours, "{ran}");
+    }
+    let json = ran.json();
+    crate::schema::fits("capacity", &json);
+    if ran.code() == Some(1) {
+        assert_eq!(json["capacity"]["conclusion"], "not_met", "{ran}");
+    }
+}
+
+#[test]
+fn a_command_that_presents_dyno_s_certificate_is_searched() {
+    let lab = Lab::new();
+    let secured = format!("{BUSY} --tls --cert {{cert}} --key {{key}}");
+    let over = ["--path", "/hello", "--protocol", "h2", "--streams", "4"];
+    searched(dyno(&lab, &[&[secured.as_str()][..], &over, &SOON].concat()));
+}
+
+#[test]
+fn a_url_is_searched_over_tls_and_http2_and_from_agents_and_says_what_that_weakens() {
+    let lab = Lab::new();
+    let delay = Some(Delay::Constant(Duration::from_millis(131)));
+    let config = Config { delay, tls: Some(Arc::new(TlsConfig::default())), ..Config::default() };
+    let rig = Rig::oracle(config);
+    let (url, authority) = (rig.url("/hello"), rig.authority_file().unwrap());
+    let over = ["--ca", authority.path(), "--http2", "--load-on", "local:2"];
+    let ran = dyno(&lab, &[&[url.as_str()][..], &over, &SOON].concat());
+    let json = ran.json();
+    let doubts = json["verdict"]["doubts"].as_array().unwrap().iter();
+    let ids: Vec<&str> = doubts.filter_map(|doubt| doubt["id"].as_str()).collect();
+    assert!(ids.contains(&"capacity_one_process") || ran.code() == Some(2), "{ids:?}");
+    searched(ran);
+    let stranger = [&[url.as_str()][..], &SOON].concat();
+    dyno(&lab, &stranger).status(2).stderr_has("give --ca FILE");
 }
 
 #[test]

@@ -242,11 +242,11 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
     let times = folder.file("times");
     fs::write(&times, "0\n0.1\n0.2\n").unwrap();
     keep(&["--arrivals", &times])
-        .stderr_has("--arrivals: a load that is kept or repeated has no list of times");
+        .stderr_has("--arrivals: a load that is kept, repeated or in a history has");
     keep(&["-H", "A: 1", "-H", "a: 2"]).stderr_has("the field `a` is given twice");
     let binary = folder.file("binary");
     fs::write(&binary, [0xff, 0]).unwrap();
-    keep(&["-B", &binary]).stderr_has("--body-file: a load that is kept or repeated sends text");
+    keep(&["-B", &binary]).stderr_has("in a history sends text");
     let load = |flags: &[&str]| rig.dyno(&[&["load", "{url}/hello"], flags].concat()).status(2);
     load(&["-s", "x.lua"]).stderr_has("-s x.lua: dyno runs no Lua script; say by flags");
     load(&["--repeat", "1001"]).stderr_has("1,000 loads are the most");

@@ -31,6 +31,7 @@ mod faults;
 mod feed;
 mod gate;
 mod held;
+mod history;
 mod hold;
 mod hosts;
 mod howto;

@@ -120,7 +120,9 @@ fn a_race_as_json_has_the_ratios_that_compare_has() {
         .filter_map(|side| side["title"].as_str())
         .collect();
     assert_eq!(titles, ["dyno serve", "dyno serve #2", "dyno's oracle"]);
-    assert_eq!(json["sides"][2]["row"]["is_reference"], true);
+    let ceiling = &json["sides"][2]["row"];
+    assert_eq!(ceiling["is_reference"], true);
+    assert_eq!(ceiling["rounds_measured"], 1, "it lives: {ceiling}");
     assert!(json["sentence"].as_str().unwrap().contains("as many requests as dyno serve"));
 }
 

@@ -35,7 +35,8 @@ fn each_finished_run_is_appended_and_shown() {
     let shown = lab.dyno(&["trend", "h.jsonl", "--html", "page.html"]).status(0);
     let _ = shown
         .stdout_has("No series is long enough")
-        .stdout_has("x, hello: a at 2 connections, throughput/s")
+        .stdout_has("x, hello\n")
+        .stdout_has("a at 2 connections, throughput/s")
         .stdout_has("this machine: ");
     assert!(fs::read_to_string(lab.root.join("page.html")).unwrap().contains("<svg"));
     let json = lab.dyno(&["trend", "h.jsonl", "h.jsonl", "--json"]).status(0);

@@ -2,12 +2,13 @@
 
 use analysis::trend::{ALPHA, Before, Needed, SEGMENT, Shift, TYPICAL};
 use analysis::{Better, better};
-use lab::command;
 use lab::figure::{Figure, Unit};
 use units::{counted, percent};
 
 use super::line::Line;
-use super::series::{Machine, Series, Trend};
+use super::origin::MadeBy;
+use super::proof::proof;
+use super::series::{Machine, Per, Series, Trend};
 use crate::chart::{About, Curves, Panel, Spot, Stand, Trust};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
@@ -93,9 +94,7 @@ fn sections(trend: &Trend) -> Vec<Section> {
         let blocks = [Block::Entries(changes)];
         sections.push(Section::new("changes", "Changes", Depth::Brief).with(blocks));
     }
-    sections.push(
-        Section::new("series", "Every series", Depth::Brief).with([Block::Table(table(trend))]),
-    );
+    sections.push(Section::new("series", "Every series", Depth::Brief).with(tables(trend)));
     let machines = trend.machines.iter().map(machine).collect();
     sections
         .push(Section::new("machines", "Machines", Depth::Brief).with([Block::Facts(machines)]));
@@ -119,26 +118,36 @@ fn machine(machine: &Machine) -> Fact {
 
 /// `demo, hello: hyper at 64 connections, throughput/s`
 pub(super) fn name(series: &Series) -> String {
+    format!("{}: {}", group(series), label(series))
+}
+
+/// What was measured: `demo, hello`.
+fn group(series: &Series) -> String {
     let Some(line) = series.common() else { return "lines that are no measurement".into() };
     let quick = if line.is_quick { " (quick)" } else { "" };
-    format!(
-        "{}{quick}, {}: {} at {} {}, {}",
-        line.experiment,
-        line.workload,
-        line.subject,
-        units::chosen(line.point),
-        line.point_unit,
-        heading(series)
-    )
+    match line.made_by {
+        MadeBy::Run => format!("{}{quick}, {}", line.experiment, line.workload),
+        MadeBy::Load => format!("load, {}", line.experiment),
+        MadeBy::Race => format!("race, {}", line.experiment),
+    }
+}
+
+/// Which series of it: `hyper at 64 connections, throughput/s`.
+fn label(series: &Series) -> String {
+    let Some(line) = series.common() else { return heading(series) };
+    let of = match line.made_by {
+        MadeBy::Run | MadeBy::Race => format!("{} at ", line.subject),
+        MadeBy::Load => String::new(),
+    };
+    let plan = if series.has_namesake { format!(", plan {}", line.plan) } else { String::new() };
+    let place = format!("{} {}", units::chosen(line.point), line.point_unit);
+    format!("{of}{place}{plan}, {}", heading(series))
 }
 
 fn heading(series: &Series) -> String {
     let line = series.common().map_or("", |line| &line.figure);
     let figure = series.figure.map_or(line, |figure| figure.heading());
-    match (series.is_relative, series.common().and_then(|line| line.reference.as_ref())) {
-        (true, Some(reference)) => format!("{figure} ÷ that of {reference}"),
-        (true | false, _) => figure.into(),
-    }
+    series.divisor().map_or(figure.into(), |divisor| format!("{figure} ÷ {divisor}"))
 }
 
 fn entry(series: &Series, shift: &Shift) -> Entry {
@@ -168,33 +177,13 @@ fn entry(series: &Series, shift: &Shift) -> Entry {
     for says in beside(last, first) {
         entry = entry.with(Tone::Doubtful, says);
     }
+    if series.per == Per::FirstSide {
+        entry = entry.with(Tone::Dim, "either side may have changed");
+    }
     match proof(last, first) {
-        Ok(command) => Entry { command, ..entry.with(Tone::Plain, "what proves it:") },
+        Ok(proof) => Entry { command: proof.command, ..entry.with(Tone::Plain, proof.says) },
         Err(why) => entry.with(Tone::Dim, why),
     }
-}
-
-/// The command that measures both sides anew.
-pub(super) fn proof(last: &Line, first: &Line) -> Result<String, String> {
-    let clean = |line: &Line| line.commit.clone().filter(|_| line.is_dirty != Some(true));
-    let (Some(old), Some(new)) = (clean(last), clean(first)) else {
-        return Err("no `dyno gate` can prove it: one of the two runs is of no commit".into());
-    };
-    if old == new {
-        return Err("both runs are of one commit: what changed is not in the repository".into());
-    }
-    let words = [
-        "dyno",
-        "gate",
-        &last.experiment,
-        "--subject",
-        &last.subject,
-        "--base",
-        &format!("git:{old}"),
-        "--head",
-        &format!("git:{new}"),
-    ];
-    Ok(command::shown(&words.map(String::from)))
 }
 
 /// What else changed between two runs, which no commit shows.
@@ -253,7 +242,15 @@ fn probability(p: f64) -> String {
     if p < 0.001 { "<0.001".into() } else { units::trimmed(p, 3) }
 }
 
-fn table(trend: &Trend) -> Table {
+/// A table for what was measured each time, under its name.
+fn tables(trend: &Trend) -> Vec<Block> {
+    let groups = trend.series.chunk_by(|one, next| group(one) == group(next));
+    groups
+        .flat_map(|series| [Block::Heading(group(&series[0])), Block::Table(table(series))])
+        .collect()
+}
+
+fn table(series: &[Series]) -> Table {
     let columns = vec![
         Column::new("series", "series", 0).left(),
         Column::new("runs", "runs", 0),
@@ -272,7 +269,7 @@ fn table(trend: &Trend) -> Table {
             .folding(),
     ];
     debug_assert!((TYPICAL - 0.05).abs() < 1e-9, "the heading says it");
-    Table::of("series", columns, trend.series.iter().map(row))
+    Table::of("series", columns, series.iter().map(row))
 }
 
 fn row(series: &Series) -> Row {
@@ -286,7 +283,7 @@ fn row(series: &Series) -> Row {
     };
     let number = |number: usize| Cell::text(number.to_string()).valued(Some(number as f64));
     let cells = vec![
-        Cell::text(name(series)),
+        Cell::text(label(series)),
         number(series.values.len()),
         level.map_or_else(Cell::none, |level| {
             Cell::text(shown(unit, level.mean)).valued(Some(level.mean))
@@ -302,7 +299,7 @@ fn row(series: &Series) -> Row {
 
 /// None: a ratio.
 fn unit(series: &Series) -> Option<Unit> {
-    series.figure.map(Figure::unit).filter(|_| !series.is_relative)
+    series.figure.map(Figure::unit).filter(|_| series.per == Per::Nothing)
 }
 
 fn shown(unit: Option<Unit>, value: f64) -> String {

@@ -6,8 +6,10 @@ use analysis::trend::{ALPHA, Before, Level, Needed, Shift};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::document::{proof, sentence};
+use super::document::sentence;
 use super::line::Line;
+use super::origin::MadeBy;
+use super::proof::proof;
 use super::reader::Broken;
 use super::series::{Machine, Series, Trend};
 use crate::json::{json_type, written};
@@ -60,9 +62,11 @@ json_type! {
         let common = series.common();
         let text = |of: fn(&Line) -> &String| common.map(|line| of(line).as_str());
     {
-        /// the experiment; null, as all of these: no line is a measurement
+        /// the command that measured: run, load or race; null, as all of these: no line is a measurement
+        made_by: Option<MadeBy> = common.map(|line| line.made_by),
+        /// the experiment, the race's sides, or what the load requested
         experiment: Option<&'t str> = text(|line| &line.experiment),
-        /// a hash of the experiment's file and of its workloads'
+        /// a hash of the experiment's file and of its workloads', or of the load's flags
         plan: Option<&'t str> = text(|line| &line.plan),
         /// whether times and rounds were shortened
         is_quick: Option<bool> = common.map(|line| line.is_quick),
@@ -78,9 +82,8 @@ json_type! {
         figure: Option<&'t str> = text(|line| &line.figure),
         /// the machine's key
         machine: Option<&'t str> = text(|line| &line.machine),
-        /// the reference by whose figure the values are divided; null: by none
-        relative_to: Option<&'t str> =
-            common.filter(|_| series.is_relative).and_then(|line| line.reference.as_deref()),
+        /// the reference, or the first side of a race, by whose figure the values are divided; null: by none
+        relative_to: Option<&'t str> = series.divisor(),
         /// the runs whose values count, oldest first
         runs: Vec<RunJson<'t>> = series.values.iter().zip(&series.lines).map(|(value, line)| RunJson::of(value, line)).collect(),
         /// runs that are no measurement, or only a bound
@@ -151,8 +154,10 @@ json_type! {
         before_the_last_run: &'static str = before(shift.before),
         /// where it was announced before the last run came, if it moved
         was_first: Option<usize> = was(shift.before),
-        /// the command that proves it; null: one of the two runs is of no commit, or both are of one
-        command: Option<String> = last.zip(first).and_then(|(last, first)| proof(last, first).ok()),
+        /// the command that proves it, in which BASE and HEAD stand for what only a reader knows, and `…` for what is not in
+        /// a history; null: one of the two runs is of no commit, or both are of one
+        command: Option<String> =
+            last.zip(first).and_then(|(last, first)| Some(proof(last, first).ok()?.command)),
     }
 }
 

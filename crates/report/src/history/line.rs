@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::origin::{MadeBy, Side, wrong_flag};
+
 pub(super) const SCHEMA: &str = "dyno.history/2";
 
 /// One figure of one row of one run: a line of the file that `--history` names.
@@ -28,9 +30,13 @@ pub struct Line {
     pub(super) kernel: Option<String>,
     /// the dyno that measured
     pub(super) dyno_version: String,
-    /// the experiment's name, or the race's sides
+    /// the command that measured: run, load or race; older lines lack it, and are of a run
+    #[serde(default)]
+    pub(super) made_by: MadeBy,
+    /// the experiment's name, the race's sides, or what the load requested
     pub(super) experiment: String,
-    /// a hash of the experiment's file and of its workloads': figures of different plans are not alike
+    /// a hash of the experiment's file and of its workloads', or of what the flags of a load or a race mean: figures of
+    /// different plans are not alike
     pub(super) plan: String,
     /// whether times and rounds were shortened
     pub(super) is_quick: bool,
@@ -60,6 +66,18 @@ pub struct Line {
     pub(super) reference: Option<String>,
     /// the same figure of that
     pub(super) reference_value: Option<f64>,
+    /// of a race: its first side, if this is another one
+    #[serde(default)]
+    pub(super) first_side: Option<String>,
+    /// the figure divided by that of the first side, as the race compares them: the geometric mean of the rounds' ratios
+    #[serde(default)]
+    pub(super) ratio_to_first: Option<f64>,
+    /// of a race: how its command line named this side
+    #[serde(default)]
+    pub(super) side: Option<Side>,
+    /// of a load or a race: the flags that load likewise; `…` stands for what is not written here
+    #[serde(default)]
+    pub(super) flags: Vec<String>,
     /// what the row is worth: valid, suspect or invalid
     #[schemars(extend("enum" = ["valid", "suspect", "invalid"]))]
     pub(super) verdict: String,
@@ -90,9 +108,11 @@ impl Line {
             &self.unit,
             &self.verdict,
         ];
-        let optional = [&self.commit, &self.kernel, &self.reference];
+        let texts =
+            texts.into_iter().chain(&self.flags).chain(self.side.as_ref().map(|it| &it.text));
+        let optional = [&self.commit, &self.kernel, &self.reference, &self.first_side];
         let facts = self.machine_facts.iter().flat_map(|(name, value)| [name, value]);
-        let mut all = texts.into_iter().chain(optional.into_iter().flatten()).chain(facts);
+        let mut all = texts.chain(optional.into_iter().flatten()).chain(facts);
         if all.any(|text| LONGEST < text.len()) {
             return Some(format!("a text in it is longer than {LONGEST} bytes"));
         }
@@ -103,7 +123,7 @@ impl Line {
         if !["valid", "suspect", "invalid"].contains(&self.verdict.as_str()) {
             return Some(format!("`{}` is no verdict", self.verdict.escape_debug()));
         }
-        None
+        wrong_flag(&self.flags)
     }
 
     /// Its place in the order of a history: by time, and where that is equal always the same.

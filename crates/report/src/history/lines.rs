@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Row, Table, Verdict};
+use analysis::{Row, Sides, Table, Verdict, Versus};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::{Fact, LOAD_ON, SUBJECT_HOST, SUBJECT_ON};
 use sha2::{Digest, Sha256};
 
 use super::line::{Line, SCHEMA};
+use super::origin::Origin;
 use super::{KERNEL, fact};
 use crate::Findings;
 
@@ -67,18 +68,26 @@ fn figures(row: &Row) -> impl Iterator<Item = Figure> {
 }
 
 /// Every line of a run, each with its line end.
-pub fn lines(findings: &Findings<'_>, commit: Option<&Commit>) -> serde_json::Result<String> {
+pub fn lines(
+    findings: &Findings<'_>,
+    origin: &Origin,
+    commit: Option<&Commit>,
+) -> serde_json::Result<String> {
     let mut text = String::new();
-    for line in of_run(findings, commit) {
+    for line in of_run(findings, origin, commit) {
         text.push_str(&serde_json::to_string(&line)?);
         text.push('\n');
     }
     Ok(text)
 }
 
-pub(super) fn of_run(findings: &Findings<'_>, commit: Option<&Commit>) -> Vec<Line> {
+pub(super) fn of_run(
+    findings: &Findings<'_>,
+    origin: &Origin,
+    commit: Option<&Commit>,
+) -> Vec<Line> {
     let run = findings.run;
-    let (machine, machine_facts) = machine_key(&run.facts);
+    let (machine, machine_facts) = machine_key(&origin.facts(run));
     let others = ["subjects/", "experiments/history/"];
     let files = run.files.iter().filter(|(path, _)| !others.iter().any(|it| path.starts_with(it)));
     let common = Line {
@@ -90,8 +99,13 @@ pub(super) fn of_run(findings: &Findings<'_>, commit: Option<&Commit>) -> Vec<Li
         machine_facts,
         kernel: fact(&run.facts, KERNEL).map(str::to_string),
         dyno_version: run.dyno.clone(),
-        experiment: run.group(),
-        plan: hash(files.flat_map(|(path, text)| [path.as_str(), text])),
+        made_by: origin.made_by(),
+        experiment: origin.experiment(run),
+        plan: hash(
+            files
+                .flat_map(|(path, text)| [path.as_str(), text])
+                .chain(origin.terms().iter().map(String::as_str)),
+        ),
         is_quick: run.is_quick,
         workload: String::new(),
         subject: String::new(),
@@ -106,19 +120,32 @@ pub(super) fn of_run(findings: &Findings<'_>, commit: Option<&Commit>) -> Vec<Li
         is_bound: false,
         reference: None,
         reference_value: None,
+        first_side: None,
+        ratio_to_first: None,
+        side: None,
+        flags: origin.flags().to_vec(),
         verdict: String::new(),
     };
     let tables = findings.board.tables.iter();
     let rows = tables.flat_map(|table| table.rows.iter().map(move |row| (table, row)));
-    rows.flat_map(|(table, row)| of_row(findings, &common, table, row)).collect()
+    rows.flat_map(|(table, row)| of_row(findings, origin, &common, table, row)).collect()
 }
 
-fn of_row(findings: &Findings<'_>, common: &Line, table: &Table, row: &Row) -> Vec<Line> {
+fn of_row(
+    findings: &Findings<'_>,
+    origin: &Origin,
+    common: &Line,
+    table: &Table,
+    row: &Row,
+) -> Vec<Line> {
     let Some(verdict) = row.verdict().map(Verdict::name) else { return Vec::new() };
     let reference = table.rows.iter().find(|other| {
         other.is_reference && other.point == row.point && other.subject != row.subject
     });
     let entry = findings.entry(&row.subject);
+    let side = origin.side(&row.subject);
+    let first = origin.first_side().filter(|first| side.is_some() && first.subject != row.subject);
+    let ratios = first.map(|first| ratios(findings, &first.subject, row)).unwrap_or_default();
     let line = |figure: Figure| {
         let estimate = row.estimate(figure)?;
         let measured = row.trials.iter().filter(|trial| trial.is_measured());
@@ -126,7 +153,7 @@ fn of_row(findings: &Findings<'_>, common: &Line, table: &Table, row: &Row) -> V
         let beside = reference.and_then(|row| Some((row.subject.clone(), row.estimate(figure)?)));
         Some(Line {
             workload: table.workload.clone(),
-            subject: row.subject.clone(),
+            subject: side.map_or_else(|| row.subject.clone(), |side| side.name.clone()),
             version: entry.map(|entry| entry.version.clone()).unwrap_or_default(),
             build: entry.map(|entry| entry.build.clone()).unwrap_or_default(),
             point: row.point.value(),
@@ -138,9 +165,26 @@ fn of_row(findings: &Findings<'_>, common: &Line, table: &Table, row: &Row) -> V
             is_bound: estimate.is_censored,
             reference: beside.as_ref().map(|(name, _)| name.clone()),
             reference_value: beside.map(|(_, estimate)| estimate.value),
+            first_side: first.map(|first| first.name.clone()),
+            ratio_to_first: ratios.iter().find(|(of, _)| *of == figure).map(|(_, ratio)| *ratio),
+            side: side.map(|side| side.side.clone()),
             verdict: verdict.into(),
             ..common.clone()
         })
     };
     figures(row).filter_map(line).collect()
+}
+
+/// A side's figures divided by those of the first side, as the race states them. A bound is none, and nothing is divided
+/// by a figure that is none.
+fn ratios(findings: &Findings<'_>, first: &str, row: &Row) -> Vec<(Figure, f64)> {
+    let board = &findings.board;
+    let versus = Versus::of(board, board, Sides::OfOneRun([first, &row.subject]), None);
+    let pairs = versus
+        .pairs
+        .iter()
+        .filter(|pair| pair.a.point == row.point && pair.a.verdict() != Some(Verdict::Invalid));
+    let made =
+        pairs.flat_map(|pair| pair.figures.iter().filter_map(|(_, made)| made.as_ref().ok()));
+    made.filter(|made| !made.is_bound).map(|made| (made.figure, made.ratio)).collect()
 }

@@ -6,6 +6,8 @@ mod gates;
 pub(crate) mod json;
 mod line;
 mod lines;
+mod origin;
+mod proof;
 mod reader;
 mod series;
 
@@ -16,6 +18,7 @@ pub use gates::{GateLine, GateOf, Like, differences, gate_line, plan_key};
 pub use json::json;
 pub use line::Line;
 pub use lines::{Commit, lines, machine_key};
+pub use origin::{Flags, Origin, RaceSide, Side, SideKind, without_values};
 pub use reader::{Broken, History, read};
 pub use series::Trend;
 

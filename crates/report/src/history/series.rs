@@ -6,6 +6,7 @@ use analysis::trend::{self, Course, Shift};
 use lab::figure::Figure;
 
 use super::line::Line;
+use super::origin::MadeBy;
 use super::reader::{Broken, History};
 
 /// What a history shows.
@@ -37,15 +38,29 @@ pub(super) struct Series {
     pub(super) figure: Option<Figure>,
     /// Lines that are no measurement: invalid rows, bounds, values that are not above 0.
     pub(super) left_out: usize,
-    /// The values are divided by those of the reference.
-    pub(super) is_relative: bool,
+    /// By what the values are divided.
+    pub(super) per: Per,
+    /// Another series has the same name on the same machine: only their plans differ.
+    pub(super) has_namesake: bool,
     pub(super) values: Vec<f64>,
     pub(super) course: Course,
+}
+
+/// By what the values of a series are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Per {
+    /// By nothing: they are the figure.
+    Nothing,
+    /// By the same figure of the reference.
+    Reference,
+    /// By the same figure of the race's first side.
+    FirstSide,
 }
 
 /// What the lines of a series have in common; its order is that of a report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'l> {
+    made_by: MadeBy,
     experiment: &'l str,
     is_quick: bool,
     workload: &'l str,
@@ -55,14 +70,16 @@ struct Key<'l> {
     point: u64,
     figure_place: usize,
     figure: &'l str,
+    is_per_first: bool,
     machine: &'l str,
     plan: &'l str,
 }
 
 impl<'l> Key<'l> {
-    fn of(line: &'l Line) -> Key<'l> {
+    fn of(line: &'l Line, is_per_first: bool) -> Key<'l> {
         let figure = Figure::from_name(&line.figure);
         Key {
+            made_by: line.made_by,
             experiment: &line.experiment,
             is_quick: line.is_quick,
             workload: &line.workload,
@@ -71,9 +88,17 @@ impl<'l> Key<'l> {
             point: line.point.to_bits(),
             figure_place: figure.map_or(usize::MAX, |figure| figure as usize),
             figure: &line.figure,
+            is_per_first,
             machine: &line.machine,
             plan: &line.plan,
         }
+    }
+}
+
+impl Key<'_> {
+    /// They differ in nothing but their plans.
+    fn is_namesake_of(&self, other: &Key<'_>) -> bool {
+        self.plan != other.plan && *self == Key { plan: self.plan, ..other.clone() }
     }
 }
 
@@ -83,10 +108,23 @@ impl Trend {
     pub fn of(files: Vec<String>, history: History, here: &str) -> Trend {
         let mut groups: BTreeMap<Key<'_>, Vec<&Line>> = BTreeMap::new();
         for line in &history.lines {
-            groups.entry(Key::of(line)).or_default().push(line);
+            groups.entry(Key::of(line, false)).or_default().push(line);
+            if line.first_side.is_some() {
+                groups.entry(Key::of(line, true)).or_default().push(line);
+            }
         }
-        let mut series: Vec<Series> =
-            groups.into_values().map(|lines| Series::of(&lines)).collect();
+        // A race of one round has no ratios.
+        groups.retain(|key, lines| {
+            !key.is_per_first || lines.iter().any(|line| line.ratio_to_first.is_some())
+        });
+        let keys: Vec<Key<'_>> = groups.keys().cloned().collect();
+        let mut series: Vec<Series> = groups
+            .into_iter()
+            .map(|(key, lines)| Series {
+                has_namesake: keys.iter().any(|other| key.is_namesake_of(other)),
+                ..Series::of(&lines, key.is_per_first)
+            })
+            .collect();
         let values: Vec<Vec<f64>> = series.iter().map(|series| series.values.clone()).collect();
         for (series, course) in series.iter_mut().zip(trend::courses(&values)) {
             series.course = course;
@@ -132,28 +170,38 @@ impl Trend {
 }
 
 impl Series {
-    fn of(lines: &[&Line]) -> Series {
-        let is_counted = |line: &&&Line| {
-            line.verdict != "invalid" && !line.is_bound && is_above_zero(line.value)
+    fn of(lines: &[&Line], is_per_first: bool) -> Series {
+        let value = |line: &Line| match is_per_first {
+            true => line.ratio_to_first.filter(|ratio| is_above_zero(*ratio)),
+            false => Some(line.value).filter(|value| !line.is_bound && is_above_zero(*value)),
         };
-        let counted: Vec<Line> =
-            lines.iter().filter(is_counted).map(|line| (*line).clone()).collect();
-        let values: Vec<f64> = counted.iter().map(|line| line.value).collect();
-        let ratio = |line: &Line| {
-            let reference = line.reference_value.filter(|value| is_above_zero(*value))?;
-            Some(line.value / reference).filter(|ratio| is_above_zero(*ratio))
-        };
-        let is_one_reference =
-            counted.windows(2).all(|pair| pair[0].reference == pair[1].reference);
-        let ratios: Vec<f64> = counted.iter().filter_map(ratio).collect();
-        let is_relative = is_one_reference && trend::is_steadier(&ratios, &values);
+        let counted = lines.iter().filter(|line| line.verdict != "invalid");
+        let counted: Vec<(f64, &Line)> =
+            counted.filter_map(|line| Some((value(line)?, *line))).collect();
+        let values: Vec<f64> = counted.iter().map(|(value, _)| *value).collect();
+        let ratios = if is_per_first { None } else { steadier(&counted, &values) };
         Series {
             figure: lines.first().and_then(|line| Figure::from_name(&line.figure)),
             left_out: lines.len() - counted.len(),
-            lines: counted,
-            is_relative,
-            values: if is_relative { ratios } else { values },
+            lines: counted.into_iter().map(|(_, line)| line.clone()).collect(),
+            per: match (is_per_first, &ratios) {
+                (true, _) => Per::FirstSide,
+                (false, Some(_)) => Per::Reference,
+                (false, None) => Per::Nothing,
+            },
+            has_namesake: false,
+            values: ratios.unwrap_or(values),
             course: Course::default(),
+        }
+    }
+
+    /// The server by whose figure the values are divided, if they are.
+    pub(super) fn divisor(&self) -> Option<&str> {
+        let line = self.common()?;
+        match self.per {
+            Per::Nothing => None,
+            Per::Reference => line.reference.as_deref(),
+            Per::FirstSide => line.first_side.as_deref(),
         }
     }
 
@@ -161,6 +209,17 @@ impl Series {
     pub(super) fn common(&self) -> Option<&Line> {
         self.lines.last()
     }
+}
+
+/// The ratios to the reference, where all have one and they spread less than the values themselves.
+fn steadier(counted: &[(f64, &Line)], values: &[f64]) -> Option<Vec<f64>> {
+    let ratio = |(value, line): &(f64, &Line)| {
+        let reference = line.reference_value.filter(|value| is_above_zero(*value))?;
+        Some(value / reference).filter(|ratio| is_above_zero(*ratio))
+    };
+    let is_one = counted.windows(2).all(|pair| pair[0].1.reference == pair[1].1.reference);
+    let ratios: Vec<f64> = counted.iter().filter_map(ratio).collect();
+    (is_one && trend::is_steadier(&ratios, values)).then_some(ratios)
 }
 
 fn is_above_zero(value: f64) -> bool {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use ::report::history::Origin;
 use analysis::gate::{MOST, Rule};
 use campaign::Campaign;
 use campaign::project::Project;
@@ -19,6 +20,7 @@ use machine::limits::Machine;
 
 use super::RaceFlags;
 use crate::order::{schedule, stated};
+use crate::origin::of_race;
 use crate::shell::Refusal;
 use crate::sides::{self, Wanted};
 
@@ -30,6 +32,8 @@ pub(super) struct Race {
     pub(super) campaign: Campaign,
     pub(super) store: PathBuf,
     pub(super) pages: PathBuf,
+    /// What it is, for a history.
+    pub(super) origin: Origin,
 }
 
 /// Reads the sides, and makes of them what the lab reads.
@@ -76,6 +80,11 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
         })
         .collect::<Result<Vec<_>, _>>()?;
     refuse_for_found(flags, &subjects)?;
+    let named = sides.iter().zip(&labels).zip(&subjects);
+    let named: Vec<_> = named.map(|((side, label), subject)| (side, label, subject)).collect();
+    let times = [course.duration, flags.warmup];
+    let asked = (&flags.asking, wanted.target());
+    let origin = of_race(&named, &load, &asked, manner, times);
     let (store, pages) = match (&flags.store, &user) {
         (Some(store), Ok(user)) => (store.clone(), user.reports(store)),
         (None, Ok(user)) => (user.store_path(), user.reports(&user.store_path())),
@@ -84,7 +93,7 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let home = project.filter(|_| is_named).map_or(user, Ok)?;
     let experiment = flags.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, subjects)?;
-    Ok(Race { campaign, store, pages })
+    Ok(Race { campaign, store, pages, origin })
 }
 
 /// What is wanted of every side.

@@ -1,0 +1,194 @@
+//! Lines of races and of loads, and the commands that prove their changes.
+
+use super::*;
+
+/// A race of the fixture's two servers; the first of them is no reference.
+fn race() -> (RunRecord, Vec<TrialRecord>, Origin) {
+    let (mut run, trials) = closed();
+    run.entries[1].tier = "default".into();
+    let side = |subject: &str, words: &[&str]| RaceSide {
+        subject: subject.into(),
+        name: format!("{subject} side"),
+        side: Side::command(&words.iter().map(ToString::to_string).collect::<Vec<_>>()),
+    };
+    let sides = vec![
+        side("evil", &["./evil", "-p", "{port}"]),
+        side("quick", &["env", "KEY=s3cret", "sh", "-c", "exec it"]),
+    ];
+    let load = load::Load::Closed { connections: 16 };
+    let fields = [("authorization".to_string(), "s3cret".to_string())];
+    let flags = Flags::of(&load).with("--path", &without_values("/a?t=s3cret&b"));
+    let flags = flags.with_fields("-H", &fields).with_unwritten("-b", true).words();
+    (run, trials, Origin::Race { sides, terms: vec!["s3cret".into()], flags })
+}
+
+#[test]
+fn a_race_has_lines_for_each_side_and_ratios_to_the_first() {
+    let (run, trials, origin) = race();
+    let lines = of_origin(&run, &trials, &origin);
+    let of = |name: &str| -> Vec<&Line> {
+        lines
+            .iter()
+            .filter(|line| line.subject == name && line.figure == "throughput_per_s")
+            .collect()
+    };
+    let (first, other) = (of("evil side"), of("quick side"));
+    assert_eq!((first.len(), other.len()), (1, 1));
+    assert_eq!((first[0].value, other[0].value), (2_000.0, 1_000.0));
+    assert_eq!((first[0].first_side.as_deref(), first[0].ratio_to_first), (None, None));
+    assert_eq!(other[0].first_side.as_deref(), Some("evil side"));
+    assert!((other[0].ratio_to_first.unwrap() - 0.5).abs() < 1e-9);
+    let text = written(&lines);
+    assert!(text.contains("KEY=…") && !text.contains("s3cret"), "{text}");
+    assert_eq!(read_text(&text).lines.len(), lines.len(), "what is written is read");
+    let found = trend(&text);
+    let names: Vec<String> = found.series.iter().map(document::name).collect();
+    let ratio = "race, evil side against quick side: quick side at 16 connections, throughput/s ÷ evil side";
+    assert!(names.iter().any(|name| name == ratio), "{names:#?}");
+    let series = found.series.iter().find(|series| document::name(series) == ratio).unwrap();
+    assert_eq!(series.values.len(), 1);
+    assert!((series.values[0] - 0.5).abs() < 1e-9, "a ratio, and no rate: {:?}", series.values);
+}
+
+#[test]
+fn a_ratio_that_is_a_bound_or_of_an_invalid_side_is_none() {
+    let (run, mut trials, origin) = race();
+    for trial in trials.iter_mut().filter(|trial| trial.key.subject == "evil") {
+        let recording = &mut trial.loaded.as_mut().unwrap().recording;
+        // The books of this side do not balance.
+        recording.total.attempted += 5_000;
+    }
+    let lines = of_origin(&run, &trials, &origin);
+    let first = lines.iter().find(|line| line.subject == "evil side").unwrap();
+    assert_eq!(first.verdict, "invalid");
+    let mut others = lines.iter().filter(|line| line.subject == "quick side");
+    assert!(others.all(|line| line.ratio_to_first.is_none()));
+    let found = trend(&written(&lines));
+    assert!(found.series.iter().all(|series| series.per != series::Per::FirstSide));
+}
+
+#[test]
+fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
+    let (run, trials, origin) = race();
+    let lines = of_origin(&run, &trials, &origin);
+    let is_meant = |line: &&Line| line.subject == "quick side" && line.figure == "throughput_per_s";
+    let one = lines.iter().find(is_meant).unwrap();
+    let day = |(at, value): (usize, f64)| Line {
+        began_unix_ms: one.began_unix_ms + at as i64 * DAY_MS,
+        commit: Some(commit(at).hash),
+        value,
+        ratio_to_first: Some(value / 2_000.0),
+        ..one.clone()
+    };
+    let lines: Vec<Line> = step(900.0).into_iter().enumerate().map(day).collect();
+    let found = trend(&written(&lines));
+    assert_eq!((found.series.len(), found.shifts().count()), (2, 2), "the figure and its ratio");
+    let json = json_of(&found);
+    assert_eq!(json["series"][0]["relative_to"], serde_json::Value::Null);
+    assert_eq!(json["series"][1]["relative_to"], "evil side");
+    assert_eq!(json["series"][1]["made_by"], "race");
+    let command = "dyno gate --base-cmd 'env -C base env '\\''KEY=…'\\'' sh -c '\\''exec it'\\''' --head-cmd 'env -C head \
+                   env '\\''KEY=…'\\'' sh -c '\\''exec it'\\''' -c 16 --path '/a?t=…&…' -H 'authorization: …' -b …";
+    let shown_command = json["series"][1]["changes"][0]["command"].as_str().unwrap();
+    assert_eq!(shown_command.replace("'…'", "…"), command);
+    let absolute = |line: &Line| Line {
+        side: Some(Side::command(&["/opt/it".into(), "-p".into(), "{port}".into()])),
+        ..line.clone()
+    };
+    let proved = proof::proof(&absolute(&lines[0]), &absolute(&lines[10])).unwrap();
+    assert!(proved.command.starts_with("dyno gate --base-cmd BASE --head-cmd HEAD -c 16"));
+    let says = shown(&found);
+    assert!(says.contains("either side may have changed"), "{says}");
+    assert!(says.contains(&format!("git worktree add --detach head {}", &commit(10).hash[..12])));
+}
+
+#[test]
+fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flags() {
+    let (run, trials) = closed();
+    let asked = "GET http://h/a?t=…".to_string();
+    let origin = |from: Option<&str>, term: &str| Origin::Load {
+        asked: asked.clone(),
+        from: from.map(String::from),
+        terms: vec![term.into()],
+        flags: Flags::of(&load::Load::Closed { connections: 16 }).with("-d", &"10s").words(),
+    };
+    let line = |origin: &Origin| {
+        let lines = of_origin(&run, &trials, origin);
+        lines.into_iter().find(|line| line.figure == "response_p99_ms").unwrap()
+    };
+    let one = line(&origin(None, "a"));
+    assert_ne!(line(&origin(None, "b")).plan, one.plan, "another load");
+    assert_ne!(line(&origin(Some("desk2"), "a")).machine, one.machine, "from elsewhere");
+    assert_eq!(line(&origin(None, "a")), one);
+    let day = |(at, value): (usize, f64)| Line {
+        began_unix_ms: one.began_unix_ms + at as i64 * DAY_MS,
+        commit: Some(commit(at).hash),
+        value,
+        reference: None,
+        reference_value: None,
+        ..one.clone()
+    };
+    let lines: Vec<Line> = step(900.0).into_iter().enumerate().map(day).collect();
+    let says = shown(&trend(&written(&lines)));
+    for part in [
+        "load, GET http://h/a?t=…: 16 connections, p99: better, 0.90×",
+        "BASE and HEAD are the commands that start the server at commit",
+        "dyno gate --base-cmd BASE --head-cmd HEAD -c 16 -d 10s",
+    ] {
+        assert!(says.contains(part), "{part}\n{says}");
+    }
+    let at_a_rate = Line { point_unit: "requests/s".into(), ..one.clone() };
+    let proved =
+        proof::proof(&at_a_rate, &Line { commit: Some(commit(1).hash), ..at_a_rate.clone() });
+    assert!(proved.unwrap().command.starts_with("dyno race BASE HEAD -c 16"));
+}
+
+#[test]
+fn series_that_differ_in_their_plans_alone_say_so() {
+    let lines = days(&[1_000.0]);
+    let other = Line { plan: "0123456789ab".into(), ..lines[0].clone() };
+    let names = |lines: &[Line]| -> Vec<String> {
+        trend(&written(lines)).series.iter().map(document::name).collect()
+    };
+    assert!(!names(&lines)[0].contains("plan"));
+    let both = names(&[lines[0].clone(), other]);
+    assert!(both.iter().all(|name| name.contains(", plan ")), "{both:?}");
+    assert!(both.iter().any(|name| name.contains(", plan 0123456789ab,")), "{both:?}");
+}
+
+#[test]
+fn a_line_of_an_older_dyno_is_of_a_run_and_a_line_with_other_commands_is_skipped() {
+    let line = days(&[1_000.0]).remove(0);
+    let mut value = serde_json::to_value(&line).unwrap();
+    for field in ["made_by", "first_side", "ratio_to_first", "side", "flags"] {
+        value.as_object_mut().unwrap().remove(field).expect(field);
+    }
+    let old = read_text(&value.to_string());
+    assert_eq!(old.lines, std::slice::from_ref(&line));
+    value["made_by"] = "magic".into();
+    assert!(read_text(&value.to_string()).broken[0].why.contains("unknown variant"));
+    let odd = Line { flags: vec!["--store".into(), "/etc/passwd".into()], ..line };
+    let read = read_text(&written(&[odd]));
+    assert_eq!(read.broken[0].why, "`--store` is no flag of a load that a history can name");
+}
+
+#[test]
+fn flags_say_how_a_load_arrived() {
+    let rate: load::Rate = "2500.5".parse().unwrap();
+    let open = |arrivals| load::Load::Open { arrivals, connections: 4, max_connections: 9 };
+    let of = |load: load::Load| Flags::of(&load).words().join(" ");
+    assert_eq!(of(open(load::Arrivals::Constant(rate))), "-r 2500.5 -c 4 --detect 5%");
+    let poisson = open(load::Arrivals::Poisson(rate));
+    assert_eq!(of(poisson), "-r 2500.5 --arrivals poisson -c 4 --detect 5%");
+    let second = std::time::Duration::from_secs(1);
+    let ramp = load::Arrivals::Ramp { from: rate, to: rate, over: second };
+    assert_eq!(of(open(ramp)), "-r 2500.5..2500.5 -c 4");
+    let steps = load::Arrivals::Steps(vec![(rate, second), (rate, second)]);
+    assert_eq!(of(open(steps)), "-r 2500.5:1s,2500.5:1s -c 4");
+    let sessions = load::Load::Sessions {
+        arrivals: load::Arrivals::Constant(rate),
+        calls: 3,
+        max_connections: 9,
+    };
+    assert_eq!(of(sessions), "--sessions 2500.5 --calls 3");
+}
