@@ -67,7 +67,8 @@ const ELSEWHERE: [(&str, &str); 24] = [
         "gate",
         "--aa --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
          --gate --head --header --http2 --i-may-load-this-target --isolate --json --junit --load-cpus --markdown --method \
-         --no-keepalive --path --protocol --ready --seed --store --streams --subject --subject-cpus --timeout --warmup",
+         --no-keepalive --path --protocol --ready --seed --store --streams --subject --subject-cpus --timeout --warmup \
+         --builds --ca --ciphers --groups --history --insecure --listen-on --load-on --tls --tls-resume",
     ),
     (
         "hold",
