@@ -8,6 +8,7 @@ use archive::history::{append, check, commit};
 use archive::kept::{findings, kept};
 use campaign::project::Project;
 use clap::Args;
+use lab::experiment::Experiment;
 use store::{RunId, Store};
 
 use crate::shell::Refusal;
@@ -30,6 +31,18 @@ impl HistoryFlags {
     /// The file that is named, with its flag.
     pub(crate) fn named(&self) -> Vec<(&str, &Path)> {
         self.history.iter().map(|path| (FLAG, path.as_path())).collect()
+    }
+
+    /// Refuses a run that has no figures which a history could have.
+    pub(crate) fn refuse_search(&self, experiment: &Experiment) -> Result<(), Refusal> {
+        match (&self.history, &experiment.sought) {
+            (Some(_), Some(_)) => Err(Refusal::new(format!(
+                "{FLAG}: {} searches for capacities, each of which is two rates and no figure with rounds; leave {FLAG} \
+                 out, or run an experiment with rates of its own",
+                experiment.source.name
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Before anything is measured: the file can be appended to, and the commit is noted.
