@@ -126,23 +126,28 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
     all
 }
 
+/// Where nothing is known.
+const UNTOLD: &str = "cannot be told";
+
 /// What a server holds, in a few words, beside others: `holds 1,520/s and not 1,580/s`.
 pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
     let answer = found.answer;
     let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
-    let shown = |end: &End| {
-        let short = if end.is_short { " as far as short trials show" } else { "" };
-        format!("{}/s{short}", rate(end.rate))
-    };
-    match (&answer.conclusion, lower, upper) {
+    let shown = |end: &End| format!("{}/s", rate(end.rate));
+    let is_short = [lower, upper].into_iter().flatten().any(|end| end.is_short);
+    let says = match (&answer.conclusion, lower, upper) {
         (Conclusion::CannotTell(_) | Conclusion::Collapsed { .. }, ..) | (_, None, None) => {
-            "cannot be told".into()
+            UNTOLD.into()
         }
         (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
         (Conclusion::NotMet, _, Some(upper)) => format!("does not hold even {}", shown(upper)),
         (_, Some(lower), None) => format!("holds {}, and perhaps more", shown(lower)),
         (_, None, Some(upper)) => format!("does not hold {}, and perhaps less", shown(upper)),
         (_, Some(lower), Some(upper)) => format!("holds {} and not {}", shown(lower), shown(upper)),
+    };
+    match is_short && says != UNTOLD {
+        true => format!("{says}, as far as short trials show"),
+        false => says,
     }
 }
 

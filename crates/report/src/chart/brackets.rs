@@ -179,12 +179,13 @@ impl Bracket {
             (None, None) => String::new(),
         };
         // Beside the bar, where there is room.
-        let beside = match (high, to + 8.0 < RIGHT - 90.0) {
-            (Some(_), true) => ("start", to + 8.0),
-            _ => ("end", from - 8.0),
+        let beside = match high {
+            Some(_) if to + 98.0 < RIGHT => ("start", to + 8.0),
+            _ if LEFT + 98.0 < from => ("end", from - 8.0),
+            _ => ("start", from + 8.0),
         };
-        let beside = if beside.1 < LEFT + 60.0 { ("start", from.max(LEFT) + 8.0) } else { beside };
-        let y_text = if high.is_none() && beside.0 == "start" { y - 6.0 } else { y + 4.0 };
+        // Over the bar, where there is no room beside it.
+        let y_text = if beside.1 == from + 8.0 { y - 5.0 } else { y + 4.0 };
         drawn.push(&text("value", beside.0, (beside.1, y_text), &says));
         let middle = (f64::midpoint(from, to), y);
         drawn.push(&said(middle, "touch", 9.0, &format!("{}: {}", self.label, self.says)));

@@ -24,6 +24,13 @@ pub(crate) struct Stood<'f> {
     pub(crate) unmet: Option<&'f str>,
 }
 
+impl Stood<'_> {
+    /// Whether full trials say anything of what it holds.
+    fn is_told(&self) -> bool {
+        self.found.odd.is_none() && self.found.answer.bracket().is_some()
+    }
+}
+
 /// The searches of a run, task by task in the run's order; of each the best first.
 pub(crate) fn stood<'f>(findings: &'f Findings<'_>) -> Vec<Vec<Stood<'f>>> {
     let mut tasks: Vec<&str> = Vec::new();
@@ -47,10 +54,14 @@ fn of_task<'f>(findings: &'f Findings<'_>, task: &'f str) -> Vec<Stood<'f>> {
         here.iter().map(|found| unmet(findings, &found.of.subject, task)).collect();
     let brackets = here.iter().zip(&unmet).map(|(found, unmet)| match unmet {
         Some(_) => None,
+        // What was left out may have decided it otherwise.
         None => found.answer.bracket().filter(|_| found.odd.is_none()),
     });
     let brackets: Vec<_> = brackets.collect();
-    let ranks = ranks(&brackets);
+    let mut ranks = ranks(&brackets);
+    if brackets.iter().flatten().count() < 2 {
+        ranks.fill(None);
+    }
     let mut all: Vec<Stood<'f>> = here
         .iter()
         .zip(ranks.iter().zip(unmet))
@@ -149,20 +160,28 @@ fn answer(all: &[Stood<'_>]) -> Option<String> {
     let arrivals =
         if first.found.is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" };
     let aim = format!("With {} ({arrivals})", words::aim(&first.found.search.aim));
-    let ranked: Vec<&Stood<'_>> = all.iter().filter(|it| it.rank.is_some()).collect();
+    let is_told = |it: &&Stood<'_>| it.unmet.is_none() && it.is_told();
+    let ranked: Vec<&Stood<'_>> = all.iter().filter(is_told).collect();
     let leaders: Vec<String> = ranked
         .iter()
         .filter(|it| it.rank.is_some_and(|(best, _)| best == 1))
         .map(|it| it.found.server.to_string())
         .collect();
+    // One that could not be told may hold more than any other.
+    let are_told = all.iter().all(|it| it.is_told() || it.unmet.is_some());
+    let of = if are_told { "" } else { "of those that can be told, " };
+    let holds_any = ranked.iter().any(|it| it.found.answer.lower.is_some());
     let leads = match (leaders.as_slice(), ranked.len()) {
         (_, 0) => "no server's capacity can be told".to_string(),
-        ([_], 1) => String::new(),
-        ([only], _) => format!("{only} holds most"),
+        (_, 1) => String::new(),
+        _ if !holds_any => "no server holds the lowest rate that was tried".into(),
+        ([only], _) => format!("{of}{only} holds most"),
         (several, all) if several.len() == all => {
-            "these searches cannot tell which server holds most".into()
+            format!("{of}these searches cannot tell which server holds most")
         }
-        (several, _) => format!("these searches cannot tell which of {} holds most", list(several)),
+        (several, _) => {
+            format!("{of}these searches cannot tell which of {} holds most", list(several))
+        }
     };
     let mut shown: Vec<String> = all
         .iter()

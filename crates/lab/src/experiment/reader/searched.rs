@@ -293,7 +293,7 @@ warmup = '100ms'
             ("seed = 1", "slices = '100ms'", "x:5: the trials of a search follow"),
             (
                 "seed = 1",
-                "pairs = { detect = 0.05, figures = ['throughput_per_s'] }",
+                "pairs = { detect = 0.05, level = 0.01, missed = 0.1, figures = ['throughput_per_s'], most = 20 }",
                 "x:5: a search is no",
             ),
             (top, "history = 'a.csv'", "x:5: published figures"),

@@ -12,7 +12,7 @@ json_type! {
         subject: String = it.subject.into(),
         /// the task
         workload: String = it.task.into(),
-        /// the best place that it may have among the servers of its task: as many are ahead of it for certain, less one;
+        /// the best place that it may have among the servers of its task: one more than are ahead of it for certain;
         /// null: it is not ranked
         rank_first: Option<usize> = it.rank.map(|(first, _)| first),
         /// the worst place that it may have
