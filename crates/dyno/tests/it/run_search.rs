@@ -91,7 +91,7 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
         (&["-c", "5"], "-c with experiments/x.toml: this load is a schedule"),
         (&["--only", "fast"], "no subject of experiments/x.toml is called `fast`"),
         (&["--history", "h.jsonl"], "--history: experiments/x.toml searches for capacities"),
-        (&["--subject-on", "ssh:127.0.0.1:1"], "leave --subject-on out"),
+        (&["--subject-on", "ssh:nowhere"], "leave --subject-on out"),
     ] {
         lab.dyno(&[&["run", "x"], words].concat()).status(2).stderr_has(says);
     }
