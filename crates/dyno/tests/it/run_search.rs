@@ -46,7 +46,10 @@ fn claims_nothing_wrong(ran: &Ran, json: &Value) {
         assert!(it["rank_first"].is_null(), "one that is told has no rank: {it}");
         assert!(!it["search"]["verdict"].to_string().contains("capacity_odd_trial"), "{it}");
     }
-    assert!(ran.has_sentence("mute cannot be told") || ran.has_sentence("A subject cannot be told"), "{ran}");
+    assert!(
+        ran.has_sentence("mute cannot be told") || ran.has_sentence("A subject cannot be told"),
+        "{ran}"
+    );
 }
 
 #[test]
@@ -56,7 +59,10 @@ fn searches_that_are_interrupted_and_killed_go_on_where_they_were() {
     going.says("slow: first");
     going.signal(Signal::INT);
     let ran = going.end().status(130).stderr_has("`dyno run --resume 1` goes on");
-    assert!(ran.stderr.contains("searches are not over") || ran.stdout.contains("not over"), "{ran}");
+    assert!(
+        ran.stderr.contains("searches are not over") || ran.stdout.contains("not over"),
+        "{ran}"
+    );
     let before: Vec<String> = lab.trials("1").iter().map(|trial| format!("{trial:?}")).collect();
     assert!(!before.is_empty());
     let mut going = lab.start(&["run", "--resume"]);
@@ -101,6 +107,11 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
     assert!(shown.stdout.contains("from 50 to 400 requests/s: p99 ≤ 10 ms"), "{shown}");
     let quick = lab.dyno(&["run", "x", "--quick", "--show"]).status(0);
     assert!(quick.stdout.contains("to 50 %, in at most 60 s"), "no longer than the file: {quick}");
-    lab.write("experiments/y.toml", &fs::read_to_string(lab.root.join("experiments/x.toml")).unwrap().replace("p99 = '10ms'", ""));
+    lab.write(
+        "experiments/y.toml",
+        &fs::read_to_string(lab.root.join("experiments/x.toml"))
+            .unwrap()
+            .replace("p99 = '10ms'", ""),
+    );
     lab.dyno(&["run", "y"]).status(2).stderr_has("experiments/y.toml:9: an aim is needed: p99 =");
 }

@@ -45,7 +45,7 @@ pub(super) fn question<'t>(findings: &'t Findings<'_>) -> &'t str {
 
 fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     if findings.is_search() {
-        return searches::sections(findings, method(findings));
+        return searches::sections(findings);
     }
     let mut sections = held::sections(findings);
     let tables = findings.board.tables.iter().enumerate();
@@ -82,22 +82,23 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     sections.push(found("wrong", trouble::WRONG, "", trouble::failures(findings)));
     let why = rounds::blocks(findings);
     sections.push(Section::new("rounds", rounds::heading(findings), Depth::Brief).with(why));
-    sections.push(
-        Section::new("differences", "What differs between them", Depth::Full)
-            .with(fairness::blocks(findings)),
-    );
-    sections.push(
-        Section::new("entrants", "Which servers took part", Depth::Full)
-            .with(fairness::entrants(findings)),
-    );
-    sections.push(origin::section(findings));
-    sections.push(
-        Section::new("connections", "What was seen on the connections", Depth::Full)
-            .with(agreed::blocks(findings)),
-    );
-    sections.push(method(findings));
+    sections.extend(servers_and_machine(findings));
     sections.retain(|section| !section.blocks.is_empty());
     sections
+}
+
+/// What is said of the servers, the machine and the method, whatever the run was to find.
+pub(super) fn servers_and_machine(findings: &Findings<'_>) -> [Section; 5] {
+    [
+        Section::new("differences", "What differs between them", Depth::Full)
+            .with(fairness::blocks(findings)),
+        Section::new("entrants", "Which servers took part", Depth::Full)
+            .with(fairness::entrants(findings)),
+        origin::section(findings),
+        Section::new("connections", "What was seen on the connections", Depth::Full)
+            .with(agreed::blocks(findings)),
+        method(findings),
+    ]
 }
 
 fn workload(

@@ -4,7 +4,8 @@ use analysis::search::{Searched, ranks};
 use analysis::{Verdict, Worth};
 use units::{counted, percent, rate};
 
-use super::{Findings, agreed, conformance, fairness, origin, trouble};
+use super::document::servers_and_machine;
+use super::{Findings, conformance, trouble};
 use crate::capacity::chart::{Drawn, drawn};
 use crate::capacity::{FinishedSearch, SearchOutcome, outcome, tried_rates, verdict, words};
 use crate::chart::Stand;
@@ -206,7 +207,7 @@ fn answer(all: &[Stood<'_>]) -> Option<String> {
 }
 
 /// All sections of the report.
-pub(super) fn sections(findings: &Findings<'_>, method: Section) -> Vec<Section> {
+pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     let tasks = stood(findings);
     let mut sections: Vec<Section> =
         tasks.iter().enumerate().map(|(place, all)| task(findings, all, place)).collect();
@@ -218,20 +219,7 @@ pub(super) fn sections(findings: &Findings<'_>, method: Section) -> Vec<Section>
     };
     sections.push(found("unranked", trouble::UNRANKED, trouble::unranked(findings)));
     sections.push(found("wrong", trouble::WRONG, trouble::failures(findings)));
-    sections.push(
-        Section::new("differences", "What differs between them", Depth::Full)
-            .with(fairness::blocks(findings)),
-    );
-    sections.push(
-        Section::new("entrants", "Which servers took part", Depth::Full)
-            .with(fairness::entrants(findings)),
-    );
-    sections.push(origin::section(findings));
-    sections.push(
-        Section::new("connections", "What was seen on the connections", Depth::Full)
-            .with(agreed::blocks(findings)),
-    );
-    sections.push(method);
+    sections.extend(servers_and_machine(findings));
     sections.retain(|section| !section.blocks.is_empty());
     sections
 }

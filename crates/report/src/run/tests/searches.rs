@@ -280,7 +280,12 @@ fn the_page_and_the_chart_alone_have_a_bar_for_each_server_and_escape_their_name
     run.entries[0].title = fixture::POLYGLOT.into();
     let mut findings = Findings::of(&7, &run, &[], Vec::new(), None);
     findings.searches = searches;
-    let page = rendered(&findings, Format::Html, (Screen { width: 0, is_coloured: false, is_full: true }, Glyphs::Unicode)).unwrap();
+    let page = rendered(
+        &findings,
+        Format::Html,
+        (Screen { width: 0, is_coloured: false, is_full: true }, Glyphs::Unicode),
+    )
+    .unwrap();
     assert!(!page.contains("<script>alert(1)"), "a title breaks out of the page");
     assert!(page.contains("1,000–1,050") && page.contains("≥ 9,000"), "both rows are drawn");
     assert!(page.contains("dyno run --resume").eq(&false), "it is over");
