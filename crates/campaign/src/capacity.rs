@@ -171,7 +171,7 @@ pub fn ceiling(
 }
 
 /// What the references of an experiment achieve, by task; without an entry where no reference can be measured, which is
-/// told. None: interrupted.
+/// notified. None: interrupted.
 pub fn ceilings(
     campaign: &Campaign,
     resources: &RunResources,

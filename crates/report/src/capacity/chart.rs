@@ -46,14 +46,14 @@ fn row(drawn: &Drawn<'_>, criterion: &Criterion) -> Bracket {
     let found = drawn.found;
     let answer = found.answer;
     let end = |end: &Option<End>| end.as_ref().map(|end| end.rate);
-    let is_told =
+    let is_known =
         !matches!(answer.conclusion, Conclusion::CannotTell(_) | Conclusion::Collapsed { .. });
     let (lower, upper) = (end(&answer.lower), end(&answer.upper));
     let is_short = [&answer.lower, &answer.upper].into_iter().flatten().any(|end| end.is_short);
     Bracket {
         label: found.server.into(),
         slot: drawn.slot,
-        ends: (is_told && (lower.is_some() || upper.is_some())).then_some((lower, upper)),
+        ends: (is_known && (lower.is_some() || upper.is_some())).then_some((lower, upper)),
         trust: Trust::of(super::verdict(found).word).or_doubtful(is_short),
         says: words::holds(found),
         spots: answer.places.iter().filter_map(|place| spot(place, criterion)).collect(),

@@ -127,7 +127,7 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
 }
 
 /// Where nothing is known.
-const UNTOLD: &str = "cannot be told";
+const UNKNOWN: &str = "has no known capacity";
 
 /// What a server holds, in a few words, beside others: `holds 1,520/s and not 1,580/s`.
 pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
@@ -137,7 +137,7 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
     let is_short = [lower, upper].into_iter().flatten().any(|end| end.is_short);
     let says = match (&answer.conclusion, lower, upper) {
         (Conclusion::CannotTell(_) | Conclusion::Collapsed { .. }, ..) | (_, None, None) => {
-            UNTOLD.into()
+            UNKNOWN.into()
         }
         (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
         (Conclusion::NotMet, _, Some(upper)) => format!("does not hold even {}", shown(upper)),
@@ -145,7 +145,7 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
         (_, None, Some(upper)) => format!("does not hold {}, and perhaps less", shown(upper)),
         (_, Some(lower), Some(upper)) => format!("holds {} and not {}", shown(lower), shown(upper)),
     };
-    match is_short && says != UNTOLD {
+    match is_short && says != UNKNOWN {
         true => format!("{says}, as far as short trials show"),
         false => says,
     }

@@ -209,7 +209,7 @@ mod tests {
             label: label.into(),
             ends,
             spots,
-            says: "cannot be told".into(),
+            says: "has no known capacity".into(),
             ..Bracket::default()
         }
     }
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_server_of_which_nothing_is_known_is_named_and_has_no_bar() {
         let none = drawn(vec![row("mute", None)], None);
-        assert!(none.contains("mute") && none.contains("cannot be told"), "{none}");
+        assert!(none.contains("mute") && none.contains("has no known capacity"), "{none}");
         assert!(!none.contains("class=\"bar"), "{none}");
         assert_eq!(drawn(Vec::new(), None), "");
     }

@@ -44,7 +44,7 @@ impl Findings<'_> {
     pub fn outcome(&self) -> RunOutcome {
         if self.is_search() {
             let is_measured = self.rows().any(|(_, row)| 0 < row.measured());
-            return RunOutcome { is_measured, in_vain: self.untold() };
+            return RunOutcome { is_measured, in_vain: self.unknown() };
         }
         let mut in_vain = self.board.in_vain();
         let first = in_vain.next().map(|(table, row)| {

@@ -27,7 +27,7 @@ pub(crate) struct Stood<'f> {
 
 impl Stood<'_> {
     /// Whether full trials say anything of what it holds.
-    fn is_told(&self) -> bool {
+    fn is_known(&self) -> bool {
         self.found.odd.is_none() && self.found.answer.bracket().is_some()
     }
 }
@@ -123,12 +123,12 @@ impl Findings<'_> {
     }
 
     /// Searches that do not say what their server holds: the first, and how many.
-    pub(crate) fn untold(&self) -> Option<(String, usize)> {
+    pub(crate) fn unknown(&self) -> Option<(String, usize)> {
         let all = stood(self);
-        let mut untold =
+        let mut unknown =
             all.iter().flatten().filter(|it| outcome(it.found.answer) == SearchOutcome::CannotTell);
-        let first = untold.next().map(|it| name(self, it))?;
-        Some((first, 1 + untold.count()))
+        let first = unknown.next().map(|it| name(self, it))?;
+        Some((first, 1 + unknown.count()))
     }
 }
 
@@ -161,19 +161,19 @@ fn answer(all: &[Stood<'_>]) -> Option<String> {
     let arrivals =
         if first.found.is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" };
     let aim = format!("With {} ({arrivals})", words::aim(&first.found.search.aim));
-    let is_told = |it: &&Stood<'_>| it.unmet.is_none() && it.is_told();
-    let ranked: Vec<&Stood<'_>> = all.iter().filter(is_told).collect();
+    let is_known = |it: &&Stood<'_>| it.unmet.is_none() && it.is_known();
+    let ranked: Vec<&Stood<'_>> = all.iter().filter(is_known).collect();
     let leaders: Vec<String> = ranked
         .iter()
         .filter(|it| it.rank.is_some_and(|(best, _)| best == 1))
         .map(|it| it.found.server.to_string())
         .collect();
-    // One that could not be told may hold more than any other.
-    let are_told = all.iter().all(|it| it.is_told() || it.unmet.is_some());
-    let of = if are_told { "" } else { "of those that can be told, " };
+    // One that is not known may hold more than any other.
+    let are_known = all.iter().all(|it| it.is_known() || it.unmet.is_some());
+    let of = if are_known { "" } else { "of those with a known capacity, " };
     let holds_any = ranked.iter().any(|it| it.found.answer.lower.is_some());
     let leads = match (leaders.as_slice(), ranked.len()) {
-        (_, 0) => "no server's capacity can be told".to_string(),
+        (_, 0) => "no server's capacity is known".to_string(),
         (_, 1) => String::new(),
         _ if !holds_any => "no server holds the lowest rate that was tried".into(),
         ([only], _) => format!("{of}{only} holds most"),
@@ -318,8 +318,8 @@ fn line(findings: &Findings<'_>, stood: &Stood<'_>) -> Row {
     let answer = found.answer;
     let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
     let worth = verdict(found);
-    let is_told = outcome(answer) != SearchOutcome::CannotTell;
-    let tone = if stood.unmet.is_some() || !is_told { Tone::Dim } else { Tone::Strong };
+    let is_known = outcome(answer) != SearchOutcome::CannotTell;
+    let tone = if stood.unmet.is_some() || !is_known { Tone::Dim } else { Tone::Strong };
     let doubtful = match worth.word {
         Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
         Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),

@@ -337,7 +337,7 @@ warmup = '100ms'
         assert!(read(&plain).is_ok());
         for key in ["width = '5%'", "limit = '4min'"] {
             let found = read(&plain.replace("warmup = '100ms'", key)).unwrap_err();
-            assert!(found.starts_with("x:8: only a search has this"), "{found}");
+            assert!(found.starts_with("x:9: only a search has this"), "{found}");
         }
     }
 }

@@ -158,18 +158,18 @@ fn at_least_ties_with_what_is_above_and_what_is_not_known_has_no_rank() {
     assert_eq!(ranks, [Some((1, 2)), Some((1, 2)), Some((3, 3)), None, None]);
     let says = sentence(all);
     for part in [
-        "of those that can be told, these searches cannot tell which of MORE and OPEN holds most",
+        "of those with a known capacity, these searches cannot tell which of MORE and OPEN holds most",
         "OPEN holds at least 500/s",
         "MISSED does not hold even 10/s",
         "LATE holds 700/s, and perhaps more, as far as short trials show",
-        "MUTE cannot be told",
+        "MUTE has no known capacity",
     ] {
         assert!(says.contains(part), "{part}: {says}");
     }
 }
 
 #[test]
-fn one_that_is_told_has_no_rank_and_none_that_holds_anything_is_said() {
+fn one_that_is_known_has_no_rank_and_none_that_holds_anything_is_said() {
     let alone =
         vec![found("a", 100.0, 105.0), of("b", Conclusion::CannotTell("x".into()), (None, None))];
     assert!(order(alone.clone()).iter().all(|it| it.1.is_none()));
@@ -180,7 +180,7 @@ fn one_that_is_told_has_no_rank_and_none_that_holds_anything_is_said() {
             .contains("no server holds the lowest rate that was tried")
     );
     let none = vec![of("a", Conclusion::CannotTell("x".into()), (None, None))];
-    assert!(sentence(none).contains("no server's capacity can be told: A cannot be told"));
+    assert!(sentence(none).contains("no server's capacity is known: A has no known capacity"));
 }
 
 #[test]
