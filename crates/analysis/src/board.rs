@@ -9,7 +9,7 @@ use lab::experiment::{Experiment, Point, Shape};
 use lab::figure::Figure;
 use lab::manner::Task;
 use lab::probe::{self, ProbeReading};
-use lab::record::{CAPACITY, Entry, LOAD, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::record::{Entry, LOAD, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Tier;
 use load::{Evidence, Failure};
 
@@ -132,7 +132,7 @@ impl Board {
         let mut rounds = experiment.as_ref().map(Rounds::of);
         let mut planned: BTreeMap<RowKey, Vec<&TrialKey>> = BTreeMap::new();
         // What a search tries is not planned: its plan only numbers the trials.
-        let is_search = run.facts.iter().any(|fact| fact.name == CAPACITY);
+        let is_search = run.is_search();
         for key in run.plan.iter().filter(|_| !is_search) {
             let place = RowKey::of(run, &key.workload, &key.subject, key.point);
             planned.entry(place).or_default().push(key);

@@ -71,7 +71,8 @@ impl Verdict {
     }
 
     /// The verdict on a whole: invalid if most of its parts are, suspect if any is less than valid; none without parts.
-    fn of_parts(parts: &[Verdict]) -> Option<Verdict> {
+    #[must_use]
+    pub fn of_parts(parts: &[Verdict]) -> Option<Verdict> {
         let worst = parts.iter().max()?;
         let invalid = parts.iter().filter(|part| **part == Verdict::Invalid).count();
         Some(match worst {
@@ -79,6 +80,23 @@ impl Verdict {
             Verdict::Invalid | Verdict::Suspect => Verdict::Suspect,
             Verdict::Valid => Verdict::Valid,
         })
+    }
+}
+
+impl Worth {
+    /// How many of these have which verdict; none: it was not tried yet.
+    #[must_use]
+    pub fn of(verdicts: impl IntoIterator<Item = Option<Verdict>>) -> Worth {
+        let mut worth = Worth::default();
+        for verdict in verdicts {
+            *match verdict {
+                Some(Verdict::Valid) => &mut worth.valid,
+                Some(Verdict::Suspect) => &mut worth.suspect,
+                Some(Verdict::Invalid) => &mut worth.invalid,
+                None => &mut worth.untried,
+            } += 1;
+        }
+        worth
     }
 }
 
@@ -146,16 +164,7 @@ impl Table {
     /// The verdicts on its rows, one by one.
     #[must_use]
     pub fn worth(&self) -> Worth {
-        let mut worth = Worth::default();
-        for row in competitors(self) {
-            *match row.verdict() {
-                Some(Verdict::Valid) => &mut worth.valid,
-                Some(Verdict::Suspect) => &mut worth.suspect,
-                Some(Verdict::Invalid) => &mut worth.invalid,
-                None => &mut worth.untried,
-            } += 1;
-        }
-        worth
+        Worth::of(competitors(self).map(Row::verdict))
     }
 
     /// Its verdict as a whole; none before the first trial. An alarm makes it suspect.

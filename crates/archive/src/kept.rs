@@ -71,11 +71,23 @@ pub fn findings<'t>(
 
 /// The runs of which this is one repetition, oldest first: those with trials whose own rows are not damaged.
 pub fn alike(store: &Store, id: RunId) -> Result<Vec<RunSummary>, Refusal> {
-    let group = store.run(id)?.group();
+    let run = store.run(id)?;
+    refuse_search(&run, id, "a trend has one figure of each run")?;
+    let group = run.group();
     let mut runs = store.runs()?;
     runs.retain(|run| run.group == group && run.damage.is_none() && 0 < run.kept);
     runs.sort_by_key(|run| run.id);
     Ok(runs)
+}
+
+/// A search has two rates for each server, which other reports than its own would take for one figure.
+fn refuse_search(run: &RunRecord, id: RunId, why: &str) -> Result<(), Refusal> {
+    match run.is_search() {
+        false => Ok(()),
+        true => Err(Refusal::new(format!(
+            "run {id} searched for capacities, each of which is two rates, and {why}; `dyno report {id}` shows it"
+        ))),
+    }
 }
 
 /// What one argument names.
@@ -129,6 +141,9 @@ pub fn compared<T>(
     then: impl FnOnce(&Compared<'_>) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let (a_loaded, b_loaded) = (load(store, a)?, load(store, b)?);
+    for (side, loaded) in [(a, &a_loaded), (b, &b_loaded)] {
+        refuse_search(&loaded.0, side.run, "a comparison has figures with rounds")?;
+    }
     if a.subject.is_none() && a_loaded.0.name != b_loaded.0.name {
         return Err(Refusal::new(format!(
             "run {} is of `{}`, run {} of `{}`: their rows do not match; compare two runs of one experiment, or \

@@ -1,127 +1,120 @@
-//! A search for a capacity: trial after trial, each ordered by what the ones before have found. All of them are kept, so
-//! a search that was interrupted goes on.
+//! Searches for capacities: trial after trial, each ordered by what the ones before have found. All of them are kept, so
+//! that searches which were interrupted go on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 use analysis::search::{
-    Answer, Press, Progress, Search, Step, Tried, is_as_ordered, lasted_s, lost_so_far, tried,
+    Press, PressKind, Progress, RunSearch, Search, Tried, lost_so_far, next_of, searches_of,
 };
 use lab::Refusal;
 use lab::experiment::{Experiment, Point, Shape};
-use lab::record::{OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::manner::Task;
+use lab::record::{
+    CAPACITY_CEILING, CAPACITY_SEARCH, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialKey,
+    TrialRecord,
+};
+use lab::subject::{Serving, Tier};
 use lab::trial::{AGENT_LOST, Enough};
 use load::{Glance, Halt};
 use store::{Extent, Kept, RunId, Store};
+use wire::mix;
 
-use crate::trials::{Means, now_unix_ms, rest};
+use crate::event::{Event, Watch};
+use crate::trials::{Means, ROOM, Run, rest};
 use crate::{Campaign, Ended, Entrant, RunResources};
 
-/// A search never has more trials.
-pub const TRIALS_MOST: u32 = 1_000;
 /// A closed loop that only shows where to begin does not need many connections.
 const FIRST_CONNECTIONS: u32 = 16;
 /// One that shows how much is achieved does.
 const CEILING_CONNECTIONS: u32 = 50;
-/// What a trial takes besides its load and the rest after it, in seconds: so that what follows depends on nothing but the
-/// kept trials.
-const AROUND_S: f64 = 0.3;
-/// A trial never takes more room than this in the store.
-const ROOM: u64 = 32 << 20;
+const CEILING_S: f64 = 2.0;
 
-/// A search under way.
-pub struct Hunt<'a> {
-    pub campaign: &'a Campaign,
-    pub resources: &'a RunResources,
-    pub entrants: &'a [Entrant],
-    pub search: &'a Search,
-    pub store: &'a mut Store,
-    pub id: RunId,
-    pub halt: &'a Halt,
-}
-
-/// What happens in a search.
-pub enum HuntEvent<'a> {
-    /// A trial begins.
-    Begun { number: usize, press: Press, progress: Progress },
-    /// It was kept.
-    Kept { press: Press, trial: &'a TrialRecord, tried: &'a Tried, progress: Progress },
-}
-
-impl Hunt<'_> {
-    /// Goes on until the answer is known. None: interrupted.
-    pub fn go(
-        &mut self,
-        watch: &mut dyn FnMut(&HuntEvent<'_>),
-    ) -> Result<Option<Box<Answer>>, Refusal> {
-        let mut trials =
-            so_far(self.search, &kept(self.store, self.id)?, &self.campaign.experiment)?;
-        loop {
-            let press = match self.search.next(&trials) {
-                Step::Done(answer) => return Ok(Some(answer)),
-                Step::Press(_) if TRIALS_MOST as usize <= trials.len() => {
-                    return Err(Refusal::new("the search did not end within 1,000 trials"));
-                }
-                Step::Press(press) => press,
-            };
-            if !trials.is_empty() {
-                rest(self.campaign.experiment.pause, self.halt);
+impl Run<'_> {
+    /// Goes on with all searches of the run until each of them has its answer.
+    pub(crate) fn search(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
+        let unchecked = self.unchecked(watch)?;
+        if self.check_subjects(&unchecked, watch)? == Ended::Interrupted {
+            return Ok(Ended::Interrupted);
+        }
+        let experiment = &self.campaign.experiment;
+        let searches = searches_of(self.record);
+        let kept = kept(self.store, self.id)?;
+        let so_far = searches.iter().map(|of| so_far(of, &kept, experiment));
+        let mut tried = so_far.collect::<Result<Vec<Vec<Tried>>, Refusal>>()?;
+        let begin: Vec<(&RunSearch, Progress)> = searches
+            .iter()
+            .zip(&tried)
+            .map(|(of, tried)| (of, of.search.progress(tried)))
+            .collect();
+        watch(&Event::Searching(&begin));
+        let mut is_first = tried.iter().all(Vec::is_empty);
+        while let Some((place, of, press)) = next_of(&searches, &tried) {
+            if !std::mem::take(&mut is_first) {
+                rest(experiment.pause, self.halt);
             }
             if self.halt.is_asked() {
-                return Ok(None);
+                return Ok(Ended::Interrupted);
+            }
+            let number = tried[place].len() as u32;
+            if number == SEARCH_TRIALS {
+                return Err(Refusal::new(format!(
+                    "{}: the search did not end within {SEARCH_TRIALS} trials",
+                    of.subject
+                )));
             }
             self.store.reserve(ROOM)?;
-            let progress = self.search.progress(&trials);
-            watch(&HuntEvent::Begun { number: trials.len(), press, progress });
-            let trial = self.try_one(trials.len() as u32, &press)?;
+            let trial = self.press(of, number, &press, watch)?;
             if trial.outcome.kind == OutcomeKind::Interrupted {
-                return Ok(None);
+                watch(&Event::Abandoned);
+                return Ok(Ended::Interrupted);
             }
             self.store.keep(self.id, &trial)?;
-            let found = weighed(self.search, &trial, &press, &self.campaign.experiment);
-            trials.push(found.clone());
-            let progress = self.search.progress(&trials);
-            watch(&HuntEvent::Kept { press, trial: &trial, tried: &found, progress });
-            if trial.conditions.iter().any(|fact| fact.name == AGENT_LOST)
-                && let Some(generators) = &self.resources.elsewhere
-            {
-                generators.meet_again(self.halt).map_err(|error| {
-                    Refusal::new(format!(
-                        "{}; and the agents cannot be met again: {error}",
-                        trial.outcome.says
-                    ))
-                })?;
-            }
+            tried[place].push(of.weighed(&trial, &press, experiment));
+            let found = &tried[place][number as usize];
+            let progress = of.search.progress(&tried[place]);
+            watch(&Event::Kept(&trial));
+            watch(&Event::Tried { of, press, tried: found, progress });
+            self.meet_lost_agents(&trial)?;
         }
+        Ok(Ended::Done)
     }
 
-    fn try_one(&self, number: u32, press: &Press) -> Result<TrialRecord, Refusal> {
+    /// One trial of a search, which ends early where the aim cannot be kept any more.
+    fn press(
+        &self,
+        of: &RunSearch,
+        number: u32,
+        press: &Press,
+        watch: Watch<'_>,
+    ) -> Result<TrialRecord, Refusal> {
         let experiment = ordered(&self.campaign.experiment, press);
-        let mut entrants = self.entrants.iter();
-        let subject = entrants.next().map(|it| it.subject.name.clone()).unwrap_or_default();
         let key = TrialKey {
-            number,
-            subject,
-            workload: self
-                .campaign
-                .experiment
-                .tasks()
-                .next()
-                .map_or(String::new(), |it| it.to_string()),
+            number: of.first + number,
+            subject: of.subject.clone(),
+            workload: of.task.clone(),
             point: experiment.points[0],
             repeat: number,
         };
-        let aim = &self.search.aim;
+        watch(&Event::Begun(&key));
+        let aim = &of.search.aim;
         let due = press.rate.map(|rate| (rate * press.seconds) as u64);
         let is_hopeless = |glance: &Glance<'_>| {
             let lost = || lost_so_far(aim, glance.total);
             due.is_some_and(|due| !glance.is_warmup && aim.is_hopeless(&lost(), due))
         };
-        let means = Means {
-            campaign: self.campaign,
-            resources: self.resources,
-            entrants: self.entrants,
-            halt: self.halt,
-            build: 0,
+        self.means().try_as(&experiment, &key, Some(Enough(&is_hopeless)), watch)
+    }
+
+    fn meet_lost_agents(&self, trial: &TrialRecord) -> Result<(), Refusal> {
+        let is_lost = trial.conditions.iter().any(|fact| fact.name == AGENT_LOST);
+        let Some(generators) = self.resources.elsewhere.as_ref().filter(|_| is_lost) else {
+            return Ok(());
         };
-        means.try_as(&experiment, &key, Some(Enough(&is_hopeless)), &mut |_| {})
+        generators.meet_again(self.halt).map_err(|error| {
+            let says = &trial.outcome.says;
+            Refusal::new(format!("{says}; and the agents cannot be met again: {error}"))
+        })
     }
 }
 
@@ -134,7 +127,7 @@ fn ordered(experiment: &Experiment, press: &Press) -> Experiment {
     let mut ordered = experiment.clone();
     ordered.shape = shape;
     ordered.points = vec![point];
-    ordered.duration = Some(std::time::Duration::from_secs_f64(press.seconds));
+    ordered.duration = Some(Duration::from_secs_f64(press.seconds));
     ordered
 }
 
@@ -147,39 +140,114 @@ fn first_connections(experiment: &Experiment) -> u32 {
 }
 
 /// One trial of the reference, which shows how much the load and the machine achieve: answers each second, if it could be
-/// measured.
+/// measured. None: interrupted.
 pub fn ceiling(
     campaign: &Campaign,
     resources: &RunResources,
     entrants: &[Entrant],
-    reference: &str,
+    (reference, task): (&str, &str),
     halt: &Halt,
-) -> Result<Option<f64>, Refusal> {
-    let press = Press { kind: analysis::search::PressKind::First, rate: None, seconds: 2.0 };
+) -> Result<Option<Result<f64, String>>, Refusal> {
+    let press = Press { kind: PressKind::First, rate: None, seconds: CEILING_S };
     let mut experiment = ordered(&campaign.experiment, &press);
     experiment.points = vec![Point::Connections(CEILING_CONNECTIONS)];
     let key = TrialKey {
-        number: TRIALS_MOST,
+        number: SEARCH_TRIALS,
         subject: reference.into(),
-        workload: campaign.experiment.tasks().next().map_or(String::new(), |it| it.to_string()),
+        workload: task.into(),
         point: experiment.points[0],
         repeat: 0,
     };
-    let trial = Means { campaign, resources, entrants, halt, build: 0 }.try_as(
-        &experiment,
-        &key,
-        None,
-        &mut |_| {},
-    )?;
+    let means = Means { campaign, resources, entrants, halt, build: 0 };
+    let trial = means.try_as(&experiment, &key, None, &mut |_| {})?;
     let recording = trial.loaded.as_ref().map(|loaded| &loaded.recording);
-    let is_measured = trial.outcome.kind == OutcomeKind::Measured;
-    Ok(recording.filter(|_| is_measured).and_then(analysis::throughput_per_s))
+    Ok(match trial.outcome.kind {
+        OutcomeKind::Interrupted => None,
+        OutcomeKind::Measured => Some(
+            recording.and_then(analysis::throughput_per_s).ok_or_else(|| "nothing came".into()),
+        ),
+        _ => Some(Err(trial.outcome.says)),
+    })
 }
 
-/// What a trial has found, and how long it took.
-fn weighed(search: &Search, trial: &TrialRecord, press: &Press, experiment: &Experiment) -> Tried {
-    let took_s = lasted_s(trial) + AROUND_S + experiment.pause.as_secs_f64();
-    tried(&search.aim, trial, press, took_s)
+/// What the references of an experiment achieve, by task; without an entry where no reference can be measured, which is
+/// notified. None: interrupted.
+pub fn ceilings(
+    campaign: &Campaign,
+    resources: &RunResources,
+    entrants: &[Entrant],
+    halt: &Halt,
+    watch: Watch<'_>,
+) -> Result<Option<BTreeMap<String, f64>>, Refusal> {
+    let mut ceilings = BTreeMap::new();
+    if campaign.experiment.sought.is_none() || !campaign.experiment.has_ceiling {
+        return Ok(Some(ceilings));
+    }
+    for task in campaign.experiment.tasks() {
+        let references = entrants.iter().filter(|it| it.subject.tier == Tier::Reference);
+        for reference in references.filter(|it| takes_part(campaign, it, &task)) {
+            let (name, task) = (reference.subject.name.as_str(), task.to_string());
+            match ceiling(campaign, resources, entrants, (name, &task), halt)? {
+                None => return Ok(None),
+                Some(Ok(per_s)) => {
+                    watch(&Event::Notice(&format!(
+                        "{task}: {name}, the reference, gives {per_s:.0} answers/s; no rate above this divided by 1.15 is \
+                         tried"
+                    )));
+                    let known: &mut f64 = ceilings.entry(task).or_default();
+                    *known = known.max(per_s);
+                }
+                Some(Err(says)) => watch(&Event::Notice(&format!(
+                    "{task}: {name}, the reference, could not be measured: {says}"
+                ))),
+            }
+        }
+    }
+    Ok(Some(ceilings))
+}
+
+fn takes_part(campaign: &Campaign, entrant: &Entrant, task: &Task) -> bool {
+    let runner = campaign.runner(&entrant.subject);
+    runner.asked.contains(&task.workload) && runner.protocols.contains(&task.manner.protocol)
+}
+
+/// Makes the record of an experiment's run one of searches: one for each server and task, in the order of its plan.
+/// References are not searched, unless there is nothing else.
+pub fn make_searches(
+    campaign: &Campaign,
+    entrants: &[Entrant],
+    record: &mut RunRecord,
+    ceilings: &BTreeMap<String, f64>,
+) -> Result<(), Refusal> {
+    let Some(sought) = &campaign.experiment.sought else { return Ok(()) };
+    let entrant = |key: &TrialKey| entrants.iter().find(|it| it.subject.name == key.subject);
+    let is_reference =
+        |key: &TrialKey| entrant(key).is_some_and(|it| it.subject.tier == Tier::Reference);
+    let is_extra = |key: &TrialKey| campaign.is_extra(&key.subject);
+    let mut keys = std::mem::take(&mut record.plan);
+    keys.retain(|key| !is_extra(key));
+    if !keys.iter().all(is_reference) {
+        keys.retain(|key| !is_reference(key));
+    }
+    let fact = |name: String, value: String| Fact { name, value };
+    for (place, key) in keys.iter().enumerate() {
+        let is_fresh =
+            entrant(key).is_none_or(|it| !matches!(it.subject.serving, Serving::Found(_)));
+        let seed = mix(record.seed ^ place as u64);
+        let ceiling = ceilings.get(&key.workload).copied();
+        let search = Search::of(sought, ceiling, is_fresh, seed).map_err(|says| {
+            Refusal::new(format!("{}: {}: {says}", record.files[0].0, key.workload))
+        })?;
+        let name = format!("{CAPACITY_SEARCH}: {}, {}", key.subject, key.workload);
+        record.facts.push(fact(name, search.written()));
+        record.plan.extend(places(place as u32, &key.subject, &key.workload));
+    }
+    let ceilings = ceilings.iter();
+    record.facts.extend(
+        ceilings
+            .map(|(task, per_s)| fact(format!("{CAPACITY_CEILING}: {task}"), per_s.to_string())),
+    );
+    Ok(())
 }
 
 /// The kept trials of a run, whole.
@@ -196,57 +264,32 @@ pub fn kept(store: &Store, run: RunId) -> Result<Vec<TrialRecord>, Refusal> {
             }
         }
     }
-    trials.sort_by_key(|trial| trial.key.number);
     Ok(trials)
 }
 
 /// What the kept trials of a search have found; refused if they are not those that it would have made.
 pub fn so_far(
-    search: &Search,
+    of: &RunSearch,
     kept: &[TrialRecord],
     experiment: &Experiment,
 ) -> Result<Vec<Tried>, Refusal> {
-    let mut trials = Vec::new();
-    for trial in kept {
-        match search.next(&trials) {
-            Step::Press(press) if is_as_ordered(trial, &press) => {
-                trials.push(weighed(search, trial, &press, experiment));
-            }
-            Step::Press(_) | Step::Done(_) => {
-                return Err(Refusal::new(format!(
-                    "trial {} is not the one that this search makes there: it is of another dyno; begin anew",
-                    trial.key.number
-                )));
-            }
-        }
-    }
-    Ok(trials)
-}
-
-/// A search of a kept run, and its experiment.
-pub fn search_of(record: &RunRecord) -> Option<(Search, Experiment)> {
-    let fact = record.facts.iter().find(|fact| fact.name == lab::record::CAPACITY_SEARCH)?;
-    Some((Search::read(&fact.value)?, Experiment::of_run(record).ok()?))
+    of.replayed(&of.own(kept), experiment).map_err(|(_, odd)| {
+        Refusal::new(format!(
+            "trial {} is not the one that this search makes there: it is of another dyno; begin anew",
+            odd.number
+        ))
+    })
 }
 
 /// The places in the store for the trials of a search, whose rates are not known before.
 #[must_use]
-pub fn places(subject: &str, workload: &str) -> Vec<TrialKey> {
-    let place = |number: u32| TrialKey {
-        number,
+pub fn places(search: u32, subject: &str, workload: &str) -> Vec<TrialKey> {
+    let place = |repeat: u32| TrialKey {
+        number: search * SEARCH_TRIALS + repeat,
         subject: subject.into(),
         workload: workload.into(),
         point: Point::Requests(1.0),
-        repeat: number,
+        repeat,
     };
-    (0..TRIALS_MOST).map(place).collect()
-}
-
-/// Ends the row of a search in the store.
-pub fn end(store: &mut Store, run: RunId, ended: Ended) -> Result<(), Refusal> {
-    let how = match ended {
-        Ended::Done => store::RunEnd::Done,
-        Ended::Interrupted => store::RunEnd::Interrupted,
-    };
-    Ok(store.end(run, now_unix_ms(), how)?)
+    (0..SEARCH_TRIALS).map(place).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use analysis::search::{Press, Progress, RunSearch, Tried};
 use lab::conformance::Conformance;
 use lab::record::{TrialKey, TrialRecord};
 use lab::trial;
@@ -40,6 +41,10 @@ pub enum Event<'a> {
     Again(&'a TrialKey),
     /// It was kept.
     Kept(&'a TrialRecord),
+    /// The searches of the run go on, each from here.
+    Searching(&'a [(&'a RunSearch, Progress)]),
+    /// What the trial that was kept has found for its search, and how far that search is.
+    Tried { of: &'a RunSearch, press: Press, tried: &'a Tried, progress: Progress },
 }
 
 /// Receives what happens, in the order in which it happens.

@@ -30,7 +30,7 @@ pub enum Ended {
 const BUILD: &str = "build";
 
 /// A trial never takes more room than this in the store.
-const ROOM: u64 = 32 << 20;
+pub(crate) const ROOM: u64 = 32 << 20;
 
 /// A run under way: what it does, where, and where it is kept.
 pub struct Run<'a> {
@@ -48,6 +48,9 @@ impl Run<'_> {
     /// checked after the first round, which gives a first picture sooner, or before the only one. All of it is kept as
     /// it comes.
     pub fn go(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
+        if self.record.is_search() {
+            return self.search(watch);
+        }
         let mut unchecked = Some(self.unchecked(watch)?);
         let has_rounds = self.record.plan.iter().any(|key| key.repeat != 0);
         let kept = self.store.kept(self.id)?;
@@ -129,7 +132,7 @@ impl Run<'_> {
     }
 
     /// All of the run but its store.
-    fn means(&self) -> Means<'_> {
+    pub(crate) fn means(&self) -> Means<'_> {
         Means {
             campaign: self.campaign,
             resources: self.resources,

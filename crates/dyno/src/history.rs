@@ -8,6 +8,7 @@ use ::report::run::Findings;
 use archive::history::{append, check, commit};
 use archive::kept::{findings, kept};
 use clap::Args;
+use lab::experiment::Experiment;
 use store::{RunId, Store};
 
 use crate::shell::Refusal;
@@ -35,6 +36,18 @@ impl HistoryFlags {
     /// The file that is named, with its flag.
     pub(crate) fn named(&self) -> Option<(&'static str, &Path)> {
         self.history.as_deref().map(|path| (FLAG, path))
+    }
+
+    /// Refuses a run that has no figures which a history could have.
+    pub(crate) fn refuse_search(&self, experiment: &Experiment) -> Result<(), Refusal> {
+        match (&self.history, &experiment.sought) {
+            (Some(_), Some(_)) => Err(Refusal::new(format!(
+                "{FLAG}: {} searches for capacities, each of which is two rates and no figure with rounds; leave {FLAG} \
+                 out, or run an experiment with rates of its own",
+                experiment.source.name
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Before anything is measured: the file can be appended to, and the commit of this folder is noted.

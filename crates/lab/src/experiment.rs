@@ -15,6 +15,7 @@ use crate::figure::Figure;
 use crate::manner::Manner;
 use crate::record::RunRecord;
 use crate::schedule::Schedule;
+use crate::sought::Sought;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
 
@@ -36,8 +37,10 @@ pub struct Experiment {
     pub workloads: Vec<String>,
     /// How requests arrive.
     pub shape: Shape,
-    /// How much load, from one trial to the next; at least one.
+    /// How much load, from one trial to the next; at least one. Of a search, whose trials find their rates, the lowest.
     pub points: Vec<Point>,
+    /// Each server's capacity is searched for, and this is what it must keep.
+    pub sought: Option<Sought>,
     /// The ramp or the steps that the rate goes through in each trial; its only point is then the highest rate.
     pub course: Option<Schedule>,
     /// When a trial's load ends: after so many requests (of sessions: sessions), after so long, or after whichever is
@@ -263,6 +266,8 @@ struct Quick {
     warmup: Option<Duration>,
     step: Option<usize>,
     every: Option<Duration>,
+    width: Option<f64>,
+    limit: Option<Duration>,
 }
 
 impl Experiment {
@@ -318,6 +323,7 @@ impl Experiment {
             repeat: quick.repeat.unwrap_or(1),
             until: None,
             pairs: None,
+            sought: self.sought.map(|sought| sought.quickened(quick.width, quick.limit)),
             total: self.total.map(|total| quick.total.unwrap_or((total / 10).max(1))),
             duration: match &self.course {
                 // Steps have lengths of their own.

@@ -21,6 +21,7 @@ pub mod record;
 mod refusal;
 mod request_parts;
 pub mod schedule;
+pub mod sought;
 pub mod source_file;
 pub mod subject;
 pub mod trial;

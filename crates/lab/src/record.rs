@@ -61,6 +61,12 @@ impl RunRecord {
         }
     }
 
+    /// Whether its trials are those of searches for a capacity. Their loads are not planned: the plan only numbers them.
+    #[must_use]
+    pub fn is_search(&self) -> bool {
+        self.facts.iter().any(|fact| fact.name.starts_with(CAPACITY_SEARCH))
+    }
+
     /// The command that runs its experiment anew, changed as it was: by name, or by the file that was given if that is in
     /// no `experiments/`.
     #[must_use]
@@ -116,8 +122,14 @@ pub const RACE_ANSWERS: &str = "race.answers";
 
 /// The fact of a run that it is a search for a capacity: the command line that made it.
 pub const CAPACITY: &str = "capacity.command";
-/// The fact of such a run that says what is searched for, as `analysis` writes it.
+/// The fact of a run that says what is searched for, as `analysis` writes it: of one search, or, in a run of an experiment,
+/// of each with its server and its task behind a colon, in the order of the plan.
 pub const CAPACITY_SEARCH: &str = "capacity.search";
+/// The fact of such a run that says how many answers a second the reference gives: of the only task, or of each behind a
+/// colon.
+pub const CAPACITY_CEILING: &str = "capacity.ceiling";
+/// So many trials of the plan belong to one search, which never has more; those of the next follow.
+pub const SEARCH_TRIALS: u32 = 1_000;
 
 /// The fact of a run that it is of `dyno load`, whose loads are judged as each was when it ended: the command line.
 pub const LOAD: &str = "load.command";

@@ -1,5 +1,6 @@
 //! What a run would do: every command, limit and target, in the order of the trials; nothing is run.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,10 +8,10 @@ use lab::command::Command;
 use lab::experiment::{Experiment, Required, Shape};
 use lab::manner::Protocol;
 use lab::record::TrialKey;
-use lab::subject::{Serving, Subject};
+use lab::subject::{Serving, Subject, Tier};
 use lab::workload::Workload;
 use machine::conditions::Split;
-use units::{bytes, count, duration};
+use units::{bytes, count, counted, duration};
 
 use crate::run::words;
 
@@ -72,8 +73,8 @@ pub fn text(run: &DryRun<'_>) -> String {
         String::new(),
         "Commands, in the order of the file; each subject is started anew for every trial".into(),
     ]);
-    let protocols = experiment.protocols();
-    page.extend(run.members.iter().flat_map(|it| member(it, &protocols)));
+    let (protocols, is_search) = (experiment.protocols(), experiment.sought.is_some());
+    page.extend(run.members.iter().flat_map(|it| member(it, &protocols, is_search)));
     page.push(String::new());
     page.extend(order(run));
     page.join("\n") + "\n"
@@ -91,6 +92,10 @@ fn workload(workload: &Workload) -> Vec<String> {
 /// The text for a subject that is added as a reference.
 const EXTRA: &str = "is added as a reference, in the first round: it shows how far the load itself comes, so that there is a \
                      ceiling (`[trials] ceiling = false` leaves it out)";
+
+/// The same where capacities are searched for.
+const EXTRA_OF_SEARCH: &str = "is added as a reference, for two seconds before the searches: no rate is tried that comes near to \
+                               what it gives (`[trials] ceiling = false` leaves it out)";
 
 /// How the load uses its connections.
 fn connections(experiment: &Experiment) -> String {
@@ -205,14 +210,14 @@ fn starts(subject: &Subject, protocols: &[Protocol]) -> Vec<String> {
     }
 }
 
-fn member(member: &DryMember<'_>, protocols: &[Protocol]) -> Vec<String> {
+fn member(member: &DryMember<'_>, protocols: &[Protocol], is_search: bool) -> Vec<String> {
     let subject = match member.subject {
         Ok(subject) => subject,
         Err(error) => return vec![format!("  {}: {error}", member.name)],
     };
     let mut lines = vec![format!("  {} ({})", subject.name, subject.title)];
     if member.is_extra {
-        lines.push(format!("    {EXTRA}"));
+        lines.push(format!("    {}", if is_search { EXTRA_OF_SEARCH } else { EXTRA }));
     }
     lines.extend(member.lack.iter().map(|lack| format!("    does not take part here: {lack}")));
     lines.extend(member.folder.iter().map(|place| format!("    in       {}", place.display())));
@@ -231,6 +236,9 @@ fn member(member: &DryMember<'_>, protocols: &[Protocol]) -> Vec<String> {
 
 /// How many trials there are; if their number is determined by the data, the least and the most.
 pub fn trials(experiment: &Experiment, keys: &[&TrialKey]) -> String {
+    if experiment.sought.is_some() {
+        return counted(searches(keys) as u64, "search", "searches");
+    }
     let most = count(keys.len() as u64);
     match (experiment.until, least(experiment, keys).len()) {
         (None, _) => format!("{most} trials"),
@@ -241,6 +249,20 @@ pub fn trials(experiment: &Experiment, keys: &[&TrialKey]) -> String {
 
 /// About how long they take, and the checks before them.
 pub fn time(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> String {
+    if let Some(sought) = &experiment.sought {
+        let all = sought.limit * u32::try_from(searches(keys)).unwrap_or(u32::MAX);
+        let checks = match checks {
+            Duration::ZERO => String::new(),
+            checks => {
+                format!(", and before them {} to check servers against the RFCs", duration(checks))
+            }
+        };
+        return format!(
+            "at most {} of trials each, {} in all, one trial of each in turn{checks}",
+            duration(sought.limit),
+            duration(all)
+        );
+    }
     let of = |keys: &[&TrialKey]| {
         let each = keys.iter().map(|key| experiment.trial_time(key.point));
         let expected = each.sum::<Duration>() + checks;
@@ -257,13 +279,42 @@ pub fn time(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> St
     }
 }
 
+/// Each server and task has one.
+fn searches(keys: &[&TrialKey]) -> usize {
+    let all: BTreeSet<(&str, &str)> =
+        keys.iter().map(|key| (key.subject.as_str(), key.workload.as_str())).collect();
+    all.len()
+}
+
 /// The trials that are run in any case.
 fn least<'k>(experiment: &Experiment, keys: &[&'k TrialKey]) -> Vec<&'k TrialKey> {
     keys.iter().filter(|key| key.repeat < experiment.repeat).copied().collect()
 }
 
+/// Which servers are searched for what they hold. References are not, unless there is nothing else.
+fn searched<'r>(run: &'r DryRun<'_>) -> Vec<&'r TrialKey> {
+    let is_extra = |key: &TrialKey| {
+        run.members.iter().any(|member| member.is_extra && member.name == key.subject)
+    };
+    let is_reference = |key: &TrialKey| {
+        let mut subjects = run.members.iter().filter_map(|member| member.subject.ok());
+        subjects.any(|it| it.name == key.subject && it.tier == Tier::Reference)
+    };
+    let all: Vec<&TrialKey> = run.plan.iter().filter(|key| !is_extra(key)).collect();
+    let rest: Vec<&TrialKey> = all.iter().copied().filter(|key| !is_reference(key)).collect();
+    if rest.is_empty() { all } else { rest }
+}
+
 fn order(run: &DryRun<'_>) -> Vec<String> {
     let experiment = run.experiment;
+    if experiment.sought.is_some() {
+        let keys = searched(run);
+        let (all, time) = (trials(experiment, &keys), time(experiment, &keys, Duration::ZERO));
+        let mut lines = vec![format!("The {all} (seed {}), {time}", experiment.seed)];
+        let one = |key: &&TrialKey| format!("  {}: {}", key.workload, key.subject);
+        lines.extend(keys.iter().map(one));
+        return lines;
+    }
     let keys: Vec<&TrialKey> = run.plan.iter().collect();
     let checks = match experiment.has_check {
         true => {

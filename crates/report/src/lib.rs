@@ -55,6 +55,7 @@ pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<Stri
     let stand = chart::Stand::Alone(&style);
     let drawn = match table.is_held() {
         true => held::drawn(findings, workload, stand),
+        false if findings.is_search() => run::searches::alone(findings, workload, stand),
         false => signature::drawn(findings, table, "a", chart::Room::Wide, stand),
     };
     Some(drawn.into_string())

@@ -7,12 +7,15 @@ use lab::figure::Figure;
 use units::digits;
 
 use crate::run::words::number;
-use crate::run::{price_sentences, race_sentences, trouble};
+use crate::run::{price_sentences, race_sentences, searches, trouble};
 use crate::written::{Written, as_written};
 use crate::{Findings, competing, held};
 
 /// A paragraph about each workload, and one about how far to trust them.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
+    if findings.is_search() {
+        return searches::sentences(findings);
+    }
     let tables: Vec<&Table> =
         findings.board.tables.iter().filter(|table| !table.is_held()).collect();
     let about = |table: &&Table| {

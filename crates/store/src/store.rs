@@ -316,12 +316,13 @@ fn summary(connection: &Connection, id: RunId) -> Result<RunSummary, Fault> {
     match summary {
         Ok((run, end)) => Ok(RunSummary {
             id,
+            // How many trials a search takes is not known before.
+            planned: if run.is_search() { kept } else { run.plan.len() as u32 },
             group: run.group(),
             name: run.name,
             began_unix_ms: run.began_unix_ms,
             ended: end.as_ref().map(|end| (end.ended_unix_ms, end.how)),
             is_quick: run.is_quick,
-            planned: run.plan.len() as u32,
             kept,
             is_finished: run.plan.len() <= kept as usize
                 || end.is_some_and(|end| end.is_whole(kept)),

@@ -6,6 +6,7 @@ pub mod checking;
 pub mod feed;
 pub mod live;
 pub mod progress;
+mod searches;
 
 use std::env;
 use std::io::{self, IsTerminal, Write};

@@ -13,6 +13,7 @@ use lab::trial;
 use load::{Glance, Holding, Nanos};
 
 use crate::agents;
+use crate::searches::Searches;
 use report::paint::{Ink, Line, bar};
 use report::run::words::place_in;
 use units::{bytes, count, duration, nanos, rate};
@@ -34,6 +35,8 @@ pub struct Progress<'c> {
     /// Those kept before this session.
     before: usize,
     title: String,
+    /// Its trials are those of searches for capacities.
+    searches: Searches,
     /// Several trials are under way, in turns.
     is_shared: bool,
     doing: Line,
@@ -76,6 +79,7 @@ impl<'c> Progress<'c> {
             is_bound: experiment.until.is_some() || experiment.pairs.is_some(),
             before,
             title: String::new(),
+            searches: Searches::default(),
             is_shared: false,
             doing: Line::default(),
             agents: Vec::new(),
@@ -127,8 +131,16 @@ impl<'c> Progress<'c> {
                     key.subject
                 ));
             }
-            Event::Kept(trial) => self.end(trial),
-            Event::FirstRoundKept | Event::BuildFailed { .. } => {}
+            Event::Kept(trial) if self.searches.is_empty() => self.end(trial),
+            Event::Searching(begin) => self.searches = Searches::of(begin),
+            Event::Tried { of, press, tried, progress } => {
+                self.clear();
+                let number = self.before + self.begun;
+                let says = self.searches.add(of, (press, tried), progress);
+                let number = Line::ink(Ink::Dim, format!("{number:4} "));
+                self.print(number.and(Ink::Plain, says));
+            }
+            Event::Kept(_) | Event::FirstRoundKept | Event::BuildFailed { .. } => {}
         }
     }
 
@@ -156,6 +168,9 @@ impl<'c> Progress<'c> {
 
     fn title_of(&self, subject: &str, key: &TrialKey) -> String {
         let place = place_in(Some(self.experiment), key.point);
+        if !self.searches.is_empty() {
+            return format!("{subject} · {} · {place}", key.workload);
+        }
         format!("{subject} · {} · {place} · round {}", key.workload, key.repeat + 1)
     }
 
@@ -244,6 +259,11 @@ impl<'c> Progress<'c> {
     }
 
     fn headline(&self) -> Line {
+        if !self.searches.is_empty() {
+            return Line::ink(Ink::Bold, format!("trial {}", self.before + self.begun))
+                .and(Ink::Plain, format!("  {}", self.title))
+                .and(Ink::Dim, format!("  {}", self.searches.left()));
+        }
         let all = self.before + self.expected.len();
         let share = (self.before + self.begun - 1) as f64 / all.max(1) as f64;
         let about = if self.is_bound { "at most" } else { "about" };

@@ -1,5 +1,6 @@
 //! What is demanded of a server, and what a trial says of it.
 
+use lab::sought::Limit;
 use load::{Nanos, Recording, Tally};
 
 use super::seconds;
@@ -11,14 +12,6 @@ pub struct Aim {
     pub limits: Vec<Limit>,
     /// The share of the requests that may fail.
     pub failures: f64,
-}
-
-/// A percentile with its limit: `--p99 20ms`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limit {
-    /// 99.9 is p99.9.
-    pub percent: f64,
-    pub within: Nanos,
 }
 
 /// A share of the requests that may be lost, and what counts as lost.

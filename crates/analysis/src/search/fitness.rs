@@ -14,7 +14,7 @@ use crate::verdict::Gravity;
 /// What dyno itself did counts by what it may have changed, and not by whether the trial kept the aim: else those that chance
 /// has favoured would be left over.
 #[must_use]
-pub fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) -> Tried {
+pub(super) fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) -> Tried {
     let found = |found| Tried { found, took_s };
     let says = &trial.outcome.says;
     let Some(loaded) = &trial.loaded else {
@@ -105,7 +105,7 @@ fn own(recording: &Recording) -> f64 {
 
 /// What a kept trial was ordered to be.
 #[must_use]
-pub fn is_as_ordered(trial: &TrialRecord, press: &Press) -> bool {
+pub(super) fn is_as_ordered(trial: &TrialRecord, press: &Press) -> bool {
     match (trial.key.point, press.rate) {
         (Point::Requests(rate), Some(ordered)) => (rate - ordered).abs() < 1e-6 * ordered,
         (Point::Connections(_), None) => true,
@@ -115,7 +115,7 @@ pub fn is_as_ordered(trial: &TrialRecord, press: &Press) -> bool {
 
 /// From the start of a trial to the end of its load, in seconds.
 #[must_use]
-pub fn lasted_s(trial: &TrialRecord) -> f64 {
+pub(super) fn lasted_s(trial: &TrialRecord) -> f64 {
     let ended = trial.loaded.as_ref().map(|loaded| loaded.began + loaded.recording.ended);
     ended.unwrap_or(0) as f64 / SECOND as f64
 }

@@ -173,7 +173,7 @@ fn at_least(many: usize, of: usize, share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::aim::Limit;
+    use crate::search::Limit;
     use load::SECOND;
 
     fn aim(percent: f64) -> Aim {

@@ -11,15 +11,20 @@ mod course;
 mod fitness;
 mod grid;
 mod judge;
+mod kept;
+mod order;
 mod written;
 
+use lab::sought::Sought;
 use load::Nanos;
 
-pub use aim::{Aim, Criterion, Evidence, Limit, evidence, lost_so_far};
+pub use aim::{Aim, Criterion, Evidence, evidence, lost_so_far};
 pub use answer::{Answer, Conclusion, End, Place, Stalls};
-pub use fitness::{is_as_ordered, lasted_s, tried};
 pub use grid::Grid;
 pub use judge::{Judged, Pooled, Word};
+pub use kept::{Ending, OddTrial, RunSearch, Searched, next_of, searched, searches_of};
+pub use lab::sought::Limit;
+pub use order::{Bracket, ranks};
 
 use course::Course;
 
@@ -113,7 +118,41 @@ pub struct Progress {
     pub seconds: f64,
 }
 
+/// A rate that is nearer than this to what the reference achieves would be that of the load itself.
+const BELOW_CEILING: f64 = 1.15;
+/// Where it is not known what that is.
+const MOST: f64 = 1e6;
+
 impl Search {
+    /// The search for this, where the reference achieves so many answers a second. Refused, in a sentence, if even the
+    /// lowest rate is too near to that.
+    pub fn of(
+        sought: &Sought,
+        ceiling: Option<f64>,
+        is_fresh: bool,
+        seed: u64,
+    ) -> Result<Search, String> {
+        let own = ceiling.map_or(f64::INFINITY, |per_s| per_s / BELOW_CEILING);
+        let most = sought.most.unwrap_or(MOST).min(own);
+        let least = sought.least;
+        if most < least {
+            return Err(format!(
+                "the lowest rate, {least} requests/s, is too near to what the reference server gives here, which is {:.0} \
+                 answers/s: the load itself would be measured; lower it",
+                ceiling.unwrap_or_default()
+            ));
+        }
+        Ok(Search {
+            aim: Aim { limits: sought.limits.clone(), failures: sought.failures },
+            width: sought.width,
+            least,
+            most,
+            limit_s: sought.limit.as_secs_f64(),
+            is_fresh,
+            seed,
+        })
+    }
+
     /// What comes after these trials.
     #[must_use]
     pub fn next(&self, trials: &[Tried]) -> Step {

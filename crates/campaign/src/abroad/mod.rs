@@ -10,5 +10,5 @@ mod trust;
 
 pub use files::files_of;
 pub use here::{Abroad, Begun};
-pub use there::{HostTerms, serve};
+pub use there::{HostTerms, NO_SEARCH_THERE, serve};
 pub use trust::{path as trusted_list, trust};

@@ -54,6 +54,8 @@ pub(super) fn tell(line: &HostLine, event: &Event<'_>) {
             line.say(&FromServers::BuildLog { name, tail });
         }
         Event::BuildLog { .. } | Event::Checked(_) | Event::Together(_) | Event::Kept(_) => {}
+        // A run on the host of its servers has no searches.
+        Event::Searching(_) | Event::Tried { .. } => {}
     }
 }
 

@@ -321,6 +321,10 @@ fn only_sent(project: &Project, record: &RunRecord) -> Result<(), Refusal> {
     }
 }
 
+/// Why servers on another machine are not searched for their capacities.
+pub const NO_SEARCH_THERE: &str = "a search decides trial by trial what comes next, and has its servers on this machine: leave \
+                                   --subject-on out, and name other machines for the load with --load-on";
+
 /// Refuses what makes no sense for servers that are loaded from elsewhere.
 fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
     let experiment = &campaign.experiment;
@@ -331,6 +335,9 @@ fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
             "a server in a network of its own is reached by no load from elsewhere: leave `isolate` out, or \
              --subject-on",
         );
+    }
+    if experiment.sought.is_some() {
+        return refused(NO_SEARCH_THERE);
     }
     if experiment.slices.is_some() {
         return refused(

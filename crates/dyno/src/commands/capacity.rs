@@ -7,9 +7,9 @@ pub(super) mod shown;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use analysis::search::{Answer, Search};
+use analysis::search::{searched, searches_of};
 use archive::keep;
-use campaign::capacity::{self, Hunt, HuntEvent, ceiling, places, search_of};
+use campaign::capacity::{self, ceiling, places};
 use campaign::project::Project;
 use campaign::race::look::look;
 use campaign::{
@@ -18,8 +18,11 @@ use campaign::{
 use clap::{Args, Parser};
 use lab::amounts;
 use lab::command::Command as Words;
-use lab::record::{CAPACITY, CAPACITY_SEARCH, Entry, Fact, OutcomeKind, RunRecord};
+use lab::record::{
+    CAPACITY, CAPACITY_CEILING, CAPACITY_SEARCH, Entry, Fact, OutcomeKind, RunRecord,
+};
 use lab::schedule::rate;
+use lab::sought;
 use load::Rate;
 use store::{RunId, Store};
 use terminal::progress;
@@ -48,13 +51,13 @@ pub(crate) struct CapacityFlags {
     #[command(flatten)]
     aim: AimFlags,
     /// How far the two rates of the answer may lie apart
-    #[arg(long, value_name = "PERCENT", value_parser = aim::width, default_value = "5%")]
+    #[arg(long, value_name = "PERCENT", value_parser = sought::width, default_value = sought::WIDTH)]
     width: f64,
     /// No trial begins that would end later than this; if it comes first, the answer is wider
-    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "20min")]
+    #[arg(long, value_name = "TIME", value_parser = sought::limit, default_value = sought::LIMIT)]
     limit: Duration,
     /// The lowest rate that is tried, requests per second
-    #[arg(long, value_name = "RATE", value_parser = rate, default_value = "10")]
+    #[arg(long, value_name = "RATE", value_parser = rate, default_value = sought::LEAST)]
     least: Rate,
     /// The highest [what dyno's own server achieves here, divided by 1.15]
     #[arg(long, value_name = "RATE", value_parser = rate)]
@@ -70,7 +73,7 @@ pub(crate) struct CapacityFlags {
     #[arg(long, value_name = "N", value_parser = amounts::connections)]
     max_connections: Option<usize>,
     /// How long each trial loads before it counts
-    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "1s")]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = sought::WARMUP)]
     warmup: Duration,
 
     /// The path that is requested; a URL may have its own [/, and of a subject what it is made for]
@@ -174,11 +177,11 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let Ready { campaign, resources, entrants, entries } = &ready;
     let mut record = campaign.record(resources, entrants, entries.clone(), now_unix_ms());
     let key = record.plan.first().ok_or_else(|| Refusal::new("it cannot take part"))?.clone();
-    record.plan = places(&key.subject, &key.workload);
+    record.plan = places(0, &key.subject, &key.workload);
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     record.facts.push(fact(CAPACITY, command_line()));
     record.facts.push(fact(CAPACITY_SEARCH, search.written()));
-    record.facts.extend(ceiling.map(|per_s| fact(CEILING, per_s.to_string())));
+    record.facts.extend(ceiling.map(|per_s| fact(CAPACITY_CEILING, per_s.to_string())));
     let run = job.store.begin(&record)?;
     job.claim(run)?;
     terminal::notice(&format!(
@@ -188,11 +191,8 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
         if is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" },
         units::duration(flags.limit),
     ));
-    go_on(flags, &mut job, &ready, (&search, &record), run)
+    go_on(flags, &mut job, &ready, &record, run)
 }
-
-/// The fact of a search that says what the reference achieves.
-const CEILING: &str = "capacity.ceiling";
 
 fn job(found: &Prepared) -> Result<Job, Refusal> {
     if let Some(folder) = found.store.parent() {
@@ -243,8 +243,11 @@ fn highest(ready: &Ready<'_>, job: &Job) -> Result<Option<Option<f64>>, Refusal>
     };
     let with = (*campaign).clone().with_reference(own.subject.clone());
     let (entrants, _) = with.admit(&job.halt, &mut progress::admitting);
-    let found = ceiling(&with, resources, &entrants, &own.subject.name, &job.halt)?;
-    Ok((!job.halt.is_asked()).then_some(found))
+    let Some(task) = campaign.experiment.tasks().next() else { return Ok(Some(None)) };
+    let reference = (own.subject.name.as_str(), task.to_string());
+    let reference = (reference.0, reference.1.as_str());
+    let found = ceiling(&with, resources, &entrants, reference, &job.halt)?;
+    Ok(found.filter(|_| !job.halt.is_asked()).map(Result::ok))
 }
 
 fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {
@@ -257,7 +260,7 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     let record = store.run(run)?;
     drop(store);
     let command = record.facts.iter().find(|fact| fact.name == CAPACITY);
-    let (Some(command), Some((search, _))) = (command, search_of(&record)) else {
+    let (Some(command), false) = (command, searches_of(&record).is_empty()) else {
         return Err(Refusal::new(format!(
             "run {run} is no search for a capacity; `dyno report {run}` shows it"
         )));
@@ -274,7 +277,7 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
         return Ok(interrupted_early());
     };
     let place = (run, job.path.as_path());
-    same_instrument(&shown::without_own(&record), &ready.resources, place)?;
+    same_instrument(&record, &ready.resources, place)?;
     same_entries(&record, &ready.entries, place)?;
     let now = found.campaign.record(&ready.resources, &ready.entrants, Vec::new(), 0);
     if now.files != record.files {
@@ -285,71 +288,36 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     }
     let kept = job.store.kept(run)?.len();
     terminal::notice(&format!("search {run} goes on after {kept} trials"));
-    go_on(flags, &mut job, &ready, (&search, &record), run)
+    go_on(flags, &mut job, &ready, &record, run)
 }
 
 fn go_on(
     flags: &CapacityFlags,
     job: &mut Job,
     ready: &Ready<'_>,
-    (search, record): (&Search, &RunRecord),
+    record: &RunRecord,
     run: RunId,
 ) -> Result<ExitStatus, Refusal> {
     let Ready { campaign, resources, entrants, .. } = ready;
-    let (store, halt) = (&mut job.store, &job.halt);
-    let answer =
-        Hunt { campaign, resources, entrants, search, store, id: run, halt }.go(&mut |event| {
-            match event {
-                HuntEvent::Begun { .. } => {}
-                HuntEvent::Kept { press, trial, tried, progress } => {
-                    let number = trial.key.number + 1;
-                    let says = report::capacity::trial(press, tried, &search.aim);
-                    let progress = report::capacity::progress(progress);
-                    terminal::notice(&format!("{number:4} {says} | {progress}"));
-                }
-            }
-        });
-    let ended = if matches!(answer, Ok(Some(_))) { Ended::Done } else { Ended::Interrupted };
-    capacity::end(&mut job.store, run, ended)?;
-    match answer? {
-        None => interrupted(flags, job, (search, record), run),
-        Some(answer) => finish(flags, job, (search, record), run, &answer),
-    }
-}
-
-/// Reports what is known so far.
-fn interrupted(
-    flags: &CapacityFlags,
-    job: &mut Job,
-    of: (&Search, &RunRecord),
-    run: RunId,
-) -> Result<ExitStatus, Refusal> {
+    let ended = job.go_on(campaign, resources, entrants, record, run)?;
     let kept = capacity::kept(&job.store, run)?;
     if kept.is_empty() {
         job.store.remove(&[run])?;
         terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
         return Ok(ExitStatus::Interrupted);
     }
-    if let Some((search, experiment)) = search_of(of.1) {
-        let answer = search.answer(&capacity::so_far(&search, &kept, &experiment)?);
-        finish(flags, job, of, run, &answer)?;
+    let searched = searched(record, &kept);
+    let found = searched.first().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
+    shown::deliver(flags, &shown::finished(record, found, run), &job.path)?;
+    match ended {
+        Ended::Done => Ok(shown::status(found)),
+        Ended::Interrupted => {
+            let option = Project::store_option(&job.path);
+            terminal::notice(&format!(
+                "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{option}",
+                units::counted(kept.len() as u64, "trial is", "trials are")
+            ));
+            Ok(ExitStatus::Interrupted)
+        }
     }
-    let option = Project::store_option(&job.path);
-    terminal::notice(&format!(
-        "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{option}",
-        units::counted(kept.len() as u64, "trial is", "trials are")
-    ));
-    Ok(ExitStatus::Interrupted)
-}
-
-fn finish(
-    flags: &CapacityFlags,
-    job: &Job,
-    (search, record): (&Search, &RunRecord),
-    run: RunId,
-    answer: &Answer,
-) -> Result<ExitStatus, Refusal> {
-    let found = shown::finished(record, search, answer, run);
-    shown::deliver(flags, &found, &job.path)?;
-    Ok(shown::status(answer))
 }

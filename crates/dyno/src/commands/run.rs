@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use agents::servers::ServersOn;
 use archive::keep;
+use campaign::capacity;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
 use campaign::{
@@ -149,6 +150,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let (project, experiment) = Project::of_experiment(name)?;
             let experiment = flags.changes.given_to(experiment, &project)?;
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
+            flags.history.refuse_search(&experiment)?;
             let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
             if let Some(on) = &flags.subject_on {
                 return abroad::begin(flags, on, &campaign);
@@ -234,8 +236,12 @@ fn begin(
     if job.halt.is_asked() {
         return Ok(interrupted_early());
     }
+    let searched =
+        capacity::ceilings(campaign, resources, &entrants, &job.halt, &mut progress::admitting)?;
+    let Some(ceilings) = searched else { return Ok(interrupted_early()) };
     let began = now_unix_ms();
-    let record = campaign.record(resources, &entrants, entries, began);
+    let mut record = campaign.record(resources, &entrants, entries, began);
+    capacity::make_searches(campaign, &entrants, &mut record, &ceilings)?;
     if record.plan.is_empty() {
         return Err(Refusal::new(
             "no server can take part here, for the reasons above; see `dyno list`",
@@ -285,6 +291,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     campaign.experiment = flags.cpus.given_to(campaign.experiment);
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
+    flags.history.refuse_search(&campaign.experiment)?;
     let resources = weighed(&campaign)?;
     let Some(resources) = flags.generators.given_to(&campaign, resources, &job.halt)? else {
         return Ok(interrupted_early());
@@ -323,6 +330,9 @@ fn announce(
         record.place_flags(),
         Project::store_option(store),
     ));
+    if experiment.sought.is_some() {
+        return;
+    }
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
     for extra in extras.filter(in_plan) {

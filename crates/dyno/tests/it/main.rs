@@ -64,6 +64,7 @@ mod run_protocols;
 mod run_refusals;
 mod run_resume;
 mod run_room;
+mod run_search;
 mod run_slices;
 mod run_store;
 mod run_url;

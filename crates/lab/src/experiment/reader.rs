@@ -6,6 +6,7 @@ mod manners;
 mod pairs;
 mod places;
 mod quick;
+mod searched;
 
 use std::time::Duration;
 
@@ -16,11 +17,13 @@ use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
 use self::changed::ChangedKeys;
 use self::manners::Counts;
 use self::quick::QuickKeys;
+use self::searched::SearchKeys;
 use super::{Experiment, Holds, Point, Shape, Subjects, Wanted};
 use crate::amounts;
 use crate::figure::Figure;
 use crate::hold::usual_per_second;
 use crate::schedule::Schedule;
+use crate::sought::{self, Sought};
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::is_file_name;
 
@@ -38,6 +41,7 @@ struct File {
     trials: TrialKeys,
     #[serde(default)]
     promise: PromiseKeys,
+    search: Option<Spanned<SearchKeys>>,
     require: Option<Spanned<RequireKeys>>,
     #[serde(default)]
     quick: QuickKeys,
@@ -81,8 +85,7 @@ struct ClosedKeys {
 #[serde(deny_unknown_fields)]
 struct OpenKeys {
     rate: Spanned<Points>,
-    #[serde(default)]
-    arrivals: Gaps,
+    arrivals: Option<Gaps>,
     connections: Option<Spanned<u64>>,
     max_connections: Option<Spanned<u64>>,
 }
@@ -109,15 +112,15 @@ struct HeldKeys {
     drain: Option<Spanned<String>>,
 }
 
-#[derive(Default, Deserialize, PartialEq)]
+#[derive(Deserialize, PartialEq)]
 #[serde(rename_all = "kebab-case")]
 enum Gaps {
-    #[default]
     Constant,
     Poisson,
 }
 
-/// Where on the axis: a number, a list, or from, to and step; of a rate also a ramp or steps as `--rate` has them.
+/// Where on the axis: a number, a list, or from, to and step; of a rate also a ramp or steps as `--rate` has them, or
+/// `search`.
 #[derive(Clone, Deserialize)]
 #[serde(untagged, expecting = "expected a number, a list of numbers, or { from, to, step }")]
 enum Points {
@@ -148,7 +151,13 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     let mut file: File = source.parse()?;
     let reader = Reader { source: &source };
     let changed = reader.change(&mut file)?;
-    let (shape, points) = reader.shape(&file.load)?;
+    reader.refuse_beside_search(&file)?;
+    let timeout = match &file.load.get_ref().timeout {
+        Some(text) => reader.time(text)?,
+        None => Duration::from_secs(5),
+    };
+    let sought = reader.sought(&file, timeout)?;
+    let (shape, points) = reader.shape(&file.load, sought.as_ref())?;
     let keys = file.load.get_ref();
     let course = reader.course(keys, &file.quick)?;
     let total = keys.total.as_ref().map(|total| reader.positive(total)).transpose()?;
@@ -162,6 +171,7 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
             "held connections end after their last step; say `every`, not `total` or `duration`";
         return Err(source.wrong(Some(span), says));
     }
+    let duration = sought.as_ref().map(|_| searched::ABOUT).or(duration);
     if total.is_none() && duration.is_none() && !matches!(shape, Shape::Held(_)) {
         let says = "a load that never ends; give it a `total` or a `duration`";
         return Err(source.wrong(Some(file.load.span()), says));
@@ -169,11 +179,10 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     let warmup = match &keys.warmup {
         Some(text) => reader.time_or_none(text)?,
         None if matches!(shape, Shape::Held(_)) || course.is_some() => Duration::ZERO,
+        None if sought.is_some() => {
+            amounts::time(sought::WARMUP).map_err(|says| source.wrong(None, says))?
+        }
         None => Duration::from_secs(2),
-    };
-    let timeout = match &keys.timeout {
-        Some(text) => reader.time(text)?,
-        None => Duration::from_secs(5),
     };
     let quick = reader.quick(&file.quick, &shape)?;
     let rounds = reader.rounds(&file.trials)?;
@@ -196,10 +205,14 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         keep_alive: keys.keep_alive.unwrap_or(true),
         manners: reader.manners(keys, &shape)?,
         conditions: reader.conditions(&file.conditions)?,
-        repeat: rounds.repeat,
+        repeat: if sought.is_some() { 1 } else { rounds.repeat },
         until: rounds.until,
         pairs: pairs.transpose()?,
-        promise: reader.promise(&file.promise)?,
+        promise: match &sought {
+            Some(sought) => sought.promised(),
+            None => reader.promise(&file.promise)?,
+        },
+        sought,
         has_ceiling: file.trials.ceiling.unwrap_or(true),
         has_check: file.trials.has_check(),
         require: reader.require(file.require.as_ref(), &file.trials)?,
@@ -272,7 +285,11 @@ impl Reader<'_> {
         }
     }
 
-    fn shape(&self, keys: &Spanned<LoadKeys>) -> Result<(Shape, Vec<Point>), ConfigError> {
+    fn shape(
+        &self,
+        keys: &Spanned<LoadKeys>,
+        sought: Option<&Sought>,
+    ) -> Result<(Shape, Vec<Point>), ConfigError> {
         let load = keys.get_ref();
         if let Some(held) = &load.held {
             return self.held(keys, held.get_ref());
@@ -288,7 +305,11 @@ impl Reader<'_> {
                     let says = "the pool's most is less than what it starts with";
                     return Err(self.source.wrong(at.map(Spanned::span), says));
                 }
-                let poisson = open.arrivals == Gaps::Poisson;
+                // The requests of a search arrive at random, unless its file says otherwise.
+                let poisson = match &open.arrivals {
+                    Some(gaps) => *gaps == Gaps::Poisson,
+                    None => sought.is_some(),
+                };
                 (Shape::Open { poisson, connections, max_connections }, &open.rate)
             }
             (None, None, Some(sessions)) => {
@@ -302,7 +323,10 @@ impl Reader<'_> {
                 return Err(self.wrong(keys, "name one of `closed`, `open`, `sessions` and `held`"));
             }
         };
-        let points = self.points(places, &shape)?;
+        let points = match sought {
+            Some(sought) => vec![Point::Requests(sought.least)],
+            None => self.points(places, &shape)?,
+        };
         Ok((shape, points))
     }
 

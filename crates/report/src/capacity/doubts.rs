@@ -1,10 +1,13 @@
 //! What a reader of a capacity should know.
 
 use analysis::Gravity;
-use analysis::search::Conclusion;
+use analysis::search::{Conclusion, Ending};
+use lab::record::OutcomeKind;
+use lab::sought::SaidBy;
 use units::rate;
 
 use super::FinishedSearch;
+use crate::run::words;
 use crate::verdict::ExplainedDoubt;
 
 pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
@@ -17,6 +20,19 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
             "The server ran already: all trials are of one process, so that how processes differ is in no interval, and an \
              overload may have left its traces.",
             "give the command that starts the server, or a subject, and each trial gets a fresh process",
+        ));
+    }
+    doubts.extend(found.endings.iter().map(|ending| ended(found, ending)));
+    if let Some(odd) = found.odd {
+        doubts.push(ExplainedDoubt::new(
+            "capacity_odd_trial",
+            Gravity::Invalid,
+            format!(
+                "Trial {} is damaged, missing, or not the one that this search makes there: it and all that followed are \
+                 left out.",
+                odd.number
+            ),
+            "search anew",
         ));
     }
     if let Some((broke, held)) = found.answer.inversions.first() {
@@ -46,15 +62,44 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
     doubts
 }
 
+/// Trials that were no measurement. What a server does above its capacity is no doubt about the bracket; a wrong answer to
+/// a single request is one about the server.
+fn ended(found: &FinishedSearch<'_>, ending: &Ending) -> ExplainedDoubt {
+    let gravity = match ending.kind {
+        OutcomeKind::Wrong => Gravity::Suspect,
+        OutcomeKind::Measured
+        | OutcomeKind::Skipped
+        | OutcomeKind::NotReady
+        | OutcomeKind::Died
+        | OutcomeKind::WrongServer
+        | OutcomeKind::Unable
+        | OutcomeKind::Interrupted => Gravity::Note,
+    };
+    ExplainedDoubt::new(
+        "capacity_trials_ended",
+        gravity,
+        format!(
+            "{} of {} trials were no measurement ({}): {}.",
+            ending.times,
+            found.answer.trials,
+            words::outcome(ending.kind),
+            ending.says.trim_end_matches('.')
+        ),
+        "see what the server wrote, and what it was asked, in \"What went wrong\" of the report",
+    )
+}
+
 fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
-    let longer = "give it more time with --limit, or ask for less with --width";
+    let key = |name: &str| found.by.key(name);
+    let longer =
+        format!("give it more time with {}, or ask for less with {}", key("limit"), key("width"));
     Some(match &found.answer.conclusion {
         Conclusion::Found | Conclusion::NotMet => return None,
         Conclusion::AtLeast => ExplainedDoubt::new(
             "capacity_at_least",
             Gravity::Note,
             "The highest rate that was tried is held: the capacity may be more.",
-            "load it from more machines (--load-on), or raise --most",
+            format!("load it from more machines (--load-on), or raise {}", key("most")),
         ),
         Conclusion::OutOfTime { .. } => ExplainedDoubt::new(
             "capacity_out_of_time",
@@ -69,7 +114,10 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             "capacity_unfinished",
             Gravity::Suspect,
             "The search was interrupted.",
-            "go on with it: dyno capacity --resume",
+            match found.by {
+                SaidBy::Flags => "go on with it: dyno capacity --resume",
+                SaidBy::File => "go on with it: dyno run --resume",
+            },
         ),
         Conclusion::Wider => ExplainedDoubt::new(
             "capacity_wider",
@@ -78,7 +126,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
                 "The bracket is wider than {}: thirty trials at a rate between its ends did not decide it.",
                 super::words::whole(found.search.width)
             ),
-            "ask for less with --width: its processes differ, or its rate is limited by chance",
+            "ask for a wider answer: its processes differ, or its rate is limited by chance",
         ),
         Conclusion::Collapsed { .. } => ExplainedDoubt::new(
             "capacity_collapsed",

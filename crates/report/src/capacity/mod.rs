@@ -1,16 +1,22 @@
 //! A search for a capacity as a document and as JSON.
 
+pub(crate) mod chart;
 mod doubts;
-mod json;
-mod words;
+pub(crate) mod json;
+pub(crate) mod words;
 
-use analysis::search::{Answer, Conclusion, Place, Pooled, Search, Word};
+use analysis::search::{
+    Answer, Conclusion, Ending, OddTrial, Place, Pooled, Search, Searched, Word,
+};
+use lab::experiment::{Experiment, Shape};
+use lab::record::{CAPACITY, RunRecord};
+use lab::sought::SaidBy;
 use units::{count, counted, duration, rate};
 
-use crate::document::{Block, Cell, Column, Depth, Document, Paragraph, Row, Section, Table, Tone};
+use crate::chart::Stand;
+use crate::document::{Block, Cell, Column, Depth, Document, Row, Section, Table, Tone};
 use crate::verdict::ExplainedVerdict;
 
-#[cfg(test)]
 pub(crate) use json::Document as JsonDocument;
 pub use json::json;
 pub use words::{aim, bracket, criterion, progress, trial};
@@ -26,24 +32,50 @@ pub struct FinishedSearch<'a> {
     pub answer: &'a Answer,
     /// What the reference achieves here; none where this is not known.
     pub ceiling: Option<f64>,
-    /// How to go on, where something is left to do.
-    pub resume: Option<String>,
+    /// How its trials ended that were no measurement.
+    pub endings: &'a [Ending],
+    /// The first trial that is not the one that belongs there.
+    pub odd: Option<OddTrial>,
+    /// Where its settings can be changed.
+    pub by: SaidBy,
+}
+
+impl<'a> FinishedSearch<'a> {
+    /// A search of a run.
+    #[must_use]
+    pub fn of(id: String, run: &'a RunRecord, found: &'a Searched) -> FinishedSearch<'a> {
+        let shape = Experiment::of_run(run).ok().map(|experiment| experiment.shape);
+        let entry = run.entries.iter().find(|entry| entry.name == found.of.subject);
+        let title = entry.map(|entry| entry.title.as_str()).filter(|title| !title.is_empty());
+        let is_of_flags = run.facts.iter().any(|fact| fact.name == CAPACITY);
+        FinishedSearch {
+            id,
+            server: title.unwrap_or(&found.of.subject),
+            is_poisson: matches!(shape, Some(Shape::Open { poisson: true, .. })),
+            search: &found.of.search,
+            answer: &found.answer,
+            ceiling: found.of.ceiling,
+            endings: &found.endings,
+            odd: found.odd,
+            by: if is_of_flags { SaidBy::Flags } else { SaidBy::File },
+        }
+    }
 }
 
 /// The whole report.
 #[must_use]
 pub fn document(found: &FinishedSearch<'_>) -> Document {
     let verdict = verdict(found);
+    let drawn = chart::drawn("c", &[chart::Drawn { slot: 0, found }], Stand::Page);
     let mut sections = vec![tried(found), verdict.section()];
+    sections[0].blocks.insert(0, Block::picture(drawn));
     sections.retain(|section| !section.blocks.is_empty());
-    let resume = found.resume.iter().map(|says| Paragraph::new(Tone::Dim, says.clone()));
     Document {
         title: format!("the capacity of {}", found.server),
         answer: words::answer(found),
         verdict: verdict.word,
         conditions: vec![conditions(found)],
         sections,
-        ending: resume.collect(),
         ..Document::default()
     }
 }
@@ -75,6 +107,12 @@ fn conditions(found: &FinishedSearch<'_>) -> String {
 
 /// Every rate that was tried.
 fn tried(found: &FinishedSearch<'_>) -> Section {
+    let blocks = tried_rates(found, "tried".into()).map(Block::Table);
+    Section::new("tried", "Every rate that was tried", Depth::Brief).with(blocks)
+}
+
+/// The same as a table; none if there is no rate yet.
+pub(crate) fn tried_rates(found: &FinishedSearch<'_>, key: String) -> Option<Table> {
     let mut columns = vec![
         Column::new("rate", "requests/s", 0),
         Column::new("word", "", 0).left(),
@@ -86,9 +124,8 @@ fn tried(found: &FinishedSearch<'_>) -> Section {
             .meaning("share of the requests due, over all trials of the rate; 93 % interval")
     }));
     let rows = found.answer.places.iter().map(|place| row(place, criteria.len()));
-    let table = Table::of("tried", columns, rows.collect::<Vec<_>>());
-    let blocks = (!found.answer.places.is_empty()).then_some(Block::Table(table));
-    Section::new("tried", "Every rate that was tried", Depth::Brief).with(blocks)
+    let table = Table::of(key, columns, rows.collect::<Vec<_>>());
+    (!found.answer.places.is_empty()).then_some(table)
 }
 
 fn row(place: &Place, criteria: usize) -> Row {

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use analysis::search::{
-    Aim, Conclusion, Criterion, End, Found, Limit, Press, PressKind, Progress, Tried,
-};
+use analysis::search::{Aim, Conclusion, Criterion, End, Found, Limit, Press, Progress, Tried};
 use units::{chosen, counted, duration, nanos, percent, rate};
 
 use super::{FinishedSearch, trials_of};
@@ -32,7 +30,7 @@ pub fn criterion(criterion: &Criterion) -> String {
 }
 
 /// `> 10 ms`, or `failed`.
-pub(super) fn column(criterion: &Criterion) -> String {
+pub(crate) fn column(criterion: &Criterion) -> String {
     match criterion.limit {
         Some(limit) => format!("> {}", duration(Duration::from_nanos(limit.within))),
         None => "failed".into(),
@@ -40,18 +38,18 @@ pub(super) fn column(criterion: &Criterion) -> String {
 }
 
 /// A small share matters here: `0.71 %`.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     format!("{} %", bare(share))
 }
 
 /// A share as it was typed: `5 %`.
-pub(super) fn whole(share: f64) -> String {
+pub(crate) fn whole(share: f64) -> String {
     // What was divided by 100 is not exact.
     format!("{} %", chosen((share * 1e6).round() / 1e4))
 }
 
 /// The same without its unit.
-pub(super) fn bare(share: f64) -> String {
+pub(crate) fn bare(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
         _ if percent == 0.0 => "0".into(),
@@ -63,7 +61,7 @@ pub(super) fn bare(share: f64) -> String {
 }
 
 /// `4 min`
-pub(super) fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {
         _ if seconds < 90.0 => format!("{seconds:.0} s"),
         _ => format!("{:.0} min", seconds / 60.0),
@@ -71,7 +69,7 @@ pub(super) fn seconds(seconds: f64) -> String {
 }
 
 /// The answer in a few sentences.
-pub(super) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
+pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
     let answer = found.answer;
     let arrivals = if found.is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" };
     let aim = aim(&found.search.aim);
@@ -126,6 +124,45 @@ pub(super) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
         keeps.filter(|_| matches!(answer.conclusion, Conclusion::Found | Conclusion::AtLeast)),
     );
     all
+}
+
+/// Where nothing is known.
+const UNKNOWN: &str = "has no known capacity";
+
+/// What a server holds, in a few words, beside others: `holds 1,520/s and not 1,580/s`.
+pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
+    let answer = found.answer;
+    let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
+    let shown = |end: &End| format!("{}/s", rate(end.rate));
+    let is_short = [lower, upper].into_iter().flatten().any(|end| end.is_short);
+    let says = match (&answer.conclusion, lower, upper) {
+        (Conclusion::CannotTell(_) | Conclusion::Collapsed { .. }, ..) | (_, None, None) => {
+            UNKNOWN.into()
+        }
+        (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
+        (Conclusion::NotMet, _, Some(upper)) => format!("does not hold even {}", shown(upper)),
+        (_, Some(lower), None) => format!("holds {}, and perhaps more", shown(lower)),
+        (_, None, Some(upper)) => format!("does not hold {}, and perhaps less", shown(upper)),
+        (_, Some(lower), Some(upper)) => format!("holds {} and not {}", shown(lower), shown(upper)),
+    };
+    match is_short && says != UNKNOWN {
+        true => format!("{says}, as far as short trials show"),
+        false => says,
+    }
+}
+
+/// How a search ended, in a few words.
+pub(crate) fn ended(conclusion: &Conclusion) -> &'static str {
+    match conclusion {
+        Conclusion::Found => "as narrow as asked for",
+        Conclusion::Wider => "wider: a rate in between stayed undecided",
+        Conclusion::AtLeast => "the highest rate is held",
+        Conclusion::NotMet => "the lowest rate is not held",
+        Conclusion::OutOfTime { .. } => "out of time",
+        Conclusion::Unfinished { .. } => "not over",
+        Conclusion::Collapsed { .. } => "it did not recover",
+        Conclusion::CannotTell(_) => "cannot tell",
+    }
 }
 
 fn both(found: &FinishedSearch<'_>, lower: &End, upper: &End) -> String {
@@ -196,12 +233,7 @@ pub fn trial(press: &Press, tried: &Tried, of: &Aim) -> String {
         None => "closed loop".into(),
         Some(at) => format!("{}/s for {:.0} s", rate(at), press.seconds),
     };
-    let what = match press.kind {
-        PressKind::First => "first",
-        PressKind::Short => "short",
-        PressKind::Full => "full",
-        PressKind::Beyond => "beyond",
-    };
+    let what = press.kind.name();
     let says = match &tried.found {
         Found::Closed { per_s } => format!("{} answers/s", rate(*per_s)),
         Found::Unfit(says) => format!("is no evidence and is repeated: {says}"),

@@ -1,6 +1,7 @@
 //! Charts as SVG, written by hand from three marks and one scale. They show what they are given and compute nothing.
 
 pub mod bars;
+mod brackets;
 pub mod braille;
 mod curves;
 mod dots;
@@ -18,6 +19,7 @@ mod spectrum;
 mod stacks;
 mod strip;
 
+pub(crate) use brackets::{Bracket, Brackets};
 pub(crate) use curves::{Curves, Panel};
 pub(crate) use dots::{Column, Dots};
 pub(crate) use dumbbells::{Dumbbell, Dumbbells};

@@ -39,15 +39,38 @@ pub(super) fn of(findings: &Findings<'_>) -> String {
     }
     let mut heading: Vec<String> = WORDS.map(String::from).to_vec();
     heading.extend(Figure::ALL.map(|figure| figure.name().to_string()));
+    if findings.is_search() {
+        heading.extend(OF_SEARCH.map(String::from));
+    }
     let mut lines = line(&heading);
     for (workload, row, trial) in findings.weighed() {
         let mut cells = words(findings, workload, row, trial);
         cells.extend(Figure::ALL.map(|figure| {
             trial.figures.get(figure).map_or(String::new(), |number| number.value.to_string())
         }));
+        if findings.is_search() {
+            cells.extend(of_search(findings, &row.subject, workload));
+        }
         lines.push_str(&line(&cells));
     }
     lines
+}
+
+/// What the search of a trial's server has found, in each of its lines: the rate that is held, the one that is not, and how
+/// it ended.
+const OF_SEARCH: [&str; 3] = ["holds_per_s", "not_per_s", "search"];
+
+fn of_search(findings: &Findings<'_>, subject: &str, task: &str) -> [String; 3] {
+    let mut searches = findings.searches.iter();
+    let found = searches.find(|found| found.of.subject == subject && found.of.task == task);
+    let Some(found) = found else { return Default::default() };
+    let rate = |end: Option<f64>| end.map_or(String::new(), |rate| rate.to_string());
+    let bracket = found.answer.bracket();
+    [
+        rate(bracket.and_then(|it| it.lower)),
+        rate(bracket.and_then(|it| it.upper)),
+        found.answer.conclusion.name().to_string(),
+    ]
 }
 
 /// What a trial was and how it ended, under `WORDS`.

@@ -6,7 +6,7 @@ use lab::record::{RunRecord, TrialRecord};
 use super::curve::{self, Glyphs};
 use super::{
     Findings, agreed, capacity, conformance, fairness, held, origin, price, race, results, rounds,
-    then_now, trouble,
+    searches, then_now, trouble,
 };
 use crate::chart::{Room, Stand};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
@@ -30,8 +30,8 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
         title: question.into(),
         notes,
         answer: sentence::all(findings),
-        verdict: findings.board.verdict(),
-        worth: findings.board.verdict().map(|_| findings.board.worth()),
+        verdict: findings.verdict(),
+        worth: findings.verdict().map(|_| findings.worth()),
         conditions,
         sections: sections(findings, (width, glyphs)),
         ending: ending(findings),
@@ -44,6 +44,9 @@ pub(super) fn question<'t>(findings: &'t Findings<'_>) -> &'t str {
 }
 
 fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
+    if findings.is_search() {
+        return searches::sections(findings);
+    }
     let mut sections = held::sections(findings);
     let tables = findings.board.tables.iter().enumerate();
     let loaded = tables.filter(|(_, table)| !table.is_held());
@@ -79,22 +82,23 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
     sections.push(found("wrong", trouble::WRONG, "", trouble::failures(findings)));
     let why = rounds::blocks(findings);
     sections.push(Section::new("rounds", rounds::heading(findings), Depth::Brief).with(why));
-    sections.push(
-        Section::new("differences", "What differs between them", Depth::Full)
-            .with(fairness::blocks(findings)),
-    );
-    sections.push(
-        Section::new("entrants", "Which servers took part", Depth::Full)
-            .with(fairness::entrants(findings)),
-    );
-    sections.push(origin::section(findings));
-    sections.push(
-        Section::new("connections", "What was seen on the connections", Depth::Full)
-            .with(agreed::blocks(findings)),
-    );
-    sections.push(method(findings));
+    sections.extend(servers_and_machine(findings));
     sections.retain(|section| !section.blocks.is_empty());
     sections
+}
+
+/// What is said of the servers, the machine and the method, whatever the run was to find.
+pub(super) fn servers_and_machine(findings: &Findings<'_>) -> [Section; 5] {
+    [
+        Section::new("differences", "What differs between them", Depth::Full)
+            .with(fairness::blocks(findings)),
+        Section::new("entrants", "Which servers took part", Depth::Full)
+            .with(fairness::entrants(findings)),
+        origin::section(findings),
+        Section::new("connections", "What was seen on the connections", Depth::Full)
+            .with(agreed::blocks(findings)),
+        method(findings),
+    ]
 }
 
 fn workload(
@@ -165,6 +169,9 @@ fn method(findings: &Findings<'_>) -> Section {
              place.",
         );
     }
+    if findings.is_search() {
+        texts = searches::METHOD.to_vec();
+    }
     let mut blocks: Vec<Block> =
         texts.into_iter().map(|says| Block::paragraph(Tone::Plain, says)).collect();
     blocks.push(Block::Heading("The machine".into()));
@@ -191,8 +198,9 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
         let says = changed.says.join(", ");
         warnings.push(format!("not run as its file says; the command line changed it: {says}"));
     }
+    warnings.extend(searches::unfinished(findings));
     let planned = findings.board.planned();
-    if findings.trials.len() < planned {
+    if !findings.is_search() && findings.trials.len() < planned {
         let least = if findings.is_bound() { " or more" } else { "" };
         let way_out = match findings.is_race() || findings.is_load() {
             true => String::new(),

@@ -17,6 +17,7 @@ mod price;
 pub(crate) mod race;
 pub(crate) mod results;
 mod rounds;
+pub(crate) mod searches;
 pub(crate) mod then_now;
 pub(crate) mod trouble;
 pub mod words;
@@ -24,6 +25,7 @@ pub mod words;
 use std::cell::OnceCell;
 use std::path::Path;
 
+use analysis::search::{Searched, searched};
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
 use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::history::History;
@@ -60,6 +62,8 @@ pub struct Findings<'a> {
     /// The experiment as its file described it, as far as this dyno can read it.
     pub(crate) experiment: Option<Experiment>,
     pub(crate) board: Board,
+    /// The searches for capacities that its trials were made for; in any other run none.
+    pub(crate) searches: Vec<Searched>,
     pub(crate) fairness: Fairness,
     /// ` --store FILE` where commands need it to find the run, else nothing.
     pub(crate) store_option: String,
@@ -92,6 +96,7 @@ impl<'a> Findings<'a> {
             history,
             history_says,
             experiment,
+            searches: searched(run, trials),
             ..Findings::on(id.to_string(), (run, trials), Board::of(run, trials))
         }
     }
@@ -122,6 +127,7 @@ impl<'a> Findings<'a> {
             run,
             trials,
             damaged: Vec::new(),
+            searches: Vec::new(),
             history: History::default(),
             history_says: None,
             experiment: None,

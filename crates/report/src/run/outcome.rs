@@ -34,7 +34,7 @@ impl Findings<'_> {
         let dyno = Some(format!("dyno {}", self.run.dyno));
         let programs: Vec<String> = [fact("kernel"), dyno].into_iter().flatten().collect();
         Brief {
-            verdict: self.board.verdict(),
+            verdict: self.verdict(),
             answer: answer[..end].into(),
             machine: fact("cpu.model").unwrap_or_default(),
             programs: programs.join(", "),
@@ -42,6 +42,10 @@ impl Findings<'_> {
     }
 
     pub fn outcome(&self) -> RunOutcome {
+        if self.is_search() {
+            let is_measured = self.rows().any(|(_, row)| 0 < row.measured());
+            return RunOutcome { is_measured, in_vain: self.unknown() };
+        }
         let mut in_vain = self.board.in_vain();
         let first = in_vain.next().map(|(table, row)| {
             let place = self.place(row.point);

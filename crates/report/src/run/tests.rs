@@ -8,6 +8,7 @@ mod held_page;
 mod markdown;
 mod page;
 mod screens;
+mod searches;
 
 fn check(
     change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use analysis::search::Aim;
 use lab::experiment::{Experiment, Holds, Point, Shape};
 use lab::figure::Figure;
 use lab::manner::Manner;
 use lab::record::OutcomeKind;
 use lab::schedule::Schedule;
+use lab::sought::Sought;
 use load::Rate;
 use units::{chosen, count, duration, percent};
 
+use crate::capacity;
 use crate::load::words::{of_arrivals, on_each};
 use crate::written;
 
@@ -140,8 +143,37 @@ fn manners(experiment: &Experiment) -> String {
     format!("; over {}{streams}{resumed}", names.join(", "))
 }
 
+/// How the servers were loaded whose capacities were searched for.
+fn searched(experiment: &Experiment, sought: &Sought) -> String {
+    let arrivals = match experiment.shape {
+        Shape::Open { poisson: true, .. } => "requests at random (Poisson)",
+        Shape::Open { .. } | Shape::Closed | Shape::Sessions { .. } | Shape::Held(_) => {
+            "requests evenly spaced"
+        }
+    };
+    let aim = Aim { limits: sought.limits.clone(), failures: sought.failures };
+    let most = sought.most.map_or(String::new(), |most| format!(" to {}", chosen(most)));
+    let warmup = match experiment.warmup {
+        Duration::ZERO => "no warm-up".into(),
+        warmup => format!("{} of warm-up", duration(warmup)),
+    };
+    format!(
+        "the rate that each server holds is searched for, from {}{most} requests/s: {}; {arrivals}{}; to {}, in at most {} of \
+         trials each; {warmup}, time-out {}",
+        chosen(sought.least),
+        capacity::aim(&aim),
+        manners(experiment),
+        capacity::words::whole(sought.width),
+        duration(sought.limit),
+        duration(experiment.timeout)
+    )
+}
+
 /// How the servers were loaded; over HTTP/2, if connections have streams.
 pub(crate) fn load(experiment: &Experiment, streams: Option<u64>) -> String {
+    if let Some(sought) = &experiment.sought {
+        return searched(experiment, sought);
+    }
     let places = match experiment.points.as_slice() {
         [only] => place_and_unit(*only),
         many => {

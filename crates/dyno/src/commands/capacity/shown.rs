@@ -2,37 +2,25 @@
 
 use std::path::Path;
 
-use analysis::search::{Answer, Search};
+use analysis::search::{Searched, searched};
 use archive::keep;
-use campaign::capacity::{self, search_of};
+use campaign::capacity;
 use campaign::project::Project;
-use lab::experiment::{Experiment, Shape};
 use lab::record::{CAPACITY, RunRecord};
 use report::capacity::{FinishedSearch, SearchOutcome, document, json, outcome, page};
 use report::render::{self, Format, Screen};
 use store::{RunId, Store};
 
-use super::{CEILING, CapacityFlags};
+use super::CapacityFlags;
 use crate::shell::{ExitStatus, Refusal};
 
 /// A search as it is shown.
 pub(super) fn finished<'a>(
     record: &'a RunRecord,
-    search: &'a Search,
-    answer: &'a Answer,
+    found: &'a Searched,
     run: RunId,
 ) -> FinishedSearch<'a> {
-    let shape = Experiment::of_run(record).ok().map(|experiment| experiment.shape);
-    let ceiling = record.facts.iter().find(|fact| fact.name == CEILING);
-    FinishedSearch {
-        id: run.to_string(),
-        server: record.entries.first().map_or("", |entry| entry.title.as_str()),
-        is_poisson: matches!(shape, Some(Shape::Open { poisson: true, .. })),
-        search,
-        answer,
-        ceiling: ceiling.and_then(|fact| fact.value.parse().ok()),
-        resume: None,
-    }
+    FinishedSearch::of(run.to_string(), record, found)
 }
 
 /// Prints the answer, and writes the files that were asked for.
@@ -68,10 +56,12 @@ pub(crate) fn again(
     screen: Screen,
 ) -> Result<Option<String>, Refusal> {
     let record = store.run(run)?;
-    let Some((search, experiment)) = search_of(&record) else { return Ok(None) };
-    let trials = capacity::so_far(&search, &capacity::kept(store, run)?, &experiment)?;
-    let answer = search.answer(&trials);
-    let found = finished(&record, &search, &answer, run);
+    if !record.facts.iter().any(|fact| fact.name == CAPACITY) {
+        return Ok(None);
+    }
+    let searched = searched(&record, &capacity::kept(store, run)?);
+    let Some(found) = searched.first() else { return Ok(None) };
+    let found = finished(&record, found, run);
     Ok(Some(match format {
         Format::Text => render::text(&document(&found), screen),
         Format::Markdown => render::markdown(&document(&found)),
@@ -81,8 +71,8 @@ pub(crate) fn again(
     }))
 }
 
-pub(super) fn status(answer: &Answer) -> ExitStatus {
-    match outcome(answer) {
+pub(super) fn status(found: &Searched) -> ExitStatus {
+    match outcome(&found.answer) {
         SearchOutcome::Found => ExitStatus::Yes,
         SearchOutcome::NotMet => ExitStatus::No,
         SearchOutcome::CannotTell => ExitStatus::CouldNotTell,
@@ -94,7 +84,7 @@ pub(super) fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
     let mut runs = store.runs()?;
     runs.sort_by_key(|run| std::cmp::Reverse(run.id));
     for run in runs.iter().filter(|run| !run.is_finished && run.damage.is_none()) {
-        if search_of(&store.run(run.id)?).is_some() {
+        if store.run(run.id)?.facts.iter().any(|fact| fact.name == CAPACITY) {
             return Ok(run.id);
         }
     }
@@ -102,11 +92,4 @@ pub(super) fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
         "{}: no search for a capacity is unfinished; begin one: dyno capacity TARGET --p99 20ms",
         store.path().display()
     )))
-}
-
-/// The run without the facts that a search adds: the others are those of the machine.
-pub(super) fn without_own(record: &RunRecord) -> RunRecord {
-    let mut record = record.clone();
-    record.facts.retain(|fact| !fact.name.starts_with("capacity.") && fact.name != CAPACITY);
-    record
 }

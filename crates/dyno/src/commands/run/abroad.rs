@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agents::servers::{ProjectFiles, RunOrder, ServersOn, Tether, desk_facts};
 use agents::{Allow, Allowed};
-use campaign::abroad::{Abroad, Begun, files_of};
+use campaign::abroad::{Abroad, Begun, NO_SEARCH_THERE, files_of};
 use campaign::{Campaign, Ended, Meet, expected_checks};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
@@ -92,6 +92,10 @@ pub(super) fn begin(
     on: &ServersOn,
     campaign: &Campaign,
 ) -> Result<ExitStatus, Refusal> {
+    if campaign.experiment.sought.is_some() {
+        let file = &campaign.experiment.source.name;
+        return Err(Refusal::new(format!("{file}: {NO_SEARCH_THERE}")));
+    }
     if flags.show {
         return show(flags, on, campaign);
     }

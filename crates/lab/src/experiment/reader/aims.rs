@@ -14,23 +14,23 @@ use crate::source_file::ConfigError;
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TrialKeys {
-    repeat: Option<Spanned<u64>>,
+    pub(super) repeat: Option<Spanned<u64>>,
     pub(super) seed: Option<u64>,
     pub(super) ceiling: Option<bool>,
     check: Option<Spanned<bool>>,
     pause: Option<Spanned<String>>,
-    until: Option<Spanned<String>>,
-    repeat_max: Option<Spanned<u64>>,
-    limit: Option<Spanned<String>>,
-    slices: Option<Spanned<String>>,
+    pub(super) until: Option<Spanned<String>>,
+    pub(super) repeat_max: Option<Spanned<u64>>,
+    pub(super) limit: Option<Spanned<String>>,
+    pub(super) slices: Option<Spanned<String>>,
     pub(super) pairs: Option<Spanned<PairKeys>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PromiseKeys {
-    p99: Option<Spanned<String>>,
-    failures: Option<Spanned<String>>,
+    pub(super) p99: Option<Spanned<String>>,
+    pub(super) failures: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]

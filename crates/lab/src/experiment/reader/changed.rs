@@ -29,6 +29,7 @@ impl Reader<'_> {
             changed.says.push(says);
         };
         let load = file.load.get_mut();
+        let is_search = load.is_search();
         let is_schedule = load.open.is_some() || load.sessions.is_some();
         if let Some(subjects) = keys.subjects {
             let names = self.names(&subjects)?;
@@ -51,6 +52,10 @@ impl Reader<'_> {
             }
         }
         if let Some(duration) = keys.duration {
+            if is_search {
+                let why = "a search decides how long each of its trials lasts";
+                return Err(self.wrong(&duration, why));
+            }
             if load.held.is_some() {
                 let why = "held connections end after their last step, not after a time; their steps say how long \
                            that takes";
@@ -62,6 +67,10 @@ impl Reader<'_> {
             (load.duration, load.total) = (Some(duration), None);
         }
         if let Some(repeat) = keys.repeat {
+            if is_search {
+                let why = "a search decides how many trials it has, and has no rounds";
+                return Err(self.wrong(&repeat, why));
+            }
             let rounds = repeat.get_ref();
             let noun = if *rounds == 1 { "round" } else { "rounds" };
             note(format!("--repeat {rounds}"), format!("{rounds} {noun}"));

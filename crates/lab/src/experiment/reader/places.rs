@@ -7,6 +7,7 @@ use toml::Spanned;
 use super::{CONNECTIONS_MAX, Gaps, LoadKeys, POINTS_MAX, Points, QuickKeys, Reader};
 use crate::experiment::{Point, Shape, as_rate};
 use crate::schedule::Schedule;
+use crate::sought::SEARCH;
 use crate::source_file::ConfigError;
 
 /// Steps that last longer are a slip of the pen.
@@ -17,6 +18,7 @@ impl LoadKeys {
     pub(super) fn course(&self) -> Option<(&Spanned<Points>, &str)> {
         let rate = &self.open.as_ref()?.get_ref().rate;
         match rate.get_ref() {
+            Points::Course(text) if text == SEARCH => None,
             Points::Course(text) => Some((rate, text)),
             Points::One(_) | Points::Many(_) | Points::Span { .. } => None,
         }
@@ -35,7 +37,7 @@ impl Reader<'_> {
                 vec![self.schedule(places, &text)?.peak().as_f64()]
             }
             Points::Course(_) => {
-                return Err(self.wrong(places, "only `open.rate` may be a ramp or steps"));
+                return Err(self.wrong(places, "only `open.rate` may be a ramp, steps or a search"));
             }
             Points::Many(values) => values,
             Points::Span { from, to, step } if 0.0 < step && from <= to && to.is_finite() => {
@@ -89,7 +91,7 @@ impl Reader<'_> {
     ) -> Result<Option<Schedule>, ConfigError> {
         let Some((at, text)) = keys.course() else { return Ok(None) };
         let schedule = self.schedule(at, text)?;
-        if keys.open.as_ref().is_some_and(|open| open.get_ref().arrivals == Gaps::Poisson) {
+        if keys.open.as_ref().is_some_and(|open| open.get_ref().arrivals == Some(Gaps::Poisson)) {
             return Err(self.wrong(at, "a ramp and steps are evenly spaced; leave `arrivals` out"));
         }
         if let Some(total) = &keys.total {

@@ -15,12 +15,15 @@ pub(super) struct QuickKeys {
     pub(super) total: Option<Spanned<u64>>,
     pub(super) duration: Option<Spanned<String>>,
     warmup: Option<Spanned<String>>,
-    step: Option<Spanned<u64>>,
-    every: Option<Spanned<String>>,
+    pub(super) step: Option<Spanned<u64>>,
+    pub(super) every: Option<Spanned<String>>,
+    pub(super) width: Option<Spanned<String>>,
+    pub(super) limit: Option<Spanned<String>>,
 }
 
 impl Reader<'_> {
     pub(super) fn quick(&self, keys: &QuickKeys, shape: &Shape) -> Result<Quick, ConfigError> {
+        let (width, limit) = self.quick_search(keys)?;
         Ok(Quick {
             points: keys.points.as_ref().map(|points| self.points(points, shape)).transpose()?,
             repeat: match &keys.repeat {
@@ -35,6 +38,8 @@ impl Reader<'_> {
                 Some(step) => Some(self.upto(step, CONNECTIONS_MAX)? as usize),
             },
             every: keys.every.as_ref().map(|text| self.time(text)).transpose()?,
+            width,
+            limit,
         })
     }
 }

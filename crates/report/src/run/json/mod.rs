@@ -5,10 +5,11 @@ mod conformance;
 mod held;
 mod price;
 mod rows;
+mod searches;
 mod verdict;
 
 pub(super) use rows::RowJson;
-pub(super) use verdict::{BoardJson, of_board};
+pub(super) use verdict::{BoardJson, of_run};
 
 use std::collections::BTreeMap;
 
@@ -29,7 +30,9 @@ const SCHEMA: &str = "dyno.run/2";
 
 /// The whole document, with a line end.
 pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
-    written(&Document::of(&findings.board.prices(), findings))
+    // A search tries other rates of each task: nothing there is paired.
+    let prices = if findings.is_search() { Vec::new() } else { findings.board.prices() };
+    written(&Document::of(&prices, findings))
 }
 
 json_type! {
@@ -46,7 +49,7 @@ json_type! {
         /// the answer in plain words
         sentence: String = sentence::all(findings).join(" "),
         /// what the run is worth
-        verdict: verdict::BoardJson = verdict::of_board(&findings.board),
+        verdict: verdict::BoardJson = verdict::of_run(findings),
         /// which run it is
         run: RunJson<'t> = findings.into(),
         /// the machine
@@ -59,6 +62,8 @@ json_type! {
             findings.board.tables.iter().map(|table| rows::TableJson::of(findings, table)).collect(),
         /// what TLS, HTTP/2 and full handshakes cost each server; empty where the run has no two such tasks
         prices: Vec<price::PriceJson<'t>> = prices.iter().map(price::PriceJson::from).collect(),
+        /// what each server holds, where the run searched for that, best first; empty in any other run
+        searches: Vec<searches::SearchJson> = searches::all(findings),
         /// held connections, for each workload; empty in a run of another load
         held: Vec<held::RampsJson<'t>> = held::all(findings),
         /// how much of the RFCs each participant keeps; never part of a speed
@@ -66,7 +71,8 @@ json_type! {
         /// what capacity keeps
         promise: capacity::PromiseJson = capacity::promise(findings),
         /// subjects that are too much alike
-        alarms: Vec<capacity::AlarmJson> = capacity::alarms(findings),
+        alarms: Vec<capacity::AlarmJson> =
+            if findings.is_search() { Vec::new() } else { capacity::alarms(findings) },
         /// settings that differ between subjects, or that an entry changes
         differences: Vec<DifferenceJson<'t>> = differences(findings),
         /// whether the subjects answered alike
@@ -109,7 +115,10 @@ json_type! {
         /// the dyno that measured
         measured_by: &'t str = &run.dyno,
         /// how many trials it takes, as far as is known
-        trials_planned: usize = findings.board.planned(),
+        trials_planned: usize = match findings.is_search() {
+            true => findings.trials.len(),
+            false => findings.board.planned(),
+        },
         /// how many are kept; if there are fewer, the run is not finished
         trials_kept: usize = findings.trials.len(),
     }

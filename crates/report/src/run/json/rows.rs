@@ -16,21 +16,27 @@ use crate::verdict::ExplainedVerdict;
 
 json_type! {
     /// The results of a task.
-    pub(super) struct TableJson<'t> as "table" of table: Table, with findings: Findings<'_> {
+    pub(super) struct TableJson<'t> as "table" of table: Table, with findings: Findings<'_>;
+        // The rates of a search are its own: no place of one server is that of another.
+        let compared = Some(table).filter(|_| !findings.is_search());
+    {
         /// the task's name: that of its workload, and how it was requested if that was not HTTP/1.1 in cleartext
         workload: &'t str = &table.workload,
         /// what the table is worth; alarms have the id `alike`
         verdict: ExplainedVerdict = verdict::of_table(findings, table),
         /// what the best reference reached at each place where one was measured
-        ceiling: Vec<verdict::CeilingJson> = verdict::ceilings(table),
+        ceiling: Vec<verdict::CeilingJson> =
+            compared.map(verdict::ceilings).unwrap_or_default(),
         /// each subject at each place
         rows: Vec<RowJson<'t>> = table.rows.iter().map(|row| RowJson::of(findings, row)).collect(),
         /// where each subject had the most throughput, if there is more than one place
-        peaks: Vec<PeakJson<'t>> = table.peaks.iter().map(PeakJson::from).collect(),
+        peaks: Vec<PeakJson<'t>> =
+            compared.iter().flat_map(|table| &table.peaks).map(PeakJson::from).collect(),
         /// subjects in groups, best first
-        ranks: Vec<capacity::RanksJson<'t>> = capacity::ranks(table),
+        ranks: Vec<capacity::RanksJson<'t>> = compared.map(capacity::ranks).unwrap_or_default(),
         /// the rate that each subject can be offered
-        capacities: Vec<capacity::CapacityJson<'t>> = capacity::capacities(table),
+        capacities: Vec<capacity::CapacityJson<'t>> =
+            compared.map(capacity::capacities).unwrap_or_default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The verdicts, and their reasons, as JSON.
 
-use analysis::{Board, Gravity, JudgedTrial, Row, Table, Verdict};
+use analysis::{Gravity, JudgedTrial, Row, Table, Verdict};
 use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,10 +27,10 @@ pub(in crate::run) struct BoardJson {
     untried: usize,
 }
 
-pub(in crate::run) fn of_board(board: &Board) -> BoardJson {
-    let worth = board.worth();
+pub(in crate::run) fn of_run(findings: &Findings<'_>) -> BoardJson {
+    let worth = findings.worth();
     BoardJson {
-        word: board.verdict().map(Verdict::name),
+        word: findings.verdict().map(Verdict::name),
         valid: worth.valid,
         suspect: worth.suspect,
         invalid: worth.invalid,
@@ -58,6 +58,10 @@ pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdi
             (doubt::remark_id(remark), doubt::remark_says(remark, &|point| findings.shown(point)));
         ExplainedDoubt::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
     });
+    if findings.is_search() {
+        // Its rows are trials at rates that no other server had: what a server holds has a verdict of its own.
+        return ExplainedVerdict { word: findings.verdict(), doubts: remarks.collect() };
+    }
     ExplainedVerdict { word: table.verdict(), doubts: alarms.chain(remarks).collect() }
 }
 

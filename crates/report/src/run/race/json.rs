@@ -9,7 +9,7 @@ use crate::gate::json::FigureJson;
 use crate::json::written;
 use crate::run::Findings;
 use crate::run::comparison::json::RowJson as PairJson;
-use crate::run::json::{BoardJson, RowJson, of_board};
+use crate::run::json::{BoardJson, RowJson, of_run};
 use crate::sentence;
 
 const SCHEMA: &str = "dyno.race/2";
@@ -72,7 +72,7 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
         run: &findings.id,
         command: findings.race_command(),
         began_unix_ms: findings.run.began_unix_ms,
-        verdict: of_board(&findings.board),
+        verdict: of_run(findings),
         gate: findings.gate().and_then(|gate| gate.figures.first().map(FigureJson::from)),
         sides: sides(findings)
             .into_iter()

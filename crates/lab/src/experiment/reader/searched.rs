@@ -1,0 +1,343 @@
+//! A load whose rates are searched for: what a server must keep, and how far the search goes.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{File, LoadKeys, Points, QuickKeys, Reader};
+use crate::experiment::{Promised, as_rate};
+use crate::sought::{self, SEARCH, SaidBy, Sought};
+use crate::source_file::ConfigError;
+
+/// About how long the trials of a search load.
+pub(super) const ABOUT: Duration = Duration::from_secs(10);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchKeys {
+    p50: Option<Spanned<LimitKey>>,
+    p90: Option<Spanned<LimitKey>>,
+    p95: Option<Spanned<LimitKey>>,
+    p99: Option<Spanned<LimitKey>>,
+    #[serde(rename = "p99.9")]
+    p99_9: Option<Spanned<LimitKey>>,
+    #[serde(rename = "p99.99")]
+    p99_99: Option<Spanned<LimitKey>>,
+    percentiles: Option<Spanned<Vec<String>>>,
+    failures: Option<Spanned<String>>,
+    width: Option<Spanned<String>>,
+    limit: Option<Spanned<String>>,
+    least: Option<Spanned<f64>>,
+    most: Option<Spanned<f64>>,
+}
+
+/// A time; `p99.9 = "1s"` without quotes around its key is a table in TOML.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a time, as in \"20ms\"")]
+enum LimitKey {
+    Time(String),
+    Table {},
+}
+
+impl LoadKeys {
+    pub(super) fn is_search(&self) -> bool {
+        let rate = self.open.as_ref().map(|open| open.get_ref().rate.get_ref());
+        matches!(rate, Some(Points::Course(text)) if text == SEARCH)
+    }
+}
+
+impl Sought {
+    /// The promise by which single trials are judged.
+    pub(super) fn promised(&self) -> Promised {
+        let within = self.limits.first().map_or(0, |limit| limit.within);
+        Promised {
+            p99: Duration::from_nanos(within),
+            failed_percent: self.failures * 100.0,
+            is_stated: false,
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// What is searched for; none where the load has rates of its own.
+    pub(super) fn sought(
+        &self,
+        file: &File,
+        timeout: Duration,
+    ) -> Result<Option<Sought>, ConfigError> {
+        let load = file.load.get_ref();
+        let spanned = match (&file.search, load.is_search()) {
+            (None, false) => return Ok(None),
+            (Some(keys), true) => keys,
+            (Some(keys), false) => {
+                let says = "no load is searched for here; write load = { open = { rate = \"search\" } }, or leave \
+                            [search] out";
+                return Err(self.wrong(keys, says));
+            }
+            (None, true) => {
+                let says = "what is searched for is not said; add it as in [search] p99 = \"20ms\"";
+                let at = load.open.as_ref().map(|open| open.get_ref().rate.span());
+                return Err(self.source.wrong(at, says));
+            }
+        };
+        let keys = spanned.get_ref();
+        let limits = sought::limits(self.percentiles(keys)?, timeout, SaidBy::File)
+            .map_err(|says| self.wrong(spanned, says))?;
+        let rate = |at: &Spanned<f64>| match *at.get_ref() {
+            rate if as_rate(rate).is_some() => Ok(rate),
+            rate => {
+                let says = format!("{rate} is no rate; from 0.001 to 100,000,000 a second");
+                Err(self.wrong(at, says))
+            }
+        };
+        let usual = || sought::LEAST.parse().map_err(|_| self.source.wrong(None, sought::LEAST));
+        let least = keys.least.as_ref().map_or_else(usual, rate)?;
+        let most = keys.most.as_ref().map(rate).transpose()?;
+        let at = keys.most.as_ref().map(Spanned::span);
+        sought::check_range(least, most, SaidBy::File)
+            .map_err(|says| self.source.wrong(at, says))?;
+        Ok(Some(Sought {
+            limits,
+            failures: self.said(&keys.failures, sought::FAILURES, sought::failures)? / 100.0,
+            width: self.said(&keys.width, sought::WIDTH, sought::width)? / 100.0,
+            limit: self.said(&keys.limit, sought::LIMIT, sought::limit)?,
+            least,
+            most,
+        }))
+    }
+
+    fn percentiles(&self, keys: &SearchKeys) -> Result<Vec<(f64, Duration)>, ConfigError> {
+        let named = [
+            (50.0, &keys.p50),
+            (90.0, &keys.p90),
+            (95.0, &keys.p95),
+            (99.0, &keys.p99),
+            (99.9, &keys.p99_9),
+            (99.99, &keys.p99_99),
+        ];
+        let mut all = Vec::new();
+        for (percent, key) in named {
+            let Some(key) = key else { continue };
+            let time = match key.get_ref() {
+                LimitKey::Time(text) => {
+                    crate::amounts::time(text).map_err(|says| self.wrong(key, says))?
+                }
+                LimitKey::Table {} => {
+                    let says = "a dot in a key begins a table; put the key into quotes: \"p99.9\" = \"100ms\"";
+                    return Err(self.wrong(key, says));
+                }
+            };
+            all.push((percent, time));
+        }
+        if let Some(others) = &keys.percentiles {
+            for text in others.get_ref() {
+                all.push(sought::percentile(text).map_err(|says| self.wrong(others, says))?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// A setting, or the usual one.
+    fn said<T>(
+        &self,
+        key: &Option<Spanned<String>>,
+        usual: &str,
+        read: fn(&str) -> Result<T, String>,
+    ) -> Result<T, ConfigError> {
+        let text = key.as_ref().map_or(usual, |text| text.get_ref());
+        read(text).map_err(|says| self.source.wrong(key.as_ref().map(Spanned::span), says))
+    }
+
+    /// What a search is with `--quick`, as far as the file says it: its width, as a share of 1, and its limit.
+    pub(super) fn quick_search(
+        &self,
+        keys: &QuickKeys,
+    ) -> Result<(Option<f64>, Option<Duration>), ConfigError> {
+        let width =
+            keys.width.as_ref().map(|_| self.said(&keys.width, sought::WIDTH, sought::width));
+        let limit =
+            keys.limit.as_ref().map(|_| self.said(&keys.limit, sought::LIMIT, sought::limit));
+        Ok((width.transpose()?.map(|percent| percent / 100.0), limit.transpose()?))
+    }
+
+    /// Refuses what a search decides itself, and what has no meaning beside one; and where there is no search, what only
+    /// a search has.
+    pub(super) fn refuse_beside_search(&self, file: &File) -> Result<(), ConfigError> {
+        fn at<T>(key: &Option<Spanned<T>>) -> Option<Range<usize>> {
+            key.as_ref().map(Spanned::span)
+        }
+        let (load, trials, quick) = (file.load.get_ref(), &file.trials, &file.quick);
+        if !load.is_search() {
+            let says =
+                "only a search has this: load = { open = { rate = \"search\" } }; leave it out";
+            let found = at(&quick.width).or(at(&quick.limit));
+            return found.map_or(Ok(()), |span| Err(self.source.wrong(Some(span), says)));
+        }
+        let length = "a search decides how long each of its trials lasts; leave this out";
+        let number = "a search decides how many trials it has, and has no rounds; leave this out";
+        let quickly = "with --quick a search has `width`, `limit` and `warmup`; leave this out";
+        let refused = [
+            (at(&load.total), length),
+            (at(&load.duration), length),
+            (at(&trials.repeat), number),
+            (at(&trials.until), number),
+            (at(&trials.repeat_max), number),
+            (at(&trials.pairs), "a search is no comparison of pairs; leave this out"),
+            (
+                at(&trials.limit),
+                "how long a search may take stands in [search] as `limit`; move it there",
+            ),
+            (at(&trials.slices), "the trials of a search follow one another; leave this out"),
+            (at(&file.history), "published figures have no place beside a search; leave this out"),
+            (
+                file.columns.first().map(Spanned::span),
+                "a search has a table of its own; leave this out",
+            ),
+            (at(&file.promise.p99), "what a search keeps stands in [search]; leave [promise] out"),
+            (
+                at(&file.promise.failures),
+                "what a search keeps stands in [search]; leave [promise] out",
+            ),
+            (at(&quick.points), quickly),
+            (at(&quick.repeat), quickly),
+            (at(&quick.total), quickly),
+            (at(&quick.duration), quickly),
+            (at(&quick.step), quickly),
+            (at(&quick.every), quickly),
+        ];
+        match refused.into_iter().find_map(|(span, says)| Some((span?, says))) {
+            None => Ok(()),
+            Some((span, says)) => Err(self.source.wrong(Some(span), says)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::{Experiment, Point, Shape};
+    use crate::source_file::SourceFile;
+
+    const WHOLE: &str = "question = 'x'
+subjects = ['a', 'b']
+workload = 'u'
+load = { open = { rate = 'search' }, timeout = '5s' }
+trials = { seed = 1 }
+
+[search]
+p99 = '20ms'
+
+[quick]
+warmup = '100ms'
+";
+
+    fn read(text: &str) -> Result<Experiment, String> {
+        let source = SourceFile { name: "x".into(), text: text.into() };
+        Experiment::parse("x", source).map_err(|error| error.to_string())
+    }
+
+    fn check(old: &str, new: &str) -> Result<Experiment, String> {
+        assert!(WHOLE.contains(old), "{old}");
+        read(&WHOLE.replace(old, new))
+    }
+
+    #[test]
+    fn a_search_has_an_aim_and_the_usual_settings() {
+        let found = read(WHOLE).unwrap();
+        let sought = found.sought.clone().unwrap();
+        assert_eq!((sought.limits.len(), sought.limits[0].within), (1, 20_000_000));
+        assert_eq!((sought.failures, sought.width, sought.least), (0.01, 0.05, 10.0));
+        assert_eq!((sought.limit.as_secs(), sought.most), (1_200, None));
+        assert!(matches!(found.shape, Shape::Open { poisson: true, .. }), "{:?}", found.shape);
+        assert_eq!(found.points, [Point::Requests(10.0)]);
+        assert_eq!((found.rounds(), found.warmup.as_secs()), (1, 1));
+        assert_eq!(found.promise.p99.as_millis(), 20);
+        let evenly = check("rate = 'search'", "rate = 'search', arrivals = 'constant'").unwrap();
+        assert!(matches!(evenly.shape, Shape::Open { poisson: false, .. }));
+        let all = "p99 = '20ms'\n'p99.9' = '100ms'\npercentiles = ['97.5=15ms']\nfailures = '0.1%'\nwidth = '10%'\n\
+                   limit = '4min'\nleast = 100\nmost = 5000.5";
+        let all = check("p99 = '20ms'", all).unwrap().sought.unwrap();
+        let percents: Vec<f64> = all.limits.iter().map(|limit| limit.percent).collect();
+        assert_eq!(percents, [97.5, 99.0, 99.9]);
+        assert_eq!((all.failures, all.width, all.limit.as_secs()), (0.001, 0.1, 240));
+        assert_eq!((all.least, all.most), (100.0, Some(5_000.5)));
+    }
+
+    #[test]
+    fn quick_is_wider_and_shorter_unless_the_file_says_how() {
+        let quick = read(WHOLE).unwrap().quickened();
+        let sought = quick.sought.unwrap();
+        assert_eq!(
+            (sought.width, sought.limit.as_secs(), quick.warmup.as_millis()),
+            (0.2, 90, 100)
+        );
+        let said = check("warmup = '100ms'", "width = '8%'\nlimit = '2min'").unwrap().quickened();
+        let sought = said.sought.unwrap();
+        assert_eq!((sought.width, sought.limit.as_secs()), (0.08, 120));
+        let short = check("p99 = '20ms'", "p99 = '20ms'\nwidth = '50%'\nlimit = '30s'").unwrap();
+        let sought = short.quickened().sought.unwrap();
+        assert_eq!((sought.width, sought.limit.as_secs()), (0.5, 30), "never more than the file");
+    }
+
+    #[test]
+    fn what_a_search_decides_or_has_no_place_beside_it_is_refused_at_its_line() {
+        let top = "trials = { seed = 1 }";
+        for (old, new, says) in [
+            ("timeout = '5s'", "total = 9", "x:4: a search decides how long"),
+            ("timeout = '5s'", "duration = '9s'", "x:4: a search decides how long"),
+            ("seed = 1", "repeat = 3", "x:5: a search decides how many trials"),
+            ("seed = 1", "until = '±3%'", "x:5: a search decides how many trials"),
+            ("seed = 1", "repeat_max = 3", "x:5: a search decides how many trials"),
+            ("seed = 1", "limit = '4min'", "x:5: how long a search may take stands in [search]"),
+            ("seed = 1", "slices = '100ms'", "x:5: the trials of a search follow"),
+            (
+                "seed = 1",
+                "pairs = { detect = 0.05, level = 0.01, missed = 0.1, figures = ['throughput_per_s'], most = 20 }",
+                "x:5: a search is no",
+            ),
+            (top, "history = 'a.csv'", "x:5: published figures"),
+            (top, "columns = ['throughput_per_s']", "x:5: a search has a table of its own"),
+            (top, "promise = { p99 = '1s' }", "x:5: what a search keeps stands in [search]"),
+            (top, "promise = { failures = '1%' }", "x:5: what a search keeps stands in [search]"),
+            ("warmup = '100ms'", "points = [1]", "x:11: with --quick a search has `width`"),
+            ("warmup = '100ms'", "repeat = 1", "x:11: with --quick a search has `width`"),
+            ("warmup = '100ms'", "total = 1", "x:11: with --quick a search has `width`"),
+            ("warmup = '100ms'", "duration = '1s'", "x:11: with --quick a search has `width`"),
+            ("warmup = '100ms'", "step = 1", "x:11: with --quick a search has `width`"),
+            ("warmup = '100ms'", "every = '1s'", "x:11: with --quick a search has `width`"),
+            ("[search]\np99 = '20ms'\n", "", "x:4: what is searched for is not said"),
+            ("p99 = '20ms'", "", "x:7: an aim is needed: p99 ="),
+            ("p99 = '20ms'", "p99 = 'soon'", "x:8: `soon` is no time"),
+            ("p99 = '20ms'", "p99.9 = '20ms'", "x:8: a dot in a key begins a table"),
+            (
+                "p99 = '20ms'",
+                "p99 = '6s'",
+                "x:7: p99 within 6s: a request fails after `timeout` 5s",
+            ),
+            ("p99 = '20ms'", "percentiles = ['fast']", "x:8: `fast` is no percentile"),
+            ("p99 = '20ms'", "p99 = '20ms'\nwidth = '0%'", "x:9: `0%`: a width is from"),
+            ("p99 = '20ms'", "p99 = '20ms'\nlimit = '2s'", "x:9: `2s`: no search ends so soon"),
+            ("p99 = '20ms'", "p99 = '20ms'\nfailures = '100%'", "x:9: `100%`: a server whose"),
+            ("p99 = '20ms'", "p99 = '20ms'\nleast = 0", "x:9: 0 is no rate"),
+            ("p99 = '20ms'", "p99 = '20ms'\nmost = 5", "x:9: `most` 5 is below `least` 10"),
+            ("p99 = '20ms'", "p99 = '20ms'\nfaster = 1", "x:9: unknown key"),
+            ("rate = 'search'", "rate = 100", "x:7: no load is searched for here"),
+            (
+                "open = { rate = 'search' }",
+                "sessions = { rate = 'search', calls = 2 }",
+                "x:7: no load is searched",
+            ),
+        ] {
+            let found = check(old, new).unwrap_err();
+            assert!(found.starts_with(says), "{new}: {found}");
+        }
+        let plain = WHOLE.replace("[search]\np99 = '20ms'\n", "").replace("'search'", "9");
+        let plain = plain.replace("timeout = '5s'", "duration = '1s'");
+        assert!(read(&plain).is_ok());
+        for key in ["width = '5%'", "limit = '4min'"] {
+            let found = read(&plain.replace("warmup = '100ms'", key)).unwrap_err();
+            assert!(found.starts_with("x:9: only a search has this"), "{found}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The chart of capacities: between which two rates each server's lies, and what was lost at every rate that was tried.
+
+use analysis::search::{Conclusion, Criterion, End, Place};
+use units::rate;
+
+use super::{FinishedSearch, words};
+use crate::chart::{About, Bracket, Brackets, Spot, Stand, Trust};
+use crate::markup::Markup;
+
+/// A server's search, and its colour.
+#[derive(Clone, Copy)]
+pub(crate) struct Drawn<'d> {
+    pub(crate) slot: usize,
+    pub(crate) found: &'d FinishedSearch<'d>,
+}
+
+/// Searches for one aim, each on a row; empty without one.
+pub(crate) fn drawn(id: &str, searches: &[Drawn<'_>], stand: Stand<'_>) -> Markup {
+    let Some(first) = searches.first() else { return Markup::default() };
+    let criterion = first.found.search.aim.criteria()[0];
+    let aim = words::aim(&first.found.search.aim);
+    let says: Vec<String> = searches
+        .iter()
+        .map(|it| format!("{} {}", it.found.server, words::holds(it.found)))
+        .collect();
+    let about = About {
+        id: id.into(),
+        title: format!("the rate that each server holds with {aim}"),
+        description: says.join("; "),
+    };
+    Brackets {
+        about,
+        rows: searches.iter().map(|it| row(it, &criterion)).collect(),
+        ceiling: searches.iter().filter_map(|it| it.found.ceiling).reduce(f64::max),
+        lost: format!("answered after {}, of the requests due", limit(&criterion)),
+        allowed_percent: 100.0 * criterion.allowed,
+    }
+    .svg(stand)
+}
+
+fn limit(criterion: &Criterion) -> String {
+    words::column(criterion).trim_start_matches("> ").to_string()
+}
+
+fn row(drawn: &Drawn<'_>, criterion: &Criterion) -> Bracket {
+    let found = drawn.found;
+    let answer = found.answer;
+    let end = |end: &Option<End>| end.as_ref().map(|end| end.rate);
+    let is_known =
+        !matches!(answer.conclusion, Conclusion::CannotTell(_) | Conclusion::Collapsed { .. });
+    let (lower, upper) = (end(&answer.lower), end(&answer.upper));
+    let is_short = [&answer.lower, &answer.upper].into_iter().flatten().any(|end| end.is_short);
+    Bracket {
+        label: found.server.into(),
+        slot: drawn.slot,
+        ends: (is_known && (lower.is_some() || upper.is_some())).then_some((lower, upper)),
+        trust: Trust::of(super::verdict(found).word).or_doubtful(is_short),
+        says: words::holds(found),
+        spots: answer.places.iter().filter_map(|place| spot(place, criterion)).collect(),
+    }
+}
+
+/// What was lost at a rate; hollow where only short trials were made.
+fn spot(place: &Place, criterion: &Criterion) -> Option<Spot> {
+    let at = format!("{}/s", rate(place.rate));
+    let lost = |share: f64| format!("{} {}", words::share(share), words::column(criterion));
+    let (share, interval, trust, says) = match (&place.judged, place.short) {
+        (Some(judged), _) => {
+            let pooled = judged.pooled.first()?;
+            let kept = format!("{} of {} trials kept the aim", judged.kept, judged.of);
+            (pooled.loss, pooled.interval, Trust::Full, format!("{}; {kept}", lost(pooled.loss)))
+        }
+        (None, Some((kept, of, share))) => {
+            let kept = format!("{kept} of {of} short trials kept the aim");
+            (share, None, Trust::Doubtful, format!("{}; {kept}", lost(share)))
+        }
+        (None, None) => return None,
+    };
+    Some(Spot {
+        x: place.rate,
+        value: 100.0 * share,
+        interval: interval.map(|(low, high)| (100.0 * low, 100.0 * high)),
+        trust,
+        is_after_gap: false,
+        says: format!("{at}: {says}"),
+    })
+}

@@ -1,0 +1,29 @@
+//! Searches for capacities as JSON: each as `dyno capacity` writes it, and how it stands to the others.
+
+use crate::capacity::JsonDocument;
+use crate::json::json_type;
+use crate::run::Findings;
+use crate::run::searches::{Stood, stood};
+
+json_type! {
+    /// What was found of one server's capacity.
+    pub(super) struct SearchJson as "server_capacity" of it: Stood<'_> {
+        /// the subject
+        subject: String = it.subject.into(),
+        /// the task
+        workload: String = it.task.into(),
+        /// the best place that it may have among the servers of its task: one more than are ahead of it for certain;
+        /// null: it is not ranked
+        rank_first: Option<usize> = it.rank.map(|(first, _)| first),
+        /// the worst place that it may have
+        rank_last: Option<usize> = it.rank.map(|(_, last)| last),
+        /// why it is not ranked, whatever it holds: wrong answers, or a requirement that is not met
+        not_ranked: Option<String> = it.unmet.map(String::from),
+        /// the search, as `dyno capacity --json` writes one
+        search: JsonDocument = (&it.found).into(),
+    }
+}
+
+pub(super) fn all(findings: &Findings<'_>) -> Vec<SearchJson> {
+    stood(findings).iter().flatten().map(SearchJson::from).collect()
+}

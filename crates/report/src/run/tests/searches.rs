@@ -1,0 +1,313 @@
+//! Runs that searched for capacities: brackets, ties, what is not known, and what a server wrote.
+
+use analysis::search::{
+    Aim, Answer, Conclusion, End, Ending, Evidence, Judged, OddTrial, Place, RunSearch, Search,
+    Searched,
+};
+use lab::record::{Entry, OutcomeKind};
+use lab::sought::Limit;
+
+use super::super::searches::stood;
+use super::*;
+use crate::render::Format;
+
+const EXPERIMENT: &str = "question = 'What does each hold?'\nsubjects = 'all'\nworkload = 'echo-xml'\n\
+                          load = { open = { rate = 'search' }, warmup = '1s' }\n\
+                          [search]\np99 = '10ms'\nmost = 9000\n";
+
+fn aim() -> Aim {
+    Aim { limits: vec![Limit { percent: 99.0, within: 10_000_000 }], failures: 0.01 }
+}
+
+/// Five trials of 10,000 requests, of which so many were late.
+fn end(rate: f64, late: u64, is_short: bool) -> End {
+    let trial = |n: u64| Evidence {
+        due: 10_000,
+        lost: vec![late + n, 0],
+        answered_per_s: rate,
+        percentile: Some(9_000_000),
+        ..Evidence::default()
+    };
+    let trials: Vec<Evidence> = (0..5).map(trial).collect();
+    let judged = Judged::of(&aim(), &trials.iter().collect::<Vec<_>>());
+    End { rate, judged, is_short, answered_per_s: rate, percentile: Some(9_000_000) }
+}
+
+fn holds(rate: f64) -> Option<End> {
+    Some(end(rate, 40, false))
+}
+
+fn breaks(rate: f64) -> Option<End> {
+    Some(end(rate, 400, false))
+}
+
+fn of(subject: &str, conclusion: Conclusion, ends: (Option<End>, Option<End>)) -> Searched {
+    let place = |end: &End| Place {
+        rate: end.rate,
+        judged: (!end.is_short).then(|| end.judged.clone()),
+        short: end.is_short.then_some((1, 1, 0.001)),
+    };
+    let places = [&ends.0, &ends.1].into_iter().flatten().map(place).collect();
+    Searched {
+        of: RunSearch {
+            subject: subject.into(),
+            task: "echo-xml".into(),
+            search: Search {
+                aim: aim(),
+                width: 0.05,
+                least: 10.0,
+                most: 9_000.0,
+                limit_s: 1_200.0,
+                is_fresh: true,
+                seed: 1,
+            },
+            first: 0,
+            ceiling: Some(10_350.0),
+        },
+        answer: Answer {
+            conclusion,
+            lower: ends.0,
+            upper: ends.1,
+            places,
+            inversions: Vec::new(),
+            stalls: None,
+            trials: 12,
+            seconds: 130.0,
+        },
+        endings: Vec::new(),
+        odd: None,
+    }
+}
+
+/// Entries for these servers, titled as they are called.
+fn record(searches: &[Searched]) -> RunRecord {
+    let mut run = fixture::run();
+    run.name = "capacities".into();
+    run.files = vec![
+        ("experiments/capacities.toml".into(), EXPERIMENT.into()),
+        (
+            "workloads/echo-xml.toml".into(),
+            "title = 'Echo'\n[[ask]]\nrequest = 'GET / HTTP/1.1'".into(),
+        ),
+    ];
+    run.plan = Vec::new();
+    let entry = |found: &Searched| Entry {
+        name: found.of.subject.clone(),
+        title: found.of.subject.to_uppercase(),
+        ..Entry::default()
+    };
+    run.entries = searches.iter().map(entry).collect();
+    run
+}
+
+fn with<T>(searches: Vec<Searched>, then: impl FnOnce(&Findings<'_>) -> T) -> T {
+    let run = record(&searches);
+    let mut findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    findings.searches = searches;
+    then(&findings)
+}
+
+fn sentence(searches: Vec<Searched>) -> String {
+    with(searches, |findings| crate::sentence::all(findings).join(" "))
+}
+
+fn order(searches: Vec<Searched>) -> Vec<(String, Option<(usize, usize)>)> {
+    with(searches, |findings| {
+        let all = stood(findings);
+        all[0].iter().map(|it| (it.subject.to_string(), it.rank)).collect()
+    })
+}
+
+fn found(subject: &str, low: f64, high: f64) -> Searched {
+    of(subject, Conclusion::Found, (holds(low), breaks(high)))
+}
+
+#[test]
+fn brackets_that_overlap_share_their_ranks_and_the_headline_names_no_winner() {
+    let three = || {
+        vec![found("c", 100.0, 105.0), found("a", 1_000.0, 1_050.0), found("b", 1_020.0, 1_070.0)]
+    };
+    let ranks = order(three());
+    let at = |n: usize| (ranks[n].0.as_str(), ranks[n].1);
+    assert_eq!(
+        [at(0), at(1), at(2)],
+        [("b", Some((1, 2))), ("a", Some((1, 2))), ("c", Some((3, 3)))]
+    );
+    assert_eq!(
+        sentence(three()),
+        "With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals), these searches cannot tell which of B and A holds \
+         most: B holds 1,020/s and not 1,070/s; A holds 1,000/s and not 1,050/s; C holds 100/s and not 105/s."
+    );
+    let two = vec![found("a", 1_000.0, 1_050.0), found("b", 1_050.0, 1_100.0)];
+    assert!(
+        sentence(two).contains("B holds most: B holds 1,050/s and not 1,100/s; A holds 1,000/s")
+    );
+}
+
+#[test]
+fn at_least_ties_with_what_is_above_and_what_is_not_known_has_no_rank() {
+    let all = vec![
+        of("open", Conclusion::AtLeast, (holds(500.0), None)),
+        found("more", 900.0, 950.0),
+        of("missed", Conclusion::NotMet, (None, breaks(10.0))),
+        of("late", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
+        of("mute", Conclusion::CannotTell("no answer".into()), (holds(5_000.0), breaks(5_100.0))),
+    ];
+    let ranks: Vec<Option<(usize, usize)>> =
+        order(all.clone()).into_iter().map(|it| it.1).collect();
+    assert_eq!(ranks, [Some((1, 2)), Some((1, 2)), Some((3, 3)), None, None]);
+    let says = sentence(all);
+    for part in [
+        "of those with a known capacity, these searches cannot tell which of MORE and OPEN holds most",
+        "OPEN holds at least 500/s",
+        "MISSED does not hold even 10/s",
+        "LATE holds 700/s, and perhaps more, as far as short trials show",
+        "MUTE has no known capacity",
+    ] {
+        assert!(says.contains(part), "{part}: {says}");
+    }
+}
+
+#[test]
+fn one_that_is_known_has_no_rank_and_none_that_holds_anything_is_said() {
+    let alone =
+        vec![found("a", 100.0, 105.0), of("b", Conclusion::CannotTell("x".into()), (None, None))];
+    assert!(order(alone.clone()).iter().all(|it| it.1.is_none()));
+    assert!(!sentence(alone).contains("most:"));
+    let missed = |name| of(name, Conclusion::NotMet, (None, breaks(10.0)));
+    assert!(
+        sentence(vec![missed("a"), missed("b")])
+            .contains("no server holds the lowest rate that was tried")
+    );
+    let none = vec![of("a", Conclusion::CannotTell("x".into()), (None, None))];
+    assert!(sentence(none).contains("no server's capacity is known: A has no known capacity"));
+}
+
+#[test]
+fn a_trial_that_does_not_belong_there_makes_the_answer_invalid_and_unranked() {
+    let mut odd = found("a", 2_000.0, 2_100.0);
+    odd.odd = Some(OddTrial { number: 3 });
+    let all = vec![odd, found("b", 100.0, 105.0), found("c", 200.0, 210.0)];
+    let ranks = order(all.clone());
+    assert_eq!((ranks[0].0.as_str(), ranks[2].1), ("c", None));
+    let text = with(all, |findings| full(findings, 140, false));
+    assert!(text.contains("A: invalid: Trial 3 is damaged, missing, or not the one"), "{text}");
+}
+
+#[test]
+fn the_table_has_both_rates_with_what_decided_them() {
+    let mut died = of("b", Conclusion::NotMet, (None, breaks(10.0)));
+    died.endings = vec![Ending { kind: OutcomeKind::Died, times: 2, says: "signal 9".into() }];
+    let all = vec![
+        found("a", 1_000.0, 1_050.0),
+        died,
+        of("c", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
+    ];
+    let text = with(all, |findings| full(findings, 140, false));
+    let upto = text.find("How it was measured").unwrap();
+    expect![[r#"
+        capacities · run 7 · 2026-11-21 13:28 UTC
+        What does each hold?
+        the rate that each server holds is searched for, from 10 to 9,000 requests/s: p99 ≤ 10 ms and at most 1 % failed;
+        requests at random (Poisson); to 5 %, in at most 1,200 s of trials each; 1 s of warm-up, time-out 5 s
+        A CPU · Linux 6.18 · dyno 0.1.0 · seed 7
+        verdict: suspect; rows: 2 valid · 1 suspect · 0 invalid
+
+        echo-xml: Echo
+        rank  server      holds/s  not/s  answers/s    kept  kept above   share  the search                   verdict  trials  time of trials
+        1     A             1,000  1,050      1,000  5 of 5      0 of 5  ≥ 55 %  as narrow as asked for       valid        12           2 min
+        2     B                 –     10          –       –      0 of 5       –  the lowest rate is not held  valid        12           2 min
+        –     C       700 (short)?     –        700  5 of 5           –       –  out of time                  suspect      12           2 min
+        the same in all rows: conformance not checked
+        rank: first to last place: a server is ahead of another only if what it holds is no less than what the other does not
+        hold · holds/s: the highest rate that is held, below all that are not · not/s: the lowest rate that is not held: the
+        capacity lies between the two · answers/s: right answers each second at the rate that is held · kept: trials that kept
+        the aim by themselves, at the rate that is held · kept above: the same at the rate that is not held · share: at least
+        this share of all processes keeps the aim at the rate that is held (95 %) · ? suspect: read why before you use the
+        figure
+        A: every rate that was tried
+        requests/s            kept             > 10 ms         failed
+        1,000       holds   5 of 5  0.42 % [0.35–0.50]  0 % [0–0.007]
+        1,050       breaks  0 of 5  4.02 % [3.81–4.24]  0 % [0–0.007]
+        B: every rate that was tried
+        requests/s            kept             > 10 ms         failed
+        10          breaks  0 of 5  4.02 % [3.81–4.24]  0 % [0–0.007]
+        C: every rate that was tried
+        requests/s                 kept  > 10 ms  failed
+        700         short trial  1 of 1   0.10 %       –
+
+        What to doubt
+        B: note: 2 of 12 trials were no measurement (died): signal 9.
+          what to do: see what the server wrote, and what it was asked, in "What went wrong" of the report
+        C: suspect: The bracket is wider than 5 %, or an end of it was not found.
+          what to do: give it more time with `limit`, or ask for less with `width`
+
+        Which servers took part
+        server  version  start-up
+        A                       –
+        B                       –
+        C                       –
+        start-up: mean over all trials
+
+    "#]]
+    .assert_eq(&text[..upto]);
+}
+
+#[test]
+fn what_is_left_out_of_ranks_is_left_out_of_the_run_s_result_and_the_rest_is_worth_what_it_is() {
+    let all = vec![
+        found("a", 1_000.0, 1_050.0),
+        of("b", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
+        of("c", Conclusion::CannotTell("dyno sent late".into()), (None, None)),
+    ];
+    with(all, |findings| {
+        let worth = findings.worth();
+        assert_eq!((worth.valid, worth.suspect, worth.invalid), (1, 1, 1));
+        assert_eq!(findings.outcome().in_vain, Some(("B".into(), 2)));
+    });
+    with(vec![found("a", 1_000.0, 1_050.0)], |findings| {
+        assert_eq!(findings.outcome().in_vain, None);
+    });
+}
+
+#[test]
+fn the_page_and_the_chart_alone_have_a_bar_for_each_server_and_escape_their_names() {
+    let mut evil = found("evil", 1_000.0, 1_050.0);
+    evil.endings =
+        vec![Ending { kind: OutcomeKind::Wrong, times: 1, says: fixture::POLYGLOT.into() }];
+    let searches = vec![evil, of("b", Conclusion::AtLeast, (holds(9_000.0), None))];
+    let mut run = record(&searches);
+    run.entries[0].title = fixture::POLYGLOT.into();
+    let mut findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    findings.searches = searches;
+    let page = rendered(
+        &findings,
+        Format::Html,
+        (Screen { width: 0, is_coloured: false, is_full: true }, Glyphs::Unicode),
+    )
+    .unwrap();
+    assert!(!page.contains("<script>alert(1)"), "a title breaks out of the page");
+    assert!(page.contains("1,000–1,050") && page.contains("≥ 9,000"), "both rows are drawn");
+    assert!(page.contains("dyno run --resume").eq(&false), "it is over");
+    let markdown = markdown(&findings);
+    assert!(!markdown.contains("<script>") && markdown.contains("1,050"), "{markdown}");
+}
+
+#[test]
+fn json_has_each_search_as_dyno_capacity_writes_it() {
+    let all =
+        vec![found("a", 1_000.0, 1_050.0), of("b", Conclusion::AtLeast, (holds(500.0), None))];
+    let json = with(all, |findings| json(findings).unwrap());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let first = &json["searches"][0];
+    assert_eq!((&first["subject"], &first["rank_first"]), (&"a".into(), &1.into()));
+    assert_eq!(first["search"]["capacity"]["upper_per_s"], 1_050.0);
+    assert_eq!(json["searches"][1]["rank_last"], 2);
+    assert_eq!(json["searches"][1]["search"]["capacity"]["conclusion"], "at_least");
+    assert!(json["prices"].as_array().unwrap().is_empty());
+    // In a run of anything else there is none.
+    let (run, trials) = (fixture::run(), fixture::trials());
+    let other = super::super::json(&Findings::of(&7, &run, &trials, Vec::new(), None)).unwrap();
+    let other: serde_json::Value = serde_json::from_str(&other).unwrap();
+    assert!(other["searches"].as_array().unwrap().is_empty());
+}
