@@ -54,6 +54,7 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
     }
     let page = fs::read_to_string(lab.root.join("c.html")).unwrap();
     assert!(page.contains("the capacity of dyno serve"));
+    assert!(page.contains("requests/s that are held"), "the chart is there");
 }
 
 #[test]

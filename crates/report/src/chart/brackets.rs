@@ -88,6 +88,7 @@ impl Brackets {
         let beyond = self.ceiling.filter(|it| along.high() < *it);
         let parts = [
             Some("a bar reaches from the rate that is held to the one that is not".to_string()),
+            (0.0 < along.low()).then(|| "the axis goes by factors".into()),
             any(|row| row.ends.is_some_and(|ends| ends.1.is_none()))
                 .then(|| "an arrow to the right: that or more".into()),
             any(|row| row.trust == Trust::Doubtful && row.ends.is_some())
