@@ -51,7 +51,8 @@ pub use run::Findings;
 #[must_use]
 pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<String> {
     let table = findings.board.tables.iter().find(|table| table.workload == workload)?;
-    let style = markup!("{}{}", theme.style(), conformance::pale(findings));
+    let of_small = findings.is_search().then(|| markup::Markup::fixed(chart::SMALL_STYLE));
+    let style = markup!("{}{}{}", theme.style(), of_small, conformance::pale(findings));
     let stand = chart::Stand::Alone(&style);
     let drawn = match table.is_held() {
         true => held::drawn(findings, workload, stand),

@@ -57,6 +57,7 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
     }
     let page = fs::read_to_string(lab.root.join("c.html")).unwrap();
     assert!(page.contains("the capacity of dyno serve"));
+    assert!(page.contains("requests/s that are held"), "the chart is there");
 }
 
 /// The same server for a high rate, at which trials end soon.
@@ -128,7 +129,7 @@ fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
     for (arguments, says) in [
         (&[SLOW][..], "an aim is needed: --p99 20ms"),
         (&[SLOW, "--p99", "20ms", "--p90", "30ms"], "leave p90 out"),
-        (&[SLOW, "--p99", "6s"], "--timeout 5 s"),
+        (&[SLOW, "--p99", "6s"], "--timeout 5s"),
         (&[SLOW, "--p99", "20ms", "--width", "0%"], "from 0.5 % to 100 %"),
         (&[SLOW, "--p99", "20ms", "--limit", "0s"], "longer than nothing"),
         (&["no-such-program-here", "--p99", "20ms"], "a side is a URL"),

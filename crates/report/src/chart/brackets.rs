@@ -3,9 +3,11 @@
 use lab::figure::Unit;
 use units::rate;
 
-use super::marks::{Way, arrow, colour, key, line, of_subject, point, rungs, short, stroke, text};
+use super::marks::{
+    Way, arrow, colour, heading, key, line, of_subject, point, rungs, short, stroke, text,
+};
 use super::scale::Scale;
-use super::small::{below, said, titled};
+use super::small::{below, said};
 use super::{About, Spot, Stand, Trust, framed};
 use crate::markup::{Markup, markup};
 
@@ -60,7 +62,9 @@ impl Brackets {
         let along = self.along();
         let rows_end = TOP + self.rows.len() as f64 * ROW;
         let panel = (rows_end + 44.0, rows_end + 44.0 + LOSSES);
-        let mut drawn = titled("requests/s that are held", &self.note(&along), 28.0);
+        let bars = "a bar reaches from the rate that is held to the one that is not";
+        let mut drawn = heading((2.0, 13.0), "requests/s that are held", bars);
+        drawn.push(&text("note", "start", (2.0, 28.0), &self.note(&along)));
         for value in along.ticks(70.0) {
             let x = along.at(value);
             drawn.push(&stroke("rung", (x, TOP - 4.0), (x, rows_end)));
@@ -87,7 +91,7 @@ impl Brackets {
         let any = |is: fn(&Bracket) -> bool| self.rows.iter().any(is);
         let beyond = self.ceiling.filter(|it| along.high() < *it);
         let parts = [
-            Some("a bar reaches from the rate that is held to the one that is not".to_string()),
+            (0.0 < along.low()).then(|| "the axis goes by factors".to_string()),
             any(|row| row.ends.is_some_and(|ends| ends.1.is_none()))
                 .then(|| "an arrow to the right: that or more".into()),
             any(|row| row.trust == Trust::Doubtful && row.ends.is_some())
@@ -122,7 +126,7 @@ impl Brackets {
         let shown = || self.rows.iter().flat_map(|row| row.spots.iter().filter(is_on));
         let hollow = shown().any(|spot| spot.trust != Trust::Full);
         let note = if hollow { "hollow: short trials, which decide nothing" } else { "" };
-        let heading = super::marks::heading((2.0, top - 12.0), &self.lost, note);
+        let heading = heading((2.0, top - 12.0), &self.lost, note);
         let mut drawn = markup!("{}{}", heading, rungs(&scale, Unit::Percent, LEFT, RIGHT));
         let allowed = scale.at(self.allowed_percent);
         drawn.push(&stroke("limit", (LEFT, allowed), (RIGHT, allowed)));
