@@ -111,12 +111,17 @@ impl Answer {
             || end(course, short_high.filter(is_above)?, true),
             |high| end(course, high, false),
         );
+        // What a server held before it collapsed is no rate above those that it did not hold later.
+        let inversions = match conclusion {
+            Conclusion::Collapsed { .. } => Vec::new(),
+            _ => inversions(course, low, high),
+        };
         Answer {
             conclusion,
             lower,
             upper,
             places: places(course),
-            inversions: inversions(course, low, high),
+            inversions,
             stalls: stalls(course),
             trials: course.trials,
             seconds: course.spent_s,
@@ -172,14 +177,19 @@ fn inversions(course: &Course<'_>, low: Option<i32>, high: Option<i32>) -> Vec<(
     let aim = &course.search.aim;
     let shorts = || course.short.iter().chain(&course.beyond);
     let is_clear = |found: &Evidence| 2.0 * beyond(course, found) > 1.0;
+    // What full trials decided outweighs a short one at the same rate.
+    let is_not =
+        |number: &i32, word: Word| course.judged(*number).is_none_or(|judged| judged.word != word);
     let broken_short = shorts()
         .filter(|(_, found)| !found.keeps(aim) && is_clear(found))
         .map(|(number, _)| *number)
-        .filter(|number| low.is_some_and(|low| *number <= low - STEPS));
+        .filter(|number| low.is_some_and(|low| *number <= low - STEPS))
+        .filter(|number| is_not(number, Word::Holds));
     let kept_short = shorts()
         .filter(|(_, found)| found.keeps(aim))
         .map(|(number, _)| *number)
-        .filter(|number| high.is_some_and(|high| high + STEPS <= *number));
+        .filter(|number| high.is_some_and(|high| high + STEPS <= *number))
+        .filter(|number| is_not(number, Word::Breaks));
     let full = |word: Word| {
         let is = move |it: &i32| course.judged(*it).is_some_and(|judged| judged.word == word);
         course.full.keys().copied().filter(is)

@@ -409,7 +409,9 @@ impl<'s> Course<'s> {
             seconds += left as f64 * self.press(PressKind::Full, number).seconds;
         }
         seconds += trials as f64 * self.around();
-        Progress { holds: rate(holds.or(low)), breaks: rate(breaks.or(high)), trials, seconds }
+        let left_s = (self.search.limit_s - self.spent_s).max(0.0);
+        let (holds, breaks) = (rate(holds.or(low)), rate(breaks.or(high)));
+        Progress { holds, breaks, trials, seconds, left_s }
     }
 
     /// How many more trials a rate needs by what is known of it: an interval narrows with the root of their number.

@@ -330,6 +330,11 @@ mod tests {
         let most = |ceiling| Search::of(&sought, ceiling, true, 1).map(|search| search.most);
         assert_eq!(most(None), Ok(1_000.0));
         assert_eq!(most(Some(575.0)), Ok(575.0 / 1.15));
+        let is_capped = |ceiling| {
+            Search::of(&sought, Some(ceiling), true, 1).map(|search| search.is_capped_by(ceiling))
+        };
+        // The search's own 1,000/s are lower than what the second reference allows.
+        assert_eq!([575.0, 1_200.0].map(is_capped), [Ok(true), Ok(false)]);
         assert!(most(Some(11.0)).unwrap_err().contains("gives here, which is 11 answers/s"));
         let open = Sought { most: None, ..sought };
         assert_eq!(Search::of(&open, None, true, 1).unwrap().most, 1e6);

@@ -116,6 +116,8 @@ pub struct Progress {
     /// Trials and seconds that are still to come, if all goes well.
     pub trials: usize,
     pub seconds: f64,
+    /// Seconds that the limit leaves, which may be fewer.
+    pub left_s: f64,
 }
 
 /// A rate that is nearer than this to what the reference achieves would be that of the load itself.
@@ -151,6 +153,12 @@ impl Search {
             is_fresh,
             seed,
         })
+    }
+
+    /// Whether a reference that achieves so much is the reason why no higher rate is tried.
+    #[must_use]
+    pub fn is_capped_by(&self, ceiling: f64) -> bool {
+        (ceiling / BELOW_CEILING / self.most - 1.0).abs() < 1e-6
     }
 
     /// What comes after these trials.

@@ -92,6 +92,12 @@ fn a_collapse_that_stays_is_found_with_fresh_processes_and_reported_without() {
         let has_collapsed =
             matches!(answer.conclusion, Conclusion::Collapsed { kept } if 900.0 < kept);
         assert!(has_collapsed || !is_far_off, "{answer:?}");
+        assert!(!has_collapsed || answer.inversions.is_empty(), "{:?}", answer.inversions);
+        for (_, held) in &answer.inversions {
+            let place = answer.places.iter().find(|place| place.rate == *held).unwrap();
+            let word = place.judged.as_ref().map(|judged| judged.word);
+            assert_ne!(word, Some(Word::Breaks), "full trials broke what a short one had kept");
+        }
         reported += usize::from(has_collapsed);
     }
     assert!(0 < reported);
@@ -169,8 +175,10 @@ fn a_search_that_is_cut_anywhere_goes_on_as_if_it_had_not_been() {
 fn the_limit_of_time_ends_a_search_with_what_is_known() {
     for limit_s in [1.0, 20.0, 60.0, 120.0, 240.0] {
         let search = Search { limit_s, ..search(p99(10), 4) };
-        let (answer, _) = found(PLAIN, &search);
+        let (answer, trials) = found(PLAIN, &search);
         assert!(answer.seconds <= limit_s, "{} of {limit_s}", answer.seconds);
+        let left_s = search.progress(&trials).left_s;
+        assert!((limit_s - answer.seconds - left_s).abs() < 1e-9, "{left_s}");
         let Conclusion::OutOfTime { needed_s } = answer.conclusion else {
             panic!("{:?}", answer.conclusion)
         };

@@ -169,7 +169,7 @@ fn a_host_whose_network_is_cut_is_lost_and_both_sides_end_within_the_lease() {
     if !has_ssh() {
         return;
     }
-    let Some(hosts) = Hosts::up(&["server", "desk", "g1", "g2"]) else { return };
+    let Some(hosts) = Hosts::up_that_lose(&["server", "desk", "g1", "g2"]) else { return };
     let url = format!("http://{}:{PORT}/hello?delay=constant:5ms", hosts.address("server"));
     let flags = ["load", &url, "--json", "-c", "4", "-d", "20s", "--load-on", "ssh:g1,g2"];
     let mut command = at_the_desk(&hosts, &flags);
@@ -235,7 +235,7 @@ fn a_check_of_hosts_tells_their_clocks_their_links_and_what_bounds_them() {
 
 #[test]
 fn a_full_link_and_a_lossy_way_are_told() {
-    let Some(hosts) = Hosts::up(&["server", "desk", "g1", "g2"]) else { return };
+    let Some(hosts) = Hosts::up_that_lose(&["server", "desk", "g1", "g2"]) else { return };
     let _server = Serving::on(&hosts, "server");
     let flags = ["-c", "4", "-d", "2s", "--load-on", "ssh:g1,g2"];
     // What g1 sends is shaped to a tenth of a megabit: requests alone fill that.

@@ -42,10 +42,11 @@ fn each_finished_run_is_appended_and_shown() {
     let json = lab.dyno(&["trend", "h.jsonl", "h.jsonl", "--json"]).status(0);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     schema::fits("trend", &json);
-    assert_eq!(
-        (json["runs"].as_u64(), json["series"][0]["runs"].as_array().unwrap().len()),
-        (Some(2), 2)
-    );
+    assert_eq!(json["runs"].as_u64(), Some(2));
+    // What is invalid on a busy machine is left out, and counted.
+    let series = &json["series"][0];
+    let left_out = series["left_out"].as_u64().unwrap() as usize;
+    assert_eq!(series["runs"].as_array().unwrap().len() + left_out, 2, "{series}");
 }
 
 #[test]

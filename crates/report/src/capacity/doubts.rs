@@ -85,8 +85,25 @@ fn ended(found: &FinishedSearch<'_>, ending: &Ending) -> ExplainedDoubt {
             words::outcome(ending.kind),
             ending.says.trim_end_matches('.')
         ),
-        "see what the server wrote, and what it was asked, in \"What went wrong\" of the report",
+        SEE,
     )
+}
+
+const SEE: &str =
+    "see what the server wrote, and what it was asked, in \"What went wrong\" of the report";
+
+/// Whether what ended a trial is looked for in the server.
+fn is_of_the_server(kind: OutcomeKind) -> bool {
+    match kind {
+        OutcomeKind::NotReady
+        | OutcomeKind::Died
+        | OutcomeKind::WrongServer
+        | OutcomeKind::Wrong => true,
+        OutcomeKind::Measured
+        | OutcomeKind::Skipped
+        | OutcomeKind::Unable
+        | OutcomeKind::Interrupted => false,
+    }
 }
 
 fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
@@ -138,7 +155,10 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             "capacity_unfit",
             Gravity::Invalid,
             format!("Three trials in a row were no evidence: {says}."),
-            "end other programs, or load it from another machine (--load-on)",
+            match found.endings.iter().any(|ending| is_of_the_server(ending.kind)) {
+                true => SEE,
+                false => "end other programs, or load it from another machine (--load-on)",
+            },
         ),
     })
 }

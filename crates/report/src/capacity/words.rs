@@ -94,10 +94,13 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
             "It holds at least {}/s with {aim}, {}, {arrivals}; more was not tried{}.",
             rate(lower.rate),
             trials_of(found, lower.judged.of),
-            found.ceiling.map_or(String::new(), |ceiling| format!(
-                ", because dyno's own server gives {} answers/s here",
-                rate(ceiling)
-            ))
+            found.ceiling.filter(|ceiling| found.search.is_capped_by(*ceiling)).map_or(
+                String::new(),
+                |ceiling| format!(
+                    ", because dyno's own server gives {} answers/s here",
+                    rate(ceiling)
+                )
+            )
         ),
         (_, Some(lower), Some(upper)) => format!(
             "It holds {}/s and not {}/s with {aim}, {}, {arrivals}{}.",
@@ -204,11 +207,15 @@ fn known(lower: Option<&End>, upper: Option<&End>) -> String {
     }
 }
 
-/// How far a search has come: `[1,480–1,580]/s; about 14 trials, 3 min`.
+/// How far a search has come: `between 1,480 and 1,580/s; about 14 trials left, 3 min`.
 #[must_use]
 pub fn progress(progress: &Progress) -> String {
+    let limit = match progress.left_s < progress.seconds {
+        true => format!(", of which the limit leaves {}", seconds(progress.left_s)),
+        false => String::new(),
+    };
     format!(
-        "{}; about {} left, {}",
+        "{}; about {} left, {}{limit}",
         bracket(progress),
         counted(progress.trials as u64, "trial", "trials"),
         seconds(progress.seconds)
@@ -249,4 +256,24 @@ pub fn trial(press: &Press, tried: &Tried, of: &Aim) -> String {
         }
     };
     format!("{what:6} {load}: {says}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_what_the_limit_leaves_where_that_is_less_than_is_needed() {
+        let so_far = Progress {
+            holds: Some(1_480.0),
+            breaks: None,
+            trials: 14,
+            seconds: 170.0,
+            left_s: 200.0,
+        };
+        assert_eq!(progress(&so_far), "holds 1,480/s; about 14 trials left, 3 min");
+        let short = Progress { left_s: 20.0, ..so_far };
+        let says = "holds 1,480/s; about 14 trials left, 3 min, of which the limit leaves 20 s";
+        assert_eq!(progress(&short), says);
+    }
 }
