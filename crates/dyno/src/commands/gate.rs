@@ -31,9 +31,9 @@ use stage::{Loading, Measured, Stage};
 
 /// Say whether a head is slower than its base, with a known error rate
 ///
-/// Base and head are built and started anew for each pair, live at once, and take turns under load. A closed loop compares
-/// what they achieve, a fixed rate what 1,000 answers cost, a check which clauses of the RFCs the head newly breaks. Pairs go
-/// on until they suffice for an answer: worse, not worse, or cannot tell.
+/// Base and head are built once. For each pair both are started anew, live at once, and take turns under load. A closed loop
+/// compares what they achieve, a fixed rate what 1,000 answers cost, a check which clauses of the RFCs the head newly breaks.
+/// Pairs go on until they suffice for an answer: worse, not worse, or cannot tell.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct GateFlags {
@@ -79,13 +79,13 @@ pub(crate) struct GateFlags {
     /// A second build of the base takes part: if equal code differs, there is no answer
     #[arg(long)]
     control: bool,
-    /// So many builds of each side take turns, each at a place of its own, and count once: 5 to 20
+    /// Build each side so many times, 5 to 20, each in a place of its own; the builds take turns, and each counts once
     #[arg(long, value_name = "K", value_parser = builds)]
     builds: Option<usize>,
     /// Instead: measure N pairs of the base against itself, and say how often the rule is wrong on this machine's noise
     #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "json", "markdown", "junit", "history"])]
     aa: Option<u64>,
-    /// Say what can be seen here in which time, and end
+    /// Say which difference the gate can see here, and in which time, and end
     #[arg(long, conflicts_with_all = ["json", "markdown", "junit"])]
     show: bool,
 

@@ -13,8 +13,8 @@ use crate::shell::{ExitStatus, Refusal, print};
 /// Show at which runs the figures of a history changed
 ///
 /// Reads what `--history FILE` of `dyno run`, `dyno load` and `dyno race` appended: a series for each figure of each row,
-/// machine by machine. A change has the first commit of the new level, the ratio with its 95 % interval, how many runs such
-/// a change needs to be seen, and the command that proves it. Nothing is measured.
+/// machine by machine. Of each change it shows the first commit of the new level, the ratio with its 95 % interval, how many
+/// runs such a change needs to be seen, and the command that proves it. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TrendFlags {
@@ -31,7 +31,7 @@ pub(crate) struct TrendFlags {
 
 const AFTER_HELP: &str = "\
 Where nothing changed, at most 1 in 100 histories announces a change; docs/trend.md has the method and its figures. A \
-series, even a long one, is no proof: that is what `dyno gate` measures.
+history, even a long one, is no proof: that takes a measurement of both commits side by side.
 
 Examples:
   # each run of an experiment, appended
