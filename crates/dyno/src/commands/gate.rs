@@ -31,7 +31,7 @@ use stage::{Loading, Measured, Stage};
 
 /// Say whether a head is slower than its base, with a known error rate
 ///
-/// Base and head are built once. For each pair both are started anew, live at once, and take turns under load. A closed loop
+/// Base and head are built. For each pair both are started anew, live at once, and take turns under load. A closed loop
 /// compares what they achieve, a fixed rate what 1,000 answers cost, a check which clauses of the RFCs the head newly breaks.
 /// Pairs go on until they suffice for an answer: worse, not worse, or cannot tell.
 #[derive(Args)]
