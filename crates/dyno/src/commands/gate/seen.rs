@@ -30,55 +30,22 @@ pub(super) fn equal_pairs(rule: Rule, most: u32) -> Pairs {
     Pairs { detect, level: alpha, missed, figures: Vec::new(), most, builds, limit: None }
 }
 
+/// How far pairs of equal code spread, how that is known, and how long a pair takes.
+struct Spread {
+    spread: f64,
+    whose: String,
+    pair: Duration,
+}
+
 /// Says what can be seen, and ends a gate that could not see what it is to find within its time.
 pub(super) fn before(
     stage: &mut Stage<'_>,
     flags: &GateFlags,
     rule: Rule,
 ) -> Result<Result<(), ExitStatus>, Refusal> {
-    let known = match (flags.spread, &flags.history) {
-        (Some(spread), _) => Some((spread, "as it was said".to_string())),
-        (None, None) => None,
-        (None, Some(_)) => {
-            let Some(intended) = stage.intended(equal_pairs(rule, FIRST))? else {
-                return Ok(Err(interrupted()));
-            };
-            let found = history::spread(stage, flags, rule, (&intended.0, &intended.1))?;
-            found.map(|found| (found.spread, of_gates(&found)))
-        }
-    };
-    let began = Instant::now();
-    let measured = match known {
-        Some(_) => None,
-        None => match stage.measure(Loading::Equal, equal_pairs(rule, FIRST))? {
-            Some(measured) => Some(measured.course),
-            None => return Ok(Err(interrupted())),
-        },
-    };
-    let (spread, whose, pair) = match (&measured, known) {
-        (Some(course), _) => {
-            let differences = course.differences(Figure::Throughput, Against::Head);
-            if differences.len() < 2 {
-                terminal::notice(&format!(
-                    "dyno: cannot tell: of {} of the base against itself {} count{}",
-                    counted(course.tried() as u64, "pair", "pairs"),
-                    differences.len(),
-                    why(course)
-                ));
-                return Ok(Err(ExitStatus::CouldNotTell));
-            }
-            let tried = course.tried().max(1) as u32;
-            let pairs = counted(u64::from(FIRST), "pair", "pairs");
-            let whose = match rule.builds {
-                None => format!("{pairs} of equal code"),
-                Some(_) => format!("{pairs} of equal code, each of builds of its own"),
-            };
-            (mean_and_spread(&differences).1, whose, began.elapsed() / tried)
-        }
-        (None, known) => {
-            let (spread, whose) = known.unwrap_or_default();
-            (spread, whose, stage.pair_time())
-        }
+    let Spread { spread, whose, pair } = match spread(stage, flags, rule)? {
+        Ok(found) => found,
+        Err(status) => return Ok(Err(status)),
     };
     let level = rule.alpha / figures::count(&flags.gate) as f64;
     let loads = stage.loads();
@@ -88,7 +55,6 @@ pub(super) fn before(
         Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
     };
     let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
-    let needed = pairs_needed(spread, rule, level);
     let say = |text: String| match flags.show {
         true => print(&format!("{text}\n")).map(drop),
         false => {
@@ -101,30 +67,73 @@ pub(super) fn before(
     let allowed = (flags.limit.as_secs_f64() / (pair * loads).as_secs_f64()).floor() as usize;
     let allowed = allowed.min(most(rule.builds));
     let detect = format!("{} %", chosen(100.0 * rule.detect));
-    match needed {
-        Some(pairs) if pairs <= allowed => {
-            say(format!(
-                "to find {detect} takes about {pairs} pairs ({}), and at most {} (--limit)",
-                time(pairs),
-                duration(flags.limit)
-            ))?;
-            Ok(Ok(()))
-        }
-        needed => {
-            let shows = least_shown(spread, allowed, rule, level);
-            let shows = shows.map_or("too few for any answer".into(), |least| {
-                format!("which show {} (--detect)", percent(least))
-            });
-            let takes = needed.map_or("no number of pairs suffices for it".into(), |pairs| {
-                format!("it takes {pairs} pairs, {} (--limit)", time(pairs))
-            });
-            terminal::notice(&format!(
-                "dyno: cannot tell whether the head is {detect} worse: {takes}; {} allow {allowed} pairs, {shows}",
-                duration(flags.limit)
-            ));
-            Ok(Err(ExitStatus::CouldNotTell))
+    let needed = pairs_needed(spread, rule, level);
+    if let Some(pairs) = needed.filter(|pairs| *pairs <= allowed) {
+        say(format!(
+            "to find {detect} takes about {pairs} pairs ({}), and at most {} (--limit)",
+            time(pairs),
+            duration(flags.limit)
+        ))?;
+        return Ok(Ok(()));
+    }
+    let shows = least_shown(spread, allowed, rule, level);
+    let shows = shows.map_or("too few for any answer".into(), |least| {
+        format!("which show {} (--detect)", percent(least))
+    });
+    let takes = needed.map_or("no number of pairs suffices for it".into(), |pairs| {
+        format!("it takes {pairs} pairs, {} (--limit)", time(pairs))
+    });
+    terminal::notice(&format!(
+        "dyno: cannot tell whether the head is {detect} worse: {takes}; {} allow {allowed} pairs, {shows}",
+        duration(flags.limit)
+    ));
+    Ok(Err(ExitStatus::CouldNotTell))
+}
+
+/// The spread as it was said, or as earlier gates know it, or else of the first pairs of the base against itself.
+fn spread(
+    stage: &mut Stage<'_>,
+    flags: &GateFlags,
+    rule: Rule,
+) -> Result<Result<Spread, ExitStatus>, Refusal> {
+    if let Some(spread) = flags.spread {
+        let whose = "as it was said".into();
+        return Ok(Ok(Spread { spread, whose, pair: stage.pair_time() }));
+    }
+    if flags.history.is_some() {
+        let Some(intended) = stage.intended(equal_pairs(rule, FIRST))? else {
+            return Ok(Err(interrupted()));
+        };
+        if let Some(found) = history::spread(stage, flags, rule, (&intended.0, &intended.1))? {
+            let (spread, whose) = (found.spread, of_gates(&found));
+            return Ok(Ok(Spread { spread, whose, pair: stage.pair_time() }));
         }
     }
+    let began = Instant::now();
+    let Some(measured) = stage.measure(Loading::Equal, equal_pairs(rule, FIRST))? else {
+        return Ok(Err(interrupted()));
+    };
+    let differences = measured.course.differences(Figure::Throughput, Against::Head);
+    if differences.len() < 2 {
+        return Ok(Err(too_few(&measured.course, differences.len())));
+    }
+    let pairs = counted(u64::from(FIRST), "pair", "pairs");
+    let whose = match rule.builds {
+        None => format!("{pairs} of equal code"),
+        Some(_) => format!("{pairs} of equal code, each of builds of its own"),
+    };
+    let pair = began.elapsed() / measured.course.tried().max(1) as u32;
+    Ok(Ok(Spread { spread: mean_and_spread(&differences).1, whose, pair }))
+}
+
+/// Too few pairs of the base against itself were measurements.
+fn too_few(course: &Course, counting: usize) -> ExitStatus {
+    terminal::notice(&format!(
+        "dyno: cannot tell: of {} of the base against itself {counting} count{}",
+        counted(course.tried() as u64, "pair", "pairs"),
+        why(course)
+    ));
+    ExitStatus::CouldNotTell
 }
 
 fn of_gates(found: &Pooled) -> String {
@@ -157,13 +166,7 @@ pub(super) fn equal_code(
     let course = &measured.course;
     let differences = course.differences(Figure::Throughput, Against::Head);
     if differences.len() < LOOKS[0] || course.is_disturbed() {
-        terminal::notice(&format!(
-            "dyno: cannot tell: of {} of the base against itself {} count{}",
-            counted(course.tried() as u64, "pair", "pairs"),
-            differences.len(),
-            why(course)
-        ));
-        return Ok(ExitStatus::CouldNotTell);
+        return Ok(too_few(course, differences.len()));
     }
     let (mean, spread) = mean_and_spread(&differences);
     let share = false_alarms(&differences, rule, rule.alpha, FLIPPED);
