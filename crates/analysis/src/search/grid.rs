@@ -23,6 +23,12 @@ impl Grid {
         Grid { ratio, bottom, top: top.max(bottom) }
     }
 
+    /// Whether one of its rates is within the range. Where none is, the only one that the grid has is too high.
+    #[must_use]
+    pub fn has_any_up_to(&self, most: f64) -> bool {
+        f64::from(self.bottom) * self.ratio <= most.ln() + 1e-9
+    }
+
     /// A rate, with as many digits as the grid needs.
     #[must_use]
     pub fn rate(&self, number: i32) -> f64 {
@@ -84,5 +90,9 @@ mod tests {
         assert_eq!(grid.nearest(1e9), grid.top);
         let one = Grid::new(0.05, 100.0, 50.0);
         assert_eq!(one.bottom, one.top);
+        assert!(grid.has_any_up_to(1_000.0) && !one.has_any_up_to(50.0));
+        // A range that lies between two rates of the grid.
+        assert!(!Grid::new(0.05, 1_499.0, 1_500.0).has_any_up_to(1_500.0));
+        assert!(Grid::new(0.05, 1_499.0, 1_520.0).has_any_up_to(1_520.0));
     }
 }

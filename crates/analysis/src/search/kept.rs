@@ -336,6 +336,9 @@ mod tests {
         // The search's own 1,000/s are lower than what the second reference allows.
         assert_eq!([575.0, 1_200.0].map(is_capped), [Ok(true), Ok(false)]);
         assert!(most(Some(11.0)).unwrap_err().contains("gives here, which is 11 answers/s"));
+        let between = Sought { least: 1_499.0, most: Some(1_500.0), ..sought.clone() };
+        let says = Search::of(&between, None, true, 1).unwrap_err();
+        assert!(says.starts_with("from 1499 to 1500 requests/s there is no rate to try"), "{says}");
         let open = Sought { most: None, ..sought };
         assert_eq!(Search::of(&open, None, true, 1).unwrap().most, 1e6);
     }

@@ -144,6 +144,12 @@ impl Search {
                 ceiling.unwrap_or_default()
             ));
         }
+        if !Grid::new(sought.width, least, most).has_any_up_to(most) {
+            return Err(format!(
+                "from {least} to {most:.0} requests/s there is no rate to try: rates are a quarter of the width apart; lower \
+                 the lowest, or raise the highest"
+            ));
+        }
         Ok(Search {
             aim: Aim { limits: sought.limits.clone(), failures: sought.failures },
             width: sought.width,

@@ -289,3 +289,16 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     ran.stderr_has("it does not know how far pairs");
     lab.dyno(&["trend", "h.jsonl"]).status(2).stderr_has("3 lines of gates, which have no levels");
 }
+
+/// A history is kept in a repository, for all to read.
+#[test]
+fn what_a_commands_variables_are_is_not_written() {
+    let lab = lab();
+    let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
+    let command = format!("env TOKEN=secret {server}");
+    let sides = ["gate", "--base-cmd", &command, "--head-cmd", &command, "--path", "/hello"];
+    let usual = ["--gate", "throughput", "--detect", "60%", "--history", "h.jsonl"];
+    lab.dyno(&[&sides[..], &usual, &SHORT].concat()).stderr_has("history: h.jsonl");
+    let text = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
+    assert!(text.contains("TOKEN=…") && !text.contains("secret"), "{text}");
+}

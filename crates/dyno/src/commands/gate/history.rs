@@ -80,7 +80,7 @@ pub(super) fn append(
     let Rule { alpha, detect, .. } = weighing.rule;
     let plan = plan(stage, &runs[0].0.campaign);
     let commits = stage.commits.each_ref().map(Option::as_ref);
-    let gate = GateOf { titles: &stage.titles, commits, plan: &plan, alpha, detect };
+    let gate = GateOf { titles: &stage.written, commits, plan: &plan, alpha, detect };
     let mut lines = String::new();
     let mut weighed = weighing.figures.iter();
     for (measured, gated, shown) in runs {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ::report::history::Commit;
+use ::report::history::{Commit, Side as Written};
 use archive::history::commit;
 use campaign::project::Project;
 use campaign::race::label::Label;
@@ -21,6 +21,8 @@ use crate::sides::refuse_without_files;
 pub(super) struct Named {
     pub(super) subject: Subject,
     pub(super) title: String,
+    /// The same for a history: without the values of a command's variables, which may be secret.
+    pub(super) written: String,
     /// What it is a build of: a subject, or a command.
     pub(super) of: String,
     /// The commit that it is; none: it is in none.
@@ -42,11 +44,12 @@ pub(super) fn of_commands(
         let text = texts[at];
         let refused = |says: String| Refusal::new(format!("--{}-cmd: {says}", names[at]));
         let words = side::command(text).map_err(refused)?;
+        let written = format!("`{}`", Written::command(&words).text);
         refuse_without_files(&[Side::Own { text: text.into(), words }], protocol)?;
         let label = Label { title: names[at].into(), name: names[at].into() };
         let subject = texts::own(&label, workload, text, here)?;
         let subject = Subject { ready: flags.ready, ..subject };
-        Ok(Named { subject, title: format!("`{text}`"), of: text.into(), commit: None })
+        Ok(Named { subject, title: format!("`{text}`"), written, of: text.into(), commit: None })
     };
     Ok([one(0)?, one(1)?])
 }
@@ -101,7 +104,8 @@ pub(super) fn of_tree(
         )));
     }
     let read = Subject::read_folder(&folder).map_err(|error| Refusal::new(error.to_string()))?;
-    Ok(Named { subject: read.racing(name, name, workload), title, of, commit })
+    let subject = read.racing(name, name, workload);
+    Ok(Named { subject, written: title.clone(), title, of, commit })
 }
 
 /// The subject's folder in a tree: the tree itself, if that is one.

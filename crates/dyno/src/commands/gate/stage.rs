@@ -42,6 +42,8 @@ pub(super) struct Stage<'f> {
     head: Subject,
     /// Base and head, as a reader knows them.
     pub(super) titles: [String; 2],
+    /// The same, as a history may have them.
+    pub(super) written: [String; 2],
     pub(super) commits: [Option<Commit>; 2],
     /// The experiment, and what base and head are builds of.
     about: Vec<String>,
@@ -80,9 +82,23 @@ impl<'f> Stage<'f> {
         let pages: PathBuf = home.reports(&path);
         let job = Job::open(&home, &path, pages)?;
         let titles = [base.title, head.title];
+        let written = [base.written, head.written];
         let commits = [base.commit, head.commit];
         let (base, head, built) = (base.subject, head.subject, None);
-        Ok(Stage { flags, job, home, workload, terms, base, head, titles, commits, about, built })
+        Ok(Stage {
+            flags,
+            job,
+            home,
+            workload,
+            terms,
+            base,
+            head,
+            titles,
+            written,
+            commits,
+            about,
+            built,
+        })
     }
 
     /// What is gated and how it is loaded, as texts; which commits they are is no part of it.
