@@ -41,8 +41,8 @@ pub enum Conclusion {
     Unfinished { needed_s: f64 },
     /// A server that is not started anew kept this rate at first, and later neither it nor any lower one.
     Collapsed { kept: f64 },
-    /// The instrument could not measure, for this reason.
-    CannotTell(String),
+    /// The instrument could not measure in so many trials in a row, for this reason.
+    CannotTell { says: String, in_a_row: usize },
 }
 
 impl Conclusion {
@@ -57,7 +57,7 @@ impl Conclusion {
             Conclusion::OutOfTime { .. } => "out_of_time",
             Conclusion::Unfinished { .. } => "unfinished",
             Conclusion::Collapsed { .. } => "collapsed",
-            Conclusion::CannotTell(_) => "cannot_tell",
+            Conclusion::CannotTell { .. } => "cannot_tell",
         }
     }
 }

@@ -20,6 +20,8 @@ const TRIALS_MOST: usize = 30;
 const FAR: i32 = 4 * STEPS;
 /// After so many trials in a row that say nothing of the server, the search ends.
 const UNFIT_MOST: usize = 3;
+/// After so many, where the load was on time at such a rate before: what disturbed it may pass.
+const DISTURBED_MOST: usize = 12;
 /// The closed loop at the beginning, in seconds.
 const FIRST_S: f64 = 3.0;
 const SHORT_S: f64 = 5.0;
@@ -42,7 +44,14 @@ pub(super) struct Course<'s> {
     pub(super) spent_s: f64,
     /// What a trial takes besides its load, in all.
     around_s: f64,
-    unfit: Vec<String>,
+    unfit: Vec<Unfit>,
+}
+
+/// A trial that says nothing of the server.
+struct Unfit {
+    says: String,
+    /// The search ends at so many of them in a row.
+    most: usize,
 }
 
 impl<'s> Course<'s> {
@@ -69,7 +78,11 @@ impl<'s> Course<'s> {
         self.around_s += (tried.took_s - press.seconds).clamp(0.0, 60.0);
         let number = press.rate.map(|rate| self.grid.nearest(rate));
         match (&tried.found, press.kind, number) {
-            (Found::Unfit(says), ..) => return self.unfit.push(says.clone()),
+            (Found::Unfit(says), ..) => return self.spoil(says, UNFIT_MOST),
+            (Found::Disturbed(says), ..) => {
+                let has_been = number.is_some_and(|number| self.has_measured(number));
+                return self.spoil(says, if has_been { DISTURBED_MOST } else { UNFIT_MOST });
+            }
             (Found::Closed { per_s }, ..) => self.closed_per_s = Some(*per_s),
             (Found::Open(found), PressKind::Short, Some(number)) => {
                 self.short.push((number, found.clone()));
@@ -89,11 +102,21 @@ impl<'s> Course<'s> {
         }
     }
 
+    fn spoil(&mut self, says: &str, most: usize) {
+        self.unfit.push(Unfit { says: says.to_owned(), most });
+    }
+
+    /// Whether a trial at this rate or a higher one was evidence.
+    fn has_measured(&self, number: i32) -> bool {
+        let short = self.short.iter().chain(&self.beyond).map(|(number, _)| *number);
+        short.chain(self.full.keys().copied()).any(|other| number <= other)
+    }
+
     /// What comes next.
     pub(super) fn step(&self) -> Step {
-        if UNFIT_MOST <= self.unfit.len() {
-            let says = self.unfit.last().cloned().unwrap_or_default();
-            return self.done(Conclusion::CannotTell(says));
+        let in_a_row = self.unfit.len();
+        if let Some(last) = self.unfit.last().filter(|last| last.most <= in_a_row) {
+            return self.done(Conclusion::CannotTell { says: last.says.clone(), in_a_row });
         }
         let press = match self.wanted() {
             Ok(press) => press,

@@ -41,10 +41,10 @@ pub(super) fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) 
     let evidence = evidence(aim, recording, rate, press.seconds);
     let doubts = doubts(trial, terms);
     if is_late(aim, recording) {
-        return found(Found::Unfit("dyno sent late".into()));
+        return found(Found::Disturbed("dyno sent late".into()));
     }
     match doubts.iter().find_map(|doubt| unfit(doubt, aim, recording)) {
-        Some(says) => found(Found::Unfit(says)),
+        Some(says) => found(Found::Disturbed(says)),
         None => found(Found::Open(evidence)),
     }
 }
@@ -207,7 +207,7 @@ mod tests {
         (0..19_700).for_each(|_| total.late.record(10_000));
         (0..300).for_each(|_| total.late.record(MS / 2));
         for limit in [MS / 2, MS * 9 / 10] {
-            assert_eq!(of(&trial, &aim(99.0, limit)), Found::Unfit("dyno sent late".into()));
+            assert_eq!(of(&trial, &aim(99.0, limit)), Found::Disturbed("dyno sent late".into()));
         }
         // Half a millisecond matters little beside 2, and 1.5 % of the requests little beside a half of them.
         assert_eq!(open(&trial, &aim(99.0, 2 * MS)).lost, [0, 0]);
@@ -219,7 +219,7 @@ mod tests {
         let mut trial = healthy();
         let recording = &mut trial.loaded.as_mut().unwrap().recording;
         (recording.total.still.sum, recording.total.still.overslept) = (160 * MS, 20 * MS);
-        let stood_still = Found::Unfit("dyno stood still".into());
+        let stood_still = Found::Disturbed("dyno stood still".into());
         assert_eq!(of(&trial, &aim(99.0, 40 * MS)), stood_still);
         assert_eq!(open(&trial, &aim(99.0, 100 * MS)).lost, [0, 0]);
     }

@@ -98,6 +98,8 @@ pub enum Found {
     Open(Evidence),
     /// It says nothing of the server, for this reason; it is made again.
     Unfit(String),
+    /// The same, because dyno itself or the machine was disturbed. This may pass.
+    Disturbed(String),
 }
 
 /// What comes next.

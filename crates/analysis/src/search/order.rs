@@ -18,7 +18,7 @@ impl Answer {
         let decided =
             |end: &Option<End>| end.as_ref().filter(|end| !end.is_short).map(|it| it.rate);
         match self.conclusion {
-            Conclusion::Collapsed { .. } | Conclusion::CannotTell(_) => None,
+            Conclusion::Collapsed { .. } | Conclusion::CannotTell { .. } => None,
             Conclusion::Found
             | Conclusion::Wider
             | Conclusion::AtLeast

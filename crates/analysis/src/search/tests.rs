@@ -148,14 +148,57 @@ fn trials_that_are_too_short_for_what_stalls_say_so() {
 fn what_the_instrument_cannot_do_is_no_evidence() {
     let world = World { instrument: Some(1_200.0), ..PLAIN };
     let (answer, trials) = found(world, &search(p99(10), 5));
-    assert_eq!(answer.conclusion, Conclusion::CannotTell("the load was late".into()));
-    let unfit = trials.iter().filter(|tried| matches!(tried.found, Found::Unfit(_))).count();
-    assert_eq!(unfit, 3);
+    let says = "the load was late".into();
+    assert_eq!(answer.conclusion, Conclusion::CannotTell { says, in_a_row: 3 });
+    assert_eq!(trials.iter().filter(|tried| is_disturbed(tried)).count(), 3);
     // What is known until then is reported.
     assert!(answer.places.iter().all(|place| place.rate < 1_200.0));
     // A ceiling that is known is an end of the range.
     let known = Search { most: 1_150.0, ..search(p99(10), 5) };
     assert_eq!(found(world, &known).0.conclusion, Conclusion::AtLeast);
+}
+
+fn is_disturbed(tried: &Tried) -> bool {
+    matches!(tried.found, Found::Disturbed(_))
+}
+
+/// The load was on time at such a rate before, so its lateness is none of the rate's.
+#[test]
+fn a_disturbance_that_passes_ends_no_search() {
+    let world = World { disturbed: Some((5, 0.6)), ..PLAIN };
+    let truth = truth_mmc(1, 2_000.0, 0.01);
+    let mut longest = 0;
+    for seed in 0..5 {
+        let (answer, trials) = found(world, &search(p99(10), seed));
+        let rows = trials.chunk_by(|one, other| is_disturbed(one) == is_disturbed(other));
+        let disturbed = rows.filter(|row| is_disturbed(&row[0])).map(<[Tried]>::len);
+        longest = disturbed.fold(longest, usize::max);
+        let (low, high) = ends(&answer);
+        assert!(low.unwrap() <= truth && truth <= high.unwrap(), "{low:?} {truth} {high:?}");
+    }
+    assert!(3 < longest, "{longest}");
+}
+
+/// If it does not pass, the search ends at some time, whatever its limit.
+#[test]
+fn a_disturbance_that_stays_ends_a_search_with_what_is_known() {
+    let search = search(p99(10), 5);
+    let (_, mut trials) = found(PLAIN, &search);
+    trials.truncate(20);
+    let late = Tried { found: Found::Disturbed("dyno sent late".into()), took_s: 10.0 };
+    for in_a_row in 1..12 {
+        trials.push(late.clone());
+        assert!(matches!(search.next(&trials), Step::Press(_)), "{in_a_row}");
+    }
+    trials.push(late);
+    let Step::Done(answer) = search.next(&trials) else { panic!("it goes on") };
+    let says = "dyno sent late".into();
+    assert_eq!(answer.conclusion, Conclusion::CannotTell { says, in_a_row: 12 });
+    assert_eq!(answer.trials, 32);
+    // A server that cannot be loaded is no disturbance.
+    trials.truncate(20);
+    trials.extend(vec![Tried { found: Found::Unfit("no answer".into()), took_s: 1.0 }; 3]);
+    assert!(matches!(search.next(&trials), Step::Done(_)));
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(super) struct World {
     pub(super) stalls_every: Option<f64>,
     /// Above this rate the load itself is late.
     pub(super) instrument: Option<f64>,
+    /// After so many trials, this share of them has a load that is late, at whatever rate.
+    pub(super) disturbed: Option<(usize, f64)>,
     /// One process for all trials: a collapse stays.
     pub(super) is_one_process: bool,
 }
@@ -39,6 +41,7 @@ pub(super) const PLAIN: World = World {
     slow_between: None,
     stalls_every: None,
     instrument: None,
+    disturbed: None,
     is_one_process: false,
 };
 
@@ -47,6 +50,7 @@ pub(super) struct Measured {
     world: World,
     chance: Chance,
     has_collapsed: bool,
+    made: usize,
 }
 
 pub(super) fn p99(milliseconds: u64) -> Aim {
@@ -60,7 +64,8 @@ pub(super) fn search(aim: Aim, seed: u64) -> Search {
 
 /// Searches to the end; the trials that it took, too.
 pub(super) fn found(world: World, search: &Search) -> (Answer, Vec<Tried>) {
-    let mut measured = Measured { world, chance: Chance::new(search.seed), has_collapsed: false };
+    let mut measured =
+        Measured { world, chance: Chance::new(search.seed), has_collapsed: false, made: 0 };
     let mut trials = Vec::new();
     loop {
         assert!(trials.len() < 500, "it ends");
@@ -82,8 +87,13 @@ impl Measured {
             let per_s = (servers / self.world.mean).min(self.world.tokens.unwrap_or(f64::MAX));
             return Tried { found: Found::Closed { per_s }, took_s: press.seconds + AROUND_S };
         };
-        if is_late(&rate) {
-            let found = Found::Unfit("the load was late".into());
+        self.made += 1;
+        let is_disturbed = self
+            .world
+            .disturbed
+            .is_some_and(|(at, share)| at < self.made && self.chance.unit() < share);
+        if is_disturbed || is_late(&rate) {
+            let found = Found::Disturbed("the load was late".into());
             return Tried { found, took_s: press.seconds + AROUND_S };
         }
         let (evidence, lasted) = self.loaded(rate, press.seconds, aim);

@@ -47,7 +47,7 @@ fn row(drawn: &Drawn<'_>, criterion: &Criterion) -> Bracket {
     let answer = found.answer;
     let end = |end: &Option<End>| end.as_ref().map(|end| end.rate);
     let is_known =
-        !matches!(answer.conclusion, Conclusion::CannotTell(_) | Conclusion::Collapsed { .. });
+        !matches!(answer.conclusion, Conclusion::CannotTell { .. } | Conclusion::Collapsed { .. });
     let (lower, upper) = (end(&answer.lower), end(&answer.upper));
     let is_short = [&answer.lower, &answer.upper].into_iter().flatten().any(|end| end.is_short);
     Bracket {

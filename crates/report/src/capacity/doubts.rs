@@ -151,10 +151,10 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             "The server did not recover from an overload.",
             "start it anew; give the command that starts it, or a subject, and each trial gets a fresh process",
         ),
-        Conclusion::CannotTell(says) => ExplainedDoubt::new(
+        Conclusion::CannotTell { says, in_a_row } => ExplainedDoubt::new(
             "capacity_unfit",
             Gravity::Invalid,
-            format!("Three trials in a row were no evidence: {says}."),
+            format!("{in_a_row} trials in a row were no evidence: {says}."),
             match found.endings.iter().any(|ending| is_of_the_server(ending.kind)) {
                 true => SEE,
                 false => "end other programs, or load it from another machine (--load-on)",

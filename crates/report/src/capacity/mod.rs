@@ -186,7 +186,7 @@ pub fn outcome(answer: &Answer) -> SearchOutcome {
         | Conclusion::OutOfTime { .. }
         | Conclusion::Unfinished { .. }
         | Conclusion::Collapsed { .. }
-        | Conclusion::CannotTell(_) => SearchOutcome::CannotTell,
+        | Conclusion::CannotTell { .. } => SearchOutcome::CannotTell,
     }
 }
 

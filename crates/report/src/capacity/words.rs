@@ -75,8 +75,8 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
     let aim = aim(&found.search.aim);
     let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
     let first = match (&answer.conclusion, lower, upper) {
-        (Conclusion::CannotTell(says), ..) => {
-            format!("Cannot tell: {says}, three trials in a row{}.", known(lower, upper))
+        (Conclusion::CannotTell { says, in_a_row }, ..) => {
+            format!("Cannot tell: {says}, {in_a_row} trials in a row{}.", known(lower, upper))
         }
         (Conclusion::Collapsed { kept }, ..) => format!(
             "Cannot tell: it kept {}/s at first, and later neither that nor any lower rate: it did not recover from what \
@@ -139,7 +139,7 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
     let shown = |end: &End| format!("{}/s", rate(end.rate));
     let is_short = [lower, upper].into_iter().flatten().any(|end| end.is_short);
     let says = match (&answer.conclusion, lower, upper) {
-        (Conclusion::CannotTell(_) | Conclusion::Collapsed { .. }, ..) | (_, None, None) => {
+        (Conclusion::CannotTell { .. } | Conclusion::Collapsed { .. }, ..) | (_, None, None) => {
             UNKNOWN.into()
         }
         (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
@@ -164,7 +164,7 @@ pub(crate) fn ended(conclusion: &Conclusion) -> &'static str {
         Conclusion::OutOfTime { .. } => "out of time",
         Conclusion::Unfinished { .. } => "not over",
         Conclusion::Collapsed { .. } => "it did not recover",
-        Conclusion::CannotTell(_) => "cannot tell",
+        Conclusion::CannotTell { .. } => "cannot tell",
     }
 }
 
@@ -243,7 +243,9 @@ pub fn trial(press: &Press, tried: &Tried, of: &Aim) -> String {
     let what = press.kind.name();
     let says = match &tried.found {
         Found::Closed { per_s } => format!("{} answers/s", rate(*per_s)),
-        Found::Unfit(says) => format!("is no evidence and is repeated: {says}"),
+        Found::Unfit(says) | Found::Disturbed(says) => {
+            format!("is no evidence and is repeated: {says}")
+        }
         Found::Open(evidence) => {
             let lost = evidence.lost.iter().zip(of.criteria()).map(|(lost, criterion)| {
                 let at_least = if evidence.is_cut { "≥ " } else { "" };

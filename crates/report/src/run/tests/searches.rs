@@ -41,6 +41,10 @@ fn breaks(rate: f64) -> Option<End> {
     Some(end(rate, 400, false))
 }
 
+fn unable(says: &str) -> Conclusion {
+    Conclusion::CannotTell { says: says.into(), in_a_row: 3 }
+}
+
 fn of(subject: &str, conclusion: Conclusion, ends: (Option<End>, Option<End>)) -> Searched {
     let place = |end: &End| Place {
         rate: end.rate,
@@ -151,7 +155,7 @@ fn at_least_ties_with_what_is_above_and_what_is_not_known_has_no_rank() {
         found("more", 900.0, 950.0),
         of("missed", Conclusion::NotMet, (None, breaks(10.0))),
         of("late", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
-        of("mute", Conclusion::CannotTell("no answer".into()), (holds(5_000.0), breaks(5_100.0))),
+        of("mute", unable("no answer"), (holds(5_000.0), breaks(5_100.0))),
     ];
     let ranks: Vec<Option<(usize, usize)>> =
         order(all.clone()).into_iter().map(|it| it.1).collect();
@@ -170,8 +174,7 @@ fn at_least_ties_with_what_is_above_and_what_is_not_known_has_no_rank() {
 
 #[test]
 fn one_that_is_known_has_no_rank_and_none_that_holds_anything_is_said() {
-    let alone =
-        vec![found("a", 100.0, 105.0), of("b", Conclusion::CannotTell("x".into()), (None, None))];
+    let alone = vec![found("a", 100.0, 105.0), of("b", unable("x"), (None, None))];
     assert!(order(alone.clone()).iter().all(|it| it.1.is_none()));
     assert!(!sentence(alone).contains("most:"));
     let missed = |name| of(name, Conclusion::NotMet, (None, breaks(10.0)));
@@ -179,7 +182,7 @@ fn one_that_is_known_has_no_rank_and_none_that_holds_anything_is_said() {
         sentence(vec![missed("a"), missed("b")])
             .contains("no server holds the lowest rate that was tried")
     );
-    let none = vec![of("a", Conclusion::CannotTell("x".into()), (None, None))];
+    let none = vec![of("a", unable("x"), (None, None))];
     assert!(sentence(none).contains("no server's capacity is known: A has no known capacity"));
 }
 
@@ -258,7 +261,7 @@ fn what_is_left_out_of_ranks_is_left_out_of_the_run_s_result_and_the_rest_is_wor
     let all = vec![
         found("a", 1_000.0, 1_050.0),
         of("b", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
-        of("c", Conclusion::CannotTell("dyno sent late".into()), (None, None)),
+        of("c", unable("dyno sent late"), (None, None)),
     ];
     with(all, |findings| {
         let worth = findings.worth();
