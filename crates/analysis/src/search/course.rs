@@ -7,6 +7,7 @@ use super::aim::Evidence;
 use super::answer::{Answer, Conclusion};
 use super::grid::{Grid, STEPS};
 use super::judge::{Judged, TRIALS_LEAST, Word};
+use super::spoilt::Spoilt;
 use super::{Found, Press, PressKind, Progress, Search, Step, Tried};
 
 /// Where the time is short, the first two ends lie so far apart: there a few trials decide, and this bracket may be the
@@ -18,10 +19,6 @@ const TRIALS_IN_PLENTY: f64 = 40.0;
 const TRIALS_MOST: usize = 30;
 /// The last trial is so many steps above the bracket.
 const FAR: i32 = 4 * STEPS;
-/// After so many trials in a row that say nothing of the server, the search ends.
-const UNFIT_MOST: usize = 3;
-/// After so many, where the load was on time at such a rate before: what disturbed it may pass.
-const DISTURBED_MOST: usize = 12;
 /// The closed loop at the beginning, in seconds.
 const FIRST_S: f64 = 3.0;
 const SHORT_S: f64 = 5.0;
@@ -44,14 +41,7 @@ pub(super) struct Course<'s> {
     pub(super) spent_s: f64,
     /// What a trial takes besides its load, in all.
     around_s: f64,
-    unfit: Vec<Unfit>,
-}
-
-/// A trial that says nothing of the server.
-struct Unfit {
-    says: String,
-    /// The search ends at so many of them in a row.
-    most: usize,
+    spoilt: Spoilt,
 }
 
 impl<'s> Course<'s> {
@@ -67,7 +57,7 @@ impl<'s> Course<'s> {
             trials: 0,
             spent_s: 0.0,
             around_s: 0.0,
-            unfit: Vec::new(),
+            spoilt: Spoilt::default(),
         }
     }
 
@@ -78,10 +68,10 @@ impl<'s> Course<'s> {
         self.around_s += (tried.took_s - press.seconds).clamp(0.0, 60.0);
         let number = press.rate.map(|rate| self.grid.nearest(rate));
         match (&tried.found, press.kind, number) {
-            (Found::Unfit(says), ..) => return self.spoil(says, UNFIT_MOST),
+            (Found::Unfit(says), ..) => return self.spoilt.add(says, false),
             (Found::Disturbed(says), ..) => {
-                let has_been = number.is_some_and(|number| self.has_measured(number));
-                return self.spoil(says, if has_been { DISTURBED_MOST } else { UNFIT_MOST });
+                let may_pass = number.is_some_and(|number| self.has_measured(number));
+                return self.spoilt.add(says, may_pass);
             }
             (Found::Closed { per_s }, ..) => self.closed_per_s = Some(*per_s),
             (Found::Open(found), PressKind::Short, Some(number)) => {
@@ -96,14 +86,10 @@ impl<'s> Course<'s> {
             }
             (Found::Open(_), ..) => {}
         }
-        self.unfit.clear();
+        self.spoilt = Spoilt::default();
         if self.ends.is_none() {
             self.ends = self.coarse();
         }
-    }
-
-    fn spoil(&mut self, says: &str, most: usize) {
-        self.unfit.push(Unfit { says: says.to_owned(), most });
     }
 
     /// Whether a trial at this rate or a higher one was evidence.
@@ -114,9 +100,8 @@ impl<'s> Course<'s> {
 
     /// What comes next.
     pub(super) fn step(&self) -> Step {
-        let in_a_row = self.unfit.len();
-        if let Some(last) = self.unfit.last().filter(|last| last.most <= in_a_row) {
-            return self.done(Conclusion::CannotTell { says: last.says.clone(), in_a_row });
+        if let Some(conclusion) = self.spoilt.conclusion() {
+            return self.done(conclusion);
         }
         let press = match self.wanted() {
             Ok(press) => press,

@@ -13,6 +13,7 @@ mod grid;
 mod judge;
 mod kept;
 mod order;
+mod spoilt;
 mod written;
 
 use lab::sought::Sought;
