@@ -38,7 +38,7 @@ def converse(peer):
             began.append(time.monotonic())
         if fault == "slower" and began and 2.4 < time.monotonic() - began[0]:
             time.sleep(0.005)
-        if fault == "loses" and began and 1 < time.monotonic() - began[0]:
+        if fault == "loses" and began and 2 < time.monotonic() - began[0]:
             os.kill(child, signal.SIGKILL)
         lies = fault == "lies" and asked % 50 == 49
         peer.sendall(ANSWER[:-1] + b"?" if lies else ANSWER)
