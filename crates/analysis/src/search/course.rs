@@ -7,7 +7,7 @@ use super::aim::Evidence;
 use super::answer::{Answer, Conclusion};
 use super::grid::{Grid, STEPS};
 use super::judge::{Judged, TRIALS_LEAST, Word};
-use super::spoilt::Spoilt;
+use super::unfit::UnfitRow;
 use super::{Found, Press, PressKind, Progress, Search, Step, Tried};
 
 /// Where the time is short, the first two ends lie so far apart: there a few trials decide, and this bracket may be the
@@ -41,7 +41,7 @@ pub(super) struct Course<'s> {
     pub(super) spent_s: f64,
     /// What a trial takes besides its load, in all.
     around_s: f64,
-    spoilt: Spoilt,
+    unfit: UnfitRow,
 }
 
 impl<'s> Course<'s> {
@@ -57,7 +57,7 @@ impl<'s> Course<'s> {
             trials: 0,
             spent_s: 0.0,
             around_s: 0.0,
-            spoilt: Spoilt::default(),
+            unfit: UnfitRow::default(),
         }
     }
 
@@ -68,10 +68,10 @@ impl<'s> Course<'s> {
         self.around_s += (tried.took_s - press.seconds).clamp(0.0, 60.0);
         let number = press.rate.map(|rate| self.grid.nearest(rate));
         match (&tried.found, press.kind, number) {
-            (Found::Unfit(says), ..) => return self.spoilt.add(says, false),
+            (Found::Unfit(says), ..) => return self.unfit.add(says, false),
             (Found::Disturbed(says), ..) => {
                 let may_pass = number.is_some_and(|number| self.has_measured(number));
-                return self.spoilt.add(says, may_pass);
+                return self.unfit.add(says, may_pass);
             }
             (Found::Closed { per_s }, ..) => self.closed_per_s = Some(*per_s),
             (Found::Open(found), PressKind::Short, Some(number)) => {
@@ -86,7 +86,7 @@ impl<'s> Course<'s> {
             }
             (Found::Open(_), ..) => {}
         }
-        self.spoilt = Spoilt::default();
+        self.unfit = UnfitRow::default();
         if self.ends.is_none() {
             self.ends = self.coarse();
         }
@@ -100,7 +100,7 @@ impl<'s> Course<'s> {
 
     /// What comes next.
     pub(super) fn step(&self) -> Step {
-        if let Some(conclusion) = self.spoilt.conclusion() {
+        if let Some(conclusion) = self.unfit.conclusion() {
             return self.done(conclusion);
         }
         let press = match self.wanted() {

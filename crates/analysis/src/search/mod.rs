@@ -13,7 +13,7 @@ mod grid;
 mod judge;
 mod kept;
 mod order;
-mod spoilt;
+mod unfit;
 mod written;
 
 use lab::sought::Sought;

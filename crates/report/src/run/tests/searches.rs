@@ -261,9 +261,15 @@ fn what_is_left_out_of_ranks_is_left_out_of_the_run_s_result_and_the_rest_is_wor
     let all = vec![
         found("a", 1_000.0, 1_050.0),
         of("b", Conclusion::OutOfTime { needed_s: 60.0 }, (Some(end(700.0, 10, true)), None)),
-        of("c", unable("dyno sent late"), (None, None)),
+        of(
+            "c",
+            Conclusion::CannotTell { says: "dyno sent late".into(), in_a_row: 12 },
+            (None, None),
+        ),
     ];
     with(all, |findings| {
+        let text = markdown(findings);
+        assert!(text.contains("12 trials in a row were no evidence: dyno sent late"), "{text}");
         let worth = findings.worth();
         assert_eq!((worth.valid, worth.suspect, worth.invalid), (1, 1, 1));
         assert_eq!(findings.outcome().in_vain, Some(("B".into(), 2)));

@@ -9,13 +9,13 @@ const DISTURBED_MOST: usize = 12;
 
 /// The trials since the last one that was evidence.
 #[derive(Default)]
-pub(super) struct Spoilt {
+pub(super) struct UnfitRow {
     in_a_row: usize,
     /// Of the last one: why, and at how many in a row the search ends.
     last: Option<(String, usize)>,
 }
 
-impl Spoilt {
+impl UnfitRow {
     /// Takes one more; whether it may pass.
     pub(super) fn add(&mut self, says: &str, may_pass: bool) {
         self.in_a_row += 1;
