@@ -84,8 +84,9 @@ pub(super) fn before(
         format!("it takes {pairs} pairs, {} (--limit)", time(pairs))
     });
     terminal::notice(&format!(
-        "dyno: cannot tell whether the head is {detect} worse: {takes}; {} allow {allowed} pairs, {shows}",
-        duration(flags.limit)
+        "dyno: cannot tell whether the head is {detect} worse: {takes}; {} allow {}, {shows}",
+        duration(flags.limit),
+        counted(allowed as u64, "pair", "pairs")
     ));
     Ok(Err(ExitStatus::CouldNotTell))
 }
