@@ -11,10 +11,11 @@ use lab::manner::Task;
 use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, LOAD, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Tier;
-use load::{Evidence, Failure};
+use load::Evidence;
 
 use crate::capped;
 use crate::ceiling;
+use crate::conduct::{self, Conduct, Faults, Tolerated};
 use crate::conformance::{Conformity, Score, conformities};
 use crate::doubt::{Doubt, Steady, doubts, steady};
 use crate::estimate::Estimate;
@@ -26,7 +27,6 @@ use crate::terms::Terms;
 use crate::unresumed;
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
-use crate::wrong::{self, Wrong};
 
 pub use stated::StatedLoad;
 
@@ -64,10 +64,12 @@ pub struct Row {
     pub subject: String,
     /// It is not a competitor, but shows the limit of the load and the machine. A reference that is alone competes.
     pub is_reference: bool,
-    /// Why it is not ranked: it does not meet what the experiment requires, or it gave wrong answers.
+    /// Why it is not ranked: it does not meet what the experiment requires, or it gave wrong answers or failed.
     pub unmet: Option<String>,
-    /// Requests that were answered with the wrong content in the measured rounds.
-    pub wrong: Wrong,
+    /// Requests that went wrong through the server's doing in the measured rounds.
+    pub faults: Faults,
+    /// What they mean for its figures.
+    pub conduct: Conduct,
     /// The first few failures of each class with their bytes, in the order of the rounds.
     pub evidence: Vec<Evidence>,
     /// It stopped answering after a case of its conformance check.
@@ -165,10 +167,11 @@ impl Board {
             }
         }
         let conformities = conformities(run, experiment.as_ref());
+        let tolerated = Tolerated::by(experiment.as_ref());
         for table in &mut tables {
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
-            wrong::mark(&mut table.rows, wrong::allowed_percent(experiment.as_ref()));
+            conduct::mark(&mut table.rows, tolerated);
             capped::mark(&mut table.rows, &table.workload);
             unresumed::mark(&mut table.rows, &table.workload);
             remark::mark_unlike(table, trials);
@@ -261,18 +264,6 @@ impl Row {
     pub fn is_behind(&self) -> bool {
         kept_up(self) == Some(false)
     }
-
-    /// Failures in all measured rounds, by class.
-    #[must_use]
-    pub fn failures(&self) -> Vec<(Failure, u64)> {
-        let mut sums = [0; Failure::COUNT];
-        for trial in self.trials.iter().filter(|trial| trial.is_measured()) {
-            for (failure, times) in &trial.figures.failures {
-                sums[failure.index()] += times;
-            }
-        }
-        Failure::ALL.into_iter().zip(sums).filter(|(_, times)| 0 < *times).collect()
-    }
 }
 
 impl JudgedTrial {
@@ -361,8 +352,9 @@ fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
         subject: place.subject.clone(),
         is_reference: false,
         unmet: None,
-        wrong: Wrong::of(&measured),
-        evidence: wrong::evidence(&measured),
+        faults: Faults::of(conduct::tallies(&measured)),
+        conduct: Conduct::Sound,
+        evidence: conduct::evidence(&measured),
         has_crashed: false,
         point: place.point(),
         planned: trials.len(),

@@ -134,6 +134,8 @@ pub enum Why {
     KeptUp,
     /// Rounds are bounds, and do not show which side is greater.
     Bounds,
+    /// A side answered more requests wrongly, or failed more of them, than is tolerated.
+    Faults,
 }
 
 /// Compares B's rounds with A's.
@@ -388,7 +390,9 @@ pub(crate) fn pair<'a>(
     wanted: Option<Figure>,
 ) -> Pair<'a> {
     let kept_up = [a, b].into_iter().all(|row| row.is_offered() && !row.is_behind());
+    let is_tolerated = [a, b].into_iter().all(|row| row.conduct.is_tolerated());
     let of = |figure| match figure {
+        _ if !is_tolerated => (figure, Err(Why::Faults)),
         Figure::Throughput if kept_up && 0 < a.measured().min(b.measured()) => {
             (figure, Err(Why::KeptUp))
         }

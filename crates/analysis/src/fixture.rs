@@ -89,6 +89,15 @@ pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
     total.failed[Failure::RecvReset.index()] = due - answered;
 }
 
+/// So many requests were due, and all of them were answered as expected: so many in time and inside the measured time,
+/// and the others after it.
+pub(crate) fn late(trial: &mut TrialRecord, due: u64, in_time: u64) {
+    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+    (total.due, total.attempted, total.correct) = (due, due, due);
+    (total.on_time, total.correct_inside) = (in_time, in_time);
+    remake(total);
+}
+
 /// Response, service and first-byte times of all correct requests, a millisecond each.
 fn remake(total: &mut Tally) {
     for distribution in [&mut total.response, &mut total.service, &mut total.first_byte] {

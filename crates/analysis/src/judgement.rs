@@ -54,7 +54,7 @@ pub enum Breach {
 pub enum Unranked {
     /// It is not a competitor.
     Reference,
-    /// It does not meet what the experiment requires, or its server gave wrong answers: why.
+    /// It does not meet what the experiment requires, or its server gave wrong answers or failed: why.
     Unmet(String),
     /// No round was a measurement.
     Unmeasured,

@@ -6,6 +6,7 @@ mod capacity;
 mod capped;
 mod ceiling;
 mod compare;
+mod conduct;
 mod conformance;
 mod definition;
 mod detail;
@@ -33,7 +34,6 @@ pub mod trend;
 mod unresumed;
 mod until;
 mod verdict;
-mod wrong;
 
 pub use alarm::Alarm;
 pub use board::{Board, JudgedTrial, Peak, Row, StatedLoad, Table};
@@ -42,6 +42,7 @@ pub use compare::{
     Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure,
     Versus, Why, better, compare, ranks,
 };
+pub use conduct::{Conduct, Faults, Tolerated};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};
 pub use detail::{
@@ -78,7 +79,6 @@ pub use standing::Placed;
 pub use terms::Terms;
 pub use until::{Rounds, Stopped, WhyStopped};
 pub use verdict::{Gravity, Reason, Verdict, Worth};
-pub use wrong::Wrong;
 
 #[cfg(test)]
 mod fixture;

@@ -156,7 +156,7 @@ fn numbered<'t>(groups: Vec<Vec<&'t Row>>, has_rank: impl Fn(&Row) -> bool) -> V
 mod tests {
     use super::*;
     use crate::board::Board;
-    use crate::fixture::{MS, counted, healthy, run};
+    use crate::fixture::{MS, healthy, late, run};
     use crate::judgement::Unranked;
     use lab::record::TrialRecord;
     use load::{Distribution, SECOND};
@@ -172,11 +172,12 @@ mod tests {
                     (subject.into(), point, repeat);
                 // The rounds differ a little.
                 let answers = answers + u64::from(repeat);
-                counted(&mut trial, 20_000, answers.min(20_000));
+                late(&mut trial, 20_000, answers.min(20_000));
                 let total = &mut trial.loaded.as_mut().unwrap().recording.total;
                 total.correct_inside = answers;
                 total.response = Distribution::new(5 * SECOND);
-                (0..2_000).for_each(|n| total.response.record(response + n + u64::from(repeat)));
+                (0..20_000)
+                    .for_each(|n| total.response.record(response + n / 10 + u64::from(repeat)));
                 trials.push(trial);
             }
         }

@@ -7,6 +7,7 @@ pub mod capacity;
 pub mod chart;
 pub mod check;
 mod classic;
+mod conduct;
 mod conformance;
 mod detail;
 pub mod document;

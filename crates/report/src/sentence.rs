@@ -2,7 +2,7 @@
 //! far the figures can be trusted. The order is the tables' own: the server that is named first stands in their first
 //! row.
 
-use analysis::{Breach, Capacity, Placed, Promise, Row, Table};
+use analysis::{Breach, Capacity, Conduct, Placed, Promise, Row, Table};
 use lab::figure::Figure;
 use units::digits;
 
@@ -59,10 +59,45 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     } else {
         Some(kept_up(findings, &ranked))
     };
-    let texts = [first, tails(findings, table, &ranked)].into_iter().flatten();
-    let texts: Vec<String> = texts.chain(reasons(findings, &left_out)).collect();
+    let (mut texts, tolerated) = conduct(findings, table);
+    texts.extend([first, tails(findings, table, &ranked)].into_iter().flatten());
+    texts.extend(reasons(findings, &left_out));
+    texts.extend(tolerated);
     Some(texts.join(" "))
 }
+
+/// What the servers answered wrongly or failed: a sentence for each that is not ranked for it, and one for each other.
+fn conduct(findings: &Findings<'_>, table: &Table) -> (Vec<String>, Vec<String>) {
+    let (mut failing, mut tolerated) = (Vec::new(), Vec::new());
+    for row in competing(table) {
+        let name = match table.is_curve() {
+            true => format!("{} at {}", name_only(findings, row), findings.place(row.point)),
+            false => name_only(findings, row).into(),
+        };
+        match row.conduct {
+            // Its answers at all places are counted together.
+            Conduct::Wrong(_) => {
+                let says = crate::conduct::says(name_only(findings, row), row.conduct);
+                failing.extend(says.filter(|says| failing.last() != Some(says)));
+            }
+            Conduct::Failing(_) => failing.extend(crate::conduct::says(&name, row.conduct)),
+            Conduct::Sound | Conduct::Tolerated(_) => {
+                tolerated.extend(crate::conduct::says(&name, row.conduct));
+            }
+        }
+    }
+    let most = tolerated.len().saturating_sub(TOLERATED_SHOWN);
+    tolerated.truncate(TOLERATED_SHOWN);
+    let ended = |end: &'static str| move |says: String| says + end;
+    let mut tolerated: Vec<String> = tolerated.into_iter().map(ended(".")).collect();
+    if 0 < most {
+        tolerated.push(format!("{most} others failed requests, too: see \"{}\".", trouble::FAILED));
+    }
+    (failing.into_iter().map(ended(". Not ranked.")).collect(), tolerated)
+}
+
+/// Up to so many rows whose faults are tolerated are named.
+const TOLERATED_SHOWN: usize = 4;
 
 /// Where no trial is a measurement.
 pub(crate) fn unmeasured(findings: &Findings<'_>) -> String {
@@ -239,24 +274,11 @@ fn tails(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> Optio
     Some(format!("The lowest p99 is {lowest}, the highest {highest}."))
 }
 
-/// Why measured servers are not ranked: wrong answers first, since they are worse than slow ones.
+/// Why measured servers are not ranked that neither answered wrongly nor failed too often.
 fn reasons(findings: &Findings<'_>, left_out: &[&Row]) -> Vec<String> {
-    let (wrong, rest): (Vec<&Row>, Vec<&Row>) =
-        left_out.iter().partition(|row| 0 < row.wrong.answers);
-    let (unmet, invalid): (Vec<&Row>, Vec<&Row>) =
-        rest.into_iter().partition(|row| row.unmet.is_some());
-    let one = |row: &&Row| {
-        let share = row.wrong.percent().unwrap_or(0.0);
-        let count = |count: u64| number(Figure::Failed, count as f64);
-        format!(
-            "{} is not ranked: it answered {} of {} requests ({}) with the wrong content.",
-            name_only(findings, row),
-            count(row.wrong.answers),
-            count(row.wrong.of),
-            number(Figure::FailedShare, share),
-        )
-    };
-    let mut texts: Vec<String> = wrong.iter().map(one).collect();
+    let rest = left_out.iter().copied().filter(|row| row.conduct.is_tolerated());
+    let (unmet, invalid): (Vec<&Row>, Vec<&Row>) = rest.partition(|row| row.unmet.is_some());
+    let mut texts = Vec::new();
     for (rows, why, heading) in [
         (unmet, "what the experiment requires is not met", trouble::UNRANKED),
         (invalid, "the figures are invalid", trouble::DOUBTS),

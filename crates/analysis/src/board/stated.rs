@@ -5,11 +5,11 @@ use lab::figure::Figure;
 use lab::record::{Outcome, OutcomeKind};
 
 use super::{Board, JudgedTrial, Row, Table, estimates};
+use crate::conduct::{Conduct, Faults};
 use crate::doubt::Doubt;
 use crate::figures::{Figures, Number};
 use crate::judgement::{Judgement, Promise, judge};
 use crate::verdict::Verdict;
-use crate::wrong::Wrong;
 
 /// A load as a file states it.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,8 @@ impl Board {
             subject: subject.into(),
             is_reference: false,
             unmet: None,
-            wrong: Wrong::default(),
+            faults: Faults::default(),
+            conduct: Conduct::Sound,
             evidence: Vec::new(),
             has_crashed: false,
             point,

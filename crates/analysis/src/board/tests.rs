@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture::{counted, fail, healthy, key};
+use load::Failure;
 
 fn run() -> RunRecord {
     let mut plan = Vec::new();

@@ -28,6 +28,8 @@ pub enum GateAnswer {
     CannotTell,
     /// B is worse by more than the tolerance: its whole interval is beyond it.
     Worse,
+    /// A side answered more requests wrongly, or failed more of them, than is tolerated: nothing is compared.
+    Failing,
 }
 
 /// Why a pair cannot be judged.
@@ -73,7 +75,7 @@ impl Gated<'_, '_> {
 }
 
 impl<'a> Versus<'a> {
-    /// Each pair, judged by its primary figure. Where A keeps up with a schedule and B does not, it is also judged by
+    /// Each pair, judged by its primary figure; one of which a side is failing is not compared. Where A keeps up with a schedule and B does not, it is also judged by
     /// its throughput. The probability that even one of all pairs is called worse by chance is at most 1 in 40.
     #[must_use]
     pub fn gate(&self, gate: Gate) -> Vec<Gated<'_, 'a>> {
@@ -95,7 +97,7 @@ impl<'a> Versus<'a> {
         all
     }
 
-    /// The answer for all pairs: worse if any is; otherwise undecided if any is, if A measured rows that B does not
+    /// The answer for all pairs: failing if a side of any is; worse if any is; otherwise undecided if any is, if A measured rows that B does not
     /// have, or if there is nothing to judge.
     #[must_use]
     pub fn answer(&self, gated: &[Gated<'_, '_>]) -> GateAnswer {
@@ -134,7 +136,11 @@ fn beyond_chance(all: &[Gated<'_, '_>], tolerance: f64) -> Vec<bool> {
 }
 
 fn judge(gated: &Gated<'_, '_>, is_worse: bool, tolerance: f64) -> Result<GateAnswer, Unsure> {
-    let made = gated.made.map_err(Unsure::Not)?;
+    let made = match gated.made {
+        Ok(made) => made,
+        Err(Why::Faults) => return Ok(GateAnswer::Failing),
+        Err(why) => return Err(Unsure::Not(why)),
+    };
     if gated.pair.a.is_doubtful() || gated.pair.b.is_doubtful() {
         return Err(Unsure::Doubt);
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixture::{counted, healthy, key, normal};
+use crate::fixture::{healthy, key, late, normal};
 use lab::record::{RunRecord, TrialRecord};
 use load::Chance;
 
@@ -171,7 +171,7 @@ fn holm_s_steps() {
 fn trial(subject: &str, repeat: u32, correct: u64) -> TrialRecord {
     let mut trial = healthy();
     trial.key = key(subject, 2_000.0, repeat);
-    counted(&mut trial, 20_000.max(correct), correct);
+    late(&mut trial, 20_000.max(correct), correct);
     trial
 }
 

@@ -64,7 +64,8 @@ Examples:
 
 Exit codes:
   0    the worse end of every 95 % interval is within the tolerance
-  1    B is worse beyond the tolerance and beyond chance, or newly breaks a clause of the RFCs
+  1    B is worse beyond the tolerance and beyond chance, or newly breaks a clause of the RFCs; or a side answered
+       wrongly, or failed more requests than its experiment allows
   2    could not tell: too wide an interval, one round, rounds in doubt, or nothing to compare";
 
 pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
@@ -97,7 +98,7 @@ fn show(flags: &CompareFlags, compared: &Compared<'_>) -> Result<ExitStatus, Ref
     print(&text)?;
     Ok(match compared.answer() {
         GateAnswer::Within => ExitStatus::Yes,
-        GateAnswer::Worse => ExitStatus::No,
+        GateAnswer::Worse | GateAnswer::Failing => ExitStatus::No,
         GateAnswer::CannotTell => ExitStatus::CouldNotTell,
     })
 }

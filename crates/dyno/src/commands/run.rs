@@ -23,7 +23,6 @@ use lab::plan::plan;
 use lab::record::{RunRecord, TrialKey};
 use requests::reach;
 use store::RunId;
-use units::count;
 
 use super::report::{self, How, formats};
 use crate::generators::GeneratorFlags;
@@ -35,7 +34,9 @@ use crate::unfinished::{is_finished, newest_unfinished, unresumable};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::history::Origin;
 use ::report::render::Format;
+use ::report::run::RunOutcome;
 use terminal::progress;
+use units::count;
 
 /// Run an experiment: start each server, check its answers, load it, monitor it, store everything
 #[derive(Args)]
@@ -137,6 +138,8 @@ Examples:
 
 Exit codes:
   0    every row that can be ranked is valid or suspect
+  1    a server gave more wrong answers than the experiment's `require` allows, or failed more requests than
+       `promise.failures`
   2    one is invalid or was never measured, or the run was refused
   130  interrupted; what is finished is kept";
 
@@ -427,21 +430,12 @@ fn finish(
         Ended::Done => reported?,
     };
     flags.history.end(&job.store, run, &Origin::Experiment)?;
-    match outcome.in_vain {
-        _ if !outcome.is_measured => {
-            terminal::notice("dyno: nothing was measured, for the reasons above");
-            Ok(ExitStatus::CouldNotTell)
-        }
-        None => Ok(ExitStatus::Yes),
-        Some((first, rows)) => {
-            let (are, others) = match rows {
-                1 => ("1 row is".into(), ""),
-                _ => (format!("{} rows are", count(rows as u64)), " and others"),
-            };
-            terminal::notice(&format!(
-                "dyno: {are} invalid or not measured, for the reasons above: {first}{others}"
-            ));
-            Ok(ExitStatus::CouldNotTell)
-        }
+    if let Some(says) = outcome.says() {
+        terminal::notice(&format!("dyno: {says}"));
     }
+    Ok(match outcome {
+        RunOutcome::Measured => ExitStatus::Yes,
+        RunOutcome::Failing(_) => ExitStatus::No,
+        RunOutcome::Unmeasured | RunOutcome::InVain(..) => ExitStatus::CouldNotTell,
+    })
 }

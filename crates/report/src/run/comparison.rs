@@ -67,6 +67,11 @@ impl<'t> Compared<'t> {
 
     /// Whether B is as good as A: in every row, and in the clauses of the RFCs that a later run of a subject keeps.
     pub fn answer(&self) -> GateAnswer {
+        let is_failing =
+            |pair: &Pair<'_>| [pair.a, pair.b].iter().any(|row| !row.conduct.is_tolerated());
+        if self.versus.pairs.iter().any(is_failing) {
+            return GateAnswer::Failing;
+        }
         if self.is_unlike() {
             return GateAnswer::CannotTell;
         }

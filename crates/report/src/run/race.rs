@@ -10,6 +10,7 @@ use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
 
 use super::comparison::bracket;
 use super::{Findings, results, trouble};
+use crate::conduct;
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Paragraph, Section, Sign, Table, Tone,
 };
@@ -46,7 +47,7 @@ impl Findings<'_> {
             let is_own = |(kind, _): &(OutcomeKind, usize)| {
                 matches!(kind, OutcomeKind::NotReady | OutcomeKind::Wrong | OutcomeKind::Died)
             };
-            row.unmeasured().iter().any(is_own) || 0 < row.wrong.answers
+            row.unmeasured().iter().any(is_own) || !row.conduct.is_tolerated()
         };
         if sides.iter().any(is_wrong) {
             return RaceOutcome::Failed;
@@ -99,12 +100,27 @@ fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Versus<'t>> {
     others.iter().map(against).collect()
 }
 
-/// A sentence for each side but the first.
+/// The sides that answered wrongly or failed too often come first; then a sentence for each side but the first; then
+/// what the compared sides failed.
 pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let all = against_first(findings);
     let pairs = all.iter().flat_map(|versus| &versus.pairs);
-    let gate = findings.gate().map(|gate| gate::sentence(&gate, &[]));
-    gate.into_iter().chain(pairs.map(|pair| says(findings, pair))).collect()
+    let is_failing = |row: &&Row| !row.conduct.is_tolerated();
+    let (failing, tolerated): (Vec<&Row>, Vec<&Row>) =
+        sides(findings).into_iter().partition(is_failing);
+    let named = |row: &Row, end: &str| {
+        Some(conduct::says(findings.title(&row.subject), row.conduct)? + end)
+    };
+    let mut says: Vec<String> =
+        failing.iter().filter_map(|row| named(row, ". Not compared.")).collect();
+    // The pairs of a race with a difference to be found are of two sides.
+    if failing.is_empty() {
+        says.extend(findings.gate().map(|gate| gate::sentence(&gate, &[])));
+    }
+    let compared = pairs.filter(|pair| [pair.a, pair.b].iter().all(|row| !is_failing(row)));
+    says.extend(compared.map(|pair| self::says(findings, pair)));
+    says.extend(tolerated.iter().filter_map(|row| named(row, ".")));
+    says
 }
 
 fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
@@ -199,7 +215,7 @@ fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: 
             "{b} and {a} both kept up with {}; what an answer costs them is not known.",
             findings.place(pair.a.point)
         ),
-        Why::Nothing | Why::KeptUp | Why::Bounds => format!(
+        Why::Nothing | Why::KeptUp | Why::Bounds | Why::Faults => format!(
             "{b} answered {}, {a} {}: a ratio cannot be formed.",
             rate(pair.b),
             rate(pair.a)

@@ -109,7 +109,7 @@ fn scheduled(subject: &str, answered: u64, cpu_s: f64) -> Vec<TrialRecord> {
     let round = |repeat: u32| {
         let mut trial = healthy();
         trial.key = key(subject, 2_000.0, repeat);
-        crate::fixture::counted(&mut trial, 20_000, answered);
+        crate::fixture::late(&mut trial, 20_000, answered);
         let used = cpu_s * 1e9 * (1.0 + f64::from(repeat) / 1_000.0);
         trial.series = vec![series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, used)])];
         trial

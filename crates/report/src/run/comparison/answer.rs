@@ -1,6 +1,6 @@
 //! The answer of a gate, in words and as JSON: first as a whole, then the reasons.
 
-use analysis::{Gate, GateAnswer, Gated, Unsure};
+use analysis::{Conduct, Gate, GateAnswer, Gated, Unsure};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,15 +15,20 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
     let gated = compared.gated();
     let tolerance = tolerated(compared.gate);
     let whole = match compared.answer() {
-        GateAnswer::Within => format!("Answer: B is no more than {tolerance} worse than A."),
-        GateAnswer::Worse => format!("Answer: B is worse than A by more than {tolerance}."),
-        GateAnswer::CannotTell => {
-            format!(
-                "Answer: this data cannot tell whether B is more than {tolerance} worse than A."
-            )
-        }
+        GateAnswer::Within => Some(format!(
+            "Answer: by {}, B is no more than {tolerance} worse than A.",
+            figures(gated.iter())
+        )),
+        GateAnswer::Worse => Some(worse(&gated, &tolerance)),
+        GateAnswer::CannotTell => Some(format!(
+            "Answer: this data cannot tell whether B is more than {tolerance} worse than A."
+        )),
+        GateAnswer::Failing => None,
     };
-    let mut says = vec![whole];
+    let (failing, tolerated) = conduct(compared);
+    let mut says = failing;
+    says.extend(whole);
+    says.extend(tolerated);
     if compared.is_unlike() {
         says.push("The two loads are not alike: see \"What must be known\".".into());
     }
@@ -31,7 +36,7 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
     let within = judged.iter().filter(|gated| gated.verdict() == GateAnswer::Within).count();
     if 0 < within {
         let rows = format!("{} of {} rows", count(within as u64), count(gated.len() as u64));
-        says.push(format!("Within {tolerance}: {rows}, by {}.", figures(&gated)));
+        says.push(format!("Within {tolerance}: {rows}, by {}.", figures(gated.iter())));
     }
     let order = [GateAnswer::Worse, GateAnswer::CannotTell].into_iter();
     let others =
@@ -49,6 +54,48 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
     says
 }
 
+/// By which figures B is worse; by none, where it is the clauses of the RFCs.
+fn worse(gated: &[Gated<'_, '_>], tolerance: &str) -> String {
+    let worse = || gated.iter().filter(|gated| gated.verdict() == GateAnswer::Worse);
+    match worse().count() {
+        0 => "Answer: B breaks clauses of the RFCs that A keeps.".into(),
+        _ => {
+            format!("Answer: by {}, B is worse than A by more than {tolerance}.", figures(worse()))
+        }
+    }
+}
+
+/// What the sides answered wrongly or failed, a sentence for each row: of those that are not compared for it, and of
+/// the others.
+fn conduct(compared: &Compared<'_>) -> (Vec<String>, Vec<String>) {
+    let (mut failing, mut tolerated) = (Vec::new(), Vec::new());
+    for pair in &compared.versus.pairs {
+        for (row, (side, name)) in
+            [pair.a, pair.b].into_iter().zip(compared.sides.iter().zip(["A", "B"]))
+        {
+            let title = side.findings.title(&row.subject);
+            let name = match compared.versus.pairs.len() {
+                1 => format!("{name} ({title})"),
+                _ => format!(
+                    "{name} ({title}, {} at {})",
+                    pair.workload,
+                    side.findings.place(row.point)
+                ),
+            };
+            let says = crate::conduct::says(&name, row.conduct);
+            match row.conduct {
+                Conduct::Wrong(_) | Conduct::Failing(_) => {
+                    failing.extend(says.map(|says| format!("{says}. Not compared.")));
+                }
+                Conduct::Sound | Conduct::Tolerated(_) => {
+                    tolerated.extend(says.map(|says| format!("{says}.")));
+                }
+            }
+        }
+    }
+    (failing, tolerated)
+}
+
 /// `5 %`: only digits that the user wrote.
 pub(super) fn tolerated(gate: Gate) -> String {
     let percent = format!("{:.2}", gate.tolerance * 100.0);
@@ -56,7 +103,7 @@ pub(super) fn tolerated(gate: Gate) -> String {
 }
 
 /// The headings of the figures that rows were judged by.
-fn figures(gated: &[Gated<'_, '_>]) -> String {
+fn figures<'g>(gated: impl Iterator<Item = &'g Gated<'g, 'g>>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for gated in gated {
         if !names.contains(&gated.figure.heading()) {
@@ -83,6 +130,7 @@ fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {
         Ok(GateAnswer::Worse) => format!("Worse: {place}."),
         Ok(GateAnswer::Within) => format!("Within: {place}."),
         Ok(GateAnswer::CannotTell) => format!("Cannot tell: {place}."),
+        Ok(GateAnswer::Failing) => format!("Not compared: {place}."),
         Err(why) => format!("Cannot tell: {place}: {}.", unsure(why)),
     }
 }
@@ -103,8 +151,8 @@ fn unsure(why: Unsure) -> String {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "gate")]
 pub(super) struct GateJson<'t> {
-    /// within, worse or cannot_tell: exit codes 0, 1, 2
-    #[schemars(extend("enum" = ["within", "worse", "cannot_tell"]))]
+    /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: a side answered wrongly or failed too often, exit code 1
+    #[schemars(extend("enum" = ["within", "worse", "cannot_tell", "failing"]))]
     answer: &'static str,
     /// what is tolerated
     tolerance_percent: f64,
@@ -137,7 +185,7 @@ struct GatedJson<'t> {
     b_subject: &'t str,
     /// the figure by which it is judged
     figure: &'static str,
-    /// within, worse or cannot_tell
+    /// within, worse, cannot_tell or failing
     answer: &'static str,
     /// why it cannot be decided: unlike_loads, too_wide, in_doubt, few_samples or as in `finding`; null if it is
     why: Option<&'static str>,
@@ -148,6 +196,7 @@ fn name(answer: GateAnswer) -> &'static str {
         GateAnswer::Within => "within",
         GateAnswer::Worse => "worse",
         GateAnswer::CannotTell => "cannot_tell",
+        GateAnswer::Failing => "failing",
     }
 }
 

@@ -293,6 +293,7 @@ pub(in crate::run) fn because(why: Why) -> &'static str {
         Why::Nothing => "a round has 0",
         Why::KeptUp => "both kept up",
         Why::Bounds => "only bounds",
+        Why::Faults => "wrong answers or failures",
     }
 }
 

@@ -90,7 +90,7 @@ struct FigureJson {
     /// its unit
     unit: &'static str,
     /// better, worse, differs, perhaps_chance, no_difference_shown; unlike_loads, of which none is judged; or not_compared_
-    /// and why: missing, one_round, zero, kept_up, bounds
+    /// and why: missing, one_round, zero, kept_up, bounds, faults (a side answered wrongly or failed too often)
     finding: &'static str,
     /// A's geometric mean over its rounds
     a_mean: Option<f64>,
@@ -197,5 +197,6 @@ pub(super) fn not_compared(why: Why) -> &'static str {
         Why::Nothing => "not_compared_zero",
         Why::KeptUp => "not_compared_kept_up",
         Why::Bounds => "not_compared_bounds",
+        Why::Faults => "not_compared_faults",
     }
 }

@@ -81,7 +81,7 @@ json_type! {
         /// failures by class, summed over the measured rounds
         failures: BTreeMap<&'static str, u64> = failures,
         /// requests that were answered with the right status and a wrong header field or body
-        wrong_answers: u64 = row.wrong.answers,
+        wrong_answers: u64 = row.faults.wrong,
         /// the first three failures of each class in the measured rounds; null where an older dyno kept none of those
         /// that it counted
         evidence: Option<Vec<EvidenceJson>> =

@@ -272,10 +272,10 @@ fn what_is_left_out_of_ranks_is_left_out_of_the_run_s_result_and_the_rest_is_wor
         assert!(text.contains("12 trials in a row were no evidence: dyno sent late"), "{text}");
         let worth = findings.worth();
         assert_eq!((worth.valid, worth.suspect, worth.invalid), (1, 1, 1));
-        assert_eq!(findings.outcome().in_vain, Some(("B".into(), 2)));
+        assert_eq!(findings.in_vain(), Some(("B".into(), 2)));
     });
     with(vec![found("a", 1_000.0, 1_050.0)], |findings| {
-        assert_eq!(findings.outcome().in_vain, None);
+        assert_eq!(findings.in_vain(), None);
     });
 }
 
