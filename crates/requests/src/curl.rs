@@ -286,7 +286,11 @@ impl Said {
         let request = Request {
             method: self.method.unwrap_or_else(|| usual.into()),
             headers: self.headers,
-            body: self.body.unwrap_or_default(),
+            // Data are sent as curl would send them; only placeholders that dyno has are filled.
+            body: match self.body.unwrap_or_default() {
+                body if self.has_file => body,
+                body => wire::quoted(&body, true),
+            },
             body_has_placeholders: !self.has_file,
             http_1_0: self.http_1_0,
             ..Request::get(&url.host_field, &url.target)
@@ -374,6 +378,7 @@ mod tests {
         assert!(with("--data-raw @").ends_with(&format!("\n\n@{}", path.display())));
         std::fs::remove_file(&path).unwrap();
         assert!(sent("curl h/{seq} -d 'n={seq}'").ends_with("\n\nn=0"), "as in other flags");
+        assert!(sent("curl h -d '{{n}}={me}{seq}'").ends_with("\n\n{{n}}={me}0"), "as curl does");
         let says = read("curl h -d @/no/such/file").err().unwrap();
         assert!(says.starts_with("-d /no/such/file: "), "{says}");
     }

@@ -221,12 +221,15 @@ fn line(entry: &Entry, target: &str) -> Result<Line, &'static str> {
         !is_pseudo && !LEFT_OUT.iter().any(|name| pair.name.eq_ignore_ascii_case(name))
     };
     let headers = recorded.headers.iter().filter(kept);
-    let headers = headers.map(|pair| (pair.name.clone(), pair.value.clone())).collect();
+    // What was recorded is sent as it was, whatever braces are in it.
+    let quoted =
+        |text: &str| String::from_utf8_lossy(&wire::quoted(text.as_bytes(), false)).into_owned();
+    let headers = headers.map(|pair| (pair.name.clone(), quoted(&pair.value))).collect();
     let body = match &recorded.post_data {
         None => None,
         Some(Posted { encoding: Some(_), .. }) => return Err("the body is binary"),
         Some(Posted { text: None, .. }) => return Err("the body was not recorded"),
-        Some(Posted { text: Some(text), .. }) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Some(Posted { text: Some(text), .. }) => Some(quoted(text)).filter(|text| !text.is_empty()),
     };
     let status = match entry.response.status {
         101 => return Err("a WebSocket or another upgrade"),
@@ -235,15 +238,12 @@ fn line(entry: &Entry, target: &str) -> Result<Line, &'static str> {
     };
     let line = Line {
         method: Some(recorded.method.clone()),
-        path: Some(url::target(&path).map_err(|_| "it cannot be written in HTTP/1.1")?),
+        path: Some(url::target(&quoted(&path)).map_err(|_| "it cannot be written in HTTP/1.1")?),
         headers: Fields(headers),
         body,
         expect: status.map(|status| Expected { status: Some(status), ..Expected::default() }),
         ..Line::default()
     };
-    if line.has_placeholder() {
-        return Err("it has {seq} or {random:…} in it, which dyno would fill");
-    }
     let wanted = Wanted { method: None, expect: Expect::default() };
     match line.ask(&Request::get("localhost", "/"), &wanted) {
         Ok(_) if recorded.method != "CONNECT" => Ok(line),
@@ -286,6 +286,8 @@ mod tests {
         {"request": {"method": "GET", "url": "data:text/plain,x", "headers": []}, "response": {"status": 200}},
         {"request": {"method": "GET", "url": "https://shop.example/ws", "headers": []}, "response": {"status": 101}},
         {"request": {"method": "GET", "url": "https://shop.example/?{seq}", "headers": []}},
+        {"request": {"method": "POST", "url": "https://shop.example/q", "headers": [],
+            "postData": {"text": "{\"query\":\"{me}\",\"n\":\"{{seq}}\"}"}}},
         {"request": {"method": "POST", "url": "https://shop.example/u", "headers": [], "postData": {"params": []}}},
         {"request": {"method": "G T", "url": "https://shop.example/", "headers": []}},
         {"request": {"method": "GET", "url": "https://shop.example/", "headers": [{"name": "a", "value": "b\nc"}]}}"#;
@@ -299,11 +301,12 @@ mod tests {
             {"method":"GET","path":"/a%20b?x=1","headers":{"accept":"text/html","cookie":["a=1","b=2"]},"expect":{"status":304}}
             {"method":"POST","path":"/cart","body":"{\"id\":1}","expect":{"status":201}}
             {"method":"GET","path":"/"}
-            3 requests to https://shop.example
+            {"method":"GET","path":"/?%7Bseq%7D"}
+            {"method":"POST","path":"/q","body":"{\"query\":\"{{me}\",\"n\":\"{{{seq}}\"}"}
+            5 requests to https://shop.example
             left out: 2 requests to 2 other origins (--origin takes another): http://shop.example, https://cdn.example
             left out: 1 request: a WebSocket or another upgrade
             left out: 2 requests: it cannot be written in HTTP/1.1
-            left out: 1 request: it has {seq} or {random:…} in it, which dyno would fill
             left out: 1 request: not to http:// or https://
             left out: 1 request: the body was not recorded
             note: 1 request with a Cookie or Authorization field: with the file, others can log in as you
@@ -315,7 +318,7 @@ mod tests {
             &expect![[r#"
             {"method":"GET","path":"/x.js","expect":{"status":200}}
             1 request to https://cdn.example
-            left out: 9 requests to 2 other origins (--origin takes another): http://shop.example, https://shop.example
+            left out: 10 requests to 2 other origins (--origin takes another): http://shop.example, https://shop.example
             left out: 1 request: not to http:// or https://
         "#]],
         );

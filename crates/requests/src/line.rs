@@ -195,13 +195,6 @@ pub(crate) fn read(
 }
 
 impl Line {
-    /// Whether dyno would fill something in it.
-    pub(crate) fn has_placeholder(&self) -> bool {
-        let has = |text: &String| text.contains("{seq}") || text.contains("{random:");
-        let mut texts = self.path.iter().chain(&self.body);
-        texts.any(has) || self.headers.0.iter().any(|(name, value)| has(name) || has(value))
-    }
-
     /// The request, with what the flags say of all requests.
     pub(crate) fn ask(&self, base: &Request, wanted: &Wanted) -> Result<Ask, String> {
         if self.weight == Some(0) {

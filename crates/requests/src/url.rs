@@ -207,20 +207,22 @@ fn encoded(target: &str) -> String {
     let mut encoded = String::from(if target.starts_with('/') { "" } else { "/" });
     let mut rest = target;
     while let Some(first) = rest.chars().next() {
-        let placeholder = placeholder_length(rest);
-        match placeholder {
-            Some(length) => encoded.push_str(&rest[..length]),
-            None => push_encoded(first, &mut encoded),
+        // An unknown placeholder is left for the code that fills placeholders to refuse.
+        let placeholder = wire::placeholder_len(rest.as_bytes());
+        let escaped =
+            rest.strip_prefix('{').and_then(|rest| wire::placeholder_len(rest.as_bytes()));
+        match (placeholder, escaped) {
+            (Some(len), _) => encoded.push_str(&rest[..len]),
+            (None, Some(len)) => {
+                rest[1..=len].chars().for_each(|character| push_encoded(character, &mut encoded));
+            }
+            (None, None) if rest.starts_with("{random:") => encoded.push(first),
+            (None, None) => push_encoded(first, &mut encoded),
         }
-        rest = &rest[placeholder.unwrap_or(first.len_utf8())..];
+        let len = placeholder.or(escaped.map(|len| len + 1));
+        rest = &rest[len.unwrap_or(first.len_utf8())..];
     }
     encoded
-}
-
-/// The length of a placeholder that begins here. A malformed one is left for the code that fills placeholders to refuse.
-fn placeholder_length(text: &str) -> Option<usize> {
-    let is_hole = text.starts_with("{seq}") || text.starts_with("{random:");
-    is_hole.then(|| text.find('}').map_or(text.len(), |end| end + 1))
 }
 
 fn push_encoded(character: char, to: &mut String) {
@@ -266,7 +268,13 @@ mod tests {
     #[test]
     fn what_must_not_stand_in_a_request_line_is_encoded_and_placeholders_stay() {
         check("h/a b/é\"", "h", 80, "h", "/a%20b/%C3%A9%22");
-        check("h/%20?v={random:8}&n={seq}&{x}", "h", 80, "h", "/%20?v={random:8}&n={seq}&%7Bx%7D");
+        check(
+            "h/%20?v={random:8}&n={seq}&{{x}{",
+            "h",
+            80,
+            "h",
+            "/%20?v={random:8}&n={seq}&%7Bx%7D%7B",
+        );
         check("h/{random:", "h", 80, "h", "/{random:");
     }
 

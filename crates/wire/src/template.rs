@@ -78,23 +78,40 @@ impl Filled {
 }
 
 impl Template {
-    /// Reads `{seq}` and `{random:N}`; every other brace stands for itself.
+    /// Reads `{seq}` and `{random:N}`, and refuses what is written like a placeholder and is none. `{{name}` stands for
+    /// `{name}`; every other brace stands for itself.
     pub fn parse(text: &[u8]) -> Result<Template, TemplateError> {
         let mut pieces = Vec::new();
         let mut literal = Vec::new();
         let mut rest = text;
+        // Braces that are open within the same quotation marks: `{user{id}}` is GraphQL, and `id` no placeholder.
+        let mut open = 0_u32;
         while let Some(&first) = rest.first() {
-            match hole_at(rest)? {
-                Some((piece, len)) => {
-                    flush(&mut literal, &mut pieces);
-                    pieces.push(piece);
-                    rest = &rest[len..];
-                }
-                None => {
-                    literal.push(first);
-                    rest = &rest[1..];
-                }
+            if let Some((piece, len)) = hole_at(rest)? {
+                flush(&mut literal, &mut pieces);
+                pieces.push(piece);
+                rest = &rest[len..];
+                continue;
             }
+            let len = match (placeholder_len(rest), placeholder_len(&rest[1..])) {
+                (Some(len), _) if open == 0 => return Err(unknown(&rest[..len])),
+                (Some(len), _) => len,
+                (None, Some(len)) if first == b'{' => {
+                    rest = &rest[1..];
+                    len
+                }
+                (None, _) => {
+                    open = match first {
+                        b'{' => open + 1,
+                        b'}' => open.saturating_sub(1),
+                        b'"' if literal.last() != Some(&b'\\') => 0,
+                        _ => open,
+                    };
+                    1
+                }
+            };
+            literal.extend_from_slice(&rest[..len]);
+            rest = &rest[len..];
         }
         flush(&mut literal, &mut pieces);
         Ok(Template { pieces })
@@ -284,6 +301,43 @@ fn flush(literal: &mut Vec<u8>, pieces: &mut Vec<Piece>) {
     }
 }
 
+/// The length of what `text` begins with, if that is written like a placeholder: `{name}` or `{name:argument}`.
+#[must_use]
+pub fn placeholder_len(text: &[u8]) -> Option<usize> {
+    let inside = text.strip_prefix(b"{")?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    let is_argument = |byte: &u8| byte.is_ascii_graphic() && !b"{}\"'".contains(byte);
+    let name = inside.iter().take_while(|byte| is_name(byte)).count();
+    let argument = match inside.get(name) {
+        Some(b':') => inside[name..].iter().take_while(|byte| is_argument(byte)).count(),
+        _ => 0,
+    };
+    (0 < name && inside.get(name + argument) == Some(&b'}')).then_some(name + argument + 2)
+}
+
+/// Text that `Template::parse` reads as these bytes: nothing in it is refused, and nothing is filled but, if so wanted,
+/// the placeholders that there are.
+#[must_use]
+pub fn quoted(bytes: &[u8], fill_known: bool) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    for (at, &byte) in bytes.iter().enumerate() {
+        let rest = &bytes[at..];
+        let is_filled = fill_known && matches!(hole_at(rest), Ok(Some(_)));
+        if placeholder_len(rest).is_some() && !is_filled {
+            text.push(b'{');
+        }
+        text.push(byte);
+    }
+    text
+}
+
+fn unknown(placeholder: &[u8]) -> TemplateError {
+    let shown = String::from_utf8_lossy(placeholder);
+    TemplateError(format!(
+        "`{shown}` is no placeholder: there are {{seq}} and {{random:N}}; write `{{{shown}` to send it as it is"
+    ))
+}
+
 /// The placeholder that `text` begins with, and its length.
 fn hole_at(text: &[u8]) -> Result<Option<(Piece, usize)>, TemplateError> {
     if text.starts_with(b"{seq}") {
@@ -367,7 +421,8 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_and_other_braces_stand_for_themselves() {
-        assert_eq!(filled_text("/a?n={seq}&{x}{", 120), "/a?n=120&{x}{");
+        assert_eq!(filled_text("/a?n={seq}&{{x}{", 120), "/a?n=120&{x}{");
+        assert_eq!(filled_text("{{seq}={seq} {{{seq}", 5), "{seq}=5 {{seq}");
         assert_eq!(filled_text("{seq}", 0), "0");
         assert_eq!(filled_text("{seq}", u64::MAX), "18446744073709551615");
     }
@@ -383,6 +438,38 @@ mod tests {
     fn a_hole_without_a_width_is_refused() {
         for text in ["{random:}", "{random:0}", "{random:65}", "{random:8", "{random:x}"] {
             assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_like_a_placeholder_and_is_none_is_refused() {
+        for text in
+            ["/u/{rand:8}", "{uuid}", r#"{"id":"{uuid}"}"#, r#"{"a":{"n":{seqq}}}"#, "{SEQ}"]
+        {
+            let error = Template::parse(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("{seq} and {random:N}"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn json_and_graphql_pass_byte_for_byte() {
+        for text in [
+            r#"{"a":{"b":[{"c":1},{}]},"d":"{ not a name }","e":"a:{\"f\":2}"}"#,
+            r#"{"query":"{user(id:\"4\"){name friends(first:2){id}}}"}"#,
+            "query Q($n: Int) { user(id: $n) { name } }",
+            "{user{id}}",
+            "{ me { id } }",
+        ] {
+            assert_eq!(filled_text(text, 1), text);
+        }
+    }
+
+    #[test]
+    fn quoted_bytes_are_read_as_they_were() {
+        for text in ["{seq}", "{{seq}}", "{me}{{{a:b}}", "{random:8}{random:99}", "plain {"] {
+            let quoted = |fill| String::from_utf8(quoted(text.as_bytes(), fill)).unwrap();
+            assert_eq!(filled_text(&quoted(false), 3), text);
+            assert!(text.contains("random:99") || !filled_text(&quoted(true), 3).contains("{seq}"));
         }
     }
 

@@ -30,11 +30,7 @@ fn sent(asking: &AskingFlags, what: &str) -> Result<String, Refusal> {
     let Some(path) = &asking.body_file else {
         return Ok(asking.body.clone().unwrap_or_default());
     };
-    let text = String::from_utf8(file::bytes("--body-file", path)?).ok();
-    let is_plain = |text: &String| !text.contains("{seq}") && !text.contains("{random:");
-    text.filter(is_plain).ok_or_else(|| {
-        Refusal::new(format!(
-            "--body-file: {what} sends text (UTF-8), without {{seq}} and {{random:N}} in it"
-        ))
-    })
+    let bytes = wire::quoted(&file::bytes("--body-file", path)?, false);
+    String::from_utf8(bytes)
+        .map_err(|_| Refusal::new(format!("--body-file: {what} sends text (UTF-8)")))
 }
