@@ -89,7 +89,8 @@ pub struct Comparison {
     /// B's mean divided by A's.
     pub ratio: f64,
     /// The 95 % confidence interval of the ratio, on logarithms, for this comparison alone: Welch's, or of two subjects
-    /// of one run Student's over the ratios of its rounds.
+    /// of one run Student's over the ratios of its rounds. Of a bound it is open on the side where the true ratio may
+    /// lie: it ends there at infinity, or at 0.
     pub interval: (f64, f64),
     /// The p-value: how likely chance alone makes a difference at least this large.
     pub p: f64,
@@ -209,12 +210,17 @@ fn made(
     let half = student::point(ALPHA, freedom) * error;
     let p = student::two_sided(difference / error, freedom);
     let is_bound = is_bound(a, b, difference, p)?;
+    let (low, high) = ((difference - half).exp(), (difference + half).exp());
     Ok(Comparison {
         figure,
         means: [a_mean.exp(), b_mean.exp()],
         rounds: [a.len(), b.len()],
         ratio: difference.exp(),
-        interval: ((difference - half).exp(), (difference + half).exp()),
+        interval: match is_bound {
+            true if 0.0 < difference => (low, f64::INFINITY),
+            true => (0.0, high),
+            false => (low, high),
+        },
         p,
         adjusted_p: p,
         is_bound,
@@ -236,7 +242,7 @@ fn logarithms(numbers: &[Number]) -> (f64, f64) {
 
 /// If one side is a lower bound, and already seems greater, the true difference is even larger.
 fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool, Why> {
-    let is_any = |numbers: &[Number]| numbers.iter().any(|number| number.is_censored);
+    let is_any = |numbers: &[Number]| numbers.iter().any(|number| number.is_bound);
     match (is_any(a), is_any(b)) {
         (false, false) => Ok(false),
         (false, true) if 0.0 < difference && p < ALPHA => Ok(true),
@@ -246,6 +252,19 @@ fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool,
 }
 
 impl Comparison {
+    /// Whether A's mean and B's are bounds.
+    #[must_use]
+    pub fn bounds(&self) -> [bool; 2] {
+        [self.ratio < 1.0, 1.0 < self.ratio].map(|is_greater| self.is_bound && is_greater)
+    }
+
+    /// The ends of the interval; none where it is open.
+    #[must_use]
+    pub fn ends(&self) -> [Option<f64>; 2] {
+        let [is_a, is_b] = self.bounds();
+        [(!is_a).then_some(self.interval.0), (!is_b).then_some(self.interval.1)]
+    }
+
     /// What it shows about B.
     #[must_use]
     pub fn finding(&self) -> Change {

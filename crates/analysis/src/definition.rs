@@ -38,8 +38,10 @@ pub enum Kind {
     Quantile,
     /// The same of times that only what succeeded has: there are no bounds.
     QuantileOfDone,
-    /// A mean, a standard deviation or an extreme of times.
+    /// A mean or an extreme of times.
     Moment,
+    /// A standard deviation of times.
+    Deviation,
     /// Computed from readings of the subject's processes.
     Reading,
     /// Observed once, at the start of a trial.
@@ -63,7 +65,9 @@ const STEP: &str = "the step's measured part";
 
 #[must_use]
 pub fn of_requests(figure: Figure) -> Definition {
-    use Kind::{Count, Moment, Quantile, QuantileOfDone, Rate, Reading, Share, ShareOfDue, Start};
+    use Kind::{
+        Count, Deviation, Moment, Quantile, QuantileOfDone, Rate, Reading, Share, ShareOfDue, Start,
+    };
     let (population, time, kind) = match figure {
         Figure::Throughput => (
             "answers as expected that came in the measured time, whenever their requests were due",
@@ -94,9 +98,10 @@ pub fn of_requests(figure: Figure) -> Definition {
             Count,
         ),
         Figure::FailedShare => ("`failed`, of `attempted`", MEASURED, ShareOfDue),
-        Figure::ResponseMean | Figure::ResponseSd | Figure::ResponseMin | Figure::ResponseMax => {
+        Figure::ResponseMean | Figure::ResponseMin | Figure::ResponseMax => {
             (ANSWERED, FROM_DUE, Moment)
         }
+        Figure::ResponseSd => (ANSWERED, FROM_DUE, Deviation),
         Figure::ResponseP50 | Figure::ResponseP90 | Figure::ResponseP99 | Figure::ResponseP999 => {
             (ANSWERED, FROM_DUE, Quantile)
         }
@@ -224,6 +229,21 @@ pub const OF_LOAD: [(&str, &str, &str); 8] = [
 ];
 
 impl Kind {
+    /// Whether requests that were given up make it a bound.
+    #[must_use]
+    pub fn may_be_bound(self) -> bool {
+        match self {
+            Kind::Quantile | Kind::Moment | Kind::Deviation => true,
+            Kind::Count
+            | Kind::Rate
+            | Kind::Share
+            | Kind::ShareOfDue
+            | Kind::QuantileOfDone
+            | Kind::Reading
+            | Kind::Start => false,
+        }
+    }
+
     /// Its value where there is nothing, one value, a bound, or only failures.
     #[must_use]
     pub fn edges(self) -> &'static str {
@@ -245,7 +265,15 @@ impl Kind {
                  up has none. All failed: not there."
             }
             Kind::Moment => {
-                "no sample: not there. One sample: that one. Any bound: the mean and the longest are bounds (`≥`)."
+                "no sample: not there. One sample: that one. Any bound: the mean and the longest are bounds (`≥`), \
+                 and so is the shortest where no known value is as small. All given up: three bounds."
+            }
+            Kind::Deviation => {
+                "no sample: not there. One sample: 0, whatever it is. Any bound among two samples or more: a bound \
+                 (`≥`), the least standard deviation of all values that the bounds allow. Bounds at or above the \
+                 mean count as they are, as any larger value would deviate by more; bounds below it count at the \
+                 mean of the others, from which they may not have deviated at all. All given up: `≥` 0, as all may \
+                 have taken the same time."
             }
             Kind::Reading => {
                 "no reading: not there; so is CPU time whose readings cover less than half of the time, and what would be divided by 0."
@@ -356,7 +384,10 @@ What holds for all:
 - **95 % interval**: Student's t over the rounds. One round has none, and names no winner. It does not contain what
   differs from one run to the next.
 - **Bounds** (`≥`): where requests were given up or left, the truth is no less. A bound in any round makes the value a
-  bound; its interval is open above, and its low end is that of the rounds as if each had ended where it was given up.
+  bound. Its interval is open above: `[≥4.21s]` has its low end, which is that of the rounds as if each had ended where
+  it was given up. A ratio of which one side is a bound is one itself where the true ratio can only be further from 1:
+  `≥50× [≥18]`, or `≤0.02× [≤0.06]` where the first side is the bound; elsewhere there is none. Every format says so:
+  with `≥`, in JSON as `is_bound`, in CSV in a column beside the figure, whose name ends in `_bound`.
 - Rounds that are no measurement are in no figure. Rounds in doubt are included, and the figure is marked.
 - Times are kept in histograms with three digits; a quantile is the least value that so many of the samples do not
   exceed.

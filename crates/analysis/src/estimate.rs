@@ -24,7 +24,7 @@ pub struct Estimate {
     pub at_least: Option<f64>,
     pub rounds: usize,
     /// The value is a bound: the true value is no less.
-    pub is_censored: bool,
+    pub is_bound: bool,
     /// Every round had enough samples for the value.
     pub is_supported: bool,
 }
@@ -39,7 +39,13 @@ impl Estimate {
         let values: Vec<f64> = numbers.iter().map(|number| number.value).collect();
         let min = values.iter().copied().min_by(f64::total_cmp)?;
         let max = values.iter().copied().max_by(f64::total_cmp)?;
-        let is_censored = fold != Fold::Least && numbers.iter().any(|number| number.is_censored);
+        let is_bound = match fold {
+            // One that is known to be as small is the least of all.
+            Fold::Least => numbers.iter().all(|number| number.is_bound || min < number.value),
+            Fold::Greatest | Fold::Factors | Fold::Amounts | Fold::Shares | Fold::Differences => {
+                numbers.iter().any(|number| number.is_bound)
+            }
+        };
         let (value, interval) = match fold {
             Fold::Least => (min, None),
             Fold::Greatest => (max, None),
@@ -52,10 +58,10 @@ impl Estimate {
             value,
             min,
             max,
-            interval: interval.filter(|_| !is_censored),
-            at_least: interval.map(|(low, _)| low).filter(|_| is_censored),
+            interval: interval.filter(|_| !is_bound),
+            at_least: interval.map(|(low, _)| low).filter(|_| is_bound),
             rounds: numbers.len(),
-            is_censored,
+            is_bound,
             is_supported: numbers.iter().all(|number| number.is_supported),
         })
     }
@@ -116,7 +122,7 @@ mod tests {
     use crate::fixture::normal;
 
     fn number(value: f64) -> Number {
-        Number { value, is_censored: false, is_supported: true }
+        Number { value, is_bound: false, is_supported: true }
     }
 
     fn of(values: &[f64], fold: Fold) -> Option<Estimate> {
@@ -201,15 +207,11 @@ mod tests {
         let holds = |_: &usize| {
             let round = |_| {
                 let truth = 1_000.0 * (0.3 * normal(&mut chance)).exp();
-                Number {
-                    value: truth.min(1_300.0),
-                    is_censored: 1_300.0 < truth,
-                    is_supported: true,
-                }
+                Number { value: truth.min(1_300.0), is_bound: 1_300.0 < truth, is_supported: true }
             };
             let rounds: Vec<Number> = (0..5).map(round).collect();
             let found = Estimate::of(&rounds, Fold::Factors).unwrap();
-            assert_eq!(found.interval.is_none(), found.is_censored);
+            assert_eq!(found.interval.is_none(), found.is_bound);
             found.at_least.or(found.interval.map(|(low, _)| low)).unwrap() <= 1_000.0
         };
         let held = (0..EXPERIMENTS).filter(holds).count() as f64 / EXPERIMENTS as f64;
@@ -253,14 +255,14 @@ mod tests {
 
     #[test]
     fn a_bound_in_any_round_makes_the_value_one() {
-        let number = |value, is_censored| Number { value, is_censored, is_supported: !is_censored };
+        let number = |value, is_bound| Number { value, is_bound, is_supported: !is_bound };
         let of = |last| {
             let rounds = [number(1.0, false), number(2.0, false), number(5.0, last)];
             Estimate::of(&rounds, Fold::Factors).unwrap()
         };
         let (whole, bound) = (of(false), of(true));
-        assert!(!whole.is_censored && whole.is_supported && whole.at_least.is_none());
-        assert!(bound.is_censored && !bound.is_supported && bound.interval.is_none());
+        assert!(!whole.is_bound && whole.is_supported && whole.at_least.is_none());
+        assert!(bound.is_bound && !bound.is_supported && bound.interval.is_none());
         assert_eq!(bound.at_least, whole.interval.map(|(low, _)| low));
     }
 }

@@ -2,7 +2,7 @@
 
 use lab::figure::Figure;
 use lab::record::TrialRecord;
-use load::{Distribution, Failure, Recording, SECOND, Tally};
+use load::{Distribution, Failure, Moment, Moments, Recording, SECOND, Tally};
 
 use crate::generator::generator_busy;
 use crate::held::memory_per_connection;
@@ -16,7 +16,7 @@ pub struct Number {
     /// In its figure's unit.
     pub value: f64,
     /// The true value is no less than this: exchanges were given up.
-    pub is_censored: bool,
+    pub is_bound: bool,
     /// Enough samples lie beyond it.
     pub is_supported: bool,
 }
@@ -72,7 +72,7 @@ impl Figures {
 
     fn set(&mut self, figure: Figure, value: Option<f64>) {
         self.numbers[figure as usize] =
-            value.map(|value| Number { value, is_censored: false, is_supported: true });
+            value.map(|value| Number { value, is_bound: false, is_supported: true });
     }
 
     fn count(&mut self, recording: &Recording) {
@@ -98,18 +98,16 @@ impl Figures {
 
     fn time(&mut self, latencies: &Latencies<'_>) {
         let response = latencies.response;
-        let is_any_censored = 0 < response.censored();
-        if let Some((min, max)) = response.extremes() {
-            self.set(Figure::ResponseMin, Some(milliseconds(min as f64)));
-            self.set(Figure::ResponseSd, Some(milliseconds(response.standard_deviation())));
-            for (figure, ns) in
-                [(Figure::ResponseMean, response.mean()), (Figure::ResponseMax, max as f64)]
-            {
-                self.numbers[figure as usize] = Some(Number {
-                    value: milliseconds(ns),
-                    is_censored: is_any_censored,
-                    is_supported: true,
-                });
+        if let Some(Moments { mean, sd, min, max }) = response.moments() {
+            for (figure, Moment { value, is_bound }) in [
+                (Figure::ResponseMean, mean),
+                (Figure::ResponseSd, sd),
+                (Figure::ResponseMin, min),
+                (Figure::ResponseMax, max),
+            ] {
+                let value = milliseconds(value);
+                self.numbers[figure as usize] =
+                    Some(Number { value, is_bound, is_supported: true });
             }
         }
         self.quantile(Figure::ResponseP50, response, 0.5);
@@ -134,7 +132,7 @@ impl Figures {
     fn quantile(&mut self, figure: Figure, distribution: &Distribution, q: f64) {
         self.numbers[figure as usize] = distribution.quantile(q).map(|quantile| Number {
             value: milliseconds(quantile.value as f64),
-            is_censored: quantile.is_censored,
+            is_bound: quantile.is_bound,
             is_supported: quantile.is_supported,
         });
     }
@@ -277,10 +275,10 @@ mod tests {
         let mut trial = healthy();
         fail(&mut trial, Failure::Deadline, 400);
         let figures = Figures::of(&trial, ONE);
-        let flags = |figure| figures.get(figure).map(|number| (number.is_censored, number.value));
-        assert_eq!(flags(Figure::ResponseP99).map(|(is_censored, _)| is_censored), Some(true));
-        assert_eq!(flags(Figure::ResponseMax).map(|(is_censored, _)| is_censored), Some(true));
-        assert_eq!(flags(Figure::ResponseP50).map(|(is_censored, _)| is_censored), Some(false));
+        let flags = |figure| figures.get(figure).map(|number| (number.is_bound, number.value));
+        assert_eq!(flags(Figure::ResponseP99).map(|(is_bound, _)| is_bound), Some(true));
+        assert_eq!(flags(Figure::ResponseMax).map(|(is_bound, _)| is_bound), Some(true));
+        assert_eq!(flags(Figure::ResponseP50).map(|(is_bound, _)| is_bound), Some(false));
         assert_eq!(flags(Figure::FailedShare), Some((false, 2.0)));
         assert_eq!(figures.failures, [(Failure::Deadline, 400)]);
     }

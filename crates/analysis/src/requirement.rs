@@ -3,7 +3,7 @@
 
 mod text;
 
-use load::{Distribution, Recording};
+use load::{Distribution, Moment, Recording};
 
 use crate::rates::{offered_per_s, on_time, throughput_per_s};
 use crate::verdict::Verdict;
@@ -89,17 +89,26 @@ pub enum WhyUnknown {
     Invalid,
     /// Nothing was measured of this figure.
     Nothing,
-    /// The percentile takes more samples.
+    /// The percentile takes more samples: by those there are, it may lie on either side of the limit.
     FewSamples { samples: u64, needed: u64 },
     /// Requests were given up, and the bound that is known lies on the good side of the limit.
     Bound,
 }
 
-/// A measured value and how far it is known.
+/// A measured value, and between which ends the true one lies as far as is known.
 struct Measured {
     value: f64,
+    ends: (f64, f64),
     is_bound: bool,
-    few: Option<WhyUnknown>,
+    /// Why it is not known better.
+    why: WhyUnknown,
+}
+
+impl Measured {
+    fn of(value: f64, is_bound: bool) -> Measured {
+        let most = if is_bound { f64::INFINITY } else { value };
+        Measured { value, ends: (value, most), is_bound, why: WhyUnknown::Bound }
+    }
 }
 
 impl Statistic {
@@ -130,7 +139,7 @@ impl Required {
 
     fn measured(self, recording: &Recording) -> Option<Measured> {
         let total = &recording.total;
-        let exactly = |value: f64| Measured { value, is_bound: false, few: None };
+        let exactly = |value: f64| Measured::of(value, false);
         let failed = total.failed_in_all();
         match self {
             Required::Time(of, statistic) => statistic.measured(match of {
@@ -160,22 +169,23 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
 
 impl Statistic {
     fn measured(self, times: &Distribution) -> Option<Measured> {
-        let is_bound = 0 < times.censored();
-        let (_, max) = times.extremes()?;
-        Some(match self {
-            Statistic::Mean => Measured { value: times.mean(), is_bound, few: None },
-            Statistic::Max => Measured { value: max as f64, is_bound, few: None },
-            Statistic::Percentile(millionths) => {
-                let quantile = times.quantile(f64::from(millionths) / 1e6)?;
-                let (samples, needed) = (times.count(), self.samples_needed());
-                let few = WhyUnknown::FewSamples { samples, needed };
-                Measured {
-                    value: quantile.value as f64,
-                    is_bound: quantile.is_censored,
-                    few: (!quantile.is_supported).then_some(few),
-                }
-            }
-        })
+        let of = |moment: Moment| Measured::of(moment.value, moment.is_bound);
+        let Statistic::Percentile(millionths) = self else {
+            let all = times.moments()?;
+            return Some(of(if self == Statistic::Mean { all.mean } else { all.max }));
+        };
+        let q = f64::from(millionths) / 1e6;
+        let quantile = times.quantile(q)?;
+        let measured = Measured::of(quantile.value as f64, quantile.is_bound);
+        if quantile.is_supported {
+            return Some(measured);
+        }
+        let (samples, needed) = (times.count(), self.samples_needed());
+        let [low, high] = ranks(samples, q).map(|rank| rank.map(|rank| times.at_rank(rank)));
+        let least = low.map_or(0.0, |(least, _)| least as f64);
+        let most = high.and_then(|(_, most)| most).map_or(f64::INFINITY, |most| most as f64);
+        let why = WhyUnknown::FewSamples { samples, needed };
+        Some(Measured { ends: (least, most), why, ..measured })
     }
 }
 
@@ -188,16 +198,33 @@ impl Relation {
             Relation::AtLeast => limit <= value,
         }
     }
+}
 
-    /// Whether a value that may be larger than it is known to be can still break it.
-    fn is_upper(self) -> bool {
-        matches!(self, Relation::Below | Relation::AtMost)
+/// The ranks of the samples between which a percentile lies with 95 % (2.5 % on either side), whatever the law of the
+/// samples: how many of them lie beyond it follows the binomial law. None where no sample is as far out.
+fn ranks(count: u64, q: f64) -> [Option<u64>; 2] {
+    const OUTSIDE: f64 = 0.025;
+    let (mut low, mut high) = (None, None);
+    // The probability that so many lie beyond it, or fewer.
+    let (mut one, mut upto) = (q.powf(count as f64), 0.0);
+    for beyond in 0..count {
+        upto += one;
+        if upto <= OUTSIDE {
+            high = Some(count - beyond);
+        }
+        if 1.0 - OUTSIDE <= upto {
+            low = Some(count - beyond);
+            break;
+        }
+        one *= (count - beyond) as f64 / (beyond + 1) as f64 * (1.0 - q) / q;
     }
+    [low, high]
 }
 
 impl Requirement {
-    /// Judges a recording with this verdict. A bound that breaks an upper limit breaks it for certain, and so does one
-    /// that keeps a lower limit keep it; the other way round, nothing is known.
+    /// Judges a recording with this verdict. Where both ends between which the true value lies keep the limit, or both
+    /// break it, that decides: a bound that breaks an upper limit breaks it for certain, and half of the samples beyond
+    /// a limit break that of a p99, however few they are.
     #[must_use]
     pub fn judge(&self, recording: &Recording, verdict: Option<Verdict>) -> JudgedRequirement {
         let measured = self.figure.measured(recording);
@@ -206,18 +233,11 @@ impl Requirement {
                 RequirementAnswer::CannotTell(WhyUnknown::Invalid)
             }
             None => RequirementAnswer::CannotTell(WhyUnknown::Nothing),
-            Some(Measured { few: Some(why), .. }) => RequirementAnswer::CannotTell(*why),
-            Some(Measured { value, is_bound, few: None }) => {
-                let holds = self.relation.holds(*value, self.limit);
-                match holds {
-                    true if *is_bound && self.relation.is_upper() => {
-                        RequirementAnswer::CannotTell(WhyUnknown::Bound)
-                    }
-                    false if *is_bound && !self.relation.is_upper() => {
-                        RequirementAnswer::CannotTell(WhyUnknown::Bound)
-                    }
-                    true => RequirementAnswer::Met,
-                    false => RequirementAnswer::NotMet,
+            Some(Measured { ends: (least, most), why, .. }) => {
+                match [*least, *most].map(|end| self.relation.holds(end, self.limit)) {
+                    [true, true] => RequirementAnswer::Met,
+                    [false, false] => RequirementAnswer::NotMet,
+                    [true, false] | [false, true] => RequirementAnswer::CannotTell(*why),
                 }
             }
         };
@@ -302,17 +322,64 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_takes_ten_samples_beyond_it() {
+    fn a_percentile_with_ten_samples_beyond_it_is_what_was_measured() {
         for (millionths, needed) in
             [(500_000, 20), (990_000, 1_000), (999_000, 10_000), (999_900, 100_000)]
         {
             assert_eq!(Statistic::Percentile(millionths).samples_needed(), needed);
-            let few = recording(&[(needed - 1, MS)], 0);
+            let slow = needed - 10;
+            let enough = recording(&[(slow, MS), (10, 2 * MS)], 0);
+            assert_eq!(judge(p(millionths), Below, 1.5e6, &enough), Met);
+            // With one sample less, it may as well be one of those beyond.
+            let few = recording(&[(slow - 1, MS), (10, 2 * MS)], 0);
             let why = WhyUnknown::FewSamples { samples: needed - 1, needed };
-            assert_eq!(judge(p(millionths), Below, 1e12, &few), CannotTell(why));
-            assert_eq!(judge(p(millionths), Below, 0.0, &few), CannotTell(why), "nor against it");
-            assert_eq!(judge(p(millionths), Below, 1e12, &recording(&[(needed, MS)], 0)), Met);
+            assert_eq!(judge(p(millionths), Below, 1.5e6, &few), CannotTell(why));
+            assert_eq!(judge(p(millionths), AtLeast, 1.5e6, &few), CannotTell(why));
+            assert_eq!(judge(p(millionths), Below, 1e12, &few), Met, "no sample is as slow");
+            assert_eq!(judge(p(millionths), Below, 1e3, &few), NotMet, "all are slower");
         }
+    }
+
+    #[test]
+    fn few_samples_decide_what_they_can() {
+        let p99 = p(990_000);
+        let half = recording(&[(200, 500), (200, 32_500)], 0);
+        assert_eq!(judge(p99, Below, 1e3, &half), NotMet, "half of the samples are slower");
+        assert_eq!(judge(p99, AtLeast, 1e3, &half), Met);
+        let cannot_tell = |samples| CannotTell(WhyUnknown::FewSamples { samples, needed: 1_000 });
+        // 0.99^368 is the first power below 2.5 %.
+        for (samples, answer) in [(367, cannot_tell(367)), (368, Met)] {
+            let seen = recording(&[(samples, MS)], 0);
+            assert_eq!(judge(p99, Below, 1e9, &seen), answer);
+        }
+        let one = recording(&[(1, MS)], 0);
+        assert_eq!(judge(p99, Below, 1e9, &one), cannot_tell(1), "the next may be slower");
+        assert_eq!(judge(p99, Below, 1e3, &one), NotMet, "1 of 100 is slower, and it was met");
+        assert_eq!(judge(p99, Below, 1e3, &recording(&[], 1)), NotMet);
+        let given_up = recording(&[(399, MS)], 1);
+        assert_eq!(judge(p99, Below, 10e9, &given_up), cannot_tell(400), "it may have taken 10 s");
+        assert_eq!(judge(p99, Below, 1e9, &recording(&[(300, MS)], 100)), NotMet);
+    }
+
+    /// However many samples there are, no more than 2.5 % of percentiles lie below their interval, and as many above.
+    #[test]
+    fn the_interval_of_a_percentile_holds_it() {
+        let mut drawn = load::Chance::new(5);
+        for (count, q) in [(1, 0.99), (15, 0.5), (60, 0.9), (400, 0.99), (900, 0.99)] {
+            let mut outside = [0, 0];
+            for _ in 0..4_000 {
+                let mut uniform: Vec<f64> = (0..count)
+                    .map(|_| (drawn.draw() >> 11) as f64 / (1_u64 << 53) as f64)
+                    .collect();
+                uniform.sort_by(f64::total_cmp);
+                let [low, high] =
+                    ranks(count, q).map(|rank| rank.map(|rank| uniform[rank as usize - 1]));
+                outside[0] += usize::from(low.is_some_and(|low| q < low));
+                outside[1] += usize::from(high.is_some_and(|high| high < q));
+            }
+            assert!(outside.iter().all(|times| *times < 125), "{count} {q}: {outside:?} of 4,000");
+        }
+        assert_eq!(ranks(15, 0.5), [Some(4), Some(12)], "the table of every textbook");
     }
 
     #[test]

@@ -17,12 +17,12 @@ impl Scatter {
     /// Of times; all zero if there are none. The unit is the nanosecond.
     #[must_use]
     pub fn of_times(times: &Distribution) -> Scatter {
-        let Some((_, max)) = times.extremes() else { return Scatter::default() };
-        let (mean, sd) = (times.mean(), times.standard_deviation());
+        let Some(all) = times.moments() else { return Scatter::default() };
+        let (mean, sd, max) = (all.mean.value, all.sd.value, all.max.value);
         let (low, high) = ((mean - sd).max(0.0), mean + sd);
         let within = times.histogram().count_between(low as u64, high as u64);
         let within_percent = 100.0 * within as f64 / times.count() as f64;
-        Scatter { mean, sd, max: max as f64, within_percent }
+        Scatter { mean, sd, max, within_percent }
     }
 
     /// Of the correct answers each second of one thread, window by window of the measured time.

@@ -2,6 +2,7 @@
 
 mod encoded;
 mod folded;
+mod moments;
 
 use std::borrow::Cow;
 
@@ -10,6 +11,7 @@ use hdrhistogram::Histogram;
 use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
+pub use moments::{Moment, Moments};
 
 /// The percentiles that results have, by their names there.
 pub const PERCENTILES: [(&str, f64); 7] = [
@@ -54,7 +56,7 @@ pub struct Quantile {
     /// In nanoseconds.
     pub value: Nanos,
     /// A bound: the true value is no less than this, and may be more.
-    pub is_censored: bool,
+    pub is_bound: bool,
     /// At least ten samples lie beyond it.
     pub is_supported: bool,
 }
@@ -177,12 +179,6 @@ impl Distribution {
         }
     }
 
-    /// The standard deviation of the sample; 0 if there are no values.
-    #[must_use]
-    pub fn standard_deviation(&self) -> f64 {
-        self.open().values.stdev()
-    }
-
     /// The smallest and the largest.
     #[must_use]
     pub fn extremes(&self) -> Option<(Nanos, Nanos)> {
@@ -214,9 +210,25 @@ impl Distribution {
         let least = open.values.value_at_quantile(q);
         Some(Quantile {
             value: least,
-            is_censored: 0 < self.censored() && open.most_at(rank) != Some(least),
+            is_bound: 0 < self.censored() && open.most_at(rank) != Some(least),
             is_supported: is_supported(count, q),
         })
+    }
+
+    /// The least and the most that the value of this rank can be, from 1 to `count`; nothing limits the most where it may
+    /// be one that was given up.
+    #[must_use]
+    pub fn at_rank(&self, rank: u64) -> (Nanos, Option<Nanos>) {
+        let open = self.open();
+        let mut upto = 0;
+        let least = open.values.iter_recorded().find(|step| {
+            upto += step.count_at_value();
+            rank <= upto
+        });
+        (
+            least.map_or(0, |step| open.values.highest_equivalent(step.value_iterated_to())),
+            open.most_at(rank),
+        )
     }
 
     /// The histogram of all values, censored ones at their bounds.
@@ -244,9 +256,8 @@ impl Open {
     /// The value with this rank if all that was given up had taken forever; none if the value is one of these.
     fn most_at(&self, rank: u64) -> Option<Nanos> {
         let mut before = 0;
-        let bound = |value| self.censored.as_ref().map_or(0, |censored| censored.count_at(value));
         for step in self.values.iter_recorded() {
-            before += step.count_at_value() - bound(step.value_iterated_to());
+            before += step.count_at_value() - self.censored_at(step.value_iterated_to());
             if rank <= before {
                 return Some(self.values.highest_equivalent(step.value_iterated_to()));
             }
@@ -298,9 +309,9 @@ mod tests {
         (0..10).for_each(|_| distribution.record_censored(5_000));
         assert_eq!((distribution.count(), distribution.censored()), (100, 10));
         let p90 = distribution.quantile(0.9).unwrap();
-        assert_eq!((p90.value, p90.is_censored, p90.is_supported), (100, false, true));
+        assert_eq!((p90.value, p90.is_bound, p90.is_supported), (100, false, true));
         let p91 = distribution.quantile(0.91).unwrap();
-        assert!(p91.is_censored && !p91.is_supported, "{p91:?}");
+        assert!(p91.is_bound && !p91.is_supported, "{p91:?}");
     }
 
     /// A value that was given up early may have been anything later on: a percentile above it is a bound, and
@@ -311,7 +322,7 @@ mod tests {
         (1..=89).for_each(|value| distribution.record(value));
         (0..10).for_each(|_| distribution.record_censored(50));
         distribution.record(1_000);
-        let at = |q: f64| distribution.quantile(q).map(|found| (found.value, found.is_censored));
+        let at = |q: f64| distribution.quantile(q).map(|found| (found.value, found.is_bound));
         assert_eq!(at(0.49), Some((49, false)), "below all that was given up");
         assert_eq!(at(0.6), Some((50, true)), "it may be anything from 50 to 60");
         assert_eq!(at(0.9), Some((80, true)), "it may be anything from 80 up");
@@ -341,7 +352,7 @@ mod tests {
                 let is = truth[(q * 300.0_f64).ceil() as usize - 1];
                 let found = seen.quantile(q).unwrap();
                 assert!(found.value <= is, "{q}: {found:?} {is}");
-                assert!(found.is_censored || found.value == is, "{q}: {found:?} {is}");
+                assert!(found.is_bound || found.value == is, "{q}: {found:?} {is}");
             }
         }
     }

@@ -38,7 +38,9 @@ mod written;
 
 pub use answers::Answers;
 pub use arrivals::{Arrivals, Listed, Rate, RateError};
-pub use distribution::{Distribution, EncodedError, Folded, PERCENTILES, Quantile, is_supported};
+pub use distribution::{
+    Distribution, EncodedError, Folded, Moment, Moments, PERCENTILES, Quantile, is_supported,
+};
 pub use evidence::Evidence;
 pub use failure::Failure;
 pub use halt::Halt;

@@ -221,7 +221,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         x: place(findings, row),
         value: estimate.value,
         interval: estimate.interval,
-        trust: Trust::of_row(row).or_doubtful(estimate.is_censored),
+        trust: Trust::of_row(row).or_doubtful(estimate.is_bound),
         is_after_gap: false,
         says: format!(
             "{}{} {} at {}",

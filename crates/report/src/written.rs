@@ -38,7 +38,7 @@ impl Written {
     pub(crate) fn estimate(unit: Unit, estimate: &Estimate) -> Written {
         let written = Written::of(unit, estimate.value, estimate.interval);
         let at_least = || Some(format!("[≥{}]", number(unit, estimate.at_least?)));
-        let marks = marks(estimate.is_censored, estimate.is_supported);
+        let marks = marks(estimate.is_bound, estimate.is_supported);
         Written { interval: written.interval.or_else(at_least), marks, ..written }
     }
 
@@ -61,8 +61,8 @@ impl Written {
 
     /// With the mark of a bound only, for places that have no legend.
     pub(crate) fn bounded(&self) -> String {
-        let is_bound = self.marks.iter().any(|mark| mark == Mark::Censored);
-        Marks::default().when(is_bound, Mark::Censored).around(&self.value)
+        let is_bound = self.marks.iter().any(|mark| mark == Mark::Bound);
+        Marks::default().when(is_bound, Mark::Bound).around(&self.value)
     }
 
     /// ` [981–1,002]`, to follow the value; empty without an interval.
@@ -91,9 +91,9 @@ pub(crate) fn unsaid(unit: Unit) -> &'static str {
 }
 
 /// Whether a number is a bound, and whether too few samples lie beyond it.
-pub(crate) fn marks(is_censored: bool, is_supported: bool) -> Marks {
-    let is_few = !is_supported && !is_censored;
-    Marks::default().when(is_censored, Mark::Censored).when(is_few, Mark::FewSamples)
+pub(crate) fn marks(is_bound: bool, is_supported: bool) -> Marks {
+    let is_few = !is_supported && !is_bound;
+    Marks::default().when(is_bound, Mark::Bound).when(is_few, Mark::FewSamples)
 }
 
 const BARE: [Scale; 1] = [(1.0, "")];
@@ -303,12 +303,12 @@ mod tests {
             interval: None,
             at_least: Some(4_210.0),
             rounds: 3,
-            is_censored: true,
+            is_bound: true,
             is_supported: false,
         };
         let written = Written::estimate(Unit::Milliseconds, &estimate);
         assert_eq!(written.marked() + &written.between(), "≥5.00s [≥4.21s]");
-        let few = Estimate { is_censored: false, at_least: None, ..estimate };
+        let few = Estimate { is_bound: false, at_least: None, ..estimate };
         assert_eq!(Written::estimate(Unit::Milliseconds, &few).marked(), "5.00s*");
     }
 

@@ -10,7 +10,7 @@ use lab::conformance::{Conformance, VerdictCounts};
 use lab::experiment::Experiment;
 use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use lab::trial;
-use load::{Glance, Holding, Nanos};
+use load::{Glance, Holding, Quantile};
 
 use crate::agents;
 use crate::searches::Searches;
@@ -300,7 +300,7 @@ fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) 
     let mut line = Line::plain(format!("{}/s", rate(per_s.round())));
     for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
         if let Some(quantile) = total.response.quantile(share) {
-            line = line.and(Ink::Dim, format!("  {name} ")).and(Ink::Plain, nanos(quantile.value));
+            line = line.and(Ink::Dim, format!("  {name} ")).and(Ink::Plain, shown(quantile));
         }
     }
     let failed = total.failed_in_all();
@@ -315,6 +315,10 @@ fn glimpse(glance: &Glance<'_>, cpu_ns_per_s: Option<f64>, memory: Option<f64>) 
     line
 }
 
+fn shown(quantile: Quantile) -> String {
+    format!("{}{}", if quantile.is_bound { "≥ " } else { "" }, nanos(quantile.value))
+}
+
 /// A finished trial in a few words.
 fn result(trial: &TrialRecord) -> (Ink, String) {
     let measured = trial.outcome.kind == OutcomeKind::Measured;
@@ -326,13 +330,7 @@ fn result(trial: &TrialRecord) -> (Ink, String) {
         return says();
     };
     let recording = &loaded.recording;
-    let value = |share| {
-        let quantile = recording.total.response.quantile(share);
-        quantile.map_or("–".to_string(), |quantile: load::Quantile| {
-            let at_least = if quantile.is_censored { "≥ " } else { "" };
-            format!("{at_least}{}", nanos(quantile.value as Nanos))
-        })
-    };
+    let value = |share| recording.total.response.quantile(share).map_or("–".to_string(), shown);
     let failed = recording.total.failed_in_all();
     let ink = if failed == 0 { Ink::Good } else { Ink::Doubtful };
     let throughput = analysis::throughput_per_s(recording).unwrap_or(0.0);

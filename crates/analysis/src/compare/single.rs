@@ -32,15 +32,15 @@ impl Pair<'_> {
             // Other rounds of a side are not the other side's.
             true => {
                 let both = *rounds(self.a, self.b, figure).first()?;
-                (both.map(|it| (it.value, it.is_censored)), [1, 1])
+                (both.map(|it| (it.value, it.is_bound)), [1, 1])
             }
             false => {
                 let both = [self.a.estimate(figure)?, self.b.estimate(figure)?];
                 let rounds = [self.a.measured(), self.b.measured()];
-                (both.map(|it| (it.value, it.is_censored)), rounds)
+                (both.map(|it| (it.value, it.is_bound)), rounds)
             }
         };
-        let is_one = values.iter().all(|(value, is_censored)| 0.0 < *value && !is_censored);
+        let is_one = values.iter().all(|(value, is_bound)| 0.0 < *value && !is_bound);
         is_one.then(|| Single { means: values.map(|(value, _)| value), rounds })
     }
 

@@ -4,7 +4,7 @@ use lab::record::{RunRecord, TrialRecord};
 use load::Chance;
 
 fn number(value: f64) -> Number {
-    Number { value, is_censored: false, is_supported: true }
+    Number { value, is_bound: false, is_supported: true }
 }
 
 pub(super) fn numbers_of(values: &[f64]) -> Vec<Number> {
@@ -147,12 +147,20 @@ fn what_tells_nothing_is_not_compared() {
 
 #[test]
 fn a_bound_counts_where_the_truth_is_only_further_off() {
-    let bounds =
-        |values: [f64; 3]| values.map(|value| Number { is_censored: true, ..number(value) });
+    let bounds = |values: [f64; 3]| values.map(|value| Number { is_bound: true, ..number(value) });
     let plain = numbers_of(&[10.0, 11.0, 12.0]);
     let greater = compare(Figure::ResponseP99, &plain, &bounds([5_000.0, 5_000.0, 5_001.0]));
     assert!(greater.unwrap().is_bound);
     assert_eq!(greater.unwrap().finding(), Change::Worse);
+    let [low, high] = greater.unwrap().ends();
+    assert!(300.0 < low.unwrap() && high.is_none(), "the true ratio may be anything above");
+    let lower = compare(Figure::ResponseP99, &bounds([5_000.0, 5_000.0, 5_001.0]), &plain).unwrap();
+    assert_eq!(
+        (lower.bounds(), lower.ends()[0], lower.finding()),
+        ([true, false], None, Change::Better)
+    );
+    assert!(lower.ends()[1].unwrap() < 1.0 / 300.0 && lower.is_within(0.05));
+    assert!(!greater.unwrap().is_within(1_000.0), "no tolerance holds what is open");
     let less = compare(Figure::ResponseP99, &plain, &bounds([1.0, 1.0, 1.1]));
     assert_eq!(less, Err(Why::Bounds));
     let both = compare(Figure::ResponseP99, &bounds([1.0, 1.0, 1.1]), &bounds([5.0, 5.0, 5.1]));

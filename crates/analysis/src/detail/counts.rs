@@ -56,7 +56,7 @@ impl Counts {
             let beyond = self.count - rank;
             found.push(Quantile {
                 value: now.0,
-                is_censored: beyond < self.censored,
+                is_bound: beyond < self.censored,
                 is_supported: 10 <= beyond,
             });
         }

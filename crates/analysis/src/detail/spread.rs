@@ -104,7 +104,7 @@ fn edge_ms(bin: u32) -> f64 {
 pub(super) fn number(quantile: &Quantile) -> Number {
     Number {
         value: quantile.value as f64 / 1e6,
-        is_censored: quantile.is_censored,
+        is_bound: quantile.is_bound,
         is_supported: quantile.is_supported,
     }
 }
@@ -130,7 +130,7 @@ mod tests {
         let [one, ten] = spread.bins[..] else { panic!("two bins") };
         assert_eq!((one.share, one.upto, ten.share, ten.upto), (0.99, 0.99, 0.009, 0.999));
         assert!(one.from_ms <= 1.0 && 1.0 < one.until_ms && 9.9 < ten.from_ms);
-        assert_eq!(spread.p50.map(|p50| (p50.is_censored, p50.is_supported)), Some((false, true)));
+        assert_eq!(spread.p50.map(|p50| (p50.is_bound, p50.is_supported)), Some((false, true)));
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         let steps = Spectrum::of([made()].iter()).steps;
         let (first, last) = (steps[0], steps[steps.len() - 1]);
         assert_eq!((first.one_in, steps.len()), (1.0, 4 * STEPS as usize + 1));
-        assert!((9_999.0..10_001.0).contains(&last.one_in) && last.number.is_censored);
+        assert!((9_999.0..10_001.0).contains(&last.one_in) && last.number.is_bound);
         let supported = |step: &&Step| step.number.is_supported;
         let most = steps.iter().filter(supported).map(|step| step.one_in).fold(0.0, f64::max);
         assert!((900.0..=1_000.0).contains(&most), "ten of 10,000 lie beyond one in 1,000: {most}");

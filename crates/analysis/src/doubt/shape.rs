@@ -35,7 +35,7 @@ pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
 /// this way.)
 pub(super) fn mean_above_p99(recording: &Recording, connections: Option<u32>) -> Option<Doubt> {
     let response = &recording.total.response;
-    let p99 = response.quantile(0.99).filter(|p99| p99.is_supported && !p99.is_censored)?;
+    let p99 = response.quantile(0.99).filter(|p99| p99.is_supported && !p99.is_bound)?;
     let p99_ms = p99.value as f64 / 1e6;
     let measured_ms = response.mean() / 1e6;
     let (mean_ms, is_by_rate) =

@@ -80,7 +80,7 @@ impl HeldNumbers {
         let mut quantile = |figure: HeldFigure, distribution: &Distribution, q: f64| {
             self.numbers[figure as usize] = distribution.quantile(q).map(|quantile| Number {
                 value: quantile.value as f64 / 1e6,
-                is_censored: quantile.is_censored,
+                is_bound: quantile.is_bound,
                 is_supported: quantile.is_supported,
             });
         };
@@ -158,7 +158,7 @@ fn measured(trial: &TrialRecord, plateau: &Plateau) -> Option<(Nanos, Nanos)> {
 }
 
 fn exact(value: f64) -> Option<Number> {
-    let number = Number { value, is_censored: false, is_supported: true };
+    let number = Number { value, is_bound: false, is_supported: true };
     value.is_finite().then_some(number)
 }
 

@@ -193,7 +193,7 @@ impl Price {
 }
 
 fn number(value: f64) -> Number {
-    Number { value, is_censored: false, is_supported: true }
+    Number { value, is_bound: false, is_supported: true }
 }
 
 fn most_open(trial: &TrialRecord) -> Option<f64> {

@@ -154,9 +154,17 @@ fn a_store_reports_the_figures_that_the_dyno_reported_which_made_it() {
                 let what = format!("{}, run {}, trial {number}", made.by, trial["run"]);
                 let found = &trials(of(trial))[&number];
                 assert_same(&numbers(&found["figures"]), &numbers(&trial["figures"]), &what);
-                for name in ["outcome", "failures", "censored", "unsupported"] {
+                for name in ["outcome", "failures", "unsupported"] {
                     assert_eq!(found[name], trial[name], "{what}: {name}");
                 }
+                // It was a list, and knew no bound of a deviation or of the shortest time.
+                let mut bounds: Vec<&str> =
+                    found["is_bound"].as_object().unwrap().keys().map(String::as_str).collect();
+                bounds.retain(|name| !["response_sd_ms", "response_min_ms"].contains(name));
+                let known = trial["censored"].as_array().unwrap().iter();
+                let mut known: Vec<&str> = known.map(|name| name.as_str().unwrap()).collect();
+                known.sort_unstable();
+                assert_eq!(bounds, known, "{what}");
             }
             for plateau in known["plateaus"].as_array().unwrap() {
                 let key = |name: &str| plateau[name].as_u64().unwrap();

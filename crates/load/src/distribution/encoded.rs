@@ -255,11 +255,11 @@ mod tests {
         ) {
             let made = |values: &[(u64, u64, bool)]| {
                 let mut distribution = Distribution::new(u64::MAX >> (64 - bits));
-                for &(value, times, is_censored) in values {
+                for &(value, times, is_bound) in values {
                     // Small values lie close together.
                     let value = value >> (times % 64);
                     distribution.record_many(value, times);
-                    if is_censored {
+                    if is_bound {
                         distribution.record_censored(value);
                     }
                 }

@@ -71,7 +71,7 @@ impl Part {
     pub fn summary(&self) -> PartSummary {
         let total = &self.total;
         let known = |distribution: &crate::Distribution, q: f64| {
-            distribution.quantile(q).filter(|it| !it.is_censored).map(|it| it.value)
+            distribution.quantile(q).filter(|it| !it.is_bound).map(|it| it.value)
         };
         let measured = self.windows.iter().filter(|window| !window.is_warmup);
         let mut medians: Vec<Nanos> =

@@ -47,7 +47,7 @@ impl Scale {
     /// The place of a value; a value beyond the axis is at its end.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.kind {
-            _ if !value.is_finite() => 0.0,
+            _ if value.is_nan() => 0.0,
             Kind::Linear { high } => value / high,
             Kind::Log { low, high } => (value.max(low) / low).ln() / (high / low).ln(),
         };

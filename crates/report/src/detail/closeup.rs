@@ -113,7 +113,7 @@ fn spectrum(
             marks: spectrum.steps.iter().filter_map(mark).collect(),
         }
     };
-    let is_bounded = close.response.steps.iter().any(|step| step.number.is_censored);
+    let is_bounded = close.response.steps.iter().any(|step| step.number.is_bound);
     let chart = Percentiles {
         about: About {
             id: String::new(),

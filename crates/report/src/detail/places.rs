@@ -67,7 +67,7 @@ fn histogram(
         .filter_map(|(name, share, figure, number)| {
             let number = number?;
             let says = format!("{name} {}", value(figure, number));
-            let is_doubtful = !number.is_supported || number.is_censored;
+            let is_doubtful = !number.is_supported || number.is_bound;
             Some((number.value, share, says, Trust::Full.or_doubtful(is_doubtful)))
         })
         .collect();
@@ -108,5 +108,5 @@ fn histogram(
 
 /// A time with its marks.
 pub(super) fn value(figure: Figure, found: Number) -> String {
-    marks(found.is_censored, found.is_supported).around(&number(figure, found.value))
+    marks(found.is_bound, found.is_supported).around(&number(figure, found.value))
 }

@@ -3,7 +3,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Requests were given up at the time-out.
-    Censored,
+    Bound,
     /// The last load level was still held.
     Open,
     FewSamples,
@@ -17,7 +17,7 @@ pub enum Mark {
 
 impl Mark {
     pub const ALL: [Mark; 9] = [
-        Mark::Censored,
+        Mark::Bound,
         Mark::Open,
         Mark::FewSamples,
         Mark::Crashed,
@@ -31,7 +31,7 @@ impl Mark {
     /// The symbol beside the text.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
-            Mark::Censored | Mark::Open => "≥",
+            Mark::Bound | Mark::Open => "≥",
             Mark::FewSamples => "*",
             Mark::Crashed => "†",
             Mark::Behind => "↓",
@@ -44,7 +44,7 @@ impl Mark {
 
     pub fn meaning(self) -> &'static str {
         match self {
-            Mark::Censored => "requests were given up at the time-out: the true value is no lower",
+            Mark::Bound => "requests were given up at the time-out: the true value is no lower",
             Mark::Open => {
                 "the server still kept up at the highest load that was tried: it may be able to do more"
             }
@@ -66,7 +66,7 @@ impl Mark {
 
     /// `≥5.00s`, but `1,000?` and `oracle (reference)`.
     fn stands_before(self) -> bool {
-        matches!(self, Mark::Censored | Mark::Open)
+        matches!(self, Mark::Bound | Mark::Open)
     }
 
     fn is_word(self) -> bool {

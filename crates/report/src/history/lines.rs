@@ -162,7 +162,7 @@ fn of_row(
             unit: figure.unit().name().into(),
             rounds: rounds.collect(),
             value: estimate.value,
-            is_bound: estimate.is_censored,
+            is_bound: estimate.is_bound,
             reference: beside.as_ref().map(|(name, _)| name.clone()),
             reference_value: beside.map(|(_, estimate)| estimate.value),
             first_side: first.map(|first| first.name.clone()),

@@ -70,7 +70,7 @@ pub(super) fn sentence(holding: &Holding) -> String {
         count(last.times.connections as u64)
     );
     let late = last.late.quantile(0.99).map_or(String::new(), |late| {
-        let within = if late.is_censored { "only after" } else { "within" };
+        let within = if late.is_bound { "only after" } else { "within" };
         format!(", and 99 % of the messages came {within} {} of their beat", nanos(late.value))
     });
     let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
@@ -134,7 +134,7 @@ fn row(plateau: &Plateau) -> Row {
         messages_per_s(plateau),
         quantile::cell(&plateau.late, 0.5),
         quantile::cell(&plateau.late, 0.99),
-        quantile::max_cell(&plateau.late),
+        quantile::moment_cell(&plateau.late, |all| all.max),
         quantile::cell(&plateau.own, 0.99),
     ];
     Row { cells, ..Row::default() }

@@ -1,10 +1,12 @@
 //! A distribution of times as JSON.
 
+use std::collections::BTreeMap;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use load::{Distribution, Nanos, PERCENTILES, Quantile};
+use load::{Distribution, Moment, Moments, Nanos, PERCENTILES};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,7 +21,7 @@ pub struct DistributionJson {
     censored: u64,
     /// arithmetic mean, exact
     mean_ns: Option<f64>,
-    /// standard deviation
+    /// standard deviation; of samples that were given up, the least that it can be
     sd_ns: Option<f64>,
     /// smallest value
     min_ns: Option<Nanos>,
@@ -41,8 +43,9 @@ pub struct DistributionJson {
     max_ns: Option<Nanos>,
     /// percentiles beyond which fewer than ten samples lie: do not quote them
     unsupported: Vec<&'static str>,
-    /// percentiles that a censored sample may move: read them as “no less than”
-    censored_percentiles: Vec<&'static str>,
+    /// for each of these figures that is a bound (`≥`), true: samples were given up, and the true value is no less. A
+    /// figure that is none is not named
+    is_bound: BTreeMap<&'static str, bool>,
     /// all of it: HdrHistogram, V2 with deflate, in base64, as every HdrHistogram library reads it. Merge histograms;
     /// never average percentiles
     histogram: Option<String>,
@@ -50,21 +53,21 @@ pub struct DistributionJson {
 
 impl From<&Distribution> for DistributionJson {
     fn from(distribution: &Distribution) -> DistributionJson {
-        let is_there = 0 < distribution.count();
+        let moments = distribution.moments();
+        let moment = |named: fn(Moments) -> Moment| moments.map(|all| named(all).value);
+        let time = |named: fn(Moments) -> Moment| moment(named).map(|value| value as Nanos);
         let quantiles = PERCENTILES.map(|(_, q)| distribution.quantile(q));
         let [p50, p75, p90, p95, p99, p99_9, p99_99] =
             quantiles.map(|quantile| quantile.map(|quantile| quantile.value));
-        let named = |is: fn(Quantile) -> bool| {
-            let all = PERCENTILES.iter().zip(quantiles);
-            let found = all.filter(|(_, quantile)| quantile.is_some_and(is));
-            found.map(|((name, _), _)| *name).collect()
-        };
+        let few = PERCENTILES.iter().zip(quantiles).filter_map(|((name, _), quantile)| {
+            quantile.is_some_and(|quantile| !quantile.is_supported).then_some(*name)
+        });
         DistributionJson {
             count: distribution.count(),
             censored: distribution.censored(),
-            mean_ns: is_there.then(|| distribution.mean()),
-            sd_ns: is_there.then(|| distribution.standard_deviation()),
-            min_ns: distribution.extremes().map(|(min, _)| min),
+            mean_ns: moment(|all| all.mean),
+            sd_ns: moment(|all| all.sd),
+            min_ns: time(|all| all.min),
             p50_ns: p50,
             p75_ns: p75,
             p90_ns: p90,
@@ -72,12 +75,24 @@ impl From<&Distribution> for DistributionJson {
             p99_ns: p99,
             p99_9_ns: p99_9,
             p99_99_ns: p99_99,
-            max_ns: distribution.extremes().map(|(_, max)| max),
-            unsupported: named(|quantile| !quantile.is_supported),
-            censored_percentiles: named(|quantile| quantile.is_censored),
+            max_ns: time(|all| all.max),
+            unsupported: few.collect(),
+            is_bound: bounds(distribution),
             histogram: encoded(&distribution.histogram()),
         }
     }
+}
+
+/// The figures of a distribution that are bounds, by their names in JSON.
+pub fn bounds(distribution: &Distribution) -> BTreeMap<&'static str, bool> {
+    let moments = distribution.moments().map(|Moments { mean, sd, min, max }| {
+        [("mean_ns", mean), ("sd_ns", sd), ("min_ns", min), ("max_ns", max)]
+            .map(|(name, moment)| (name, moment.is_bound))
+    });
+    let quantiles = PERCENTILES.iter().filter_map(|(name, q)| {
+        distribution.quantile(*q).map(|quantile| (*name, quantile.is_bound))
+    });
+    moments.into_iter().flatten().chain(quantiles).filter(|(_, is_bound)| *is_bound).collect()
 }
 
 /// Base64 of HdrHistogram's V2 format with deflate; none without samples.

@@ -8,7 +8,7 @@ pub(crate) mod typed;
 use serde::Serialize;
 
 pub use conformance::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson, escaped};
-pub use distribution::{DistributionJson, encoded};
+pub use distribution::{DistributionJson, bounds, encoded};
 pub(crate) use typed::json_type;
 
 /// The document as text, with a line end.

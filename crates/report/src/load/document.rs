@@ -1,6 +1,6 @@
 //! The end report of a load as a document.
 
-use units::{bytes, count, nanos, percent, rate, tight, time};
+use units::{bytes, count, nanos, percent, rate, time};
 
 use super::{FinishedLoad, answers, requirements, sentence, terms, words};
 use crate::agents::{self, facts_of, lost_agent};
@@ -170,7 +170,7 @@ fn percentiles(run: &FinishedLoad) -> Vec<Block> {
     let row = |(name, q): (&str, Option<f64>)| {
         let of = |(_, distribution): &(&str, &Distribution)| match q {
             Some(q) => quantile::cell(distribution, q),
-            None => quantile::max_cell(distribution),
+            None => quantile::moment_cell(distribution, |all| all.max),
         };
         let cells = std::iter::once(Cell::text(name).toned(Tone::Dim)).chain(times.iter().map(of));
         Row { cells: cells.collect(), ..Row::default() }
@@ -200,11 +200,11 @@ fn latencies(run: &FinishedLoad) -> Vec<Block> {
         let mut cells = vec![
             Cell::text(name).toned(Tone::Dim),
             Cell::text(count(distribution.count())),
-            Cell::text(tight(distribution.mean())),
-            Cell::text(tight(distribution.standard_deviation())),
+            quantile::moment_cell(distribution, |all| all.mean),
+            quantile::moment_cell(distribution, |all| all.sd),
         ];
         cells.extend([0.5, 0.9, 0.99, 0.999].map(|q| quantile::cell(distribution, q)));
-        cells.push(quantile::max_cell(distribution));
+        cells.push(quantile::moment_cell(distribution, |all| all.max));
         Row { cells, ..Row::default() }
     };
     let rows: Vec<Row> = times(run).into_iter().map(row).collect();

@@ -1,5 +1,7 @@
 //! The JSON of loads, read back from a file that may hold anything: figures and verdicts, to be compared.
 
+use std::collections::BTreeMap;
+
 use analysis::{Board, Number, StatedLoad, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -135,7 +137,6 @@ struct Books {
 
 #[derive(Deserialize)]
 struct Times {
-    censored: u64,
     mean_ns: Option<f64>,
     sd_ns: Option<f64>,
     min_ns: Option<f64>,
@@ -145,7 +146,7 @@ struct Times {
     p99_9_ns: Option<f64>,
     max_ns: Option<f64>,
     unsupported: Vec<String>,
-    censored_percentiles: Vec<String>,
+    is_bound: BTreeMap<String, bool>,
 }
 
 impl LoadsFile {
@@ -282,22 +283,22 @@ impl One {
             (Figure::FailedShare, share(failed, attempted)),
         ];
         let plain = plain.map(|(figure, value)| {
-            let number = |value| Number { value, is_censored: false, is_supported: true };
+            let number = |value| Number { value, is_bound: false, is_supported: true };
             (figure, value.map(number))
         });
         let times = [
-            (Figure::ResponseMean, self.response.whole(self.response.mean_ns)),
-            (Figure::ResponseSd, self.response.whole(self.response.sd_ns)),
-            (Figure::ResponseMin, self.response.whole(self.response.min_ns)),
-            (Figure::ResponseMax, self.response.whole(self.response.max_ns)),
-            (Figure::ResponseP50, self.response.quantile("p50_ns", self.response.p50_ns)),
-            (Figure::ResponseP90, self.response.quantile("p90_ns", self.response.p90_ns)),
-            (Figure::ResponseP99, self.response.quantile("p99_ns", self.response.p99_ns)),
-            (Figure::ResponseP999, self.response.quantile("p99_9_ns", self.response.p99_9_ns)),
-            (Figure::ServiceP50, self.service.quantile("p50_ns", self.service.p50_ns)),
-            (Figure::ServiceP99, self.service.quantile("p99_ns", self.service.p99_ns)),
-            (Figure::ConnectP50, self.connect.quantile("p50_ns", self.connect.p50_ns)),
-            (Figure::LateP99, self.late.quantile("p99_ns", self.late.p99_ns)),
+            (Figure::ResponseMean, self.response.number("mean_ns", self.response.mean_ns)),
+            (Figure::ResponseSd, self.response.number("sd_ns", self.response.sd_ns)),
+            (Figure::ResponseMin, self.response.number("min_ns", self.response.min_ns)),
+            (Figure::ResponseMax, self.response.number("max_ns", self.response.max_ns)),
+            (Figure::ResponseP50, self.response.number("p50_ns", self.response.p50_ns)),
+            (Figure::ResponseP90, self.response.number("p90_ns", self.response.p90_ns)),
+            (Figure::ResponseP99, self.response.number("p99_ns", self.response.p99_ns)),
+            (Figure::ResponseP999, self.response.number("p99_9_ns", self.response.p99_9_ns)),
+            (Figure::ServiceP50, self.service.number("p50_ns", self.service.p50_ns)),
+            (Figure::ServiceP99, self.service.number("p99_ns", self.service.p99_ns)),
+            (Figure::ConnectP50, self.connect.number("p50_ns", self.connect.p50_ns)),
+            (Figure::LateP99, self.late.number("p99_ns", self.late.p99_ns)),
         ];
         let all = plain.into_iter().chain(times);
         let numbers: Vec<(Figure, Number)> =
@@ -314,18 +315,12 @@ impl One {
 }
 
 impl Times {
-    /// A number about all values, in milliseconds.
-    fn whole(&self, ns: Option<f64>) -> Option<Number> {
-        let is_censored = 0 < self.censored;
-        ns.map(|ns| Number { value: ns / 1e6, is_censored, is_supported: true })
-    }
-
-    fn quantile(&self, name: &str, ns: Option<f64>) -> Option<Number> {
-        let is_in = |names: &[String]| names.iter().any(|other| other == name);
+    /// One of them, in milliseconds.
+    fn number(&self, name: &str, ns: Option<f64>) -> Option<Number> {
         ns.map(|ns| Number {
             value: ns / 1e6,
-            is_censored: is_in(&self.censored_percentiles),
-            is_supported: !is_in(&self.unsupported),
+            is_bound: self.is_bound.get(name).copied().unwrap_or(false),
+            is_supported: !self.unsupported.iter().any(|other| other == name),
         })
     }
 }

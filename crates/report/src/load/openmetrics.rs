@@ -98,9 +98,9 @@ impl Totals {
         page.count("dyno_sent_bytes", &[], self.sent_bytes);
         page.family("dyno_received_bytes", "counter", "bytes", "Octets received.");
         page.count("dyno_received_bytes", &[], self.received_bytes);
-        let says = "From when a request was due to the end of its answer; what was given up is in the last bucket.";
+        let says = "From when a request was due to the end of its answer; what was given up is in the last bucket, and in the sum with the time until then.";
         page.histogram("dyno_response_seconds", says, &self.response);
-        let says = "From when a request was sent to the first byte of its answer.";
+        let says = "From when a request was sent to the first byte of its answer; what was given up likewise.";
         page.histogram("dyno_first_byte_seconds", says, &self.first_byte);
         page.0.push_str("# EOF\n");
         page.0

@@ -129,7 +129,7 @@ fn table(row: &Row) -> Table {
 
 fn one(trial: &JudgedTrial, figure: Figure) -> Cell {
     trial.figures.get(figure).map_or(Cell::none(), |number| {
-        let marks = marks(number.is_censored, number.is_supported);
+        let marks = marks(number.is_bound, number.is_supported);
         Written::of(figure.unit(), number.value, None).cell(number.value).marked(marks)
     })
 }
@@ -181,7 +181,7 @@ pub fn repeated_json(
         low: estimate.interval.map(|(low, _)| low).or(estimate.at_least),
         high: estimate.interval.map(|(_, high)| high),
         loads: estimate.rounds,
-        is_bound: estimate.is_censored,
+        is_bound: estimate.is_bound,
         is_supported: estimate.is_supported,
     };
     let figures = SHOWN.into_iter().filter_map(|figure| {

@@ -111,19 +111,19 @@ fn latency(response: &Distribution) -> String {
     let Some(median) = response.quantile(0.5) else {
         return String::new();
     };
-    let median_words = match median.is_censored {
+    let median_words = match median.is_bound {
         true => format!(", half of them only after {} or more", nanos(median.value)),
         false => format!(", half of them within {}", nanos(median.value)),
     };
     let carried = [(0.99, "99 %", "1 %"), (0.9, "90 %", "10 %")]
         .into_iter()
         .filter_map(|(q, share, rest)| Some((response.quantile(q)?, share, rest)))
-        .find(|(quantile, ..)| quantile.is_supported || quantile.is_censored);
+        .find(|(quantile, ..)| quantile.is_supported || quantile.is_bound);
     match carried {
-        Some((tail, _, rest)) if tail.is_censored && !median.is_censored => {
+        Some((tail, _, rest)) if tail.is_bound && !median.is_bound => {
             format!("{median_words}, but {rest} took {} or longer", nanos(tail.value))
         }
-        Some((tail, share, _)) if !tail.is_censored => {
+        Some((tail, share, _)) if !tail.is_bound => {
             format!("{median_words} and {share} within {}", nanos(tail.value))
         }
         Some(_) | None => median_words,

@@ -1,7 +1,7 @@
 //! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
-//! column's name, empty where there is none.
+//! column's name, empty where there is none; beside one that may be a bound, a column says whether it is.
 
-use analysis::{JudgedTrial, Row, Score};
+use analysis::{JudgedTrial, Number, Row, Score, of_requests};
 use lab::figure::Figure;
 use lab::manner::Task;
 
@@ -38,15 +38,21 @@ pub(super) fn of(findings: &Findings<'_>) -> String {
         return held::csv::of(findings);
     }
     let mut heading: Vec<String> = WORDS.map(String::from).to_vec();
-    heading.extend(Figure::ALL.map(|figure| figure.name().to_string()));
+    heading.extend(Figure::ALL.iter().flat_map(|figure| {
+        let bound = may_be_bound(*figure).then(|| format!("{}_bound", figure.name()));
+        std::iter::once(figure.name().to_string()).chain(bound)
+    }));
     if findings.is_search() {
         heading.extend(OF_SEARCH.map(String::from));
     }
     let mut lines = line(&heading);
     for (workload, row, trial) in findings.weighed() {
         let mut cells = words(findings, workload, row, trial);
-        cells.extend(Figure::ALL.map(|figure| {
-            trial.figures.get(figure).map_or(String::new(), |number| number.value.to_string())
+        cells.extend(Figure::ALL.iter().flat_map(|figure| {
+            let number = trial.figures.get(*figure);
+            let written = |of: fn(Number) -> String| number.map_or(String::new(), of);
+            let bound = may_be_bound(*figure).then(|| written(|it| it.is_bound.to_string()));
+            std::iter::once(written(|it| it.value.to_string())).chain(bound)
         }));
         if findings.is_search() {
             cells.extend(of_search(findings, &row.subject, workload));
@@ -54,6 +60,10 @@ pub(super) fn of(findings: &Findings<'_>) -> String {
         lines.push_str(&line(&cells));
     }
     lines
+}
+
+fn may_be_bound(figure: Figure) -> bool {
+    of_requests(figure).kind.may_be_bound()
 }
 
 /// What the search of a trial's server has found, in each of its lines: the rate that is held, the one that is not, and how

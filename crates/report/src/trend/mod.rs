@@ -144,7 +144,7 @@ fn shown(lead: &Lead, leading: Leading) -> Shown {
             let written = Written::estimate(figure.unit(), estimate);
             let cell = Cell { interval: written.interval.clone(), ..written.cell(estimate.value) };
             let (value, interval) = (estimate.value, estimate.interval);
-            Shown { value, interval, cell, is_bound: estimate.is_censored }
+            Shown { value, interval, cell, is_bound: estimate.is_bound }
         }
         Lead::Capacity(capacity) => {
             let value = capacity.good.map_or(0.0, Point::value);

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use agents::AgentNow;
 use load::{Failure, Glance, Nanos, SECOND};
+use units::nanos;
 
 /// Values and how often each occurred, in ascending order where they come from one histogram.
 pub(super) type Values = Vec<(Nanos, u64)>;
@@ -18,6 +19,8 @@ pub(super) struct Snapshot {
     pub(super) correct: u64,
     pub(super) failed: u64,
     pub(super) response: Values,
+    /// The least time after which a request was given up.
+    pub(super) least_bound: Option<Nanos>,
     pub(super) late_p99: Option<Nanos>,
     pub(super) in_flight: f64,
     pub(super) total_attempted: u64,
@@ -38,6 +41,7 @@ impl Snapshot {
             correct: window.answered,
             failed: window.failed_in_all() + window.warmup_failed,
             response: values.map(|at| (at.value_iterated_to(), at.count_at_value())).collect(),
+            least_bound: window.response.least_bound(),
             late_p99: window.late.quantile(0.99).map(|late| late.value),
             in_flight: window.in_flight_area as f64 / length as f64,
             total_attempted: total.attempted,
@@ -58,6 +62,7 @@ pub(super) struct Slot {
     pub(super) p90: Option<Nanos>,
     pub(super) p99: Option<Nanos>,
     pub(super) max: Option<Nanos>,
+    least_bound: Option<Nanos>,
 }
 
 impl Slot {
@@ -77,7 +82,15 @@ impl Slot {
             p90: quantile(&values, 0.9),
             p99: quantile(&values, 0.99),
             max: values.last().map(|(value, _)| *value),
+            least_bound: snapshots.iter().filter_map(|snapshot| snapshot.least_bound).min(),
         })
+    }
+
+    /// One of its response times: `≥ 5.00 s` where it may be one that was given up.
+    pub(super) fn written(&self, value: Option<Nanos>) -> String {
+        let Some(value) = value else { return "–".into() };
+        let is_bound = self.least_bound.is_some_and(|least| least <= value);
+        format!("{}{}", if is_bound { "≥ " } else { "" }, nanos(value))
     }
 
     fn per_s(&self, count: u64) -> f64 {
@@ -183,6 +196,7 @@ pub(super) mod tests {
             correct: 100,
             failed: 0,
             response: vec![(ms * 1_000_000, 98), (ms * 10_000_000, 2)],
+            least_bound: None,
             late_p99: Some(12_000),
             in_flight: 10.0,
             total_attempted: (n + 1) * 100,
@@ -198,6 +212,16 @@ pub(super) mod tests {
         let slot = &history.slots[0];
         assert_eq!((slot.p50, slot.p99), (Some(3_000_000), Some(10_000_000)));
         assert_eq!((slot.correct_per_s(), slot.max), (1_000.0, Some(30_000_000)));
+    }
+
+    #[test]
+    fn what_may_have_been_given_up_is_no_value() {
+        let mut history = History::new(SECOND / 5);
+        history.add(snapshot(0, 1));
+        history.add(Snapshot { least_bound: Some(20_000_000), ..snapshot(1, 3) });
+        let slot = &history.slots[0];
+        let shown = [slot.p50, slot.p99, slot.max, None].map(|value| slot.written(value));
+        assert_eq!(shown, ["3.00 ms", "10.0 ms", "≥ 30.0 ms", "–"]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ use machine::limits::thread_cpu_ns;
 use report::load::{RequestSummary, words};
 use report::paint::Line;
 use screen::Header;
-use units::{count, nanos, rate};
+use units::{count, rate};
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,13 +276,12 @@ fn show_lines(updates: &Receiver<Update<Snapshot>>) {
 }
 
 fn line(slot: &Slot, measured_from: Nanos) -> String {
-    let value = |value: Option<Nanos>| value.map_or("–".to_string(), nanos);
     format!(
         "{:>6.1} s  {}/s answered  p50 {}  p99 {}  failures {}",
         slot.until.saturating_sub(measured_from) as f64 / SECOND as f64,
         rate(slot.correct_per_s().round()),
-        value(slot.p50),
-        value(slot.p99),
+        slot.written(slot.p50),
+        slot.written(slot.p99),
         count(slot.failed)
     )
 }

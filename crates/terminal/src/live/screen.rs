@@ -123,7 +123,7 @@ pub(super) fn beside(name: &str, now: &str, picture: Option<String>, ink: Ink) -
 }
 
 fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
-    let value = |value: Option<Nanos>| value.map_or("–".to_string(), nanos);
+    let value = |value: Option<Nanos>| lately.written(value);
     let quantiles = Line::plain("response ")
         .and(Ink::Good, format!(" p50 {}", value(lately.p50)))
         .and(Ink::Plain, format!("   p90 {}", value(lately.p90)))
@@ -132,7 +132,7 @@ fn latencies(lately: &Slot, newest: &Snapshot, width: usize) -> Vec<Line> {
     let state = format!(
         "in flight {}   late p99 {}",
         rate(newest.in_flight.round()),
-        value(newest.late_p99)
+        newest.late_p99.map_or("–".into(), nanos)
     );
     if quantiles.width() + 3 + state.chars().count() <= width {
         return vec![quantiles.and(Ink::Dim, format!("   {state}"))];

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use load::{Nanos, Window};
 use units::seconds;
 
-use crate::json::{encoded, json_type};
+use crate::json::{bounds, encoded, json_type};
 
 json_type! {
     /// A part of the run.
@@ -41,6 +41,11 @@ json_type! {
         p99_ns: Option<Nanos> = value(0.99),
         /// longest response time
         max_ns: Option<Nanos> = response.extremes().map(|(_, max)| max),
+        /// for each of these three that is a bound (`≥`), true: requests were given up, and the true value is no less
+        is_bound: BTreeMap<&'static str, bool> = bounds(&response)
+            .into_iter()
+            .filter(|(name, _)| ["p50_ns", "p99_ns", "max_ns"].contains(name))
+            .collect(),
         /// the response times, like `histogram` of a distribution
         response_histogram: Option<String> = encoded(&response.histogram()),
         /// the service times, likewise

@@ -33,6 +33,14 @@ pub fn beside(run: &FinishedLoad) -> Vec<String> {
         let (gravity, says, way_out) = (doubt.gravity.name(), &doubt.says, &doubt.what_to_do);
         lines.push(format!("{gravity}: {says} What to do: {way_out}"));
     }
+    let given_up = run.recording.total.response.censored();
+    if 0 < given_up {
+        let requests = units::counted(given_up, "request was", "requests were");
+        lines.push(format!(
+            "bounds: {requests} given up and counted at the time until then, so the mean, the deviation, the longest time \
+             and the percentiles that they may move are no less than printed, and may be more"
+        ));
+    }
     lines.extend(super::requirements::lines(run));
     lines
 }

@@ -207,7 +207,9 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
         .when(row.is_doubtful() && results::verdict_mark(row) == Marks::default(), Mark::Suspect);
     match (made, row.estimate(figure)) {
         (Ok(made), estimate) => {
-            let marks = marks.when(!made.is_supported, Mark::FewSamples);
+            let marks = marks
+                .when(made.bounds()[side], Mark::Bound)
+                .when(!made.is_supported, Mark::FewSamples);
             let mean = made.means[side];
             let interval = estimate.and_then(|estimate| estimate.interval);
             Written::of(figure.unit(), mean, interval).cell(mean).marked(marks)
@@ -220,7 +222,7 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
     }
 }
 
-/// `0.98× [0.95–1.01]`.
+/// `0.98× [0.95–1.01]`; of a bound `≥50× [≥18]` or `≤0.02× [≤0.06]`.
 pub(in crate::run) fn bracket(made: &Comparison) -> String {
     let (ratio, interval) = ratio(made);
     interval.map_or(ratio.clone(), |interval| format!("{ratio} {interval}"))
@@ -228,13 +230,18 @@ pub(in crate::run) fn bracket(made: &Comparison) -> String {
 
 /// `0.98×` and `[0.95–1.01]`.
 pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
-    let bound = match made.is_bound {
-        true if 1.0 < made.ratio => "≥",
-        true => "≤",
-        false => "",
+    let bounded = |mark: &str, end: f64| {
+        let [ratio, end] = [made.ratio, end].map(|value| Written::bare(value, None).value);
+        (format!("{mark}{ratio}×"), Some(format!("[{mark}{end}]")))
     };
-    let ratio = Written::bare(made.ratio, Some(made.interval));
-    (format!("{bound}{}×", ratio.value), between(made.ratio, made.interval))
+    match (made.bounds(), made.interval) {
+        ([false, false], ends) => {
+            let ratio = Written::bare(made.ratio, Some(ends));
+            (format!("{}×", ratio.value), between(made.ratio, ends))
+        }
+        ([true, _], (_, high)) => bounded("≤", high),
+        ([_, true], (low, _)) => bounded("≥", low),
+    }
 }
 
 /// `[0.95–1.01]`; `[0.95 to >1,000]` where an end has no digits that mean anything. A ratio that itself

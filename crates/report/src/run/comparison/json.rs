@@ -94,27 +94,31 @@ struct FigureJson {
     finding: &'static str,
     /// A's geometric mean over its rounds
     a_mean: Option<f64>,
+    /// A's mean is a bound: requests were given up, and the true one is no less
+    a_is_bound: Option<bool>,
     /// B's geometric mean over its rounds
     b_mean: Option<f64>,
+    /// B's mean is a bound
+    b_is_bound: Option<bool>,
     /// rounds of A
     a_rounds: Option<usize>,
     /// rounds of B
     b_rounds: Option<usize>,
     /// B divided by A
     ratio: Option<f64>,
-    /// lower end of the ratio's 95 % interval, of this comparison alone
+    /// lower end of the ratio's 95 % interval, of this comparison alone; null where it is open, because A is a bound
     ratio_low: Option<f64>,
-    /// its upper end
+    /// its upper end; null where it is open, because B is a bound
     ratio_high: Option<f64>,
     /// the probability of such a difference between equal servers, alone
     p: Option<f64>,
     /// the same among all comparisons
     p_adjusted: Option<f64>,
-    /// half of the interval's width: the smallest difference that could have been shown
+    /// half of the interval's width: the smallest difference that could have been shown; null where it is open
     smallest_shown_percent: Option<f64>,
     /// more rounds of each side that it takes to show a difference of 5 %; null beyond 1,000
     more_rounds_for_5_percent: Option<usize>,
-    /// the true ratio is further from 1
+    /// a side's mean is a bound, and the ratio is one, too: the true ratio is further from 1
     is_bound: Option<bool>,
     /// every round had enough samples
     is_supported: Option<bool>,
@@ -156,21 +160,28 @@ fn figure(pair: &Pair<'_>, figure: Figure, made: &Result<Comparison, Why>) -> Fi
     let got = made.as_ref().ok();
     let single = pair.single(figure);
     let means = got.map(|made| made.means).or(single.map(|single| single.means));
+    // A bound has no ratio of single rounds.
+    let bounds = got.map_or([false; 2], Comparison::bounds);
+    let [ratio_low, ratio_high] = got.map_or([None; 2], Comparison::ends);
     let rounds = got.map(|made| made.rounds).or(single.map(|single| single.rounds));
     FigureJson {
         figure: figure.name(),
         unit: figure.unit().name(),
         finding: finding(made),
         a_mean: means.map(|[a, _]| a),
+        a_is_bound: means.map(|_| bounds[0]),
         b_mean: means.map(|[_, b]| b),
+        b_is_bound: means.map(|_| bounds[1]),
         a_rounds: rounds.map(|[a, _]| a),
         b_rounds: rounds.map(|[_, b]| b),
         ratio: got.map(|made| made.ratio).or(single.map(Single::ratio)),
-        ratio_low: got.map(|made| made.interval.0),
-        ratio_high: got.map(|made| made.interval.1),
+        ratio_low,
+        ratio_high,
         p: got.map(|made| made.p),
         p_adjusted: got.map(|made| made.adjusted_p),
-        smallest_shown_percent: got.map(|made| made.smallest_shown() * 100.0),
+        smallest_shown_percent: got
+            .filter(|made| !made.is_bound)
+            .map(|made| made.smallest_shown() * 100.0),
         more_rounds_for_5_percent: got.and_then(|made| made.more_rounds(0.05)),
         is_bound: got.map(|made| made.is_bound),
         is_supported: got.map(|made| made.is_supported),

@@ -221,8 +221,8 @@ json_type! {
         high: Option<f64> = estimate.interval.map(|(_, high)| high),
         /// rounds that have the figure
         rounds: usize,
-        /// a round's figure falls among requests that were given up: the true value is no less
-        is_censored: bool,
+        /// requests were given up, so it is a bound in a round: the true value is no less
+        is_bound: bool,
         /// at least ten samples lie beyond it, in every round
         is_supported: bool,
     }

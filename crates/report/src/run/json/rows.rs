@@ -151,10 +151,11 @@ json_type! {
             .into_iter()
             .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))
             .collect(),
-        /// figures that are bounds: the true value is no less
-        censored: Vec<&'static str> = marked(figures, |number| number.is_censored),
+        /// for each figure that is a bound (`≥`), true: the true value is no less. A figure that is none is not named
+        is_bound: BTreeMap<&'static str, bool> =
+            marked(figures, |number| number.is_bound).map(|name| (name, true)).collect(),
         /// figures beyond which fewer than ten samples lie
-        unsupported: Vec<&'static str> = marked(figures, |number| !number.is_supported),
+        unsupported: Vec<&'static str> = marked(figures, |number| !number.is_supported).collect(),
         /// failures by class
         failures: BTreeMap<&'static str, u64> = by_class(&figures.failures),
         /// what was done; null if nothing of it is kept
@@ -182,10 +183,10 @@ struct CourseJson<'t> {
     output_tail: String,
 }
 
-fn marked(figures: &Figures, is_so: fn(&Number) -> bool) -> Vec<&'static str> {
+fn marked(figures: &Figures, is_so: fn(&Number) -> bool) -> impl Iterator<Item = &'static str> {
     let all = Figure::ALL.into_iter();
-    let marked = all.filter(|&figure| figures.get(figure).as_ref().is_some_and(is_so));
-    marked.map(Figure::name).collect()
+    let marked = all.filter(move |&figure| figures.get(figure).as_ref().is_some_and(is_so));
+    marked.map(Figure::name)
 }
 
 fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>> {

@@ -38,7 +38,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
         | – | Quick | 1,000 | 1,002 \[977–1,028\] | 800 | 1.05ms | 1.05ms | 0% | valid | 499ms | 2 | 1,000 | 1.05ms | 1.05ms | 1.10ms | 0ns | 32ms | – | 1.2 |
         | 1 | Quick | 2,000 | 2,002 \[1,977–2,028\] | – | 1.05ms | 1.05ms | 0% | valid | 250ms | 2 | 2,000 | 1.05ms | 1.05ms | 1.10ms | 0ns | 34ms | – | 1.2 |
         | – | Evil ␛\[31m | 1,000 | 1,000? | – | 1.00ms | 1.00ms | 0% | suspect | 500ms | 1 of 2, 1 × died | 1,000 | 1.00ms | 1.00ms | 1.00ms | 0ns | 31.0ms | – | =cmd\|' /C calc'\!A0\*\*\* |
-        | 2 | Evil ␛\[31m | 2,000 | 1,170↓? \[900–1,540\] | – | 180ms | ≥949ms | 2.1% | suspect | 430ms | 2 | 2,000 | 180ms | ≥949ms | ≥5.00s | 430ms | 35ms | 400 recv.deadline, 100 connect.no\_ports | =cmd\|' /C calc'\!A0\*\*\* |
+        | 2 | Evil ␛\[31m | 2,000 | 1,170↓? \[900–1,540\] | – | 180ms | ≥949ms | 2.1% | suspect | 430ms | 2 | 2,000 | 180ms | ≥949ms | ≥5.00s | ≥426ms | 35ms | 400 recv.deadline, 100 connect.no\_ports | =cmd\|' /C calc'\!A0\*\*\* |
 
         </details>
 
