@@ -127,6 +127,14 @@ impl Campaign {
         })
     }
 
+    /// The same with the body that its only request is answered with: another one is a failure, or is only counted.
+    pub fn with_body(mut self, body: &[u8], is_usual: bool) -> Result<Campaign, Refusal> {
+        let workload = race::texts::with_body(&self.workloads[0], body, is_usual)?;
+        self.spoken = vec![workload.clone()];
+        self.workloads = vec![workload];
+        Ok(self)
+    }
+
     /// The same with a reference that dyno adds itself, to show the ceiling.
     pub fn with_reference(mut self, reference: Subject) -> Campaign {
         self.extras.insert(reference.name.clone(), self.experiment.workloads.clone());

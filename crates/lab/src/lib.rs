@@ -5,6 +5,7 @@ mod answer_parts;
 mod arrival;
 pub mod ask;
 pub mod build;
+pub mod checked;
 pub mod command;
 pub mod conformance;
 pub mod experiment;

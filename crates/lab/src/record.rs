@@ -119,6 +119,8 @@ pub const OTHER_DYNO: &str = "another-dyno";
 pub const RACE: &str = "race.command";
 /// The fact of a race that its sides answered differently before the load.
 pub const RACE_ANSWERS: &str = "race.answers";
+/// The fact of a race whose bodies were not compared under load: why.
+pub const RACE_BODIES: &str = "race.bodies";
 
 /// The fact of a run that it is a search for a capacity: the command line that made it.
 pub const CAPACITY: &str = "capacity.command";
@@ -357,6 +359,12 @@ impl Check {
     #[must_use]
     pub fn requests_alike(&self, other: &Check) -> bool {
         request_parts::are_alike(&self.request, &other.request)
+    }
+
+    /// Whether all of the answer was kept.
+    #[must_use]
+    pub fn is_kept_whole(&self) -> bool {
+        self.response.len() < crate::ask::KEPT
     }
 
     /// The answer's status, as it was sent.

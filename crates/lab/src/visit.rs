@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use check::{Help, Target};
 use load::Halt;
@@ -109,6 +109,14 @@ impl<'a> Visit<'a> {
     #[must_use]
     pub fn first_answer(&self) -> Option<&Check> {
         self.first.as_ref()
+    }
+
+    /// Its answer to the first request, sent again; none if it got no request.
+    #[must_use]
+    pub fn ask_again(&self, limit: Duration) -> Option<Check> {
+        let server = Asked { address: self.address(), tls: self.tls.as_ref() };
+        let values = Values { seq: 0, random: 0 };
+        self.question.as_ref().map(|question| ask(server, question, values, Phase::Before, limit))
     }
 
     /// That it took another port than the one that it was given, if it did.

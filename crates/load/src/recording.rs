@@ -135,6 +135,9 @@ pub struct Notes {
     /// An answer announced that the connection closes after it, where connections are kept.
     #[serde(default)]
     pub announced_closes: u64,
+    /// Correct answers whose body differs from the usual one.
+    #[serde(default)]
+    pub unlike_bodies: u64,
 }
 
 /// One slow exchange, kept whole.

@@ -247,6 +247,7 @@ impl Tally {
         self.notes.surplus += other.notes.surplus;
         self.notes.unsolicited += other.notes.unsolicited;
         self.notes.announced_closes += other.notes.announced_closes;
+        self.notes.unlike_bodies += other.notes.unlike_bodies;
         self.answers.merge(&other.answers);
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;

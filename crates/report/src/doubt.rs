@@ -32,6 +32,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::Growing { .. } => "growing",
         Doubt::CarriedIn { .. } => "carried_in",
         Doubt::Surplus { .. } => "surplus_answers",
+        Doubt::UnlikeBodies { .. } => "bodies_unlike",
         Doubt::Reconnects { .. } => "connections_not_reused",
         Doubt::Busy { .. } => "instrument_busy",
         Doubt::Starved { .. } => "instrument_starved",
@@ -148,6 +149,11 @@ pub(crate) fn says(doubt: &Doubt) -> String {
              answers); such connections were closed",
             count(answers),
             count(bytes),
+            count(correct)
+        ),
+        Doubt::UnlikeBodies { unlike, correct } => format!(
+            "{} of {} correct answers had another body than the three before the load, which were equal",
+            count(unlike),
             count(correct)
         ),
         Doubt::Reconnects { announced, unannounced, answers } => {

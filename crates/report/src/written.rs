@@ -1,6 +1,7 @@
 //! How a figure is written: in the unit that fits it, with only the digits that its interval supports.
 
 use analysis::{Basis, Estimate, Slope};
+use lab::checked::Checked;
 use lab::figure::Unit;
 use units::{BYTES, Scale, TIMES, decimals, fitting, fixed, of_hundred};
 
@@ -207,6 +208,12 @@ impl Form {
 /// How many decimals a power of ten has.
 fn decimals_of(power: f64) -> usize {
     (-power.log10()).round().clamp(0.0, 9.0) as usize
+}
+
+/// `checked: status 2xx of 1,214,377 answers; the bodies were not compared`.
+pub(crate) fn checked(checked: &Checked) -> String {
+    let Checked { answers, what, bodies } = checked;
+    format!("checked: {what} of {} answers{bodies}", units::count(*answers))
 }
 
 #[cfg(test)]

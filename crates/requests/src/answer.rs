@@ -35,7 +35,7 @@ pub fn expect(
 ) -> Result<Expect, Refusal> {
     let headers = headers("--expect-header", fields)?;
     let body = body.map_or(Ok(BodyRule::Any), |text| body_rule("--expect-body", text))?;
-    Ok(Expect { status: status.unwrap_or_default(), headers, body })
+    Ok(Expect { status: status.unwrap_or_default(), headers, body, ..Expect::default() })
 }
 
 /// Header fields that an answer must have; `place` is where they were written.

@@ -239,6 +239,7 @@ impl Line {
             status: status.map_err(|says| format!("`expect.status` {says}"))?,
             headers,
             body,
+            ..Expect::default()
         })
     }
 }

@@ -192,7 +192,8 @@ impl Ask {
     }
 
     /// What it was made from, but for its body.
-    pub(crate) fn made_from(&self) -> &Request {
+    #[must_use]
+    pub fn made_from(&self) -> &Request {
         &self.request
     }
 
@@ -209,6 +210,12 @@ impl Ask {
     #[must_use]
     pub fn is_over_http2(&self) -> bool {
         self.http2.is_some()
+    }
+
+    /// Whether the request has no placeholder.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.counted.is_none() && self.head.constant().is_some()
     }
 
     /// The bytes that have the body from `body_at` on.
@@ -232,7 +239,7 @@ impl Ask {
     /// The request's bytes, if they are always the same.
     #[must_use]
     pub fn constant(&self) -> Option<&[u8]> {
-        self.counted.is_none().then(|| self.head.constant()).flatten()
+        if self.is_constant() { self.head.constant() } else { None }
     }
 
     /// Appends the request's bytes.

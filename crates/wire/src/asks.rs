@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::Ask;
 use crate::chance::Chance;
+use crate::expect::Expect;
 use crate::h2::assign_places;
 use crate::template::{Values, mix};
 use crate::written::{WrittenAsks, WrittenChoice};
@@ -83,6 +84,17 @@ impl Asks {
             asks.swap(place, chance.below(place + 1));
         }
         Asks::in_turn(asks, lanes)
+    }
+
+    /// The same requests, each with another expectation.
+    pub fn expecting<E>(
+        mut self,
+        mut of: impl FnMut(&Ask) -> Result<Expect, E>,
+    ) -> Result<Asks, E> {
+        for ask in &mut self.asks {
+            ask.expect = of(ask)?;
+        }
+        Ok(self)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Ask> {

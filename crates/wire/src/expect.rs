@@ -16,6 +16,9 @@ pub struct Expect {
     pub headers: Vec<(String, Template)>,
     /// The body.
     pub body: BodyRule,
+    /// Another body is no failure: it is counted.
+    #[serde(default)]
+    pub body_is_usual: bool,
 }
 
 /// Which statuses are right.
@@ -87,6 +90,7 @@ impl Expect {
         lines.extend(self.headers.iter().map(field));
         match &self.body {
             BodyRule::Any => {}
+            _ if self.body_is_usual => {}
             BodyRule::Exactly(template) => {
                 let body = filled(template);
                 lines.push(format!("a body of {} bytes: {}", body.len(), shown(&body)));
@@ -97,6 +101,12 @@ impl Expect {
             }
         }
         lines.join("\n")
+    }
+
+    /// What makes an answer a failure.
+    #[must_use]
+    pub fn failing(&self, mismatch: Option<Mismatch>) -> Option<Mismatch> {
+        mismatch.filter(|mismatch| *mismatch != Mismatch::Body || !self.body_is_usual)
     }
 
     /// Whether the same head is as right or wrong for every request.

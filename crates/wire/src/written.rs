@@ -202,6 +202,7 @@ mod tests {
             status: StatusRule::Exactly(201),
             headers: vec![("x".into(), Template::parse(b"a{seq}").unwrap())],
             body: BodyRule::Sha256(sha256(b"x")),
+            body_is_usual: true,
         };
         for request in requests {
             let ask = Ask::new(&request, expect.clone()).unwrap();

@@ -15,6 +15,11 @@ pub(super) fn surplus(recording: &Recording) -> Option<Doubt> {
     (0 < answers + bytes).then_some(Doubt::Surplus { answers, bytes, correct })
 }
 
+pub(super) fn unlike_bodies(recording: &Recording) -> Option<Doubt> {
+    let (unlike, correct) = (recording.total.notes.unlike_bodies, recording.total.correct);
+    (0 < unlike).then_some(Doubt::UnlikeBodies { unlike, correct })
+}
+
 pub(super) fn reconnects(recording: &Recording) -> Option<Doubt> {
     let total = &recording.total;
     let announced = total.notes.announced_closes;

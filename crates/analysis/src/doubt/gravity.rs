@@ -82,6 +82,7 @@ impl Doubt {
             | Doubt::Busy { .. }
             | Doubt::Starved { .. }
             | Doubt::Surplus { .. }
+            | Doubt::UnlikeBodies { .. }
             | Doubt::Overflows { .. }
             | Doubt::SynRetries { .. }
             | Doubt::DelayedAck { .. }

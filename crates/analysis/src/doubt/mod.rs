@@ -130,6 +130,13 @@ pub enum Doubt {
         /// cannot sustain the rate.
         excess: i64,
     },
+    /// Bodies differed from the one that a server had given several times before the load.
+    UnlikeBodies {
+        /// Correct answers with such a body.
+        unlike: u64,
+        /// How many correct answers there were.
+        correct: u64,
+    },
     /// More arrived than was requested: duplicate answers, or bytes after an answer.
     Surplus {
         /// Answers for which no request waited.

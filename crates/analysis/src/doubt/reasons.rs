@@ -125,6 +125,7 @@ pub fn of_recording(recording: &Recording, agents: &[AgentFacts], ordered: Order
     ];
     let seen = [
         answers::surplus(recording),
+        answers::unlike_bodies(recording),
         answers::reconnects(recording),
         drift,
         shape::mean_above_p99(recording, ordered.connections),

@@ -3,6 +3,7 @@
 
 use units::count;
 
+use crate::trials::rest;
 use crate::{Campaign, Entrant};
 use lab::ask::{Asked, ask};
 use lab::record::{Check, Fact, Outcome, OutcomeKind, Phase};
@@ -11,7 +12,7 @@ use lab::visit::{Visit, VisitSetup};
 use load::Halt;
 use std::time::Duration;
 use tls::Client;
-use wire::Values;
+use wire::{BodyRule, Values};
 
 /// How long a server that runs already may take for its first answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,10 +25,45 @@ pub struct Look {
     pub moved: Option<Fact>,
     /// That port.
     pub moved_to: Option<u16>,
+    /// Whether three answers over more than two seconds had the same body; none where that was not looked at.
+    pub is_steady: Option<bool>,
+}
+
+/// Between two of these answers: a clock of whole seconds in the body shows.
+const APART: Duration = Duration::from_millis(1_050);
+
+/// Whether bodies can be compared under load: there is one request, the same each time, and no rule for its body.
+#[must_use]
+fn may_compare(campaign: &Campaign) -> bool {
+    let [question] = campaign.workloads[0].questions.as_slice() else { return false };
+    let expect = &question.ask.expect;
+    expect.body == BodyRule::Any && question.ask.is_constant() && question.method != "HEAD"
+}
+
+fn is_steady(first: &Check, halt: &Halt, again: impl Fn() -> Option<Check>) -> bool {
+    (0..2).all(|_| {
+        rest(APART, halt);
+        !halt.is_asked()
+            && again().is_some_and(|it| it.wrong.is_none() && it.content() == first.content())
+    })
 }
 
 /// Starts a side, sends it one request, and ends it; one that runs already is only sent the request.
 pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
+    seen(campaign, entrant, halt, false)
+}
+
+/// The same with three requests, where bodies may be compared under load, to see whether they stay the same.
+pub fn look_thrice(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
+    seen(campaign, entrant, halt, may_compare(campaign))
+}
+
+fn seen(
+    campaign: &Campaign,
+    entrant: &Entrant,
+    halt: &Halt,
+    compares: bool,
+) -> Result<Look, Outcome> {
     let title = entrant.subject.title.clone();
     let fail = |kind, says: String| Outcome { kind, says };
     let workload = &campaign.workloads[0];
@@ -40,9 +76,13 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
         let tls = site.tls.as_ref().map(Client::new).transpose();
         let tls = tls.map_err(|says| fail(OutcomeKind::Unable, says))?;
         let server = Asked { address: site.address, tls: tls.as_ref() };
-        let first = ask(server, &aimed.questions[0], values, Phase::Before, PATIENCE);
+        let asked = || ask(server, &aimed.questions[0], values, Phase::Before, PATIENCE);
+        let first = asked();
         return match &first.wrong {
-            None => Ok(Look { title, first, moved: None, moved_to: None }),
+            None => {
+                let is_steady = compares.then(|| is_steady(&first, halt, || Some(asked())));
+                Ok(Look { title, first, moved: None, moved_to: None, is_steady })
+            }
             Some(wrong) if first.response.is_empty() => {
                 Err(fail(OutcomeKind::NotReady, format!("it does not answer: {wrong}")))
             }
@@ -62,9 +102,31 @@ pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look,
     let first = visit.first_answer().cloned();
     let moved = visit.moved();
     let moved_to = moved.as_ref().map(|_| visit.address().port());
+    let is_steady = match &first {
+        Some(first) if compares => Some(is_steady(first, halt, || visit.ask_again(PATIENCE))),
+        _ => None,
+    };
     visit.end();
     let first = first.ok_or_else(|| fail(OutcomeKind::Unable, "it got no request".into()))?;
-    Ok(Look { title, first, moved, moved_to })
+    Ok(Look { title, first, moved, moved_to, is_steady })
+}
+
+/// The body that all sides gave each time; or why theirs are not compared under load.
+pub fn usual_body(looks: &[Look]) -> Result<Vec<u8>, String> {
+    let Some(first) = looks.first() else { return Err("there is no side".into()) };
+    let varying: Vec<&str> =
+        looks.iter().filter(|it| it.is_steady == Some(false)).map(|it| it.title.as_str()).collect();
+    if !varying.is_empty() {
+        return Err(format!("the body varies: not compared ({})", varying.join(", ")));
+    }
+    let body = first.first.content();
+    if looks.iter().any(|look| look.first.content() != body) {
+        return Err("the sides' bodies differ: not compared".into());
+    }
+    match looks.iter().all(|look| look.first.is_kept_whole()) {
+        true => Ok(body),
+        false => Err("the body is larger than 64 KiB: not compared".into()),
+    }
 }
 
 /// How the first answer of a side differs from that of the first side.
@@ -127,7 +189,22 @@ mod tests {
             rest_len: 0,
             digest: Some([digest; 32]),
         };
-        Look { title: title.into(), first, moved: None, moved_to: None }
+        Look { title: title.into(), first, moved: None, moved_to: None, is_steady: Some(true) }
+    }
+
+    #[test]
+    fn bodies_are_compared_where_all_sides_gave_the_same_one_each_time() {
+        let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+        let side = |title: &str, body: &str, is_steady| Look {
+            is_steady: Some(is_steady),
+            ..look(title, &format!("{ok}{body}"), 1)
+        };
+        let usual = |a, b| usual_body(&[a, b]);
+        assert_eq!(usual(side("A", "hi", true), side("B", "hi", true)), Ok(b"hi".to_vec()));
+        let varies = usual(side("A", "hi", true), side("B", "hi", false)).unwrap_err();
+        assert_eq!(varies, "the body varies: not compared (B)");
+        let differ = usual(side("A", "hi", true), side("B", "ho", true)).unwrap_err();
+        assert_eq!(differ, "the sides' bodies differ: not compared");
     }
 
     #[test]

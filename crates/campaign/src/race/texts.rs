@@ -224,7 +224,13 @@ pub fn workload(name: &str, stated: &StatedRequest) -> Result<Workload, Refusal>
         Some(StatusRule::Exactly(status)) => format!("status = {status}\n"),
     };
     text += &table("header", &stated.answer_fields, what)?;
-    text += &match &stated.body {
+    text += &key_of(&stated.body);
+    let source = SourceFile { name: format!("workloads/{name}.toml"), text };
+    Workload::parse(name, source).map_err(|error| Refusal::new(error.says()))
+}
+
+fn key_of(body: &ExpectedBody) -> String {
+    match body {
         ExpectedBody::Any => String::new(),
         ExpectedBody::Text(body) => format!("body = {}\n", quoted(body)),
         ExpectedBody::Length(length) => format!("body_length = {length}\n"),
@@ -232,9 +238,20 @@ pub fn workload(name: &str, stated: &StatedRequest) -> Result<Workload, Refusal>
             let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("body_sha256 = \"{hex}\"\n")
         }
+    }
+}
+
+/// The same with the body of the answer to its only request, which states none: another body is a failure, or is only
+/// counted.
+pub fn with_body(workload: &Workload, body: &[u8], is_usual: bool) -> Result<Workload, Refusal> {
+    let stated = match String::from_utf8(wire::quoted(body, false)) {
+        Ok(text) => ExpectedBody::Text(text),
+        Err(_) => ExpectedBody::Sha256(wire::sha256(body)),
     };
-    let source = SourceFile { name: format!("workloads/{name}.toml"), text };
-    Workload::parse(name, source).map_err(|error| Refusal::new(error.says()))
+    let keys = format!("[[ask]]\n{}body_is_usual = {is_usual}\n", key_of(&stated));
+    let text = workload.source.text.replacen("[[ask]]\n", &keys, 1);
+    let source = SourceFile { text, ..workload.source.clone() };
+    Workload::parse(&workload.name, source).map_err(|error| Refusal::new(error.says()))
 }
 
 fn table(key: &str, fields: &[(String, String)], what: &str) -> Result<String, Refusal> {

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::keep;
-use campaign::race::look::{Look, differences, look};
+use campaign::race::look::{Look, differences, look_thrice, usual_body};
 use campaign::race::slices::{Slices, refuse_one_port};
 use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
 use clap::Args;
 use lab::amounts;
-use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RunRecord, TrialKey};
+use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RACE_BODIES, RunRecord, TrialKey};
 use store::RunId;
 use terminal::progress;
 
@@ -85,6 +85,9 @@ pub(crate) struct RaceFlags {
     /// End with exit code 1 before the load if the sides do not answer alike
     #[arg(long)]
     same: bool,
+    /// Compare each body with that of the first answer: another one is a failure, not only a doubt
+    #[arg(long, conflicts_with = "expect_body")]
+    same_body: bool,
 
     /// How long a command may take until its first right answer
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
@@ -197,10 +200,12 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         Some(ceiling) => campaign.with_reference(ceiling.subject.clone()),
         None => campaign,
     };
+    let (campaign, not_compared) = with_body(campaign, &looks, flags.same_body)?;
     let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
     let mut record = campaign.record(&resources, &entrants, entries, now_unix_ms());
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     record.facts.push(fact(RACE, command_line()));
+    record.facts.extend(not_compared.map(|why| fact(RACE_BODIES, why)));
     record.facts.extend(differences.into_iter().map(|says| fact(RACE_ANSWERS, says)));
     let run = job.store.begin(&record)?;
     job.claim(run)?;
@@ -215,7 +220,29 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     finish(flags, &job, (run, kept), (&campaign, &origin), ended)
 }
 
-/// Asks every side once. A side that fails ends the race.
+/// The campaign with the body that every answer is compared with; or why bodies are not compared under load, where that
+/// was looked at.
+fn with_body(
+    campaign: Campaign,
+    looks: &[Look],
+    demanded: bool,
+) -> Result<(Campaign, Option<String>), Refusal> {
+    let was_seen = looks.iter().all(|look| look.is_steady.is_some());
+    if !was_seen && demanded {
+        return Err(Refusal::new(
+            "--same-body: it compares the bodies of one request without placeholders, whose right body is not stated; \
+             leave it out",
+        ));
+    }
+    match usual_body(looks) {
+        _ if !was_seen => Ok((campaign, None)),
+        Ok(body) => Ok((campaign.with_body(&body, !demanded)?, None)),
+        Err(why) if demanded => Err(Refusal::new(format!("--same-body: {why}"))),
+        Err(why) => Ok((campaign, Some(why))),
+    }
+}
+
+/// Asks every side. A side that fails ends the race.
 fn looked(
     campaign: &Campaign,
     entrants: &[Entrant],
@@ -224,7 +251,7 @@ fn looked(
     let mut looks = Vec::new();
     for entrant in entrants {
         let title = &entrant.subject.title;
-        let seen = match look(campaign, entrant, &job.halt) {
+        let seen = match look_thrice(campaign, entrant, &job.halt) {
             Ok(seen) => seen,
             Err(outcome) if outcome.kind == OutcomeKind::Interrupted => {
                 return Ok(Err(interrupted_early()));

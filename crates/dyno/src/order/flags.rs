@@ -57,6 +57,10 @@ pub(crate) struct LoadFlags {
     pub(crate) from: RequestsFlags,
     #[command(flatten)]
     pub(crate) asking: AskingFlags,
+    /// Compare each body with that of the first right answer, for which each request is sent once before the load; another
+    /// body is a failure
+    #[arg(long, conflicts_with = "expect_body")]
+    pub(crate) same_body: bool,
     /// A header field whose value a command prints, 'Name: command argument'. The command is run once, before the
     /// load and without a shell; the first line of its output is sent, and neither shown nor kept. May be given again
     #[arg(long, value_name = "FIELD", value_parser = answer::field)]

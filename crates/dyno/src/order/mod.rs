@@ -8,6 +8,7 @@ pub(crate) mod keeping;
 pub(crate) mod protocol;
 mod requested;
 pub(crate) mod requirement;
+mod same_body;
 pub(crate) mod schedule;
 mod spread;
 pub(crate) mod stated;
@@ -97,12 +98,16 @@ pub(crate) fn plan(
     // Last of all: a command that hands out a token is not run for a load that is refused.
     let fields = secret::values(&flags.header_command)?;
     let Requested { asks, source, notes } = base.requested(lanes, &fields)?;
+    let asks = match flags.same_body {
+        true => same_body::of_first_answers(asks, &target, tls.as_ref(), flags.asking.timeout)?,
+        false => asks,
+    };
     let asked = RequestSummary {
         source,
         url: url.shown(),
         address: report::load::words::address(&target),
         status: words::status(flags.asking.expect_status),
-        expects: words::expected(&flags.asking),
+        expects: words::expected(&flags.asking, flags.same_body),
     };
     let order = Order {
         server_cpus: target.is_here().then_some(machine.cpus.len() as u64),

@@ -34,11 +34,12 @@ pub(crate) fn status(rule: Option<StatusRule>) -> String {
 }
 
 /// What else it must have, as the flags say it.
-pub(crate) fn expected(asking: &AskingFlags) -> String {
+pub(crate) fn expected(asking: &AskingFlags, same_body: bool) -> String {
     let field = |(name, value): &(String, String)| format!("header {name}: {value}");
     let fields = asking.expect_header.iter().map(field);
     let body = asking.expect_body.iter().map(|body| format!("body {body}"));
-    fields.chain(body).collect::<Vec<_>>().join(", ")
+    let same = same_body.then(|| "the body of the first answer".to_string());
+    fields.chain(body).chain(same).collect::<Vec<_>>().join(", ")
 }
 
 /// `1,3`, as --cpus takes them.

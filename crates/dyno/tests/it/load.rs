@@ -31,6 +31,25 @@ fn a_closed_loop_ends_with_a_report_that_stands_alone() {
 }
 
 #[test]
+fn what_was_checked_is_said_and_bodies_can_be_compared_with_the_first_one() {
+    let rig = Rig::new();
+    let load = |target: &str, more: &[&str]| {
+        rig.dyno(&[&["load", target, "-c", "2", "-n", "200"], more].concat())
+    };
+    load("{url}/hello", &[])
+        .status(0)
+        .stdout_has("checked: status 2xx of 200 answers; the bodies were not compared");
+    load("{url}/hello", &["--same-body"])
+        .status(0)
+        .stdout_has("checked: status 2xx and body of 200 answers");
+    load("{url}/user/{seq}", &["--same-body"]).status(2).stderr_has("--same-body: `GET /user/0");
+    let fault = "wrong-body".parse().ok();
+    let faulty = Rig::oracle(Config { fault, fault_rate: 0.5, ..Config::default() });
+    let ran = faulty.dyno(&["load", "{url}/hello", "-n", "200", "--same-body", "--json"]).status(1);
+    assert!(ran.json()["books"]["failed"].as_u64() > Some(0), "half of the bodies are others");
+}
+
+#[test]
 fn so_many_requests_are_so_many() {
     let rig = Rig::new();
     let ran = rig.dyno(&["load", "{url}/hello", "-c", "3", "-n", "1000", "--json"]).status(0);

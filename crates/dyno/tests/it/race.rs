@@ -44,8 +44,16 @@ impl Place {
         Going::start(self.command(arguments)).end()
     }
 
+    /// Where the body is stated, it is not looked at three times over two seconds.
     fn race(&self, arguments: &[&str]) -> Ran {
-        self.dyno(&[&["race"], arguments, &SHORT].concat())
+        let is_stated =
+            |it: &&str| ["--expect-body", "--same-body", "--expect-status"].contains(it);
+        let is_hello = arguments.windows(2).any(|two| two == ["--path", "/hello"]);
+        let stated: &[&str] = match is_hello && !arguments.iter().any(is_stated) {
+            true => &["--expect-body", "Hello, world!"],
+            false => &[],
+        };
+        self.dyno(&[&["race"], arguments, stated, &SHORT].concat())
     }
 
     fn state(&self) -> PathBuf {
@@ -101,6 +109,36 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
     place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's 95 % interval");
     let page = fs::read_to_string(place.state().join("reports/1-race.html")).unwrap();
     assert!(page.contains("as many requests as quick"));
+}
+
+/// Python's server with a fault, and the oracle, whose answers are the same at first.
+#[test]
+fn bodies_that_change_under_load_are_a_doubt_or_failures_and_bodies_that_always_vary_are_not_compared()
+ {
+    let place = Place::new();
+    place.lab.write("here/server.py", include_str!("server.py"));
+    let against = |fault: &str, more: &[&str]| {
+        let side = format!("python3 server.py {{port}} {fault}");
+        place.dyno(
+            &[
+                &["race", ORACLE, &side, "--path", "/hello", "--name", "a", "--name", "b"],
+                more,
+                &SHORT,
+            ]
+            .concat(),
+        )
+    };
+    let json = against("unlike", &["--json"]).json();
+    let says = json["checked"]["sentence"].as_str().unwrap();
+    assert!(says.contains("each body was compared with those before the load"), "{says}");
+    let doubts = |side: usize| json["sides"][side]["row"]["verdict"].to_string();
+    assert!(doubts(1).contains("bodies_unlike") && !doubts(0).contains("bodies_unlike"), "{json}");
+    let demanded = against("unlike", &["--same-body"]).status(1);
+    assert!(demanded.has_sentence("b answered wrongly"), "{demanded}");
+    demanded.stdout_has("status 2xx and body of ");
+    let varies = against("counts", &[]);
+    varies.stdout_has("status 2xx of ").stdout_has("the body varies: not compared (b)");
+    against("counts", &["--same-body"]).status(2).stderr_has("--same-body: the body varies");
 }
 
 #[test]

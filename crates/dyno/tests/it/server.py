@@ -40,7 +40,10 @@ def converse(peer):
             time.sleep(0.005)
         if fault == "loses" and began and 2 < time.monotonic() - began[0]:
             os.kill(child, signal.SIGKILL)
-        lies = fault == "lies" and asked % 50 == 49
+        lies = fault == "lies" and asked % 50 == 49 or fault == "unlike" and 20 < asked and asked % 5 == 0
+        if fault == "counts":
+            peer.sendall(ANSWER[:-4] + b"%04d" % (asked % 10_000))
+            continue
         peer.sendall(ANSWER[:-1] + b"?" if lies else ANSWER)
 
 

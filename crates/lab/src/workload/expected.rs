@@ -36,7 +36,8 @@ pub(super) fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, Conf
     for (name, value) in &keys.header {
         headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
     }
-    Ok(Expect { status, headers, body: body_rule(source, keys)? })
+    let body = body_rule(source, keys)?;
+    Ok(Expect { status, headers, body, body_is_usual: keys.body_is_usual })
 }
 
 /// The body itself, its length or its SHA-256: one of them, or any body.

@@ -1,6 +1,6 @@
 //! Takes in what happened on a connection, and decides how each of its exchanges goes on.
 
-use wire::{ExchangeId, News, Session, WireFault};
+use wire::{ExchangeId, Mismatch, News, Session, WireFault};
 
 use super::loss::Loss;
 use super::pool::Pool;
@@ -91,7 +91,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
                 }
                 News::Answered { exchange, status, octets, mismatch, reusable } => {
                     let answer = Answer { status, octets, reusable };
-                    let wrong = mismatch.map(Failure::Content);
+                    let wrong = mismatch.and_then(|it| self.failing(exchange, it));
                     self.handle_answer(conn, exchange, answer, wrong, at, bytes);
                 }
                 News::Failed(id, fault) => {
@@ -118,6 +118,15 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
         }
         self.news.clear();
+    }
+
+    /// The failure that a mismatch is. A body that only differs from the usual one is counted, and is none.
+    fn failing(&mut self, id: ExchangeId, mismatch: Mismatch) -> Option<Failure> {
+        let values = self.slab.get(id)?.values;
+        let expect = &self.rules.asks.choose(values).expect;
+        let failing = expect.failing(Some(mismatch)).map(Failure::Content);
+        self.recorder.window().notes.unlike_bodies += u64::from(failing.is_none());
+        failing
     }
 
     fn handle_ready(&mut self, conn: Conn, at: Nanos) {

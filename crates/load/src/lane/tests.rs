@@ -38,6 +38,17 @@ fn is_about(value: Nanos, expected: Nanos) -> bool {
     value.abs_diff(expected) <= expected / 500
 }
 
+/// Nothing is a failure that only differs from the usual body.
+#[test]
+fn a_body_unlike_the_usual_one_is_counted_and_is_right() {
+    let run = Run { total: 8, usual_body: Some("rusT"), ..closed(1) };
+    let seen = run.press(Simulated::new(at_once, after(MILLI)));
+    assert_eq!((seen.correct, seen.notes.unlike_bodies), (8, 8), "{:?}", classes(&seen));
+    let run = Run { usual_body: Some("Rust"), ..run };
+    let seen = run.press(Simulated::new(at_once, after(MILLI)));
+    assert_eq!((seen.correct, seen.notes.unlike_bodies), (8, 0), "{:?}", classes(&seen));
+}
+
 /// The purpose of the instrument: the same freeze, seen by both kinds of load.
 #[test]
 fn an_open_loop_sees_the_freeze_that_a_closed_loop_hides() {

@@ -206,10 +206,11 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     check_connections(tally.connections)?;
     let Sessions { attempted, complete, failed } = tally.sessions;
     no_more("sessions", &[attempted, complete, failed], COUNT_MAX)?;
-    let Notes { stale_retries, refused, idle_closed, surplus, unsolicited, announced_closes } =
-        tally.notes;
-    let notes = [stale_retries, refused, idle_closed, surplus, unsolicited, announced_closes];
+    let Notes { stale_retries, refused, idle_closed, surplus, unsolicited, .. } = tally.notes;
+    let Notes { announced_closes, unlike_bodies, .. } = tally.notes;
+    let notes = [stale_retries, refused, idle_closed, surplus, unsolicited];
     no_more("notes", &notes, COUNT_MAX)?;
+    no_more("notes of answers", &[announced_closes, unlike_bodies], COUNT_MAX)?;
     tally.security.as_deref().map_or(Ok(()), |security| check_security(security, bounds))?;
     tally.http2.as_deref().map_or(Ok(()), |http2| check_http2(http2, bounds))?;
     check_slowest(&tally.slowest)?;

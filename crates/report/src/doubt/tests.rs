@@ -30,6 +30,7 @@ fn all() -> Vec<Doubt> {
         Doubt::Growing { first_ms: 20.0, last_ms: 900.0 },
         Doubt::CarriedIn { carried_in: 500, inside: 1_500, excess: 480 },
         Doubt::CarriedIn { carried_in: 500, inside: 1_500, excess: -20 },
+        Doubt::UnlikeBodies { unlike: 3, correct: 1_000 },
         Doubt::Surplus { answers: 3, bytes: 0, correct: 1_000 },
         Doubt::Reconnects { announced: 900, unannounced: 0, answers: 1_000 },
         Doubt::Reconnects { announced: 0, unannounced: 500, answers: 1_000 },
@@ -300,6 +301,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         the server did not keep up: its response times grew as long as the load lasted, from a p50 of 20.0 ms in the first third to 900 ms in the last; offer less to see the latency of a server that keeps up
         500 of the 1,500 correct answers inside the measured time (33 %) were to requests that had been due before it: the throughput is 480 answers more than the requests of that time account for; give `load.warmup` more time, or measure for longer
         500 of the 1,500 correct answers inside the measured time (33 %) were to requests that had been due before it: a queue from before it was worked off; give `load.warmup` more time, or measure for longer
+        3 of 1,000 correct answers had another body than the three before the load, which were equal; `--same-body` makes them failures, which are shown with their bytes; `--expect-body` states the right body
         more came than was requested: 3 answers without a request, 0 answers with bytes behind them (of 1,000 correct answers); such connections were closed; ask once by hand (curl -v) and compare with what is expected
         connections that were to be kept were closed by the server: 900 as their last answer had announced, at 1,000 answers; see the server's limits of requests or of time for a connection; what it costs to connect is in the figures
         connections that were to be kept were closed by the server: 500 without a word, at 1,000 answers; see the server's limits of requests or of time for a connection; what it costs to connect is in the figures

@@ -114,6 +114,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         }
         Doubt::CarriedIn { .. } => "give `load.warmup` more time, or measure for longer",
         Doubt::Surplus { .. } => "ask once by hand (curl -v) and compare with what is expected",
+        Doubt::UnlikeBodies { .. } => {
+            "`--same-body` makes them failures, which are shown with their bytes; `--expect-body` states the right body"
+        }
         Doubt::Reconnects { .. } => {
             "see the server's limits of requests or of time for a connection; what it costs to connect is in the figures"
         }

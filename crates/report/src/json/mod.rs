@@ -11,6 +11,16 @@ pub use conformance::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJ
 pub use distribution::{DistributionJson, bounds, encoded};
 pub(crate) use typed::json_type;
 
+json_type! {
+    /// What was checked of the answers.
+    pub(crate) struct CheckedJson as "checked" of it: lab::checked::Checked {
+        /// it, in a sentence
+        sentence: String = crate::written::checked(it),
+        /// whole answers that came to measured requests
+        answers: u64,
+    }
+}
+
 /// The document as text, with a line end.
 pub fn written(document: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(document).map(|text| text + "\n")

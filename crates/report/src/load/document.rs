@@ -10,7 +10,7 @@ use crate::document::{
     Tone,
 };
 use crate::paint::{Ink, Line};
-use crate::{evidence, http2, quantile, security};
+use crate::{evidence, http2, quantile, security, written};
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
     offered_per_s, on_time, throughput_per_s,
@@ -46,7 +46,7 @@ pub fn document(run: &FinishedLoad) -> Document {
         notes: strict.into_iter().collect(),
         answer: vec![sentence::of(run)],
         verdict: run.verdict.word,
-        conditions: vec![conditions(run)],
+        conditions: vec![conditions(run), written::checked(&super::checked(run))],
         sections,
         ..Document::default()
     }

@@ -17,6 +17,7 @@ pub mod words;
 
 use agents::{AgentFacts, LostAgent};
 use analysis::JudgedRequirement;
+use lab::checked::Checked;
 use load::{Nanos, Order, Recording};
 use requests::{RequestOrder, RequestSource};
 
@@ -60,6 +61,12 @@ pub struct RequestSummary {
     pub status: String,
     /// What else an answer must have; empty if nothing.
     pub expects: String,
+}
+
+/// What was checked of its answers.
+pub(crate) fn checked(run: &FinishedLoad) -> Checked {
+    let expects: Vec<_> = run.order.asks.iter().map(|ask| ask.expect.clone()).collect();
+    Checked::of(std::iter::once(&run.recording.total), &expects, None)
 }
 
 impl RequestSummary {

@@ -12,7 +12,7 @@ use crate::chart::{Room, Stand};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
 use crate::markup::{Markup, markup};
 use crate::time::utc;
-use crate::{detail, sentence, signature};
+use crate::{detail, sentence, signature, written};
 
 /// The whole report of a run. Its pictures made of characters have this width and these glyphs.
 pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Document {
@@ -24,6 +24,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     notes.extend(warnings(findings).into_iter().map(|says| Paragraph::new(Tone::Doubtful, says)));
     let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
+    conditions.extend(findings.checked().as_ref().map(written::checked));
     conditions.push(machine(run, findings.trials));
     Document {
         label: format!("{} · run {} · {}", run.name, findings.id, utc(run.began_unix_ms)),

@@ -27,10 +27,11 @@ use std::path::Path;
 
 use analysis::search::{Searched, searched};
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
+use lab::checked::Checked;
 use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::history::History;
 use lab::manner::{Manner, Task};
-use lab::record::{Entry, LOAD, RunRecord, STREAMS, TrialRecord};
+use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
 
@@ -263,6 +264,25 @@ impl<'a> Findings<'a> {
         let (path, text) = self.run.files.iter().find(|(other, _)| *other == path)?;
         let page = SourceFile { name: path.clone(), text: text.clone() };
         Workload::parse(&name, page).ok().map(|workload| workload.title)
+    }
+
+    /// What was checked of the answers in all measured rounds of the servers; none where none was loaded.
+    pub(crate) fn checked(&self) -> Option<Checked> {
+        let pages = self.run.files.iter().filter(|(path, _)| path.starts_with("workloads/"));
+        let expects = pages.filter_map(|(path, text)| {
+            let page = SourceFile { name: path.clone(), text: text.clone() };
+            Workload::parse("", page).ok()
+        });
+        let expects: Vec<_> = expects
+            .flat_map(|workload| workload.questions)
+            .map(|question| question.ask.expect)
+            .collect();
+        let measured =
+            self.trials.iter().filter(|trial| trial.outcome.kind == OutcomeKind::Measured);
+        let loaded: Vec<_> = measured.filter_map(|trial| trial.loaded.as_ref()).collect();
+        let tallies = loaded.iter().map(|loaded| &loaded.recording.total);
+        let is_known = !loaded.is_empty() && !expects.is_empty();
+        is_known.then(|| Checked::of(tallies, &expects, self.fact(RACE_BODIES)))
     }
 
     /// A task's name for people: where a run has several manners, HTTP/1.1 in cleartext is named, too.

@@ -17,7 +17,7 @@ use crate::document::{
 use crate::gate;
 use crate::sentence;
 use crate::time::utc;
-use crate::written::Written;
+use crate::written::{self, Written};
 
 /// What a side has in the table.
 const SHOWN: [Figure; 6] = [
@@ -232,6 +232,7 @@ pub(super) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
 pub(super) fn document(findings: &Findings<'_>) -> Document {
     let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
+    conditions.extend(findings.checked().as_ref().map(written::checked));
     conditions.push(super::document::machine(findings.run, findings.trials));
     let entries = |id: &'static str, heading: &str, entries: Vec<document::Entry>| {
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));

@@ -42,6 +42,7 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             After: Two servers (Author, May 2011)
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000 sessions a trial, no warm-up, time-out 5 s;
             2 rounds
+            checked: status 2xx of 93,580 answers; the bodies were not compared
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
 

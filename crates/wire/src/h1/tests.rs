@@ -8,7 +8,7 @@ const SOME: Values = Values { seq: 7, random: 11 };
 
 fn ask(method: &str, body: BodyRule) -> Ask {
     let request = Request { method: method.into(), ..Request::get("h", "/") };
-    let expect = Expect { status: StatusRule::Any, headers: Vec::new(), body };
+    let expect = Expect { status: StatusRule::Any, headers: Vec::new(), body, ..Expect::default() };
     Ask::new(&request, expect).unwrap()
 }
 
@@ -323,7 +323,8 @@ fn a_remembered_head_is_judged_anew_where_the_request_matters() {
     let limits = Limits::default();
     let memo = HeadMemo::default();
     let headers = vec![("x-number".to_string(), Template::parse(b"{seq}").unwrap())];
-    let expect = Expect { status: StatusRule::Any, headers, body: BodyRule::Any };
+    let expect =
+        Expect { status: StatusRule::Any, headers, body: BodyRule::Any, ..Expect::default() };
     let ask = Ask::new(&Request::get("h", "/"), expect).unwrap();
     let judged = |seq: u64| {
         let mut session = H1::remembering(&limits, &memo);

@@ -46,6 +46,8 @@ pub(super) struct Run {
     pub(super) on_time_within: Option<Nanos>,
     pub(super) turns: Option<Passed>,
     pub(super) tls: Option<tls::Client>,
+    /// Compared and not demanded; without it `Rust` is demanded.
+    pub(super) usual_body: Option<&'static str>,
 }
 
 /// Turns of this length, with the instants at which each was passed on.
@@ -86,6 +88,7 @@ pub(super) fn run(kind: Kind, connections: usize) -> Run {
         on_time_within: None,
         turns: None,
         tls: None,
+        usual_body: None,
     }
 }
 
@@ -106,8 +109,9 @@ impl Run {
         let (method, body) = (self.method.into(), self.body.into());
         let http2 = matches!(self.protocol, Protocol::Http2(_)).then_some(Scheme::Http);
         let request = Request { method, body, http2, ..Request::get("h", "/n/{seq}") };
-        let body = BodyRule::Exactly(Template::literal("Rust"));
-        let expect = Expect { body, ..Expect::default() };
+        let body = BodyRule::Exactly(Template::literal(self.usual_body.unwrap_or("Rust")));
+        let body_is_usual = self.usual_body.is_some();
+        let expect = Expect { body, body_is_usual, ..Expect::default() };
         let ask = Ask::new(&request, expect).unwrap();
         let constant = || Arrivals::Constant(Rate::per_s(self.rate).unwrap());
         let arrivals = self.arrivals.clone().unwrap_or_else(constant);

@@ -25,6 +25,7 @@ fn a_healthy_closed_loop() {
         &expect![[r#"
             GET http://localhost:8080/hello at 127.0.0.1:8080
             closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            checked: status 2xx of 20,000 answers; the bodies were not compared
             verdict: valid
 
             measured    20,000 correct answers in 10.0 s
@@ -74,6 +75,7 @@ fn an_open_load_with_failures_and_doubts() {
             GET http://localhost:8080/hello at 127.0.0.1:8080
             open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s · 1
             lane
+            checked: status 2xx of 19,397 answers; the bodies were not compared
             verdict: suspect
 
             measured    19,397 correct answers in 10.0 s
@@ -158,6 +160,7 @@ fn nothing_but_refusals() {
         &expect![[r#"
             GET http://localhost:8080/hello at 127.0.0.1:8080
             closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            checked: status 2xx of 0 answers; the bodies were not compared
             verdict: invalid
 
             measured    0 correct answers in 10.0 s

@@ -11,7 +11,7 @@ use units::seconds;
 use crate::agents::{AgentJson, LostAgentJson};
 use crate::evidence::EvidenceJson;
 use crate::http2::Http2Json;
-use crate::json::{DistributionJson, json_type, written};
+use crate::json::{CheckedJson, DistributionJson, json_type, written};
 use crate::security::SecurityJson;
 use analysis::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
@@ -53,6 +53,8 @@ json_type! {
             .iter()
             .map(|judged| (&(judged, &run.verdict)).into())
             .collect(),
+        /// what was checked of the answers
+        checked: CheckedJson = (&super::checked(run)).into(),
         /// what was requested
         order: order::OrderJson = run.into(),
         /// how the run ended
@@ -222,6 +224,8 @@ json_type! {
         unsolicited: u64,
         /// answers that said that the connection closes, where connections are kept
         announced_closes: u64,
+        /// correct answers whose body differs from the usual one, where bodies are compared without being demanded
+        unlike_bodies: u64,
     }
 }
 

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use super::Findings;
 use crate::http2::SettingsJson;
-use crate::json::{json_type, written};
+use crate::json::{CheckedJson, json_type, written};
 use crate::security::SecurityJson;
 use crate::sentence;
 
@@ -50,6 +50,8 @@ json_type! {
         sentence: String = sentence::all(findings).join(" "),
         /// what the run is worth
         verdict: verdict::BoardJson = verdict::of_run(findings),
+        /// what was checked of the answers of all measured rounds; null where nothing was loaded
+        checked: Option<CheckedJson> = findings.checked().as_ref().map(CheckedJson::from),
         /// which run it is
         run: RunJson<'t> = findings.into(),
         /// the machine

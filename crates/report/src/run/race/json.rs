@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{RaceOutcome, against_first, answers, sides};
 use crate::gate::json::FigureJson;
-use crate::json::written;
+use crate::json::{CheckedJson, written};
 use crate::run::Findings;
 use crate::run::comparison::json::RowJson as PairJson;
 use crate::run::json::{BoardJson, RowJson, of_run};
@@ -42,6 +42,8 @@ pub(crate) struct Document<'t> {
     sides: Vec<SideJson<'t>>,
     /// each side but the first, divided by the first: round by round, with Student's t on the logarithms
     ratios: Vec<PairJson<'t>>,
+    /// what was checked of the answers
+    checked: Option<CheckedJson>,
     /// how the first answers of the sides differ, a sentence each
     answers_differ: Vec<&'t str>,
 }
@@ -73,6 +75,7 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
         command: findings.race_command(),
         began_unix_ms: findings.run.began_unix_ms,
         verdict: of_run(findings),
+        checked: findings.checked().as_ref().map(CheckedJson::from),
         gate: findings.gate().and_then(|gate| gate.figures.first().map(FigureJson::from)),
         sides: sides(findings)
             .into_iter()

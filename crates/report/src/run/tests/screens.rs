@@ -16,6 +16,7 @@ fn the_same_in_80_columns() {
             After: Two servers (Author, May 2011)
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 1,000
             sessions a trial, no warm-up, time-out 5 s; 2 rounds
+            checked: status 2xx of 93,580 answers; the bodies were not compared
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
             0.1.0 · seed 7
             verdict: suspect; rows: 2 valid · 2 suspect · 0 invalid
@@ -166,6 +167,7 @@ fn one_place_is_one_line_each() {
             experiments/history/two-2011.csv: no project is here to look for it
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 100 sessions a trial, no
             warm-up, time-out 5 s; 1 round
+            checked: status 2xx of 30,040 answers; the bodies were not compared
             A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno 0.1.0 · seed 7
             verdict: suspect; rows: 1 valid · 1 suspect · 0 invalid
 
