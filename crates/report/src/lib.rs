@@ -37,6 +37,8 @@ mod schemas;
 mod security;
 mod sentence;
 mod signature;
+#[cfg(test)]
+mod tests;
 pub mod time;
 pub mod trend;
 pub mod verdict;

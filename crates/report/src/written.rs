@@ -185,14 +185,16 @@ impl Form {
     }
 
     fn text(&self, number: f64, decimals: usize) -> String {
-        let near = rounded(number, self.step);
-        if self.unit == Some(Unit::Percent) {
+        let is_share = self.unit == Some(Unit::Percent);
+        // Rounded once: 491.497 is 491, and not 492 by way of 491.5.
+        let decimals = if is_share { decimals.min(1) } else { decimals };
+        let near = rounded(number, self.step.max(0.1_f64.powi(decimals as i32)));
+        if is_share {
             // What is not none is not shown as none, and what is not all is not shown as all.
             let is_end = (near <= 0.0 && 0.0 < number) || (100.0 <= near && number < 100.0);
             let shown = if is_end { number } else { near };
-            return of_hundred(shown, decimals.min(1)).replace(' ', "");
+            return of_hundred(shown, decimals).replace(' ', "");
         }
-        let near = rounded(near, 0.1_f64.powi(decimals as i32));
         match near == 0.0 {
             true if number == 0.0 => "0".into(),
             // A number above zero is not shown as zero: it has its first digit.

@@ -128,4 +128,4 @@ pub struct Queue {
 }
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;

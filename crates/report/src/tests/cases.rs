@@ -1,0 +1,191 @@
+//! The grid: what is found, and how each kind of report shows it.
+
+use std::fmt;
+
+use analysis::Gate;
+use lab::experiment::Point;
+use lab::record::{Fact, OutcomeKind, RACE, RunRecord, TrialRecord};
+use load::{Distribution, Failure, Http2, SECOND};
+use serde_json::Value;
+use wire::Mismatch;
+
+use crate::load::fixture as of_load;
+use crate::render::{self, Screen};
+use crate::run;
+use crate::run::{Compared, Findings, Glyphs, Side, fixture};
+
+const MS: u64 = 1_000_000;
+
+/// A finding of the grid.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) kind: &'static str,
+    /// So many of 10,000 requests failed for reasons of dyno's own: none are valid, 50 suspect, 300 invalid.
+    own_failures: u64,
+    is_open: bool,
+    given_up: u64,
+    failure: Option<Failure>,
+    is_http2: bool,
+}
+
+/// What is shown of one.
+pub(super) struct Shown {
+    pub(super) case: Case,
+    pub(super) json: Value,
+    formats: [(&'static str, String); 4],
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl Shown {
+    pub(super) fn text(&self, format: &str) -> &str {
+        self.formats.iter().find(|(name, _)| *name == format).map_or("", |(_, text)| text)
+    }
+}
+
+const SCREEN: Screen = Screen { width: 400, is_coloured: false, is_full: true };
+
+impl Case {
+    pub(super) fn all() -> Vec<Case> {
+        let mut all = Vec::new();
+        let wrong = Failure::Content(Mismatch::Body);
+        for place in 0..72_usize {
+            let at = |among: usize, step: usize| place / step % among;
+            for kind in ["load", "run", "race", "compare"] {
+                all.push(Case {
+                    kind,
+                    own_failures: [0, 50, 300][at(3, 1)],
+                    is_open: at(2, 3) == 1,
+                    given_up: [0, 150][at(2, 6)],
+                    failure: [None, Some(Failure::RecvReset), Some(wrong)][at(3, 12)],
+                    is_http2: at(2, 36) == 1,
+                });
+            }
+        }
+        all
+    }
+
+    pub(super) fn shown(&self) -> Shown {
+        if self.kind == "load" {
+            return self.load();
+        }
+        let (record, trials) = self.record();
+        let findings = Findings::of(&7, &record, &trials, Vec::new(), None);
+        let side = |subject| Side { findings: &findings, subject: Some(subject) };
+        let compared = Compared::of(side("quick"), side("evil"), Gate::default());
+        let (json, document) = match self.kind {
+            "run" => (run::json(&findings), run::document(&findings, 0, Glyphs::Ascii)),
+            "race" => (run::race_json(&findings), run::race(&findings)),
+            _ => (compared.json(), compared.document()),
+        };
+        let page = match self.kind {
+            "compare" => render::html::document(&document).into_string(),
+            _ => run::page(&findings),
+        };
+        self.formats(json.unwrap(), &document, page, run::csv(&findings))
+    }
+
+    fn formats(
+        &self,
+        json: String,
+        of: &crate::document::Document,
+        page: String,
+        csv: String,
+    ) -> Shown {
+        Shown {
+            case: *self,
+            json: serde_json::from_str(&json).unwrap(),
+            formats: [
+                ("text", render::text(of, SCREEN)),
+                ("Markdown", render::markdown(of)),
+                ("page", page),
+                ("CSV", csv),
+            ],
+        }
+    }
+
+    fn load(&self) -> Shown {
+        let mut recording = of_load::healthy();
+        let slower: Vec<(u64, u64)> = (0..10_000).map(|n| (1, MS + n * n / 7)).collect();
+        of_load::answer_after(&mut recording.total, &slower);
+        (0..5).for_each(|n| recording.total.blocked.record(3 * MS + n * 1_234));
+        let total = &mut recording.total;
+        for (failure, times) in self.failures() {
+            total.failed[failure.index()] += times;
+            total.attempted += times;
+            total.due += times;
+        }
+        for times in [&mut total.response, &mut total.service, &mut total.first_byte] {
+            // Those that were under way at the end were given up earlier than others.
+            (0..self.given_up).for_each(|n| times.record_censored(5 * SECOND - n % 2 * 4_999 * MS));
+        }
+        if self.is_http2 {
+            let mut ready = Distribution::new(SECOND);
+            (0..10).for_each(|n| ready.record(MS + n * 54_321));
+            total.http2 = Some(Box::new(Http2 { ready: Some(ready), ..Http2::default() }));
+        }
+        let order = if self.is_open { of_load::open() } else { of_load::closed() };
+        let finished = of_load::finished(order, recording);
+        let document = crate::load::document(&finished);
+        let page = render::html::document(&document).into_string();
+        self.formats(crate::load::json(&finished).unwrap(), &document, page, String::new())
+    }
+
+    /// Of one side, or of a load.
+    fn failures(&self) -> Vec<(Failure, u64)> {
+        let given_up = (Failure::Deadline, self.given_up);
+        let own = (Failure::NoPorts, self.own_failures);
+        [given_up, own].into_iter().chain(self.failure.map(|failure| (failure, 40))).collect()
+    }
+
+    /// Two sides at one place in three rounds; what is found is found of the second.
+    fn record(&self) -> (RunRecord, Vec<TrialRecord>) {
+        let (mut record, mut trials) = (fixture::run(), fixture::trials());
+        let sessions = "sessions = { rate = [100, 200], calls = 10 }, total = 1000";
+        let (load, point) = match self.is_open {
+            true => ("open = { rate = 1000 }, duration = \"10s\"", Point::Requests(1_000.0)),
+            false => ("closed = { connections = 8 }, duration = \"10s\"", Point::Connections(8)),
+        };
+        // What was given up is tolerated, so that it is compared.
+        let (history, promise) = ("history = \"two-2011.csv\"", "promise = { failures = \"5 %\" }");
+        let text = record.files[0].1.replace(sessions, load).replace(history, promise);
+        record.files[0].1 = text.replace("repeat = 2", "repeat = 3");
+        record.files.truncate(2);
+        record.entries[1].title = "Other".into();
+        if self.kind == "race" {
+            record.facts.push(Fact { name: RACE.into(), value: "dyno race quick other".into() });
+        }
+        trials.truncate(6);
+        for (number, trial) in trials.iter_mut().enumerate() {
+            let key = &mut trial.key;
+            key.number = number as u32;
+            (key.repeat, key.point) = (key.number / 2, point);
+            key.subject = ["quick", "evil"][number % 2].into();
+            if self.is_http2 {
+                key.workload = "echo-xml over h2c, 1 stream".into();
+            }
+            trial.outcome.kind = OutcomeKind::Measured;
+            let round = u64::from(key.repeat);
+            let mut found = fixture::recording(9_760 + 13 * round, MS + 31_000 * round);
+            (0..400).for_each(|n| found.total.response.record(2 * MS + n * 9_177));
+            let total = &mut found.total;
+            for times in [&mut total.attempted, &mut total.correct, &mut total.correct_inside] {
+                *times += 400;
+            }
+            if number % 2 == 1 {
+                for (failure, times) in self.failures() {
+                    total.failed[failure.index()] += times;
+                    total.attempted += times;
+                }
+                (0..self.given_up).for_each(|_| total.response.record_censored(5 * SECOND));
+            }
+            trial.loaded.as_mut().unwrap().recording = found;
+        }
+        record.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+        (record, trials)
+    }
+}
