@@ -151,7 +151,7 @@ impl Case {
             false => ("closed = { connections = 8 }, duration = \"10s\"", Point::Connections(8)),
         };
         // What was given up is tolerated, so that it is compared.
-        let (history, promise) = ("history = \"two-2011.csv\"", "promise = { failures = \"5 %\" }");
+        let (history, promise) = ("history = \"two-2011.csv\"", "promise = { failures = \"5%\" }");
         let text = record.files[0].1.replace(sessions, load).replace(history, promise);
         record.files[0].1 = text.replace("repeat = 2", "repeat = 3");
         record.files.truncate(2);
@@ -185,6 +185,7 @@ impl Case {
             }
             trial.loaded.as_mut().unwrap().recording = found;
         }
+        lab::experiment::Experiment::of_run(&record).expect("the experiment can be read");
         record.plan = trials.iter().map(|trial| trial.key.clone()).collect();
         (record, trials)
     }
