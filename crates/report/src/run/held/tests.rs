@@ -73,7 +73,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
 
             Memory after all were closed  10 s later; means of the rounds
             Quick, wspoll
-              20.0MB before, 38.6MB at most, 24.7MB after (PSS): 75% of what they took was given back
+              20.0MB before, 38.6MB at most, 24.6MB after (PSS): 75% of what they took was given back
             Lossy ␛[31m, wspoll
               20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was given back
             Oracle, wspoll
