@@ -49,6 +49,8 @@ pub fn better(figure: Figure) -> Better {
         Figure::Throughput | Figure::OnTime | Figure::Correct | Figure::Received => Better::Higher,
         Figure::Failed
         | Figure::FailedShare
+        | Figure::SilentShare
+        | Figure::LongestSilence
         | Figure::ResponseMean
         | Figure::ResponseSd
         | Figure::ResponseMin

@@ -58,6 +58,12 @@ const CONNECTIONS: &str =
     "connections begun under load; of a pool, those opened before the measured time, too";
 const HANDSHAKES: &str = "TLS handshakes done under load, full and resumed; of a pool, those before the measured time, too";
 const FROM_CONNECTED: &str = "from TCP's agreement to the end of the handshake of TLS";
+const SILENCES: &str = "times without a right answer over all connections, threads and agents, from one right answer (or the beginning of the \
+     measured time) to the next (or its end). In a schedule each begins when a request is due and not answered yet; one that \
+     failed is not answered. Times in which a thread of dyno was not running for 10 ms or more, and the turns of other \
+     servers, are left out. Those are silences that are longer than 100 ms, than 10 × the mean time between right answers, and \
+     than the p99 of service of the answers outside them (a window of 100 ms that such a time touches is not outside). Above \
+     27 minutes, those that are longer than a 16,384th of the load";
 const SUBJECT: &str = "all processes of the subject";
 const HELD: &str = "connections of the step";
 const MESSAGES: &str = "messages that came in the step's measured part";
@@ -98,6 +104,8 @@ pub fn of_requests(figure: Figure) -> Definition {
             Count,
         ),
         Figure::FailedShare => ("`failed`, of `attempted`", MEASURED, ShareOfDue),
+        Figure::SilentShare => (SILENCES, MEASURED, Share),
+        Figure::LongestSilence => (SILENCES, MEASURED, Moment),
         Figure::ResponseMean | Figure::ResponseMin | Figure::ResponseMax => {
             (ANSWERED, FROM_DUE, Moment)
         }

@@ -6,7 +6,7 @@ use load::{Distribution, Failure, Moment, Moments, Recording, SECOND, Tally};
 
 use crate::generator::generator_busy;
 use crate::held::memory_per_connection;
-use crate::rates::{measured_s, throughput_per_s};
+use crate::rates::{measured_s, silent_share, throughput_per_s};
 use crate::readings;
 use crate::terms::Terms;
 
@@ -84,6 +84,9 @@ impl Figures {
         self.set(Figure::Correct, Some(total.correct as f64));
         self.set(Figure::Failed, Some(failed as f64));
         self.set(Figure::FailedShare, share(failed, total.attempted).map(|share| share * 100.0));
+        let longest = recording.silence.map(|silence| milliseconds(silence.longest as f64));
+        self.set(Figure::SilentShare, silent_share(recording).map(|share| share * 100.0));
+        self.set(Figure::LongestSilence, longest);
         // An older dyno also counted the bytes that arrived after the measured time.
         let received = total.received_inside.unwrap_or(total.bytes_received) as f64;
         self.set(Figure::Received, (0.0 < seconds).then(|| received / 1_024.0 / seconds));

@@ -68,7 +68,9 @@ pub use held::{
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use leading::{Lead, Leader, Leading};
 pub use price::{LeftOut, MannerPrice, PaidFor};
-pub use rates::{KEPT_UP, OnTime, measured_s, offered_per_s, on_time, throughput_per_s};
+pub use rates::{
+    KEPT_UP, OnTime, measured_s, offered_per_s, on_time, silent_share, throughput_per_s,
+};
 pub use remark::Remark;
 pub use requirement::{
     JudgedRequirement, Relation, Required, Requirement, RequirementAnswer, Statistic, TimeOf,

@@ -39,6 +39,13 @@ pub fn measured_s(recording: &Recording) -> f64 {
     seconds(recording.measured_from, recording.measured_until)
 }
 
+/// The share of the measured time in silences of the server; none where they were not recorded.
+#[must_use]
+pub fn silent_share(recording: &Recording) -> Option<f64> {
+    let (silence, measured_s) = (recording.silence?, measured_s(recording));
+    (0.0 < measured_s).then(|| silence.sum as f64 / SECOND as f64 / measured_s)
+}
+
 fn seconds(from: Nanos, until: Nanos) -> f64 {
     until.saturating_sub(from) as f64 / SECOND as f64
 }

@@ -5,7 +5,7 @@ mod text;
 
 use load::{Distribution, Moment, Recording};
 
-use crate::rates::{offered_per_s, on_time, throughput_per_s};
+use crate::rates::{offered_per_s, on_time, silent_share, throughput_per_s};
 use crate::verdict::Verdict;
 
 /// A figure of a load, and the limit that it must keep.
@@ -30,6 +30,10 @@ pub enum Required {
     FailedPercent,
     /// Failed requests.
     FailedCount,
+    /// The time in silences of the server.
+    SilentPercent,
+    /// The longest of these.
+    LongestSilence,
     ThroughputPerS,
     OfferedPerS,
 }
@@ -133,6 +137,8 @@ impl Required {
             Required::Time(..)
             | Required::FailedPercent
             | Required::FailedCount
+            | Required::SilentPercent
+            | Required::LongestSilence
             | Required::ThroughputPerS => false,
         }
     }
@@ -156,6 +162,10 @@ impl Required {
             }
             Required::FailedPercent => percent(failed, total.attempted).map(exactly),
             Required::FailedCount => (0 < total.attempted).then(|| exactly(failed as f64)),
+            Required::SilentPercent => silent_share(recording).map(|share| exactly(share * 100.0)),
+            Required::LongestSilence => {
+                recording.silence.map(|silence| exactly(silence.longest as f64))
+            }
             Required::ThroughputPerS => throughput_per_s(recording).map(exactly),
             Required::OfferedPerS => offered_per_s(recording).map(exactly),
         }

@@ -13,6 +13,8 @@ pub enum Figure {
     Correct,
     Failed,
     FailedShare,
+    SilentShare,
+    LongestSilence,
     ResponseMean,
     ResponseSd,
     ResponseMin,
@@ -103,7 +105,7 @@ impl Figure {
     pub const COUNT: usize = Figure::ALL.len();
 
     /// All of them, in the order of the results.
-    pub const ALL: [Figure; 33] = [
+    pub const ALL: [Figure; 35] = [
         Figure::Throughput,
         Figure::Offered,
         Figure::OnTime,
@@ -111,6 +113,8 @@ impl Figure {
         Figure::Correct,
         Figure::Failed,
         Figure::FailedShare,
+        Figure::SilentShare,
+        Figure::LongestSilence,
         Figure::ResponseMean,
         Figure::ResponseSd,
         Figure::ResponseMin,
@@ -186,7 +190,7 @@ impl Figure {
     pub fn fold(self) -> Fold {
         match self {
             Figure::ResponseMin => Fold::Least,
-            Figure::ResponseMax => Fold::Greatest,
+            Figure::ResponseMax | Figure::LongestSilence => Fold::Greatest,
             // 100 % is one CPU, and a subject may have several.
             Figure::CpuShare => Fold::Amounts,
             _ => self.unit().fold(),
@@ -207,6 +211,9 @@ impl Figure {
             F::Correct => ("correct", Count, "correct", "requests answered as expected"),
             F::Failed => ("failed", Count, "failures", "requests that failed"),
             F::FailedShare => ("failed_percent", Percent, "failed", "requests that failed, of those due"),
+            F::SilentShare => ("silent_percent", Percent, "silent", "the time in silences of the server"),
+            F::LongestSilence => ("longest_silence_ms", Milliseconds, "longest silence",
+                "the longest time without a right answer that is a silence; 0 without one"),
             F::ResponseMean => ("response_mean_ms", Milliseconds, "mean", "mean response time"),
             F::ResponseSd => ("response_sd_ms", Milliseconds, "sd", "standard deviation of the response time"),
             F::ResponseMin => ("response_min_ms", Milliseconds, "min", "shortest response time"),

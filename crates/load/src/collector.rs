@@ -13,6 +13,7 @@ use crate::handover::WindowReport;
 use crate::order::{Order, nanos};
 use crate::part::{Outlook, Part, Stretch};
 use crate::press::{Glance, Plan};
+use crate::silence::Quiet;
 use crate::tally::Tally;
 
 /// What the lanes have reported so far.
@@ -30,6 +31,8 @@ pub(crate) struct Collector<'a> {
     open: BTreeMap<u64, Tally>,
     spare: Vec<Tally>,
     part: Part,
+    /// Where each lane had no right answers.
+    quiet: Vec<Quiet>,
     outlook: Outlook,
 }
 
@@ -53,6 +56,7 @@ impl<'a> Collector<'a> {
             open: BTreeMap::new(),
             spare: Vec::new(),
             part: Part::new(order, plan),
+            quiet: vec![Quiet::none(); plan.own.len()],
             outlook: Outlook::default(),
         }
     }
@@ -69,7 +73,7 @@ impl<'a> Collector<'a> {
                 // This thread may be behind the lanes: the end must not lie where they have already been.
                 Ok(report) => self.take_all(iter::once(report).chain(reports.try_iter()), watch),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.part,
+                Err(RecvTimeoutError::Disconnected) => return self.finish(),
             }
             // Once all lanes have ended, nothing is left to be interrupted.
             if !self.part.was_halted && halt.is_asked() && !self.is_over() {
@@ -83,6 +87,13 @@ impl<'a> Collector<'a> {
                 }
             }
         }
+    }
+
+    fn finish(mut self) -> Part {
+        let all = self.quiet.iter().fold(Quiet::always(), |all, lane| all.and(lane));
+        self.part.quiet = all;
+        self.part.quiet.bound(self.part.ended());
+        self.part
     }
 
     fn take_all(
@@ -157,8 +168,9 @@ impl<'a> Collector<'a> {
     }
 
     fn take(&mut self, report: WindowReport) {
-        let WindowReport { lane, index, mut tally, is_last, sections } = report;
+        let WindowReport { lane, index, mut tally, quiet, is_last, sections } = report;
         let from = index * self.plan.width;
+        self.quiet[lane].append(quiet, from);
         if self.is_inside(from) {
             let report = &mut self.part.reports[lane];
             report.cpu_time += tally.cpu;

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{Receiver, Sender};
 
 use crate::section::Section;
+use crate::silence::Quiet;
 use crate::tally::Tally;
 
 /// A lane's window, on its way to the caller's thread.
@@ -11,6 +12,8 @@ pub(crate) struct WindowReport {
     /// The window's number, from 0.
     pub(crate) index: u64,
     pub(crate) tally: Tally,
+    /// Where the lane had no right answers: what it has noted since its last window.
+    pub(crate) quiet: Quiet,
     /// Whether this is the lane's last window.
     pub(crate) is_last: bool,
     /// With the last window: the results of each section's share.

@@ -10,12 +10,14 @@ use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::handover::{Handover, WindowReport};
 use crate::http2::{Http2, WantedStreams};
+use crate::in_flight::InFlight;
 use crate::lane::Exchange;
 use crate::long_turns::LongTurns;
 use crate::pause::Pause;
 use crate::recording::Slow;
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
+use crate::silence::GapLog;
 use crate::tally::Tally;
 
 pub(crate) struct Recorder {
@@ -33,11 +35,10 @@ pub(crate) struct Recorder {
     /// How many failures of each class have been kept with their bytes.
     kept: [u8; Failure::COUNT],
     longest: Nanos,
-    in_flight: u64,
-    measured_in_flight: u64,
-    in_flight_since: Nanos,
+    in_flight: InFlight,
     clocks: Clocks,
     long_turns: LongTurns,
+    gaps: GapLog,
     /// What the engine writes down of TLS, if there is any.
     security: Option<SecurityLog>,
     /// Where connections write down what they see of HTTP/2, if it is spoken, and what was ordered.
@@ -85,11 +86,10 @@ impl Recorder {
             sections: times.sections.iter().map(section).collect(),
             kept: [0; Failure::COUNT],
             longest,
-            in_flight: 0,
-            measured_in_flight: 0,
-            in_flight_since: 0,
+            in_flight: InFlight::default(),
             clocks: Clocks::default(),
             long_turns: LongTurns::default(),
+            gaps: GapLog::new(times.measured.start),
             security: None,
             http2: None,
             alike: Alike::default(),
@@ -188,7 +188,7 @@ impl Recorder {
         if let Some(report) = self.ended.take() {
             self.hand_on_unsettled(report);
         }
-        self.count_in_flight(self.turn);
+        self.in_flight.count(self.turn, &mut self.window);
         self.alike.flush(&mut self.window);
         if let Some(log) = &self.security {
             security::merge(&mut self.window.security, log.take().as_deref());
@@ -203,8 +203,8 @@ impl Recorder {
         let tally = std::mem::replace(&mut self.window, empty);
         let sections = if is_last { std::mem::take(&mut self.sections) } else { Vec::new() };
         self.long_turns.end_window();
-        self.ended =
-            Some(WindowReport { lane: self.lane, index: self.index, tally, is_last, sections });
+        let (lane, index, quiet) = (self.lane, self.index, self.gaps.take(is_last));
+        self.ended = Some(WindowReport { lane, index, tally, quiet, is_last, sections });
     }
 
     pub(crate) fn session_attempted(&mut self, intended: Nanos) {
@@ -229,23 +229,9 @@ impl Recorder {
         self.is_measured(exchange) || self.turn <= self.measured_from
     }
 
-    fn count_in_flight(&mut self, now: Nanos) {
-        let time = u128::from(now.saturating_sub(self.in_flight_since));
-        self.window.in_flight_area += u128::from(self.in_flight) * time;
-        self.window.flight.area += u128::from(self.measured_in_flight) * time;
-        self.in_flight_since = self.in_flight_since.max(now);
-    }
-
-    fn takes_off(&mut self, exchange: &Exchange) {
-        self.count_in_flight(exchange.sent);
-        self.in_flight += 1;
-        self.measured_in_flight += u64::from(self.is_measured(exchange));
-    }
-
     fn lands(&mut self, exchange: &Exchange, at: Nanos) {
-        self.count_in_flight(at);
-        self.in_flight -= 1;
-        self.measured_in_flight -= u64::from(self.is_measured(exchange));
+        self.in_flight.count(at, &mut self.window);
+        self.in_flight.lands(self.is_measured(exchange));
     }
 
     fn section(&mut self, at: Nanos) -> Option<&mut Section> {
@@ -274,6 +260,7 @@ impl Recorder {
 
     pub(crate) fn attempted(&mut self, exchange: &Exchange) {
         self.keep_up(exchange.intended);
+        self.gaps.due(exchange.intended);
         if self.is_measured(exchange) {
             self.window.attempted += 1;
         } else {
@@ -284,7 +271,8 @@ impl Recorder {
     /// `ready`: from this time on only the generator kept the request from leaving; the wait for a connection is over.
     /// `own_connect`: it waited for a connection opened for it alone, which is counted separately as connect time.
     pub(crate) fn sent(&mut self, exchange: &Exchange, ready: Nanos, own_connect: bool) {
-        self.takes_off(exchange);
+        self.in_flight.count(exchange.sent, &mut self.window);
+        self.in_flight.takes_off(self.is_measured(exchange));
         // A request that goes out again has waited for the server, and was counted when it left first.
         if !self.belongs_here(exchange) || !exchange.is_first_sending() {
             return;
@@ -304,6 +292,7 @@ impl Recorder {
 
     pub(crate) fn correct(&mut self, exchange: &Exchange, done: Nanos, status: u16) {
         self.lands(exchange, done);
+        self.gaps.answered(done);
         let is_measured = self.is_measured(exchange);
         let is_on_time = done - exchange.intended <= self.on_time_within;
         self.window.last_done = self.window.last_done.max(done);
@@ -351,6 +340,7 @@ impl Recorder {
         limit: Nanos,
     ) {
         self.window.last_done = self.window.last_done.max(at);
+        self.gaps.ended();
         if exchange.is_sent() {
             self.lands(exchange, at);
         }
@@ -397,6 +387,7 @@ impl Recorder {
 
     /// The exchange is neither answered nor given up, and the run is over.
     pub(crate) fn left(&mut self, exchange: &Exchange, at: Nanos) {
+        self.gaps.ended();
         if exchange.is_sent() {
             self.lands(exchange, at);
         }
@@ -439,7 +430,14 @@ impl Recorder {
         self.long_turns.worked(pause.slept.from, still);
         still.overslept = still.overslept.max(pause.overslept);
         still.sum += pause.overslept;
+        self.gaps.looked_up(pause);
         self.woke(until);
+    }
+
+    /// The lane begins its first turn.
+    pub(crate) fn began(&mut self, now: Nanos) {
+        self.gaps.stalled(0..now);
+        self.woke(now);
     }
 
     /// A turn begins.

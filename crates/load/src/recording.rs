@@ -9,6 +9,7 @@ use crate::Nanos;
 use crate::distribution::Folded;
 use crate::failure::Failure;
 use crate::section::Section;
+use crate::silence::Silence;
 use crate::tally::{Still, Tally};
 use crate::written;
 
@@ -26,6 +27,9 @@ pub struct Recording {
     /// Parts of a changing load: the steps of steps, the tenths of a ramp; none of any other load.
     #[serde(default)]
     pub sections: Vec<Section>,
+    /// Silences of the server; none where they were not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Silence>,
     /// When the measured time began, on the run's clock.
     pub measured_from: Nanos,
     /// When it ended: as planned, or when it was stopped, or, where the ordered number of requests ended it, when the
@@ -190,6 +194,7 @@ impl Recording {
             windows: Vec::new(),
             lanes: Vec::new(),
             sections: Vec::new(),
+            silence: None,
             measured_from: measured.start,
             measured_until: measured.end,
             scheduled_until: None,

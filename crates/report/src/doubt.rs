@@ -27,6 +27,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::OwnFailures { .. } => "own_failures",
         Doubt::Late { .. } => "instrument_late",
         Doubt::StoodStill { .. } => "instrument_stood_still",
+        Doubt::Silence { .. } => "silence",
         Doubt::UnderWay { .. } => "under_way",
         Doubt::NotOnTime { .. } => "not_on_time",
         Doubt::Growing { .. } => "growing",
@@ -124,6 +125,14 @@ pub(crate) fn says(doubt: &Doubt) -> String {
                 0.0 => String::new(),
                 p99_ms => format!(" (the p99 of what it measured: {})", milliseconds(p99_ms)),
             }
+        ),
+        Doubt::Silence { longest_ms, from_ms, times, share } => format!(
+            "no right answer came for {} of the time, although requests were waiting or were sent again: {} of up to {}, the \
+             longest from {} on",
+            percent(share),
+            counted(times, "silence", "silences"),
+            milliseconds(longest_ms),
+            milliseconds(from_ms)
         ),
         Doubt::UnderWay { left, due } => format!(
             "{} of {} requests were neither answered nor given up when the load ended",

@@ -33,6 +33,7 @@ pub(crate) fn loaded(rows: &mut Rows) -> Result<Option<LoadRecord>, String> {
             windows: windows(rows)?,
             // Not recorded.
             sections: Vec::new(),
+            silence: None,
             scheduled_until: None,
             on_time_within: None,
         },

@@ -3,11 +3,14 @@
 use load::Recording;
 
 use super::Doubt;
+use crate::rates::silent_share;
 
 /// If a smaller share of connections is opened anew, no rate depends on it.
 const RECONNECTS: f64 = 0.01;
 /// And so few do not matter in any case.
 const RECONNECTS_AT_LEAST: u64 = 10;
+/// If silences take a smaller share of the measured time, no rate depends on them.
+const SILENT: f64 = 0.01;
 
 pub(super) fn surplus(recording: &Recording) -> Option<Doubt> {
     let total = &recording.total;
@@ -30,5 +33,17 @@ pub(super) fn reconnects(recording: &Recording) -> Option<Doubt> {
         announced,
         unannounced,
         answers,
+    })
+}
+
+/// Whether the server answered all the time.
+pub(super) fn silence(recording: &Recording) -> Option<Doubt> {
+    let (silence, share) = recording.silence.zip(silent_share(recording))?;
+    let ms = |ns: u64| ns as f64 / 1e6;
+    (SILENT < share).then(|| Doubt::Silence {
+        longest_ms: ms(silence.longest),
+        from_ms: ms(silence.from.saturating_sub(recording.measured_from)),
+        times: silence.times,
+        share,
     })
 }

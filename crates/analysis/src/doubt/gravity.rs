@@ -9,6 +9,8 @@ const OWN_FAILURES: f64 = 0.01;
 const FAILURES: f64 = 0.01;
 /// Likewise, of the time in which dyno stood still.
 const STILL: f64 = 0.01;
+/// Likewise, of the time in which the server gave no right answer.
+const SILENT: f64 = 0.1;
 /// If a smaller share is under way at the end, no printed p99 depends on it.
 const UNDER_WAY: f64 = 0.001;
 /// A throughput that exceeds what was requested by more than this is not the server's own.
@@ -60,6 +62,13 @@ impl Doubt {
             Doubt::Agents(ref doubt) => doubt.gravity(),
             Doubt::StoodStill { share, .. } => {
                 if share <= STILL {
+                    Gravity::Suspect
+                } else {
+                    Gravity::Invalid
+                }
+            }
+            Doubt::Silence { share, .. } => {
+                if share <= SILENT {
                     Gravity::Suspect
                 } else {
                     Gravity::Invalid

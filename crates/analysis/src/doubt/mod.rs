@@ -99,6 +99,15 @@ pub enum Doubt {
         /// Which agent it was, where agents carried out the load.
         agent: Option<String>,
     },
+    /// For a time no right answer came at all, though requests were wanted: the server, or the way to it, was out.
+    Silence {
+        /// The longest such time, and when it began in the measured time, milliseconds.
+        longest_ms: f64,
+        from_ms: f64,
+        times: u64,
+        /// All of them together, as a share of the measured time.
+        share: f64,
+    },
     /// Some requests were neither answered nor given up when the load ended.
     UnderWay {
         left: u64,

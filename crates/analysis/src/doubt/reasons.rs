@@ -124,6 +124,7 @@ pub fn of_recording(recording: &Recording, agents: &[AgentFacts], ordered: Order
         rate::carried_in(recording, ordered),
     ];
     let seen = [
+        answers::silence(recording),
         answers::surplus(recording),
         answers::unlike_bodies(recording),
         answers::reconnects(recording),

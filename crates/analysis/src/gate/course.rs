@@ -255,7 +255,7 @@ fn is_disturbance(doubt: &Doubt) -> bool {
         | Doubt::OwnFailures { .. }
         | Doubt::Late { .. }
         | Doubt::ClockStep { .. } => true,
-        Doubt::Unmeasured(_) => false,
+        Doubt::Unmeasured(_) | Doubt::Silence { .. } => false,
         other => other.gravity() == Gravity::Invalid,
     }
 }

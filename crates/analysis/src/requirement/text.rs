@@ -49,16 +49,20 @@ fn figure(name: &str, limit: &str) -> Result<(Required, f64), String> {
         "failed" if limit.ends_with('%') => Ok((Required::FailedPercent, percent()?)),
         "failed" if limit == "0" => Ok((Required::FailedCount, 0.0)),
         "failed" => Ok((Required::FailedCount, amounts::count(limit)? as f64)),
+        "silent" => Ok((Required::SilentPercent, percent()?)),
         "throughput" => per_s(Required::ThroughputPerS),
         "offered" => per_s(Required::OfferedPerS),
         _ => {
-            let (of, statistic) = time_of(name)?;
+            let figure = match name {
+                "longest silence" => Required::LongestSilence,
+                _ => time_of(name).map(|(of, statistic)| Required::Time(of, statistic))?,
+            };
             let is_bare = limit.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             if is_bare {
                 return Err(format!("`{limit}` has no unit; write it like 50ms or 1.5s"));
             }
             let limit_ns = amounts::time_or_none(limit)?.as_nanos() as f64;
-            Ok((Required::Time(of, statistic), limit_ns))
+            Ok((figure, limit_ns))
         }
     }
 }
@@ -68,7 +72,7 @@ fn time_of(name: &str) -> Result<(TimeOf, Statistic), String> {
     let unknown = || {
         format!(
             "`{name}` is no figure; there are p50, p99, p99.9 and so on, mean and max, of the response time or after \
-             service, first-byte, connect, blocked or late; on-time, failed, throughput and offered"
+             service, first-byte, connect, blocked or late; on-time, failed, silent, longest-silence, throughput and offered"
         )
     };
     let (of, statistic) = match name.rsplit_once(' ') {

@@ -81,7 +81,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
     ) {
         self.pool.reserve();
         self.awake_since = self.engine.now();
-        self.pool.recorder.woke(self.awake_since);
+        self.pool.recorder.began(self.awake_since);
         let mut turn_until = turns.as_ref().map_or(Nanos::MAX, |turns| turns.length());
         loop {
             let now = self.engine.now();

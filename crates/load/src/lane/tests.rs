@@ -11,6 +11,7 @@ mod renegotiation;
 mod rig;
 mod secured;
 mod shares;
+mod silence;
 mod stillness;
 mod strangers;
 mod streams;

@@ -71,6 +71,7 @@ impl Parts {
         self.check_windows(&part.windows, bounds)?;
         check_sums(part)?;
         self.check_sections(&part.sections, own.is_empty())?;
+        part.quiet.check()?;
         part.reports.iter().try_for_each(|report| {
             let times = [report.cpu_time, report.wall, report.idle, report.polled];
             no_more("a lane's times", &times, 2 * INSTANT_MAX)?;

@@ -14,6 +14,7 @@ use crate::order::{Order, Share};
 use crate::press::Plan;
 use crate::recording::{Connections, LaneReport};
 use crate::section::Section;
+use crate::silence::Quiet;
 use crate::tally::{Tally, add};
 pub(crate) use check::{
     BYTES_MAX, Bounds, COUNT_MAX, check_distribution, check_folded, check_security, check_still,
@@ -38,6 +39,8 @@ pub struct Part {
     /// One for each lane that had something to do.
     pub(crate) reports: Vec<LaneReport>,
     pub(crate) sections: Vec<Section>,
+    /// Where none of its lanes had right answers.
+    pub(crate) quiet: Quiet,
     /// Connections of the warm-up, where they are not kept, and where the measured time has not begun.
     pub(crate) begun_before: Connections,
     /// How long after its origin the last of its lanes began.
@@ -64,6 +67,7 @@ impl Part {
             windows: Stretches::default(),
             reports: (0..plan.own.len()).map(report).collect(),
             sections: Vec::new(),
+            quiet: Quiet::always(),
             begun_before: Connections::default(),
             began_late: 0,
             until: plan.measured.end,

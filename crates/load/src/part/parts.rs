@@ -75,6 +75,7 @@ impl Parts {
         whole.total.merge(&part.total);
         whole.windows.merge(whole.width, part.windows);
         whole.add_sections(part.sections);
+        whole.quiet = whole.quiet.and(&part.quiet);
         whole.begun_before.add(part.begun_before);
         whole.began_late = whole.began_late.max(part.began_late);
         whole.was_halted |= part.was_halted;
@@ -126,6 +127,9 @@ impl Parts {
         for lane in &mut self.whole.reports {
             lane.wall = until - from;
         }
+        let Part { total, windows, quiet, .. } = &mut self.whole;
+        quiet.bound(ended);
+        let silence = quiet.silence(from..until, total, windows);
         Recording {
             measured_from: from,
             measured_until: until,
@@ -138,6 +142,7 @@ impl Parts {
             windows: self.whole.windows.into_windows(),
             lanes: self.whole.reports,
             sections: self.whole.sections,
+            silence: Some(silence),
         }
     }
 

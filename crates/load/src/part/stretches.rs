@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
-use crate::distribution::Folded;
+use crate::distribution::{Distribution, Folded};
 use crate::failure::Failure;
 use crate::recording::Window;
 use crate::tally::{Tally, add};
@@ -133,6 +133,19 @@ impl Stretches {
         self.all.extend(other.all);
         self.gather(width);
         self.bound(width);
+    }
+
+    /// The service times of those of the measured time that are chosen; none if there are none.
+    pub(crate) fn service_where(
+        &self,
+        is_chosen: impl Fn(&Stretch) -> bool,
+    ) -> Option<Distribution> {
+        let chosen = self.all.iter().filter(|window| !window.is_warmup && is_chosen(window));
+        let service = chosen.map(|window| window.service.clone()).reduce(|mut all, next| {
+            all.absorb(&next);
+            all
+        });
+        service.filter(|service| 0 < service.count()).map(|service| service.unfold())
     }
 
     pub(crate) fn into_windows(self) -> Vec<Window> {

@@ -24,6 +24,8 @@ fn all() -> Vec<Doubt> {
             p99_ms: 2.0,
             agent: Some("desk2".into()),
         },
+        Doubt::Silence { longest_ms: 700.0, from_ms: 2_000.0, times: 1, share: 0.14 },
+        Doubt::Silence { longest_ms: 120.0, from_ms: 40.0, times: 3, share: 0.03 },
         Doubt::UnderWay { left: 1, due: 10_000 },
         Doubt::UnderWay { left: 500, due: 10_000 },
         Doubt::NotOnTime { on_time: 1_131, due: 2_000, within_ms: 100.0 },

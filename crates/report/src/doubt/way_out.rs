@@ -108,6 +108,10 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::StoodStill { .. } => {
             "let nothing stop or pause dyno while it measures, stop the other programs, and run it again"
         }
+        Doubt::Silence { .. } => {
+            "see in the server's log what happened then (a restart, a pause, a full accept queue); rates and percentiles are \
+             of the rest of the time"
+        }
         Doubt::UnderWay { .. } => "let it run to its end",
         Doubt::NotOnTime { .. } | Doubt::Growing { .. } => {
             "offer less to see the latency of a server that keeps up"

@@ -123,6 +123,8 @@ fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate>
         | Figure::OnTime
         | Figure::Failed
         | Figure::FailedShare
+        | Figure::SilentShare
+        | Figure::LongestSilence
         | Figure::ResponseMean
         | Figure::ResponseSd
         | Figure::ResponseMin

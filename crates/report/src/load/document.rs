@@ -102,6 +102,14 @@ fn rates(run: &FinishedLoad) -> Vec<Block> {
     }
     let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
     facts.push(Fact::new("throughput", format!("{throughput} correct answers/s")));
+    if let Some(silence) = recording.silence.filter(|silence| 0 < silence.times) {
+        let says = format!(
+            "{} without a right answer in all, {} at the longest",
+            time(silence.sum as f64),
+            time(silence.longest as f64)
+        );
+        facts.push(Fact::new("silence", says));
+    }
     vec![Block::Facts(facts)]
 }
 

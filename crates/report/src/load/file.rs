@@ -41,6 +41,7 @@ struct One {
     order: Ordered,
     rate: Rate,
     books: Books,
+    silence: Option<Silent>,
     response: Times,
     service: Times,
     connect: Times,
@@ -126,6 +127,12 @@ struct Rate {
 #[derive(Deserialize)]
 struct OnTime {
     share: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Silent {
+    share: f64,
+    longest_s: f64,
 }
 
 #[derive(Deserialize)]
@@ -272,6 +279,7 @@ impl One {
         let verdict = all.into_iter().find(|verdict| Some(verdict.name()) == word);
         let share = |part: u64, whole: u64| (0 < whole).then(|| 100.0 * part as f64 / whole as f64);
         let Books { attempted, correct, failed } = self.books;
+        let silence = self.silence.as_ref();
         let on_time = self.rate.on_time.as_ref().and_then(|on_time| on_time.share);
         let plain = [
             (Figure::Throughput, Some(self.rate.throughput_per_s)),
@@ -281,6 +289,8 @@ impl One {
             (Figure::Correct, Some(correct as f64)),
             (Figure::Failed, Some(failed as f64)),
             (Figure::FailedShare, share(failed, attempted)),
+            (Figure::SilentShare, silence.map(|silence| silence.share * 100.0)),
+            (Figure::LongestSilence, silence.map(|silence| silence.longest_s * 1e3)),
         ];
         let plain = plain.map(|(figure, value)| {
             let number = |value| Number { value, is_bound: false, is_supported: true };

@@ -91,14 +91,20 @@ fn word(answer: RequirementAnswer) -> &'static str {
 fn measured(judged: &JudgedRequirement) -> Option<String> {
     let (value, limit) = (judged.measured?, judged.requirement.limit);
     let written = |value: f64| match judged.requirement.figure {
-        Required::Time(..) => units::time(value),
-        Required::OnTimePercent | Required::FailedPercent => units::percent(value / 100.0),
+        Required::Time(..) | Required::LongestSilence => units::time(value),
+        Required::OnTimePercent | Required::FailedPercent | Required::SilentPercent => {
+            units::percent(value / 100.0)
+        }
         Required::FailedCount => count(value as u64),
         Required::ThroughputPerS | Required::OfferedPerS => format!("{}/s", units::rate(value)),
     };
     let exactly = match judged.requirement.figure {
-        Required::Time(..) => format!("{} ms", fixed(value / 1e6, 6)),
-        Required::OnTimePercent | Required::FailedPercent => format!("{} %", fixed(value, 6)),
+        Required::Time(..) | Required::LongestSilence => {
+            format!("{} ms", fixed(value / 1e6, 6))
+        }
+        Required::OnTimePercent | Required::FailedPercent | Required::SilentPercent => {
+            format!("{} %", fixed(value, 6))
+        }
         Required::FailedCount => count(value as u64),
         Required::ThroughputPerS | Required::OfferedPerS => format!("{}/s", fixed(value, 6)),
     };

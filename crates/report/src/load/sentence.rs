@@ -1,6 +1,6 @@
 //! One honest sentence.
 
-use analysis::{Verdict, generator_busy, offered_per_s, on_time, throughput_per_s};
+use analysis::{Verdict, generator_busy, offered_per_s, on_time, silent_share, throughput_per_s};
 use load::{Distribution, Failure, Load, Tally};
 use units::{count, counted, nanos, percent, rate};
 
@@ -164,6 +164,9 @@ fn doubtful(run: &FinishedLoad) -> String {
         )
     } else if verdict.has("instrument_stood_still") {
         "; dyno itself stood still for a while, and what the server did then is not known".into()
+    } else if verdict.has("silence") {
+        let share = silent_share(&run.recording).unwrap_or(0.0);
+        format!("; for {} of the time no right answer came at all", percent(share))
     } else if is_behind && verdict.has("instrument_busy") {
         format!("; {} of the time, and may be what did not keep up", busiest(run))
     } else if is_behind && verdict.has("own_failures") {

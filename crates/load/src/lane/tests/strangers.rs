@@ -98,6 +98,11 @@ fn a_part_that_does_not_belong_to_the_load_is_refused_in_words() {
     refused(&|part| part["windows"]["all"][9]["attempted"] = 1.into(), "do not add up to what");
     refused(&|part| part["sections"] = json!([]), "does not change where");
     refused(&|part| part["total"]["response"] = part["sections"][0]["response"].clone(), "add up");
+    refused(&|part| part["quiet"]["gaps"][0]["until"] = 0.into(), "not in order");
+    refused(
+        &|part| part["quiet"]["stalls"] = json!(vec![json!({ "start": 1, "end": 2 }); 2]),
+        "not in order",
+    );
     refused(&|part| part["surprise"] = 1.into(), "unknown field");
     refused(&|part| part["total"]["slowest"][0]["done"] = 0.into(), "impossible");
     refused(

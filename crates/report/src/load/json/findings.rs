@@ -1,7 +1,7 @@
 //! The part of the JSON about schedules, steps and queues.
 
-use analysis::OnTime;
-use load::Section;
+use analysis::{OnTime, silent_share};
+use load::{Recording, Section};
 use units::seconds;
 
 use crate::json::{DistributionJson, json_type};
@@ -18,6 +18,23 @@ json_type! {
         due: u64,
         /// the limit
         within_s: f64 = seconds(found.within),
+    }
+}
+
+json_type! {
+    /// Times without a right answer, over all connections, although requests were wanted: longer than 100 ms, than ten
+    /// times the mean time between right answers, and than the p99 of service outside them.
+    pub(super) struct SilenceJson as "silence" of recording: Recording;
+        let silence = recording.silence.unwrap_or_default();
+    {
+        /// their sum divided by `measured_s`
+        share: f64 = silent_share(recording).unwrap_or(0.0),
+        /// how many there were
+        times: u64 = silence.times,
+        /// the longest one; 0 if there was none
+        longest_s: f64 = seconds(silence.longest),
+        /// when that began
+        longest_from_s: f64 = seconds(silence.from),
     }
 }
 

@@ -65,6 +65,9 @@ json_type! {
         books: Books = (&run.recording.total).into(),
         /// how fast it went
         rate: Rate = run.into(),
+        /// times in which no right answer came; null where it was not recorded
+        silence: Option<findings::SilenceJson> =
+            run.recording.silence.map(|_| (&run.recording).into()),
         /// each tenth of a ramp or of listed times, or each step
         sections: Vec<findings::SectionJson> =
             run.recording.sections.iter().map(findings::SectionJson::from).collect(),
