@@ -8,6 +8,7 @@ mod oracle;
 mod punctuality;
 mod secured;
 mod sessions;
+mod sleep;
 mod slices;
 mod system_calls;
 mod truth;
@@ -48,6 +49,11 @@ pub(crate) const ALL: &[Entry] = &[
     },
     Entry { letter: "k", title: "One load from several agents", measure: machines::measure },
     Entry { letter: "l", title: "How late an agent sends", measure: machines::measure_lateness },
+    Entry {
+        letter: "m",
+        title: "What the client's sleep costs the server",
+        measure: sleep::measure,
+    },
 ];
 
 /// The series of one generator.

@@ -106,22 +106,23 @@ fn spread(rig: &Rig, work: u64, slices: &str) -> Result<Spread> {
     if !csv.is_file() {
         bail!("dyno run: {}", String::from_utf8_lossy(&ran.stderr).trim());
     }
-    let (first, second) = (rates(&csv, "first")?, rates(&csv, "second")?);
+    let [first, second] = ["first", "second"].map(|it| column(&csv, it, "throughput_per_s"));
+    let (first, second) = (first?, second?);
     of_ratios(&first, &second)
 }
 
-/// A subject's throughput in each round in which it was measured.
-fn rates(csv: &Path, subject: &str) -> Result<Vec<(u32, f64)>> {
+/// A subject's figure in each round in which it was measured.
+pub(super) fn column(csv: &Path, subject: &str, figure: &str) -> Result<Vec<(u32, f64)>> {
     let text = fs::read_to_string(csv)?;
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().context("an empty table")?;
     let column = |name: &str| {
         head.iter().position(|found| *found == name).with_context(|| format!("no column {name}"))
     };
-    let (name, round, rate) = (column("subject")?, column("round")?, column("throughput_per_s")?);
+    let (name, round, value) = (column("subject")?, column("round")?, column(figure)?);
     let row = |row: Vec<&str>| {
         let is_whole = row.len() == head.len() && row[name] == subject;
-        is_whole.then(|| Some((row[round].parse().ok()?, row[rate].parse().ok()?))).flatten()
+        is_whole.then(|| Some((row[round].parse().ok()?, row[value].parse().ok()?))).flatten()
     };
     Ok(lines.filter_map(row).collect())
 }

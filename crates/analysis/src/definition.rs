@@ -42,6 +42,8 @@ pub enum Kind {
     Moment,
     /// A standard deviation of times.
     Deviation,
+    /// Times without a right answer.
+    Silence,
     /// Computed from readings of the subject's processes.
     Reading,
     /// Observed once, at the start of a trial.
@@ -58,12 +60,12 @@ const CONNECTIONS: &str =
     "connections begun under load; of a pool, those opened before the measured time, too";
 const HANDSHAKES: &str = "TLS handshakes done under load, full and resumed; of a pool, those before the measured time, too";
 const FROM_CONNECTED: &str = "from TCP's agreement to the end of the handshake of TLS";
-const SILENCES: &str = "times without a right answer over all connections, threads and agents, from one right answer (or the beginning of the \
-     measured time) to the next (or its end). In a schedule each begins when a request is due and not answered yet; one that \
-     failed is not answered. Times in which a thread of dyno was not running for 10 ms or more, and the turns of other \
-     servers, are left out. Those are silences that are longer than 100 ms, than 10 × the mean time between right answers, and \
-     than the p99 of service of the answers outside them (a window of 100 ms that such a time touches is not outside). Above \
-     27 minutes, those that are longer than a 16,384th of the load";
+const SILENCES: &str = "times from one right answer (or the beginning of the measured time) to the next (or its end), over all connections, \
+     threads and agents, that are longer than 100 ms, than 10 × the mean time between right answers, and than the p99 of \
+     service outside them: of the answers in windows (of 100 ms; wider in a long load) that none of them touches. In a \
+     schedule such a time begins when a request is due and not answered; one that failed is not answered. Times of 10 ms or \
+     more in which a thread of dyno was not running are subtracted; other servers' turns are not on the clock. In a load of \
+     more than 27 minutes, times shorter than a 16,384th of it do not count";
 const SUBJECT: &str = "all processes of the subject";
 const HELD: &str = "connections of the step";
 const MESSAGES: &str = "messages that came in the step's measured part";
@@ -72,7 +74,8 @@ const STEP: &str = "the step's measured part";
 #[must_use]
 pub fn of_requests(figure: Figure) -> Definition {
     use Kind::{
-        Count, Deviation, Moment, Quantile, QuantileOfDone, Rate, Reading, Share, ShareOfDue, Start,
+        Count, Deviation, Moment, Quantile, QuantileOfDone, Rate, Reading, Share, ShareOfDue,
+        Silence, Start,
     };
     let (population, time, kind) = match figure {
         Figure::Throughput => (
@@ -104,8 +107,8 @@ pub fn of_requests(figure: Figure) -> Definition {
             Count,
         ),
         Figure::FailedShare => ("`failed`, of `attempted`", MEASURED, ShareOfDue),
-        Figure::SilentShare => (SILENCES, MEASURED, Share),
-        Figure::LongestSilence => (SILENCES, MEASURED, Moment),
+        Figure::SilentShare => (SILENCES, MEASURED, Silence),
+        Figure::LongestSilence => ("silences, as in `silent_percent`", MEASURED, Silence),
         Figure::ResponseMean | Figure::ResponseMin | Figure::ResponseMax => {
             (ANSWERED, FROM_DUE, Moment)
         }
@@ -282,6 +285,9 @@ impl Kind {
                  mean count as they are, as any larger value would deviate by more; bounds below it count at the \
                  mean of the others, from which they may not have deviated at all. All given up: `≥` 0, as all may \
                  have taken the same time."
+            }
+            Kind::Silence => {
+                "no such time, or fewer than ten right answers: 0. Not recorded (by an older dyno): not there."
             }
             Kind::Reading => {
                 "no reading: not there; so is CPU time whose readings cover less than half of the time, and what would be divided by 0."

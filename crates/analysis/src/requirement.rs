@@ -316,6 +316,15 @@ mod tests {
         assert_eq!(judge(mean, Below, 1.2e6, &seen), Met);
         assert_eq!(judge(Required::ThroughputPerS, AtLeast, 1_000.0, &seen), Met);
         assert_eq!(judge(Required::OfferedPerS, Above, 1_000.0, &seen), NotMet);
+        assert_eq!(
+            judge(Required::SilentPercent, Below, 1.0, &seen),
+            CannotTell(WhyUnknown::Nothing)
+        );
+        let silence = load::Silence { longest: 5 * MS, sum: 20 * MS, ..load::Silence::default() };
+        let silent = Recording { silence: Some(silence), ..seen.clone() };
+        assert_eq!(judge(Required::SilentPercent, AtMost, 2.0, &silent), Met);
+        assert_eq!(judge(Required::SilentPercent, Below, 2.0, &silent), NotMet);
+        assert_eq!(judge(Required::LongestSilence, Below, 5.1e6, &silent), Met);
         let service = Required::Time(TimeOf::Service, Statistic::Max);
         assert_eq!(judge(service, Below, 1e9, &seen), CannotTell(WhyUnknown::Nothing));
     }

@@ -54,6 +54,8 @@ pub struct Experiment {
     pub timeout: Duration,
     /// Whether a connection carries more than one exchange.
     pub keep_alive: bool,
+    /// Whether dyno polls while it waits.
+    pub spin: load::Spin,
     /// How requests travel; each workload is requested in each of these manners. At least one.
     pub manners: Vec<Manner>,
     /// The conditions that are the same for all subjects.

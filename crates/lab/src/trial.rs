@@ -40,6 +40,7 @@ use machine::conditions::Split;
 use machine::monitor::Watch;
 use machine::process::{Exit, Running};
 use machine::sockets::listeners;
+pub use press::SPIN;
 use stage::Stage;
 
 /// What all trials of a run have in common.

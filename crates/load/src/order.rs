@@ -248,10 +248,26 @@ pub enum Spin {
     /// Poll for as long as polling has recently got answers sooner than sleeping would have; bounded.
     #[default]
     Adaptive,
+    /// Sleep while answers are awaited; poll only just before a request is due. When it polls does not depend on how
+    /// soon a server answers, so servers that are compared are treated alike.
+    Due,
     /// Always sleep.
     Never,
     /// Never sleep: the most punctual, and a whole CPU for each lane.
     Always,
+}
+
+impl Spin {
+    /// Its name in flags and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Spin::Adaptive => "adaptive",
+            Spin::Due => "due",
+            Spin::Never => "never",
+            Spin::Always => "always",
+        }
+    }
 }
 
 impl Load {

@@ -127,12 +127,14 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             }
         ),
         Doubt::Silence { longest_ms, from_ms, times, share } => format!(
-            "no right answer came for {} of the time, although requests were waiting or were sent again: {} of up to {}, the \
-             longest from {} on",
-            percent(share),
-            counted(times, "silence", "silences"),
+            "the server gave no right answer for {} from {} on{}: {} of the measured time, in which requests waited for it",
             milliseconds(longest_ms),
-            milliseconds(from_ms)
+            milliseconds(from_ms),
+            match times {
+                1 => String::new(),
+                times => format!(" (the longest of {} silences)", count(times)),
+            },
+            percent(share)
         ),
         Doubt::UnderWay { left, due } => format!(
             "{} of {} requests were neither answered nor given up when the load ended",

@@ -167,6 +167,8 @@ mod tests {
             "failed<101%",
             "throughput>0",
             "max byte<1s",
+            "silent<1",
+            "longest-silence<100",
             "p99<>1s",
             "p99<1s2",
         ] {

@@ -285,6 +285,8 @@ pub(crate) enum Law {
 pub(crate) enum SpinWhen {
     /// Poll as long as polling has paid off lately
     Adaptive,
+    /// Poll only just before a request is due, as run, race, gate and capacity do: loads to be compared
+    Due,
     /// Always sleep
     Never,
     /// Never sleep

@@ -133,6 +133,7 @@ pub(crate) fn plan(
         cpus,
         spin: match flags.spin {
             SpinWhen::Adaptive => Spin::Adaptive,
+            SpinWhen::Due => Spin::Due,
             SpinWhen::Never => Spin::Never,
             SpinWhen::Always => Spin::Always,
         },

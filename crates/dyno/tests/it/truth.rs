@@ -242,6 +242,22 @@ fn a_stop_in_the_middle_leaves_no_figure_out_of_step() {
     }
 }
 
+/// All connections wait while the server stands still: neither the failures nor the p99 show it.
+#[test]
+fn a_server_that_stands_still_for_a_while_is_not_valid() {
+    let rig = Rig::oracle(Config { stall: Some("500ms/2s".parse().unwrap()), ..Config::default() });
+    let json =
+        rig.dyno(&["load", "{url}/hello", "-c", "8", "-d", "5s", "--json", "--no-live"]).json();
+    check("stall", &json);
+    let silence = &json["silence"];
+    // It stands still twice or three times, for half a second each.
+    assert!((0.15..0.5).contains(&number(&json, "/silence/share")), "{silence}");
+    assert!((0.4..2.0).contains(&number(&json, "/silence/longest_s")), "{silence}");
+    let doubts = json["verdict"]["doubts"].as_array().unwrap();
+    assert!(doubts.iter().any(|doubt| doubt["id"] == "silence"), "{doubts:#?}");
+    assert_eq!(json["verdict"]["word"], "invalid", "{json:#}");
+}
+
 /// The sentence with which the README begins: neither a frozen server nor a late generator can hide.
 #[test]
 fn a_dyno_that_was_stopped_does_not_blame_the_server() {

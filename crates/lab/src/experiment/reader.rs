@@ -70,6 +70,7 @@ struct LoadKeys {
     warmup: Option<Spanned<String>>,
     timeout: Option<Spanned<String>>,
     keep_alive: Option<bool>,
+    spin: Option<load::Spin>,
     protocol: Option<Spanned<OneOrMany>>,
     streams: Option<Spanned<Counts>>,
     tls_resume: Option<Spanned<Counts>>,
@@ -203,6 +204,9 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         warmup,
         timeout,
         keep_alive: keys.keep_alive.unwrap_or(true),
+        // One setting for all servers, of which none is polled for because it answers soon: each answer that wakes a
+        // sleeping lane costs its server some microseconds.
+        spin: keys.spin.unwrap_or(load::Spin::Due),
         manners: reader.manners(keys, &shape)?,
         conditions: reader.conditions(&file.conditions)?,
         repeat: if sought.is_some() { 1 } else { rounds.repeat },

@@ -15,7 +15,11 @@ use super::{Ended, Event, HERE, Trial, Vitals, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
 use crate::record::{LoadRecord, Outcome, OutcomeKind, TrialRecord};
+use machine::Fact;
 use machine::monitor::Watch;
+
+/// The name of the condition that says whether dyno polled while it waited.
+pub const SPIN: &str = "load.spin";
 
 /// What this process recorded by itself.
 fn alone(recording: Recording) -> (Option<Recording>, Vec<AgentFacts>) {
@@ -35,6 +39,7 @@ impl Trial<'_, '_> {
         let stop = Halt::default();
         let mut died = None;
         let order = self.order(address);
+        record.conditions.push(Fact { name: SPIN.into(), value: order.spin.name().into() });
         let mut load_began = began.elapsed().as_nanos() as Nanos;
         let mut look = |event: LoadEvent<'_>| {
             if died.is_none() {
@@ -109,6 +114,7 @@ impl Trial<'_, '_> {
             keep_alive: experiment.keep_alive || matches!(experiment.shape, Shape::Sessions { .. }),
             lanes: cpus.len().min(load.connections_max()).max(1),
             cpus,
+            spin: experiment.spin,
             seed: seed_of(experiment.seed, self.key),
             ..Order::new(target, asks, load)
         }

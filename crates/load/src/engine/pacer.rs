@@ -30,7 +30,7 @@ impl Pacer {
     pub(super) fn poll_until(&self, now: Nanos, deadline: Nanos, in_flight: usize) -> Nanos {
         match self.spin {
             Spin::Always => deadline,
-            Spin::Never => now,
+            Spin::Never | Spin::Due => now,
             Spin::Adaptive if (1..=FEW).contains(&in_flight) && self.wait < POLL_MAX => {
                 now + POLL_MAX
             }
@@ -42,7 +42,9 @@ impl Pacer {
         match self.spin {
             Spin::Always => now,
             Spin::Never => deadline,
-            Spin::Adaptive => deadline.saturating_sub(self.oversleep.min(EARLY_MAX)).max(now),
+            Spin::Adaptive | Spin::Due => {
+                deadline.saturating_sub(self.oversleep.min(EARLY_MAX)).max(now)
+            }
         }
     }
 
@@ -78,6 +80,7 @@ mod tests {
         }
         assert_eq!(pacer.poll_until(0, SECOND, 1), 0, "answers come late");
         assert_eq!(Pacer::new(Spin::Never).poll_until(0, SECOND, 1), 0);
+        assert_eq!(Pacer::new(Spin::Due).poll_until(0, SECOND, 1), 0, "however soon answers come");
         assert_eq!(Pacer::new(Spin::Always).poll_until(0, SECOND, 9), SECOND);
     }
 
@@ -93,5 +96,7 @@ mod tests {
         assert_eq!(pacer.rise(0, SECOND), SECOND - EARLY_MAX, "bounded");
         assert_eq!(pacer.rise(SECOND - 5, SECOND), SECOND - 5, "never in the past");
         assert_eq!(Pacer::new(Spin::Never).rise(0, SECOND), SECOND);
+        let due = Pacer::new(Spin::Due).rise(0, SECOND);
+        assert_eq!(due, Pacer::new(Spin::Adaptive).rise(0, SECOND));
     }
 }

@@ -297,6 +297,8 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         dyno sent 1 % of the requests 2.00 ms or more late (bound: 1.00 ms); this is in the response times; give dyno a CPU of its own, or offer less
         dyno itself stood still for 30.0 ms at a stretch, 0.5 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
         agent desk2 stood still for 2.00 s at a stretch, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known; let nothing stop or pause dyno while it measures, stop the other programs, and run it again
+        the server gave no right answer for 700 ms from 2.00 s on: 14 % of the measured time, in which requests waited for it; see in the server's log what happened then (a restart, a pause, a full accept queue); rates and percentiles are of the rest of the time
+        the server gave no right answer for 120 ms from 40.0 ms on (the longest of 3 silences): 3.0 % of the measured time, in which requests waited for it; see in the server's log what happened then (a restart, a pause, a full accept queue); rates and percentiles are of the rest of the time
         1 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         500 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         the server did not keep up: 1,131 of the 2,000 requests that were due (57 %) were answered correctly within 100 ms; offer less to see the latency of a server that keeps up

@@ -19,13 +19,14 @@ use crate::written::{Written, marks};
 pub(crate) const SCHEMA: &str = "dyno.loads/2";
 
 /// What each load has in the table.
-const SHOWN: [Figure; 6] = [
+const SHOWN: [Figure; 7] = [
     Figure::Throughput,
     Figure::OnTime,
     Figure::ResponseP50,
     Figure::ResponseP90,
     Figure::ResponseP99,
     Figure::FailedShare,
+    Figure::SilentShare,
 ];
 
 /// The whole report. The findings are those of the run that these loads are.
@@ -96,9 +97,14 @@ fn sentence(findings: &Findings<'_>) -> String {
     format!("It answered {rate} requests/s{times}{on_time}: {spread}.")
 }
 
+/// A silence is told of where there was one.
+fn is_shown(row: &Row, figure: Figure) -> bool {
+    let is_told = |estimate: Estimate| figure != Figure::SilentShare || 0.0 < estimate.value;
+    row.estimate(figure).is_some_and(is_told)
+}
+
 fn table(row: &Row) -> Table {
-    let shown: Vec<Figure> =
-        SHOWN.into_iter().filter(|figure| row.estimate(*figure).is_some()).collect();
+    let shown: Vec<Figure> = SHOWN.into_iter().filter(|figure| is_shown(row, *figure)).collect();
     let mut columns = vec![Column::new("load", "load", 0).left()];
     columns.extend(
         shown.iter().map(|figure| {

@@ -20,11 +20,12 @@ use crate::time::utc;
 use crate::written::{self, Written};
 
 /// What a side has in the table.
-const SHOWN: [Figure; 6] = [
+const SHOWN: [Figure; 7] = [
     Figure::Throughput,
     Figure::ResponseP50,
     Figure::ResponseP99,
     Figure::FailedShare,
+    Figure::SilentShare,
     Figure::CpuPerThousand,
     Figure::RssPeak,
 ];
@@ -275,16 +276,19 @@ pub(super) fn answers<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = &'
 }
 
 fn table(findings: &Findings<'_>) -> Table {
+    let mut rows = sides(findings);
+    let all = findings.board.tables.first().map_or(&[][..], |table| &table.rows);
+    rows.extend(all.iter().filter(|row| row.is_reference));
+    let is_silent = |row: &&Row| row.estimate(Figure::SilentShare).is_some_and(|it| 0.0 < it.value);
+    let has_silence = rows.iter().any(is_silent);
+    let shown = SHOWN.into_iter().filter(|figure| has_silence || *figure != Figure::SilentShare);
     let mut columns = vec![Column::new("subject", "server", 0).left()];
     columns.extend(
-        SHOWN.map(|figure| {
+        shown.clone().map(|figure| {
             Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
         }),
     );
     columns.push(Column::new("rounds", "rounds", 2));
-    let mut rows = sides(findings);
-    let all = findings.board.tables.first().map_or(&[][..], |table| &table.rows);
-    rows.extend(all.iter().filter(|row| row.is_reference));
     let row = |row: &Row| {
         let tone = if row.is_reference { Tone::Dim } else { Tone::Plain };
         let marks = match row.is_reference {
@@ -293,7 +297,7 @@ fn table(findings: &Findings<'_>) -> Table {
         };
         let name = Cell::text(findings.title(&row.subject)).toned(tone).marked(marks);
         let mut cells = vec![Cell { sign: Sign::Slot, ..name }];
-        cells.extend(SHOWN.map(|figure| match row.estimate(figure) {
+        cells.extend(shown.clone().map(|figure| match row.estimate(figure) {
             None => Cell::text("–").toned(Tone::Dim),
             Some(estimate) => {
                 let written = Written::estimate(figure.unit(), &estimate);

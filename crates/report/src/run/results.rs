@@ -9,7 +9,7 @@ use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::written::Written;
 
 /// Figures besides the throughput, and how soon each is left out where room is short.
-const USUAL: [(Figure, u8); 12] = [
+const USUAL: [(Figure, u8); 14] = [
     (Figure::ResponseP50, 2),
     (Figure::ResponseP99, 1),
     (Figure::FailedShare, 3),
@@ -20,6 +20,8 @@ const USUAL: [(Figure, u8); 12] = [
     (Figure::ResponseP999, MORE + 2),
     (Figure::ResponseMax, MORE + 3),
     (Figure::ResponseSd, MORE + 4),
+    (Figure::SilentShare, MORE + 4),
+    (Figure::LongestSilence, MORE + 4),
     (Figure::PssPeak, MORE + 5),
     (Figure::StartUp, MORE + 6),
 ];

@@ -70,6 +70,26 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
 }
 
 #[test]
+fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
+    let of = |sum: u64| {
+        check(|recording| {
+            let from = recording.measured_from + 2 * SECOND;
+            recording.silence = Some(load::Silence { longest: sum, from, sum, times: 1 });
+        })
+    };
+    assert_eq!(of(100 * MS), [], "1 % of ten seconds");
+    let (some, much) = (of(700 * MS), of(1_400 * MS));
+    let expected = matches!(
+        some[..],
+        [Doubt::Silence { longest_ms: 700.0, from_ms: 2_000.0, times: 1, share }] if (share - 0.07).abs() < 1e-9
+    );
+    assert!(expected, "{some:?}");
+    assert_eq!((some[0].gravity(), of(SECOND)[0].gravity()), (Gravity::Suspect, Gravity::Suspect));
+    assert_eq!(much[0].gravity(), Gravity::Invalid);
+    assert_eq!(check(|recording| recording.silence = Some(load::Silence::default())), []);
+}
+
+#[test]
 fn an_instrument_that_stood_still_says_so() {
     let of = |longest: u64, sum: u64| {
         check(|recording| {

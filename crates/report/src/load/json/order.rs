@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use load::{Arrivals, Load, Protocol, Spin};
+use load::{Arrivals, Load, Protocol};
 use requests::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,12 +65,8 @@ json_type! {
         lanes: usize = run.order.lanes,
         /// the CPUs to which they were pinned
         cpus: Vec<usize> = run.order.cpus.clone(),
-        /// whether they polled while they waited: adaptive, never, always
-        spin: &'static str = match run.order.spin {
-            Spin::Adaptive => "adaptive",
-            Spin::Never => "never",
-            Spin::Always => "always",
-        },
+        /// whether they polled while they waited: adaptive, due (only just before a request was due), never, always
+        spin: &'static str = run.order.spin.name(),
         /// the addresses from which connections were made
         sources: Vec<String> = run.order.sources.iter().map(ToString::to_string).collect(),
         /// the seed of the arrivals and of what is random in a request
