@@ -251,6 +251,7 @@ impl Kind {
             | Kind::ShareOfDue
             | Kind::QuantileOfDone
             | Kind::Reading
+            | Kind::Silence
             | Kind::Start => false,
         }
     }
