@@ -133,9 +133,13 @@ pub fn of_requests(figure: Figure) -> Definition {
             "the whole load",
             Rate,
         ),
-        Figure::CpuPerThousand => {
-            (SUBJECT, "CPU time each second of the measured time, by the throughput", Reading)
-        }
+        Figure::CpuPerThousand => (
+            SUBJECT,
+            "CPU time each second of the measured time, by the throughput. On loopback it includes what waking dyno's \
+                 threads costs, which is alike for all servers (`load.spin`; [µs for an \
+                 answer](bench.md#what-the-clients-sleep-costs-the-server))",
+            Reading,
+        ),
         Figure::CpuShare => (SUBJECT, MEASURED, Reading),
         Figure::RssPeak | Figure::PssPeak => (
             SUBJECT,

@@ -34,6 +34,9 @@ struct Many {
     loads: Vec<One>,
 }
 
+/// The name of the fact that says whether dyno polled while it waited.
+pub(crate) const POLLING: &str = "polling";
+
 #[derive(Deserialize)]
 struct One {
     began_unix_ms: Option<i64>,
@@ -242,7 +245,7 @@ impl Ordered {
             fact("connections kept", yes(self.keep_alive)),
             fact("lenient", yes(self.lenient)),
             fact("lanes", self.lanes.to_string()),
-            fact("polling", self.spin.clone()),
+            fact(POLLING, self.spin.clone()),
         ];
         let expected = expected.map(|text| fact("expected of an answer", text.clone()));
         let spread = self.spread.as_deref().unwrap_or("even");

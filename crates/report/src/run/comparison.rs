@@ -11,11 +11,13 @@ use std::collections::BTreeSet;
 use analysis::{Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
 use lab::manner::Task;
 use lab::record::RunRecord;
+use load::Spin;
 use machine::facts::differences;
 
 use super::{Findings, words};
 use crate::document::Document;
 use crate::doubt;
+use crate::load::file::POLLING;
 use crate::load::terms;
 use conformance::Checks;
 pub(super) use document::{because, bracket, ratio};
@@ -235,6 +237,16 @@ impl<'t> Compared<'t> {
             notes.push(
                 "the files do not say on which machine the loads were made, nor what the requests had in their header \
                  and body"
+                    .into(),
+            );
+        }
+        let is_adaptive = |run: &RunRecord| {
+            run.facts.iter().any(|it| it.name == POLLING && it.value == Spin::Adaptive.name())
+        };
+        if is_adaptive(a) && is_adaptive(b) {
+            notes.push(
+                "both loads polled only while answers came soon, so dyno may have slept for one server alone, which costs \
+                 that one CPU time: `--spin due` treats both alike"
                     .into(),
             );
         }
