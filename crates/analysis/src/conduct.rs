@@ -81,7 +81,7 @@ impl Faults {
 }
 
 impl Faults {
-    fn and(self, other: Faults) -> Faults {
+    pub(crate) fn and(self, other: Faults) -> Faults {
         Faults {
             wrong: self.wrong + other.wrong,
             failed: self.failed + other.failed,

@@ -11,6 +11,7 @@ use lab::record::{Entry, OutcomeKind, RACE, RunRecord};
 use lab::subject::{Serving, Site, Subject};
 use lab::visit::{RunningServer, Visit, VisitSetup, target};
 use lab::workload::Workload;
+use load::Halt;
 use store::{Store, StoreError};
 use tls::Client;
 
@@ -44,6 +45,22 @@ pub fn expected_checks(
         }
     }
     Ok(expected)
+}
+
+impl Campaign {
+    /// Checks a subject that dyno starts, by itself; none if interrupted.
+    pub fn checked(&self, entrant: &Entrant, halt: &Halt) -> Option<Conformance> {
+        let warden = self.warden();
+        let setup = VisitSetup {
+            cache: &self.cache,
+            warden: &warden,
+            workloads: &self.spoken,
+            protocol: Protocol::Http1,
+            identity: self.identity.as_deref(),
+            halt,
+        };
+        checked(setup, entrant, &checked_over(self, &entrant.subject), &mut |_, _| {})
+    }
 }
 
 impl<'a> Run<'a> {

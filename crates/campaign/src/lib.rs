@@ -2,6 +2,7 @@
 //! happens is reported as events; nothing is printed.
 
 pub mod abroad;
+pub mod apart;
 pub mod capacity;
 mod certificate;
 mod checks;

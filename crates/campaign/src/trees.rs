@@ -52,6 +52,12 @@ pub fn checked_out(folder: &Path, revision: &str) -> Result<Revision, Refusal> {
     Ok(Revision { commit, folder: to, is_dirty })
 }
 
+/// The top of the repository around a folder; the folder itself where there is none.
+#[must_use]
+pub fn top(folder: &Path) -> PathBuf {
+    git(folder, &["rev-parse", "--show-toplevel"]).map_or_else(|_| folder.into(), PathBuf::from)
+}
+
 /// Where the project's folder is in the tree of a revision of its repository.
 pub fn in_tree(project: &Path, tree: &Path) -> Result<PathBuf, Refusal> {
     let below = git(project, &["rev-parse", "--show-prefix"]).map_err(Refusal::new)?;

@@ -402,8 +402,15 @@ impl Experiment {
         const AROUND: Duration = Duration::from_millis(500);
         /// And for the cheapest cases of the RFCs, before and after the load.
         const SPOTS: Duration = Duration::from_millis(400);
-        let spots = if self.has_check { SPOTS } else { Duration::ZERO };
+        let spots = if self.has_spots() { SPOTS } else { Duration::ZERO };
         self.load_time(point) + AROUND + spots + self.pause
+    }
+
+    /// Whether the cheapest cases of the RFCs are played around each load. They are not in pairs: a server may leave
+    /// malformed requests unanswered, and each pair would wait for it for seconds.
+    #[must_use]
+    pub fn has_spots(&self) -> bool {
+        self.has_check && self.pairs.is_none()
     }
 
     /// About how long a trial's load will take, warm-up and measurement.

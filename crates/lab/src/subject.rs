@@ -215,10 +215,9 @@ impl Subject {
     pub fn read_folder(folder: &Path) -> Result<Subject, ConfigError> {
         let shown = folder.join("subject.toml");
         let source = SourceFile::read(&shown, &shown.display().to_string())?;
-        let above = folder.parent().unwrap_or(folder);
         // Beside it are the other subjects of a project, if it is in one.
-        let root =
-            if above.ends_with("subjects") { above.parent().unwrap_or(above) } else { above };
+        let above = folder.parent().filter(|above| above.ends_with("subjects"));
+        let root = above.and_then(Path::parent).unwrap_or(folder);
         let subject = Subject::parse(root, "x", &source)?;
         Ok(Subject { folder: folder.to_path_buf(), probe: None, ..subject })
     }

@@ -131,6 +131,12 @@ impl<'a> Visit<'a> {
         self.running().as_ref().map(Running::pid)
     }
 
+    /// Its processes; none while it is gone.
+    #[must_use]
+    pub fn processes(&self) -> Vec<u32> {
+        self.running().as_ref().map_or(Vec::new(), Running::tree)
+    }
+
     /// The paths at which it answers.
     #[must_use]
     pub fn target(&self) -> Target {

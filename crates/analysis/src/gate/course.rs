@@ -9,6 +9,7 @@ use load::Nanos;
 
 use super::{Answer, Rule, decided};
 use crate::compare::{Better, better};
+use crate::conduct::{Conduct, Faults, Tolerated};
 use crate::doubt::{Doubt, doubts};
 use crate::figures::Figures;
 use crate::terms::Terms;
@@ -30,6 +31,7 @@ pub struct Course {
     /// Both of a pair live at once; otherwise one follows the other.
     is_together: bool,
     terms: Terms,
+    tolerated: Tolerated,
     rounds: BTreeMap<u32, Vec<Option<Tried>>>,
 }
 
@@ -38,9 +40,20 @@ pub struct Course {
 struct Tried {
     outcome: OutcomeKind,
     figures: Figures,
+    faults: Faults,
     /// Why it does not count.
     disturbed: Option<Doubt>,
     took: Nanos,
+}
+
+/// A figure of both sides of a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairOf {
+    pub base: f64,
+    /// The head's, or the control's.
+    pub side: f64,
+    /// No side of the pair was disturbed.
+    pub counts: bool,
 }
 
 /// Which side is compared with the base.
@@ -69,7 +82,8 @@ impl Course {
         let (sides, terms) = (sides.clone(), Terms::of(Some(experiment)));
         let point = *experiment.points.first()?;
         let is_together = experiment.slices.is_some();
-        Some(Course { pairs, sides, point, is_together, terms, rounds: BTreeMap::new() })
+        let (tolerated, rounds) = (Tolerated::by(Some(experiment)), BTreeMap::new());
+        Some(Course { pairs, sides, point, is_together, terms, tolerated, rounds })
     }
 
     /// The load of all pairs.
@@ -88,6 +102,7 @@ impl Course {
         let tried = Tried {
             outcome: trial.outcome.kind,
             figures: Figures::of(trial, self.terms),
+            faults: Faults::of(trial.loaded.iter().map(|loaded| &loaded.recording.total)),
             disturbed: found.into_iter().find(is_disturbance),
             took: ended.unwrap_or(0),
         };
@@ -129,6 +144,21 @@ impl Course {
             is_own.then_some(other.outcome)
         };
         self.rounds.values().filter_map(of).collect()
+    }
+
+    /// How base and head answered, over all pairs.
+    #[must_use]
+    pub fn conduct(&self) -> [Conduct; 2] {
+        self.conduct_before(u32::MAX)
+    }
+
+    fn conduct_before(&self, round: u32) -> [Conduct; 2] {
+        [0, Against::Head.place()].map(|place| {
+            let rounds = self.rounds.range(..round).map(|(_, round)| round);
+            let sides = rounds.filter_map(|round| round.get(place)?.as_ref());
+            let all = sides.map(|side| side.faults).fold(Faults::default(), Faults::and);
+            Conduct::of(all, self.tolerated)
+        })
     }
 
     /// More than a third of the pairs were disturbed.
@@ -186,18 +216,32 @@ impl Course {
         self.pairs.builds.map_or(0, |builds| self.counting(round).count() % builds as usize)
     }
 
-    /// The geometric means of a figure over the pairs that count: the base's, and the side's.
+    /// What each pair shows of which both sides were measured, whether it counts or not.
+    #[must_use]
+    pub fn pairs(&self, figure: Figure, against: Against) -> Vec<PairOf> {
+        let value = |round: &Vec<Option<Tried>>, place: usize| {
+            let side = round.get(place)?.as_ref()?;
+            let figure = side.figures.get(figure).filter(|it| it.value.is_finite())?;
+            (side.outcome == OutcomeKind::Measured).then_some(figure.value)
+        };
+        let of = |round: &Vec<Option<Tried>>| {
+            let (base, side) = (value(round, 0)?, value(round, against.place())?);
+            Some(PairOf { base, side, counts: counts(round) })
+        };
+        self.rounds.values().filter_map(of).collect()
+    }
+
+    /// The geometric means of a figure, the base's and the side's: over the pairs that count, or over all where none does.
     #[must_use]
     pub fn means(&self, figure: Figure, against: Against) -> Option<[f64; 2]> {
-        let mean = |place: usize| {
-            let side = |round: &Vec<Option<Tried>>| {
-                Some(round.get(place)?.as_ref()?.figures.get(figure)?.value)
-            };
-            let values: Vec<f64> = self.counting(u32::MAX).filter_map(side).collect();
-            let logs: f64 = values.iter().map(|value| value.ln()).sum();
-            (!values.is_empty()).then(|| (logs / values.len() as f64).exp())
+        let pairs = self.pairs(figure, against);
+        let of_all = !pairs.iter().any(|pair| pair.counts);
+        let counting = || pairs.iter().filter(|pair| pair.counts || of_all);
+        let mean = |of: fn(&PairOf) -> f64| {
+            let logs: f64 = counting().map(|pair| of(pair).ln()).sum();
+            (logs / counting().count() as f64).exp()
         };
-        Some([mean(0)?, mean(against.place())?])
+        Some([mean(|pair| pair.base), mean(|pair| pair.side)])
             .filter(|means| means.iter().all(|it| it.is_finite()))
     }
 
@@ -206,7 +250,9 @@ impl Course {
         let (tried, counted) = (self.rounds.range(..round).count(), self.counting(round).count());
         let figures = || self.pairs.figures.iter();
         let of = |figure: &Figure| self.differences_before(*figure, Against::Head, round);
-        let in_vain = IN_VAIN <= tried && figures().any(|figure| of(figure).is_empty());
+        let is_faulty = || !self.conduct_before(round).into_iter().all(Conduct::is_tolerated);
+        let lacks = || figures().any(|figure| of(figure).is_empty());
+        let in_vain = IN_VAIN <= tried && (lacks() || is_faulty());
         if in_vain || (ENOUGH <= tried && self.is_disturbed_before(round)) {
             return true;
         }

@@ -13,7 +13,7 @@ mod verdict;
 
 pub use bound::{bound, level_allowed};
 pub use builds::{BUILDS, looks, most};
-pub use course::{Against, Course};
+pub use course::{Against, Course, PairOf};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};
 pub use pooled::{ENOUGH, Pooled};

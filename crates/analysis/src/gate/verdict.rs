@@ -4,9 +4,11 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use super::{
-    Against, Answer, Course, Finding, Rule, concluded, false_alarms, judged, least_shown, looks,
+    Against, Answer, Course, Finding, PairOf, Rule, concluded, false_alarms, judged, least_shown,
+    looks,
 };
 use crate::compare::{Better, better};
+use crate::conduct::Conduct;
 use crate::doubt::Doubt;
 
 /// How often signs are flipped to see what the rule says of a figure's own noise.
@@ -30,8 +32,10 @@ pub struct Weighed {
     pub point: Point,
     pub is_gated: bool,
     pub finding: Finding,
-    /// The geometric means of base and head, over the pairs that count.
+    /// The geometric means of base and head: over the pairs that count, or over all where none does.
     pub means: Option<[f64; 2]>,
+    /// What the pairs showed, those that do not count among them.
+    pub pairs: Vec<PairOf>,
     /// The head's divided by the base's, with its 95 % interval.
     pub ratio: f64,
     pub interval: Option<(f64, f64)>,
@@ -59,16 +63,24 @@ pub enum WhyWorse {
     Conformance,
     /// The head was not ready, died or answered wrongly, and the base was measured.
     Failed,
+    /// The head gave more wrong answers, or failed more requests, than is tolerated, and the base did not.
+    Faults,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyUnclear {
+    /// The base gave more wrong answers, or failed more requests, than is tolerated.
+    Base,
     /// More than a third of the pairs were disturbed, or none counts.
     Disturbed,
     /// Equal code differs on this machine as well.
     Control,
     /// Pairs have no answer.
     Figures,
+    /// It is not known which clauses of the RFCs the head newly breaks.
+    Conformance,
+    /// The time was over before a load began that is gated.
+    Limit,
 }
 
 /// Everything that is known of a gate's figures.
@@ -77,10 +89,20 @@ pub struct Weighing {
     pub rule: Rule,
     pub figures: Vec<Weighed>,
     pub verdict: Verdict,
+    /// How base and head answered.
+    pub conduct: [Conduct; 2],
     /// Pairs that were tried, and those that count, over all loads.
     pub tried: usize,
     pub counted: usize,
     pub disturbances: Vec<Doubt>,
+}
+
+impl Weighing {
+    /// Nothing was measured.
+    #[must_use]
+    pub fn of_nothing(rule: Rule) -> Weighing {
+        weigh(&[], rule, 0)
+    }
 }
 
 /// Weighs the loads of a gate; `newly_broken` is how many clauses the head breaks and the base keeps.
@@ -100,18 +122,28 @@ pub fn weigh(loads: &[Gated<'_>], rule: Rule, newly_broken: usize) -> Weighing {
             figures.push(weighed(load, figure, finding, (rule, level)));
         }
     }
-    let mut courses = loads.iter().map(|load| load.course);
-    let is_failed = courses.clone().any(|it| FAILED <= it.failed(Against::Head).len());
-    let is_disturbed = courses.any(|it| it.is_disturbed() || it.counted() == 0);
-    let verdict = match (newly_broken, is_failed, is_disturbed) {
-        (1.., _, _) => Verdict::Worse(WhyWorse::Conformance),
-        (_, true, _) => Verdict::Worse(WhyWorse::Failed),
-        (_, _, true) => Verdict::CannotTell(WhyUnclear::Disturbed),
+    let is_failed =
+        loads.iter().map(|load| load.course).any(|it| FAILED <= it.failed(Against::Head).len());
+    // What disturbs figures does not disturb what else is gated.
+    let mut timed = loads.iter().filter(|it| !it.gated.is_empty()).map(|load| load.course);
+    let is_disturbed = timed.any(|it| it.is_disturbed() || it.counted() == 0);
+    let conduct = [0, 1].map(|side| {
+        let all = || loads.iter().map(|load| load.course.conduct()[side]);
+        let worst = all().find(|it| !it.is_tolerated());
+        worst.or_else(|| all().find(|it| *it != Conduct::Sound)).unwrap_or_default()
+    });
+    let verdict = match (conduct.map(Conduct::is_tolerated), newly_broken) {
+        ([true, false], _) => Verdict::Worse(WhyWorse::Faults),
+        ([false, _], _) => Verdict::CannotTell(WhyUnclear::Base),
+        (_, 1..) => Verdict::Worse(WhyWorse::Conformance),
+        _ if is_failed => Verdict::Worse(WhyWorse::Failed),
+        _ if is_disturbed => Verdict::CannotTell(WhyUnclear::Disturbed),
         _ => by_figures(&figures),
     };
     Weighing {
         rule,
         verdict,
+        conduct,
         figures,
         tried: loads.iter().map(|load| load.course.tried()).sum(),
         counted: loads.iter().map(|load| load.course.counted()).sum(),
@@ -155,6 +187,7 @@ fn weighed(
         point: load.course.point(),
         is_gated,
         means: load.course.means(figure, Against::Head),
+        pairs: load.course.pairs(figure, Against::Head),
         ratio: ratio(finding.mean),
         interval,
         least: least_shown(finding.spread, finding.pairs, rule, level),

@@ -3,6 +3,7 @@
 
 use units::count;
 
+use crate::apart::places_of;
 use crate::trials::rest;
 use crate::{Campaign, Entrant};
 use lab::ask::{Asked, ask};
@@ -10,6 +11,7 @@ use lab::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use lab::subject::Serving;
 use lab::visit::{Visit, VisitSetup};
 use load::Halt;
+use std::path::PathBuf;
 use std::time::Duration;
 use tls::Client;
 use wire::{BodyRule, Values};
@@ -27,6 +29,8 @@ pub struct Look {
     pub moved_to: Option<u16>,
     /// Whether three answers over more than two seconds had the same body; none where that was not looked at.
     pub is_steady: Option<bool>,
+    /// Where its processes ran, and their programs; none of one that runs already.
+    pub places: Vec<PathBuf>,
 }
 
 /// Between two of these answers: a clock of whole seconds in the body shows.
@@ -81,7 +85,14 @@ fn seen(
         return match &first.wrong {
             None => {
                 let is_steady = compares.then(|| is_steady(&first, halt, || Some(asked())));
-                Ok(Look { title, first, moved: None, moved_to: None, is_steady })
+                Ok(Look {
+                    title,
+                    first,
+                    moved: None,
+                    moved_to: None,
+                    is_steady,
+                    places: Vec::new(),
+                })
             }
             Some(wrong) if first.response.is_empty() => {
                 Err(fail(OutcomeKind::NotReady, format!("it does not answer: {wrong}")))
@@ -106,9 +117,10 @@ fn seen(
         Some(first) if compares => Some(is_steady(first, halt, || visit.ask_again(PATIENCE))),
         _ => None,
     };
+    let places = places_of(&visit.processes());
     visit.end();
     let first = first.ok_or_else(|| fail(OutcomeKind::Unable, "it got no request".into()))?;
-    Ok(Look { title, first, moved, moved_to, is_steady })
+    Ok(Look { title, first, moved, moved_to, is_steady, places })
 }
 
 /// The body that all sides gave each time; or why theirs are not compared under load.
@@ -189,7 +201,8 @@ mod tests {
             rest_len: 0,
             digest: Some([digest; 32]),
         };
-        Look { title: title.into(), first, moved: None, moved_to: None, is_steady: Some(true) }
+        let (title, places) = (title.into(), Vec::new());
+        Look { title, first, moved: None, moved_to: None, is_steady: Some(true), places }
     }
 
     #[test]

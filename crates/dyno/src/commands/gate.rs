@@ -12,13 +12,18 @@ mod told;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ::report::gate::FinishedGate;
-use analysis::gate::{Against, BUILDS, Course, Gated, Rule, Verdict, level_allowed, most, weigh};
-use campaign::race::look::{Difference, differences, look};
+use ::report::gate::{Early, FinishedGate};
+use analysis::gate::{
+    Against, BUILDS, Course, Gated, Rule, Verdict, WhyUnclear, level_allowed, most, weigh,
+};
+use campaign::race::look::{Difference, Look, differences, look};
+use campaign::{Campaign, Entrant};
 use clap::Args;
 use lab::amounts;
 use lab::experiment::Pairs;
 use lab::figure::Figure;
+use lab::record::OutcomeKind;
+use load::Halt;
 
 use super::run::CpuFlags;
 use crate::generators::GeneratorFlags;
@@ -28,6 +33,7 @@ use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, command_line};
 use figures::Wanted;
 use stage::{Loading, Measured, Stage};
+use told::{Stop, unless_interrupted};
 
 /// Say whether a head is slower than its base, with a known error rate
 ///
@@ -73,6 +79,9 @@ pub(crate) struct GateFlags {
         default_value = "throughput,cpu,conformance"
     )]
     gate: Vec<Wanted>,
+    /// A side that fails more of its requests, or answers any wrongly, is not compared [1 %, or what the experiment says]
+    #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
+    max_failures: Option<f64>,
     /// How far pairs of equal code spread here, as a standard deviation [measured with three pairs of the base]
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     spread: Option<f64>,
@@ -184,50 +193,59 @@ fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
 
 pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
     told::check(flags)?;
+    let (alpha, detect, builds) = (flags.alpha, flags.detect, flags.builds);
+    let rule = Rule { alpha, detect, builds, ..Rule::usual() };
+    let mut stage = match admissible(flags, rule).and_then(|()| Stage::of(flags)) {
+        Ok(stage) => stage,
+        Err(refusal) => return told::early(flags, None, rule, refusal.into()),
+    };
+    match gated(&mut stage, flags, rule) {
+        Ok(status) => Ok(status),
+        Err(stop) => told::early(flags, Some(&stage), rule, stop),
+    }
+}
+
+fn gated(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<ExitStatus, Stop> {
+    ready(stage, seen::equal_pairs(rule, most(rule.builds) as u32))?;
+    let began = Instant::now();
+    if let Some(pairs) = flags.aa {
+        return seen::equal_code(stage, rule, pairs as u32);
+    }
+    seen::before(stage, flags, rule)?;
+    if flags.show {
+        return Ok(ExitStatus::Yes);
+    }
+    let is_open = flags.gate.iter().any(|wanted| wanted.is_at_a_rate());
+    let left = |share: u32| flags.limit.saturating_sub(began.elapsed()) / share;
+    let gated = Wanted::figures(&flags.gate, false);
+    let untimed = if gated.is_empty() { stage.pair_time() * seen::UNTIMED } else { Duration::MAX };
+    let time = left(if is_open { 2 } else { 1 }).min(untimed);
+    let closed = pairs(rule, &flags.gate, &gated, time);
+    let closed = unless_interrupted(stage.measure(Loading::Closed, closed))?;
+    let mut runs = vec![(closed, gated, Wanted::others(&flags.gate, false))];
+    let course = &runs[0].0.course;
+    let is_of_use = is_open && (0 < course.counted() || runs[0].1.is_empty());
+    let rate = half_of(course).filter(|_| is_of_use && flags.limit > began.elapsed());
+    if let Some(rate) = rate {
+        let gated = Wanted::figures(&flags.gate, true);
+        let open = pairs(rule, &flags.gate, &gated, left(1));
+        let open = unless_interrupted(stage.measure(Loading::Open(rate), open))?;
+        runs.push((open, gated, Wanted::others(&flags.gate, true)));
+    }
+    Ok(finish(flags, stage, &runs, (rule, is_open))?)
+}
+
+/// Refuses flags that do not go together.
+fn admissible(flags: &GateFlags, rule: Rule) -> Result<(), Refusal> {
     history::check(flags)?;
-    let rule = rule(flags)?;
     if let (Some(_), Some(_)) = (flags.aa, flags.builds) {
         return Err(Refusal::new(
             "--aa: it says how often the rule is wrong on pairs of one build; leave --builds out",
         ));
     }
-    let mut stage = Stage::of(flags)?;
-    let began = match ready(&mut stage, seen::equal_pairs(rule, most(rule.builds) as u32))? {
-        Ok(()) => Instant::now(),
-        Err(status) => return Ok(status),
-    };
-    if let Some(pairs) = flags.aa {
-        return seen::equal_code(&mut stage, rule, pairs as u32);
-    }
-    match seen::before(&mut stage, flags, rule)? {
-        Ok(()) if flags.show => return Ok(ExitStatus::Yes),
-        Ok(()) => {}
-        Err(status) => return Ok(status),
-    }
-    let is_open = flags.gate.iter().any(|wanted| wanted.is_at_a_rate());
-    let left = |share: u32| Some(flags.limit.saturating_sub(began.elapsed()) / share);
-    let gated = Wanted::figures(&flags.gate, false);
-    let closed = pairs(rule, &flags.gate, &gated, left(if is_open { 2 } else { 1 }));
-    let Some(closed) = stage.measure(Loading::Closed, closed)? else { return Ok(interrupted()) };
-    let mut runs = vec![(closed, gated, Wanted::others(&flags.gate, false))];
-    let rate = half_of(&runs[0].0.course).filter(|_| is_open && flags.limit > began.elapsed());
-    if let Some(rate) = rate {
-        let gated = Wanted::figures(&flags.gate, true);
-        let open = pairs(rule, &flags.gate, &gated, left(1));
-        let Some(open) = stage.measure(Loading::Open(rate), open)? else {
-            return Ok(interrupted());
-        };
-        runs.push((open, gated, Wanted::others(&flags.gate, true)));
-    }
-    finish(flags, &stage, &runs, (rule, is_open))
-}
-
-fn rule(flags: &GateFlags) -> Result<Rule, Refusal> {
-    let Rule { missed, .. } = Rule::usual();
-    let rule = Rule { alpha: flags.alpha, detect: flags.detect, missed, builds: flags.builds };
     let figures = figures::count(&flags.gate);
     match level_allowed(rule.alpha / figures as f64) {
-        true => Ok(rule),
+        true => Ok(()),
         false => Err(Refusal::new(format!(
             "--alpha {} %: of {figures} figures each would have {} % of its own, and the rule is known from 0.05 % to 20 %",
             100.0 * rule.alpha,
@@ -237,16 +255,15 @@ fn rule(flags: &GateFlags) -> Result<Rule, Refusal> {
 }
 
 /// The rule for the pairs of one load.
-fn pairs(rule: Rule, gate: &[Wanted], figures: &[Figure], limit: Option<Duration>) -> Pairs {
+fn pairs(rule: Rule, gate: &[Wanted], figures: &[Figure], limit: Duration) -> Pairs {
     Pairs {
         detect: rule.detect,
         level: rule.alpha / figures::count(gate) as f64,
         missed: rule.missed,
         figures: figures.to_vec(),
-        // Without a figure that is gated, its pairs only say what the base does.
-        most: if figures.is_empty() { 3 } else { most(rule.builds) as u32 },
+        most: if figures.is_empty() { seen::UNTIMED } else { most(rule.builds) as u32 },
         builds: rule.builds.map(|builds| builds as u32),
-        limit: limit.map(|limit| limit.max(Duration::from_secs(1))),
+        limit: Some(limit.max(Duration::from_secs(1))),
     }
 }
 
@@ -259,32 +276,50 @@ fn half_of(course: &Course) -> Option<u64> {
 }
 
 /// Builds both sides, and asks each of them once: they must answer alike.
-fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<Result<(), ExitStatus>, Refusal> {
-    let Some((campaign, entrants)) = stage.built(pairs)? else { return Ok(Err(interrupted())) };
+fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<(), Stop> {
+    let (campaign, entrants) = unless_interrupted(stage.built(pairs))?;
     let mut looks = Vec::new();
     for entrant in &entrants {
-        match look(&campaign, entrant, &stage.job.halt) {
-            Ok(seen) => looks.push(seen),
-            Err(_) if stage.job.halt.is_asked() => return Ok(Err(interrupted())),
-            Err(outcome) => {
-                let title = &entrant.subject.title;
-                terminal::notice(&format!("dyno: the {title}: {}", outcome.says));
-                let is_head = entrant.subject.name == stage::HEAD
-                    && outcome.kind != lab::record::OutcomeKind::Unable;
-                return Ok(Err(if is_head { ExitStatus::No } else { ExitStatus::CouldNotTell }));
-            }
+        let seen = looked_at(&campaign, entrant, &stage.job.halt)?;
+        if let Some(apart) = stage.apart(entrant, &campaign) {
+            let found = apart.check_places(&seen.places);
+            found.map_err(|says| Refusal::new(format!("the {}: {says}", seen.title)))?;
         }
+        looks.push(seen);
     }
     campaign::race::slices::refuse_one_port(&campaign, &looks)?;
     match differences(&looks).into_iter().next() {
-        None => Ok(Ok(())),
+        None => {}
         Some(Difference { says, is_of_fields: true }) => {
             terminal::notice(&format!("dyno: {says}"));
-            Ok(Ok(()))
         }
         Some(Difference { says, is_of_fields: false }) => {
-            Err(Refusal::new(format!("{says} They do different work, and are not comparable")))
+            let says = format!("{says} They do different work, and are not comparable");
+            return Err(Stop::new(Early::Refused, says));
         }
+    }
+    unless_interrupted(stage.check_base(&campaign, &entrants))
+}
+
+/// Asks a side once. One that fails is looked at again before anything is said of it: a start may fail by accident.
+fn looked_at(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Stop> {
+    let title = &entrant.subject.title;
+    let mut tries = 2;
+    loop {
+        let outcome = match look(campaign, entrant, halt) {
+            Ok(seen) => return Ok(seen),
+            Err(_) if halt.is_asked() => return unless_interrupted(Ok(None)),
+            Err(outcome) => outcome,
+        };
+        tries -= 1;
+        if 0 < tries && outcome.kind != OutcomeKind::Unable {
+            let says = format!("dyno: the {title}: {}; it is started once more", outcome.says);
+            terminal::notice(&says);
+            continue;
+        }
+        let is_head = entrant.subject.name == stage::HEAD && outcome.kind != OutcomeKind::Unable;
+        let early = if is_head { Early::HeadFails } else { Early::Refused };
+        return Err(Stop::new(early, format!("the {title}: {}", outcome.says)));
     }
 }
 
@@ -309,36 +344,29 @@ fn finish(
         })
         .collect();
     let mut weighing = weigh(&loads, rule, broken);
-    let unknown = matches!(newly_broken, Some(Err(_)));
-    let is_short = is_open && runs.len() < 2;
-    if weighing.verdict == Verdict::NotWorse && (unknown || is_short) {
-        weighing.verdict = Verdict::CannotTell(analysis::gate::WhyUnclear::Figures);
+    if weighing.verdict == Verdict::NotWorse {
+        weighing.verdict = match newly_broken {
+            Some(Err(_)) => Verdict::CannotTell(WhyUnclear::Conformance),
+            _ if is_open && runs.len() < 2 => Verdict::CannotTell(WhyUnclear::Limit),
+            _ => Verdict::NotWorse,
+        };
     }
     let command = command_line();
     let finished = FinishedGate {
         weighing: &weighing,
+        early: None,
         base: &stage.titles[0],
         head: &stage.titles[1],
         newly_broken,
+        equal: told::equal(stage.equal.as_ref()),
         command: &command,
         runs: runs.iter().map(|(measured, ..)| measured.id.to_string()).collect(),
-        run: &first.run,
+        run: Some(&first.run),
         trials: &first.trials,
     };
-    told::tell(flags, &finished)?;
+    let status = told::tell(flags, &finished)?;
     if let Some(path) = &flags.history {
         history::append(path, stage, runs, &weighing)?;
     }
-    Ok(match weighing.verdict {
-        Verdict::NotWorse => ExitStatus::Yes,
-        Verdict::Worse(_) => ExitStatus::No,
-        Verdict::CannotTell(_) => ExitStatus::CouldNotTell,
-    })
-}
-
-fn interrupted() -> ExitStatus {
-    terminal::notice(
-        "dyno: interrupted; a gate cannot be resumed, the same command begins it anew",
-    );
-    ExitStatus::Interrupted
+    Ok(status)
 }

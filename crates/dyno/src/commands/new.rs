@@ -60,8 +60,9 @@ const OF_A_NEW_WORKLOAD: [&str; 6] =
     ["path", "method", "header", "body", "expect_status", "expect_body"];
 
 const AFTER_HELP: &str = "\
-The command runs as you, in the current folder, with your environment, and without a shell, as in a race. Every key of \
-the files is in docs/subjects.md and docs/experiments.md.
+The command runs as you, in the current folder, with your environment, and without a shell, as in a race. That folder is \
+written relative to the project, so that a copy of the project runs what lies in the copy. Every key of the files is in \
+docs/subjects.md and docs/experiments.md.
 
 Examples:
   dyno new my-server --cmd 'node server.js --port {port}' --path /hello
@@ -121,7 +122,7 @@ fn files(
         return Err(unknown("workload", workload, &known, "leave --workload out to write one"));
     }
     let refused = |error: ConfigError| Refusal::new(error.says());
-    let text = manifest(flags, workload, here)?;
+    let text = manifest(flags, workload, (root, here))?;
     let subject = SourceFile { name: format!("subjects/{name}/subject.toml"), text };
     Subject::parse(root, name, &subject).map_err(refused)?;
     let mut files = vec![subject];
@@ -137,7 +138,11 @@ fn files(
     Ok(files)
 }
 
-fn manifest(flags: &NewFlags, workload: &str, here: &Path) -> Result<String, Refusal> {
+fn manifest(
+    flags: &NewFlags,
+    workload: &str,
+    (root, here): (&Path, &Path),
+) -> Result<String, Refusal> {
     let serving = match (&flags.cmd, &flags.url) {
         (Some(command), _) => {
             let refused = |says: &str| {
@@ -152,13 +157,16 @@ fn manifest(flags: &NewFlags, workload: &str, here: &Path) -> Result<String, Ref
             if let Err(says) = side::command(command) {
                 return refused(&format!("{says}; write what you would type to start the server"));
             }
-            let here = here.to_str().ok_or_else(|| {
+            // Below the project, so that a copy of it runs what lies in the copy.
+            let below = here.strip_prefix(root).unwrap_or(here);
+            let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
+            let below = below.to_str().ok_or_else(|| {
                 Refusal::new("the current folder's name is not UTF-8; go to another folder")
             })?;
             format!(
-                "# The command runs in this folder, with all of your environment. {{port}} is a free port.\n\
+                "# The command runs in this folder of the project, with all of your environment. {{port}} is a free port.\n\
                  in = {}\nrun = {}\n",
-                quoted(here),
+                quoted(below),
                 quoted(command)
             )
         }

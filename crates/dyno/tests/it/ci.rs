@@ -43,7 +43,14 @@ fn a_job_fails_where_there_is_no_answer_unless_it_is_let_pass_and_what_is_refuse
     assert_eq!(code, Some(2), "{says}");
     let (code, says) = gate(&lab, &[unclear, ("GATE_UNCLEAR", "pass")]);
     assert_eq!(code, Some(0), "{says}");
+    assert!(
+        ["gate.md", "gate.json", "gate.xml"].iter().all(|it| lab.has(&format!("dyno-gate/{it}")))
+    );
     assert!(says.contains("GATE_UNCLEAR=pass"), "{says}");
+    let nobody = ("GATE_BASE", "subject:nobody");
+    let (code, says) = gate(&lab, &[nobody, ("GATE_UNCLEAR", "pass")]);
+    assert_eq!(code, Some(2), "what was refused fails: {says}");
+    assert!(lab.has("dyno-gate/gate.md"), "{says}");
     let wrong = ("GATE_FLAGS", "--no-such-flag");
     let (code, says) = gate(&lab, &[wrong, ("GATE_UNCLEAR", "pass")]);
     assert_eq!(code, Some(2), "{says}");

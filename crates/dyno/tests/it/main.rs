@@ -30,6 +30,7 @@ mod embedded;
 mod faults;
 mod feed;
 mod gate;
+mod gate_ends;
 mod held;
 mod history;
 mod hold;

@@ -135,7 +135,7 @@ pub(super) fn subject(
         from,
         needs: reader.needs(&manifest.needs)?,
         build: build.collect::<Result<_, _>>()?,
-        serving: reader.serving(&manifest)?,
+        serving: reader.serving(root, &manifest)?,
         protocols: reader.protocols(&manifest)?,
         version: version.transpose()?,
         probe: probe.map(String::from),
@@ -184,12 +184,12 @@ impl Reader<'_> {
     }
 
     /// One of `run`, `url` and `site`; `in` goes with `run`, and with nothing that is built.
-    fn serving(&self, manifest: &Manifest) -> Result<Serving, ConfigError> {
+    fn serving(&self, root: &Path, manifest: &Manifest) -> Result<Serving, ConfigError> {
         let within = manifest.within.as_ref();
         match (&manifest.run, &manifest.site, &manifest.url) {
             (Some(run), None, None) => match within {
                 None => Ok(Serving::Built(self.starts(run, manifest)?)),
-                Some(folder) => self.own(run, folder, manifest),
+                Some(folder) => self.own(run, (root, folder), manifest),
             },
             (None, Some(site), None) => {
                 self.refuse_start(manifest)?;
@@ -235,17 +235,13 @@ impl Reader<'_> {
         }
     }
 
-    /// The user's own command; braces that dyno does not know are the command's.
+    /// The user's own command, in a folder of the project; braces that dyno does not know are the command's.
     fn own(
         &self,
         run: &Spanned<String>,
-        folder: &Spanned<String>,
+        (root, folder): (&Path, &Spanned<String>),
         manifest: &Manifest,
     ) -> Result<Serving, ConfigError> {
-        let path = PathBuf::from(folder.get_ref());
-        if !path.is_absolute() {
-            return Err(self.wrong(folder, "write the folder's whole path, from the root".into()));
-        }
         if let Some(other) = manifest.run_tls.as_ref().or(manifest.run_h2c.as_ref()) {
             let says = "what runs in its own folder has one command, `run`; leave this out";
             return Err(self.wrong(other, says.into()));
@@ -256,7 +252,7 @@ impl Reader<'_> {
         }
         let command = Command::parse(run.get_ref());
         let command = command.map_err(|error| self.wrong(run, error.to_string()))?;
-        Ok(Serving::Own(command, path))
+        Ok(Serving::Own(command, root.join(folder.get_ref())))
     }
 
     fn found(&self, keys: &Spanned<SiteKeys>) -> Result<Serving, ConfigError> {

@@ -21,7 +21,7 @@ impl Trial<'_, '_> {
     /// with requests that were given up.
     pub(super) fn spot(&self, phase: Phase, address: SocketAddr, record: &mut TrialRecord) {
         // The cheapest cases are of HTTP/1.1.
-        if !self.setup.experiment.has_check || self.manner.protocol.is_http2() {
+        if !self.setup.experiment.has_spots() || self.manner.protocol.is_http2() {
             return;
         }
         let target = self.target(address);

@@ -185,8 +185,9 @@ impl Stage {
         let mut env = stage_setup.cache.scrubbed(candidate.subject, candidate.built, &home);
         if matches!(candidate.subject.serving, Serving::Own(..)) {
             env = stage_setup.cache.variables.clone();
-            env.retain(|(name, _)| name != "PORT");
+            env.retain(|(name, _)| !["PORT", "PWD", "OLDPWD"].contains(&name.as_str()));
             env.push(("PORT".into(), self.port().to_string()));
+            env.push(("PWD".into(), candidate.built.folder.display().to_string()));
         }
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
             for (name, value) in stage_setup.cache.env(&probe.env, &built.folder) {

@@ -1,9 +1,10 @@
 //! A gate as a document: the sentence, the table, what was disturbed, and how to repeat it.
 
-use analysis::gate::{Answer, Weighed};
+use analysis::gate::{Answer, PairOf, Weighed};
+use lab::figure::Figure;
 use units::{counted, percent};
 
-use super::{FinishedGate, name, sentence};
+use super::{FinishedGate, Word, name, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
@@ -13,17 +14,27 @@ use crate::run::words::number;
 use crate::time::utc;
 
 pub(super) fn document(gate: &FinishedGate<'_>) -> Document {
-    let mut sections =
-        vec![Section::new("figures", "", Depth::Brief).with([Block::Table(table(gate))])];
+    let mut sections = Vec::new();
+    if !gate.weighing.figures.is_empty() {
+        let table = Block::Table(table(gate));
+        sections.push(Section::new("figures", "", Depth::Brief).with([table]));
+    }
+    sections.extend(measured(gate));
     sections.extend(conformance(gate));
     sections.extend(disturbed(gate));
     let command = Entry { command: gate.command.into(), ..Entry::new(Tone::Dim, "To repeat it:") };
     sections.push(Section::new("again", "", Depth::Brief).with([Block::Entries(vec![command])]));
     Document {
-        label: format!("gate · {} · {}", runs(gate), utc(gate.run.began_unix_ms)),
+        label: match gate.run {
+            Some(run) => format!("gate · {} · {}", runs(gate), utc(run.began_unix_ms)),
+            None => "gate".into(),
+        },
         title: format!("Is {} worse than {}?", gate.head, gate.base),
         answer: vec![gate.sentence()],
-        conditions: vec![conditions(gate), machine(gate.run, gate.trials)],
+        conditions: [conditions(gate)]
+            .into_iter()
+            .chain(gate.run.map(|run| machine(run, gate.trials)))
+            .collect(),
         sections,
         ..Document::default()
     }
@@ -41,10 +52,12 @@ fn conditions(gate: &FinishedGate<'_>) -> String {
     let builds = rule.builds.map_or(String::new(), |builds| {
         format!("; {builds} builds of each side take turns, and each counts once")
     });
+    let sides = format!("base: {}; head: {}", gate.base, gate.head);
+    if gate.early.is_none() && !gate.weighing.figures.iter().any(|it| it.is_gated) {
+        return sides;
+    }
     format!(
-        "base: {}; head: {}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count{builds}",
-        gate.base,
-        gate.head,
+        "{sides}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count{builds}",
         sentence::stated(rule.alpha),
         sentence::stated(rule.detect),
         sentence::stated(rule.missed),
@@ -80,15 +93,19 @@ fn row(weighed: &Weighed) -> Row {
         (true, Answer::NotWorse) => ("not worse", Tone::Good),
         (true, Answer::CannotTell(_)) => ("cannot tell", Tone::Doubtful),
     };
+    let is_decided = 0 < weighed.finding.pairs;
     let value = |at: usize| match weighed.means {
         None => Cell::none(),
-        Some(means) => Cell::text(number(weighed.figure, means[at])).valued(Some(means[at])),
+        Some(means) => Cell::text(number(weighed.figure, means[at]))
+            .valued(Some(means[at]))
+            .toned(if is_decided { Tone::Plain } else { Tone::Dim }),
     };
     let share = |share: Option<f64>| {
         share.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it)))
     };
     let ratio = match weighed.means {
         None => Cell::none(),
+        Some(_) if !is_decided => Cell::none(),
         Some(_) => Cell::text(sentence::bare(weighed)).valued(Some(weighed.ratio)),
     };
     let cells = vec![
@@ -102,6 +119,32 @@ fn row(weighed: &Weighed) -> Row {
         share(weighed.false_alarms),
     ];
     Row { cells, ..Row::default() }
+}
+
+/// What the pairs showed where that decides nothing.
+fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
+    if gate.word() != Word::CannotTell {
+        return None;
+    }
+    let listed = |figure: Figure, pairs: &[PairOf]| -> String {
+        let one = |pair: &PairOf| {
+            let [base, side] = [pair.base, pair.side].map(|value| number(figure, value));
+            format!("{base}/{side}{}", if pair.counts { "" } else { "*" })
+        };
+        pairs.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    let of_figure =
+        |it: &Weighed| (format!("{}, base/head", name(it)), listed(it.figure, &it.pairs));
+    let equal = (
+        "the base against itself, throughput/s".to_string(),
+        listed(Figure::Throughput, &gate.equal),
+    );
+    let all = [equal].into_iter().chain(gate.weighing.figures.iter().map(of_figure));
+    let entry = |(of, pairs): (String, String)| Entry::new(Tone::Dim, format!("{of}: {pairs}"));
+    let entries: Vec<Entry> = all.filter(|(_, pairs)| !pairs.is_empty()).map(entry).collect();
+    let heading = "Each pair as it was measured, undecided (* disturbed, does not count)";
+    (!entries.is_empty())
+        .then(|| Section::new("measured", heading, Depth::Brief).with([Block::Entries(entries)]))
 }
 
 fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {

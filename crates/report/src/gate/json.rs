@@ -1,10 +1,10 @@
 //! A gate as JSON, `dyno.gate/2`.
 
-use analysis::gate::{Answer, Weighed};
+use analysis::gate::{Answer, PairOf, Weighed};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{FinishedGate, unclear, word};
+use super::FinishedGate;
 use crate::doubt;
 use crate::json::{json_type, written};
 
@@ -21,10 +21,10 @@ pub(crate) struct Document<'t> {
     dyno_version: &'static str,
     /// the answer in plain words
     sentence: String,
-    /// not_worse, worse or cannot_tell: exit codes 0, 1, 2
-    #[schemars(extend("enum" = ["not_worse", "worse", "cannot_tell"]))]
+    /// not_worse, worse, cannot_tell, refused or interrupted: exit codes 0, 1, 2, 2, 130
+    #[schemars(extend("enum" = ["not_worse", "worse", "cannot_tell", "refused", "interrupted"]))]
     answer: &'static str,
-    /// why there is no answer: disturbed, control or figures; null: there is one
+    /// why it cannot be told: base (it answers wrongly or fails), disturbed, control, figures, limit, conformance; null: it can, or nothing was compared
     unclear: Option<&'static str>,
     /// what the base is
     base: &'t str,
@@ -34,8 +34,8 @@ pub(crate) struct Document<'t> {
     command: &'t str,
     /// the ids of the kept runs: the closed loop, and the load at a fixed rate
     runs: &'t [String],
-    /// when the first of them began: milliseconds since 1970
-    began_unix_ms: i64,
+    /// when the first of them began: milliseconds since 1970; null: none did
+    began_unix_ms: Option<i64>,
     /// the probability that equal code is called worse, over all that is gated
     alpha_percent: f64,
     /// a head that is worse by so much is to be found
@@ -50,10 +50,24 @@ pub(crate) struct Document<'t> {
     pairs_counted: usize,
     /// the doubts about the other pairs, one of each
     disturbances: Vec<&'static str>,
+    /// the throughput of pairs of the base against itself, measured beforehand; the head of such a pair is the base again
+    equal_pairs: Vec<PairJson>,
     /// the figures that are gated, and those that are only shown
     figures: Vec<FigureJson>,
     /// cases of the RFCs that the head breaks and the base keeps; null: this was not compared
     newly_broken: Option<&'t [String]>,
+}
+
+json_type! {
+    /// A figure of both sides of a pair.
+    pub(crate) struct PairJson as "gate_pair" of pair: PairOf {
+        /// the base's
+        base: f64 = pair.base,
+        /// the head's
+        head: f64 = pair.side,
+        /// whether the pair counts: no side was disturbed
+        counts: bool,
+    }
 }
 
 json_type! {
@@ -76,7 +90,9 @@ json_type! {
         pairs: usize = weighed.finding.pairs,
         /// how many of these know nothing of one another: all, or of several builds as many as builds
         units: usize = weighed.finding.units,
-        /// the base's geometric mean over the pairs that count
+        /// each pair, whether it counts or not
+        measured: Vec<PairJson> = weighed.pairs.iter().map(PairJson::from).collect(),
+        /// the base's geometric mean over the pairs that count, or over all where none does (pairs is 0)
         base_mean: Option<f64> = weighed.means.map(|means| means[0]),
         /// the head's
         head_mean: Option<f64> = weighed.means.map(|means| means[1]),
@@ -116,13 +132,13 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: gate.sentence(),
-        answer: word(weighing.verdict),
-        unclear: unclear(weighing),
+        answer: gate.word().name(),
+        unclear: gate.unclear(),
         base: gate.base,
         head: gate.head,
         command: gate.command,
         runs: &gate.runs,
-        began_unix_ms: gate.run.began_unix_ms,
+        began_unix_ms: gate.run.map(|run| run.began_unix_ms),
         alpha_percent: 100.0 * rule.alpha,
         detect_percent: 100.0 * rule.detect,
         missed_percent: 100.0 * rule.missed,
@@ -130,6 +146,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
         pairs_tried: weighing.tried,
         pairs_counted: weighing.counted,
         disturbances,
+        equal_pairs: gate.equal.iter().map(PairJson::from).collect(),
         figures: weighing.figures.iter().map(FigureJson::from).collect(),
         newly_broken: gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map(Vec::as_slice),
     })

@@ -2,7 +2,7 @@
 
 use analysis::gate::{Answer, Weighed};
 
-use super::{FinishedGate, name, sentence};
+use super::{FinishedGate, Word, name, sentence};
 use crate::check::junit::escaped;
 
 /// A test: its name, and how it ended.
@@ -15,6 +15,8 @@ enum End {
     Passed,
     Failed(String),
     Skipped(String),
+    /// There was no comparison.
+    Error(String),
 }
 
 pub(super) fn of(gate: &FinishedGate<'_>) -> String {
@@ -25,10 +27,11 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> String {
     let count = |of: fn(&End) -> bool| tests.iter().filter(|test| of(&test.end)).count();
     let failures = count(|end| matches!(end, End::Failed(_)));
     let skipped = count(|end| matches!(end, End::Skipped(_)));
+    let errors = count(|end| matches!(end, End::Error(_)));
     let cases: String = tests.iter().map(case).collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dyno gate\">\n <testsuite name=\"dyno gate\" \
-         tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n{cases} </testsuite>\n</testsuites>\n",
+         tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">\n{cases} </testsuite>\n</testsuites>\n",
         tests.len()
     )
 }
@@ -36,10 +39,11 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> String {
 /// The gate as a whole, which may be worse for reasons that are in no figure.
 fn whole(gate: &FinishedGate<'_>) -> Test {
     let says = gate.sentence();
-    let end = match super::word(gate.weighing.verdict) {
-        "worse" => End::Failed(says),
-        "not_worse" => End::Passed,
-        _ => End::Skipped(says),
+    let end = match gate.word() {
+        Word::Worse => End::Failed(says),
+        Word::NotWorse => End::Passed,
+        Word::CannotTell => End::Skipped(says),
+        Word::Refused | Word::Interrupted => End::Error(says),
     };
     Test { name: "the head is not worse".into(), end }
 }
@@ -64,13 +68,11 @@ fn conformance(gate: &FinishedGate<'_>) -> Option<Test> {
 
 fn case(test: &Test) -> String {
     let head = format!("  <testcase classname=\"dyno.gate\" name=\"{}\"", escaped(&test.name));
-    match &test.end {
-        End::Passed => format!("{head}/>\n"),
-        End::Failed(says) => {
-            format!("{head}>\n   <failure message=\"{}\"/>\n  </testcase>\n", escaped(says))
-        }
-        End::Skipped(says) => {
-            format!("{head}>\n   <skipped message=\"{}\"/>\n  </testcase>\n", escaped(says))
-        }
-    }
+    let (kind, says) = match &test.end {
+        End::Passed => return format!("{head}/>\n"),
+        End::Failed(says) => ("failure", says),
+        End::Skipped(says) => ("skipped", says),
+        End::Error(says) => ("error", says),
+    };
+    format!("{head}>\n   <{kind} message=\"{}\"/>\n  </testcase>\n", escaped(says))
 }

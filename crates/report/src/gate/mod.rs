@@ -1,4 +1,5 @@
-//! A gate's answer: one sentence, one table, and how to repeat it; for a terminal, a pull request, and programs.
+//! A gate's answer: one sentence, one table, and how to repeat it; for a terminal, a pull request, and programs. Every
+//! gate that ends is a `FinishedGate`, also one that was refused or interrupted.
 
 mod document;
 pub(crate) mod json;
@@ -7,7 +8,7 @@ mod sentence;
 #[cfg(test)]
 mod tests;
 
-use analysis::gate::{Course, Gated, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh};
+use analysis::gate::{Course, Gated, PairOf, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh};
 use lab::experiment::Experiment;
 use lab::record::{RunRecord, TrialRecord};
 
@@ -19,19 +20,60 @@ pub(crate) use sentence::sentence;
 /// A gate that is over.
 pub struct FinishedGate<'a> {
     pub weighing: &'a Weighing,
+    /// Why it ended before there was anything to weigh, if it did, and what happened.
+    pub early: Option<(Early, String)>,
     /// What base and head are, as a reader knows them.
     pub base: &'a str,
     pub head: &'a str,
     /// The clauses that the head breaks and the base keeps, by their names in the catalogue; or why that is not known.
     /// None where conformance is not gated.
     pub newly_broken: Option<Result<Vec<String>, String>>,
+    /// The throughput of pairs of the base against itself, which were measured beforehand.
+    pub equal: Vec<PairOf>,
     /// The command line.
     pub command: &'a str,
     /// The kept runs.
     pub runs: Vec<String>,
-    /// The first of them.
-    pub run: &'a RunRecord,
+    /// The first of them, if anything was measured.
+    pub run: Option<&'a RunRecord>,
     pub trials: &'a [TrialRecord],
+}
+
+/// Why a gate ended before its pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Early {
+    /// The head failed, and failed again when it was looked at again; the base did not.
+    HeadFails,
+    /// The pairs that the limit of time allows cannot show what is to be found.
+    Limit,
+    /// Too few pairs of the base against itself count.
+    Disturbed,
+    /// The flags, or the sides, are such that nothing can be compared.
+    Refused,
+    Interrupted,
+}
+
+/// What a gate says, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    NotWorse,
+    Worse,
+    CannotTell,
+    Refused,
+    Interrupted,
+}
+
+impl Word {
+    /// For programs.
+    fn name(self) -> &'static str {
+        match self {
+            Word::NotWorse => "not_worse",
+            Word::Worse => "worse",
+            Word::CannotTell => "cannot_tell",
+            Word::Refused => "refused",
+            Word::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// What a comment begins with, so that the next one takes its place.
@@ -62,8 +104,39 @@ impl FinishedGate<'_> {
 
     /// The answer in plain words.
     pub fn sentence(&self) -> String {
-        let broken = self.newly_broken.as_ref().and_then(|it| it.as_ref().ok());
-        sentence(self.weighing, broken.map_or(&[], Vec::as_slice))
+        match &self.early {
+            Some((early, says)) => sentence::early(*early, says, self.weighing.rule),
+            None => sentence(self.weighing, self.newly_broken.as_ref()),
+        }
+    }
+
+    pub fn word(&self) -> Word {
+        match (&self.early, self.weighing.verdict) {
+            (Some((Early::HeadFails, _)), _) | (None, Verdict::Worse(_)) => Word::Worse,
+            (Some((Early::Limit | Early::Disturbed, _)), _) | (None, Verdict::CannotTell(_)) => {
+                Word::CannotTell
+            }
+            (Some((Early::Refused, _)), _) => Word::Refused,
+            (Some((Early::Interrupted, _)), _) => Word::Interrupted,
+            (None, Verdict::NotWorse) => Word::NotWorse,
+        }
+    }
+
+    /// Why it cannot be told, for programs.
+    fn unclear(&self) -> Option<&'static str> {
+        match (&self.early, self.weighing.verdict) {
+            (Some((Early::Limit, _)), _) | (None, Verdict::CannotTell(WhyUnclear::Limit)) => {
+                Some("limit")
+            }
+            (Some((Early::Disturbed, _)), _)
+            | (None, Verdict::CannotTell(WhyUnclear::Disturbed)) => Some("disturbed"),
+            (None, Verdict::CannotTell(WhyUnclear::Base)) => Some("base"),
+            (None, Verdict::CannotTell(WhyUnclear::Control)) => Some("control"),
+            (None, Verdict::CannotTell(WhyUnclear::Figures)) => Some("figures"),
+            (None, Verdict::CannotTell(WhyUnclear::Conformance)) => Some("conformance"),
+            (Some((Early::HeadFails | Early::Refused | Early::Interrupted, _)), _)
+            | (None, Verdict::NotWorse | Verdict::Worse(_)) => None,
+        }
     }
 }
 
@@ -81,25 +154,6 @@ pub(crate) fn of_run(experiment: &Experiment, trials: &[TrialRecord]) -> Option<
 /// What disturbed the first pair of a load that does not count, if any.
 pub fn disturbance(course: &Course) -> Option<String> {
     course.disturbances().next().map(doubt::says)
-}
-
-/// A verdict in one word, for programs.
-pub(crate) fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::NotWorse => "not_worse",
-        Verdict::Worse(_) => "worse",
-        Verdict::CannotTell(_) => "cannot_tell",
-    }
-}
-
-/// Why it cannot be told, for programs.
-fn unclear(weighing: &Weighing) -> Option<&'static str> {
-    match weighing.verdict {
-        Verdict::CannotTell(WhyUnclear::Disturbed) => Some("disturbed"),
-        Verdict::CannotTell(WhyUnclear::Control) => Some("control"),
-        Verdict::CannotTell(WhyUnclear::Figures) => Some("figures"),
-        Verdict::NotWorse | Verdict::Worse(_) => None,
-    }
 }
 
 /// What a figure is of: `throughput/s, 16 connections`.

@@ -1,32 +1,64 @@
 //! The answer in plain words.
 
-use analysis::gate::{Answer, Unclear, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse};
+use analysis::gate::{Answer, Rule, Unclear, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse};
 use units::{chosen, counted, percent};
 
-use super::name;
+use super::{Early, name};
+use crate::conduct;
 use crate::doubt;
 use crate::written::Written;
 
-/// `newly_broken` are the cases that the head breaks and the base keeps.
-pub(crate) fn sentence(weighing: &Weighing, newly_broken: &[String]) -> String {
+/// `newly_broken` are the cases that the head breaks and the base keeps, or why they are not known; none where
+/// conformance is not gated.
+pub(crate) fn sentence(
+    weighing: &Weighing,
+    newly_broken: Option<&Result<Vec<String>, String>>,
+) -> String {
+    let named = ["the base", "the head"].into_iter().zip(weighing.conduct);
+    let (within, beyond): (Vec<_>, Vec<_>) = named.partition(|(_, it)| it.is_tolerated());
+    let [within, beyond] = [within, beyond].map(|sides| -> Vec<String> {
+        sides.into_iter().filter_map(|(name, conduct)| conduct::says(name, conduct)).collect()
+    });
+    let tolerated = within.iter().map(|says| format!(" Tolerated: {says}."));
+    answer(weighing, newly_broken, &beyond.join("; and ")) + &tolerated.collect::<String>()
+}
+
+/// The sentence without what is tolerated; `faulty` says what is not.
+fn answer(
+    weighing: &Weighing,
+    newly_broken: Option<&Result<Vec<String>, String>>,
+    faulty: &str,
+) -> String {
     let detect = stated(weighing.rule.detect);
     let gated = || weighing.figures.iter().filter(|it| it.is_gated);
     let of = |answer: Answer| gated().filter(move |it| it.finding.answer == answer);
     let list = |all: Vec<String>| all.join("; ");
     match weighing.verdict {
-        Verdict::NotWorse => format!(
-            "Not worse: a head that is {detect} worse is ruled out; {}.",
-            list(gated().map(ratio).collect())
-        ),
+        Verdict::NotWorse => {
+            let figures = list(gated().map(ratio).collect());
+            let ruled_out = format!("a head that is {detect} worse is ruled out; {figures}");
+            let kept = "the head breaks no clause of the RFCs that the base keeps";
+            match (figures.is_empty(), newly_broken) {
+                (true, _) => format!("Not worse: {kept}."),
+                (false, None) => format!("Not worse: {ruled_out}."),
+                (false, Some(_)) => format!("Not worse: {ruled_out}; and {kept}."),
+            }
+        }
         Verdict::Worse(WhyWorse::Figures) => {
             format!("Worse: {}.", list(of(Answer::Worse).map(ratio).collect()))
         }
         Verdict::Worse(WhyWorse::Failed) => {
             "Worse: the head did not start, died or answered wrongly, where the base was measured.".into()
         }
+        Verdict::Worse(WhyWorse::Faults) => {
+            format!("Worse: {faulty}, which is more than is tolerated; the base did not.")
+        }
+        Verdict::CannotTell(WhyUnclear::Base) => {
+            format!("Cannot tell: {faulty}, so there is nothing to compare with.")
+        }
         Verdict::Worse(WhyWorse::Conformance) => {
-            let cases = newly_broken.join(", ");
-            format!("Worse: the head newly breaks {cases}.")
+            let cases = newly_broken.and_then(|it| it.as_ref().ok()).map(|it| it.join(", "));
+            format!("Worse: the head newly breaks {}.", cases.unwrap_or_default())
         }
         Verdict::CannotTell(WhyUnclear::Disturbed) => {
             let lost = weighing.tried - weighing.counted;
@@ -38,11 +70,30 @@ pub(crate) fn sentence(weighing: &Weighing, newly_broken: &[String]) -> String {
         Verdict::CannotTell(WhyUnclear::Control) => {
             "Cannot tell: two builds of the base differ as well, so this machine does it to equal code.".into()
         }
+        Verdict::CannotTell(WhyUnclear::Conformance) => {
+            let why = newly_broken.and_then(|it| it.as_ref().err()).map_or("", String::as_str);
+            format!("Cannot tell whether the head newly breaks a clause of the RFCs: {why}.")
+        }
+        Verdict::CannotTell(WhyUnclear::Limit) => {
+            format!("Cannot tell whether the head is {detect} worse: --limit was over before the load at a fixed rate.")
+        }
         Verdict::CannotTell(WhyUnclear::Figures) => {
             let open = gated().filter_map(|it| Some(format!("{}: {}", name(it), why(it)?)));
             format!("Cannot tell whether the head is {detect} worse; {}.", list(open.collect()))
         }
     }
+}
+
+/// Why a gate ended before its pairs, from what happened.
+pub(super) fn early(early: Early, says: &str, rule: Rule) -> String {
+    let whole = |head: String| format!("{head}: {}.", says.trim_end_matches('.'));
+    whole(match early {
+        Early::HeadFails => "Worse: the head failed twice, and the base did not".into(),
+        Early::Limit => format!("Cannot tell whether the head is {} worse", stated(rule.detect)),
+        Early::Disturbed => "Cannot tell".into(),
+        Early::Refused => "Not compared".into(),
+        Early::Interrupted => "Interrupted".into(),
+    })
 }
 
 /// A share that somebody chose.

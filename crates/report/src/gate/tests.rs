@@ -2,8 +2,12 @@ use analysis::gate::Answer;
 use analysis::gate::{Finding, Rule, Unclear, WhyWorse};
 use lab::experiment::Point;
 use lab::figure::Figure;
+use lab::record::{LoadRecord, Outcome, OutcomeKind, TrialKey};
+use lab::source_file::SourceFile;
+use load::{Failure, SECOND};
 
 use super::*;
+use crate::run::fixture::recording;
 
 fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
     let finding = Finding { answer, pairs: 8, units: 8, mean, spread: 0.02, half: Some(0.015) };
@@ -13,6 +17,7 @@ fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
         is_gated: true,
         finding,
         means: Some([10_000.0, 9_000.0]),
+        pairs: vec![PairOf { base: 10_000.0, side: 9_000.0, counts: true }],
         ratio: (-mean).exp(),
         interval: Some(((-mean - 0.015).exp(), (-mean + 0.015).exp())),
         least: Some(0.043),
@@ -26,6 +31,7 @@ fn weighing(verdict: Verdict, figures: Vec<Weighed>) -> Weighing {
         rule: Rule::usual(),
         figures,
         verdict,
+        conduct: Default::default(),
         tried: 9,
         counted: 8,
         disturbances: Vec::new(),
@@ -35,12 +41,14 @@ fn weighing(verdict: Verdict, figures: Vec<Weighed>) -> Weighing {
 fn gate<'a>(weighing: &'a Weighing, run: &'a RunRecord, head: &'a str) -> FinishedGate<'a> {
     FinishedGate {
         weighing,
+        early: None,
+        equal: Vec::new(),
         base: "git:main (1a2b3c4)",
         head,
         newly_broken: Some(Ok(Vec::new())),
         command: "dyno gate x --base git:main --head dir:.",
         runs: vec!["1".into(), "2".into()],
-        run,
+        run: Some(run),
         trials: &[],
     }
 }
@@ -89,4 +97,173 @@ fn names_are_shown_and_never_obeyed() {
     assert!(is_escaped("<img") && is_escaped("[a") && is_escaped("@all"), "{markdown}");
     assert!(!markdown.contains('\u{1b}'), "{markdown}");
     assert!(markdown.contains("Not worse"), "{markdown}");
+}
+
+/// One side of a simulated pair: its throughput, how its trial ended, and what happened under load.
+#[derive(Clone, Copy)]
+struct Side(u64, OutcomeKind, Happened);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Happened {
+    Nothing,
+    /// The load generator was too busy.
+    Busy,
+    /// So many answers were errors.
+    Failed(u64),
+    /// One had the wrong body.
+    Wrong,
+}
+
+const FINE: Side = Side(1_300, OutcomeKind::Measured, Happened::Nothing);
+const DEAD: Side = Side(0, OutcomeKind::Died, Happened::Nothing);
+
+fn trial(subject: &str, repeat: u32, Side(per_s, kind, happened): Side) -> TrialRecord {
+    let point = Point::Connections(8);
+    let (subject, workload) = (subject.to_string(), "hello".to_string());
+    let mut recording = recording(per_s * 10, 1_000_000);
+    let mut fail = |name: &str, times: u64| {
+        let total = &mut recording.total;
+        total.failed[Failure::from_name(name).unwrap().index()] += times;
+        (total.correct, total.correct_inside) = (total.correct - times, total.correct - times);
+    };
+    match happened {
+        Happened::Nothing => {}
+        Happened::Busy => {
+            let lane = &mut recording.lanes[0];
+            (lane.idle, lane.cpu_time) = (0, lane.wall);
+        }
+        Happened::Failed(times) => fail("content.status", times),
+        Happened::Wrong => fail("content.mismatch", 1),
+    }
+    let loaded = LoadRecord { began: SECOND, in_turns: None, agents: Vec::new(), recording };
+    TrialRecord {
+        outcome: Outcome { kind, says: String::new() },
+        loaded: (kind == OutcomeKind::Measured).then_some(loaded),
+        ..TrialRecord::new(TrialKey { number: 0, subject, workload, point, repeat }, 0)
+    }
+}
+
+fn course(pairs: &[[Side; 2]]) -> Course {
+    let text = "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
+                load = { closed = { connections = 8 }, duration = '10s' }\n\
+                trials = { slices = '100ms', pairs = { detect = 0.05, level = 0.01, missed = 0.05, \
+                figures = ['throughput_per_s'], most = 20 } }";
+    let source = SourceFile { name: "x".into(), text: text.into() };
+    let mut course = Course::of(&Experiment::parse("x", source).unwrap()).unwrap();
+    for (repeat, [base, head]) in pairs.iter().enumerate() {
+        course.add(&trial("base", repeat as u32, *base));
+        course.add(&trial("head", repeat as u32, *head));
+    }
+    course
+}
+
+/// What a gate of these pairs says in each of its forms, which agree: its word, its sentence, and all of its texts.
+#[track_caller]
+fn told(
+    pairs: &[[Side; 2]],
+    gated: &[Figure],
+    newly_broken: Option<Result<Vec<String>, String>>,
+    early: Option<Early>,
+) -> (Word, String, String) {
+    let course = course(pairs);
+    let load = Gated { course: &course, gated: gated.to_vec(), shown: Vec::new() };
+    let broken = newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map_or(0, Vec::len);
+    let weighing = match early {
+        None => weigh(&[load], Rule::usual(), broken),
+        Some(_) => Weighing::of_nothing(Rule::usual()),
+    };
+    let run = RunRecord::default();
+    let gate = FinishedGate {
+        newly_broken,
+        early: early.map(|early| (early, "for a reason".to_string())),
+        ..gate(&weighing, &run, "dir:.")
+    };
+    let (word, sentence) = (gate.word(), gate.sentence());
+    assert!(sentence.ends_with('.') && !sentence.contains("; ."), "{sentence}");
+    let json: serde_json::Value = serde_json::from_str(&gate.json().unwrap()).unwrap();
+    assert_eq!(
+        (&json["answer"], &json["sentence"]),
+        (&word.name().into(), &sentence.clone().into())
+    );
+    assert_eq!(json["unclear"].is_null(), word != Word::CannotTell, "{json}");
+    let kind = match word {
+        Word::NotWorse => "the head is not worse\"/>",
+        Word::Worse => "the head is not worse\">\n   <failure ",
+        Word::CannotTell => "the head is not worse\">\n   <skipped ",
+        Word::Refused | Word::Interrupted => "the head is not worse\">\n   <error ",
+    };
+    assert!(gate.junit().contains(kind), "{}", gate.junit());
+    let screen = Screen { width: 200, is_coloured: false, is_full: false };
+    let texts = [gate.text(screen), gate.markdown()].concat();
+    let begins = sentence.split([':', ';', '[']).next().unwrap();
+    assert_eq!(texts.matches(begins).count(), 2, "{begins}: {texts}");
+    (word, sentence, texts + &gate.json().unwrap())
+}
+
+/// Every end of a gate, by trials that are made up.
+#[test]
+fn every_end_of_a_gate_is_told_alike_in_all_forms() {
+    let head = |per_s: u64| [FINE, Side(per_s, OutcomeKind::Measured, Happened::Nothing)];
+    let alike = [1_300, 1_310, 1_290, 1_305, 1_295, 1_300].map(head);
+    let slower = [1_000, 1_010, 990, 1_005, 995, 1_000].map(head);
+    let wide = [1_800, 900, 1_700, 1_000, 1_600, 950].map(head);
+    let speed = &[Figure::Throughput][..];
+    let of = |pairs: &[[Side; 2]], gated: &[Figure], broken, early, word, says: &str| {
+        let (found, sentence, texts) = told(pairs, gated, broken, early);
+        assert_eq!(found, word, "{sentence}");
+        assert!(sentence.contains(says), "{sentence}");
+        texts
+    };
+    let kept = || Some(Ok(Vec::new()));
+    let ruled_out = "Not worse: a head that is 5 % worse is ruled out; throughput/s";
+    of(&alike, speed, None, None, Word::NotWorse, ruled_out);
+    of(&alike, speed, kept(), None, Word::NotWorse, "; and the head breaks no clause of the RFCs");
+    of(&slower, speed, kept(), None, Word::Worse, "Worse: throughput/s, 8 connections: 0.7");
+    of(&wide, speed, kept(), None, Word::CannotTell, "Cannot tell whether the head is 5 % worse");
+    of(&[[FINE, DEAD]; 3], speed, kept(), None, Word::Worse, "where the base was measured");
+    of(&[[DEAD, DEAD]; 3], speed, kept(), None, Word::CannotTell, "of 3 pairs 3 did not count");
+    let broken = Some(Ok(vec!["x (y)".to_string()]));
+    of(&alike, speed, broken, None, Word::Worse, "newly breaks x (y)");
+    // Wrong answers and failures come first, and what is tolerated comes last.
+    let faulty = |happened| Side(1_300, OutcomeKind::Measured, happened);
+    let (failing, wrong) = (faulty(Happened::Failed(520)), faulty(Happened::Wrong));
+    let head = "Worse: the head failed 4.0 % of the requests (3,120 of 78,000), mostly";
+    of(&[[FINE, failing]; 6], speed, kept(), None, Word::Worse, head);
+    let head = "Worse: the head answered wrongly: < 0.1 % of the requests (6 of 78,000)";
+    of(&[[FINE, wrong]; 6], speed, kept(), None, Word::Worse, head);
+    let base = "Cannot tell: the base failed 4.0 % of the requests";
+    of(&[[failing, FINE]; 6], speed, kept(), None, Word::CannotTell, base);
+    of(
+        &[[failing, wrong]; 6],
+        speed,
+        kept(),
+        None,
+        Word::CannotTell,
+        "; and the head answered wrongly",
+    );
+    let few = alike.map(|[_, head]| [faulty(Happened::Failed(13)), head]);
+    let named = " Tolerated: the base failed 78 of 78,000 requests (0.1 %)";
+    of(&few, speed, kept(), None, Word::NotWorse, named);
+    // Clauses alone: what disturbs the pairs does not matter.
+    let busy = [1, 2, 3].map(|it| [FINE, Side(1_300 + it, OutcomeKind::Measured, Happened::Busy)]);
+    let clauses = "Not worse: the head breaks no clause of the RFCs that the base keeps.";
+    of(&busy, &[], kept(), None, Word::NotWorse, clauses);
+    // What was measured is shown where it decides nothing.
+    let texts = of(&busy, speed, None, None, Word::CannotTell, "of 3 pairs 3 did not count");
+    let pairs = texts.matches("1,300/1,301*, 1,300/1,302*, 1,300/1,303*").count();
+    assert_eq!(pairs, 1, "Markdown escapes the stars, and the text has them: {texts}");
+    assert!(texts.contains("\"head\": 1303.0,\n          \"counts\": false"), "{texts}");
+    for (early, word, says) in [
+        (Early::HeadFails, Word::Worse, "Worse: the head failed twice, and the base did not: for"),
+        (
+            Early::Limit,
+            Word::CannotTell,
+            "Cannot tell whether the head is 5 % worse: for a reason.",
+        ),
+        (Early::Disturbed, Word::CannotTell, "Cannot tell: for a reason."),
+        (Early::Refused, Word::Refused, "Not compared: for a reason."),
+        (Early::Interrupted, Word::Interrupted, "Interrupted: for a reason."),
+    ] {
+        of(&[], &[], None, Some(early), word, says);
+    }
 }

@@ -116,7 +116,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
         failing.iter().filter_map(|row| named(row, ". Not compared.")).collect();
     // The pairs of a race with a difference to be found are of two sides.
     if failing.is_empty() {
-        says.extend(findings.gate().map(|gate| gate::sentence(&gate, &[])));
+        says.extend(findings.gate().map(|gate| gate::sentence(&gate, None)));
     }
     let compared = pairs.filter(|pair| [pair.a, pair.b].iter().all(|row| !is_failing(row)));
     says.extend(compared.map(|pair| self::says(findings, pair)));

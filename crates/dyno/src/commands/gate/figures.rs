@@ -45,6 +45,11 @@ impl Wanted {
         of_load.filter_map(Wanted::figure).collect()
     }
 
+    /// All figures of these.
+    pub(super) fn gated(wanted: &[Wanted]) -> Vec<Figure> {
+        [false, true].into_iter().flat_map(|at_a_rate| Wanted::figures(wanted, at_a_rate)).collect()
+    }
+
     /// The figures that are only shown.
     pub(super) fn others(wanted: &[Wanted], at_a_rate: bool) -> Vec<Figure> {
         let all = Wanted::value_variants().iter().copied();
@@ -55,8 +60,7 @@ impl Wanted {
 
 /// How many figures share the probability of a false alarm; at least one.
 pub(super) fn count(wanted: &[Wanted]) -> usize {
-    let figures = [false, true].map(|at_a_rate| Wanted::figures(wanted, at_a_rate).len());
-    figures.iter().sum::<usize>().max(1)
+    Wanted::gated(wanted).len().max(1)
 }
 
 /// The cases that the head breaks and the base keeps, in each of their rounds; or why that is not known.

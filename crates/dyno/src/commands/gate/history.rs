@@ -42,11 +42,7 @@ pub(super) fn spread(
     let plan = plan(stage, campaign);
     let like = Like { machine: &machine, plan: &plan, has_builds: rule.builds.is_some() };
     let of = |figure: &Figure| Pooled::of(&differences(&history.gates, &like, *figure));
-    let gated: Vec<Figure> = [false, true]
-        .into_iter()
-        .flat_map(|at_a_rate| Wanted::figures(&flags.gate, at_a_rate))
-        .collect();
-    let known: Vec<Option<Pooled>> = gated.iter().map(of).collect();
+    let known: Vec<Option<Pooled>> = Wanted::gated(&flags.gate).iter().map(of).collect();
     let least = known.iter().map(|it| it.map_or(0, |it| it.freedom)).min().unwrap_or(0);
     if least < ENOUGH {
         let known = match least {

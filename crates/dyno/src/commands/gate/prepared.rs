@@ -25,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) sides: [Named; 2],
     /// The experiment, and what base and head are builds of.
     pub(super) about: Vec<String>,
+    /// The percentage of requests that may fail, where that is stated.
+    pub(super) max_failures: Option<f64>,
 }
 
 /// How both sides are loaded.
@@ -77,7 +79,8 @@ fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
         conditions: Wanted::default(),
     };
     let about = vec![String::new(), base.clone(), head.clone()];
-    Ok(Prepared { home: Project::of_user()?, workload, terms, sides, about })
+    let max_failures = flags.max_failures;
+    Ok(Prepared { home: Project::of_user()?, workload, terms, sides, about, max_failures })
 }
 
 /// An experiment's workload and load, and two trees.
@@ -130,7 +133,8 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
         conditions: experiment.conditions.clone(),
     };
     let about = vec![experiment.name.clone(), sides[0].of.clone(), sides[1].of.clone()];
-    Ok(Prepared { home: project, workload, terms, sides, about })
+    let max_failures = flags.max_failures.or(Some(experiment.promise.failed_percent));
+    Ok(Prepared { home: project, workload, terms, sides, about, max_failures })
 }
 
 /// Each pair needs fresh processes.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ::report::gate::disturbance;
+use ::report::gate::{Early, disturbance};
 use analysis::gate::{
     Against, Course, LOOKS, Pooled, Rule, false_alarms, least_shown, looks, mean_and_spread, most,
     pairs_needed,
@@ -11,12 +11,17 @@ use lab::experiment::Pairs;
 use lab::figure::Figure;
 use units::{chosen, counted, duration, percent};
 
+use super::figures::{self, Wanted};
 use super::stage::{Loading, Stage};
-use super::{GateFlags, figures, history, interrupted};
-use crate::shell::{ExitStatus, Refusal, print};
+use super::told::{Stop, unless_interrupted};
+use super::{GateFlags, history};
+use crate::shell::{ExitStatus, print};
 
 /// Pairs of the base against itself, before a gate.
 const FIRST: u32 = 3;
+
+/// So many pairs of a load of which no figure is gated: they only say what the base does, and whether the head fails.
+pub(super) const UNTIMED: u32 = 3;
 
 /// How often signs are flipped.
 const FLIPPED: u32 = 10_000;
@@ -38,23 +43,7 @@ struct Spread {
 }
 
 /// Says what can be seen, and ends a gate that could not see what it is to find within its time.
-pub(super) fn before(
-    stage: &mut Stage<'_>,
-    flags: &GateFlags,
-    rule: Rule,
-) -> Result<Result<(), ExitStatus>, Refusal> {
-    let Spread { spread, whose, pair } = match spread(stage, flags, rule)? {
-        Ok(found) => found,
-        Err(status) => return Ok(Err(status)),
-    };
-    let level = rule.alpha / figures::count(&flags.gate) as f64;
-    let loads = stage.loads();
-    let time = |pairs: usize| duration(rounded(pair * pairs as u32 * loads));
-    let shown = |pairs: usize| {
-        let least = least_shown(spread, pairs, rule, level)?;
-        Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
-    };
-    let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
+pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<(), Stop> {
     let say = |text: String| match flags.show {
         true => print(&format!("{text}\n")).map(drop),
         false => {
@@ -62,79 +51,90 @@ pub(super) fn before(
             Ok(())
         }
     };
+    let (loads, check) = (stage.loads(), stage.check);
+    let whole = |pairs: Duration| duration(rounded(pairs + check));
+    if Wanted::gated(&flags.gate).is_empty() {
+        let pairs = stage.pair_time() * UNTIMED * loads;
+        say(format!("no figure is gated: pairs and the head's check take about {}", whole(pairs)))?;
+        return Ok(());
+    }
+    let Spread { spread, whose, pair } = spread(stage, flags, rule)?;
+    let level = rule.alpha / figures::count(&flags.gate) as f64;
+    let time = |pairs: usize| whole(pair * pairs as u32 * loads);
+    let shown = |pairs: usize| {
+        let least = least_shown(spread, pairs, rule, level)?;
+        Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
+    };
+    let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
     let (spreads, seen) = (percent(spread), table.join(", "));
     say(format!("pairs spread by {spreads} here ({whose}): {seen}"))?;
-    let allowed = (flags.limit.as_secs_f64() / (pair * loads).as_secs_f64()).floor() as usize;
+    let for_pairs = flags.limit.saturating_sub(check).as_secs_f64();
+    let allowed = (for_pairs / (pair * loads).as_secs_f64()).floor() as usize;
     let allowed = allowed.min(most(rule.builds));
     let detect = format!("{} %", chosen(100.0 * rule.detect));
     let needed = pairs_needed(spread, rule, level);
+    let checked = match check.is_zero() {
+        true => String::new(),
+        false => format!(", the head's check of {} included", duration(rounded(check))),
+    };
     if let Some(pairs) = needed.filter(|pairs| *pairs <= allowed) {
         say(format!(
-            "to find {detect} takes about {pairs} pairs ({}), and at most {} (--limit)",
+            "to find {detect} takes about {pairs} pairs ({}{checked}), and at most {} (--limit)",
             time(pairs),
             duration(flags.limit)
         ))?;
-        return Ok(Ok(()));
+        return Ok(());
     }
     let shows = least_shown(spread, allowed, rule, level);
     let shows = shows.map_or("too few for any answer".into(), |least| {
         format!("which show {} (--detect)", percent(least))
     });
     let takes = needed.map_or("no number of pairs suffices for it".into(), |pairs| {
-        format!("it takes {pairs} pairs, {} (--limit)", time(pairs))
+        format!("it takes {pairs} pairs, {}{checked} (--limit)", time(pairs))
     });
-    terminal::notice(&format!(
-        "dyno: cannot tell whether the head is {detect} worse: {takes}; {} allow {}, {shows}",
-        duration(flags.limit),
-        counted(allowed as u64, "pair", "pairs")
-    ));
-    Ok(Err(ExitStatus::CouldNotTell))
+    Err(Stop::new(
+        Early::Limit,
+        format!(
+            "{takes}; {} allow {}, {shows}",
+            duration(flags.limit),
+            counted(allowed as u64, "pair", "pairs")
+        ),
+    ))
 }
 
 /// The spread as it was said, or as earlier gates know it, or else of the first pairs of the base against itself.
-fn spread(
-    stage: &mut Stage<'_>,
-    flags: &GateFlags,
-    rule: Rule,
-) -> Result<Result<Spread, ExitStatus>, Refusal> {
+fn spread(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<Spread, Stop> {
     if let Some(spread) = flags.spread {
-        let whose = "as it was said".into();
-        return Ok(Ok(Spread { spread, whose, pair: stage.pair_time() }));
+        return Ok(Spread { spread, whose: "as it was said".into(), pair: stage.pair_time() });
     }
     if flags.history.is_some() {
-        let Some(intended) = stage.intended(equal_pairs(rule, FIRST))? else {
-            return Ok(Err(interrupted()));
-        };
+        let intended = unless_interrupted(stage.intended(equal_pairs(rule, FIRST)))?;
         if let Some(found) = history::spread(stage, flags, rule, (&intended.0, &intended.1))? {
             let (spread, whose) = (found.spread, of_gates(&found));
-            return Ok(Ok(Spread { spread, whose, pair: stage.pair_time() }));
+            return Ok(Spread { spread, whose, pair: stage.pair_time() });
         }
     }
     let began = Instant::now();
-    let Some(measured) = stage.measure(Loading::Equal, equal_pairs(rule, FIRST))? else {
-        return Ok(Err(interrupted()));
-    };
-    let differences = measured.course.differences(Figure::Throughput, Against::Head);
+    let measured = unless_interrupted(stage.measure(Loading::Equal, equal_pairs(rule, FIRST)))?;
+    let pair = began.elapsed() / measured.course.tried().max(1) as u32;
+    let course = &stage.equal.insert(measured).course;
+    let differences = course.differences(Figure::Throughput, Against::Head);
     if differences.len() < 2 {
-        return Ok(Err(too_few(&measured.course, differences.len())));
+        return Err(too_few(course, differences.len()));
     }
     let pairs = counted(u64::from(FIRST), "pair", "pairs");
     let whose = match rule.builds {
         None => format!("{pairs} of equal code"),
         Some(_) => format!("{pairs} of equal code, each of builds of its own"),
     };
-    let pair = began.elapsed() / measured.course.tried().max(1) as u32;
-    Ok(Ok(Spread { spread: mean_and_spread(&differences).1, whose, pair }))
+    Ok(Spread { spread: mean_and_spread(&differences).1, whose, pair })
 }
 
 /// Too few pairs of the base against itself were measurements.
-fn too_few(course: &Course, counting: usize) -> ExitStatus {
-    terminal::notice(&format!(
-        "dyno: cannot tell: of {} of the base against itself {counting} count{}",
-        counted(course.tried() as u64, "pair", "pairs"),
-        why(course)
-    ));
-    ExitStatus::CouldNotTell
+fn too_few(course: &Course, counting: usize) -> Stop {
+    let pairs = counted(course.tried() as u64, "pair", "pairs");
+    let says = format!("of {pairs} of the base against itself {counting} count{}", why(course));
+    Stop::new(Early::Disturbed, says)
 }
 
 fn of_gates(found: &Pooled) -> String {
@@ -160,18 +160,16 @@ pub(super) fn equal_code(
     stage: &mut Stage<'_>,
     rule: Rule,
     pairs: u32,
-) -> Result<ExitStatus, Refusal> {
-    let Some(measured) = stage.measure(Loading::Equal, equal_pairs(rule, pairs))? else {
-        return Ok(interrupted());
-    };
-    let course = &measured.course;
+) -> Result<ExitStatus, Stop> {
+    let measured = unless_interrupted(stage.measure(Loading::Equal, equal_pairs(rule, pairs)))?;
+    let course = &stage.equal.insert(measured).course;
     let differences = course.differences(Figure::Throughput, Against::Head);
     if differences.len() < LOOKS[0] || course.is_disturbed() {
-        return Ok(too_few(course, differences.len()));
+        return Err(too_few(course, differences.len()));
     }
     let (mean, spread) = mean_and_spread(&differences);
     let share = false_alarms(&differences, rule, rule.alpha, FLIPPED);
-    print(&format!(
+    Ok(print(&format!(
         "{} of equal code: mean ratio {:.4}, spread {}. With their signs flipped by chance, {FLIPPED} times, the rule says \
          worse in {} of gates; it may in {} %.\n",
         counted(differences.len() as u64, "pair", "pairs"),
@@ -179,5 +177,5 @@ pub(super) fn equal_code(
         percent(spread),
         percent(share),
         chosen(100.0 * rule.alpha)
-    ))
+    ))?)
 }

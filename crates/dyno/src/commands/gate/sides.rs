@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ::report::history::{Commit, Side as Written};
 use archive::history::commit;
+use campaign::apart::Apart;
 use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::side::{self, Side};
@@ -27,6 +28,8 @@ pub(super) struct Named {
     pub(super) of: String,
     /// The commit that it is; none: it is in none.
     pub(super) commit: Option<Commit>,
+    /// The tree in which all of it lies; none: a command, or a subject of the project as it is.
+    pub(super) tree: Option<PathBuf>,
 }
 
 /// Two commands.
@@ -49,7 +52,14 @@ pub(super) fn of_commands(
         let label = Label { title: names[at].into(), name: names[at].into() };
         let subject = texts::own(&label, workload, text, here)?;
         let subject = Subject { ready: flags.ready, ..subject };
-        Ok(Named { subject, title: format!("`{text}`"), written, of: text.into(), commit: None })
+        Ok(Named {
+            subject,
+            title: format!("`{text}`"),
+            written,
+            of: text.into(),
+            commit: None,
+            tree: None,
+        })
     };
     Ok([one(0)?, one(1)?])
 }
@@ -63,17 +73,18 @@ pub(super) fn of_tree(
     let subject = subject(flags, experiment)?;
     let (kind, rest) = text.split_once(':').unwrap_or(("", text));
     let history = flags.history.as_deref().unwrap_or(Path::new(""));
-    let (folder, title, of, commit) = match kind {
+    let (folder, title, of, commit, own) = match kind {
         "subject" if is_file_name(rest) => {
             let folder = project.root.join("subjects").join(rest);
-            (folder, text.into(), rest.to_string(), commit(&project.root, history))
+            (folder, text.into(), rest.to_string(), commit(&project.root, history), None)
         }
         "dir" => {
             let tree = std::fs::canonicalize(rest).map_err(|error| {
                 Refusal::new(format!("--{name} {}: {error}", text.escape_debug()))
             })?;
             let commit = commit(&tree, history);
-            (in_folder(&tree, &subject), text.into(), subject, commit)
+            let folder = in_folder(&tree, &subject);
+            (folder, text.into(), subject, commit, Some(trees::top(&tree)))
         }
         "git" => {
             let found = trees::checked_out(&project.root, rest)?;
@@ -87,7 +98,8 @@ pub(super) fn of_tree(
             let tree = trees::in_tree(&project.root, &found.folder)?;
             let title = format!("{text} ({short})");
             let commit = Commit { hash: found.commit, is_dirty: false };
-            (in_folder(&tree, &subject), title, subject, Some(commit))
+            let folder = in_folder(&tree, &subject);
+            (folder, title, subject, Some(commit), Some(found.folder))
         }
         _ => {
             return Err(Refusal::new(format!(
@@ -105,7 +117,16 @@ pub(super) fn of_tree(
     }
     let read = Subject::read_folder(&folder).map_err(|error| Refusal::new(error.to_string()))?;
     let subject = read.racing(name, name, workload);
-    Ok(Named { subject, written: title.clone(), title, of, commit })
+    Ok(Named { subject, written: title.clone(), title, of, commit, tree: own })
+}
+
+/// What keeps each side that has a tree apart from the other one, and from the project's working tree.
+pub(super) fn apart(project: &Project, sides: &[Named; 2]) -> [Option<Apart>; 2] {
+    let working = trees::top(&project.root);
+    [0, 1].map(|at| {
+        let other = sides[1 - at].tree.as_deref().unwrap_or(&working);
+        sides[at].tree.as_ref().map(|own| Apart::new(own, &[&working, other]))
+    })
 }
 
 /// The subject's folder in a tree: the tree itself, if that is one.

@@ -1,22 +1,24 @@
 //! What all measurements of a gate have in common, and how one of them runs.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ::report::history::Commit;
 use analysis::gate::Course;
 use archive::kept::{Loaded, findings, kept};
 use archive::page;
+use campaign::apart::Apart;
 use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::slices::Slices;
 use campaign::race::texts::{self, Course as Text};
 use campaign::roster::State;
-use campaign::{Campaign, Ended, Entrant, Event, RunResources, now_unix_ms};
+use campaign::{Campaign, Ended, Entrant, Event, RunResources, expected_checks, now_unix_ms};
 use lab::build::Built;
+use lab::conformance::Conformance;
 use lab::experiment::{Pairs, Wanted};
 use lab::record::{Fact, RACE, RunRecord, TrialRecord};
-use lab::subject::Subject;
+use lab::subject::{Serving, Subject};
 use lab::workload::Workload;
 use load::{Arrivals, Load, Rate};
 use store::RunId;
@@ -24,6 +26,7 @@ use terminal::progress;
 
 use super::GateFlags;
 use super::prepared::{Prepared, Terms, prepared};
+use super::sides::{self, Named};
 use crate::job::{Job, weighed};
 use crate::shell::{Refusal, command_line};
 
@@ -49,6 +52,17 @@ pub(super) struct Stage<'f> {
     about: Vec<String>,
     /// The build of the base, once there is one.
     built: Option<Built>,
+    max_failures: Option<f64>,
+    /// What keeps base and head apart.
+    apart: [Option<Apart>; 2],
+    /// The user's variables, as far as sides may have them.
+    environment: Vec<(String, String)>,
+    /// The base's check, where it was not kept.
+    base_check: Option<Conformance>,
+    /// How long that took, and so about how long the head's takes.
+    pub(super) check: Duration,
+    /// The pairs of the base against itself, where they were measured.
+    pub(super) equal: Option<Measured>,
 }
 
 /// What a load is.
@@ -73,7 +87,7 @@ pub(super) struct Measured {
 impl<'f> Stage<'f> {
     /// Reads all that the flags name.
     pub(super) fn of(flags: &'f GateFlags) -> Result<Stage<'f>, Refusal> {
-        let Prepared { home, workload, terms, sides: [base, head], about } = prepared(flags)?;
+        let Prepared { home, workload, terms, sides, about, max_failures } = prepared(flags)?;
         let path = flags.store.clone().unwrap_or_else(|| home.store_path());
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)
@@ -81,6 +95,9 @@ impl<'f> Stage<'f> {
         }
         let pages: PathBuf = home.reports(&path);
         let job = Job::open(&home, &path, pages)?;
+        let apart = sides::apart(&home, &sides);
+        let environment = environment(home.cache()?.variables, &sides, &apart);
+        let [base, head] = sides;
         let titles = [base.title, head.title];
         let written = [base.written, head.written];
         let commits = [base.commit, head.commit];
@@ -98,6 +115,12 @@ impl<'f> Stage<'f> {
             commits,
             about,
             built,
+            max_failures,
+            apart,
+            environment,
+            base_check: None,
+            check: Duration::ZERO,
+            equal: None,
         })
     }
 
@@ -131,9 +154,41 @@ impl<'f> Stage<'f> {
         if self.job.halt.is_asked() {
             return Ok(None);
         }
+        for entrant in &entrants {
+            let Some(apart) = self.apart(entrant, &campaign) else { continue };
+            let found = apart.check(&entrant.subject, &entrant.built, &campaign.cache);
+            found.map_err(|says| Refusal::new(format!("the {}: {says}", entrant.subject.title)))?;
+        }
         let single = entrants.first().filter(|entrant| entrant.builds() == 1);
         self.built = single.map(|entrant| entrant.built.clone());
         Ok(Some((campaign, entrants)))
+    }
+
+    /// Checks the base before the pairs, unless both checks are kept: how long it takes depends on what the server leaves
+    /// unanswered. None: interrupted.
+    pub(super) fn check_base(
+        &mut self,
+        campaign: &Campaign,
+        entrants: &[Entrant],
+    ) -> Result<Option<()>, Refusal> {
+        let (_, entries) = campaign.admit(&self.job.halt, &mut |_| {});
+        let resources = RunResources::weigh(&campaign.experiment)?;
+        let record = campaign.record(&resources, entrants, entries, now_unix_ms());
+        let is_kept = expected_checks(campaign, &record, &self.job.store)?.is_zero();
+        if is_kept || self.flags.aa.is_some() {
+            return Ok(Some(()));
+        }
+        terminal::notice("how much of the RFCs the base keeps is checked before the pairs");
+        let began = Instant::now();
+        self.base_check = campaign.checked(&entrants[0], &self.job.halt);
+        self.check = began.elapsed();
+        Ok(self.base_check.as_ref().map(|_| ()))
+    }
+
+    /// What keeps a side apart from the other one; none of a side that need not be.
+    pub(super) fn apart(&self, entrant: &Entrant, campaign: &Campaign) -> Option<Apart> {
+        let of_side = &self.apart[usize::from(entrant.subject.name == HEAD)];
+        of_side.as_ref().map(|apart| apart.built(&entrant.built, &campaign.cache))
     }
 
     /// What a load takes that follows such pairs, as far as it is known before; none: interrupted.
@@ -178,6 +233,9 @@ impl<'f> Stage<'f> {
         }
         let (_, entries) = campaign.admit(&self.job.halt, &mut |_| {});
         let mut record = campaign.record(&resources, &entrants, entries, now_unix_ms());
+        if campaign.experiment.has_check {
+            record.conformance.extend(self.base_check.clone());
+        }
         record.facts.push(Fact { name: RACE.into(), value: command_line() });
         let id = self.job.store.begin(&record)?;
         self.job.claim(id)?;
@@ -263,13 +321,43 @@ impl<'f> Stage<'f> {
             check: wants_check && matches!(loading, Loading::Closed),
             seed: self.flags.asking.seed,
             slices: Slices::of(self.turns(), &load, None),
-            promise: None,
+            promise: self.max_failures.map(|percent| (terms.timeout, percent)),
         };
         let mut experiment = texts::experiment(&labels, &self.workload.name, &load, &text)?;
         experiment.conditions = Wanted { isolate: text.isolate, ..terms.conditions.clone() };
         let experiment = self.flags.cpus.given_to(experiment);
-        Campaign::made(self.home.clone(), experiment, self.workload.clone(), sides)
+        let made = Campaign::made(self.home.clone(), experiment, self.workload.clone(), sides);
+        let mut campaign = made?;
+        campaign.cache.variables.clone_from(&self.environment);
+        Ok(campaign)
     }
+}
+
+/// The user's variables without what leads a command of the user's into another tree than its side's. What is built gets
+/// only the variables that it names.
+fn environment(
+    mut variables: Vec<(String, String)>,
+    sides: &[Named; 2],
+    apart: &[Option<Apart>; 2],
+) -> Vec<(String, String)> {
+    let is_own = |side: &Named| matches!(side.subject.serving, Serving::Own(..));
+    let commands = sides.iter().zip(apart).filter(|(side, _)| is_own(side));
+    let mut left_out: Vec<String> = Vec::new();
+    for (side, apart) in commands.filter_map(|(side, apart)| Some((side, apart.as_ref()?))) {
+        let stated = |name: &String| side.subject.passes.contains(name);
+        let kept: Vec<_> = variables.iter().filter(|(name, _)| stated(name)).cloned().collect();
+        left_out.extend(apart.clean(&mut variables));
+        variables.retain(|(name, _)| !stated(name));
+        variables.extend(kept);
+    }
+    left_out.retain(|name| !["PWD", "OLDPWD", "_"].contains(&name.as_str()));
+    if !left_out.is_empty() {
+        terminal::notice(&format!(
+            "dyno: these variables lead into the working tree, and the sides do not get what leads there: {}",
+            left_out.join(", ")
+        ));
+    }
+    variables
 }
 
 /// The run's question, in which nothing is left that a line cannot show.

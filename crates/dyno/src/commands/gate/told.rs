@@ -1,17 +1,47 @@
-//! Where a gate's answer goes: standard output, files, and the summary of a job of GitHub's.
+//! Where a gate's answer goes: standard output, files, and the summary of a job of GitHub's. Each gate that ends comes by
+//! here, whatever its answer is: so no file is left as an earlier gate wrote it.
 
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ::report::gate::FinishedGate;
+use ::report::gate::{Early, FinishedGate, Word};
+use analysis::gate::{Against, PairOf, Rule, Weighing};
 use archive::keep;
+use lab::figure::Figure;
 
 use super::GateFlags;
-use crate::shell::{Refusal, print};
+use super::stage::{Measured, Stage};
+use crate::shell::{ExitStatus, Refusal, command_line, print};
 
 /// The variable in which GitHub names the file of a job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Why a gate ends before its pairs are weighed.
+pub(super) struct Stop {
+    pub(super) early: Early,
+    pub(super) says: String,
+}
+
+impl Stop {
+    pub(super) fn new(early: Early, says: impl Into<String>) -> Stop {
+        Stop { early, says: says.into() }
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Stop {
+        Stop::new(Early::Refused, refusal.to_string())
+    }
+}
+
+/// What there is, unless it was interrupted.
+pub(super) fn unless_interrupted<T>(found: Result<Option<T>, Refusal>) -> Result<T, Stop> {
+    found?.ok_or_else(|| {
+        let says = "a gate cannot be resumed, the same command begins it anew";
+        Stop::new(Early::Interrupted, says)
+    })
+}
 
 /// The files that are asked for, with their flags.
 fn files(flags: &GateFlags) -> [(&'static str, &Option<PathBuf>); 3] {
@@ -38,9 +68,53 @@ pub(super) fn check(flags: &GateFlags) -> Result<(), Refusal> {
     keep::check_all(&written, &others.collect::<Vec<_>>())
 }
 
+/// The throughput of pairs of the base against itself.
+pub(super) fn equal(measured: Option<&Measured>) -> Vec<PairOf> {
+    measured.map_or(Vec::new(), |it| it.course.pairs(Figure::Throughput, Against::Head))
+}
+
+/// Tells of a gate that ended early; there is no stage where it ended before its sides were read.
+pub(super) fn early(
+    flags: &GateFlags,
+    stage: Option<&Stage<'_>>,
+    rule: Rule,
+    stop: Stop,
+) -> Result<ExitStatus, Refusal> {
+    let typed = |side: &Option<String>, command: &Option<String>| {
+        side.as_ref().or(command.as_ref()).cloned().unwrap_or_default()
+    };
+    let typed = [typed(&flags.base, &flags.base_cmd), typed(&flags.head, &flags.head_cmd)];
+    let [base, head] = stage.map_or(&typed, |stage| &stage.titles);
+    let measured = stage.and_then(|stage| stage.equal.as_ref());
+    let status = tell(
+        flags,
+        &FinishedGate {
+            weighing: &Weighing::of_nothing(rule),
+            early: Some((stop.early, stop.says.clone())),
+            base,
+            head,
+            newly_broken: None,
+            equal: equal(measured),
+            command: &command_line(),
+            runs: measured.iter().map(|it| it.id.to_string()).collect(),
+            run: measured.map(|it| &it.run),
+            trials: measured.map_or(&[], |it| &it.trials),
+        },
+    )?;
+    match stop.early {
+        Early::Refused => Err(Refusal::new(stop.says)),
+        Early::Interrupted => {
+            terminal::notice(&format!("dyno: interrupted; {}", stop.says));
+            Ok(status)
+        }
+        Early::HeadFails | Early::Limit | Early::Disturbed => Ok(status),
+    }
+}
+
 /// Writes all of them; what is not on standard output leaves room for the text there.
-pub(super) fn tell(flags: &GateFlags, gate: &FinishedGate<'_>) -> Result<(), Refusal> {
-    let mut has_stdout = false;
+pub(super) fn tell(flags: &GateFlags, gate: &FinishedGate<'_>) -> Result<ExitStatus, Refusal> {
+    // What was refused or interrupted is said on standard error.
+    let mut is_said = matches!(gate.word(), Word::Refused | Word::Interrupted);
     for (flag, path) in files(flags) {
         let Some(path) = path else { continue };
         let text = match flag {
@@ -49,17 +123,24 @@ pub(super) fn tell(flags: &GateFlags, gate: &FinishedGate<'_>) -> Result<(), Ref
             _ => gate.junit(),
         };
         if is_stdout(path) {
-            has_stdout = true;
+            is_said = true;
             print(&text)?;
         } else {
             keep::write_for(flag, path, &text)?;
         }
     }
-    if !has_stdout {
+    if !is_said {
         print(&gate.text(terminal::screen()))?;
     }
-    summarise(gate);
-    Ok(())
+    if !flags.show && flags.aa.is_none() {
+        summarise(gate);
+    }
+    Ok(match gate.word() {
+        Word::NotWorse => ExitStatus::Yes,
+        Word::Worse => ExitStatus::No,
+        Word::CannotTell | Word::Refused => ExitStatus::CouldNotTell,
+        Word::Interrupted => ExitStatus::Interrupted,
+    })
 }
 
 /// In a job of GitHub's the answer is added to its summary. That this fails changes no answer.

@@ -1,0 +1,222 @@
+//! Each end of `dyno gate` in all of its files, and sides that are their own trees.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::lab_rig::Lab;
+use crate::rig::{Going, Ran};
+use lab::record::{Check, TrialRecord};
+use store::{Extent, Kept, Store};
+
+const SHORT: [&str; 10] =
+    ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%", "--gate", "throughput"];
+const FILES: [&str; 6] = ["--json", "gate.json", "--markdown", "gate.md", "--junit", "gate.xml"];
+
+/// A gate of two commands, over files of an older gate: its exit code and answer, and how its test in JUnit ended.
+#[track_caller]
+fn ends(base: &str, head: &str, flags: &[&str]) -> (Option<i32>, String, String, Ran) {
+    let lab = Lab::new();
+    for file in ["gate.json", "gate.md", "gate.xml"] {
+        lab.write(file, "of an older gate");
+    }
+    lab.write("server.py", &SERVER.replace("200", "500"));
+    lab.write("text", "500");
+    let server =
+        format!("{} serve --listen 127.0.0.1:{{port}} --threads 1", env!("CARGO_BIN_EXE_dyno"));
+    let [base, head] = [base, head].map(|it| it.replace("SERVER", &server));
+    let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
+    let ran = lab.dyno(&[&sides[..], &SHORT, &FILES, &["--ready", "5s"], flags].concat());
+    let read = |file: &str| fs::read_to_string(lab.root.join(file)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&read("gate.json")).unwrap();
+    crate::schema::fits("gate", &json);
+    let sentence = json["sentence"].as_str().unwrap();
+    let (markdown, junit) = (read("gate.md"), read("gate.xml"));
+    assert!(markdown.starts_with("<!-- dyno gate -->\n") && markdown.ends_with('\n'), "{markdown}");
+    let begins = sentence.split(':').next().unwrap();
+    assert!(markdown.contains(begins), "{sentence}\n{markdown}");
+    assert!(junit.ends_with("</testsuites>\n"), "{junit}");
+    let kinds = ["failure", "skipped", "error"];
+    let of = |kind: &&&str| junit.contains(&format!("   <{kind} message=\"{begins}"));
+    let kind = kinds.iter().find(of).map_or("passed", |kind| *kind);
+    let left = fs::read_dir(&lab.root).unwrap().flatten();
+    let parts = left.filter(|it| it.file_name().to_string_lossy().ends_with(".part")).count();
+    assert_eq!(parts, 0, "a file is renamed when it is whole");
+    (ran.code(), json["answer"].as_str().unwrap().into(), kind.into(), ran)
+}
+
+#[test]
+fn each_end_of_a_gate_is_told_whole_in_every_file() {
+    let of = |base: &str, head: &str, flags: &[&str], wanted: (i32, &str, &str)| {
+        let (code, answer, kind, ran) = ends(base, head, flags);
+        assert_eq!(
+            (code, answer.as_str(), kind.as_str()),
+            (Some(wanted.0), wanted.1, wanted.2),
+            "{ran}"
+        );
+        ran
+    };
+    let (worse, refused) = ((1, "worse", "failure"), (2, "refused", "error"));
+    of("SERVER", "false", &[], worse)
+        .stderr_has("the head: it ended before it answered")
+        .stderr_has("it is started once more");
+    of("false", "SERVER", &[], refused).stderr_has("dyno: the base: it ended before it answered");
+    of("SERVER", "SERVER --fault wrong-body", &[], refused).stderr_has("not comparable");
+    of("no-such-program", "SERVER", &[], refused).stderr_has("there is no program");
+    of("SERVER", "python3 server.py {port}", &[], worse).stdout_has("Worse: the head failed twice");
+    let limit = (2, "cannot_tell", "skipped");
+    of("SERVER", "SERVER", &["--limit", "3s"], limit).stdout_has("(--limit)");
+}
+
+/// A head that fails by accident is not worse.
+#[test]
+fn a_side_that_does_not_start_is_started_once_more() {
+    let once = "sh -c 'if mkdir started 2>/dev/null; then exit 3; fi; exec SERVER'";
+    let (code, answer, _, ran) = ends("SERVER", once, &["--detect", "60%", "--limit", "20s"]);
+    ran.stderr_has("the head: it ended before it answered: exit status 3; it is started once more");
+    assert!(answer != "refused" && code.is_some(), "{answer}");
+}
+
+/// What other programs do to the machine says nothing of clauses.
+#[test]
+fn clauses_alone_need_no_quiet_machine_and_are_checked_once() {
+    let lab = Lab::new();
+    let server = format!("{} serve --listen 127.0.0.1:{{port}}", env!("CARGO_BIN_EXE_dyno"));
+    let sides = ["gate", "--base-cmd", &server, "--head-cmd", &server, "--path", "/hello"];
+    let flags = ["--gate", "conformance", "-d", "300ms", "--warmup", "50ms", "--json", "-"];
+    let ran = lab.dyno(&[&sides[..], &flags, &["--store", "runs.sqlite"]].concat()).status(0);
+    let json = ran.json();
+    let sentence = "Not worse: the head breaks no clause of the RFCs that the base keeps.";
+    assert_eq!(json["sentence"], sentence);
+    ran.stderr_has("the base keeps is checked before the pairs")
+        .stderr_has("the head's check take");
+    let trials = trials(&lab.root.join("runs.sqlite"), &json);
+    assert!(!trials.is_empty() && trials.iter().all(|trial| trial.spots.is_empty()));
+}
+
+/// A server that answers with the text that lies in its folder.
+const SERVER: &str = r#"
+import http.server, sys
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.send_header("X-Text", open("text").read())
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_):
+        pass
+
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
+"#;
+
+fn trials(store: &Path, json: &serde_json::Value) -> Vec<TrialRecord> {
+    let run = json["runs"][0].as_str().unwrap().parse().unwrap();
+    let kept = Store::open_to_read(store).unwrap().trials(run, Extent::Whole).unwrap();
+    let whole = |kept| match kept {
+        Kept::Whole(trial) => *trial,
+        Kept::Damaged(damage) => panic!("{damage:?}"),
+    };
+    kept.into_iter().map(whole).collect()
+}
+
+fn git(folder: &Path, arguments: &[&str]) {
+    let who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"];
+    let done =
+        Command::new("git").arg("-C").arg(folder).args(who).args(arguments).output().unwrap();
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+}
+
+fn commit(lab: &Lab) {
+    git(&lab.root, &["add", "."]);
+    git(&lab.root, &["commit", "--quiet", "-m", "x"]);
+}
+
+/// A repository as docs/ci.md makes one, with two commits whose servers answer with the texts `one` and `two`; what is
+/// not committed would answer `three`.
+fn repository() -> Lab {
+    let gate = "question = 'Is it slower?'\nsubjects = ['mine']\nworkload = 'mine'\n\
+                load = { closed = { connections = 2 }, duration = '300ms', warmup = '50ms' }\n";
+    let lab = Lab::new()
+        .file(".gitignore", "/.dyno\n/cache\n/state\n")
+        .file("server.py", SERVER)
+        .file("text", "one")
+        .file("experiments/gate.toml", gate);
+    let new =
+        ["new", "mine", "--cmd", "python3 server.py {port}", "--path", "/", "--expect-body", "ok"];
+    lab.dyno(&new).status(0);
+    git(&lab.root, &["init", "--quiet"]);
+    commit(&lab);
+    git(&lab.root, &["tag", "one"]);
+    lab.write("text", "two");
+    commit(&lab);
+    lab.write("text", "three");
+    lab
+}
+
+fn gate(lab: &Lab, folder: &Path, flags: &[&str]) -> Ran {
+    let sides = ["gate", "gate", "--base", "git:one", "--head", "git:HEAD"];
+    let usual = ["--spread", "1%", "--gate", "throughput", "--detect", "60%", "--limit", "20s"];
+    let mut command = lab.command(&[&sides[..], &usual, flags].concat());
+    command.current_dir(folder);
+    Going::start(command).end()
+}
+
+#[test]
+fn each_side_answers_from_its_own_commit_in_the_repository_and_in_a_clone() {
+    let lab = repository();
+    let clone = lab.root.join("state/clone");
+    fs::create_dir_all(lab.root.join("state")).unwrap();
+    git(&lab.root, &["clone", "--quiet", ".", "state/clone"]);
+    for folder in [&lab.root, &clone] {
+        let path = lab.root.join("state/runs.sqlite");
+        let ran = gate(&lab, folder, &["--json", "-", "--store", path.to_str().unwrap()]);
+        let trials = trials(&path, &ran.json());
+        assert!(2 <= trials.len(), "{ran}");
+        for trial in trials {
+            let text = if trial.key.subject == "base" { "one" } else { "two" };
+            let says = |check: &Check| String::from_utf8_lossy(&check.response).into_owned();
+            let answers: Vec<String> = trial.checks.iter().map(says).collect();
+            let is_own = |answer: &String| answer.contains(&format!("X-Text: {text}\r\n"));
+            assert!(!answers.is_empty() && answers.iter().all(is_own), "{answers:?}");
+        }
+    }
+}
+
+#[test]
+fn a_side_that_leads_into_the_working_tree_is_refused() {
+    let lab = repository();
+    let root = lab.root.canonicalize().unwrap();
+    let root = root.to_str().unwrap();
+    let run = "run = \"python3 server.py {port}\"";
+    let manifest = fs::read_to_string(lab.root.join("subjects/mine/subject.toml")).unwrap();
+    let refused = |old: &str, new: &str, says: &str| {
+        assert!(manifest.contains(old));
+        lab.write("subjects/mine/subject.toml", &manifest.replace(old, &new.replace("ROOT", root)));
+        commit(&lab);
+        let ran = gate(&lab, &lab.root, &["--json", "gate.json"]).status(2);
+        ran.stderr_has(says).stderr_has("relative to the project");
+        let json = fs::read_to_string(lab.root.join("gate.json")).unwrap();
+        assert!(json.contains("\"answer\": \"refused\""), "{json}");
+    };
+    refused("in = \".\"", "in = \"ROOT\"", "the head: the folder in which it runs leads to");
+    let absolute = "run = \"python3 ROOT/server.py {port}\"";
+    refused(run, absolute, "the head: the argument `");
+    let stated = "run = \"python3 server.py {port}\"\nenv = { HERE = \"x=ROOT\" }";
+    refused(run, stated, "the head: the variable HERE leads to");
+    // Only what runs shows where this leads.
+    let go = "import os\nos.chdir('ROOT'.replace('+', '/'))\nexec(open('server.py').read())\n";
+    lab.write("go.py", &go.replace("ROOT", &root.replace('/', "+")));
+    let hidden = run.replace("server.py", "go.py");
+    refused(run, &hidden, "the head: a process of it leads to");
+    lab.write("subjects/mine/subject.toml", &manifest);
+    std::os::unix::fs::symlink(root, lab.root.join("link")).unwrap();
+    commit(&lab);
+    gate(&lab, &lab.root, &[])
+        .status(2)
+        .stderr_has("the head: a symbolic link of its tree leads to");
+}
