@@ -101,7 +101,9 @@ pub fn of_requests(figure: Figure) -> Definition {
         Figure::TlsResumed => (HANDSHAKES, "the whole load", Share),
         Figure::LateP99 => (
             "requests due in the measured time and sent",
-            "from when the request was due and had a free connection, or with HTTP/2 a free stream, to when it was sent",
+            "from when the request was due and had a free connection, or with HTTP/2 a free stream, to when it was sent; of \
+         its wait for one before that, what dyno's stalls have put back the queue: the sum of these since some last \
+         waited, each as the share of the connections or streams that were free after it",
             Quantile,
         ),
         Figure::Received => ("bytes read from the server's connections", MEASURED, Rate),
@@ -209,7 +211,7 @@ pub const OF_LOAD: [(&str, &str, &str); 8] = [
     (
         "blocked",
         "of these, those that had to wait for a free connection of the pool",
-        "from when the request was due to when a connection, or with HTTP/2 a stream, was free",
+        "from when the request was due to when a connection, or with HTTP/2 a stream, was free, without what is late",
     ),
     ("connect", CONNECTIONS, "from the start of a connection to TCP's agreement"),
     ("handshake", HANDSHAKES, FROM_CONNECTED),

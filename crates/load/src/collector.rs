@@ -218,6 +218,11 @@ impl<'a> Collector<'a> {
         if !is_warmup {
             part.total.connections.begun += std::mem::take(&mut part.begun_before).pending();
         }
+        if until <= self.plan.lead {
+            // HTTP/2 introduces itself on a pool's connections before anything is due.
+            part.total.bytes_sent += tally.bytes_sent;
+            part.total.bytes_received += tally.bytes_received;
+        }
         match (is_warmup, is_inside) {
             // A pool's connections are opened before the measured time, and carry what is measured; of others, those
             // that are being established when it begins.

@@ -27,11 +27,14 @@ impl Deadlines {
         }
     }
 
-    pub(crate) fn insert(&mut self, conn: Conn, deadline: Nanos) {
+    /// Returns from when on the connection is looked at: sooner than the deadline, if that lies too far ahead.
+    pub(crate) fn insert(&mut self, conn: Conn, deadline: Nanos) -> Nanos {
+        let last = self.next + SPOKES as u64 - 1;
         // One spoke later than the deadline's own: when this spoke is looked at, the deadline has passed.
-        let spoke = (deadline / self.width + 1).clamp(self.next, self.next + SPOKES as u64 - 1);
+        let spoke = (deadline / self.width + 1).clamp(self.next, last);
         self.spokes[spoke as usize % SPOKES].push(conn);
         self.entries += 1;
+        deadline.min(last * self.width)
     }
 
     /// Takes the connections to be looked at now.
@@ -77,6 +80,19 @@ mod tests {
             }
         }
         assert_eq!(seen, all.len());
+    }
+
+    #[test]
+    fn what_lies_too_far_ahead_is_looked_at_sooner_and_says_so() {
+        let mut deadlines = Deadlines::new(1_000_000);
+        assert_eq!(deadlines.insert(1, 1_200_000), 1_200_000);
+        let sooner = deadlines.insert(2, 9_000_000);
+        assert!((1_200_000..1_300_000).contains(&sooner), "{sooner}");
+        let mut found = Vec::new();
+        deadlines.look(sooner - 1, &mut found);
+        assert_eq!(std::mem::take(&mut found), [1]);
+        deadlines.look(sooner, &mut found);
+        assert_eq!(found, [2]);
     }
 
     #[test]

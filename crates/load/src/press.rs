@@ -143,7 +143,7 @@ pub(crate) struct Plan {
     pub(crate) own: Range<usize>,
     pub(crate) width: Nanos,
     /// Schedules start here; connections are opened before.
-    lead: Nanos,
+    pub(crate) lead: Nanos,
     pub(crate) measured: Range<Nanos>,
     /// Latencies up to this one are distinguished.
     pub(crate) longest: Nanos,
@@ -247,7 +247,9 @@ impl Plan {
         let (kind, connections, max_connections, schedule) = match &order.load {
             Load::Closed { connections } => (Kind::Closed, *connections, *connections, None),
             Load::Open { arrivals, connections, max_connections } => {
-                (Kind::Open, *connections, *max_connections, Some(schedule(arrivals)))
+                // Without keep-alive, each request has a connection of its own, the first ones like all others.
+                let kept = if order.keep_alive { *connections } else { 0 };
+                (Kind::Open, kept, *max_connections, Some(schedule(arrivals)))
             }
             Load::Sessions { arrivals, calls, max_connections } => {
                 (Kind::Sessions { calls: *calls }, 0, *max_connections, Some(schedule(arrivals)))

@@ -268,18 +268,17 @@ impl Recorder {
         }
     }
 
-    /// `ready`: from this time on only the generator kept the request from leaving; the wait for a connection is over.
     /// `own_connect`: it waited for a connection opened for it alone, which is counted separately as connect time.
-    pub(crate) fn sent(&mut self, exchange: &Exchange, ready: Nanos, own_connect: bool) {
+    pub(crate) fn sent(&mut self, exchange: &Exchange, own_connect: bool) {
         self.in_flight.count(exchange.sent, &mut self.window);
         self.in_flight.takes_off(self.is_measured(exchange));
         // A request that goes out again has waited for the server, and was counted when it left first.
         if !self.belongs_here(exchange) || !exchange.is_first_sending() {
             return;
         }
-        self.window.late.record(exchange.sent - ready);
-        if exchange.intended < ready && !own_connect {
-            self.window.blocked.record(ready - exchange.intended);
+        self.window.late.record(exchange.sent - exchange.ready);
+        if exchange.intended < exchange.ready && !own_connect {
+            self.window.blocked.record(exchange.ready - exchange.intended);
         }
     }
 

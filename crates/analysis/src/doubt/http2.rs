@@ -12,7 +12,10 @@ pub enum Http2Doubt {
     StreamsCapped { ordered: u64, allowed: u64 },
     /// All requests travelled on few connections, of which a server may serve each with one worker.
     FewConnections {
+        /// At a time.
         connections: u64,
+        /// In all, as the server ends some.
+        begun: u64,
         /// Of the server: those that dyno gives it, or else those of its machine.
         cpus: u64,
     },
@@ -60,7 +63,7 @@ pub(super) fn of_recording(recording: &Recording) -> Vec<Doubt> {
     let Some(seen) = &recording.total.http2 else { return Vec::new() };
     let all = [
         streams_capped(seen),
-        few_connections(seen),
+        few_connections(seen, recording.total.connections.begun),
         own_window(seen, recording),
         peer_window(seen),
         churn(seen, recording.total.attempted),
@@ -75,12 +78,12 @@ fn streams_capped(seen: &Http2) -> Option<Http2Doubt> {
 }
 
 /// With one stream a connection, the number of connections is what was ordered to be under way.
-fn few_connections(seen: &Http2) -> Option<Http2Doubt> {
+fn few_connections(seen: &Http2, begun: u64) -> Option<Http2Doubt> {
     let (connections, cpus) = (seen.wanted.connections, seen.wanted.server_cpus?);
     // Where no connection got as far as SETTINGS, no request travelled.
     seen.effective_streams()?;
     let is_few = 1 < seen.wanted.streams && connections < CONNECTIONS_FOR_A_CPU * cpus;
-    (is_few && 1 < cpus).then_some(Http2Doubt::FewConnections { connections, cpus })
+    (is_few && 1 < cpus).then_some(Http2Doubt::FewConnections { connections, begun, cpus })
 }
 
 fn own_window(seen: &Http2, recording: &Recording) -> Option<Http2Doubt> {

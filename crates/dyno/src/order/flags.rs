@@ -123,7 +123,8 @@ pub(crate) struct LoadFlags {
 /// How requests arrive: the same for a load and for a race.
 #[derive(Args, Clone)]
 pub(crate) struct ArrivingFlags {
-    /// Connections; for an open load they are opened before it starts, and --max-connections may allow more [50]
+    /// Connections; for an open load they are opened before it starts, unless --no-keepalive, and --max-connections may
+    /// allow more [50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     pub(crate) connections: Option<usize>,
     /// Requests per second: 1000, 20k, 0.5; a ramp, 100..5000; or steps, 1000:5s,2000:5s

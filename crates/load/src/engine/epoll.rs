@@ -167,8 +167,10 @@ impl Epoll {
                 }
                 rustix::net::connect(&socket, address)
             }
+            // unix(7): EAGAIN says that the backlog is full.
             Target::Unix(path) => {
                 rustix::net::connect(&socket, &SocketAddrUnix::new(path.as_path())?)
+                    .map_err(|error| if error == Errno::AGAIN { Errno::CONNREFUSED } else { error })
             }
         };
         match connected {
@@ -359,11 +361,12 @@ impl Engine for Epoll {
 
 fn cause(error: Errno) -> Break {
     match error {
-        // A Unix socket that does not exist, or whose backlog is full, refuses the connection.
-        Errno::CONNREFUSED | Errno::NOENT | Errno::AGAIN => Break::Refused,
+        // There is no such Unix socket.
+        Errno::CONNREFUSED | Errno::NOENT => Break::Refused,
         Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED | Errno::NOTCONN => Break::Reset,
         Errno::TIMEDOUT => Break::TimedOut,
-        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Break::NoPorts,
+        // ip(7): EAGAIN of `connect` says that no local port is free.
+        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN => Break::NoPorts,
         Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM | Errno::NOSPC => Break::NoFiles,
         _ => Break::Unreachable,
     }
@@ -389,4 +392,26 @@ fn bind_address_only(socket: &OwnedFd, source: IpAddr) -> Result<(), Errno> {
             .map_or(Errno::INVAL, Errno::from_raw_os_error));
     }
     rustix::net::bind(socket, &SocketAddr::new(source, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// EAGAIN of TCP says that no local port is free, that of a Unix socket that the server's backlog is full.
+    #[test]
+    fn a_full_backlog_refuses_and_a_lack_of_ports_is_ours() {
+        assert_eq!(cause(Errno::AGAIN), Break::NoPorts);
+        let path = std::env::temp_dir().join(format!("dyno-full-{}", std::process::id()));
+        let listener = UnixListener::bind(&path).unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let target = Target::Unix(path.clone());
+        let mut engine = Epoll::new(epoll, target, Vec::new(), Spin::Never, Origin::now(), 0);
+        let opened: Vec<_> = (0..4).map(|conn| engine.open(conn)).collect();
+        std::fs::remove_file(path).unwrap();
+        assert_eq!((opened[0], opened[3]), (Ok(()), Err(Break::Refused)));
+    }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Simulated<Accept, Answer> {
     stopped: Vec<Range<Nanos>>,
     /// While it hands over events, the machine stands still from the start of this range to its end; once.
     stops_delivering: Option<Range<Nanos>>,
+    /// The same, while it begins a connection.
+    stops_opening: Option<Range<Nanos>>,
     /// At most this many events are handed over at once.
     at_once: usize,
     idle: Idle,
@@ -62,6 +64,7 @@ where
             oversleep: 0,
             stopped: Vec::new(),
             stops_delivering: None,
+            stops_opening: None,
             at_once: usize::MAX,
             idle: Idle::default(),
             accept,
@@ -89,6 +92,11 @@ where
     /// A machine that stands still in the middle of handing over events.
     pub(crate) fn stopped_delivering(self, time: Range<Nanos>) -> Self {
         Simulated { stops_delivering: Some(time), ..self }
+    }
+
+    /// A machine that stands still while a connection is begun.
+    pub(crate) fn stopped_opening(self, time: Range<Nanos>) -> Self {
+        Simulated { stops_opening: Some(time), ..self }
     }
 
     /// Hands over no more than this many events at once, as the kernel does.
@@ -131,6 +139,8 @@ where
         if self.eras.len() <= conn as usize {
             self.eras.resize(conn as usize + 1, 0);
         }
+        let stops = self.stops_opening.take_if(|stops| stops.contains(&self.now));
+        self.now = stops.map_or(self.now, |stops| stops.end);
         let (at, act) = (self.accept)(self.now);
         let greets = act == Act::Accept && !self.greeting.is_empty();
         self.expect(at, conn, act);

@@ -8,7 +8,7 @@ use super::slot::{Exchange, State};
 use crate::Nanos;
 use crate::engine::{Break, Conn};
 use crate::failure::Failure;
-use crate::pause::{Pause, STILL};
+use crate::pause::Pause;
 use crate::supply::Kind;
 
 /// Why a connection is of no more use.
@@ -187,7 +187,8 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             && self.deadline(id) <= now
         {
             self.slab.pop_front(&mut self.waiting);
-            let failure = match self.is_our_stillness(self.deadline(id)) {
+            let wait = self.slab[id].ready..self.deadline(id);
+            let failure = match self.is_most(self.stalls.delayed(&wait)) {
                 true => Failure::Late,
                 false if is_shut => Failure::NoStream,
                 // A connection that backs off is one that the server has refused or ended.
@@ -334,7 +335,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// Whether the lane was not looking at this instant.
     fn is_our_stillness(&self, deadline: Nanos) -> bool {
-        self.still_from.is_some_and(|from| from <= deadline)
+        self.stalls.unread_since.is_some_and(|from| from <= deadline)
     }
 
     fn out_of_time(&self, conn: Conn, id: ExchangeId, has_begun: bool) -> Failure {
@@ -357,15 +358,19 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         }
         let blocked = exchange.ready - exchange.intended;
         let late = exchange.sent - exchange.ready;
-        let is_most = |waited: Nanos| self.rules.timeout < 2 * waited;
         let is_own_connection = self.slots[conn as usize].has_own_connection(self.supply.kind);
         // What goes out again has waited for the server before.
         let blocked = if exchange.is_first_sending() { blocked } else { 0 };
-        match (is_most(late), is_most(blocked)) {
+        match (self.is_most(late), self.is_most(blocked)) {
             (true, _) => Some(Failure::Late),
             (false, true) if !is_own_connection && self.is_full() => Some(Failure::Blocked),
             (false, _) => None,
         }
+    }
+
+    /// Whether this was more than half of the time that a request has.
+    fn is_most(&self, waited: Nanos) -> bool {
+        self.rules.timeout < 2 * waited
     }
 
     /// Why a request did not leave before its time was over, though it has a connection now.
@@ -373,10 +378,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let slot = &self.slots[conn as usize];
         let is_ready = slot.state == State::Ready;
         let had_room = is_ready && !slot.is_full && slot.room_since <= self.slab[id].intended;
+        let kept = self.stalls.kept(&(self.slab[id].ready..self.deadline(id)));
         match slot.has_own_connection(self.supply.kind) {
             _ if S::SHARED && self.is_shut(conn) => Failure::NoStream,
             _ if slot.is_choked => Failure::SendTimeout,
-            _ if had_room || self.is_our_stillness(self.deadline(id)) => Failure::Late,
+            _ if had_room || self.is_most(kept) => Failure::Late,
             false if is_ready && self.is_full() => Failure::Blocked,
             _ => Failure::ConnectTimeout,
         }
@@ -389,31 +395,10 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.supply.max_connections <= self.slots.len() - vacant - self.draining
     }
 
-    /// Whether reading took so long that answers may lie unread: then they are read before anything is given up. The
-    /// time itself is counted when the lane sleeps again.
-    pub(super) fn was_kept(&mut self, since: Nanos, now: Nanos) -> bool {
-        if now.saturating_sub(since) < STILL {
-            return false;
-        }
-        self.still_from = Some(self.still_from.map_or(since, |from| from.min(since)));
-        self.last_still = self.still_since(since)..now;
-        true
-    }
-
-    /// A request that has waited since the last stillness is still delayed by that one.
-    fn still_since(&self, from: Nanos) -> Nanos {
-        let first = self.slab.first(self.waiting);
-        let waits = first.is_some_and(|id| self.slab[id].intended < self.last_still.end);
-        if waits { self.last_still.start } else { from }
-    }
-
     /// Notes how long this turn worked, and by how much the sleep after it lasted too long. The rest is known when the
     /// clocks are read.
     pub(super) fn look_up(&mut self, pause: Pause) {
-        self.still_from = pause.still_from;
-        if let Some(from) = self.still_from {
-            self.last_still = self.still_since(from)..pause.slept.until;
-        }
+        self.stalls.look_up(&pause);
         self.recorder.looked_up(&pause);
     }
 }

@@ -9,6 +9,7 @@ mod loss;
 mod pool;
 mod slab;
 mod slot;
+mod stalls;
 mod transcript;
 mod windows;
 
@@ -86,9 +87,10 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         loop {
             let now = self.engine.now();
             self.keep_time(now);
-            if self.pool.was_kept(self.awake_since, now) {
+            if self.pool.stalls.was_kept(self.awake_since, now) {
                 self.read_all();
             }
+            self.pool.settle_stalls();
             if let Some(at) = stopped_at() {
                 self.pool.stop(at);
             }
@@ -137,7 +139,7 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         self.pool.look_up(Pause::of(began, wake, slept));
         let pool = &mut self.pool;
         self.engine.deliver(&mut |conn, event, at| pool.handle(conn, event, at));
-        if self.pool.still_from.is_some() {
+        if self.pool.stalls.unread_since.is_some() {
             self.read_all();
         }
     }
@@ -169,8 +171,11 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
             self.serve_waiting();
             let is_due = |Reverse((at, _)): &Reverse<(Nanos, Conn)>| *at <= self.engine.now();
             if self.pool.agenda.is_empty() && !self.pool.backing_off.peek().is_some_and(is_due) {
-                return;
+                break;
             }
+        }
+        if self.pool.waiting.is_empty() {
+            self.pool.stalls.end_queue();
         }
     }
 
@@ -197,7 +202,8 @@ impl<'a, E: Engine, S: Session<'a>> Lane<'a, E, S> {
         slot.session.close(&mut pool.output);
         if !pool.output.is_empty() && !slot.is_choked {
             // A last word; whether it arrives changes nothing.
-            let _ = self.engine.write(conn, &pool.output);
+            let sent = self.engine.write(conn, &pool.output).unwrap_or(0);
+            pool.recorder.window().bytes_sent += sent as u64;
         }
         self.engine.close(conn);
         self.pool.end_starving(conn, self.engine.now());

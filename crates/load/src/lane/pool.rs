@@ -9,6 +9,7 @@ use wire::{Chance, ExchangeId, News, Progress, Session, Values};
 
 use super::slab::{Queue, Slab};
 use super::slot::{Exchange, Slot, State};
+use super::stalls::Stalls;
 use super::transcript::Transcript;
 use super::windows::WindowWaits;
 use super::{BACK_OFF_MAX, DRAIN_MAX, PATIENCE, Rules, Seed};
@@ -52,10 +53,7 @@ pub(super) struct Pool<'a, S: Session<'a>> {
     pub(super) lost_in_a_row: u32,
     pub(super) drain_until: Nanos,
     pub(super) is_stopped: bool,
-    /// While the backlog is read: when the lane stopped looking. What came since then may well have come in time.
-    pub(super) still_from: Option<Nanos>,
-    /// The last time in which the lane did not look.
-    pub(super) last_still: Range<Nanos>,
+    pub(super) stalls: Stalls,
     pub(super) chance: Chance,
     pub(super) next_seq: u64,
     pub(super) seq_stride: u64,
@@ -99,8 +97,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             lost_in_a_row: 0,
             drain_until: Nanos::MAX,
             is_stopped: false,
-            still_from: None,
-            last_still: 0..0,
+            stalls: Stalls::default(),
             chance: Chance::new(seed.chance),
             next_seq: seed.first_seq,
             seq_stride: seed.seq_stride,
@@ -130,11 +127,24 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 
     /// A place for one more connection, if the pool may grow.
     pub(super) fn place(&mut self) -> Option<Conn> {
-        let taken = self.slots.len() - self.vacant.len() - self.draining;
-        if self.supply.max_connections <= taken {
+        if self.free_places() == 0 {
             return None;
         }
         self.vacant.pop().or_else(|| Some(self.new_slot()))
+    }
+
+    /// How many more connections the pool may have.
+    fn free_places(&self) -> usize {
+        let taken = self.slots.len() - self.vacant.len() - self.draining;
+        self.supply.max_connections.saturating_sub(taken)
+    }
+
+    /// After a stall, and when all that came meanwhile has been read: which places the server has not kept.
+    pub(super) fn settle_stalls(&mut self) {
+        if self.stalls.unread_since.is_some() {
+            let room: usize = self.resting.iter().map(|&conn| self.free_room(conn)).sum();
+            self.stalls.settle(room + self.free_places(), self.in_flight);
+        }
     }
 
     /// The connection to be used next, of those that have room.
@@ -333,10 +343,9 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let own_connect = slot.has_own_connection(self.supply.kind);
         let exchange = &mut self.slab[id];
         exchange.sent = now;
-        exchange.ready = exchange.ready.max(slot.room_since);
-        let still = &self.last_still;
-        let ours = still.end.min(exchange.ready).saturating_sub(still.start.max(exchange.intended));
-        self.recorder.sent(exchange, exchange.ready - ours, own_connect);
+        let wait = exchange.ready..exchange.ready.max(slot.room_since);
+        exchange.ready = wait.end - self.stalls.kept(&wait);
+        self.recorder.sent(exchange, own_connect);
         self.in_flight += 1;
         let (values, intended) = (exchange.values, exchange.intended);
         let ask = self.rules.asks.choose(values);
@@ -350,8 +359,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let slot = &mut self.slots[conn as usize];
         // An entry later than this would come too late; when its turn comes, the connection has been looked at already.
         if deadline < slot.looked_at {
-            slot.looked_at = deadline;
-            self.deadlines.insert(conn, deadline);
+            slot.looked_at = self.deadlines.insert(conn, deadline);
         }
     }
 

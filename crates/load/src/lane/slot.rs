@@ -13,7 +13,7 @@ pub(crate) struct Exchange {
     /// When its session was due; for all other loads, `intended`.
     pub(crate) due: Nanos,
     /// Since when only the generator kept it from leaving; before it has left, that is at least this.
-    pub(super) ready: Nanos,
+    pub(crate) ready: Nanos,
     /// `UNSENT` before it left.
     pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,

@@ -1,6 +1,7 @@
 //! Whole runs in simulated seconds.
 
 mod accounts;
+mod counts;
 mod edges;
 mod endings;
 mod facts;
@@ -12,6 +13,7 @@ mod rig;
 mod secured;
 mod shares;
 mod silence;
+mod stalls;
 mod stillness;
 mod strangers;
 mod streams;

@@ -123,7 +123,7 @@ impl Parts {
             true => whole.total.last_done.max(facts.scheduled_until.unwrap_or(0)),
             false => ended,
         };
-        let until = stopped_at.min(until).max(from + 1);
+        let until = stopped_at.min(until).max(from);
         for lane in &mut self.whole.reports {
             lane.wall = until - from;
         }

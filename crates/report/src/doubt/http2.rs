@@ -14,6 +14,11 @@ pub(super) fn id(doubt: &Http2Doubt) -> &'static str {
     }
 }
 
+/// Where connections took others' places.
+fn at_a_time(connections: u64, begun: u64) -> String {
+    if connections < begun { format!(", {} at a time", count(connections)) } else { String::new() }
+}
+
 pub(super) fn says(doubt: &Http2Doubt) -> String {
     match *doubt {
         Http2Doubt::StreamsCapped { ordered, allowed } => format!(
@@ -21,10 +26,11 @@ pub(super) fn says(doubt: &Http2Doubt) -> String {
             counted(ordered, "request", "requests"),
             count(allowed)
         ),
-        Http2Doubt::FewConnections { connections, cpus } => format!(
-            "all requests travelled on {}, and the server has {} CPUs: many servers serve a connection with one \
+        Http2Doubt::FewConnections { connections, begun, cpus } => format!(
+            "all requests travelled on {}{}, and the server has {} CPUs: many servers serve a connection with one \
              worker, and leave the others idle",
-            counted(connections, "connection", "connections"),
+            counted(begun.max(connections), "connection", "connections"),
+            at_a_time(connections, begun),
             count(cpus)
         ),
         Http2Doubt::OwnWindow { waits, share } => format!(

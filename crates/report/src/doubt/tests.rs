@@ -72,7 +72,8 @@ fn all() -> Vec<Doubt> {
         Doubt::Tls(TlsDoubt::HelloRetry { retried: 50, of: 50 }),
         Doubt::Tls(TlsDoubt::HandshakesCost { handshakes: 9_000, share: 0.8 }),
         Doubt::Http2(Http2Doubt::StreamsCapped { ordered: 100, allowed: 10 }),
-        Doubt::Http2(Http2Doubt::FewConnections { connections: 1, cpus: 8 }),
+        Doubt::Http2(Http2Doubt::FewConnections { connections: 1, begun: 1, cpus: 8 }),
+        Doubt::Http2(Http2Doubt::FewConnections { connections: 4, begun: 1_364, cpus: 8 }),
         Doubt::Http2(Http2Doubt::OwnWindow { waits: waits(), share: 0.12 }),
         Doubt::Http2(Http2Doubt::PeerWindow { waits: waits() }),
         Doubt::Http2(Http2Doubt::Churn { goaways: 1, refused: 10, attempted: 1_000 }),
@@ -342,6 +343,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         there were 9,000 handshakes with TLS, and dyno was busy 80 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit; give dyno more CPUs, apart from the server's, and compare CPU times and not rates
         100 requests were ordered on each connection at once, and the server allowed 10; compare only loads with equally many requests at once, or give more `connections` and fewer `streams`
         all requests travelled on 1 connection, and the server has 8 CPUs: many servers serve a connection with one worker, and leave the others idle; load with more `connections`, too
+        all requests travelled on 1,364 connections, 4 at a time, and the server has 8 CPUs: many servers serve a connection with one worker, and leave the others idle; load with more `connections`, too
         the server had used up a window of dyno's 3 times, and waited 45.0 ms for more (12 % of the connections' time); its windows are the largest that there are, so this is a fault of dyno: report it
         bodies of requests waited 3 times for a window of the server's, 45.0 ms in all and at most 20.0 ms; this is in the service times; the server's INITIAL_WINDOW_SIZE sets how much it takes at once
         under load the server announced the end of 1 connection (GOAWAY); requests came back 10 times because it had not touched them, at 1,000 requests in all, and went out again: the wait is in their response times; let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are set alike

@@ -85,9 +85,10 @@ fn rates(run: &FinishedLoad) -> Vec<Block> {
     let measured = format!("{answers} correct answers in {seconds}{carried}{after}");
     let mut facts = vec![Fact::new("measured", measured)];
     if run.order.load.arrivals().is_some() {
-        let offered = rate(offered_per_s(recording).unwrap_or(0.0));
         let on_time = on_time(recording, None);
-        facts.push(Fact::new("offered", format!("{offered} requests/s")));
+        if let Some(offered) = offered_per_s(recording) {
+            facts.push(Fact::new("offered", format!("{} requests/s", rate(offered))));
+        }
         let says =
             on_time.share().map_or("no request was due in the measured time".into(), |share| {
                 format!(
@@ -100,8 +101,9 @@ fn rates(run: &FinishedLoad) -> Vec<Block> {
             });
         facts.push(Fact::new("on time", says));
     }
-    let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
-    facts.push(Fact::new("throughput", format!("{throughput} correct answers/s")));
+    if let Some(throughput) = throughput_per_s(recording) {
+        facts.push(Fact::new("throughput", format!("{} correct answers/s", rate(throughput))));
+    }
     if let Some(silence) = recording.silence.filter(|silence| 0 < silence.times) {
         let says = format!(
             "{} without a right answer in all, {} at the longest",

@@ -77,14 +77,17 @@ fn answered(run: &FinishedLoad) -> String {
     let recording = &run.recording;
     let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
     match &run.order.load {
-        Load::Closed { connections: 1 } => {
-            format!("It answered {throughput} requests/s on one connection")
-        }
         Load::Closed { connections } => {
-            format!(
-                "It answered {throughput} requests/s on {} connections",
-                count(*connections as u64)
-            )
+            let on = match *connections as u64 {
+                1 => "one connection".into(),
+                connections => format!("{} connections", count(connections)),
+            };
+            let begun = recording.total.connections.begun;
+            let begun = match (*connections as u64) < begun {
+                true => format!(" at a time ({} were begun)", count(begun)),
+                false => String::new(),
+            };
+            format!("It answered {throughput} requests/s on {on}{begun}")
         }
         Load::Open { .. } => {
             let offered = rate(offered_per_s(recording).unwrap_or(0.0));

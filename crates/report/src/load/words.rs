@@ -26,7 +26,7 @@ pub fn of_load(order: &Order) -> String {
         Load::Open { arrivals, connections, max_connections } => format!(
             "open: {}, on {} to {} connections{}",
             of_arrivals(arrivals, 1),
-            units::count(*connections as u64),
+            if order.keep_alive { units::count(*connections as u64) } else { "up".into() },
             units::count(*max_connections as u64),
             streams(&order.protocol)
         ),

@@ -1,4 +1,4 @@
-//! A file for each format. A new one is a file and a line here.
+//! A file for each format of documents, and the list of all formats.
 
 pub mod csv;
 pub mod html;

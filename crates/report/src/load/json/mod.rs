@@ -170,8 +170,9 @@ json_type! {
         /// the rate that the schedule requested: `due` divided by the time in which these were due; null for a closed
         /// loop
         offered_per_s: Option<f64> = offered_per_s(&run.recording),
-        /// correct answers per second: `correct_inside` divided by `measured_s`
-        throughput_per_s: f64 = throughput_per_s(&run.recording).unwrap_or(0.0),
+        /// correct answers per second: `correct_inside` divided by `measured_s`; null if no request was due in the
+        /// measured time
+        throughput_per_s: Option<f64> = throughput_per_s(&run.recording),
         /// whether the server kept up; null for a closed loop
         on_time: Option<findings::OnTimeJson> =
             run.order.load.arrivals().map(|_| (&on_time(&run.recording, None)).into()),
