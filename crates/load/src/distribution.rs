@@ -3,6 +3,7 @@
 mod encoded;
 mod folded;
 mod moments;
+mod sparse;
 
 use std::borrow::Cow;
 
@@ -12,6 +13,7 @@ use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
 pub use moments::{Moment, Moments};
+use sparse::Sparse;
 
 /// The percentiles that results have, by their names there.
 pub const PERCENTILES: [(&str, f64); 7] = [
@@ -24,13 +26,15 @@ pub const PERCENTILES: [(&str, f64); 7] = [
     ("p99_99_ns", 0.9999),
 ];
 
-/// A histogram with its exact sum, in which some values may be lower bounds. One that was read from a file stays
-/// folded, in a few hundred bytes, until something is added to it: each query unfolds it for a moment.
+/// A histogram with its exact sum, in which some values may be lower bounds. It is sparse until it has such bounds; one
+/// that was read from a file stays folded, in a few hundred bytes, until something is added to it. Each query of these
+/// unfolds them for a moment.
 #[derive(Clone, Debug)]
 pub struct Distribution(Form);
 
 #[derive(Clone, Debug)]
 enum Form {
+    Sparse(Sparse),
     Open(Open),
     Folded(Folded),
 }
@@ -65,11 +69,12 @@ impl Distribution {
     /// Values up to `max` are distinguished; larger ones count as `max`.
     #[must_use]
     pub fn new(max: Nanos) -> Distribution {
-        Distribution(Form::Open(Open { values: empty(max), censored: None, sum: 0 }))
+        Distribution(Form::Sparse(Sparse::new(max)))
     }
 
     fn open(&self) -> Cow<'_, Open> {
         match &self.0 {
+            Form::Sparse(sparse) => Cow::Owned(Open::from(sparse)),
             Form::Open(open) => Cow::Borrowed(open),
             Form::Folded(folded) => Cow::Owned(folded.open()),
         }
@@ -77,12 +82,14 @@ impl Distribution {
 
     /// Unfolds the histogram, so that values can be added.
     fn open_mut(&mut self) -> &mut Open {
-        if let Form::Folded(folded) = &self.0 {
-            self.0 = Form::Open(folded.open());
+        match &self.0 {
+            Form::Sparse(sparse) => self.0 = Form::Open(sparse.into()),
+            Form::Folded(folded) => self.0 = Form::Open(folded.open()),
+            Form::Open(_) => {}
         }
         match &mut self.0 {
             Form::Open(open) => open,
-            Form::Folded(_) => unreachable!("it was opened"),
+            Form::Sparse(_) | Form::Folded(_) => unreachable!("it was opened"),
         }
     }
 
@@ -93,6 +100,9 @@ impl Distribution {
 
     /// Adds so many values that are equal.
     pub(crate) fn record_many(&mut self, value: Nanos, times: u64) {
+        if let Form::Sparse(sparse) = &mut self.0 {
+            return sparse.record_many(value, times);
+        }
         let open = self.open_mut();
         open.values.saturating_record_n(value, times);
         open.sum += u128::from(value) * u128::from(times);
@@ -112,8 +122,13 @@ impl Distribution {
         if other.count() == 0 {
             return;
         }
-        if let Form::Folded(folded) = &mut self.0 {
-            return folded.absorb(&Folded::of(other));
+        match (&mut self.0, &other.0) {
+            (Form::Folded(folded), _) => return folded.absorb(&Folded::of(other)),
+            (Form::Sparse(mine), Form::Sparse(theirs)) => return mine.merge_sparse(theirs),
+            (Form::Sparse(mine), _) if other.censored() == 0 => {
+                return mine.merge(&other.open().values, other.sum());
+            }
+            (Form::Sparse(_) | Form::Open(_), _) => {}
         }
         let (open, other) = (self.open_mut(), other.open());
         add(&mut open.values, &other.values);
@@ -130,18 +145,17 @@ impl Distribution {
     }
 
     pub(crate) fn clear(&mut self) {
-        let open = self.open_mut();
-        // Clearing writes every page; an empty histogram is left as it is.
-        if !open.values.is_empty() {
-            open.values.reset();
+        match &mut self.0 {
+            Form::Sparse(sparse) => sparse.clear(),
+            Form::Open(_) | Form::Folded(_) => *self = Distribution::new(self.high()),
         }
-        (open.censored, open.sum) = (None, 0);
     }
 
     /// How many values there are, including censored ones.
     #[must_use]
     pub fn count(&self) -> u64 {
         match &self.0 {
+            Form::Sparse(sparse) => sparse.count,
             Form::Open(open) => open.values.len(),
             Form::Folded(folded) => folded.count(),
         }
@@ -151,6 +165,7 @@ impl Distribution {
     #[must_use]
     pub fn censored(&self) -> u64 {
         match &self.0 {
+            Form::Sparse(_) => 0,
             Form::Open(open) => open.censored.as_ref().map_or(0, |censored| censored.len()),
             Form::Folded(folded) => folded.censored(),
         }
@@ -159,6 +174,7 @@ impl Distribution {
     /// Values up to this one are distinguished.
     pub(crate) fn high(&self) -> Nanos {
         match &self.0 {
+            Form::Sparse(sparse) => sparse.high,
             Form::Open(open) => open.values.high(),
             Form::Folded(folded) => folded.high(),
         }
@@ -174,6 +190,7 @@ impl Distribution {
     #[must_use]
     pub fn sum(&self) -> u128 {
         match &self.0 {
+            Form::Sparse(sparse) => sparse.sum,
             Form::Open(open) => open.sum,
             Form::Folded(folded) => folded.sum(),
         }
@@ -235,6 +252,7 @@ impl Distribution {
     #[must_use]
     pub fn histogram(&self) -> Cow<'_, Histogram<u64>> {
         match &self.0 {
+            Form::Sparse(sparse) => Cow::Owned(sparse.values()),
             Form::Open(open) => Cow::Borrowed(&open.values),
             Form::Folded(folded) => Cow::Owned(folded.open().values),
         }
@@ -250,6 +268,12 @@ fn rank(count: u64, q: f64) -> u64 {
 #[must_use]
 pub fn is_supported(count: u64, q: f64) -> bool {
     10 <= count.saturating_sub(rank(count, q))
+}
+
+impl From<&Sparse> for Open {
+    fn from(sparse: &Sparse) -> Open {
+        Open { values: sparse.values(), censored: None, sum: sparse.sum }
+    }
 }
 
 impl Open {
@@ -299,150 +323,4 @@ impl PartialEq for Distribution {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentile_among_what_was_given_up_says_so() {
-        let mut distribution = Distribution::new(10_000);
-        (0..90).for_each(|_| distribution.record(100));
-        (0..10).for_each(|_| distribution.record_censored(5_000));
-        assert_eq!((distribution.count(), distribution.censored()), (100, 10));
-        let p90 = distribution.quantile(0.9).unwrap();
-        assert_eq!((p90.value, p90.is_bound, p90.is_supported), (100, false, true));
-        let p91 = distribution.quantile(0.91).unwrap();
-        assert!(p91.is_bound && !p91.is_supported, "{p91:?}");
-    }
-
-    /// A value that was given up early may have been anything later on: a percentile above it is a bound, and
-    /// percentiles that it cannot move are exact.
-    #[test]
-    fn a_percentile_that_a_censored_value_may_move_is_a_bound() {
-        let mut distribution = Distribution::new(10_000);
-        (1..=89).for_each(|value| distribution.record(value));
-        (0..10).for_each(|_| distribution.record_censored(50));
-        distribution.record(1_000);
-        let at = |q: f64| distribution.quantile(q).map(|found| (found.value, found.is_bound));
-        assert_eq!(at(0.49), Some((49, false)), "below all that was given up");
-        assert_eq!(at(0.6), Some((50, true)), "it may be anything from 50 to 60");
-        assert_eq!(at(0.9), Some((80, true)), "it may be anything from 80 up");
-        assert_eq!(at(1.0), Some((1_000, true)), "no value is known to be the largest");
-        assert_eq!((distribution.known_within(50), distribution.known_within(1_000)), (50, 90));
-    }
-
-    /// The truth behind censored values lies where the bounds say, whatever the reason for giving up.
-    #[test]
-    fn bounds_hold_the_truth_however_values_were_given_up() {
-        let mut drawn = wire::Chance::new(1);
-        let mut chance = || drawn.draw() >> 33;
-        for _ in 0..200 {
-            let (mut seen, mut truth) = (Distribution::new(1 << 30), Vec::new());
-            for _ in 0..300 {
-                let value = 1 + chance() % 2_000;
-                // The slower a value, the more likely it is given up, at any age.
-                if chance() % 2_500 < value {
-                    seen.record_censored(1 + chance() % value);
-                } else {
-                    seen.record(value);
-                }
-                truth.push(value);
-            }
-            truth.sort_unstable();
-            for q in [0.1, 0.5, 0.9, 0.99] {
-                let is = truth[(q * 300.0_f64).ceil() as usize - 1];
-                let found = seen.quantile(q).unwrap();
-                assert!(found.value <= is, "{q}: {found:?} {is}");
-                assert!(found.is_bound || found.value == is, "{q}: {found:?} {is}");
-            }
-        }
-    }
-
-    #[test]
-    fn folding_and_merging_lose_nothing() {
-        let mut all = Distribution::new(1 << 40);
-        let mut parts = [Distribution::new(1 << 40), Distribution::new(1 << 40)];
-        for n in 0..10_000_u64 {
-            let value = n * n * 37;
-            all.record(value);
-            parts[n as usize % 2].record(value);
-        }
-        all.record_censored(1 << 20);
-        parts[1].record_censored(1 << 20);
-        let [merged, other] = parts;
-        for (is_folded, is_other_folded) in
-            [(false, false), (false, true), (true, false), (true, true)]
-        {
-            let (mut merged, mut other) = (merged.clone(), other.clone());
-            if is_folded {
-                merged.fold();
-            }
-            if is_other_folded {
-                other.fold();
-            }
-            merged.merge(&other);
-            assert_eq!(merged, all);
-            assert_eq!(merged.mean().to_bits(), all.mean().to_bits());
-            assert_eq!(matches!(merged.0, Form::Folded(_)), is_folded);
-        }
-    }
-
-    #[test]
-    fn what_has_other_bounds_is_added_all_the_same() {
-        let (mut narrow, mut wide) = (Distribution::new(1_000), Distribution::new(1 << 40));
-        wide.record(7);
-        wide.record_censored(1 << 30);
-        narrow.merge(&wide);
-        assert_eq!((narrow.count(), narrow.censored()), (2, 1));
-        assert_eq!(narrow.sum(), 7 + (1 << 30));
-    }
-
-    #[test]
-    fn a_distribution_is_written_and_read_back_whole() {
-        let mut made = Distribution::new(1 << 40);
-        (0..1_000_u64).for_each(|n| made.record(n * n));
-        for made in [made.clone(), {
-            (0..10).for_each(|n| made.record_censored(n * 1_000));
-            made
-        }] {
-            let text = serde_json::to_string(&made).unwrap();
-            assert_eq!(serde_json::from_str::<Distribution>(&text).unwrap(), made, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_distribution_that_contradicts_itself_is_refused() {
-        let mut made = Distribution::new(1 << 40);
-        made.record(5);
-        made.record_censored(9);
-        let good: serde_json::Value = serde_json::to_value(&made).unwrap();
-        let mut other = Distribution::new(1 << 40);
-        other.record_censored(77);
-        let other = serde_json::to_value(&other).unwrap();
-        let refused = |change: &dyn Fn(&mut serde_json::Value)| {
-            let mut bad = good.clone();
-            change(&mut bad);
-            serde_json::from_value::<Distribution>(bad).unwrap_err().to_string()
-        };
-        refused(&|bad| bad["count"] = 3.into());
-        refused(&|bad| bad["censored"] = 0.into());
-        refused(&|bad| bad["sum"] = "-1".into());
-        refused(&|bad| bad["histogram"] = "AAAA".into());
-        refused(&|bad| bad["histogram"] = "not base64 at all".into());
-        let says = refused(&|bad| bad["censored_histogram"] = other["censored_histogram"].clone());
-        assert!(says.contains("censored"), "{says}");
-    }
-
-    #[test]
-    fn an_older_form_takes_the_largest_for_censored() {
-        let mut plain = Distribution::new(10_000);
-        (0..90).for_each(|_| plain.record(100));
-        (0..10).for_each(|_| plain.record(5_000));
-        let folded = Folded::of(&plain);
-        let read = Folded::from_counted(folded.bytes(), folded.sum(), 10).unwrap().unfold();
-        let mut expected = Distribution::new(10_000);
-        (0..90).for_each(|_| expected.record(100));
-        (0..10).for_each(|_| expected.record_censored(5_000));
-        assert_eq!(read, expected);
-        assert!(Folded::from_counted(folded.bytes(), folded.sum(), 101).is_err());
-    }
-}
+mod tests;

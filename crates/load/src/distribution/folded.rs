@@ -28,10 +28,10 @@ impl Folded {
     /// A distribution, folded.
     #[must_use]
     pub fn of(distribution: &Distribution) -> Folded {
-        let open = match &distribution.0 {
-            Form::Open(open) => open,
-            Form::Folded(folded) => return folded.clone(),
-        };
+        if let Form::Folded(folded) = &distribution.0 {
+            return folded.clone();
+        }
+        let open = distribution.open();
         let censored = open.censored.as_ref().filter(|censored| !censored.is_empty());
         Folded {
             values: bytes(&open.values),
