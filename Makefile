@@ -18,7 +18,7 @@
 # make gate-aa  real gates of equal code (GATES), of a head that is slower (KIND=ab5, ab10) and beside another program (spun);
 #              what GATE_FILE has counts, so that they may be collected in several sittings
 # make trend-truth  what `dyno trend` says of 10,000 simulated series of each kind: the figures of docs/trend.md
-# make bench   the figures of docs/bench.md, against the load generators that are installed
+# make bench   the figures of docs/bench.md and README, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
 SHELL := /bin/bash
@@ -168,10 +168,10 @@ fuzz:
 	@./fuzz/run lab_files $(FUZZ_SECONDS)
 
 bench: build
-	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) $(BENCH)
+	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) --readme README.md $(BENCH)
 
 bench-peers: build
-	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) --install $(BENCH)
+	cargo run --release --locked --quiet --package bench -- --dyno $(DYNO) --readme README.md --install $(BENCH)
 
 clean:
 	cargo clean

@@ -40,6 +40,9 @@ pub(crate) struct BenchArgs {
     /// Also write the tables as Markdown to this file; with --only, in place of those sections that it has.
     #[arg(long)]
     pub(crate) markdown: Option<PathBuf>,
+    /// Also write the figures about dyno itself, with the build's hash, into this README; not with --quick.
+    #[arg(long)]
+    pub(crate) readme: Option<PathBuf>,
     /// First install the peers that ordinary package clients have.
     #[arg(long)]
     pub(crate) install: bool,

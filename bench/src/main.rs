@@ -24,6 +24,7 @@ mod load;
 mod machine;
 mod measure;
 mod quantiles;
+mod readme;
 mod report;
 mod rig;
 mod rounds;

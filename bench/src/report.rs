@@ -3,6 +3,7 @@
 use crate::args::BenchArgs;
 use crate::install;
 use crate::machine;
+use crate::readme;
 use crate::rig::Rig;
 use crate::sections::{self, Section};
 use crate::table::Table;
@@ -45,6 +46,11 @@ pub(crate) fn main(args: &BenchArgs) -> Result<()> {
         let kept = fs::read_to_string(path).ok().filter(|_| !args.only.is_empty());
         let page = kept.and_then(|page| replaced(&page, &done));
         fs::write(path, page.unwrap_or_else(|| markdown(&facts, &done)))?;
+    }
+    if let Some(path) = args.readme.as_ref().filter(|_| !args.quick && !args.canned) {
+        let tables: Vec<&Table> = done.iter().flat_map(|(_, section)| &section.tables).collect();
+        let page = fs::read_to_string(path)?;
+        fs::write(path, readme::with_figures(&page, &tables, &readme::build(&rig.dyno)?)?)?;
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(crate) struct Rig {
     pub(crate) quick: bool,
     pub(crate) canned: bool,
     bench: PathBuf,
-    dyno: PathBuf,
+    pub(crate) dyno: PathBuf,
     search: Vec<PathBuf>,
     peers: Option<Vec<String>>,
 }
