@@ -17,9 +17,12 @@ const SERVICE: Nanos = 2 * MILLI;
 const RECOVERY: Nanos = 110 * MILLI;
 
 /// A server that is killed and started again: its connections end, and others are refused until it is back.
-fn killed(
-    dead: Range<Nanos>,
-) -> Simulated<impl FnMut(Nanos) -> (Nanos, Act), impl FnMut(Nanos) -> Vec<(Nanos, Act)>> {
+fn killed(dead: Range<Nanos>) -> impl Engine {
+    killed_beside(dead, 0..0)
+}
+
+/// The same, while dyno does not run for this time.
+fn killed_beside(dead: Range<Nanos>, pause: Range<Nanos>) -> impl Engine {
     let refusing = dead.clone();
     let accept = move |now| (now, if refusing.contains(&now) { Act::Refuse } else { Act::Accept });
     let answer = move |now: Nanos| {
@@ -29,7 +32,7 @@ fn killed(
             false => vec![(at, Act::Send(GOOD.to_vec()))],
         }
     };
-    Simulated::new(accept, answer)
+    Simulated::new(accept, answer).stopped(pause)
 }
 
 /// A server that is stopped (SIGSTOP): the kernel accepts, and what was to be answered meanwhile is answered at the end.
@@ -153,8 +156,8 @@ fn a_time_in_which_dyno_was_not_running_is_no_silence() {
         assert_eq!(silence(&run, [paused]), Silence::default(), "{:?}", run.kind);
     }
     // The server was dead for two seconds, and dyno saw a second and a half of that.
-    let dead = killed(2 * SECOND..4 * SECOND);
-    let found = silence(&closed(8), [dead.stopped(3 * SECOND..3 * SECOND + SECOND / 2)]);
+    let both = killed_beside(2 * SECOND..4 * SECOND, 3 * SECOND..3 * SECOND + SECOND / 2);
+    let found = silence(&closed(8), [both]);
     assert_one(found, 1_490 * MILLI, RECOVERY + 10 * MILLI, "both");
 }
 
