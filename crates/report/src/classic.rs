@@ -66,7 +66,7 @@ fn dumbbell(findings: &Findings<'_>, line: &ThenNowRow, cell: Cell, figure: Figu
             (now.value, format!("{title}, now: {written}"))
         }),
         trust: row.map(Trust::of_row).unwrap_or_default(),
-        times: cell.times.map_or(String::new(), times),
+        times: times(&cell),
     }
 }
 

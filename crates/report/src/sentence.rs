@@ -6,6 +6,7 @@ use analysis::{Breach, Capacity, Conduct, Placed, Promise, Row, Table};
 use lab::figure::Figure;
 use units::digits;
 
+use crate::document::{Mark, Marks};
 use crate::run::words::number;
 use crate::run::{price_sentences, race_sentences, searches, trouble};
 use crate::written::{Written, as_written};
@@ -237,8 +238,10 @@ pub(crate) fn broken(table: &Table, subject: &str, capacity: &Capacity) -> Optio
     let (point, breaches) = capacity.bad.as_ref()?;
     let row = table.rows.iter().find(|row| row.subject == subject && row.point == *point);
     let number = |figure: Figure, value: f64| {
-        let interval = row.and_then(|row| row.estimate(figure)?.interval);
-        Written::of(figure.unit(), value, interval).value
+        let estimate = row.and_then(|row| row.estimate(figure));
+        let marks = Marks::default().when(estimate.is_some_and(|it| it.is_bound), Mark::Bound);
+        let interval = estimate.and_then(|estimate| estimate.interval);
+        marks.around(&Written::of(figure.unit(), value, interval).value)
     };
     let one = |breach: &Breach| match *breach {
         Breach::P99(ms) => format!("p99 {}", number(Figure::ResponseP99, ms)),

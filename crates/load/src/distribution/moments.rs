@@ -149,11 +149,9 @@ mod tests {
                 // At a time-out, at any age, or never.
                 let at = if round % 2 == 0 { 700 } else { 1 + chance(value) };
                 let is_given_up = if round % 2 == 0 { at < value } else { chance(3) == 0 };
-                if is_given_up {
-                    bounds.push(at)
-                } else {
-                    known.push(value)
-                }
+                let (values, seen) =
+                    if is_given_up { (&mut bounds, at) } else { (&mut known, value) };
+                values.push(seen);
                 all.push(value);
             }
             for (place, ((value, is_bound), is)) in

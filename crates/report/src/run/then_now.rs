@@ -85,10 +85,8 @@ fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {
         pair.now.map_or(Cell::none(), |now| Written::estimate(figure.unit(), &now).cell(now.value)),
     ];
     if has_times(figure) {
-        cells
-            .push(pair.times.map_or(Cell::none(), |it| {
-                Cell::text(times(it)).valued(Some(it)).toned(Tone::Dim)
-            }));
+        let ratio = Cell::text(times(&pair)).valued(pair.times).toned(Tone::Dim);
+        cells.push(if pair.times.is_some() { ratio } else { Cell::none() });
     }
     cells
 }
@@ -98,7 +96,8 @@ pub(crate) fn has_times(figure: Figure) -> bool {
     figure != Figure::Attempted
 }
 
-/// `6.2×`.
-pub(crate) fn times(times: f64) -> String {
-    format!("{}×", digits(times))
+/// `6.2×`, or `≥6.2×` where our figure is a bound; empty without a ratio.
+pub(crate) fn times(pair: &Pair) -> String {
+    let bound = if pair.now.is_some_and(|now| now.is_bound) { "≥" } else { "" };
+    pair.times.map_or(String::new(), |times| format!("{bound}{}×", digits(times)))
 }

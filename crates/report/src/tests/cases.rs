@@ -86,19 +86,19 @@ impl Case {
             "compare" => render::html::document(&document).into_string(),
             _ => run::page(&findings),
         };
-        self.formats(json.unwrap(), &document, page, run::csv(&findings))
+        self.formats(&json.unwrap(), &document, page, run::csv(&findings))
     }
 
     fn formats(
         &self,
-        json: String,
+        json: &str,
         of: &crate::document::Document,
         page: String,
         csv: String,
     ) -> Shown {
         Shown {
             case: *self,
-            json: serde_json::from_str(&json).unwrap(),
+            json: serde_json::from_str(json).unwrap(),
             formats: [
                 ("text", render::text(of, SCREEN)),
                 ("Markdown", render::markdown(of)),
@@ -132,7 +132,7 @@ impl Case {
         let finished = of_load::finished(order, recording);
         let document = crate::load::document(&finished);
         let page = render::html::document(&document).into_string();
-        self.formats(crate::load::json(&finished).unwrap(), &document, page, String::new())
+        self.formats(&crate::load::json(&finished).unwrap(), &document, page, String::new())
     }
 
     /// Of one side, or of a load.

@@ -113,7 +113,8 @@ fn lines_agree(seen: &mut Seen, shown: &Shown, rows: &[&Value]) {
     let trials: Vec<&Value> = rows.iter().flat_map(|row| list(&row["trials"])).collect();
     let lines = read(shown, &CSV, "", trials.len());
     for trial in trials {
-        let line = lines.iter().find(|line| line["trial"] == trial["number"].to_string()).unwrap();
+        let place = trial["number"].to_string();
+        let line = lines.iter().find(|line| line["trial"] == place).unwrap();
         assert_eq!(trial["verdict"]["word"], line["verdict"].as_str(), "{}", shown.case);
         for figure in Figure::ALL {
             let (name, about) = (figure.name(), format!("{}, CSV, {}", shown.case, figure.name()));

@@ -87,7 +87,7 @@ fn of_markdown(text: &str, column: &str, count: usize) -> Option<Rows> {
         inner.split(" | ").map(|cell| bare(cell.trim())).collect::<Vec<String>>()
     };
     let is_head = |line: &&str| line.starts_with("| ") && cells(line).iter().any(|it| it == column);
-    let first = lines.iter().rposition(|line| is_head(&line))?;
+    let first = lines.iter().rposition(is_head)?;
     let mut table: Vec<Vec<String>> =
         lines[first..].iter().take_while(|line| line.starts_with('|')).map(cells).collect();
     table.remove(1);
