@@ -30,7 +30,7 @@ pub(crate) struct TrendFlags {
 }
 
 const AFTER_HELP: &str = "\
-Where nothing changed, at most 1 in 100 histories announces a change; docs/trend.md has the method and its figures. A \
+Where nothing changed, one look announces a change in 1 of 100 histories; docs/trend.md has the method and its figures. A \
 history, even a long one, is no proof: that takes a measurement of both commits side by side.
 
 Examples:
