@@ -24,7 +24,7 @@ pub(crate) struct Document<'t> {
     /// not_worse, worse, cannot_tell, refused or interrupted: exit codes 0, 1, 2, 2, 130
     #[schemars(extend("enum" = ["not_worse", "worse", "cannot_tell", "refused", "interrupted"]))]
     answer: &'static str,
-    /// why it cannot be told: base (it answers wrongly or fails), disturbed, control, figures, limit, conformance; null: it can, or nothing was compared
+    /// why there is no answer: base (it answers wrongly or fails), disturbed, control, figures, limit, conformance; null: there is one, or nothing was compared
     unclear: Option<&'static str>,
     /// what the base is
     base: &'t str,
