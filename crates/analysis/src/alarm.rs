@@ -1,4 +1,5 @@
-//! What is odd about a table as a whole: different subjects with the same figure have something else in common.
+//! What is odd about a table as a whole: different subjects with the same figure have something else in common, unless a
+//! reference shows that the load and the machine could do more.
 
 use lab::experiment::Point;
 use lab::figure::Figure;
@@ -39,6 +40,10 @@ impl Table {
     }
 }
 
+/// A reference that is better than all of a group by more than this factor shows that neither the load nor the machine
+/// was what limited the group.
+const CLEARLY: f64 = 1.25;
+
 /// References do not count as subjects.
 fn alarms(table: &Table) -> Vec<Alarm> {
     let mut points: Vec<Point> = Vec::new();
@@ -52,12 +57,23 @@ fn alarms(table: &Table) -> Vec<Alarm> {
         let rows: Vec<&Row> = competitors().filter(|row| row.point == point).collect();
         // A server that keeps up with a schedule achieves what was offered: that is no coincidence.
         let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
-        [
+        let found = [
             alarm(table, point, Figure::Throughput, limited, SAME_RATE),
             alarm(table, point, Figure::ResponseP50, rows, SAME_MEDIAN),
-        ]
+        ];
+        found.map(|alarm| alarm.filter(|alarm| !is_refuted(table, alarm)))
     };
     points.into_iter().flat_map(at).flatten().collect()
+}
+
+/// Whether a reference at the same place is clearly better than the whole group.
+fn is_refuted(table: &Table, alarm: &Alarm) -> bool {
+    let references = table.rows.iter().filter(|row| row.is_reference && row.point == alarm.point);
+    let mut values = references.filter_map(|row| Some(row.estimate(alarm.figure)?.value));
+    values.any(|value| match alarm.figure {
+        Figure::Throughput => CLEARLY * alarm.high < value,
+        _ => 0.0 < value && CLEARLY * value < alarm.low,
+    })
 }
 
 fn is_limited(row: &Row) -> bool {
@@ -101,6 +117,10 @@ mod tests {
 
     /// Subjects in a closed loop: for each its answers in ten seconds, and its response time.
     fn alarms_of(subjects: &[(u64, u64)], point: Point) -> Vec<Alarm> {
+        table_of(subjects, point).alarms()
+    }
+
+    fn table_of(subjects: &[(u64, u64)], point: Point) -> Table {
         let trial = |(place, &(answers, response)): (usize, &(u64, u64))| {
             let mut trial = healthy();
             trial.key.subject = format!("s{place}");
@@ -113,7 +133,7 @@ mod tests {
         };
         let trials: Vec<TrialRecord> = subjects.iter().enumerate().map(trial).collect();
         let run = crate::fixture::run(&[]);
-        Board::of(&run, &trials).alarms()
+        Board::of(&run, &trials).tables.remove(0)
     }
 
     const CLOSED: Point = Point::Connections(64);
@@ -162,6 +182,33 @@ mod tests {
         assert_eq!(alarms_of(&differ.map(|(answers, ms)| (answers, ms * MS)), CLOSED), []);
         let three = [(15_000, 9), (15_000, 7), (15_000, 5)];
         assert_eq!(alarms_of(&three.map(|(answers, ms)| (answers, ms * MS)), CLOSED), []);
+    }
+
+    /// How many of 50 tables of so many equal servers have an alarm, beside a reference of so many times their rate.
+    fn false_alarms(servers: usize, reference: f64) -> usize {
+        let mut chance = load::Chance::new(33);
+        let is_alarm = |_: &u32| {
+            let mut noisy = || 1.0 + 0.003 * crate::fixture::normal(&mut chance);
+            let all: Vec<f64> = (0..servers).map(|_| noisy()).collect();
+            let of = |rate: f64| ((4_000.0 * rate) as u64, (4e6 / rate) as u64);
+            let mut subjects: Vec<(u64, u64)> = all.into_iter().map(of).collect();
+            subjects.push(of(reference));
+            let mut table = table_of(&subjects, CLOSED);
+            table
+                .rows
+                .iter_mut()
+                .for_each(|row| row.is_reference = row.subject == format!("s{servers}"));
+            !table.alarms().is_empty()
+        };
+        (0..50).filter(is_alarm).count()
+    }
+
+    #[test]
+    fn a_reference_that_does_clearly_more_refutes_the_alarm_of_equal_servers() {
+        for servers in 2..=8 {
+            assert_eq!(false_alarms(servers, 4.6), 0, "{servers}");
+        }
+        assert!(40 <= false_alarms(5, 1.1), "the reference is limited, too");
     }
 
     #[test]

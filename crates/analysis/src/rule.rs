@@ -8,6 +8,8 @@ const SPREAD: f64 = 0.8;
 /// A mean that is above what Little's law permits by less than this share is no contradiction: the load has a beginning
 /// and an end.
 const LITTLE: f64 = 0.05;
+/// A rate that differs by no more from the requests divided by the time is rounded, or its time was read another way.
+const RATE: f64 = 0.01;
 /// Fewer than four subjects may agree by chance, or because they are related.
 pub const ALIKE_AT_LEAST: usize = 4;
 /// And they must be so large a share of all. A third is a choice, and no measurement. The two
@@ -63,6 +65,22 @@ pub fn mean_bounds(percentiles: &[(f64, f64)]) -> (f64, Option<f64>) {
     (least, (1.0 <= before.0).then_some(most))
 }
 
+/// Whether a rate is not that of so many requests in a time that lies between these seconds. Rates are printed with two
+/// decimals.
+#[must_use]
+pub fn is_unlike_its_count(per_s: f64, requests: f64, seconds: [f64; 2]) -> bool {
+    let [shortest, longest] = seconds;
+    let slack = RATE * per_s + 0.005;
+    0.0 < shortest && (requests / shortest + slack < per_s || per_s + slack < requests / longest)
+}
+
+/// Whether a standard deviation of so many times is more than half of their range, which only times could have that lie
+/// beyond it. Programs divide by one sample fewer than there are.
+#[must_use]
+pub fn is_above_half_the_range(sd: f64, range: f64, samples: f64) -> bool {
+    1.0 < samples && range / 2.0 * (samples / (samples - 1.0)).sqrt() < sd / (1.0 + 1e-9)
+}
+
 /// The largest group of these sorted values in which the highest is above the lowest by no more than this share, if it
 /// is so large that the values have something in common. Values of zero are no figures.
 #[must_use]
@@ -105,6 +123,24 @@ mod tests {
         assert!(
             !is_above_littles_law(1.0, 100.0, 0.0) && !is_above_littles_law(1.0, 1.0, f64::NAN)
         );
+    }
+
+    #[test]
+    fn a_rate_is_its_requests_divided_by_its_time() {
+        let is_unlike = |per_s, requests| is_unlike_its_count(per_s, requests, [9.995, 10.005]);
+        assert!(is_unlike(20_000.0, 100_000.0) && is_unlike(9_880.0, 100_000.0));
+        assert!(!is_unlike(9_950.0, 100_000.0) && !is_unlike(10_050.0, 100_000.0));
+        assert!(!is_unlike(0.10, 1.04), "two decimals");
+        assert!(!is_unlike_its_count(1.0, 100.0, [0.0, 0.005]), "too short a time");
+    }
+
+    #[test]
+    fn no_standard_deviation_is_above_half_the_range() {
+        assert!(is_above_half_the_range(50.0, 20.0, 1_000.0));
+        assert!(!is_above_half_the_range(10.0, 20.0, 1_000.0));
+        // Of 0 and 20 it is 14.1, where one divides by one sample.
+        assert!(!is_above_half_the_range(200.0_f64.sqrt(), 20.0, 2.0));
+        assert!(!is_above_half_the_range(1.0, 0.0, 1.0), "one sample has none");
     }
 
     #[test]

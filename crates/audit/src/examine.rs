@@ -111,6 +111,8 @@ fn of_row(row: &Row, is_unit_of_file: bool, cannot: &mut dyn FnMut(Rule, Why)) -
         no_unit,
         asked(Rule::NotAscending, not_ascending(row)),
         asked(Rule::MeanImpossible, mean_impossible(row)),
+        asked(Rule::RateImpossible, rate_impossible(row)),
+        asked(Rule::SdImpossible, sd_impossible(row)),
         asked(Rule::Little, little(row)),
         asked(Rule::MeanAboveP99, mean_above_p99(row)),
         asked(Rule::Failures, failures(row)),
@@ -186,6 +188,27 @@ fn not_ascending(row: &Row) -> Result<Option<Finding>, Why> {
         higher: (pair[1].0, pair[1].1.value),
         has_unit: row.has_unit,
     }))
+}
+
+fn rate_impossible(row: &Row) -> Result<Option<Finding>, Why> {
+    let rate_per_s = row.rate_per_s.ok_or(Why::NoRate)?;
+    let (requests, seconds) = row.counted.ok_or(Why::NoDuration)?;
+    let is_found =
+        rule::is_unlike_its_count(rate_per_s, requests, [seconds.least(), seconds.most()]);
+    let seconds = seconds.value;
+    Ok(is_found.then_some(Finding::RateImpossible { requests, seconds, rate_per_s }))
+}
+
+fn sd_impossible(row: &Row) -> Result<Option<Finding>, Why> {
+    let sd = row.sd.ok_or(Why::NoSd)?;
+    let longest = row.at(1.0).ok_or(Why::NoPercentiles)?;
+    let samples = row.samples.ok_or(Why::NoSamples)?;
+    // Where the shortest time is not given, it is above zero.
+    let shortest = row.at(0.0).unwrap_or(Time::exact(0.0));
+    let range = longest.most() - shortest.least();
+    let (sd, is_found) = (sd.value, rule::is_above_half_the_range(sd.least(), range, samples));
+    let (shortest, longest, has_unit) = (shortest.value, longest.value, row.has_unit);
+    Ok(is_found.then_some(Finding::SdImpossible { sd, shortest, longest, has_unit }))
 }
 
 /// The lowest percentile beyond which too few samples lie.

@@ -17,6 +17,10 @@ pub enum Rule {
     MeanImpossible,
     /// A higher percentile is shorter than a lower one.
     NotAscending,
+    /// The rate is not the requests divided by the time.
+    RateImpossible,
+    /// The standard deviation is more than half of the range of the times.
+    SdImpossible,
     /// A percentile has too few samples.
     FewSamples,
     /// A row counts failures as if they were answers.
@@ -32,12 +36,14 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 11] = [
+    pub const ALL: [Rule; 13] = [
         Rule::OwnVerdict,
         Rule::MeanAboveP99,
         Rule::Little,
         Rule::MeanImpossible,
         Rule::NotAscending,
+        Rule::RateImpossible,
+        Rule::SdImpossible,
         Rule::FewSamples,
         Rule::Failures,
         Rule::NoUnit,
@@ -55,6 +61,8 @@ impl Rule {
             Rule::Little => "littles_law",
             Rule::MeanImpossible => "mean_impossible",
             Rule::NotAscending => "percentiles_not_ascending",
+            Rule::RateImpossible => "rate_impossible",
+            Rule::SdImpossible => "sd_impossible",
             Rule::FewSamples => "too_few_samples",
             Rule::Failures => "failures_ranked",
             Rule::NoUnit => "unit_missing",
@@ -76,6 +84,9 @@ pub enum Why {
     NoSamples,
     NoFailures,
     NoRate,
+    /// It is not stated which requests the rate counts, in which time.
+    NoDuration,
+    NoSd,
     NoUnit,
     /// It is not known how many requests were under way at once.
     NoLimit(NoLimit),
@@ -112,6 +123,17 @@ pub enum Finding {
     NotAscending {
         lower: (f64, f64),
         higher: (f64, f64),
+        has_unit: bool,
+    },
+    RateImpossible {
+        requests: f64,
+        seconds: f64,
+        rate_per_s: f64,
+    },
+    SdImpossible {
+        sd: f64,
+        shortest: f64,
+        longest: f64,
         has_unit: bool,
     },
     FewSamples {
@@ -157,6 +179,8 @@ impl Finding {
             Finding::Little { .. } => Rule::Little,
             Finding::MeanImpossible { .. } => Rule::MeanImpossible,
             Finding::NotAscending { .. } => Rule::NotAscending,
+            Finding::RateImpossible { .. } => Rule::RateImpossible,
+            Finding::SdImpossible { .. } => Rule::SdImpossible,
             Finding::FewSamples { .. } => Rule::FewSamples,
             Finding::Failures { .. } => Rule::Failures,
             Finding::NoUnit { .. } => Rule::NoUnit,
@@ -173,7 +197,9 @@ impl Finding {
             Finding::OwnVerdict(own) => own.gravity,
             Finding::Little { .. }
             | Finding::MeanImpossible { .. }
-            | Finding::NotAscending { .. } => Gravity::Invalid,
+            | Finding::NotAscending { .. }
+            | Finding::RateImpossible { .. }
+            | Finding::SdImpossible { .. } => Gravity::Invalid,
             Finding::Failures { failed, requests } if MOSTLY * requests < *failed => {
                 Gravity::Invalid
             }

@@ -115,6 +115,11 @@ pub struct Row {
     /// How many requests the times are of.
     pub samples: Option<f64>,
     pub failed: Option<f64>,
+    /// How many requests the stated rate counts, and in how many seconds, as it was printed. None where a program does not
+    /// say which requests its rate counts.
+    pub counted: Option<(f64, Time)>,
+    /// The standard deviation of the times.
+    pub sd: Option<Time>,
     /// How many requests there were, failed ones included.
     pub requests: Option<f64>,
     /// Whether the times have a unit.
@@ -143,6 +148,8 @@ impl Row {
             percentiles: Vec::new(),
             samples: None,
             failed: None,
+            counted: None,
+            sd: None,
             requests: None,
             has_unit: true,
             unitless: Vec::new(),

@@ -302,7 +302,8 @@ fn what_broke_off_before_its_results_is_no_run() {
 fn a_rounded_time_is_given_the_benefit_of_the_doubt() {
     // 0.0001 secs may be 50 µs, and 8 connections at 100,000/s have 80.
     let text = String::from_utf8(fixture("hey-healthy.txt")).unwrap();
-    let mut text = text.replace("20000.0000", "100000.0000");
+    let text = text.replace("20000.0000", "100000.0000");
+    let mut text = text.replace("200000 responses", "1000000 responses");
     for time in
         ["0.0004", "0.0011", "0.0017", "0.0023", "0.0024", "0.0029", "0.0038", "0.0045", "0.0071"]
     {
@@ -406,4 +407,30 @@ fn damaged_files_are_read_or_refused() {
             let _ = audit(vec![source]).verdict();
         }
     }
+}
+
+#[test]
+fn time_outs_of_hey_are_failures_and_requests_that_oha_aborted_are_none() {
+    let text = String::from_utf8(fixture("hey-false.txt")).unwrap();
+    let with = |error: &str| {
+        let text = text.replace("Get \"http://127.0.0.1:8080/\": EOF", error);
+        let source = read("hey.txt", text.as_bytes(), NOTHING).unwrap();
+        (source.rows[0].requests, source.rows[0].failed)
+    };
+    let late = "Get \"http://127.0.0.1:8080/\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+    assert_eq!(with(late), (Some(200_120.0), Some(50_120.0)));
+    assert_eq!(with("aborted due to deadline"), (Some(200_000.0), Some(50_000.0)));
+}
+
+#[test]
+fn a_rate_and_a_standard_deviation_that_cannot_be_are_found() {
+    let ids = |name: &str, from: &str, to: &str| {
+        let text = String::from_utf8(fixture(name)).unwrap().replace(from, to);
+        let found = audit(vec![read(name, text.as_bytes(), NOTHING).unwrap()]);
+        found.rows().flat_map(|row| &row.findings).map(|it| it.rule().id()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("wrk-healthy.txt", "640640 requests", "320320 requests"), ["rate_impossible"]);
+    assert_eq!(ids("hey-healthy.txt", "10.0031 secs", "5.0031 secs"), ["rate_impossible"]);
+    assert_eq!(ids("wrk-healthy.txt", "310.00us", "5.00ms"), ["sd_impossible"]);
+    assert_eq!(ids("h2load-healthy.txt", "2.10ms    80", "20.10ms    80"), ["sd_impossible"]);
 }

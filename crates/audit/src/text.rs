@@ -53,6 +53,12 @@ pub(crate) fn time(text: &str) -> Option<(Time, bool)> {
     Some((Time { value: sum, step }, has_unit))
 }
 
+/// A time as seconds, if it has a unit.
+pub(crate) fn seconds(text: &str) -> Option<Time> {
+    let (time, has_unit) = time(text)?;
+    has_unit.then_some(Time { value: time.value / 1e9, step: time.step / 1e9 })
+}
+
 /// The number at the beginning, what its last digit stands for, and what is behind it.
 fn number(text: &str) -> Option<(f64, f64, &str)> {
     let is_part = |(place, byte): (usize, u8)| {

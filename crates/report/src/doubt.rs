@@ -390,6 +390,7 @@ pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
         Figure::Throughput => format!("achieved {range}/s"),
         figure => format!("share one {}, {range}", figure.heading()),
     };
+    let subjects: Vec<&str> = alarm.subjects.iter().map(|name| findings.title(name)).collect();
     format!(
         "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle reaches here \
          (`dyno calibrate`)",
@@ -397,7 +398,7 @@ pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
         words::place_and_unit(findings.shown(alarm.point)),
         alarm.subjects.len(),
         alarm.of,
-        alarm.subjects.join(", ")
+        subjects.join(", ")
     )
 }
 

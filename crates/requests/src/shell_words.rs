@@ -108,8 +108,13 @@ fn dollar_escape(rest: &mut Peekable<Chars<'_>>) -> Result<char, String> {
             high @ 0xd800..=0xdbff
                 if rest.next_if_eq(&'\\').is_some() && rest.next() == Some('u') =>
             {
-                let low = numbered_value(rest, 4).wrapping_sub(0xdc00);
-                character(0x1_0000 + ((high - 0xd800) << 10) + low.min(0x3ff))?
+                match numbered_value(rest, 4) {
+                    low @ 0xdc00..=0xdfff => {
+                        character(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00))?
+                    }
+                    // A half without its other one is no character.
+                    _ => character(high)?,
+                }
             }
             value => character(value)?,
         },
@@ -182,7 +187,15 @@ mod tests {
         for command in ["curl 'h", "curl \"h", "curl \"h\\", "curl h\\", "curl $'h"] {
             assert!(says(command).contains("is missing"), "{command}");
         }
-        for command in [r"$'\xff'", r"$'\u0000'", r"$'\q'", r"$'\ud800'", r"$'\U110000'", r"$'\"] {
+        for command in [
+            r"$'\xff'",
+            r"$'\u0000'",
+            r"$'\q'",
+            r"$'\ud800'",
+            r"$'\ud83d\u0041'",
+            r"$'\U110000'",
+            r"$'\",
+        ] {
             assert!(words(command).is_err(), "{command}");
         }
     }

@@ -66,10 +66,14 @@ fn cell(row: &mut Row, column: &str, word: &str) {
         (_, Some(percent)) if (0.0..100.0).contains(&percent) => Some(percent / 100.0),
         _ => None,
     };
-    if column != "mean" && share.is_none() {
+    if !matches!(column, "mean" | "sd") && share.is_none() {
         return;
     }
     let Some((found, has_unit)) = time(word) else { return };
+    if column == "sd" {
+        row.sd = Some(found);
+        return;
+    }
     if column == "min" {
         row.shortest(column, Some(found));
         return;

@@ -1,7 +1,7 @@
 //! What hey prints, once or several times in one file, and what its text has in common with oha's.
 
 use crate::row::{Limit, NoLimit, Row, Time};
-use crate::text::{first_number, time};
+use crate::text::{first_number, seconds, time};
 
 pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     let is_hey = text.contains("Summary:")
@@ -9,6 +9,10 @@ pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
         && text.contains("Latency distribution:");
     if is_hey { runs(name, text) } else { Vec::new() }
 }
+
+/// What oha writes of requests that were under way when its time was over: they are no failures. A `deadline exceeded`
+/// of hey's is one.
+pub(super) const UNDER_WAY: &str = "aborted due to deadline";
 
 /// A row for each summary.
 pub(crate) fn runs(name: &str, text: &str) -> Vec<Row> {
@@ -18,11 +22,13 @@ pub(crate) fn runs(name: &str, text: &str) -> Vec<Row> {
 /// A summary of hey's shape: named figures, percentiles, and two lists of how requests ended.
 fn row(name: &str, text: &str) -> Row {
     let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Connections));
+    let mut total = None;
     let (mut list, mut answered, mut failed, mut broken) = (List::None, 0.0, 0.0, 0.0);
     for line in text.lines().map(str::trim) {
         list = List::begun(line).unwrap_or(list);
         let figure = line.split_once(':').map(|(name, rest)| (name, rest.trim()));
         match figure {
+            Some(("Total", rest)) => total = seconds(rest),
             Some(("Slowest", rest)) => {
                 let found = timed(&mut row, "Slowest", rest);
                 row.percentile(1.0, found);
@@ -51,8 +57,7 @@ fn row(name: &str, text: &str) -> Row {
                     answered += count;
                     failed += if key.starts_with(['4', '5']) { count } else { 0.0 };
                 }
-                // Requests that were under way at the end are no failures.
-                List::Errors if rest.contains("deadline") => {}
+                List::Errors if rest.contains(UNDER_WAY) => {}
                 List::Errors => broken += key.trim().parse().unwrap_or(0.0),
                 List::None | List::Percentiles => {}
             }
@@ -61,6 +66,7 @@ fn row(name: &str, text: &str) -> Row {
     row.samples = (0.0 < answered).then_some(answered);
     row.requests = (0.0 < answered + broken).then_some(answered + broken);
     row.failed = row.requests.map(|_| failed + broken);
+    row.counted = row.requests.zip(total);
     row
 }
 

@@ -8,7 +8,10 @@ use crate::text::{figure, figure_of};
 
 pub(crate) fn rows_of_text(name: &str, text: &str) -> Vec<Row> {
     let is_oha = text.contains("Success rate:") && text.contains("Requests/sec:");
-    if is_oha { hey::runs(name, text) } else { Vec::new() }
+    let mut rows = if is_oha { hey::runs(name, text) } else { Vec::new() };
+    // Whether its rate counts requests without an answer depends on the version.
+    rows.iter_mut().for_each(|row| row.counted = None);
+    rows
 }
 
 pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
@@ -36,8 +39,11 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
     let statuses = counts("statusCodeDistribution");
     // Requests that were under way at the end are no failures.
     let errors = counts("errorDistribution");
-    let broken: f64 =
-        errors.iter().filter(|(key, _)| !key.contains("deadline")).map(|(_, count)| count).sum();
+    let broken: f64 = errors
+        .iter()
+        .filter(|(key, _)| !key.contains(hey::UNDER_WAY))
+        .map(|(_, count)| count)
+        .sum();
     let answered: f64 = statuses.iter().map(|(_, count)| count).sum();
     let refused = statuses.iter().filter(|(status, _)| status.starts_with(['4', '5']));
     let refused: f64 = refused.map(|(_, count)| count).sum();

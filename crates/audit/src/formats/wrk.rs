@@ -2,7 +2,7 @@
 
 use super::numbered;
 use crate::row::{Limit, NoLimit, Row, Time};
-use crate::text::{first_number, number_after, number_before, time};
+use crate::text::{first_number, number_after, number_before, seconds, time};
 
 pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     let lines: Vec<&str> = text.lines().collect();
@@ -37,8 +37,8 @@ fn row(name: String, lines: &[&str]) -> Row {
             let mut words = line.split_whitespace().skip(1);
             let mean = timed(&mut row, "mean latency", words.next());
             row.mean = mean;
-            // The second one is the standard deviation.
-            let max = words.nth(1).and_then(time).map(|(time, _)| time);
+            row.sd = words.next().and_then(time).map(|(time, _)| time);
+            let max = words.next().and_then(time).map(|(time, _)| time);
             let max = row.time("longest latency", max);
             row.percentile(1.0, max);
         } else if line.starts_with("Latency Distribution") {
@@ -54,6 +54,8 @@ fn row(name: String, lines: &[&str]) -> Row {
             }
         } else if line.contains(" requests in ") {
             row.samples = number_before(line, " requests in ");
+            let behind = line.split(" requests in ").nth(1).and_then(|it| it.split(',').next());
+            row.counted = row.samples.zip(behind.and_then(seconds));
         } else if line.starts_with("Socket errors:") {
             let kinds = ["connect", "read", "write", "timeout"];
             failed += kinds.iter().filter_map(|kind| number_after(line, kind)).sum::<f64>();

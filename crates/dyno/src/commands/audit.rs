@@ -78,7 +78,7 @@ Examples:
 Exit codes:
   0    no row raises a doubt
   1    rows were found that cannot be true or should not be ranked
-  2    a file cannot be read, has none of the formats, or holds no row";
+  2    a file cannot be read or has none of the formats (the others are shown), or no file holds a row";
 
 /// A board's data is a few megabytes.
 const LARGEST: u64 = 64 << 20;
@@ -89,13 +89,13 @@ pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
         time_unit_ns: flags.times_in.map(Unit::ns),
     };
     let (sources, refused) = read_all(&flags.files, stated);
-    if !refused.is_empty() {
+    let refusal = || {
         let formats: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
-        return Err(Refusal::new(format!(
-            "{}\nWhat can be audited: {}.",
-            refused.join("\ndyno: "),
-            formats.join(", ")
-        )));
+        let (why, formats) = (refused.join("\ndyno: "), formats.join(", "));
+        Refusal::new(format!("{why}\nWhat can be audited: {formats}."))
+    };
+    if sources.is_empty() {
+        return Err(refusal());
     }
     let audit = ::audit::audit(sources);
     let Some(verdict) = audit.verdict() else {
@@ -110,6 +110,9 @@ pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
         }
     };
     print(&text)?;
+    if !refused.is_empty() {
+        return Err(refusal());
+    }
     Ok(match verdict {
         analysis::Verdict::Valid => ExitStatus::Yes,
         analysis::Verdict::Suspect | analysis::Verdict::Invalid => ExitStatus::No,

@@ -52,7 +52,8 @@ fn dyno_s_own_verdict_is_carried() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
-    audit(&["wrk-healthy.txt", "none.txt"]).status(2).stderr_has("none.txt: No such file");
+    let ran = audit(&["wrk-healthy.txt", "none.txt"]).status(2);
+    ran.stderr_has("none.txt: No such file").stdout_has("64,000");
     audit(&[]).status(2);
     piped("hello", "")
         .status(2)

@@ -30,6 +30,8 @@ fn an_audit_in_a_terminal() {
         What was read
         httparena  json-64.json: HttpArena's data, 6 rows
                    not applied to 5 rows: percentiles_not_ascending, because no percentiles are given
+                   not applied to 5 rows: rate_impossible, because it is not stated what the rate counts
+                   not applied to 5 rows: sd_impossible, because no standard deviation is given
                    not applied to 5 rows: same_median, because no median is given
         wrk        wrk.txt: the text of wrk or wrk2, 1 row
                    not applied to 1 row: same_rate, same_median, because the file does not name the server,

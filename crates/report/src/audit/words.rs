@@ -11,6 +11,8 @@ pub(super) fn title(rule: Rule) -> &'static str {
         Rule::Little => "the mean is too long for so few connections (Little's law)",
         Rule::MeanImpossible => "no times with these percentiles have this mean",
         Rule::NotAscending => "a higher percentile is shorter than a lower one",
+        Rule::RateImpossible => "the rate is not the requests divided by the time",
+        Rule::SdImpossible => "the standard deviation is more than half of the range",
         Rule::FewSamples => "too few requests for a percentile",
         Rule::Failures => "failed requests are counted as answers",
         Rule::NoUnit => "a unit is missing",
@@ -37,6 +39,10 @@ pub(super) fn because(rule: Rule) -> &'static str {
             "A share of the requests took at least as long as each percentile says, which bounds their mean."
         }
         Rule::NotAscending => "99 % of the requests cannot take less time than 90 % of them.",
+        Rule::RateImpossible => "A rate is a count divided by a time.",
+        Rule::SdImpossible => {
+            "Times between a shortest and a longest one lie at most half of that range from its middle."
+        }
         Rule::FewSamples => {
             "Fewer than ten requests lie beyond the percentile: the next run gives another number."
         }
@@ -66,7 +72,7 @@ pub(super) fn what_to_do(rule: Rule) -> &'static str {
             "see whether requests were pipelined, whether times count from a schedule, and whether the load generator \
              corrects its times afterwards (wrk does); measure again with another one"
         }
-        Rule::MeanImpossible | Rule::NotAscending => {
+        Rule::MeanImpossible | Rule::NotAscending | Rule::RateImpossible | Rule::SdImpossible => {
             "see which columns were mixed up, or which runs were mixed, and measure again"
         }
         Rule::FewSamples => "load for longer, or do not publish this percentile",
@@ -104,16 +110,7 @@ pub(super) fn says(finding: &Finding) -> String {
             trimmed(under_way, 1)
         ),
         Finding::MeanImpossible { mean, least, most, has_unit } => {
-            let (mean, least) = (shown(mean, has_unit), shown(least, has_unit));
-            match most {
-                Some(most) => format!(
-                    "the mean is {mean}, and by the percentiles it must lie from {least} to {}",
-                    shown(most, has_unit)
-                ),
-                None => {
-                    format!("the mean is {mean}, and by the percentiles it is at least {least}")
-                }
-            }
+            impossible_mean(mean, least, most, has_unit)
         }
         Finding::NotAscending { lower, higher, has_unit } => format!(
             "{} is {}, and {} is {}",
@@ -122,6 +119,15 @@ pub(super) fn says(finding: &Finding) -> String {
             share(higher.0),
             shown(higher.1, has_unit)
         ),
+        Finding::RateImpossible { requests, seconds, rate_per_s } => {
+            impossible_rate(requests, seconds, rate_per_s)
+        }
+        Finding::SdImpossible { sd, shortest, longest, has_unit } => {
+            let [sd, shortest, longest] = [sd, shortest, longest].map(|time| shown(time, has_unit));
+            format!(
+                "the standard deviation is {sd}, and the times lie from {shortest} to {longest}"
+            )
+        }
         Finding::FewSamples { samples, share: at } => {
             format!("{} requests are too few for a {}", count(samples as u64), share(at))
         }
@@ -153,6 +159,27 @@ pub(super) fn says(finding: &Finding) -> String {
             shown(median, has_unit)
         ),
     }
+}
+
+fn impossible_mean(mean: f64, least: f64, most: Option<f64>, has_unit: bool) -> String {
+    let (mean, least) = (shown(mean, has_unit), shown(least, has_unit));
+    match most {
+        Some(most) => format!(
+            "the mean is {mean}, and by the percentiles it must lie from {least} to {}",
+            shown(most, has_unit)
+        ),
+        None => format!("the mean is {mean}, and by the percentiles it is at least {least}"),
+    }
+}
+
+fn impossible_rate(requests: f64, seconds: f64, rate_per_s: f64) -> String {
+    format!(
+        "{} requests in {} are {} requests/s, and {} are stated",
+        count(requests.round() as u64),
+        time(seconds * 1e9),
+        rate(requests / seconds),
+        rate(rate_per_s)
+    )
 }
 
 fn mark(mark: &Mark) -> String {
@@ -192,6 +219,8 @@ pub(super) fn why(why: Why) -> &'static str {
         Why::NoSamples => "the number of requests is not given",
         Why::NoFailures => "failed requests are not counted",
         Why::NoRate => "no rate is given",
+        Why::NoDuration => "it is not stated what the rate counts",
+        Why::NoSd => "no standard deviation is given",
         Why::NoUnit => "the times have no unit; --times-in states it",
         Why::NoLimit(NoLimit::Connections) => {
             "the file does not say how many connections there were; --connections states it"
