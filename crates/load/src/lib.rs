@@ -55,7 +55,7 @@ pub use live::{LiveGatherer, LiveMerger, LiveWindow};
 pub use order::{Load, Order, Protocol, Share, Spin, Spread, Stop, Target};
 pub use part::{Part, PartSummary, Parts};
 pub use press::{Glance, press, press_in_turns, press_part};
-pub use recording::{Connections, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
+pub use recording::{Connections, Cut, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
 pub use security::{Counts, Security};
 pub use silence::Silence;

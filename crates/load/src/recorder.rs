@@ -14,7 +14,7 @@ use crate::in_flight::InFlight;
 use crate::lane::Exchange;
 use crate::long_turns::LongTurns;
 use crate::pause::Pause;
-use crate::recording::Slow;
+use crate::recording::{SessionEnd, Slow};
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
 use crate::silence::GapLog;
@@ -211,10 +211,9 @@ impl Recorder {
         self.window.sessions.attempted += u64::from(self.measured_from <= intended);
     }
 
-    pub(crate) fn session_over(&mut self, intended: Nanos, is_complete: bool) {
+    pub(crate) fn session_over(&mut self, intended: Nanos, end: SessionEnd) {
         if self.measured_from <= intended {
-            self.window.sessions.complete += u64::from(is_complete);
-            self.window.sessions.failed += u64::from(!is_complete);
+            self.window.sessions.end(end);
         }
     }
 

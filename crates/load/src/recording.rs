@@ -118,8 +118,68 @@ pub struct Sessions {
     pub attempted: u64,
     /// All calls answered as expected.
     pub complete: u64,
-    /// Given up because a call failed.
+    /// Not completed: a call failed, or the session was cut.
     pub failed: u64,
+    /// Those of `failed` that were cut.
+    #[serde(default)]
+    pub cut: Cut,
+}
+
+/// Sessions whose calls were all answered as expected until the server ended their connection before the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// How many were.
+    pub sessions: u64,
+    /// The calls that they did not reach.
+    pub unreached: u64,
+    /// The fewest calls that one of them made; 0 if there are none.
+    pub calls_min: u32,
+    /// The most calls.
+    pub calls_max: u32,
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SessionEnd {
+    Complete,
+    /// A call failed.
+    Failed,
+    /// The server ended the connection after this many right answers, before so many more calls.
+    Cut {
+        calls: u32,
+        unreached: u32,
+    },
+}
+
+impl Sessions {
+    pub(crate) fn end(&mut self, end: SessionEnd) {
+        self.complete += u64::from(end == SessionEnd::Complete);
+        self.failed += u64::from(end != SessionEnd::Complete);
+        if let SessionEnd::Cut { calls, unreached } = end {
+            let unreached = unreached.into();
+            self.cut.add(Cut { sessions: 1, unreached, calls_min: calls, calls_max: calls });
+        }
+    }
+
+    pub(crate) fn add(&mut self, other: Sessions) {
+        self.attempted += other.attempted;
+        self.complete += other.complete;
+        self.failed += other.failed;
+        self.cut.add(other.cut);
+    }
+}
+
+impl Cut {
+    fn add(&mut self, other: Cut) {
+        self.calls_min = match (self.sessions, other.sessions) {
+            (0, _) => other.calls_min,
+            (_, 0) => self.calls_min,
+            _ => self.calls_min.min(other.calls_min),
+        };
+        self.calls_max = self.calls_max.max(other.calls_max);
+        self.sessions += other.sessions;
+        self.unreached += other.unreached;
+    }
 }
 
 /// Things that happen beside the exchanges and are not failures.

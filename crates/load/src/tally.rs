@@ -238,9 +238,7 @@ impl Tally {
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
         http2::merge_traffic(&mut self.http2, other.http2.as_deref());
-        self.sessions.attempted += other.sessions.attempted;
-        self.sessions.complete += other.sessions.complete;
-        self.sessions.failed += other.sessions.failed;
+        self.sessions.add(other.sessions);
         self.notes.stale_retries += other.notes.stale_retries;
         self.notes.refused += other.notes.refused;
         self.notes.idle_closed += other.notes.idle_closed;

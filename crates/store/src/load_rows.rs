@@ -65,7 +65,12 @@ fn total(row: &mut RowReader, rows: &mut Rows) -> Result<Tally, String> {
             established: row.next()?,
             failed: row.next()?,
         },
-        sessions: Sessions { attempted: row.next()?, complete: row.next()?, failed: row.next()? },
+        sessions: Sessions {
+            attempted: row.next()?,
+            complete: row.next()?,
+            failed: row.next()?,
+            ..Sessions::default()
+        },
         notes: Notes {
             stale_retries: row.next()?,
             idle_closed: row.next()?,

@@ -9,6 +9,7 @@ use super::slot::{State, Unsent};
 use crate::Nanos;
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
+use crate::recording::SessionEnd;
 use crate::supply::Kind;
 
 /// A request is sent this often at most, if each time the server refuses to look at it, or ends a connection that has
@@ -225,7 +226,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn go_on(&mut self, conn: Conn, at: Nanos, keeps: bool, was_right: bool) {
         let stays = match self.supply.kind {
             Kind::Closed | Kind::Open => keeps && self.rules.keep_alive,
-            Kind::Sessions { .. } => self.next_call(conn, at, keeps, was_right),
+            Kind::Sessions { calls } => self.next_call(conn, at, calls, (keeps, was_right)),
         };
         if self.slots[conn as usize].state == State::Draining {
             return self.go_on_draining(conn);
@@ -246,19 +247,31 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     }
 
     /// Whether the connection's session has another call to make, which is bound to it.
-    fn next_call(&mut self, conn: Conn, at: Nanos, keeps: bool, was_right: bool) -> bool {
+    fn next_call(
+        &mut self,
+        conn: Conn,
+        at: Nanos,
+        calls: u32,
+        (keeps, was_right): (bool, bool),
+    ) -> bool {
         let slot = &mut self.slots[conn as usize];
         slot.calls -= 1;
-        let (arrived, is_last) = (slot.arrived, slot.calls == 0);
-        let may = !is_last && was_right && keeps;
-        let goes_on = may && at < self.drain_until;
-        if goes_on {
-            let call = self.new_exchange(at, arrived);
-            self.bind(conn, call);
-        } else if !may {
-            self.recorder.session_over(arrived, is_last && was_right);
-        }
-        goes_on
+        let (arrived, unreached) = (slot.arrived, slot.calls);
+        let end = match (was_right, unreached) {
+            (false, _) => SessionEnd::Failed,
+            (true, 0) => SessionEnd::Complete,
+            (true, _) if !keeps => SessionEnd::Cut { calls: calls - unreached, unreached },
+            (true, _) => {
+                let goes_on = at < self.drain_until;
+                if goes_on {
+                    let call = self.new_exchange(at, arrived);
+                    self.bind(conn, call);
+                }
+                return goes_on;
+            }
+        };
+        self.recorder.session_over(arrived, end);
+        false
     }
 
     /// The peer takes no more exchanges here: another connection takes this one's place at once, so that the pool is

@@ -9,6 +9,7 @@ use crate::Nanos;
 use crate::engine::{Break, Conn};
 use crate::failure::Failure;
 use crate::pause::Pause;
+use crate::recording::SessionEnd;
 use crate::supply::Kind;
 
 /// Why a connection is of no more use.
@@ -161,7 +162,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.fail(id, failure, at);
         if is_session {
             let arrived = self.slots[conn as usize].arrived;
-            self.recorder.session_over(arrived, false);
+            self.recorder.session_over(arrived, SessionEnd::Failed);
         }
         true
     }
@@ -200,7 +201,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             let intended = self.slab[id].intended;
             self.fail(id, failure, now);
             if let Kind::Sessions { .. } = self.supply.kind {
-                self.recorder.session_over(intended, false);
+                self.recorder.session_over(intended, SessionEnd::Failed);
             }
         }
         let mut found = std::mem::take(&mut self.found);
@@ -316,7 +317,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             let slot = &mut self.slots[conn as usize];
             let arrived = slot.arrived;
             slot.state = State::Leaving;
-            self.recorder.session_over(arrived, false);
+            self.recorder.session_over(arrived, SessionEnd::Failed);
             self.put_on_agenda(conn);
         } else {
             self.use_room(conn, now);

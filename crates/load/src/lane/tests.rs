@@ -26,6 +26,7 @@ use wire::{Mismatch, WireFault};
 use crate::distribution::Distribution;
 use crate::engine::{Act, Simulated};
 use crate::failure::Failure;
+use crate::recording::{Cut, Sessions};
 use crate::{Nanos, SECOND};
 use rig::{Run, after, always, at_once, classes, closed, freezing, open, sessions};
 
@@ -272,6 +273,27 @@ fn a_session_ends_with_its_first_failure() {
     let tally = sessions(10, 100, 50).press(Simulated::new(at_once, third_call_fails));
     assert_eq!((tally.attempted, tally.correct), (150, 100));
     assert_eq!((tally.sessions.complete, tally.sessions.failed), (0, 50));
+}
+
+/// nginx does so after `keepalive_requests`: all calls are answered, and no session is completed.
+#[test]
+fn a_session_that_the_server_ends_is_cut_and_not_failed_by_a_call() {
+    let mut count = 0;
+    let closes_after_four = move |now: Nanos| {
+        count += 1;
+        let closes = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nRust";
+        let answer = if count % 4 == 0 { closes.as_slice() } else { GOOD };
+        vec![(now + MILLI, Act::Send(answer.to_vec()))]
+    };
+    let ended = |calls| {
+        let seen = sessions(calls, 10, 20).press(Simulated::new(at_once, closes_after_four));
+        assert_eq!(seen.failed_in_all(), 0);
+        (seen.attempted, seen.sessions)
+    };
+    let cut = Cut { sessions: 20, unreached: 120, calls_min: 4, calls_max: 4 };
+    assert_eq!(ended(10), (80, Sessions { attempted: 20, complete: 0, failed: 20, cut }));
+    let whole = Sessions { attempted: 20, complete: 20, ..Sessions::default() };
+    assert_eq!(ended(4), (80, whole), "its last call was answered");
 }
 
 #[test]

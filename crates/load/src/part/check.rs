@@ -175,7 +175,9 @@ fn check_books(total: &Tally) -> Result<(), String> {
         && total.correct_inside <= total.answered
         && total.response.count() == total.correct + total.response.censored()
         && total.response.censored() <= failed + total.under_way
-        && total.sessions.complete + total.sessions.failed <= total.sessions.attempted;
+        && total.sessions.complete + total.sessions.failed <= total.sessions.attempted
+        && total.sessions.cut.sessions <= total.sessions.failed
+        && total.attempted + total.sessions.cut.unreached <= total.due;
     true_or(balances, "its counts do not add up")
 }
 
@@ -209,8 +211,9 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
         check_distribution(distribution, bounds)?;
     }
     check_connections(tally.connections)?;
-    let Sessions { attempted, complete, failed } = tally.sessions;
-    no_more("sessions", &[attempted, complete, failed], COUNT_MAX)?;
+    let Sessions { attempted, complete, failed, cut } = tally.sessions;
+    let sessions = [attempted, complete, failed, cut.sessions, cut.unreached];
+    no_more("sessions", &sessions, COUNT_MAX)?;
     let Notes { stale_retries, refused, idle_closed, surplus, unsolicited, .. } = tally.notes;
     let Notes { announced_closes, unlike_bodies, .. } = tally.notes;
     let notes = [stale_retries, refused, idle_closed, surplus, unsolicited];

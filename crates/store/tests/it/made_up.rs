@@ -238,7 +238,7 @@ fn recording(number: u32) -> Recording {
         blocked: latencies([]),
         connect: latencies([n]),
         connections: Connections { begun: 3, established: 2, failed: 1 },
-        sessions: Sessions { attempted: 6, complete: 5, failed: 4 },
+        sessions: Sessions { attempted: 6, complete: 5, failed: 4, ..Sessions::default() },
         notes: Notes {
             stale_retries: 1,
             idle_closed: 2,

@@ -11,6 +11,7 @@ use super::streams::{
     server_but, spoken,
 };
 use crate::engine::{Around, Break, Conn, Engine, Event, Peer, Simulated, Slept, around_engine};
+use crate::recording::{Cut, Sessions};
 use crate::tally::Tally;
 use crate::{Nanos, SECOND};
 
@@ -140,6 +141,26 @@ fn a_session_goes_on_elsewhere_when_its_connection_ends_in_two_steps() {
         "slowest {:?}",
         seen.response.quantile(1.0)
     );
+}
+
+/// Of two lanes, each ends its connections after another number of calls.
+#[test]
+fn a_session_is_cut_by_a_goaway() {
+    let ends = |last: u32| {
+        server_but(move |now, _, came| match came {
+            Came::Request(n, stream) if n == last => {
+                Some(vec![(now + MILLI, goaway(stream)), (now + MILLI, answer(stream))])
+            }
+            _ => None,
+        })
+    };
+    let engines = [4, 6]
+        .map(|last| Simulated::new(at_once, |_| Vec::new()).with_peer(ends(last)));
+    let run = Run { lanes: 2, protocol: spoken(1), ..sessions(10, 10, 20) };
+    let seen = run.record(engines).total;
+    let cut = Cut { sessions: 20, unreached: 100, calls_min: 4, calls_max: 6 };
+    assert_eq!((seen.attempted, classes(&seen)), (100, vec![]));
+    assert_eq!(seen.sessions, Sessions { attempted: 20, complete: 0, failed: 20, cut });
 }
 
 /// A kernel that takes nothing for a while, once it has taken so much.
