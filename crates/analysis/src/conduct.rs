@@ -4,15 +4,15 @@
 
 use lab::experiment::{Experiment, Promised};
 use lab::record::TrialRecord;
-use load::{Evidence, Failure, Tally};
+use load::{Cut, Evidence, Failure, Sessions, Tally};
 
 use crate::board::Row;
 
 /// How many failures of each class are kept with their bytes, over all rounds together.
 const EVIDENCE_KEPT: usize = 3;
 
-/// Requests that went wrong through the server's doing, out of all that were made. Those that failed through dyno's own
-/// are in neither count.
+/// Requests that went wrong through the server's doing, out of all that were made; of a load of sessions, the sessions
+/// that were not completed. Those that failed through dyno's own are in neither count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// The answer had the right status and the wrong content.
@@ -21,8 +21,12 @@ pub struct Faults {
     pub failed: u64,
     /// The way in which most of these failed.
     pub mostly: Option<Failure>,
-    /// How many requests were made.
+    /// How many requests, or sessions, were made.
     pub of: u64,
+    /// Sessions are counted, not requests.
+    pub of_sessions: bool,
+    /// The sessions that failed because the server ended their connection between two calls.
+    pub cut: Cut,
 }
 
 /// How many faults are tolerated, each as a percentage of the requests that were made.
@@ -51,9 +55,10 @@ pub enum Conduct {
 impl Faults {
     /// Those in all of these tallies together.
     pub fn of<'t>(tallies: impl IntoIterator<Item = &'t Tally>) -> Faults {
-        let (mut times, mut of) = ([0_u64; Failure::COUNT], 0);
+        let (mut times, mut of, mut sessions) = ([0_u64; Failure::COUNT], 0, Sessions::default());
         for tally in tallies {
             of += tally.attempted;
+            sessions.add(tally.sessions);
             for failure in Failure::ALL {
                 times[failure.index()] += tally.failures(failure);
             }
@@ -64,7 +69,21 @@ impl Faults {
         let sum = |all: &[Failure]| all.iter().map(|failure| times[failure.index()]).sum();
         let most = failed.iter().copied().max_by_key(|failure| times[failure.index()]);
         let mostly = most.filter(|failure| 0 < times[failure.index()]);
-        Faults { wrong: sum(&wrong), failed: sum(&failed), mostly, of }
+        let (wrong, failed) = (sum(&wrong), sum(&failed));
+        match sessions.attempted {
+            0 => Faults { wrong, failed, mostly, of, ..Faults::default() },
+            // A session ends with its first call that fails: each of these calls is a session.
+            of => {
+                let (cut, failed) = (sessions.cut, failed + sessions.cut.sessions);
+                Faults { wrong, failed, mostly, of, of_sessions: true, cut }
+            }
+        }
+    }
+
+    /// How many went wrong in either way.
+    #[must_use]
+    pub fn all(self) -> u64 {
+        self.wrong + self.failed
     }
 
     /// The percentage of wrong answers.
@@ -82,11 +101,15 @@ impl Faults {
 
 impl Faults {
     pub(crate) fn and(self, other: Faults) -> Faults {
+        let mut cut = self.cut;
+        cut.add(other.cut);
         Faults {
             wrong: self.wrong + other.wrong,
             failed: self.failed + other.failed,
             mostly: self.mostly.or(other.mostly),
             of: self.of + other.of,
+            of_sessions: self.of_sessions || other.of_sessions,
+            cut,
         }
     }
 }
@@ -125,7 +148,7 @@ impl Conduct {
     /// The judgement. Wrong answers weigh more than failures: a server that says that it failed has told the truth.
     #[must_use]
     pub fn of(faults: Faults, tolerated: Tolerated) -> Conduct {
-        if faults.wrong + faults.failed == 0 {
+        if faults.all() == 0 {
             Conduct::Sound
         } else if tolerated.wrong_percent < faults.wrong_percent() {
             Conduct::Wrong(faults)
@@ -299,7 +322,8 @@ mod tests {
         let conduct = |board: &Board| board.tables[0].rows[1].conduct;
         let allowed = board(400, status, "");
         assert_eq!(unmet(&allowed), [None, None]);
-        let faults = Faults { wrong: 0, failed: 400, mostly: Some(status), of: 40_000 };
+        let faults =
+            Faults { wrong: 0, failed: 400, mostly: Some(status), of: 40_000, ..Faults::default() };
         assert_eq!(conduct(&allowed), Conduct::Tolerated(faults));
         let failing = board(401, status, "");
         assert_eq!(unmet(&failing)[1], Some("401 of 40000 requests failed, at most 1 % may"));

@@ -3,7 +3,7 @@
 
 mod text;
 
-use load::{Distribution, Moment, Recording};
+use load::{Distribution, Moment, Recording, Sessions};
 
 use crate::rates::{offered_per_s, on_time, silent_share, throughput_per_s};
 use crate::verdict::Verdict;
@@ -26,9 +26,9 @@ pub enum Required {
     Time(TimeOf, Statistic),
     /// The share of the requests due that were answered correctly in time.
     OnTimePercent,
-    /// Failed requests as a share of those attempted.
+    /// Failed requests as a share of those attempted; of a load of sessions, sessions that were not completed.
     FailedPercent,
-    /// Failed requests.
+    /// Failed requests, or sessions.
     FailedCount,
     /// The time in silences of the server.
     SilentPercent,
@@ -146,7 +146,10 @@ impl Required {
     fn measured(self, recording: &Recording) -> Option<Measured> {
         let total = &recording.total;
         let exactly = |value: f64| Measured::of(value, false);
-        let failed = total.failed_in_all();
+        let (failed, attempted) = match total.sessions {
+            Sessions { attempted: 0, .. } => (total.failed_in_all(), total.attempted),
+            sessions => (sessions.failed, sessions.attempted),
+        };
         match self {
             Required::Time(of, statistic) => statistic.measured(match of {
                 TimeOf::Response => &total.response,
@@ -160,8 +163,8 @@ impl Required {
                 let on_time = on_time(recording, None);
                 percent(on_time.on_time, on_time.due).map(exactly)
             }
-            Required::FailedPercent => percent(failed, total.attempted).map(exactly),
-            Required::FailedCount => (0 < total.attempted).then(|| exactly(failed as f64)),
+            Required::FailedPercent => percent(failed, attempted).map(exactly),
+            Required::FailedCount => (0 < attempted).then(|| exactly(failed as f64)),
             Required::SilentPercent => silent_share(recording).map(|share| exactly(share * 100.0)),
             Required::LongestSilence => {
                 recording.silence.map(|silence| exactly(silence.longest as f64))

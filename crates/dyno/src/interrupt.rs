@@ -1,9 +1,10 @@
-//! Signals. Ctrl-C: the first one asks dyno to stop, the second one ends it at once.
+//! Signals. Ctrl-C: the first one asks dyno to stop, a later one ends it at once.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use load::Halt;
 
@@ -14,7 +15,11 @@ use signal_hook::iterator::Signals;
 
 use crate::shell::{ExitStatus, Refusal};
 
-/// Calls `stop` at the first SIGINT, SIGTERM or SIGHUP; ends dyno at the second.
+/// `timeout` sends a signal to its program and another to the program's group: signals that come within this time of
+/// the first one are the same request.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+/// Calls `stop` at the first SIGINT, SIGTERM or SIGHUP; ends dyno at a later one.
 pub(crate) fn on_interrupt(stop: impl Fn() + Send + 'static) -> Result<(), Refusal> {
     listen(stop).map_err(|error| Refusal::new(format!("Ctrl-C cannot be listened for: {error}")))
 }
@@ -31,10 +36,12 @@ fn listen(ask: impl Fn() + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         let mut forever = signals.forever();
-        if forever.next().is_some() {
-            ask();
+        if forever.next().is_none() {
+            return;
         }
-        if forever.next().is_some() {
+        ask();
+        let asked = Instant::now();
+        if forever.any(|_| AT_ONCE < asked.elapsed()) {
             terminal::leave();
             std::process::exit(ExitStatus::Interrupted as i32);
         }

@@ -20,6 +20,26 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
+/// What a command found, as far as its exit code depends on it. docs/exit-codes.md says what is which, for each command.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) is_interrupted: bool,
+    /// Something is not as it was to be, and that is certain.
+    pub(crate) has_failed: bool,
+    /// Something could not be judged.
+    pub(crate) is_unknown: bool,
+}
+
+/// The exit code: what is known to be wrong outweighs what is not known.
+pub(crate) fn status(found: Found) -> ExitStatus {
+    match found {
+        Found { is_interrupted: true, .. } => ExitStatus::Interrupted,
+        Found { has_failed: true, .. } => ExitStatus::No,
+        Found { is_unknown: true, .. } => ExitStatus::CouldNotTell,
+        Found { .. } => ExitStatus::Yes,
+    }
+}
+
 /// Writes a result on standard output.
 pub(crate) fn print(text: &str) -> Result<ExitStatus, Refusal> {
     terminal::print(text)?;

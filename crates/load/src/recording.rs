@@ -161,7 +161,7 @@ impl Sessions {
         }
     }
 
-    pub(crate) fn add(&mut self, other: Sessions) {
+    pub fn add(&mut self, other: Sessions) {
         self.attempted += other.attempted;
         self.complete += other.complete;
         self.failed += other.failed;
@@ -170,7 +170,7 @@ impl Sessions {
 }
 
 impl Cut {
-    fn add(&mut self, other: Cut) {
+    pub fn add(&mut self, other: Cut) {
         self.calls_min = match (self.sessions, other.sessions) {
             (0, _) => other.calls_min,
             (_, 0) => self.calls_min,

@@ -1,52 +1,94 @@
 //! What a server answered wrongly or failed, in words: the sentence of every command names it by this fragment.
 
 use analysis::{Conduct, Faults};
-use load::Failure;
-use units::{count, percent};
+use units::{count, counted, percent};
 
 /// `b answered wrongly: 20 % of the requests (3,000 of 15,000)`, without a full stop; nothing of a sound server.
 pub(crate) fn says(name: &str, conduct: Conduct) -> Option<String> {
-    let share = |times: u64, of: u64| percent(times as f64 / of as f64);
+    let faults = conduct.faults()?;
+    let Faults { wrong, failed, of, .. } = faults;
+    let unit = unit(faults);
+    let share = |times: u64| percent(times as f64 / of as f64);
     match conduct {
         Conduct::Sound => None,
-        Conduct::Wrong(Faults { wrong, of, .. }) => Some(format!(
-            "{name} answered wrongly: {} of the requests ({} of {})",
-            share(wrong, of),
+        Conduct::Wrong(_) => Some(format!(
+            "{name} answered wrongly: {} of the {unit} ({} of {})",
+            share(wrong),
             count(wrong),
             count(of)
         )),
-        Conduct::Failing(Faults { failed, of, mostly, .. }) => Some(format!(
-            "{name} failed {} of the requests ({} of {}){}",
-            share(failed, of),
+        Conduct::Failing(_) => Some(format!(
+            "{name} failed {} of the {unit} ({} of {}){}",
+            share(failed),
             count(failed),
             count(of),
-            mostly_by(mostly)
+            why(faults)
         )),
-        Conduct::Tolerated(Faults { wrong, failed, mostly, of }) => {
-            let counted = |times| {
-                format!("{} of {} requests ({})", count(times), count(of), share(times, of))
-            };
+        Conduct::Tolerated(_) => {
+            let counted =
+                |times| format!("{} of {} {unit} ({})", count(times), count(of), share(times));
             let wrongly = (0 < wrong).then(|| format!("answered {} wrongly", counted(wrong)));
-            let failed =
-                (0 < failed).then(|| format!("failed {}{}", counted(failed), mostly_by(mostly)));
+            let failed = (0 < failed).then(|| format!("failed {}{}", counted(failed), why(faults)));
             let both: Vec<String> = [wrongly, failed].into_iter().flatten().collect();
             Some(format!("{name} {}", both.join(" and ")))
         }
     }
 }
 
-fn mostly_by(failure: Option<Failure>) -> String {
-    failure.map_or(String::new(), |failure| format!(", mostly {failure}"))
+/// `requests`, or `sessions`.
+pub(crate) fn unit(faults: Faults) -> &'static str {
+    if faults.of_sessions { "sessions" } else { "requests" }
+}
+
+/// Why so many failed: the class of most of them, and the sessions that the server ended.
+pub(crate) fn why(faults: Faults) -> String {
+    let cut = faults.cut;
+    let mostly = faults.mostly.map_or(String::new(), |failure| format!(", mostly {failure}"));
+    if cut.sessions == 0 {
+        return mostly;
+    }
+    let (fewest, most) = (count(cut.calls_min.into()), u64::from(cut.calls_max));
+    let most = counted(most, "call", "calls");
+    let after = if cut.calls_min == cut.calls_max { most } else { format!("{fewest} to {most}") };
+    let others = match faults.failed - cut.sessions {
+        0 => String::new(),
+        _ => format!("; in the others a call failed{mostly}"),
+    };
+    format!(": in {} the server closed the connection after {after}{others}", count(cut.sessions))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use load::{Cut, Failure};
+
+    #[test]
+    fn a_session_that_the_server_ended_has_failed_after_so_many_calls() {
+        let says = |cut, failed| {
+            let mostly = (0 < failed).then_some(Failure::RecvReset);
+            let (of, failed, of_sessions) = (150, failed + cut, true);
+            let cut = Cut { sessions: cut, unreached: 1, calls_min: 90, calls_max: 100 };
+            let faults = Faults { wrong: 0, failed, mostly, of, of_sessions, cut };
+            super::says("b", Conduct::Failing(faults)).unwrap()
+        };
+        assert_eq!(
+            says(150, 0),
+            "b failed 100 % of the sessions (150 of 150): in 150 the server closed the connection after 90 to 100 calls"
+        );
+        assert!(says(50, 25).ends_with("calls; in the others a call failed, mostly recv.reset"));
+        assert_eq!(says(0, 75), "b failed 50 % of the sessions (75 of 150), mostly recv.reset");
+    }
 
     #[test]
     fn faults_have_their_share_and_their_count() {
         let status = Failure::from_name("content.status");
-        let faults = |wrong, failed| Faults { wrong, failed, mostly: status, of: 15_000 };
+        let faults = |wrong, failed| Faults {
+            wrong,
+            failed,
+            mostly: status,
+            of: 15_000,
+            ..Faults::default()
+        };
         let says = |conduct| super::says("b", conduct).unwrap();
         assert_eq!(
             says(Conduct::Wrong(faults(3_000, 7))),

@@ -10,8 +10,8 @@ use analysis::{Alarm, Doubt, Drifting};
 use lab::figure::Figure;
 use units::{count, counted, percent, rate, time};
 
-use crate::Findings;
 use crate::run::words;
+use crate::{Findings, conduct};
 pub(crate) use remark::{remark_id, remark_says, remark_way_out};
 pub(crate) use way_out::{By, of_nothing_but, way_out};
 
@@ -149,8 +149,8 @@ pub(crate) fn says(doubt: &Doubt) -> String {
             milliseconds(within_ms)
         ),
         Doubt::Growing { first_ms, last_ms } => format!(
-            "the server did not keep up: its response times grew as long as the load lasted, from a p50 of {} in the first \
-             third to {} in the last",
+            "the response times grew as long as the load lasted, from a p50 of {} in the first third to {} in the last: more \
+             came than was answered",
             milliseconds(first_ms),
             milliseconds(last_ms)
         ),
@@ -313,12 +313,17 @@ pub(crate) fn says(doubt: &Doubt) -> String {
                 .map_or(String::new(), |most| format!(", mostly {most} ({})", most.meaning()));
             format!("not one of {} attempts was answered as expected{mostly}", count(attempted))
         }
-        Doubt::Failures { failed, attempted, mostly } => format!(
-            "{} of {} attempts ({}) failed, mostly {mostly} ({})",
-            count(failed),
-            count(attempted),
-            percent(failed as f64 / attempted.max(1) as f64),
-            mostly.meaning()
+        Doubt::Failures { faults, mostly } => format!(
+            "{} of {} {} ({}) {}{}",
+            count(faults.all()),
+            count(faults.of),
+            if faults.of_sessions { "sessions" } else { "attempts" },
+            percent(faults.all() as f64 / faults.of.max(1) as f64),
+            if faults.of_sessions { "were not completed" } else { "failed" },
+            match mostly.filter(|_| faults.cut.sessions == 0) {
+                Some(mostly) => format!(", mostly {mostly} ({})", mostly.meaning()),
+                None => conduct::why(faults),
+            }
         ),
         Doubt::Blocked { share, p99_ms, .. } => format!(
             "{} of the requests waited for a free connection, 1 % of these {} or longer; this is in the response times",

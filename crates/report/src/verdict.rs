@@ -2,7 +2,7 @@
 
 use agents::LostAgent;
 use analysis::{Doubt, Gravity, Verdict, gone};
-use load::{Holding, Loss};
+use load::{Holding, Loss, Plateau};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use units::count;
@@ -89,7 +89,7 @@ impl ExplainedVerdict {
         let mut found = analysis::of_holding(holding, lanes);
         found.extend(without(lost));
         let doubts = found.iter().map(|found| ExplainedDoubt::of(found, By::Flags));
-        ExplainedVerdict::by(doubts.chain(nothing_opened(holding)).collect())
+        ExplainedVerdict::by(doubts.chain(nothing_held(holding)).collect())
     }
 
     pub fn find(&self, id: &str) -> Option<&ExplainedDoubt> {
@@ -123,13 +123,18 @@ pub(crate) fn without(lost: &[LostAgent]) -> Option<Doubt> {
     analysis::agents_lost(lost.len() as u64, of, lost.iter().map(|lost| lost.share).sum())
 }
 
-fn nothing_opened(holding: &Holding) -> Option<ExplainedDoubt> {
-    let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
-    let begun: u64 = holding.plateaus.iter().map(|plateau| plateau.begun).sum();
-    if 0 < opened || begun == 0 {
-        return None;
-    }
-    let says = format!("Not one of {} attempts opened a connection.", count(begun));
+/// A doubt if not one was opened, or none is left.
+fn nothing_held(holding: &Holding) -> Option<ExplainedDoubt> {
+    let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
+    let (begun, opened) = (sum(|plateau| plateau.begun), sum(|plateau| plateau.opened));
+    let says = match holding.plateaus.last()?.open {
+        _ if begun == 0 => return None,
+        _ if opened == 0 => format!("Not one of {} attempts opened a connection.", count(begun)),
+        0 => {
+            format!("Of {} connections that were opened, none was held to the end.", count(opened))
+        }
+        _ => return None,
+    };
     let most = gone(&holding.plateaus.iter().collect::<Vec<_>>());
     let what_to_do = match most.first().map(|gone| gone.loss) {
         Some(Loss::Failure(failure)) => doubt::of_nothing_but(failure),

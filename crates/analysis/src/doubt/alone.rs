@@ -8,6 +8,7 @@ use lab::record::{
 use load::{End, Failure, Recording, Tally};
 
 use super::{Doubt, Ordered, SAMPLES_FOR_P99, of_recording};
+use crate::conduct::Faults;
 
 /// If more of the requests waited for a connection than this, it is said.
 const WAITED: f64 = 0.01;
@@ -81,8 +82,9 @@ fn none_right(total: &Tally) -> Option<Doubt> {
 }
 
 fn failures(total: &Tally) -> Option<Doubt> {
-    let (mostly, failed) = most_seen(total, |failure| !failure.is_own())?;
-    (0 < total.correct).then_some(Doubt::Failures { failed, attempted: total.attempted, mostly })
+    let faults = Faults::of([total]);
+    let mostly = most_seen(total, |failure| !failure.is_own()).map(|(most, _)| most);
+    (0 < total.correct && 0 < faults.all()).then_some(Doubt::Failures { faults, mostly })
 }
 
 /// The most frequent class among those that `belongs` admits, and how many they are together.

@@ -43,8 +43,8 @@ impl Doubt {
             | Doubt::GaveUp(_)
             | Doubt::NoneRight { .. }
             | Doubt::Nothing => Gravity::Invalid,
-            Doubt::Failures { failed, attempted, .. } => {
-                let is_small = failed as f64 <= FAILURES * attempted as f64;
+            Doubt::Failures { faults, .. } => {
+                let is_small = faults.all() as f64 <= FAILURES * faults.of as f64;
                 if is_small { Gravity::Note } else { Gravity::Suspect }
             }
             Doubt::Stated { verdict, .. } => match verdict {

@@ -36,6 +36,7 @@ pub use steady::{Steady, steady};
 use lab::record::OutcomeKind;
 use load::Failure;
 
+use crate::conduct::Faults;
 use crate::verdict::Verdict;
 
 /// One reason to doubt a trial.
@@ -351,11 +352,11 @@ pub enum Doubt {
         attempted: u64,
         mostly: Option<Failure>,
     },
-    /// Some of its requests failed, and not for a reason of dyno's own.
+    /// Some of its requests failed, or its sessions were not completed, and not for a reason of dyno's own.
     Failures {
-        failed: u64,
-        attempted: u64,
-        mostly: Failure,
+        faults: Faults,
+        /// The class that was seen most, wrong answers included; none where the server only ended connections.
+        mostly: Option<Failure>,
     },
     /// Such a share of its requests had to wait for a free connection.
     Blocked {

@@ -4,7 +4,7 @@ use load::Recording;
 
 use super::drift::{IMPROBABLE, distance, median, medians_ms, whole};
 use super::{Doubt, Ordered};
-use crate::rates::{KEPT_UP, measured_s};
+use crate::rates::{KEPT_UP, OnTime, measured_s};
 
 /// Response times that grow by less than this share of the elapsed time are no sign of a growing queue: a server that
 /// is given 1 % more than it can do makes them grow by so much.
@@ -18,10 +18,13 @@ const CARRIED: f64 = 0.01;
 /// And so few do not matter in any case.
 const CARRIED_AT_LEAST: u64 = 5;
 
-pub(super) fn not_on_time(ordered: Ordered) -> Option<Doubt> {
+pub(super) fn not_on_time(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let found = ordered.on_time?;
     let (on_time, due, within_ms) = (found.on_time, found.due, found.within as f64 / 1e6);
-    let is_behind = found.share()? < KEPT_UP;
+    // A server that ends sessions was not late with the calls that they did not reach.
+    let unreached = recording.total.sessions.cut.unreached;
+    let asked = OnTime { due: due.saturating_sub(unreached), ..found };
+    let is_behind = asked.share()? < KEPT_UP;
     is_behind.then_some(Doubt::NotOnTime { on_time, due, within_ms })
 }
 

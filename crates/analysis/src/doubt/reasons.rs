@@ -109,7 +109,8 @@ pub struct Ordered {
 /// first. Where agents carried the load out, those that were too slow for it are named.
 #[must_use]
 pub fn of_recording(recording: &Recording, agents: &[AgentFacts], ordered: Ordered) -> Vec<Doubt> {
-    let behind = rate::not_on_time(ordered).or_else(|| rate::growing(recording, ordered));
+    let behind =
+        rate::not_on_time(recording, ordered).or_else(|| rate::growing(recording, ordered));
     // A server that does not keep up answers later and later, and a load that changes is not steady: both are expected.
     let is_steady = behind.is_none() && recording.sections.is_empty();
     let drift = if is_steady { drift::drift(recording) } else { None };

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agents::{Held, HoldEvent, Loads, Place};
+use analysis::Verdict;
 use archive::keep;
 use campaign::holding::{Available, Required, Resources};
 use clap::Args;
 use lab::amounts;
 use lab::hold::{HoldSpec, Kind, SentText, usual_per_second};
-use load::{Halt, Target};
+use load::{Halt, Loss, Plateau, Target};
 use machine::sockets::listeners;
 use report::agents::lost_agent;
 use report::hold::{FinishedHold, document, json, second, title};
@@ -25,7 +26,7 @@ use crate::interrupt::halt_on_interrupt;
 use crate::order::check_cpus;
 use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
-use crate::shell::{ExitStatus, Refusal, print};
+use crate::shell::{ExitStatus, Found, Refusal, print, status};
 use ::tls::TlsOrder;
 use machine::limits::{self, Machine};
 use terminal::live::{HoldHeader, HoldView, Style};
@@ -133,7 +134,7 @@ Examples:
 Exit codes:
   0    all were held
   1    some failed, were lost or fell silent
-  2    could not tell, or an agent that held some of them was lost
+  2    could not tell, or it is invalid: an agent that held some of them was lost
   130  interrupted, with what was seen reported";
 /// The names of the sum's items take so many columns.
 const SUM_INDENT: usize = 9;
@@ -297,21 +298,23 @@ fn report(flags: &HoldFlags, held: &FinishedHold) -> Result<(), Refusal> {
 }
 
 fn answer(held: &FinishedHold) -> ExitStatus {
-    let holding = &held.holding;
-    if holding.was_halted {
-        return ExitStatus::Interrupted;
-    }
-    if !held.lost.is_empty() || held.verdict.has("books") {
-        return ExitStatus::CouldNotTell;
-    }
-    let opened: u64 = holding.plateaus.iter().map(|plateau| plateau.opened).sum();
-    if opened == 0 {
-        return ExitStatus::CouldNotTell;
-    }
-    let is_whole = |plateau: &load::Plateau| {
-        plateau.failed_in_all() + plateau.lost_in_all() + plateau.silent + plateau.opening == 0
+    let plateaus = &held.holding.plateaus;
+    let gone = |plateau: &Plateau| plateau.failed_in_all() + plateau.lost_in_all();
+    let own = |plateau: &Plateau| {
+        let own = Loss::all().enumerate().filter(|(_, loss)| loss.is_own());
+        own.map(|(place, _)| plateau.failed[place] + plateau.lost[place]).sum::<u64>()
     };
-    if holding.plateaus.iter().all(is_whole) { ExitStatus::Yes } else { ExitStatus::No }
+    let is_kept =
+        |plateau: &Plateau| gone(plateau) == own(plateau) && plateau.silent + plateau.opening == 0;
+    // Where not one was ever opened, it is not known what the server would have held.
+    let is_opened = plateaus.iter().any(|plateau| 0 < plateau.opened);
+    status(Found {
+        is_interrupted: held.holding.was_halted,
+        has_failed: is_opened && !plateaus.iter().all(is_kept),
+        is_unknown: !is_opened
+            || held.verdict.word == Some(Verdict::Invalid)
+            || plateaus.iter().any(|plateau| 0 < own(plateau)),
+    })
 }
 
 fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {

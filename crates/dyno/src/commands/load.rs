@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use agents::{Afar, AgentFacts, Here, LoadEvent, Loads, LostAgent, Pressed};
-use analysis::Requirement;
+use analysis::{Conduct, Faults, RequirementAnswer, Tolerated, Verdict};
 use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
@@ -20,10 +20,9 @@ use crate::interrupt::halt_on_interrupt;
 use crate::loads::Shelf;
 use crate::order::flags::LoadFlags;
 use crate::order::keeping::LikeTool;
-use crate::order::requirement::outcome;
 use crate::order::{self, Plan};
 use crate::origin::of_load;
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::{ExitStatus, Found, Refusal, status};
 use machine::limits::{self, Machine};
 use terminal::live::{Style, View};
 
@@ -104,8 +103,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     if loads.len() < count && halt.is_asked() {
         return Ok(ExitStatus::Interrupted);
     }
-    let requirements: Vec<_> = loads.iter().flat_map(|load| load.requirements.clone()).collect();
-    Ok(outcome(answer(&loads, flags.max_failures), &requirements))
+    Ok(answer(&loads))
 }
 
 /// The files that are to be written, with their flags.
@@ -176,8 +174,7 @@ fn press(
         backlog: before.backlog.or(after.backlog),
         overflows: after.overflows.saturating_sub(before.overflows),
     });
-    let load =
-        weighed(plan, recording, (agents, lost), live_view_cpu, queue, &flags.required.require);
+    let load = weighed(plan, recording, (agents, lost), live_view_cpu, queue, flags);
     Ok(Some((FinishedLoad { began_unix_ms, ..load }, fed)))
 }
 
@@ -198,12 +195,12 @@ fn weighed(
     (agents, lost): (Vec<AgentFacts>, Vec<LostAgent>),
     live_view_cpu: u64,
     queue: Option<Queue>,
-    required: &[Requirement],
+    flags: &LoadFlags,
 ) -> FinishedLoad {
     let verdict = weigh(&recording, &plan.order, queue, (&agents, &lost));
     let costs = Costs { live_view_cpu, peak_memory_bytes: limits::peak_memory_bytes() };
-    let judge = |required: &Requirement| required.judge(&recording, verdict.word);
-    let requirements = required.iter().map(judge).collect();
+    let required = flags.required.require.iter();
+    let requirements = required.map(|one| one.judge(&recording, verdict.word)).collect();
     FinishedLoad {
         began_unix_ms: 0,
         asked: plan.asked,
@@ -214,6 +211,7 @@ fn weighed(
         queue,
         agents,
         lost,
+        tolerated: Tolerated { failed_percent: flags.max_failures, ..Tolerated::default() },
         requirements,
     }
 }
@@ -274,25 +272,27 @@ fn as_printed_by(load: &FinishedLoad, tool: LikeTool, has_latency: bool) -> Stri
 }
 
 /// The worst of them.
-fn answer(loads: &[FinishedLoad], failures_max_percent: f64) -> ExitStatus {
-    let all = loads.iter().map(|load| of_one(load, failures_max_percent));
+fn answer(loads: &[FinishedLoad]) -> ExitStatus {
+    let all = loads.iter().map(of_one);
     all.max_by_key(|status| *status as u8).unwrap_or(ExitStatus::Interrupted)
 }
 
-fn of_one(load: &FinishedLoad, failures_max_percent: f64) -> ExitStatus {
+fn of_one(load: &FinishedLoad) -> ExitStatus {
     let total = &load.recording.total;
-    match load.recording.end {
-        End::Halted => return ExitStatus::Interrupted,
-        End::GaveUp(_) => return ExitStatus::CouldNotTell,
-        End::Done if !load.lost.is_empty() => return ExitStatus::CouldNotTell,
-        End::Done => {}
-    }
     let unreached = Failure::ALL.into_iter().filter(|failure| failure.is_unreached());
     let unreached: u64 = unreached.map(|failure| total.failures(failure)).sum();
-    let nothing_but_unreached = unreached == total.attempted - total.under_way;
-    if total.attempted == 0 || total.correct == 0 && nothing_but_unreached {
-        return ExitStatus::CouldNotTell;
-    }
-    let failed_percent = 100.0 * total.failed_in_all() as f64 / total.attempted as f64;
-    if failures_max_percent < failed_percent { ExitStatus::No } else { ExitStatus::Yes }
+    let is_reached = 0 < total.correct || unreached < total.attempted - total.under_way;
+    let conduct = Conduct::of(Faults::of([total]), load.tolerated);
+    let is = |answer: fn(&RequirementAnswer) -> bool| {
+        load.requirements.iter().any(|judged| answer(&judged.answer))
+    };
+    status(Found {
+        is_interrupted: load.recording.end == End::Halted,
+        // Where no server was reached, it is not known what one would have done.
+        has_failed: is_reached && !conduct.is_tolerated()
+            || is(|answer| *answer == RequirementAnswer::NotMet),
+        is_unknown: !is_reached
+            || load.verdict.word == Some(Verdict::Invalid)
+            || is(|answer| matches!(answer, RequirementAnswer::CannotTell(_))),
+    })
 }

@@ -94,7 +94,7 @@ pub(crate) struct LoadFlags {
     /// Whether to poll before sleeping
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,
-    /// Exit with code 1 if more than this share of the requests failed
+    /// Exit with code 1 if more than this share of the requests, or sessions, failed
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
     pub(crate) max_failures: f64,
     #[command(flatten)]
@@ -267,9 +267,9 @@ Examples:
   dyno load --curl 'curl http://localhost:8080/user -d name=dyno'
 
 Exit codes:
-  0    at most --max-failures of the requests failed, and every --require was met
-  1    more of them failed, or a --require was not met
-  2    could not tell: no server was reached, the load was refused, an agent was lost, or a --require is not decided
+  0    at most --max-failures of the requests, or sessions, failed, and every --require was met
+  1    more of them failed, an answer was wrong, or a --require was not met
+  2    could not tell: no server was reached, the load was refused, it is invalid, or a --require is not decided
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.

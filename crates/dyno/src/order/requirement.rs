@@ -1,10 +1,10 @@
-//! `--require`: what a load must show, and the exit code if it does not.
+//! `--require`: what a load must show.
 
-use analysis::{JudgedRequirement, Requirement, RequirementAnswer};
+use analysis::Requirement;
 use clap::Args;
 use load::Load;
 
-use crate::shell::{ExitStatus, Refusal};
+use crate::shell::Refusal;
 
 #[derive(Args)]
 pub(crate) struct RequireFlags {
@@ -23,45 +23,5 @@ pub(super) fn check(required: &[Requirement], load: &Load) -> Result<(), Refusal
             "--require '{}': a closed loop has no schedule, and nothing is due; add -r, --sessions or --arrivals FILE",
             one.written
         ))),
-    }
-}
-
-/// The exit code of a load for which the rest speaks: what is known to be wrong outweighs what is not known.
-pub(crate) fn outcome(rest: ExitStatus, required: &[JudgedRequirement]) -> ExitStatus {
-    let is_broken = required.iter().any(|one| one.answer == RequirementAnswer::NotMet);
-    let is_known =
-        required.iter().all(|one| !matches!(one.answer, RequirementAnswer::CannotTell(_)));
-    match rest {
-        ExitStatus::Interrupted | ExitStatus::No => rest,
-        ExitStatus::Yes | ExitStatus::CouldNotTell if is_broken => ExitStatus::No,
-        ExitStatus::Yes if !is_known => ExitStatus::CouldNotTell,
-        ExitStatus::Yes | ExitStatus::CouldNotTell => rest,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_known_to_be_wrong_outweighs_what_is_not_known() {
-        use RequirementAnswer::{CannotTell, Met, NotMet};
-        let judged = |answers: &[RequirementAnswer]| -> Vec<JudgedRequirement> {
-            let one = |answer: &RequirementAnswer| JudgedRequirement {
-                requirement: "p50<1s".parse().unwrap(),
-                measured: None,
-                is_bound: false,
-                answer: *answer,
-            };
-            answers.iter().map(one).collect()
-        };
-        let unknown = CannotTell(analysis::WhyUnknown::Nothing);
-        let of = |rest, answers: &[RequirementAnswer]| outcome(rest, &judged(answers));
-        assert_eq!(of(ExitStatus::Yes, &[Met, Met]), ExitStatus::Yes);
-        assert_eq!(of(ExitStatus::Yes, &[Met, unknown]), ExitStatus::CouldNotTell);
-        assert_eq!(of(ExitStatus::Yes, &[unknown, NotMet]), ExitStatus::No);
-        assert_eq!(of(ExitStatus::No, &[unknown]), ExitStatus::No);
-        assert_eq!(of(ExitStatus::CouldNotTell, &[Met]), ExitStatus::CouldNotTell);
-        assert_eq!(of(ExitStatus::Interrupted, &[NotMet]), ExitStatus::Interrupted);
     }
 }

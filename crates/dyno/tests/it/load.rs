@@ -3,9 +3,12 @@
 use std::fs;
 use std::time::Duration;
 
-use oracle::{Config, Listen};
+use oracle::{Config, Fault, Listen};
 
-use crate::rig::{Ran, Rig, closed_port, peer};
+use rustix::process::Signal;
+
+use crate::lab_rig::until;
+use crate::rig::{Going, Ran, Rig, closed_port, peer};
 
 /// One request to a peer that returns what arrived.
 fn ask(arguments: &[&str]) -> (Ran, String) {
@@ -98,6 +101,32 @@ fn sessions_make_their_calls_and_close() {
     assert_eq!(json["sessions"]["complete"], 20);
     assert_eq!(json["books"]["correct"], 100);
     assert_eq!(rig.truth().connections, 20);
+}
+
+/// Over HTTP/1.1 by `Connection: close`, over HTTP/2 by GOAWAY. All requests are answered, and no session is completed.
+#[test]
+fn sessions_that_the_server_ends_have_failed() {
+    let fault = Some("h2-goaway".parse::<Fault>().unwrap());
+    let ends = Rig::oracle(Config { fault, ..Config::default() });
+    let flags = ["--sessions", "100", "--calls", "15", "-n", "20", "--require", "failed<1%"];
+    let run = |rig: &Rig, more: &[&str]| {
+        let json = rig.dyno(&[&["load"], &flags[..], &["--json"], more].concat()).status(1).json();
+        let sessions = &json["sessions"];
+        assert_eq!((sessions["failed"].as_u64(), sessions["cut"].as_u64()), (Some(20), Some(20)));
+        assert_eq!(json["books"]["failed"], 0);
+        let mut doubts = json["verdict"]["doubts"].as_array().unwrap().iter();
+        assert!(doubts.any(|doubt| doubt["id"] == "failures" && doubt["gravity"] == "suspect"));
+        // Of an invalid load on a busy machine nothing is decided.
+        let is_invalid = json["verdict"]["word"] == "invalid";
+        assert!(json["requirements"][0]["word"] == "not met" || is_invalid);
+        assert!(!json.to_string().contains("keep up"), "{json}");
+        json["sentence"].as_str().unwrap().to_string()
+    };
+    let says = run(&ends, &["{url}/hello", "--http2"]);
+    let first = "It failed 100 % of the sessions (20 of 20): in 20 the server closed the connection after 1 call;";
+    assert!(says.starts_with(first), "{says}");
+    let says = run(&Rig::new(), &["{url}/hello?fault=close-lies-open"]);
+    assert!(says.contains("closed the connection after 1 call; it completed 0 of 20"), "{says}");
 }
 
 #[test]
@@ -195,7 +224,8 @@ fn failures_up_to_the_limit_are_no_failure() {
     let run = |limit| {
         rig.dyno(&["load", "{url}/nothing", "-n", "20", "-c", "1", "--max-failures", limit])
     };
-    run("100").status(0);
+    // A load of nothing but failures is no measurement.
+    run("100").status(2);
     run("99").status(1);
 }
 
@@ -266,6 +296,17 @@ fn an_interrupted_run_reports_what_it_measured() {
     let ran = Rig::new().dyno_interrupted(&["load", "{url}/hello", "-c", "2", "-d", "50s"]);
     assert!(ran.took < Duration::from_secs(40), "{ran}");
     ran.status(130).stdout_has("It answered").stdout_has("It was stopped after");
+}
+
+/// As `timeout` sends them; two kinds, because two of one kind may be delivered as one.
+#[test]
+fn two_signals_at_once_are_one_request_to_stop() {
+    let rig = Rig::new();
+    let going = Going::start(rig.command(&["load", "{url}/hello", "-c", "2", "-d", "50s"]));
+    until("requests arrive", || 10 <= rig.requests());
+    going.signal(Signal::INT);
+    going.signal(Signal::TERM);
+    going.end().status(130).stdout_has("It answered").stdout_has("It was stopped after");
 }
 
 #[test]

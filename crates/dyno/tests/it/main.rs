@@ -27,6 +27,7 @@ mod conformance;
 mod doubts_for_real;
 mod elsewhere;
 mod embedded;
+mod exit_codes;
 mod faults;
 mod feed;
 mod gate;

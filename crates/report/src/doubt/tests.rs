@@ -1,4 +1,4 @@
-use analysis::{AgentsDoubt, BusyAgent, Http2Doubt, LateAgent, Remark, TlsDoubt};
+use analysis::{AgentsDoubt, BusyAgent, Faults, Http2Doubt, LateAgent, Remark, TlsDoubt};
 
 use super::*;
 
@@ -108,8 +108,8 @@ fn all() -> Vec<Doubt> {
         Doubt::GaveUp(load::Failure::ConnectRefused),
         Doubt::NoneRight { attempted: 0, mostly: None },
         Doubt::NoneRight { attempted: 7, mostly: Some(load::Failure::Deadline) },
-        Doubt::Failures { failed: 1, attempted: 1_000, mostly: load::Failure::Deadline },
-        Doubt::Failures { failed: 11, attempted: 1_000, mostly: load::Failure::Deadline },
+        failures(1),
+        failures(11),
         Doubt::Blocked { share: 0.2, p99_ms: 3.0, may_grow: true },
         Doubt::Stated { verdict: analysis::Verdict::Suspect, ids: vec!["failures".into()] },
         under_load(0),
@@ -232,6 +232,11 @@ fn an_alarm_names_the_rows_that_are_alike() {
     "#]].assert_eq(&format!("{rate}\n{median}\n"));
 }
 
+fn failures(failed: u64) -> Doubt {
+    let faults = Faults { failed, of: 1_000, ..Faults::default() };
+    Doubt::Failures { faults, mostly: Some(load::Failure::Deadline) }
+}
+
 /// Whether only a single load raises it, whose ways out are flags.
 fn is_of_a_load(doubt: &Doubt) -> bool {
     matches!(
@@ -303,7 +308,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         1 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         500 of 10,000 requests were neither answered nor given up when the load ended; let it run to its end
         the server did not keep up: 1,131 of the 2,000 requests that were due (57 %) were answered correctly within 100 ms; offer less to see the latency of a server that keeps up
-        the server did not keep up: its response times grew as long as the load lasted, from a p50 of 20.0 ms in the first third to 900 ms in the last; offer less to see the latency of a server that keeps up
+        the response times grew as long as the load lasted, from a p50 of 20.0 ms in the first third to 900 ms in the last: more came than was answered; offer less to see the latency of a server that keeps up
         500 of the 1,500 correct answers inside the measured time (33 %) were to requests that had been due before it: the throughput is 480 answers more than the requests of that time account for; give `load.warmup` more time, or measure for longer
         500 of the 1,500 correct answers inside the measured time (33 %) were to requests that had been due before it: a queue from before it was worked off; give `load.warmup` more time, or measure for longer
         3 of 1,000 correct answers had another body than the three before the load, which were equal; `--same-body` makes them failures, which are shown with their bytes; `--expect-body` states the right body

@@ -204,6 +204,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
         Doubt::FewAlone { .. } | Doubt::FewForTail { .. } => "let it run longer (-d, -n)",
         Doubt::GaveUp(failure) => of_nothing_but(*failure),
         Doubt::NoneRight { .. } => "ask once by hand (curl -v) and compare with what is expected",
+        Doubt::Failures { faults, .. } if 0 < faults.cut.sessions => {
+            "see the server's limit of requests for a connection, or let sessions make fewer calls (--calls)"
+        }
         Doubt::Failures { .. } => {
             "the latencies are mostly those of the others: find the cause, or offer less"
         }

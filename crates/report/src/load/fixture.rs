@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use analysis::Tolerated;
 use load::{
     Arrivals, Distribution, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally,
     Target,
@@ -88,6 +89,7 @@ pub(crate) fn finished(order: Order, recording: Recording) -> FinishedLoad {
         queue: None,
         agents: Vec::new(),
         lost: Vec::new(),
+        tolerated: Tolerated::default(),
         requirements: Vec::new(),
     }
 }

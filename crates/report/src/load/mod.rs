@@ -16,7 +16,7 @@ mod verdict;
 pub mod words;
 
 use agents::{AgentFacts, LostAgent};
-use analysis::JudgedRequirement;
+use analysis::{JudgedRequirement, Tolerated};
 use lab::checked::Checked;
 use load::{Nanos, Order, Recording};
 use requests::{RequestOrder, RequestSource};
@@ -45,6 +45,8 @@ pub struct FinishedLoad {
     pub agents: Vec<AgentFacts>,
     /// Those that did not finish: what they measured is not in the recording.
     pub lost: Vec<LostAgent>,
+    /// How many failures are no reason to name them first.
+    pub tolerated: Tolerated,
     /// What was required of it, and whether that was met.
     pub requirements: Vec<JudgedRequirement>,
 }

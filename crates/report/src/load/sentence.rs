@@ -1,12 +1,18 @@
 //! One honest sentence.
 
-use analysis::{Verdict, generator_busy, offered_per_s, on_time, silent_share, throughput_per_s};
-use load::{Distribution, Failure, Load, Tally};
+use analysis::{
+    Conduct, Faults, Gravity, KEPT_UP, generator_busy, offered_per_s, on_time, silent_share,
+    throughput_per_s,
+};
+use load::{Distribution, Failure, Load, Nanos, Recording, Tally};
 use units::{count, counted, nanos, percent, rate};
 
 use super::{FinishedLoad, answers, words};
+use crate::conduct;
+use crate::verdict::ExplainedDoubt;
 
-/// What happened, in plain words, with the gravest doubt.
+/// What happened, in plain words. Faults that are not tolerated come first; then the figures, faults that are
+/// tolerated, and what made the load suspect.
 pub(super) fn of(run: &FinishedLoad) -> String {
     let total = &run.recording.total;
     if total.attempted == 0 {
@@ -15,9 +21,17 @@ pub(super) fn of(run: &FinishedLoad) -> String {
     if total.correct == 0 {
         return nothing_but_failures(run);
     }
-    let latency = latency(&total.response);
-    let parts = [answered(run), latency, failed(total), doubtful(run)];
-    parts.concat() + "."
+    let conduct = Conduct::of(Faults::of([total]), run.tolerated);
+    let figures = [answered(run), latency(&total.response)].concat();
+    let answer = match (conduct.is_tolerated(), conduct::says("It", conduct)) {
+        (_, None) => format!("It {figures}"),
+        (false, Some(first)) => format!("{first}; it {figures}"),
+        (true, Some(_)) => {
+            let failed = conduct::says("it", conduct).unwrap_or_default();
+            format!("It {figures}; {failed}")
+        }
+    };
+    answer + &doubtful(run) + "."
 }
 
 fn nothing_but_failures(run: &FinishedLoad) -> String {
@@ -87,19 +101,26 @@ fn answered(run: &FinishedLoad) -> String {
                 true => format!(" at a time ({} were begun)", count(begun)),
                 false => String::new(),
             };
-            format!("It answered {throughput} requests/s on {on}{begun}")
+            format!("answered {throughput} requests/s on {on}{begun}")
         }
         Load::Open { .. } => {
             let offered = rate(offered_per_s(recording).unwrap_or(0.0));
             let on_time = on_time(recording, None);
             let share = percent(on_time.share().unwrap_or(0.0));
-            let within = nanos(on_time.within);
-            format!("It answered {share} of {offered} requests/s correctly within {within}")
+            let limit = nanos(on_time.within);
+            let answered = format!(
+                "answered {share} of {offered} requests/s correctly and on time (limit {limit})"
+            );
+            // Answers that came after the measured time were on time, and are in no throughput.
+            match on_time.share().is_some_and(|share| KEPT_UP <= share) && is_slower(recording) {
+                true => format!("{answered}, but only {throughput}/s within the measured time"),
+                false => answered,
+            }
         }
         Load::Sessions { calls, .. } => {
             let sessions = &recording.total.sessions;
             format!(
-                "It completed {} of {} sessions of {}, and answered {throughput} of {} requests/s",
+                "completed {} of {} sessions of {}, and answered {throughput} of {} requests/s",
                 count(sessions.complete),
                 count(sessions.attempted),
                 counted(u64::from(*calls), "call", "calls"),
@@ -109,37 +130,34 @@ fn answered(run: &FinishedLoad) -> String {
     }
 }
 
-/// The median, and the highest percentile with enough samples.
+/// Whether fewer answers came each second than requests were offered.
+fn is_slower(recording: &Recording) -> bool {
+    throughput_per_s(recording) < offered_per_s(recording).map(|offered| KEPT_UP * offered)
+}
+
+/// The median, and the highest percentile with enough samples; where requests were given up, how many of all.
 fn latency(response: &Distribution) -> String {
     let Some(median) = response.quantile(0.5) else {
         return String::new();
     };
-    let median_words = match median.is_bound {
-        true => format!(", half of them only after {} or more", nanos(median.value)),
-        false => format!(", half of them within {}", nanos(median.value)),
-    };
-    let carried = [(0.99, "99 %", "1 %"), (0.9, "90 %", "10 %")]
+    let carried = [(0.99, "99 %"), (0.9, "90 %")]
         .into_iter()
-        .filter_map(|(q, share, rest)| Some((response.quantile(q)?, share, rest)))
-        .find(|(quantile, ..)| quantile.is_supported || quantile.is_bound);
-    match carried {
-        Some((tail, _, rest)) if tail.is_bound && !median.is_bound => {
-            format!("{median_words}, but {rest} took {} or longer", nanos(tail.value))
-        }
-        Some((tail, share, _)) if !tail.is_bound => {
-            format!("{median_words} and {share} within {}", nanos(tail.value))
-        }
-        Some(_) | None => median_words,
-    }
-}
-
-fn failed(total: &Tally) -> String {
-    let Some((failure, _)) = most(total) else {
-        return String::new();
+        .filter_map(|(q, share)| Some((response.quantile(q)?, share)))
+        .find(|(quantile, _)| quantile.is_supported || quantile.is_bound);
+    let longer = |least: Nanos| {
+        let longer = response.histogram().count_between(least, Nanos::MAX);
+        let share = percent(longer as f64 / response.count() as f64);
+        format!("{share} took {} or longer", nanos(least))
     };
-    let failed = total.failed_in_all();
-    let share = percent(failed as f64 / total.attempted as f64);
-    format!("; {} attempts ({share}) failed, mostly {failure}", count(failed))
+    if median.is_bound {
+        return format!(", but {}", longer(median.value));
+    }
+    let half = format!(", half of them within {}", nanos(median.value));
+    match carried {
+        None => half,
+        Some((tail, _)) if tail.is_bound => format!("{half}, but {}", longer(tail.value)),
+        Some((tail, share)) => format!("{half} and {share} within {}", nanos(tail.value)),
+    }
 }
 
 /// The busiest agent, or else dyno's own threads.
@@ -154,35 +172,51 @@ fn busiest(run: &FinishedLoad) -> String {
     }
 }
 
+/// The gravest reason to doubt it that has not been said; a note only where nothing graver is left.
 fn doubtful(run: &FinishedLoad) -> String {
     let verdict = &run.verdict;
-    let is_behind = verdict.has("not_on_time") || verdict.has("growing");
-    if verdict.has("gave_up") {
-        "; then it gave up".into()
-    } else if verdict.has("agents_lost") {
-        let share: f64 = run.lost.iter().map(|lost| lost.share).sum();
-        format!(
-            "; {} of the load was lost with its agents, and this is of the rest",
-            percent(share)
-        )
-    } else if verdict.has("instrument_stood_still") {
-        "; dyno itself stood still for a while, and what the server did then is not known".into()
-    } else if verdict.has("silence") {
-        let share = silent_share(&run.recording).unwrap_or(0.0);
-        format!("; for {} of the time no right answer came at all", percent(share))
-    } else if is_behind && verdict.has("instrument_busy") {
-        format!("; {} of the time, and may be what did not keep up", busiest(run))
-    } else if is_behind && verdict.has("own_failures") {
-        "; the instrument had its share in that".into()
-    } else if is_behind {
-        ", so it did not keep up".into()
-    } else if verdict.has("instrument_busy") {
-        format!("; {} of the time, so it may have been the limit", busiest(run))
-    } else if verdict.has("instrument_late") {
-        "; the instrument itself was late, so the truth is better than this".into()
-    } else if verdict.has("too_few_samples") && verdict.word != Some(Verdict::Valid) {
-        "; the sample is small".into()
-    } else {
-        String::new()
-    }
+    let is_late = verdict.has("not_on_time");
+    let graver = |doubt: &&ExplainedDoubt| doubt.gravity != Gravity::Note && doubt.id != "failures";
+    let Some(doubt) = verdict.doubts.iter().find(graver) else {
+        return match verdict.find("growing") {
+            _ if is_late => ", so it did not keep up".into(),
+            Some(growing) => in_full(growing),
+            None => String::new(),
+        };
+    };
+    let instruments = match doubt.id {
+        "gave_up" => "then it gave up".into(),
+        "agents_lost" => {
+            let share: f64 = run.lost.iter().map(|lost| lost.share).sum();
+            let share = percent(share);
+            format!("{share} of the load was lost with its agents, and this is of the rest")
+        }
+        "instrument_stood_still" => {
+            "dyno itself stood still for a while, and what the server did then is not known".into()
+        }
+        "silence" => {
+            let share = percent(silent_share(&run.recording).unwrap_or(0.0));
+            format!("for {share} of the time no right answer came at all")
+        }
+        "instrument_busy" if is_late => {
+            format!("{} of the time, and may be what did not keep up", busiest(run))
+        }
+        "own_failures" if is_late => "the instrument had its share in that".into(),
+        "instrument_busy" => format!("{} of the time, so it may have been the limit", busiest(run)),
+        "instrument_late" => {
+            "the instrument itself was late, so the truth is better than this".into()
+        }
+        "too_few_samples" if is_late => "the sample is small, and it did not keep up".into(),
+        "too_few_samples" => "the sample is small".into(),
+        _ => return in_full(doubt),
+    };
+    format!("; {instruments}")
 }
+
+/// A sentence of its own, whose full stop is the answer's.
+fn in_full(doubt: &ExplainedDoubt) -> String {
+    format!(". {}", doubt.says.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod bench;

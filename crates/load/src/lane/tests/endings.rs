@@ -154,8 +154,7 @@ fn a_session_is_cut_by_a_goaway() {
             _ => None,
         })
     };
-    let engines = [4, 6]
-        .map(|last| Simulated::new(at_once, |_| Vec::new()).with_peer(ends(last)));
+    let engines = [4, 6].map(|last| Simulated::new(at_once, |_| Vec::new()).with_peer(ends(last)));
     let run = Run { lanes: 2, protocol: spoken(1), ..sessions(10, 10, 20) };
     let seen = run.record(engines).total;
     let cut = Cut { sessions: 20, unreached: 100, calls_min: 4, calls_max: 6 };

@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 use units::seconds;
 
 use crate::agents::{AgentJson, LostAgentJson};
+use crate::conduct;
 use crate::evidence::EvidenceJson;
 use crate::http2::Http2Json;
 use crate::json::{CheckedJson, DistributionJson, json_type, written};
 use crate::security::SecurityJson;
 use analysis::{
-    generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
+    Faults, generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
     on_time, throughput_per_s,
 };
 use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
@@ -63,6 +64,8 @@ json_type! {
         measured_s: f64 = measured_s(&run.recording),
         /// what became of the requests
         books: Books = (&run.recording.total).into(),
+        /// what went wrong through the server's doing
+        faults: FaultsJson = (&Faults::of([&run.recording.total])).into(),
         /// how fast it went
         rate: Rate = run.into(),
         /// times in which no right answer came; null where it was not recorded
@@ -165,6 +168,22 @@ pub(super) fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str,
 }
 
 json_type! {
+    /// What went wrong through the server's doing, and not through dyno's own: of requests, or of a load of sessions, of
+    /// sessions.
+    struct FaultsJson as "faults" of it: Faults {
+        /// whole answers with the right status and the wrong content
+        wrong: u64,
+        /// those that failed in another way
+        failed: u64,
+        /// how many were made
+        of: u64,
+        /// requests or sessions
+        #[schemars(extend("enum" = ["requests", "sessions"]))]
+        unit: &'static str = conduct::unit(*it),
+    }
+}
+
+json_type! {
     /// How fast it went.
     struct Rate as "rate" of run: FinishedLoad {
         /// the rate that the schedule requested: `due` divided by the time in which these were due; null for a closed
@@ -198,8 +217,17 @@ json_type! {
         attempted: u64,
         /// sessions all of whose calls were answered as expected
         complete: u64,
-        /// sessions with a call that failed
+        /// sessions that were not completed: a call failed, or the session was cut
         failed: u64,
+        /// sessions among `failed` that were cut: all their calls were answered as expected until the server ended
+        /// the connection
+        cut: u64 = it.cut.sessions,
+        /// calls that these did not reach
+        cut_unreached: u64 = it.cut.unreached,
+        /// the fewest calls that one of these made; 0 if there are none
+        cut_calls_min: u32 = it.cut.calls_min,
+        /// the most calls that one of these made
+        cut_calls_max: u32 = it.cut.calls_max,
     }
 }
 

@@ -1,0 +1,176 @@
+//! The table of docs/exit-codes.md, cell by cell: each is run here, or names the test that has it.
+
+use std::fs;
+use std::path::Path;
+
+use oracle::{Config, Fault};
+use rustix::process::Signal;
+
+use crate::lab_rig::Lab;
+use crate::rig::{Going, Ran, Rig, in_one_of_five};
+
+const FAILS: &str = "a_race_fails_with_a_side_and_cannot_tell_without_one";
+const GATE: &str = "sides_that_answer_differently_are_not_compared_and_a_head_that_fails_is_worse";
+const FAULTY: &str = "a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown";
+const LIMIT: &str = "a_limit_too_short_for_what_is_to_be_found_ends_the_gate_before_it_begins";
+const LOST: &str = "what_the_other_processes_held_is_kept_and_the_exit_code_is_2";
+
+/// Cells that take longer, or cannot be brought about from outside: command, column, test.
+const ELSEWHERE: [(&str, &str, &str); 25] = [
+    ("hold", "cannot tell", LOST),
+    ("race", "invalid", FAILS),
+    ("race", "cannot tell", FAILS),
+    ("race", "interrupted", "an_interrupted_race_keeps_what_is_finished_and_leaves_no_process"),
+    ("run", "wrong answers", FAULTY),
+    ("run", "failures within the limit", FAULTY),
+    ("run", "failures beyond it", FAULTY),
+    ("run", "invalid", "what_has_no_partner_or_was_not_measured_is_said"),
+    ("run", "cannot tell", "if_nothing_could_be_measured_the_answer_is_could_not_tell"),
+    ("run", "interrupted", "one_signal_keeps_what_is_finished_and_names_the_way_on"),
+    ("gate", "wrong answers", GATE),
+    ("gate", "failures within the limit", GATE),
+    ("gate", "failures beyond it", GATE),
+    ("gate", "requirement not met", GATE),
+    ("gate", "invalid", GATE),
+    ("gate", "cannot tell", LIMIT),
+    ("gate", "interrupted", GATE),
+    (
+        "capacity",
+        "requirement not met",
+        "an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows",
+    ),
+    ("capacity", "invalid", "a_disturbance_that_stays_ends_a_search_with_what_is_known"),
+    ("capacity", "cannot tell", "a_disturbance_that_stays_ends_a_search_with_what_is_known"),
+    ("capacity", "interrupted", "a_search_that_is_interrupted_goes_on_where_it_was"),
+    ("compare", "failures within the limit", "a_gate_answers_within_worse_and_that_it_cannot_tell"),
+    ("compare", "requirement not met", "a_known_delay_is_found"),
+    ("compare", "invalid", "one_round_cannot_tell"),
+    ("compare", "cannot tell", "one_round_cannot_tell"),
+];
+
+/// An oracle of whose answers such a share has this fault.
+fn faulty(name: &str, share: f64) -> Rig {
+    let fault = Some(name.parse::<Fault>().unwrap());
+    Rig::oracle(Config { fault, fault_rate: share, ..Config::default() })
+}
+
+const ANSWERS: [&str; 5] = ["{url}/hello", "--expect-body", "Hello, world!", "-c", "2"];
+const SOME: [&str; 2] = ["-n", "3000"];
+
+fn load(rig: &Rig, more: &[&str]) -> Ran {
+    rig.dyno(&[&["load"], &ANSWERS[..], &SOME, more].concat())
+}
+
+/// What a load ends with that meets this.
+fn of_load(met: &str) -> Ran {
+    match met {
+        "wrong answers" => load(&faulty("wrong-body", 0.002), &[]),
+        "failures within the limit" => load(&faulty("retry-after-503", 0.003), &[]),
+        "failures beyond it" => load(&faulty("retry-after-503", 0.1), &[]),
+        "requirement not met" => load(&Rig::new(), &["--require", "throughput>90000000"]),
+        "invalid" => {
+            // Almost all requests wait for the only connection until their time is over.
+            let delay = Some("constant:20ms".parse().unwrap());
+            let slow = Rig::oracle(Config { delay, ..Config::default() });
+            let flags = ["-r", "200", "-d", "1s", "--max-connections", "1", "--timeout", "100ms"];
+            slow.dyno(&[&["load", "{url}/hello", "-c", "1"], &flags[..]].concat())
+        }
+        "cannot tell" => load(&Rig::new(), &["--require", "p99.99<1h"]),
+        "interrupted" => Rig::new().dyno_interrupted(&["load", "{url}/hello", "-d", "50s"]),
+        other => panic!("nothing brings about `{other}`"),
+    }
+}
+
+fn of_hold(met: &str) -> Ran {
+    let flags = ["-c", "4", "--every", "1s", "--settle", "0", "--no-reopen"];
+    let hold = |rig: &Rig, path: &str| rig.dyno(&[&["hold", path], &flags[..]].concat());
+    match met {
+        "failures beyond it" => hold(&Rig::new(), "{url}/poll/0.05?beats=3"),
+        "invalid" => hold(&Rig::new(), "{url}/hello"),
+        "interrupted" => {
+            let rig = Rig::new();
+            let mut going =
+                Going::start(rig.command(&["hold", "{url}/poll/0.1", "--every", "60s"]));
+            going.says("open");
+            going.signal(Signal::INT);
+            going.end()
+        }
+        other => panic!("nothing brings about `{other}`"),
+    }
+}
+
+/// A race of this server against one that is right, and what `dyno compare` says of both.
+fn of_race(met: &str) -> [Ran; 2] {
+    let right = Rig::new();
+    let mut more: Vec<&str> = Vec::new();
+    let mut path = "/hello";
+    let other = match met {
+        "wrong answers" => faulty("wrong-body", 0.05),
+        "failures within the limit" => faulty("retry-after-503", 0.001),
+        "failures beyond it" => faulty("retry-after-503", 0.1),
+        "requirement not met" => {
+            more.push("--same");
+            path = "/user/x";
+            Rig::new()
+        }
+        other => panic!("nothing brings about `{other}`"),
+    };
+    if path == "/hello" {
+        more.extend(&ANSWERS[1..3]);
+    }
+    let lab = Lab::new();
+    let store = lab.root.join("races.sqlite");
+    let store = store.to_str().unwrap();
+    let sides = [right.url("/hello"), other.url(path)];
+    let race = ["race", &sides[0], &sides[1], "--name", "a", "--name", "b", "--store", store];
+    let flags = ["-c", "2", "-n", "2000", "--warmup", "0s", "--rounds", "2", "--no-ceiling"];
+    let raced = lab.dyno(&[&race[..], &flags, &more].concat());
+    let compare = ["compare", "--run", "1", "a", "b", "--store", store, "--tolerance", "50%"];
+    [raced, lab.dyno(&compare)]
+}
+
+fn walk(command: &str, met: &str, code: i32) {
+    let is = |ran: &Ran| assert_eq!(ran.code(), Some(code), "{command}, {met}: {ran}");
+    match command {
+        "load" => is(&of_load(met)),
+        "hold" => is(&of_hold(met)),
+        "race" => is(&of_race(met)[0]),
+        "compare" => is(&of_race(met)[1]),
+        _ => panic!("`{command}` is not run here"),
+    }
+}
+
+#[test]
+fn each_cell_of_the_table_of_exit_codes_is_what_the_programs_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/exit-codes.md")).unwrap();
+    let rows =
+        page.lines().filter(|line| line.starts_with("| `") || line.starts_with("| command "));
+    let rows: Vec<Vec<&str>> =
+        rows.map(|line| line.trim_matches(['|', ' ']).split(" | ").collect()).collect();
+    let (heads, rows) = rows.split_first().unwrap();
+    assert_eq!((rows.len(), heads.len()), (7, 8), "{heads:?}");
+    let tests = sources(&root.join("crates"));
+    for row in rows {
+        let command = row[0].trim_matches('`');
+        for (met, code) in heads.iter().zip(row).skip(1).filter(|(_, code)| **code != "–") {
+            let elsewhere = ELSEWHERE.iter().find(|(of, what, _)| (of, what) == (&command, met));
+            match elsewhere {
+                Some((.., test)) => assert!(tests.contains(&format!("fn {test}(")), "{test}"),
+                // A busy machine may keep dyno waiting, so that a figure is invalid.
+                None => in_one_of_five(|| walk(command, met, code.parse().unwrap())),
+            }
+        }
+    }
+}
+
+/// The text of all tests and of what they test.
+fn sources(folder: &Path) -> String {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let texts = entries.map(|entry| match entry.path() {
+        path if path.is_dir() => sources(&path),
+        path if path.extension().is_some_and(|it| it == "rs") => fs::read_to_string(path).unwrap(),
+        _ => String::new(),
+    });
+    texts.collect()
+}
