@@ -2,15 +2,17 @@
 
 use load::Nanos;
 
+use super::BELOW_CEILING;
 use super::aim::{Evidence, PARTS};
 use super::course::Course;
 use super::judge::{Judged, Word};
+use super::noise::{Noise, summed};
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     pub conclusion: Conclusion,
-    /// The highest rate that holds, below all that break.
+    /// The highest rate that holds, below all that break; or one of which all full trials kept the aim, too few to decide.
     pub lower: Option<End>,
     /// The lowest rate that breaks.
     pub upper: Option<End>,
@@ -20,6 +22,11 @@ pub struct Answer {
     pub inversions: Vec<(f64, f64)>,
     /// What was lost came at once in some trials and not at all in others.
     pub stalls: Option<Stalls>,
+    /// What disturbed trials that were repeated: the worst of each kind, and how many there were.
+    pub noise: Vec<(Noise, usize)>,
+    /// The highest rate that would be tried, and what the reference achieves, as far as that is believed.
+    pub most: f64,
+    pub ceiling: Option<f64>,
     pub trials: usize,
     pub seconds: f64,
 }
@@ -81,8 +88,8 @@ pub struct Place {
     pub rate: f64,
     /// By its full trials; none if it had only short ones.
     pub judged: Option<Judged>,
-    /// Its short trials: how many of them kept the aim, of how many, and what they lost by the first criterion.
-    pub short: Option<(usize, usize, f64)>,
+    /// By its short trials, which decide nothing.
+    pub short: Option<Judged>,
 }
 
 /// Trials that are too short for what the server does now and then.
@@ -96,6 +103,8 @@ pub struct Stalls {
 impl Answer {
     pub(super) fn of(course: &Course<'_>, conclusion: Conclusion) -> Answer {
         let (low, high) = course.bracket();
+        let kept = course.kept_by_all().filter(|kept| high.is_none_or(|high| *kept < high));
+        let low = low.or(kept);
         let may_be_short = matches!(
             conclusion,
             Conclusion::OutOfTime { .. } | Conclusion::Wider | Conclusion::Unfinished { .. }
@@ -123,15 +132,32 @@ impl Answer {
             places: places(course),
             inversions,
             stalls: stalls(course),
+            noise: summed(&course.noise),
+            most: course.search.top(course.closed_per_s),
+            ceiling: course.search.ceiling_beside(course.closed_per_s),
             trials: course.trials,
             seconds: course.spent_s,
         }
+    }
+
+    /// Whether the reference is the reason why no higher rate was tried.
+    #[must_use]
+    pub fn is_capped_by(&self, ceiling: f64) -> bool {
+        (ceiling / BELOW_CEILING / self.most - 1.0).abs() < 1e-6
     }
 
     /// Whether the bracket is as narrow as it was to be.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
         self.conclusion == Conclusion::Found
+    }
+}
+
+impl End {
+    /// Whether full trials, enough of them, say so.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        !self.is_short && self.judged.word != Word::Open
     }
 }
 
@@ -162,10 +188,7 @@ fn places(course: &Course<'_>) -> Vec<Place> {
     let place = |number: i32| {
         let here: Vec<&Evidence> =
             shorts().filter(|(other, _)| *other == number).map(|(_, found)| found).collect();
-        let short = (!here.is_empty()).then(|| {
-            let judged = Judged::of(&course.search.aim, &here);
-            (judged.kept, judged.of, judged.pooled[0].loss)
-        });
+        let short = (!here.is_empty()).then(|| Judged::of(&course.search.aim, &here));
         Place { rate: course.grid.rate(number), judged: course.judged(number), short }
     };
     numbers.into_iter().map(place).collect()

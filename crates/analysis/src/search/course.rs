@@ -1,20 +1,19 @@
 //! A search under way: from a first guess over short trials to full ones at two ends, which move until they lie as near to
 //! each other as they may.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::aim::Evidence;
 use super::answer::{Answer, Conclusion};
 use super::grid::{Grid, STEPS};
 use super::judge::{Judged, TRIALS_LEAST, Word};
+use super::noise::Noise;
 use super::unfit::UnfitRow;
-use super::{Found, Press, PressKind, Progress, Search, Step, Tried};
+use super::{Found, Press, PressKind, Progress, RULES, Search, Step, Tried};
 
-/// Where the time is short, the first two ends lie so far apart: there a few trials decide, and this bracket may be the
-/// answer.
-const WIDE: i32 = 2 * STEPS;
-/// The time is short if it is less than so many full trials take.
-const TRIALS_IN_PLENTY: f64 = 40.0;
+/// Where fewer full trials than these fit into the time, the first two ends lie so far apart: there a few trials decide, and
+/// this bracket may be the answer.
+const WIDE: [(f64, i32); 2] = [(18.0, 4 * STEPS), (36.0, 2 * STEPS)];
 /// A rate has no more full trials than this.
 const TRIALS_MOST: usize = 30;
 /// The last trial is so many steps above the bracket.
@@ -31,33 +30,45 @@ const LONGEST_S: (f64, f64) = (10.0, 60.0);
 pub(super) struct Course<'s> {
     pub(super) search: &'s Search,
     pub(super) grid: Grid,
-    closed_per_s: Option<f64>,
+    pub(super) closed_per_s: Option<f64>,
     pub(super) short: Vec<(i32, Evidence)>,
     pub(super) full: BTreeMap<i32, Vec<Evidence>>,
     pub(super) beyond: Option<(i32, Evidence)>,
+    /// What a full trial at a rate takes in all, as far as a trial there has shown that.
+    pub(super) takes_s: BTreeMap<i32, f64>,
     /// The two ends at which full trials are made.
-    ends: Option<(i32, i32)>,
+    pub(super) ends: Option<(i32, i32)>,
+    /// How far apart these were at first.
+    first_span: Option<i32>,
     pub(super) trials: usize,
     pub(super) spent_s: f64,
     /// What a trial takes besides its load, in all.
     around_s: f64,
     unfit: UnfitRow,
+    /// What disturbed trials, one after the other.
+    pub(super) noise: Vec<Noise>,
+    /// Where a full trial broke the aim that was disturbed.
+    pub(super) doubted: BTreeSet<i32>,
 }
 
 impl<'s> Course<'s> {
     pub(super) fn new(search: &'s Search) -> Course<'s> {
         Course {
             search,
-            grid: Grid::new(search.width, search.least, search.most),
+            grid: Grid::new(search.width, search.least, search.top(None)),
             closed_per_s: None,
             short: Vec::new(),
             full: BTreeMap::new(),
             beyond: None,
+            takes_s: BTreeMap::new(),
             ends: None,
+            first_span: None,
             trials: 0,
             spent_s: 0.0,
             around_s: 0.0,
             unfit: UnfitRow::default(),
+            noise: Vec::new(),
+            doubted: BTreeSet::new(),
         }
     }
 
@@ -69,15 +80,28 @@ impl<'s> Course<'s> {
         let number = press.rate.map(|rate| self.grid.nearest(rate));
         match (&tried.found, press.kind, number) {
             (Found::Unfit(says), ..) => return self.unfit.add(says, false),
-            (Found::Disturbed(says), ..) => {
+            (Found::Disturbed { noise, is_broken }, kind, _) => {
+                self.noise.push(*noise);
+                if *is_broken && kind == PressKind::Full {
+                    self.doubted.extend(number);
+                }
                 let may_pass = number.is_some_and(|number| self.has_measured(number));
-                return self.unfit.add(says, may_pass);
+                return self.unfit.add(&noise.says(), may_pass);
             }
-            (Found::Closed { per_s }, ..) => self.closed_per_s = Some(*per_s),
+            (Found::Closed { per_s }, ..) => {
+                self.closed_per_s = Some(*per_s);
+                let top = self.search.top(self.closed_per_s);
+                self.grid = Grid::new(self.search.width, self.search.least, top);
+            }
             (Found::Open(found), PressKind::Short, Some(number)) => {
+                let longer = self.press(PressKind::Full, number).seconds / press.seconds;
+                if found.is_cut {
+                    self.takes_s.insert(number, longer * tried.took_s);
+                }
                 self.short.push((number, found.clone()));
             }
             (Found::Open(found), PressKind::Full, Some(number)) => {
+                self.takes_s.insert(number, tried.took_s);
                 self.full.entry(number).or_default().push(found.clone());
                 self.settle();
             }
@@ -89,6 +113,7 @@ impl<'s> Course<'s> {
         self.unfit = UnfitRow::default();
         if self.ends.is_none() {
             self.ends = self.coarse();
+            self.first_span = self.ends.map(|_| self.span());
         }
     }
 
@@ -120,7 +145,7 @@ impl<'s> Course<'s> {
     }
 
     /// What a trial takes besides its load, on average.
-    fn around(&self) -> f64 {
+    pub(super) fn around(&self) -> f64 {
         if self.trials == 0 { 0.0 } else { self.around_s / self.trials as f64 }
     }
 
@@ -135,6 +160,9 @@ impl<'s> Course<'s> {
         let Some(ends) = self.ends else {
             return Ok(self.press(PressKind::Short, self.next_short(closed)));
         };
+        if let Some(number) = self.last_end(ends) {
+            return Ok(self.press(PressKind::Full, number));
+        }
         match self.next_full(ends)? {
             Some(number) => Ok(self.press(PressKind::Full, number)),
             None => {
@@ -165,7 +193,7 @@ impl<'s> Course<'s> {
         is_collapsed.then(|| self.grid.rate(kept))
     }
 
-    fn press(&self, kind: PressKind, number: i32) -> Press {
+    pub(super) fn press(&self, kind: PressKind, number: i32) -> Press {
         let rate = self.grid.rate(number);
         let enough = |may: f64| may / (self.search.aim.finest() * rate);
         let seconds = match kind {
@@ -178,12 +206,13 @@ impl<'s> Course<'s> {
     }
 
     /// The lowest rate that a short trial broke, and the highest below it that one kept.
-    fn range(&self) -> (Option<i32>, Option<i32>) {
+    pub(super) fn range(&self) -> (Option<i32>, Option<i32>) {
         let aim = &self.search.aim;
-        let broken = self.short.iter().filter(|(_, found)| !found.keeps(aim));
+        let short = || self.short.iter().filter(|(number, found)| !self.is_refuted(*number, found));
+        let broken = short().filter(|(_, found)| !found.keeps(aim));
         let high = broken.map(|(number, _)| *number).min();
         let is_below = |number: &i32| high.is_none_or(|high| *number < high);
-        let kept = self.short.iter().filter(|(_, found)| found.keeps(aim));
+        let kept = short().filter(|(_, found)| found.keeps(aim));
         (kept.map(|(number, _)| *number).filter(is_below).max(), high)
     }
 
@@ -221,28 +250,21 @@ impl<'s> Course<'s> {
 
     /// How far apart two ends are to be: once there is some bracket, or plenty of time, as far as they may be in the end.
     fn span(&self) -> i32 {
-        let has_plenty = TRIALS_IN_PLENTY * FULL_S <= self.search.limit_s;
         match self.bracket() {
             (Some(_), Some(_)) => STEPS,
-            _ if has_plenty => STEPS,
-            _ => WIDE,
+            _ => self.first_span.unwrap_or_else(|| self.span_by_time()),
         }
     }
 
-    /// What short trials say where full ones have decided nothing: the highest rate that was kept clearly below the
-    /// capacity as it seems, and the lowest that was broken clearly above it.
-    pub(super) fn by_short(&self) -> (Option<i32>, Option<i32>) {
-        let between = |(low, high): (i32, i32)| f64::midpoint(f64::from(low), f64::from(high));
-        let seems = self.ends.map(|ends| self.crossing(ends).unwrap_or_else(|| between(ends)));
-        let Some(seems) = seems else { return self.range() };
-        let of = |keeps: bool| {
-            let aim = &self.search.aim;
-            let alike = move |(_, found): &&(i32, Evidence)| found.keeps(aim) == keeps;
-            self.short.iter().filter(alike).map(|(number, _)| *number)
-        };
-        let steps = f64::from(STEPS);
-        let low = of(true).filter(|number| f64::from(*number) <= seems - steps).max();
-        (low, of(false).filter(|number| seems + steps <= f64::from(*number)).min())
+    /// By how many full trials fit into the time that is left.
+    fn span_by_time(&self) -> i32 {
+        if self.search.rules < RULES {
+            return if 400.0 <= self.search.limit_s { STEPS } else { 2 * STEPS };
+        }
+        let closed = self.closed_per_s.unwrap_or(self.search.least);
+        let full = self.press(PressKind::Full, self.grid.nearest(closed));
+        let fit = (self.search.limit_s - self.spent_s) / (full.seconds + self.around());
+        WIDE.into_iter().find(|(few, _)| fit < *few).map_or(STEPS, |(_, span)| span)
     }
 
     pub(super) fn judged(&self, number: i32) -> Option<Judged> {
@@ -250,11 +272,11 @@ impl<'s> Course<'s> {
         Some(Judged::of(&self.search.aim, &trials))
     }
 
-    fn word(&self, number: i32) -> Word {
+    pub(super) fn word(&self, number: i32) -> Word {
         self.judged(number).map_or(Word::Open, |judged| judged.word)
     }
 
-    fn count(&self, number: i32) -> usize {
+    pub(super) fn count(&self, number: i32) -> usize {
         self.full.get(&number).map_or(0, Vec::len)
     }
 
@@ -293,7 +315,7 @@ impl<'s> Course<'s> {
     }
 
     /// The one with fewer trials; of two with as many, one by chance.
-    fn first_of(&self, low: i32, high: i32) -> i32 {
+    pub(super) fn first_of(&self, low: i32, high: i32) -> i32 {
         let chance = load::Chance::new(self.search.seed ^ self.trials as u64).unit() < 0.5;
         match self.count(low).cmp(&self.count(high)) {
             std::cmp::Ordering::Less => low,
@@ -369,7 +391,7 @@ impl<'s> Course<'s> {
 
     /// Where the losses cross what may be lost, as a number of the grid: by a line through the losses near these ends, on
     /// the scale of the logit.
-    fn crossing(&self, (low, high): (i32, i32)) -> Option<f64> {
+    pub(super) fn crossing(&self, (low, high): (i32, i32)) -> Option<f64> {
         let near = (low - 2 * STEPS)..=(high + 2 * STEPS);
         let point = |number: i32| {
             let judged = self.judged(number)?;
@@ -423,7 +445,7 @@ impl<'s> Course<'s> {
     }
 
     /// How many more trials a rate needs by what is known of it: an interval narrows with the root of their number.
-    fn trials_to_decide(&self, number: i32) -> usize {
+    pub(super) fn trials_to_decide(&self, number: i32) -> usize {
         let Some(judged) = self.judged(number) else { return TRIALS_LEAST };
         let needed = judged.pooled.iter().filter_map(|pooled| {
             let (low, high) = pooled.interval?;

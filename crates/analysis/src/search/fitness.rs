@@ -2,26 +2,28 @@
 
 use lab::experiment::Point;
 use lab::record::{OutcomeKind, TrialRecord};
-use load::{Failure, Recording, SECOND};
+use load::{Recording, SECOND};
 
-use super::{Aim, Evidence, Found, Press, Tried, evidence};
-use crate::doubt::{Doubt, doubts};
-use crate::terms::Terms;
-use crate::verdict::Gravity;
+use super::{Aim, Evidence, Found, Press, Tried, evidence, noise_in};
 
-/// What a trial that was ordered so has found. A server that ends or answers wrongly under a load has lost all of it.
+/// What a trial that was ordered so has found, of a server that has so many CPUs. A server that ends or answers wrongly under a load has lost all of it.
 ///
 /// What dyno itself did counts by what it may have changed, and not by whether the trial kept the aim: else those that chance
 /// has favoured would be left over.
 #[must_use]
-pub(super) fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) -> Tried {
+pub(super) fn tried(
+    aim: &Aim,
+    trial: &TrialRecord,
+    press: &Press,
+    took_s: f64,
+    cpus: f64,
+) -> Tried {
     let found = |found| Tried { found, took_s };
     let says = &trial.outcome.says;
     let Some(loaded) = &trial.loaded else {
         return found(Found::Unfit(says.clone()));
     };
     let recording = &loaded.recording;
-    let terms = Terms::of(None);
     match trial.outcome.kind {
         OutcomeKind::Measured => {}
         OutcomeKind::Died | OutcomeKind::Wrong => {
@@ -39,68 +41,14 @@ pub(super) fn tried(aim: &Aim, trial: &TrialRecord, press: &Press, took_s: f64) 
     }
     let Some(rate) = press.rate else { return found(closed(recording)) };
     let evidence = evidence(aim, recording, rate, press.seconds);
-    let doubts = doubts(trial, terms);
-    if is_late(aim, recording) {
-        return found(Found::Disturbed("dyno sent late".into()));
-    }
-    match doubts.iter().find_map(|doubt| unfit(doubt, aim, recording)) {
-        Some(says) => found(Found::Disturbed(says)),
-        None => found(Found::Open(evidence)),
-    }
+    found(match noise_in(trial, Some(aim), cpus) {
+        Some(noise) => Found::Disturbed { noise, is_broken: !evidence.keeps(aim) },
+        None => Found::Open(evidence),
+    })
 }
 
 fn closed(recording: &Recording) -> Found {
     Found::Closed { per_s: crate::rates::throughput_per_s(recording).unwrap_or(0.0) }
-}
-
-/// Why a trial with this doubt is no evidence.
-fn unfit(doubt: &Doubt, aim: &Aim, recording: &Recording) -> Option<String> {
-    let is_invalid = doubt.gravity() == Gravity::Invalid;
-    let says = match doubt {
-        Doubt::Books { .. } | Doubt::Connections { .. } => "the counts of the load do not agree",
-        Doubt::AgentsLost { .. } => "agents of the load were lost",
-        Doubt::OwnFailures { .. } if is_invalid && OWN_MOST < own(recording) => {
-            "requests failed for reasons of dyno's own"
-        }
-        Doubt::StoodStill { longest_ms, .. } if is_invalid && is_long(aim, *longest_ms) => {
-            "dyno stood still"
-        }
-        _ => return None,
-    };
-    Some(says.into())
-}
-
-/// Whether dyno sent so many requests so late that the losses are not the server's own: by half a limit a tenth of those
-/// that may be lost, or by a tenth of a limit one request in ten.
-fn is_late(aim: &Aim, recording: &Recording) -> bool {
-    let (late, due) = (&recording.total.late, recording.total.due as f64);
-    let later_than = |time| (late.count() - late.known_within(time)) as f64;
-    aim.criteria().iter().any(|criterion| {
-        criterion.limit.is_some_and(|limit| {
-            criterion.allowed / 10.0 * due < later_than(limit.within / 2)
-                || due / 10.0 < later_than(limit.within / 10)
-        })
-    })
-}
-
-/// Whether a standstill of dyno is long beside a limit: a quarter of it.
-fn is_long(aim: &Aim, longest_ms: f64) -> bool {
-    aim.limits.iter().any(|limit| limit.within as f64 / 4e6 <= longest_ms)
-}
-
-/// A greater share of failures of dyno's own makes a trial no evidence.
-const OWN_MOST: f64 = 0.01;
-
-/// The share of the requests that failed for a reason of dyno's own. A request that no connection was free for is not
-/// among them: a slow server keeps all of them busy.
-fn own(recording: &Recording) -> f64 {
-    let is_own = |failure: &Failure| failure.is_own() && *failure != Failure::Blocked;
-    let failed: u64 = Failure::ALL
-        .into_iter()
-        .filter(is_own)
-        .map(|failure| recording.total.failures(failure))
-        .sum();
-    failed as f64 / recording.total.attempted.max(1) as f64
 }
 
 /// What a kept trial was ordered to be.
@@ -123,11 +71,11 @@ pub(super) fn lasted_s(trial: &TrialRecord) -> f64 {
 #[cfg(test)]
 mod tests {
     use lab::record::Outcome;
-    use load::End;
+    use load::{End, Failure};
 
     use super::*;
-    use crate::fixture::{MS, fail, healthy};
-    use crate::search::{Limit, PressKind};
+    use crate::fixture::{MS, fail, healthy, series};
+    use crate::search::{Limit, Noise, PressKind};
 
     fn aim(percent: f64, within: u64) -> Aim {
         Aim { limits: vec![Limit { percent, within }], failures: 0.01 }
@@ -138,7 +86,7 @@ mod tests {
     }
 
     fn of(trial: &TrialRecord, aim: &Aim) -> Found {
-        tried(aim, trial, &press(), 11.0).found
+        tried(aim, trial, &press(), 11.0, 2.0).found
     }
 
     fn open(trial: &TrialRecord, aim: &Aim) -> Evidence {
@@ -207,7 +155,8 @@ mod tests {
         (0..19_700).for_each(|_| total.late.record(10_000));
         (0..300).for_each(|_| total.late.record(MS / 2));
         for limit in [MS / 2, MS * 9 / 10] {
-            assert_eq!(of(&trial, &aim(99.0, limit)), Found::Disturbed("dyno sent late".into()));
+            let late = Found::Disturbed { noise: Noise::Late, is_broken: true };
+            assert_eq!(of(&trial, &aim(99.0, limit)), late, "{limit}");
         }
         // Half a millisecond matters little beside 2, and 1.5 % of the requests little beside a half of them.
         assert_eq!(open(&trial, &aim(99.0, 2 * MS)).lost, [0, 0]);
@@ -219,15 +168,34 @@ mod tests {
         let mut trial = healthy();
         let recording = &mut trial.loaded.as_mut().unwrap().recording;
         (recording.total.still.sum, recording.total.still.overslept) = (160 * MS, 20 * MS);
-        let stood_still = Found::Disturbed("dyno stood still".into());
+        let noise = Noise::StoodStill { longest_ms: 20.0 };
+        let stood_still = Found::Disturbed { noise, is_broken: false };
         assert_eq!(of(&trial, &aim(99.0, 40 * MS)), stood_still);
         assert_eq!(open(&trial, &aim(99.0, 100 * MS)).lost, [0, 0]);
+    }
+
+    /// By the share of the server's CPUs, and whether the aim was kept or not.
+    #[test]
+    fn a_trial_beside_other_programs_is_repeated_where_they_took_a_tenth_of_the_server_s_cpus() {
+        let aim = aim(99.0, 2 * MS);
+        let beside = |name: &str, ns: f64, cpus: f64| {
+            let mut trial = healthy();
+            trial.series = vec![series(name, "ns", &[(0, 0.0), (12 * SECOND, 1.2 * ns)])];
+            tried(&aim, &trial, &press(), 11.0, cpus).found
+        };
+        let disturbed = |noise| Found::Disturbed { noise, is_broken: false };
+        let others = |cpus| disturbed(Noise::OtherPrograms { cpus });
+        assert_eq!(beside("machine.cpu.other", 2.5e9, 2.0), others(0.25));
+        assert!(matches!(beside("machine.cpu.other", 2.5e9, 3.0), Found::Open(_)), "of three");
+        assert_eq!(beside("machine.cpu.steal", 5e9, 4.0), disturbed(Noise::Stolen { cpus: 0.5 }));
+        assert_eq!(Noise::OtherPrograms { cpus: 0.8 }.says(), "other programs used 0.8 of a CPU");
+        assert_eq!(Noise::OtherPrograms { cpus: 1.3 }.says(), "other programs used 1.3 CPUs");
     }
 
     #[test]
     fn a_closed_loop_says_how_fast_it_was() {
         let press = Press { kind: PressKind::First, rate: None, seconds: 10.0 };
-        let found = tried(&aim(99.0, MS), &healthy(), &press, 11.0);
+        let found = tried(&aim(99.0, MS), &healthy(), &press, 11.0, 2.0);
         assert_eq!(found.found, Found::Closed { per_s: 2_000.0 });
         assert!(!is_as_ordered(&healthy(), &press));
         assert!(is_as_ordered(&healthy(), &self::press()));

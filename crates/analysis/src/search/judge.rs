@@ -36,6 +36,8 @@ pub struct Judged {
     /// How many trials kept the aim, of how many.
     pub kept: usize,
     pub of: usize,
+    /// So many of them ended early.
+    pub ended_early: usize,
 }
 
 /// The losses of several trials together.
@@ -44,8 +46,10 @@ pub struct Pooled {
     pub criterion: Criterion,
     /// All lost requests, of all that were due.
     pub loss: f64,
+    /// Trials ended early: more may have been lost.
+    pub is_bound: bool,
     /// Its interval: Student's t over the trials, on the scale of the logit; by the binomial law at least. None for one
-    /// trial in which something was lost.
+    /// trial in which something was lost. Of a bound it reaches up to all.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -82,7 +86,8 @@ impl Judged {
             () if pooled.iter().all(holds) && of <= 2 * kept => Word::Holds,
             () => Word::Open,
         };
-        Judged { word, pooled, kept, of }
+        let ended_early = trials.iter().filter(|trial| trial.is_cut).count();
+        Judged { word, pooled, kept, of, ended_early }
     }
 
     /// How far the losses are beyond what may be lost, on the scale of the logit: below 0 the rate is kept.
@@ -90,24 +95,6 @@ impl Judged {
     pub fn beyond(&self) -> f64 {
         let far = |pooled: &Pooled| pooled.beyond();
         self.pooled.iter().map(far).fold(f64::NEG_INFINITY, f64::max)
-    }
-
-    /// The share of all processes that keep the aim at this rate: at least this, at 95 %.
-    #[must_use]
-    pub fn share_at_least(&self) -> f64 {
-        if self.kept == 0 {
-            return 0.0;
-        }
-        // The share at which as many as these, or more, keep it once in twenty times.
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..50 {
-            let share = f64::midpoint(low, high);
-            match at_least(self.kept, self.of, share) < 0.05 {
-                true => low = share,
-                false => high = share,
-            }
-        }
-        low
     }
 }
 
@@ -117,7 +104,13 @@ impl Pooled {
         let due: f64 = trials.iter().map(|trial| trial.due as f64).sum();
         let lost: f64 = trials.iter().map(|trial| lost_in(trial)).sum();
         let loss = if 0.0 < due { lost / due } else { 1.0 };
-        let pooled = |interval| Pooled { criterion, loss, interval };
+        let is_bound = trials.iter().any(|trial| trial.is_cut && lost_in(trial) < trial.due as f64);
+        let pooled = |interval: Option<(f64, f64)>| Pooled {
+            criterion,
+            loss,
+            is_bound,
+            interval: interval.map(|(low, high)| (low, if is_bound { 1.0 } else { high })),
+        };
         if lost == 0.0 {
             let high = 1.0 - (OUTSIDE / 2.0).powf(1.0 / due.max(1.0));
             return pooled(Some((0.0, high)));
@@ -158,16 +151,10 @@ fn unlogit(value: f64) -> f64 {
 
 /// The probability of so many of these or more, if each happens once in two times.
 fn half_or_more(many: usize, of: usize) -> f64 {
-    at_least(many, of, 0.5)
-}
-
-/// The probability of so many or more, if each of them has this one.
-fn at_least(many: usize, of: usize, share: f64) -> f64 {
-    let term = |count: usize| {
-        let ways: f64 = (0..count).map(|at| (of - at) as f64 / (count - at) as f64).product();
-        ways * share.powi(count as i32) * (1.0 - share).powi((of - count) as i32)
+    let ways = |count: usize| -> f64 {
+        (0..count).map(|at| (of - at) as f64 / (count - at) as f64).product()
     };
-    (many..=of).map(term).sum()
+    (many..=of).map(ways).sum::<f64>() * 0.5_f64.powi(of as i32)
 }
 
 #[cfg(test)]
@@ -225,14 +212,22 @@ mod tests {
         assert!(!Evidence::default().keeps(&aim(99.9)), "nothing was due");
     }
 
+    /// The rest of a trial that ended early may have been lost, too.
     #[test]
-    fn the_share_of_processes_is_that_of_the_printed_tables() {
-        for (of, share) in [(5, 0.549), (14, 0.807), (29, 0.902)] {
-            let trials: Vec<Evidence> = (0..of).map(|_| trial(1)).collect();
-            let judged = Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>());
-            assert!((judged.share_at_least() - share).abs() < 0.001, "{of}");
-        }
-        let one = [trial(200)];
-        assert_eq!(Judged::of(&aim(99.0), &one.iter().collect::<Vec<_>>()).share_at_least(), 0.0);
+    fn what_trials_lost_that_ended_early_is_a_bound_which_breaks_a_rate_and_never_holds_it() {
+        let cut = |lost| Evidence { is_cut: true, ..trial(lost) };
+        let of = |trials: &[Evidence]| Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>());
+        let broken = of(&[cut(400), cut(410), cut(420), trial(390), trial(405)]);
+        assert_eq!((broken.word, broken.ended_early), (Word::Breaks, 3));
+        let [late, failed] = &broken.pooled[..] else { panic!("{broken:?}") };
+        assert!(late.is_bound && failed.is_bound, "a cut trial says no more of its failures");
+        assert_eq!(late.interval.unwrap().1, 1.0);
+        let mut many = vec![trial(2); 29];
+        assert_eq!(of(&many).word, Word::Holds);
+        many.push(cut(410));
+        assert_eq!(of(&many).word, Word::Open);
+        // A server that lost everything can lose no more.
+        let dead = of(&[Evidence::nothing(&aim(99.0), 10_000), trial(2)]);
+        assert!(!dead.pooled[0].is_bound && dead.ended_early == 1, "{dead:?}");
     }
 }

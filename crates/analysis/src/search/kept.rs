@@ -2,10 +2,12 @@
 
 use lab::experiment::Experiment;
 use lab::record::{
-    CAPACITY_CEILING, CAPACITY_SEARCH, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialRecord,
+    CAPACITY_CEILING, CAPACITY_SEARCH, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialRecord,
 };
 
-use super::{Answer, Press, Search, Step, Tried, fitness};
+use machine::conditions::Cpus;
+
+use super::{Answer, Press, RULES, Search, Step, Tried, fitness};
 
 /// What a trial takes besides its load and the rest after it, in seconds: so that what follows depends on nothing but the
 /// kept trials.
@@ -22,6 +24,8 @@ pub struct RunSearch {
     pub first: u32,
     /// What the reference achieves, each second.
     pub ceiling: Option<f64>,
+    /// How many CPUs the server has, or the load leaves to it.
+    pub cpus: f64,
 }
 
 /// A search, and what the kept trials say.
@@ -55,21 +59,33 @@ pub struct OddTrial {
 #[must_use]
 pub fn searches_of(run: &RunRecord) -> Vec<RunSearch> {
     let facts = run.facts.iter().filter(|fact| fact.name.starts_with(CAPACITY_SEARCH));
+    let cpus = server_cpus(&run.facts);
     let searches = facts.enumerate().filter_map(|(place, fact)| {
         let first = u32::try_from(place).ok()? * SEARCH_TRIALS;
         let key = run.plan.iter().find(|key| key.number == first)?;
         let of_task = format!("{CAPACITY_CEILING}: {}", key.workload);
         let ceiling =
             run.facts.iter().find(|fact| fact.name == of_task || fact.name == CAPACITY_CEILING);
+        let search = Search::read(&fact.value)?;
         Some(RunSearch {
             subject: key.subject.clone(),
             task: key.workload.clone(),
-            search: Search::read(&fact.value)?,
+            // By the first rules nothing that other programs took was too much.
+            cpus: if search.rules < RULES { f64::INFINITY } else { cpus },
+            search,
             first,
             ceiling: ceiling.and_then(|fact| fact.value.parse().ok()),
         })
     });
     searches.collect()
+}
+
+/// How many CPUs a server has, or the load leaves to it, by the facts of its run.
+#[must_use]
+pub fn server_cpus(facts: &[Fact]) -> f64 {
+    let cpus = facts.iter().find(|fact| fact.name == "cpus.subject");
+    let cpus = cpus.and_then(|fact| fact.value.parse().ok());
+    cpus.map_or(1.0, |cpus: Cpus| cpus.iter().count() as f64)
 }
 
 /// All searches of a run, with what their trials have found.
@@ -124,7 +140,7 @@ impl RunSearch {
     #[must_use]
     pub fn weighed(&self, trial: &TrialRecord, press: &Press, experiment: &Experiment) -> Tried {
         let took_s = fitness::lasted_s(trial) + AROUND_S + experiment.pause.as_secs_f64();
-        fitness::tried(&self.search.aim, trial, press, took_s)
+        fitness::tried(&self.search.aim, trial, press, took_s, self.cpus)
     }
 
     /// What its kept trials have found. If one of them is not the one that the search would have made, that one, and what
@@ -164,7 +180,7 @@ fn endings(trials: &[&TrialRecord]) -> Vec<Ending> {
 #[cfg(test)]
 mod tests {
     use lab::experiment::Point;
-    use lab::record::{Fact, Outcome, TrialKey};
+    use lab::record::{Outcome, TrialKey};
     use lab::sought::{Limit, Sought};
 
     use super::*;
@@ -181,9 +197,11 @@ mod tests {
             width: 0.05,
             least: 10.0,
             most: 1_000.0,
+            ceiling: None,
             limit_s: 600.0,
             is_fresh: true,
             seed,
+            rules: RULES,
         }
     }
 
@@ -327,11 +345,12 @@ mod tests {
         let mut record = two();
         record.is_quick = false;
         let sought = Experiment::of_run(&record).unwrap().sought.unwrap();
-        let most = |ceiling| Search::of(&sought, ceiling, true, 1).map(|search| search.most);
+        let most = |ceiling| Search::of(&sought, ceiling, true, 1).map(|search| search.top(None));
         assert_eq!(most(None), Ok(1_000.0));
         assert_eq!(most(Some(575.0)), Ok(575.0 / 1.15));
         let is_capped = |ceiling| {
-            Search::of(&sought, Some(ceiling), true, 1).map(|search| search.is_capped_by(ceiling))
+            Search::of(&sought, Some(ceiling), true, 1)
+                .map(|search| search.answer(&[]).is_capped_by(ceiling))
         };
         // The search's own 1,000/s are lower than what the second reference allows.
         assert_eq!([575.0, 1_200.0].map(is_capped), [Ok(true), Ok(false)]);
@@ -340,6 +359,10 @@ mod tests {
         let says = Search::of(&between, None, true, 1).unwrap_err();
         assert!(says.starts_with("from 1499 to 1500 requests/s there is no rate to try"), "{says}");
         let open = Sought { most: None, ..sought };
-        assert_eq!(Search::of(&open, None, true, 1).unwrap().most, 1e6);
+        let search = Search::of(&open, Some(2_000.0), true, 1).unwrap();
+        assert_eq!(search.top(None), 2_000.0 / 1.15);
+        // The reference is never below the server itself, and no reference if it seems to be far below.
+        assert_eq!(search.top(Some(2_200.0)), 2_200.0 / 1.15);
+        assert_eq!(search.top(Some(2_400.0)), 1e6);
     }
 }

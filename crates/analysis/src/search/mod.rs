@@ -8,10 +8,12 @@
 mod aim;
 mod answer;
 mod course;
+mod ends;
 mod fitness;
 mod grid;
 mod judge;
 mod kept;
+mod noise;
 mod order;
 mod unfit;
 mod written;
@@ -23,8 +25,11 @@ pub use aim::{Aim, Criterion, Evidence, evidence, lost_so_far};
 pub use answer::{Answer, Conclusion, End, Place, Stalls};
 pub use grid::Grid;
 pub use judge::{Judged, Pooled, Word};
-pub use kept::{Ending, OddTrial, RunSearch, Searched, next_of, searched, searches_of};
+pub use kept::{
+    Ending, OddTrial, RunSearch, Searched, next_of, searched, searches_of, server_cpus,
+};
 pub use lab::sought::Limit;
+pub use noise::{Noise, noise_in};
 pub use order::{Bracket, ranks};
 
 use course::Course;
@@ -37,14 +42,18 @@ pub struct Search {
     pub width: f64,
     /// The lowest rate that is tried, each second.
     pub least: f64,
-    /// The highest: beyond it the load itself would be measured.
+    /// The highest.
     pub most: f64,
+    /// What the reference achieves, each second: near it the load itself would be measured.
+    pub ceiling: Option<f64>,
     /// No trial begins that would end after this, in seconds of trials.
     pub limit_s: f64,
     /// Each trial has a fresh process.
     pub is_fresh: bool,
     /// Which of two rates that are due comes first.
     pub seed: u64,
+    /// By which rules its trials follow each other: those of a kept search stay what they were.
+    pub rules: u32,
 }
 
 /// One load that is to be made.
@@ -100,7 +109,11 @@ pub enum Found {
     /// It says nothing of the server, for this reason; it is made again.
     Unfit(String),
     /// The same, because dyno itself or the machine was disturbed. This may pass.
-    Disturbed(String),
+    Disturbed {
+        noise: Noise,
+        /// The trial did not keep the aim, for whatever reason.
+        is_broken: bool,
+    },
 }
 
 /// What comes next.
@@ -124,9 +137,12 @@ pub struct Progress {
 }
 
 /// A rate that is nearer than this to what the reference achieves would be that of the load itself.
-const BELOW_CEILING: f64 = 1.15;
+pub const BELOW_CEILING: f64 = 1.15;
 /// Where it is not known what that is.
 const MOST: f64 = 1e6;
+/// The present rules. By the first ones other programs were no reason to repeat a trial, a ceiling was believed whatever the
+/// server achieved, and the first two ends lay two widths apart where the time was short, until the end.
+pub const RULES: u32 = 2;
 
 impl Search {
     /// The search for this, where the reference achieves so many answers a second. Refused, in a sentence, if even the
@@ -137,9 +153,12 @@ impl Search {
         is_fresh: bool,
         seed: u64,
     ) -> Result<Search, String> {
-        let own = ceiling.map_or(f64::INFINITY, |per_s| per_s / BELOW_CEILING);
-        let most = sought.most.unwrap_or(MOST).min(own);
-        let least = sought.least;
+        let (least, most) = (sought.least, sought.most.unwrap_or(MOST));
+        let aim = Aim { limits: sought.limits.clone(), failures: sought.failures };
+        let (width, limit_s) = (sought.width, sought.limit.as_secs_f64());
+        let search =
+            Search { aim, width, least, most, ceiling, limit_s, is_fresh, seed, rules: RULES };
+        let most = search.top(None);
         if most < least {
             return Err(format!(
                 "the lowest rate, {least} requests/s, is too near to what the reference server gives here, which is {:.0} \
@@ -153,21 +172,20 @@ impl Search {
                  the lowest, or raise the highest"
             ));
         }
-        Ok(Search {
-            aim: Aim { limits: sought.limits.clone(), failures: sought.failures },
-            width: sought.width,
-            least,
-            most,
-            limit_s: sought.limit.as_secs_f64(),
-            is_fresh,
-            seed,
-        })
+        Ok(search)
     }
 
-    /// Whether a reference that achieves so much is the reason why no higher rate is tried.
-    #[must_use]
-    pub fn is_capped_by(&self, ceiling: f64) -> bool {
-        (ceiling / BELOW_CEILING / self.most - 1.0).abs() < 1e-6
+    /// The highest rate that is tried, where the server itself has achieved so much in a closed loop.
+    fn top(&self, closed: Option<f64>) -> f64 {
+        let own = self.ceiling_beside(closed).map_or(f64::INFINITY, |per_s| per_s / BELOW_CEILING);
+        self.most.min(own)
+    }
+
+    /// The reference reaches at least what the server does. If it seems to reach far less, something has disturbed it: then
+    /// it says nothing.
+    fn ceiling_beside(&self, closed: Option<f64>) -> Option<f64> {
+        let (ceiling, closed) = (self.ceiling?, closed.unwrap_or(0.0));
+        (closed < BELOW_CEILING * ceiling).then_some(ceiling.max(closed))
     }
 
     /// What comes after these trials.

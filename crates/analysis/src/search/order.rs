@@ -16,7 +16,7 @@ impl Answer {
     #[must_use]
     pub fn bracket(&self) -> Option<Bracket> {
         let decided =
-            |end: &Option<End>| end.as_ref().filter(|end| !end.is_short).map(|it| it.rate);
+            |end: &Option<End>| end.as_ref().filter(|end| end.is_decided()).map(|it| it.rate);
         match self.conclusion {
             Conclusion::Collapsed { .. } | Conclusion::CannotTell { .. } => None,
             Conclusion::Found

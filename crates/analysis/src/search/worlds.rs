@@ -3,7 +3,7 @@
 use load::{Chance, SECOND};
 
 use super::aim::PARTS;
-use super::{Aim, Answer, Evidence, Found, Limit, Press, Search, Step, Tried};
+use super::{Aim, Answer, End, Evidence, Found, Limit, Noise, Press, RULES, Search, Step, Tried};
 
 /// A server: some queue, and what else is the matter with it.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,8 @@ pub(super) struct World {
     pub(super) disturbed: Option<(usize, f64)>,
     /// One process for all trials: a collapse stays.
     pub(super) is_one_process: bool,
+    /// What a trial takes besides its load, in seconds.
+    pub(super) around_s: f64,
 }
 
 pub(super) const PLAIN: World = World {
@@ -43,6 +45,7 @@ pub(super) const PLAIN: World = World {
     instrument: None,
     disturbed: None,
     is_one_process: false,
+    around_s: 0.7,
 };
 
 /// A world that is under search.
@@ -59,7 +62,30 @@ pub(super) fn p99(milliseconds: u64) -> Aim {
 }
 
 pub(super) fn search(aim: Aim, seed: u64) -> Search {
-    Search { aim, width: 0.05, least: 10.0, most: 50_000.0, limit_s: 1_200.0, is_fresh: true, seed }
+    Search {
+        aim,
+        width: 0.05,
+        least: 10.0,
+        most: 50_000.0,
+        ceiling: None,
+        limit_s: 1_200.0,
+        is_fresh: true,
+        seed,
+        rules: RULES,
+    }
+}
+
+/// Searches to the end; of each trial is known what it finds. Each takes 0.7 s besides its load.
+pub(super) fn scripted(search: &Search, mut finds: impl FnMut(&Press) -> Found) -> Answer {
+    let mut trials = Vec::new();
+    loop {
+        match search.next(&trials) {
+            Step::Press(press) => {
+                trials.push(Tried { found: finds(&press), took_s: press.seconds + 0.7 });
+            }
+            Step::Done(answer) => return *answer,
+        }
+    }
 }
 
 /// Searches to the end; the trials that it took, too.
@@ -76,28 +102,28 @@ pub(super) fn found(world: World, search: &Search) -> (Answer, Vec<Tried>) {
     }
 }
 
-/// What a trial takes besides its load.
-const AROUND_S: f64 = 0.7;
-
 impl Measured {
     fn tried(&mut self, press: &Press, aim: &Aim) -> Tried {
-        let is_late = |rate: &f64| self.world.instrument.is_some_and(|most| most < *rate);
         let Some(rate) = press.rate else {
             let servers = self.world.servers.max(1) as f64;
             let per_s = (servers / self.world.mean).min(self.world.tokens.unwrap_or(f64::MAX));
-            return Tried { found: Found::Closed { per_s }, took_s: press.seconds + AROUND_S };
+            return Tried {
+                found: Found::Closed { per_s },
+                took_s: press.seconds + self.world.around_s,
+            };
         };
         self.made += 1;
         let is_disturbed = self
             .world
             .disturbed
             .is_some_and(|(at, share)| at < self.made && self.chance.unit() < share);
-        if is_disturbed || is_late(&rate) {
-            let found = Found::Disturbed("the load was late".into());
-            return Tried { found, took_s: press.seconds + AROUND_S };
-        }
         let (evidence, lasted) = self.loaded(rate, press.seconds, aim);
-        Tried { found: Found::Open(evidence), took_s: lasted + AROUND_S }
+        let is_late = self.world.instrument.is_some_and(|most| most < rate);
+        let found = match is_disturbed || is_late {
+            true => Found::Disturbed { noise: Noise::Late, is_broken: !evidence.keeps(aim) },
+            false => Found::Open(evidence),
+        };
+        Tried { found, took_s: lasted + self.world.around_s }
     }
 
     fn exponential(&mut self, mean: f64) -> f64 {
@@ -216,6 +242,8 @@ pub(super) struct Tally {
     pub(super) seconds: f64,
     /// Searches of which an end is not known.
     pub(super) open: usize,
+    /// Searches both of whose ends full trials have decided.
+    pub(super) full: usize,
     /// Nine in ten of the brackets are no wider.
     pub(super) width: f64,
 }
@@ -230,6 +258,7 @@ pub(super) fn tally(world: World, truth: f64, aim: &Aim, limit_s: f64, searches:
         trials: 0,
         seconds: 0.0,
         open: 0,
+        full: 0,
         width: 0.0,
     };
     let mut widths = Vec::new();
@@ -242,6 +271,8 @@ pub(super) fn tally(world: World, truth: f64, aim: &Aim, limit_s: f64, searches:
         tally.too_high += usize::from(truth < low);
         tally.too_low += usize::from(high < truth);
         tally.narrow += usize::from(answer.is_narrow());
+        let is_decided = |end: &Option<End>| end.as_ref().is_some_and(End::is_decided);
+        tally.full += usize::from(is_decided(&answer.lower) && is_decided(&answer.upper));
         tally.open += usize::from(low == 0.0 || high.is_infinite());
         widths.push(if low == 0.0 { f64::INFINITY } else { high / low - 1.0 });
         trials.push(answer.trials);

@@ -1,16 +1,17 @@
 //! A search as a line of text, with which a kept run says what it was to find.
 
-use super::{Aim, Limit, Search};
+use super::{Aim, Limit, RULES, Search};
 
 impl Search {
     /// As `read` takes it.
     #[must_use]
     pub fn written(&self) -> String {
-        let Search { aim, width, least, most, limit_s, is_fresh, seed } = self;
+        let Search { aim, width, least, most, ceiling, limit_s, is_fresh, seed, rules } = self;
+        let ceiling = ceiling.map_or(String::new(), |per_s| format!(" ceiling={per_s}"));
         let limits = aim.limits.iter();
         let limits = limits.map(|limit| format!(" p{}={}ns", limit.percent, limit.within));
         format!(
-            "width={width} least={least} most={most} limit_s={limit_s} fresh={is_fresh} seed={seed} failures={}{}",
+            "width={width} least={least} most={most} limit_s={limit_s} fresh={is_fresh} seed={seed} failures={}{} rules={rules}{ceiling}",
             aim.failures,
             limits.collect::<String>()
         )
@@ -21,7 +22,7 @@ impl Search {
     pub fn read(text: &str) -> Option<Search> {
         let mut aim = Aim { limits: Vec::new(), failures: 0.0 };
         let (mut width, mut least, mut most, mut limit_s) = (0.0, 0.0, 0.0, 0.0);
-        let (mut is_fresh, mut seed) = (false, 0);
+        let (mut is_fresh, mut seed, mut rules, mut ceiling) = (false, 0, 1, None);
         for word in text.split(' ') {
             let (name, value) = word.split_once('=')?;
             let number = || value.parse().ok().filter(|number: &f64| number.is_finite());
@@ -29,10 +30,12 @@ impl Search {
                 "width" => width = number()?,
                 "least" => least = number()?,
                 "most" => most = number()?,
+                "ceiling" => ceiling = Some(number()?),
                 "limit_s" => limit_s = number()?,
                 "failures" => aim.failures = number()?,
                 "fresh" => is_fresh = value.parse().ok()?,
                 "seed" => seed = value.parse().ok()?,
+                "rules" => rules = value.parse().ok()?,
                 _ => {
                     let percent = name.strip_prefix('p')?.parse().ok()?;
                     let within = value.strip_suffix("ns")?.parse().ok()?;
@@ -48,8 +51,10 @@ impl Search {
             && 0.0 < least
             && least <= most
             && most <= 1e9
-            && 0.0 < limit_s;
-        is_sound.then_some(Search { aim, width, least, most, limit_s, is_fresh, seed })
+            && 0.0 < limit_s
+            && (1..=RULES).contains(&rules);
+        let search = Search { aim, width, least, most, ceiling, limit_s, is_fresh, seed, rules };
+        is_sound.then_some(search)
     }
 }
 
@@ -66,12 +71,18 @@ mod tests {
             width: 0.05,
             least: 10.0,
             most: 43_478.26,
+            ceiling: Some(50_000.5),
             limit_s: 1_200.0,
             is_fresh: true,
             seed: u64::MAX,
+            rules: RULES,
         };
         let text = search.written();
-        assert_eq!(Search::read(&text), Some(search));
+        assert_eq!(Search::read(&text), Some(search.clone()));
+        // As the first rules were written.
+        let (first, _) = text.split_once(" rules=").unwrap();
+        let of_old = Search { ceiling: None, rules: 1, ..search };
+        assert_eq!(Search::read(first), Some(of_old));
         for (from, to) in [
             ("width=0.05", "width=NaN"),
             ("width=0.05", "width=0"),
@@ -83,6 +94,7 @@ mod tests {
             ("20000000ns", "20000000"),
             ("fresh=true", "fresh"),
             ("failures=0.01", "failures=1"),
+            ("rules=2", "rules=3"),
         ] {
             assert!(text.contains(from), "{from}");
             assert_eq!(Search::read(&text.replace(from, to)), None, "{from} {to}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use analysis::search::{searched, searches_of};
 use archive::keep;
-use campaign::capacity::{self, ceiling, places};
+use campaign::capacity::{self, ceiling, ceiling_says, places};
 use campaign::project::Project;
 use campaign::race::look::look;
 use campaign::{
@@ -247,7 +247,11 @@ fn highest(ready: &Ready<'_>, job: &Job) -> Result<Option<Option<f64>>, Refusal>
     let reference = (own.subject.name.as_str(), task.to_string());
     let reference = (reference.0, reference.1.as_str());
     let found = ceiling(&with, resources, &entrants, reference, &job.halt)?;
-    Ok(found.filter(|_| !job.halt.is_asked()).map(Result::ok))
+    let found = found.filter(|_| !job.halt.is_asked());
+    if let Some(found) = &found {
+        terminal::notice(&ceiling_says("dyno's own server", found));
+    }
+    Ok(found.map(Result::ok))
 }
 
 fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {

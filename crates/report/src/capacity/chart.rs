@@ -63,23 +63,27 @@ fn row(drawn: &Drawn<'_>, criterion: &Criterion) -> Bracket {
 /// What was lost at a rate; hollow where only short trials were made.
 fn spot(place: &Place, criterion: &Criterion) -> Option<Spot> {
     let at = format!("{}/s", rate(place.rate));
-    let lost = |share: f64| format!("{} {}", words::share(share), words::column(criterion));
-    let (share, interval, trust, says) = match (&place.judged, place.short) {
-        (Some(judged), _) => {
-            let pooled = judged.pooled.first()?;
-            let kept = format!("{} of {} trials kept the aim", judged.kept, judged.of);
-            (pooled.loss, pooled.interval, Trust::Full, format!("{}; {kept}", lost(pooled.loss)))
-        }
-        (None, Some((kept, of, share))) => {
-            let kept = format!("{kept} of {of} short trials kept the aim");
-            (share, None, Trust::Doubtful, format!("{}; {kept}", lost(share)))
-        }
+    let (judged, trust, kind) = match (&place.judged, &place.short) {
+        (Some(judged), _) => (judged, Trust::Full, "trials"),
+        (None, Some(judged)) => (judged, Trust::Doubtful, "short trials"),
         (None, None) => return None,
     };
+    let pooled = judged.pooled.first()?;
+    let early = match judged.ended_early {
+        0 => String::new(),
+        some => format!("; {some} ended early"),
+    };
+    let says = format!(
+        "{} {}; {} of {} {kind} kept the aim{early}",
+        words::lost(pooled),
+        words::column(criterion),
+        judged.kept,
+        judged.of
+    );
     Some(Spot {
         x: place.rate,
-        value: 100.0 * share,
-        interval: interval.map(|(low, high)| (100.0 * low, 100.0 * high)),
+        value: 100.0 * pooled.loss,
+        interval: pooled.interval.map(|(low, high)| (100.0 * low, 100.0 * high)),
         trust,
         is_after_gap: false,
         says: format!("{at}: {says}"),

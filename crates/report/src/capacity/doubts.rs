@@ -6,8 +6,8 @@ use lab::record::OutcomeKind;
 use lab::sought::SaidBy;
 use units::rate;
 
-use super::FinishedSearch;
-use crate::run::words;
+use super::{FinishedSearch, words};
+use crate::run::words::outcome;
 use crate::verdict::ExplainedDoubt;
 
 pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
@@ -23,6 +23,14 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
         ));
     }
     doubts.extend(found.endings.iter().map(|ending| ended(found, ending)));
+    doubts.extend(words::noise(found).map(|says| {
+        ExplainedDoubt::new(
+            "capacity_noise",
+            Gravity::Note,
+            says,
+            "end other programs, or load it from another machine (--load-on)",
+        )
+    }));
     if let Some(odd) = found.odd {
         doubts.push(ExplainedDoubt::new(
             "capacity_odd_trial",
@@ -82,7 +90,7 @@ fn ended(found: &FinishedSearch<'_>, ending: &Ending) -> ExplainedDoubt {
             "{} of {} trials were no measurement ({}): {}.",
             ending.times,
             found.answer.trials,
-            words::outcome(ending.kind),
+            outcome(ending.kind),
             ending.says.trim_end_matches('.')
         ),
         SEE,
@@ -123,7 +131,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             Gravity::Suspect,
             format!(
                 "The bracket is wider than {}, or an end of it was not found.",
-                super::words::whole(found.search.width)
+                words::whole(found.search.width)
             ),
             longer,
         ),
@@ -141,7 +149,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             Gravity::Suspect,
             format!(
                 "The bracket is wider than {}: thirty trials at a rate between its ends did not decide it.",
-                super::words::whole(found.search.width)
+                words::whole(found.search.width)
             ),
             "ask for a wider answer: its processes differ, or its rate is limited by chance",
         ),

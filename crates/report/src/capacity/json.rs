@@ -1,6 +1,6 @@
 //! A search for a capacity as JSON, `dyno.capacity/2`.
 
-use analysis::search::{Conclusion, Criterion, End, Place, Pooled};
+use analysis::search::{Conclusion, Criterion, Judged, Place, Pooled};
 use load::SECOND;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,8 +45,9 @@ json_type! {
         /// the lowest rate that may be tried
         least_per_s: f64 = found.search.least,
         /// the highest rate that may be tried
-        most_per_s: f64 = found.search.most,
-        /// answers each second of dyno's own server on this machine; null where that is not known
+        most_per_s: f64 = found.answer.most,
+        /// answers each second of dyno's own server on this machine, and at least of the server itself; null where that is not
+        /// known
         ceiling_per_s: Option<f64> = found.ceiling,
         /// what was found
         capacity: BracketJson = found.into(),
@@ -91,17 +92,10 @@ json_type! {
         /// right answers each second at the upper end
         answered_at_upper_per_s: Option<f64> =
             found.answer.upper.as_ref().map(|end| end.answered_per_s),
-        /// at least this share of all processes keeps the aim at the lower end (95 %); null where trials had no fresh processes
-        share_at_least_percent: Option<f64> =
-            found.answer.lower.as_ref().filter(|_| found.search.is_fresh).map(share),
         /// an end is known by short trials only
         is_by_short_trials: bool =
             [&found.answer.lower, &found.answer.upper].into_iter().flatten().any(|end| end.is_short),
     }
-}
-
-fn share(end: &End) -> f64 {
-    100.0 * end.judged.share_at_least()
 }
 
 json_type! {
@@ -129,16 +123,17 @@ json_type! {
         /// of these, those that kept the aim by themselves
         kept: usize = place.judged.as_ref().map_or(0, |judged| judged.kept),
         /// short trials
-        short_trials: usize = place.short.map_or(0, |(_, of, _)| of),
+        short_trials: usize = place.short.as_ref().map_or(0, |judged| judged.of),
         /// of these, those that kept the aim by themselves
-        short_kept: usize = place.short.map_or(0, |(kept, ..)| kept),
+        short_kept: usize = place.short.as_ref().map_or(0, |judged| judged.kept),
+        /// full trials that ended early, because they could not keep the aim any more
+        ended_early: usize = place.judged.as_ref().map_or(0, |judged| judged.ended_early),
+        /// short trials that ended early
+        short_ended_early: usize = place.short.as_ref().map_or(0, |judged| judged.ended_early),
         /// what all full trials lost, by the parts of the aim
-        lost: Vec<LostJson> = place
-            .judged
-            .iter()
-            .flat_map(|judged| &judged.pooled)
-            .map(LostJson::from)
-            .collect(),
+        lost: Vec<LostJson> = lost(place.judged.as_ref()),
+        /// what all short trials lost, which decides nothing
+        short_lost: Vec<LostJson> = lost(place.short.as_ref()),
     }
 }
 
@@ -147,11 +142,18 @@ json_type! {
     struct LostJson as "lost" of it: Pooled {
         /// lost requests of those due
         percent: f64 = 100.0 * it.loss,
+        /// trials ended early: more may have been lost
+        is_bound: bool = it.is_bound,
         /// the low end of its interval; null for one trial
         low_percent: Option<f64> = it.interval.map(|(low, _)| 100.0 * low),
-        /// the high end of its interval; null for one trial
-        high_percent: Option<f64> = it.interval.map(|(_, high)| 100.0 * high),
+        /// the high end of its interval; null for one trial, and of a bound
+        high_percent: Option<f64> =
+            it.interval.filter(|_| !it.is_bound).map(|(_, high)| 100.0 * high),
     }
+}
+
+fn lost(judged: Option<&Judged>) -> Vec<LostJson> {
+    judged.iter().flat_map(|judged| &judged.pooled).map(LostJson::from).collect()
 }
 
 /// A rate that was not held, and a higher one that was.

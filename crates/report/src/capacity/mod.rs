@@ -6,7 +6,7 @@ pub(crate) mod json;
 pub(crate) mod words;
 
 use analysis::search::{
-    Answer, Conclusion, Ending, OddTrial, Place, Pooled, Search, Searched, Word,
+    Answer, Conclusion, Ending, Judged, OddTrial, Place, Pooled, Search, Searched, Word,
 };
 use lab::experiment::{Experiment, Shape};
 use lab::record::{CAPACITY, RunRecord};
@@ -47,6 +47,8 @@ impl<'a> FinishedSearch<'a> {
         let shape = Experiment::of_run(run).ok().map(|experiment| experiment.shape);
         let entry = run.entries.iter().find(|entry| entry.name == found.of.subject);
         let title = entry.map(|entry| entry.title.as_str()).filter(|title| !title.is_empty());
+        // By the first rules the reference was believed whatever it gave.
+        let of_first_rules = found.of.ceiling.filter(|_| found.of.search.ceiling.is_none());
         let is_of_flags = run.facts.iter().any(|fact| fact.name == CAPACITY);
         FinishedSearch {
             id,
@@ -54,7 +56,7 @@ impl<'a> FinishedSearch<'a> {
             is_poisson: matches!(shape, Some(Shape::Open { poisson: true, .. })),
             search: &found.of.search,
             answer: &found.answer,
-            ceiling: found.of.ceiling,
+            ceiling: found.answer.ceiling.or(of_first_rules),
             endings: &found.endings,
             odd: found.odd,
             by: if is_of_flags { SaidBy::Flags } else { SaidBy::File },
@@ -96,12 +98,16 @@ fn conditions(found: &FinishedSearch<'_>) -> String {
     let Search { width, limit_s, .. } = found.search;
     let limit = std::time::Duration::from_secs_f64(*limit_s);
     format!(
-        "{}; to {} in at most {}; {} in {}",
+        "{}; to {} in at most {}; {} in {}{}",
         words::aim(&found.search.aim),
         words::whole(*width),
         duration(limit),
         counted(found.answer.trials as u64, "trial", "trials"),
-        words::seconds(found.answer.seconds)
+        words::seconds(found.answer.seconds),
+        found.ceiling.map_or(String::new(), |per_s| format!(
+            "; dyno's own server gives {} answers/s here",
+            rate(per_s)
+        ))
     )
 }
 
@@ -121,41 +127,52 @@ pub(crate) fn tried_rates(found: &FinishedSearch<'_>, key: String) -> Option<Tab
     let criteria = found.search.aim.criteria();
     columns.extend(criteria.iter().enumerate().map(|(place, of)| {
         Column::new(format!("lost_{place}"), words::column(of), place as u8)
-            .meaning("share of the requests due, over all trials of the rate; 93 % interval")
+            .meaning(
+                "share of the requests due, over all trials of the rate; 93 % interval; ≥: trials ended early, and more may \
+                 have been lost",
+            )
     }));
-    let rows = found.answer.places.iter().map(|place| row(place, criteria.len()));
+    let rows = found.answer.places.iter().flat_map(rows);
     let table = Table::of(key, columns, rows.collect::<Vec<_>>());
     (!found.answer.places.is_empty()).then_some(table)
 }
 
-fn row(place: &Place, criteria: usize) -> Row {
-    let mut cells = vec![Cell::text(rate(place.rate)).valued(Some(place.rate))];
-    match (&place.judged, place.short) {
-        (Some(judged), _) => {
-            let (word, tone) = match judged.word {
-                Word::Holds => ("holds", Tone::Good),
-                Word::Breaks => ("breaks", Tone::Bad),
-                Word::Open => ("undecided", Tone::Dim),
-            };
-            cells.push(Cell::text(word).toned(tone));
-            cells.push(Cell::text(format!("{} of {}", judged.kept, judged.of)));
-            cells.extend(judged.pooled.iter().map(lost));
-        }
-        (None, Some((kept, of, loss))) => {
-            cells.push(Cell::text(format!("short {}", if of == 1 { "trial" } else { "trials" })));
-            cells.push(Cell::text(format!("{kept} of {of}")).toned(Tone::Dim));
-            cells.push(Cell::text(words::share(loss)).valued(Some(loss)));
-            cells.resize(3 + criteria, Cell::none());
-        }
-        (None, None) => cells.resize(3 + criteria, Cell::none()),
-    }
+/// What full trials say of a rate, and what short ones do.
+fn rows(place: &Place) -> Vec<Row> {
+    let full = place.judged.iter().map(|judged| {
+        let (word, tone) = match judged.word {
+            Word::Holds => ("holds", Tone::Good),
+            Word::Breaks => ("breaks", Tone::Bad),
+            Word::Open => ("undecided", Tone::Dim),
+        };
+        row(place.rate, judged, word, tone)
+    });
+    let short = place.short.iter().map(|judged| {
+        let word = if judged.of == 1 { "short trial" } else { "short trials" };
+        row(place.rate, judged, word, Tone::Dim)
+    });
+    full.chain(short).collect()
+}
+
+fn row(per_s: f64, judged: &Judged, word: &str, tone: Tone) -> Row {
+    let early = match judged.ended_early {
+        0 => String::new(),
+        all if all == judged.of => ", ended early".into(),
+        some => format!(", {some} ended early"),
+    };
+    let mut cells = vec![
+        Cell::text(rate(per_s)).valued(Some(per_s)),
+        Cell::text(format!("{word}{early}")).toned(tone),
+        Cell::text(format!("{} of {}", judged.kept, judged.of)),
+    ];
+    cells.extend(judged.pooled.iter().map(lost));
     Row { cells, ..Row::default() }
 }
 
 fn lost(pooled: &Pooled) -> Cell {
-    let mut cell = Cell::text(words::share(pooled.loss)).valued(Some(pooled.loss));
+    let mut cell = Cell::text(words::lost(pooled)).valued(Some(pooled.loss));
     let between = |(low, high): (f64, f64)| format!("[{}–{}]", words::bare(low), words::bare(high));
-    cell.interval = pooled.interval.map(between);
+    cell.interval = pooled.interval.filter(|_| !pooled.is_bound).map(between);
     cell
 }
 
@@ -173,7 +190,7 @@ pub enum SearchOutcome {
 #[must_use]
 pub fn outcome(answer: &Answer) -> SearchOutcome {
     let is_known =
-        |end: &Option<analysis::search::End>| end.as_ref().is_some_and(|it| !it.is_short);
+        |end: &Option<analysis::search::End>| end.as_ref().is_some_and(|it| it.is_decided());
     match answer.conclusion {
         Conclusion::Found | Conclusion::AtLeast => SearchOutcome::Found,
         Conclusion::NotMet => SearchOutcome::NotMet,

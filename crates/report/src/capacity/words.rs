@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use analysis::search::{Aim, Conclusion, Criterion, End, Found, Limit, Press, Progress, Tried};
-use units::{chosen, counted, duration, nanos, percent, rate};
+use analysis::search::{
+    Aim, Conclusion, Criterion, End, Found, Limit, Pooled, Press, Progress, Tried,
+};
+use units::{chosen, counted, duration, nanos, rate};
 
 use super::{FinishedSearch, trials_of};
 
@@ -40,6 +42,11 @@ pub(crate) fn column(criterion: &Criterion) -> String {
 /// A small share matters here: `0.71 %`.
 pub(crate) fn share(share: f64) -> String {
     format!("{} %", bare(share))
+}
+
+/// What was lost, of which more may have been where trials ended early.
+pub(crate) fn lost(pooled: &Pooled) -> String {
+    format!("{}{}", if pooled.is_bound { "≥ " } else { "" }, share(pooled.loss))
 }
 
 /// A share as it was typed: `5 %`.
@@ -94,7 +101,7 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
             "It holds at least {}/s with {aim}, {}, {arrivals}; more was not tried{}.",
             rate(lower.rate),
             trials_of(found, lower.judged.of),
-            found.ceiling.filter(|ceiling| found.search.is_capped_by(*ceiling)).map_or(
+            found.ceiling.filter(|ceiling| answer.is_capped_by(*ceiling)).map_or(
                 String::new(),
                 |ceiling| format!(
                     ", because dyno's own server gives {} answers/s here",
@@ -102,11 +109,20 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
                 )
             )
         ),
+        (_, Some(lower), None) if !lower.is_short => format!(
+            "It holds at least {}/s with {aim}, {}, {arrivals}{}; no rate that it does not hold was found{}.",
+            rate(lower.rate),
+            trials_of(found, lower.judged.of),
+            undecided(lower),
+            wider(&answer.conclusion)
+        ),
         (_, Some(lower), Some(upper)) => format!(
-            "It holds {}/s and not {}/s with {aim}, {}, {arrivals}{}.",
+            "It holds {}/s and not {}/s with {aim}{}, {arrivals}{}{}{}.",
             rate(lower.rate),
             rate(upper.rate),
-            both(found, lower, upper),
+            processes(found, lower, upper),
+            undecided(lower),
+            untested(lower, upper).map_or(String::new(), |says| format!("; {says}")),
             wider(&answer.conclusion)
         ),
         (_, lower, upper) => {
@@ -114,11 +130,10 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
         }
     };
     let mut all = vec![first];
-    let keeps = lower.filter(|end| found.search.is_fresh && !end.is_short).map(|end| {
-        let share = percent(end.judged.share_at_least());
+    let keeps = lower.filter(|end| found.search.is_fresh && end.is_decided()).map(|end| {
         let (kept, of) = (end.judged.kept, end.judged.of);
         format!(
-            "At {}/s {kept} of {of} processes kept it: so do at least {share} of all (95 %). It answered {}/s.",
+            "At {}/s {kept} of {of} processes kept it, and it answered {}/s.",
             rate(end.rate),
             rate(end.answered_per_s)
         )
@@ -126,7 +141,37 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
     all.extend(
         keeps.filter(|_| matches!(answer.conclusion, Conclusion::Found | Conclusion::AtLeast)),
     );
+    let is_cut_short = match answer.conclusion {
+        Conclusion::OutOfTime { .. }
+        | Conclusion::Unfinished { .. }
+        | Conclusion::Wider
+        | Conclusion::CannotTell { .. } => true,
+        Conclusion::Found
+        | Conclusion::AtLeast
+        | Conclusion::NotMet
+        | Conclusion::Collapsed { .. } => false,
+    };
+    all.extend(noise(found).filter(|_| is_cut_short));
     all
+}
+
+/// Which trials were repeated, and why: `7 of 24 trials were repeated: dyno itself was late (5), other programs used up to
+/// 1.2 CPUs (2).`
+pub(crate) fn noise(found: &FinishedSearch<'_>) -> Option<String> {
+    let all = &found.answer.noise;
+    let times: usize = all.iter().map(|(_, times)| times).sum();
+    let kinds: Vec<String> = all
+        .iter()
+        .map(|(worst, times)| match all.len() {
+            1 => worst.says(),
+            _ => format!("{} ({times})", worst.says()),
+        })
+        .collect();
+    let of = counted(found.answer.trials as u64, "trial", "trials");
+    let was = if times == 1 { "was" } else { "were" };
+    (0 < times).then(|| {
+        format!("{times} of {of} {was} repeated, and {was} no evidence: {}.", kinds.join(", "))
+    })
 }
 
 /// Where nothing is known.
@@ -137,20 +182,26 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
     let answer = found.answer;
     let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
     let shown = |end: &End| format!("{}/s", rate(end.rate));
-    let is_short = [lower, upper].into_iter().flatten().any(|end| end.is_short);
-    let says = match (&answer.conclusion, lower, upper) {
+    let short = |end: &End| if end.is_short { ", as far as short trials show" } else { "" };
+    match (&answer.conclusion, lower, upper) {
         (Conclusion::CannotTell { .. } | Conclusion::Collapsed { .. }, ..) | (_, None, None) => {
             UNKNOWN.into()
         }
         (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
         (Conclusion::NotMet, _, Some(upper)) => format!("does not hold even {}", shown(upper)),
-        (_, Some(lower), None) => format!("holds {}, and perhaps more", shown(lower)),
-        (_, None, Some(upper)) => format!("does not hold {}, and perhaps less", shown(upper)),
-        (_, Some(lower), Some(upper)) => format!("holds {} and not {}", shown(lower), shown(upper)),
-    };
-    match is_short && says != UNKNOWN {
-        true => format!("{says}, as far as short trials show"),
-        false => says,
+        (_, Some(lower), None) => {
+            format!("holds {}, and perhaps more{}{}", shown(lower), short(lower), undecided(lower))
+        }
+        (_, None, Some(upper)) => {
+            format!("does not hold {}, and perhaps less{}", shown(upper), short(upper))
+        }
+        (_, Some(lower), Some(upper)) => format!(
+            "holds {} and not {}{}{}",
+            shown(lower),
+            shown(upper),
+            undecided(lower),
+            untested(lower, upper).map_or(String::new(), |says| format!(" ({says})"))
+        ),
     }
 }
 
@@ -168,14 +219,41 @@ pub(crate) fn ended(conclusion: &Conclusion) -> &'static str {
     }
 }
 
-fn both(found: &FinishedSearch<'_>, lower: &End, upper: &End) -> String {
-    if lower.is_short || upper.is_short {
-        return "as far as short trials show".into();
-    }
+/// How many full trials the ends rest on, behind a comma.
+fn processes(found: &FinishedSearch<'_>, lower: &End, upper: &End) -> String {
     let (low, high) = (lower.judged.of, upper.judged.of);
-    match low == high {
-        true => format!("{} each", trials_of(found, low)),
-        false => format!("{low} and {}", trials_of(found, high)),
+    let at = |end: &End| format!(", {} at {}/s", trials_of(found, end.judged.of), rate(end.rate));
+    match (lower.is_short, upper.is_short) {
+        (true, true) => String::new(),
+        (false, true) => at(lower),
+        (true, false) => at(upper),
+        (false, false) if low == high => format!(", {} each", trials_of(found, low)),
+        (false, false) => format!(", {low} and {}", trials_of(found, high)),
+    }
+}
+
+/// The ends that only short trials know.
+fn untested(lower: &End, upper: &End) -> Option<String> {
+    let one = |end: &End| {
+        let trials = counted(end.judged.of as u64, "short trial", "short trials");
+        format!("{}/s was not tested in full, but in {trials} only", rate(end.rate))
+    };
+    match (lower.is_short, upper.is_short) {
+        (false, false) => None,
+        (true, false) => Some(one(lower)),
+        (false, true) => Some(one(upper)),
+        (true, true) => Some("neither rate was tested in full, but in short trials only".into()),
+    }
+}
+
+/// Behind a rate at which all full trials kept the aim, too few to decide.
+fn undecided(end: &End) -> String {
+    match end.is_short || end.is_decided() {
+        true => String::new(),
+        false => format!(
+            ", as far as {} show",
+            counted(end.judged.of as u64, "full trial", "full trials")
+        ),
     }
 }
 
@@ -243,9 +321,8 @@ pub fn trial(press: &Press, tried: &Tried, of: &Aim) -> String {
     let what = press.kind.name();
     let says = match &tried.found {
         Found::Closed { per_s } => format!("{} answers/s", rate(*per_s)),
-        Found::Unfit(says) | Found::Disturbed(says) => {
-            format!("is no evidence and is repeated: {says}")
-        }
+        Found::Unfit(says) => format!("repeated: {says}"),
+        Found::Disturbed { noise, .. } => format!("repeated: {}", noise.says()),
         Found::Open(evidence) => {
             let lost = evidence.lost.iter().zip(of.criteria()).map(|(lost, criterion)| {
                 let at_least = if evidence.is_cut { "≥ " } else { "" };

@@ -2,7 +2,7 @@
 
 use analysis::search::{Searched, ranks};
 use analysis::{Verdict, Worth};
-use units::{counted, percent, rate};
+use units::{counted, rate};
 
 use super::document::servers_and_machine;
 use super::{Findings, conformance, trouble};
@@ -293,12 +293,6 @@ fn table(findings: &Findings<'_>, all: &[Stood<'_>], key: String) -> Table {
         Column::new("broken", "kept above", 3)
             .meaning("the same at the rate that is not held")
             .explained(),
-        explained(
-            "share",
-            "share",
-            6,
-            "at least this share of all processes keeps the aim at the rate that is held (95 %)",
-        ),
         Column::new("ended", "the search", 5).left().folding(),
         Column::new("verdict", "verdict", 1).left().folding(),
     ];
@@ -347,10 +341,6 @@ fn line(findings: &Findings<'_>, stood: &Stood<'_>) -> Row {
         Some((first, last)) if first == last => Cell::text(first.to_string()),
         Some((first, last)) => Cell::text(format!("{first}–{last}")),
     };
-    let share = lower.filter(|end| found.search.is_fresh && !end.is_short).map(|end| {
-        let share = end.judged.share_at_least();
-        Cell::text(format!("≥ {}", percent(share))).valued(Some(share))
-    });
     let answered =
         lower.map(|end| Cell::text(rate(end.answered_per_s)).valued(Some(end.answered_per_s)));
     let subject = Cell { sign: Sign::Slot, ..Cell::text(found.server) };
@@ -366,7 +356,6 @@ fn line(findings: &Findings<'_>, stood: &Stood<'_>) -> Row {
         answered.unwrap_or_else(Cell::none),
         kept(lower),
         kept(upper),
-        share.unwrap_or_else(Cell::none),
         Cell::text(words::ended(&answer.conclusion)),
         word,
         conformance::cell(findings, stood.subject),

@@ -1,14 +1,15 @@
 //! Runs that searched for capacities: brackets, ties, what is not known, and what a server wrote.
 
 use analysis::search::{
-    Aim, Answer, Conclusion, End, Ending, Evidence, Judged, OddTrial, Place, RunSearch, Search,
-    Searched,
+    Aim, Answer, Conclusion, End, Ending, Evidence, Judged, Noise, OddTrial, Place, RULES,
+    RunSearch, Search, Searched,
 };
 use lab::record::{Entry, OutcomeKind};
 use lab::sought::Limit;
 
 use super::super::searches::stood;
 use super::*;
+use crate::capacity::{self, FinishedSearch};
 use crate::render::Format;
 
 const EXPERIMENT: &str = "question = 'What does each hold?'\nsubjects = 'all'\nworkload = 'echo-xml'\n\
@@ -49,7 +50,7 @@ fn of(subject: &str, conclusion: Conclusion, ends: (Option<End>, Option<End>)) -
     let place = |end: &End| Place {
         rate: end.rate,
         judged: (!end.is_short).then(|| end.judged.clone()),
-        short: end.is_short.then_some((1, 1, 0.001)),
+        short: end.is_short.then(|| end.judged.clone()),
     };
     let places = [&ends.0, &ends.1].into_iter().flatten().map(place).collect();
     Searched {
@@ -61,12 +62,15 @@ fn of(subject: &str, conclusion: Conclusion, ends: (Option<End>, Option<End>)) -
                 width: 0.05,
                 least: 10.0,
                 most: 9_000.0,
+                ceiling: None,
                 limit_s: 1_200.0,
                 is_fresh: true,
                 seed: 1,
+                rules: RULES,
             },
             first: 0,
             ceiling: Some(10_350.0),
+            cpus: 1.0,
         },
         answer: Answer {
             conclusion,
@@ -75,6 +79,9 @@ fn of(subject: &str, conclusion: Conclusion, ends: (Option<End>, Option<End>)) -
             places,
             inversions: Vec::new(),
             stalls: None,
+            noise: Vec::new(),
+            most: 9_000.0,
+            ceiling: None,
             trials: 12,
             seconds: 130.0,
         },
@@ -319,4 +326,70 @@ fn json_has_each_search_as_dyno_capacity_writes_it() {
     let other = super::super::json(&Findings::of(&7, &run, &trials, Vec::new(), None)).unwrap();
     let other: serde_json::Value = serde_json::from_str(&other).unwrap();
     assert!(other["searches"].as_array().unwrap().is_empty());
+}
+
+fn shown<T>(found: &Searched, then: impl FnOnce(&FinishedSearch<'_>) -> T) -> T {
+    let run = record(std::slice::from_ref(found));
+    then(&FinishedSearch::of("7".into(), &run, found))
+}
+
+fn answered(found: &Searched) -> String {
+    shown(found, |found| capacity::document(found).answer.join(" "))
+}
+
+#[test]
+fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
+    let cut = Evidence { due: 10_000, lost: vec![500, 0], is_cut: true, ..Evidence::default() };
+    let mut broken = end(10.0, 400, false);
+    broken.judged = Judged::of(&aim(), &[&cut; 5]);
+    let mut missed = of("a", Conclusion::NotMet, (None, Some(broken)));
+    missed.answer.places[0].short = Some(Judged::of(&aim(), &[&cut]));
+    let screen = Screen { width: 140, is_coloured: false, is_full: true };
+    let text = shown(&missed, |it| crate::render::text(&capacity::document(it), screen));
+    for row in [
+        "breaks, ended early       0 of 5   ≥ 5.00 %",
+        "short trial, ended early  0 of 1   ≥ 5.00 %",
+    ] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+    let page = shown(&missed, capacity::page);
+    assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials kept the aim; 5 ended early"));
+    let json = shown(&missed, |it| capacity::json(it).unwrap());
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let tried = &json["tried"][0];
+    assert_eq!((&tried["ended_early"], &tried["short_ended_early"]), (&5.into(), &1.into()));
+    for lost in [&tried["lost"][0], &tried["short_lost"][0]] {
+        assert_eq!((&lost["is_bound"], lost["high_percent"].is_null()), (&true.into(), true));
+    }
+}
+
+#[test]
+fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_search() {
+    let late = Conclusion::OutOfTime { needed_s: 69.0 };
+    let mut short = end(1_996.0, 1_000, true);
+    short.judged.of = 1;
+    let found = of("a", late.clone(), (holds(1_642.0), Some(short)));
+    assert_eq!(
+        answered(&found),
+        "It holds 1,642/s and not 1,996/s with p99 ≤ 10 ms and at most 1 % failed, 5 fresh processes at 1,642/s, Poisson \
+         arrivals; 1,996/s was not tested in full, but in 1 short trial only; this is wider than asked for, because the \
+         limit of time came first: about 69 s more would be needed."
+    );
+    let mut few = end(2_912.0, 0, false);
+    few.judged = Judged::of(
+        &aim(),
+        &[&Evidence { due: 10_000, lost: vec![0, 0], ..Evidence::default() }; 4],
+    );
+    let mut found = of("a", late, (Some(few), None));
+    found.answer.noise = vec![(Noise::OtherPrograms { cpus: 1.24 }, 3), (Noise::Late, 1)];
+    let says = answered(&found);
+    for part in [
+        "It holds at least 2,912/s with p99 ≤ 10 ms and at most 1 % failed, 4 fresh processes, Poisson arrivals, as far as 4 \
+         full trials show; no rate that it does not hold was found",
+        "4 of 12 trials were repeated, and were no evidence: other programs used 1.2 CPUs (3), dyno itself was late (1).",
+    ] {
+        assert!(says.contains(part), "{part}: {says}");
+    }
+    let outcome = capacity::outcome(&found.answer);
+    assert_eq!(outcome, capacity::SearchOutcome::CannotTell);
 }
