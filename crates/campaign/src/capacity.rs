@@ -345,10 +345,20 @@ mod tests {
             repeat: 0,
         };
         let mut total = Tally::new(5 * SECOND);
+        for _ in 0..2_000 {
+            total.response.record(1_000_000);
+            total.service.record(1_000_000);
+            total.first_byte.record(1_000_000);
+            total.late.record(10_000);
+        }
         (total.attempted, total.answered) = (2_000, 2_000);
         (total.correct, total.correct_inside) = (2_000, 2_000);
-        (0..2_000).for_each(|_| total.response.record(1_000_000));
-        let recording = Recording::new(total, 0..2 * SECOND, 5 * SECOND);
+        (total.due, total.on_time) = (2_000, 2_000);
+        let until = Some(2 * SECOND);
+        let recording = Recording {
+            scheduled_until: until,
+            ..Recording::new(total, 0..2 * SECOND, 5 * SECOND)
+        };
         let points = vec![(0, 0.0), (3 * SECOND, share * 3e9)];
         let other = Series { name: "machine.cpu.other".into(), unit: "ns".into(), points };
         TrialRecord {

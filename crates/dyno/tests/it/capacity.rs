@@ -71,8 +71,10 @@ const SOON: [&str; 11] = [
 #[track_caller]
 fn searched(ran: Ran) {
     let ran = not_met(ran);
-    for line in ran.stderr.lines().filter(|line| line.contains(" is no evidence ")) {
-        let is_ours = line.contains("dyno sent late") || line.contains("dyno stood still");
+    for line in ran.stderr.lines().filter(|line| line.contains(": repeated: ")) {
+        let ours =
+            ["dyno itself was late", "dyno was not running", "other programs", "the host took"];
+        let is_ours = ours.iter().any(|says| line.contains(says));
         assert!(is_ours, "{ran}");
     }
     let json = ran.json();

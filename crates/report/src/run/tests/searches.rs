@@ -224,17 +224,16 @@ fn the_table_has_both_rates_with_what_decided_them() {
         verdict: suspect; rows: 2 valid · 1 suspect · 0 invalid
 
         echo-xml: Echo
-        rank  server      holds/s  not/s  answers/s    kept  kept above   share  the search                   verdict  trials  time of trials
-        1     A             1,000  1,050      1,000  5 of 5      0 of 5  ≥ 55 %  as narrow as asked for       valid        12           2 min
-        2     B                 –     10          –       –      0 of 5       –  the lowest rate is not held  valid        12           2 min
-        –     C       700 (short)?     –        700  5 of 5           –       –  out of time                  suspect      12           2 min
+        rank  server      holds/s  not/s  answers/s    kept  kept above  the search                   verdict  trials  time of trials
+        1     A             1,000  1,050      1,000  5 of 5      0 of 5  as narrow as asked for       valid        12           2 min
+        2     B                 –     10          –       –      0 of 5  the lowest rate is not held  valid        12           2 min
+        –     C       700 (short)?     –        700  5 of 5           –  out of time                  suspect      12           2 min
         the same in all rows: conformance not checked
         rank: first to last place: a server is ahead of another only if what it holds is no less than what the other does not
         hold · holds/s: the highest rate that is held, below all that are not · not/s: the lowest rate that is not held: the
         capacity lies between the two · answers/s: right answers each second at the rate that is held · kept: trials that kept
-        the aim by themselves, at the rate that is held · kept above: the same at the rate that is not held · share: at least
-        this share of all processes keeps the aim at the rate that is held (95 %) · ? suspect: read why before you use the
-        figure
+        the aim by themselves, at the rate that is held · kept above: the same at the rate that is not held · ? suspect: read
+        why before you use the figure
         A: every rate that was tried
         requests/s            kept             > 10 ms         failed
         1,000       holds   5 of 5  0.42 % [0.35–0.50]  0 % [0–0.007]
@@ -243,8 +242,8 @@ fn the_table_has_both_rates_with_what_decided_them() {
         requests/s            kept             > 10 ms         failed
         10          breaks  0 of 5  4.02 % [3.81–4.24]  0 % [0–0.007]
         C: every rate that was tried
-        requests/s                 kept  > 10 ms  failed
-        700         short trial  1 of 1   0.10 %       –
+        requests/s                  kept              > 10 ms         failed
+        700         short trials  5 of 5  0.12 % [0.087–0.16]  0 % [0–0.007]
 
         What to doubt
         B: note: 2 of 12 trials were no measurement (died): signal 9.
@@ -346,10 +345,9 @@ fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
     missed.answer.places[0].short = Some(Judged::of(&aim(), &[&cut]));
     let screen = Screen { width: 140, is_coloured: false, is_full: true };
     let text = shown(&missed, |it| crate::render::text(&capacity::document(it), screen));
-    for row in [
-        "breaks, ended early       0 of 5   ≥ 5.00 %",
-        "short trial, ended early  0 of 1   ≥ 5.00 %",
-    ] {
+    for row in
+        ["breaks, ended early       0 of 5  ≥ 5.00 %", "short trial, ended early  0 of 1  ≥ 5.00 %"]
+    {
         assert!(text.contains(row), "{row}: {text}");
     }
     let page = shown(&missed, capacity::page);
