@@ -9,11 +9,8 @@ use super::grid::{Grid, STEPS};
 use super::judge::{Judged, TRIALS_LEAST, Word};
 use super::noise::Noise;
 use super::unfit::UnfitRow;
-use super::{Found, Press, PressKind, Progress, RULES, Search, Step, Tried};
+use super::{Found, Press, PressKind, Progress, Search, Step, Tried};
 
-/// Where fewer full trials than these fit into the time, the first two ends lie so far apart: there a few trials decide, and
-/// this bracket may be the answer.
-const WIDE: [(f64, i32); 2] = [(18.0, 4 * STEPS), (36.0, 2 * STEPS)];
 /// A rate has no more full trials than this.
 const TRIALS_MOST: usize = 30;
 /// The last trial is so many steps above the bracket.
@@ -254,17 +251,6 @@ impl<'s> Course<'s> {
             (Some(_), Some(_)) => STEPS,
             _ => self.first_span.unwrap_or_else(|| self.span_by_time()),
         }
-    }
-
-    /// By how many full trials fit into the time that is left.
-    fn span_by_time(&self) -> i32 {
-        if self.search.rules < RULES {
-            return if 400.0 <= self.search.limit_s { STEPS } else { 2 * STEPS };
-        }
-        let closed = self.closed_per_s.unwrap_or(self.search.least);
-        let full = self.press(PressKind::Full, self.grid.nearest(closed));
-        let fit = (self.search.limit_s - self.spent_s) / (full.seconds + self.around());
-        WIDE.into_iter().find(|(few, _)| fit < *few).map_or(STEPS, |(_, span)| span)
     }
 
     pub(super) fn judged(&self, number: i32) -> Option<Judged> {

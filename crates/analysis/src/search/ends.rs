@@ -7,6 +7,9 @@ use super::grid::STEPS;
 use super::judge::{TRIALS_LEAST, Word};
 use super::{PressKind, RULES};
 
+/// Where fewer full trials than these fit into the time, the first two ends lie so far apart: there a few trials decide, and
+/// this bracket may be the answer.
+const WIDE: [(f64, i32); 2] = [(18.0, 4 * STEPS), (36.0, 2 * STEPS)];
 /// Fewer full trials than decide a rate say that it holds at least, if all of them kept the aim.
 const TRIALS_SOME: usize = 3;
 
@@ -14,6 +17,17 @@ const TRIALS_SOME: usize = 3;
 type Way = (i32, f64);
 
 impl Course<'_> {
+    /// How far apart the first two ends are to be, by how many full trials fit into the time that is left.
+    pub(super) fn span_by_time(&self) -> i32 {
+        if self.search.rules < RULES {
+            return if 400.0 <= self.search.limit_s { STEPS } else { 2 * STEPS };
+        }
+        let closed = self.closed_per_s.unwrap_or(self.search.least);
+        let full = self.press(PressKind::Full, self.grid.nearest(closed));
+        let fit = (self.search.limit_s - self.spent_s) / (full.seconds + self.around());
+        WIDE.into_iter().find(|(few, _)| fit < *few).map_or(STEPS, |(_, span)| span)
+    }
+
     /// What short trials say where full ones have decided nothing: the highest rate that was kept clearly below the
     /// capacity as it seems, and the lowest that was broken clearly above it.
     pub(super) fn by_short(&self) -> (Option<i32>, Option<i32>) {

@@ -6,7 +6,7 @@ pub(crate) mod json;
 pub(crate) mod words;
 
 use analysis::search::{
-    Answer, Conclusion, Ending, Judged, OddTrial, Place, Pooled, Search, Searched, Word,
+    Answer, Conclusion, End, Ending, Judged, OddTrial, Place, Pooled, Search, Searched, Word,
 };
 use lab::experiment::{Experiment, Shape};
 use lab::record::{CAPACITY, RunRecord};
@@ -189,8 +189,7 @@ pub enum SearchOutcome {
 /// The outcome of a search.
 #[must_use]
 pub fn outcome(answer: &Answer) -> SearchOutcome {
-    let is_known =
-        |end: &Option<analysis::search::End>| end.as_ref().is_some_and(|it| it.is_decided());
+    let is_known = |end: &Option<End>| end.as_ref().is_some_and(End::is_decided);
     match answer.conclusion {
         Conclusion::Found | Conclusion::AtLeast => SearchOutcome::Found,
         Conclusion::NotMet => SearchOutcome::NotMet,
