@@ -75,6 +75,27 @@ fn an_end_is_none_that_full_trials_contradict() {
     }
 }
 
+/// Full trials near the capacity decide nothing, whatever their number, and short ones know a rate on each side.
+#[test]
+fn the_last_full_trials_go_to_the_ends_that_only_short_trials_know() {
+    let search = Search { limit_s: 260.0, ..search(p99(10), 1) };
+    let mut made = 0;
+    let answer = scripted(&search, |press| {
+        made += 1;
+        let lost = match press.rate {
+            None => return Found::Closed { per_s: 2_000.0 },
+            Some(rate) if rate < 1_200.0 => 0,
+            Some(rate) if 1_950.0 < rate => 500,
+            Some(rate) if !is_full(press) => 100 + u64::from(1_600.0 < rate),
+            Some(_) => 100 + made % 2,
+        };
+        Found::Open(Evidence { lost: vec![lost, 0], ..kept() })
+    });
+    let (low, high) = (answer.lower.unwrap(), answer.upper.unwrap());
+    assert!(low.is_decided() || high.is_decided(), "{low:?} {high:?}");
+    assert!(low.rate < 1_200.0 && 1_950.0 < high.rate, "{low:?} {high:?}");
+}
+
 /// All full trials keep the aim, and the limit comes before five of them; or one that was disturbed did not.
 #[test]
 fn a_rate_that_all_full_trials_kept_is_held_at_least_and_no_broken_one_is_left_out() {
