@@ -243,5 +243,3 @@ fn seconds(time: Nanos) -> f64 {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod worlds;

@@ -1,5 +1,7 @@
-use super::worlds::*;
+mod worlds;
+
 use super::*;
+use worlds::*;
 
 /// By Crommelin: 99 of 100 answers of M/D/1 with a service of 0.5 ms come within 10 ms.
 const MD1: f64 = 1_771.2;

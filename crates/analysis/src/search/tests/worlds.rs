@@ -2,8 +2,10 @@
 
 use load::{Chance, SECOND};
 
-use super::aim::PARTS;
-use super::{Aim, Answer, End, Evidence, Found, Limit, Noise, Press, RULES, Search, Step, Tried};
+use crate::search::aim::PARTS;
+use crate::search::{
+    Aim, Answer, End, Evidence, Found, Limit, Noise, Press, RULES, Search, Step, Tried,
+};
 
 /// A server: some queue, and what else is the matter with it.
 #[derive(Clone, Copy, Debug)]
