@@ -41,7 +41,7 @@ fn an_experiment_is_run_kept_and_gone() {
 #[test]
 fn a_server_that_lies_about_a_byte_now_and_then_is_found_out() {
     let lab = Lab::new().python("liar", "lies").experiment("x", &["liar"], SHORT, "");
-    lab.dyno(&["run", "x"]).measured().stderr_has("failed 4");
+    lab.dyno(&["run", "x"]).status(1).stderr_has("failed 4");
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
     // The fault is in the 49th answer, the 99th, the 149th and the 199th; readiness and the check used the first two.
