@@ -171,7 +171,7 @@ impl Board {
         for table in &mut tables {
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
-            conduct::mark(&mut table.rows, tolerated);
+            conduct::mark(&mut table.rows, tolerated, is_search);
             capped::mark(&mut table.rows, &table.workload);
             unresumed::mark(&mut table.rows, &table.workload);
             remark::mark_unlike(table, trials);

@@ -8,7 +8,7 @@ mod single;
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::board::{Board, Row};
+use crate::board::{Board, JudgedTrial, Row};
 use crate::figures::Number;
 use crate::student;
 
@@ -17,7 +17,8 @@ pub use gate::{Gate, GateAnswer, Gated, Unsure};
 pub use rank::ranks;
 pub use single::Single;
 
-/// The figures that are compared for loads of requests.
+/// The figures that are compared for loads of requests. At an offered rate the share on time takes the place of the
+/// throughput, which is then the schedule's.
 pub const COMPARED: [Figure; 5] = [
     Figure::Throughput,
     Figure::ResponseP50,
@@ -133,7 +134,7 @@ pub enum Why {
     OneRound,
     /// A round measured 0, for which there are no ratios.
     Nothing,
-    /// Both kept up with the offered load: what they achieved is the schedule's rate, not their own.
+    /// Both kept up with the offered load.
     KeptUp,
     /// Rounds are bounds, and do not show which side is greater.
     Bounds,
@@ -342,7 +343,7 @@ pub struct Pair<'a> {
     pub b: &'a Row,
     /// They are of one run: their rounds belong together.
     pub is_one_run: bool,
-    /// For held connections what one of them takes, otherwise one for each of `COMPARED`; and the figures that were
+    /// For held connections what one of them takes, otherwise one for each figure that its load compares; and the figures that were
     /// requested.
     pub figures: Vec<(Figure, Result<Comparison, Why>)>,
 }
@@ -414,7 +415,7 @@ pub(crate) fn pair<'a>(
     let is_tolerated = [a, b].into_iter().all(|row| row.conduct.is_tolerated());
     let of = |figure| match figure {
         _ if !is_tolerated => (figure, Err(Why::Faults)),
-        Figure::Throughput if kept_up && 0 < a.measured().min(b.measured()) => {
+        Figure::Throughput | Figure::OnTime if kept_up && 0 < a.measured().min(b.measured()) => {
             (figure, Err(Why::KeptUp))
         }
         _ if is_one_run => (figure, compare_rounds(figure, &rounds(a, b, figure))),
@@ -422,7 +423,10 @@ pub(crate) fn pair<'a>(
     };
     let mut figures = match a.point {
         Point::Held(_) => vec![Figure::MemoryPerConnection],
-        Point::Connections(_) | Point::Requests(_) | Point::Sessions(_) => COMPARED.to_vec(),
+        Point::Connections(_) => COMPARED.to_vec(),
+        Point::Requests(_) | Point::Sessions(_) => {
+            COMPARED.map(|it| if it == Figure::Throughput { Figure::OnTime } else { it }).to_vec()
+        }
     };
     figures.extend(wanted.filter(|figure| !figures.contains(figure)));
     Pair { workload, a, b, is_one_run, figures: figures.into_iter().map(of).collect() }
@@ -432,7 +436,7 @@ pub(crate) fn pair<'a>(
 fn rounds(a: &Row, b: &Row, figure: Figure) -> Vec<[Number; 2]> {
     let measured = |row: &'_ Row, repeat: u32| {
         let trial = row.trials.iter().find(|trial| trial.repeat == repeat && trial.is_measured());
-        trial.and_then(|trial| trial.figures.get(figure))
+        trial.and_then(|trial| number(trial, figure))
     };
     let both = |round: u32| Some([measured(a, round)?, measured(b, round)?]);
     a.trials.iter().filter_map(|trial| both(trial.repeat)).collect()
@@ -441,7 +445,17 @@ fn rounds(a: &Row, b: &Row, figure: Figure) -> Vec<[Number; 2]> {
 /// A figure in the rounds that were measured.
 fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    measured.filter_map(|trial| trial.figures.get(figure)).collect()
+    measured.filter_map(|trial| number(trial, figure)).collect()
+}
+
+/// A figure of a round. There are no ratios of 0: of no request on time it is half a request, as for a count of none.
+fn number(trial: &JudgedTrial, figure: Figure) -> Option<Number> {
+    let number = trial.figures.get(figure)?;
+    if figure != Figure::OnTime || 0.0 < number.value {
+        return Some(number);
+    }
+    let due = trial.figures.get(Figure::Attempted)?.value;
+    Some(Number { value: 50.0 / due.max(1.0), ..number })
 }
 
 #[cfg(test)]

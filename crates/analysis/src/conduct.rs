@@ -135,11 +135,7 @@ impl Tolerated {
                 .require
                 .and_then(|required| required.wrong_percent)
                 .unwrap_or(usual.wrong_percent),
-            // What a server fails in a search limits what it holds.
-            failed_percent: match experiment.sought {
-                Some(_) => 100.0,
-                None => experiment.promise.failed_percent,
-            },
+            failed_percent: experiment.promise.failed_percent,
         })
     }
 }
@@ -181,16 +177,16 @@ impl Conduct {
 }
 
 /// Judges the rows of a table, and takes out of the ranking what is not tolerated. A subject that answered too many
-/// requests wrongly at any place is ranked at none. A reference is never ranked.
-pub(crate) fn mark(rows: &mut [Row], tolerated: Tolerated) {
+/// requests wrongly at any place is ranked at none. A reference is never ranked. What a server fails at a rate that it
+/// does not hold limits its capacity, and is named there: in a search, and over several rates but for the lowest.
+pub(crate) fn mark(rows: &mut [Row], tolerated: Tolerated, is_search: bool) {
     for rows in rows.chunk_by_mut(|one, other| one.subject == other.subject) {
         if rows.iter().any(|row| row.is_reference) {
             continue;
         }
-        // What a server fails at a rate that it does not hold limits its capacity, and is named there.
         let is_sweep = 1 < rows.len() && rows[0].is_offered();
         for (place, row) in rows.iter_mut().enumerate() {
-            let faults = match is_sweep && 0 < place {
+            let faults = match is_search || is_sweep && 0 < place {
                 true => Faults { failed: 0, mostly: None, ..row.faults },
                 false => row.faults,
             };

@@ -29,8 +29,7 @@ pub struct Definition {
 
 const DUE: &str = "requests due in the measured time; of sessions, all their calls";
 const ANSWERED: &str = "requests due in the measured time and answered as expected; those given up at the time-out, or left at the end, as bounds (≥)";
-const MEASURED: &str =
-    "the measured time: after the warm-up, to the end of the schedule or of the duration";
+const MEASURED: &str = "the measured time: after the warm-up, to the end of the schedule or of the duration; in slices, the side's own turns, with the wait for the last answers of each";
 const FROM_DUE: &str = "from when the request was due to the last byte of its answer; what comes after the measured time counts";
 const FROM_SENT: &str = "from when the request was sent to the last byte of its answer";
 const CONNECTIONS: &str =
@@ -62,12 +61,12 @@ pub fn of_requests(figure: Figure) -> Definition {
         ),
         Figure::Offered => (
             DUE,
-            "the part of the measured time in which requests were due; none of a closed loop",
+            "the part of the measured time in which requests were due; in slices, the side's own turns with the wait for the last answers of each, in which none is due, so that it is below the rate that was ordered; none of a closed loop",
             Rate,
         ),
         Figure::OnTime => (
             DUE,
-            "from when each was due; the limit is the promised p99, or the time-out where that is less; none of a closed loop",
+            "from when each was due; the limit is the time-out, or `--on-time` or the promised p99 where that is said and less; none of a closed loop",
             ShareOfDue,
         ),
         Figure::Attempted => (

@@ -188,10 +188,10 @@ The figures are those that `dyno compare` compares: `throughput_per_s` of a clos
   data shows
 - digits: rounds that agree in all three digits of a histogram may still differ by 0.1 %, and no interval is narrower
 - edges: one round: the ratio, and no interval. A round in which one side is no measurement: in no ratio. A round of 0:
-  no ratio. A schedule with which both kept up: no ratio of the throughput, which is the schedule's. Bounds (`≥`): a
-  ratio only where the bound makes the difference larger. A row that is not ranked, is invalid or was not measured: its
-  server has no price, and the report says why. A server that does not speak one of the two: it is not named. A
-  reference has its ratio, which shows what the machine and dyno themselves pay, and does not compete.
+  no ratio. A schedule: no ratio of the throughput, which is its own. Bounds (`≥`): a ratio only where the bound makes
+  the difference larger. A row that is not ranked, is invalid or was not measured: its server has no price, and
+  the report says why. A server that does not speak one of the two: it is not named. A reference has its ratio, which
+  shows what the machine and dyno themselves pay, and does not compete.
 - streams: over HTTP/2 a closed loop has as many requests under way on each connection as it has streams. Its ratio to
   HTTP/1.1, with one request on each connection, contains that.
 ";

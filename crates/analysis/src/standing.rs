@@ -1,8 +1,7 @@
 //! The order of a table's rows: one for every table, chart and sentence, so that they cannot contradict one another.
 //!
 //! Closed loops are ordered by throughput. A rate that a schedule sets cannot order servers: of those that are offered
-//! the same rate, the ones that kept up are first, by p99; those that fell behind follow, by their remaining
-//! throughput. Over several offered rates servers are ordered by their capacity under the promise.
+//! the same rate, the ones that kept up are first, by p99; those that fell behind follow, by their shares on time. Over several offered rates servers are ordered by their capacity under the promise.
 
 use std::cmp::Reverse;
 
@@ -11,6 +10,7 @@ use lab::figure::Figure;
 
 use crate::board::{Row, Table};
 use crate::compare::ranks;
+use crate::judgement::Unranked;
 
 /// A row and its rank.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,12 @@ impl Table {
         }
     }
 
+    /// Whether too many of its competitors are invalid for any to be ranked: a rank among the few others is none.
+    #[must_use]
+    pub fn is_mostly_invalid(&self) -> bool {
+        is_mostly_invalid(&self.rows.iter().filter(|row| !row.is_reference).collect::<Vec<_>>())
+    }
+
     fn by_capacity(&self) -> Vec<Placed<'_>> {
         let capacities = self.capacities();
         let good = |row: &Row| {
@@ -90,14 +96,25 @@ impl Table {
         };
         let rows = self.rows.iter().filter(|row| !row.is_reference);
         let mut rows = one_each(rows, |row| good(row).is_none_or(|good| good == row.point.value()));
-        let key = |row: &Row| (row.judgement.is_ranked(), good(row).map_or(0, f64::to_bits));
+        let is_void = is_mostly_invalid(&rows);
+        let key =
+            |row: &Row| (is_void || row.judgement.is_ranked(), good(row).map_or(0, f64::to_bits));
         rows.sort_by_key(|row| Reverse(key(row)));
         let has_rounds =
             rows.iter().filter(|row| row.judgement.is_ranked()).all(|row| 1 < row.measured());
         let groups = rows.chunk_by(|one, other| key(one) == key(other));
         let groups: Vec<Vec<&Row>> = groups.map(<[&Row]>::to_vec).collect();
-        numbered(groups, |row| has_rounds && row.judgement.is_ranked())
+        numbered(groups, |row| !is_void && has_rounds && row.judgement.is_ranked())
     }
+}
+
+/// More than half of the measured rows have figures that do not answer the question, or only one has others.
+pub(crate) fn is_mostly_invalid(rows: &[&Row]) -> bool {
+    let is_invalid = |row: &&&Row| row.judgement.unranked == Some(Unranked::Invalid);
+    let invalid = rows.iter().filter(is_invalid).count();
+    let ranked = rows.iter().filter(|row| row.judgement.is_ranked()).count();
+    let measured = rows.iter().filter(|row| 0 < row.measured()).count();
+    measured < 2 * invalid || 0 < invalid && ranked == 1
 }
 
 /// For each subject the first row for which this holds, or otherwise its first row.
@@ -115,8 +132,9 @@ fn one_each<'t>(
 
 /// Rows of one place, or each of another place, best first.
 fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
+    let is_void = is_mostly_invalid(&rows);
     let (ranked, rest): (Vec<&Row>, Vec<&Row>) =
-        rows.into_iter().partition(|row| row.judgement.is_ranked());
+        rows.into_iter().partition(|row| !is_void && row.judgement.is_ranked());
     let has_rounds = ranked.iter().all(|row| 1 < row.measured());
     let (behind, kept_up): (Vec<&Row>, Vec<&Row>) =
         ranked.into_iter().partition(|row| row.is_offered() && row.is_behind());
@@ -124,7 +142,7 @@ fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
         kept_up.into_iter().partition(|row| row.is_offered());
     let mut groups = Vec::new();
     for (rows, figure) in
-        [(closed, Figure::Throughput), (offered, Figure::ResponseP99), (behind, Figure::Throughput)]
+        [(closed, Figure::Throughput), (offered, Figure::ResponseP99), (behind, Figure::OnTime)]
     {
         let found = ranks(&rows, figure);
         let is_found = |row: &&Row| found.iter().flatten().any(|other| std::ptr::eq(*other, *row));
@@ -139,7 +157,7 @@ fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
         one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
     });
     groups.extend(rest.into_iter().map(|row| vec![row]));
-    numbered(groups, |row| has_rounds && row.judgement.is_ranked())
+    numbered(groups, |row| !is_void && has_rounds && row.judgement.is_ranked())
 }
 
 fn numbered<'t>(groups: Vec<Vec<&'t Row>>, has_rank: impl Fn(&Row) -> bool) -> Vec<Placed<'t>> {
@@ -157,7 +175,6 @@ mod tests {
     use super::*;
     use crate::board::Board;
     use crate::fixture::{MS, healthy, late, run};
-    use crate::judgement::Unranked;
     use lab::record::TrialRecord;
     use load::{Distribution, SECOND};
 
@@ -175,6 +192,8 @@ mod tests {
                 late(&mut trial, 20_000, answers.min(20_000));
                 let total = &mut trial.loaded.as_mut().unwrap().recording.total;
                 total.correct_inside = answers;
+                total.carried_in = answers.saturating_sub(20_000);
+                total.warmup_attempted = total.carried_in;
                 total.response = Distribution::new(5 * SECOND);
                 (0..20_000)
                     .for_each(|n| total.response.record(response + n / 10 + u64::from(repeat)));
@@ -217,5 +236,19 @@ mod tests {
         assert_eq!(order(&placed), ["c", "a", "b"]);
         let is_ranked: Vec<bool> = placed.iter().map(|placed| placed.rank.is_some()).collect();
         assert_eq!(is_ranked, [true, true, false]);
+    }
+
+    #[test]
+    fn where_most_rows_are_invalid_none_has_a_rank_and_all_are_in_the_order_of_their_figures() {
+        let point = Point::Connections(10);
+        let mut board = board(point, &[("a", 5_000, MS), ("b", 9_000, MS), ("c", 7_000, MS)]);
+        for row in &mut board.tables[0].rows[1..] {
+            row.judgement.unranked = Some(Unranked::Invalid);
+        }
+        let table = &board.tables[0];
+        assert!(table.is_mostly_invalid());
+        assert_eq!(order(&table.at(point)), ["b", "c", "a"]);
+        assert!(table.at(point).iter().all(|placed| placed.rank.is_none()));
+        assert!(table.ranks(Figure::Throughput, point).is_empty(), "in JSON, too");
     }
 }

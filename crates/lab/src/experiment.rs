@@ -227,7 +227,7 @@ pub struct Promised {
     pub p99: Duration,
     /// At most this percentage of requests fails.
     pub failed_percent: f64,
-    /// The experiment's file states it; otherwise it is the default.
+    /// The experiment's file states the p99; otherwise it is the default.
     pub is_stated: bool,
 }
 
@@ -273,12 +273,15 @@ struct Quick {
 }
 
 impl Experiment {
-    /// A request of a schedule is on time if it is answered within the time that is promised for its p99; a closed loop
-    /// has no schedule.
+    /// A request of a schedule is on time if it is answered within the time that the file promises for its p99, or else
+    /// within the time-out; a closed loop has no schedule.
     #[must_use]
     pub fn on_time_within(&self) -> Option<Duration> {
         match self.shape {
-            Shape::Open { .. } | Shape::Sessions { .. } => Some(self.promise.p99.min(self.timeout)),
+            Shape::Open { .. } | Shape::Sessions { .. } if self.promise.is_stated => {
+                Some(self.promise.p99.min(self.timeout))
+            }
+            Shape::Open { .. } | Shape::Sessions { .. } => Some(self.timeout),
             Shape::Closed | Shape::Held(_) => None,
         }
     }

@@ -2,7 +2,7 @@
 //! far the figures can be trusted. The order is the tables' own: the server that is named first stands in their first
 //! row.
 
-use analysis::{Breach, Capacity, Conduct, Placed, Promise, Row, Table};
+use analysis::{Breach, Capacity, Conduct, KEPT_UP, Placed, Promise, Row, Table, Unranked};
 use lab::figure::Figure;
 use units::digits;
 
@@ -45,10 +45,16 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
         measured().filter(|placed| placed.row.judgement.is_ranked()).copied().collect();
     let left_out: Vec<&Row> =
         measured().map(|placed| placed.row).filter(|row| !row.judgement.is_ranked()).collect();
+    let (mut texts, tolerated) = conduct(findings, table);
     let first = if all.is_empty() {
         return None;
     } else if measured().next().is_none() {
         return Some(unmeasured(findings));
+    } else if table.is_mostly_invalid() {
+        let mut says = texts;
+        says.push(no_ranking(findings, table));
+        says.extend(tolerated);
+        return Some(says.join(" "));
     } else if ranked.is_empty() {
         Some("No server is ranked.".into())
     } else if ranked.iter().all(|placed| rate_of(placed.row) <= 0.0) {
@@ -60,7 +66,6 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     } else {
         Some(kept_up(findings, &ranked))
     };
-    let (mut texts, tolerated) = conduct(findings, table);
     texts.extend([first, tails(findings, table, &ranked)].into_iter().flatten());
     texts.extend(reasons(findings, &left_out));
     texts.extend(tolerated);
@@ -99,6 +104,28 @@ fn conduct(findings: &Findings<'_>, table: &Table) -> (Vec<String>, Vec<String>)
 
 /// Up to so many rows whose faults are tolerated are named.
 const TOLERATED_SHOWN: usize = 4;
+
+/// Where too few rows answer the question, with the gravest reason of the first that does not.
+fn no_ranking(findings: &Findings<'_>, table: &Table) -> String {
+    let measured: Vec<&Row> =
+        competing(table).into_iter().filter(|row| 0 < row.measured()).collect();
+    let invalid: Vec<&Row> = measured
+        .iter()
+        .copied()
+        .filter(|row| row.judgement.unranked == Some(Unranked::Invalid))
+        .collect();
+    let why = invalid.first().and_then(|row| row.reasons().into_iter().next());
+    let why = why.map_or(String::new(), |why| format!(" ({})", crate::doubt::says(&why.doubt)));
+    let heading = trouble::DOUBTS;
+    let (these, of) = (invalid.len(), measured.len());
+    match of {
+        1 => format!("{} is invalid{why}; see \"{heading}\".", name_only(findings, measured[0])),
+        _ => {
+            let are = if these == 1 { "is" } else { "are" };
+            format!("No ranking: {these} of {of} rows {are} invalid{why}; see \"{heading}\".")
+        }
+    }
+}
 
 /// Where no trial is a measurement.
 pub(crate) fn unmeasured(findings: &Findings<'_>) -> String {
@@ -164,9 +191,18 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     let (behind, kept): (Vec<&Row>, Vec<&Row>) =
         ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
     let on_time = |row: &&Row| {
-        let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| {
-            let share = Written::estimate(Figure::OnTime.unit(), &share).value;
-            format!(" ({share} of the requests on time)")
+        let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| match share.value {
+            // It is behind for another reason than the share.
+            on_time if KEPT_UP <= on_time / 100.0 => {
+                " (response times grew for as long as the load lasted)".into()
+            }
+            on_time if 98.95 < on_time => {
+                format!(" ({:.2}% of the requests on time)", (on_time * 100.0).floor() / 100.0)
+            }
+            _ => {
+                let share = Written::estimate(Figure::OnTime.unit(), &share).value;
+                format!(" ({share} of the requests on time)")
+            }
         });
         format!("{}{share}", name_only(findings, row))
     };

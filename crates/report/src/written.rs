@@ -35,6 +35,30 @@ impl Written {
         written(None, &BARE, value, interval)
     }
 
+    /// A ratio. An interval that does not hold 1 is written with so many digits that it does not seem to.
+    pub(crate) fn ratio(value: f64, interval: Option<(f64, f64)>) -> Written {
+        let usual = Written::bare(value, interval);
+        let Some((low, high)) = interval.filter(|(low, high)| 1.0 < *low || *high < 1.0) else {
+            return usual;
+        };
+        let near = if 1.0 < low { low } else { high };
+        let form = |decimals: usize| Form {
+            unit: None,
+            is_smallest: true,
+            step: 0.1_f64.powi(decimals as i32),
+        };
+        let is_1 = |text: &str| text.trim_end_matches(['0', '.']) == "1";
+        let ends = usual.interval.as_deref().unwrap_or_default().trim_matches(['[', ']']);
+        if !ends.split('–').any(is_1) {
+            return usual;
+        }
+        let is_enough = |decimals: &usize| !is_1(&form(*decimals).text(near, *decimals));
+        let decimals = (2..MOST_DECIMALS).find(is_enough).unwrap_or(MOST_DECIMALS);
+        let text = |number: f64| form(decimals).text(number, decimals);
+        let interval = Some(format!("[{}–{}]", text(low), text(high)));
+        Written { value: text(value), interval, ..usual }
+    }
+
     /// A number from several rounds with its interval and its marks.
     pub(crate) fn estimate(unit: Unit, estimate: &Estimate) -> Written {
         let written = Written::of(unit, estimate.value, estimate.interval);
@@ -101,6 +125,8 @@ const BARE: [Scale; 1] = [(1.0, "")];
 const PERCENT: [Scale; 1] = [(1.0, "%")];
 const NS_PER_MS: f64 = 1e6;
 const KIB: f64 = 1_024.0;
+/// A ratio is never written with more.
+const MOST_DECIMALS: usize = 9;
 
 fn scaled((low, high): (f64, f64), factor: f64) -> (f64, f64) {
     (low * factor, high * factor)
@@ -243,6 +269,29 @@ mod tests {
         assert_eq!(bytes, "26.3MB [25.0–28.0]");
         assert_eq!(shown(Unit::Bytes, 26.34e6, (9e6, 60e6)), "26MB [9–60]");
         assert_eq!(shown(Unit::Count, 854.3, (842.0, 866.0)), "854 [842–866]");
+    }
+
+    #[test]
+    fn an_interval_that_does_not_hold_1_does_not_seem_to() {
+        let ratio = |value, interval| {
+            let written = Written::ratio(value, Some(interval));
+            written.value.clone() + &written.between()
+        };
+        assert_eq!(ratio(0.99, (0.987, 0.9961)), "0.990 [0.987–0.996]");
+        assert_eq!(ratio(1.004, (1.000_4, 1.008)), "1.0040 [1.0004–1.0080]");
+        assert_eq!(ratio(0.99, (0.98, 0.994)), "0.99 [0.98–0.99]");
+        assert_eq!(ratio(0.99, (0.98, 1.0)), "0.99 [0.98–1.00]", "it holds 1");
+        assert_eq!(ratio(1.3, (1.02, 1.7)), "1.30 [1.02–1.70]");
+        let mut chance = load::Chance::new(33);
+        for _ in 0..10_000 {
+            let (low, width) = (0.9 + 0.2 * chance.unit(), 0.1 * chance.unit().powi(4));
+            let (middle, high) = (low + width / 2.0, low + width);
+            let interval = Written::ratio(middle, Some((low, high))).interval.unwrap();
+            let ends = interval.trim_matches(['[', ']']).split_once('–').unwrap();
+            let ends = (ends.0.parse::<f64>().unwrap(), ends.1.parse::<f64>().unwrap());
+            let holds = |(low, high): (f64, f64)| low <= 1.0 && 1.0 <= high;
+            assert_eq!(holds(ends), holds((low, high)), "{low} to {high}: {interval}");
+        }
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Gated<'_, '_> {
 
 impl<'a> Versus<'a> {
     /// Each pair, judged by its primary figure; one of which a side is failing is not compared. Where A keeps up with a schedule and B does not, it is also judged by
-    /// its throughput. The probability that even one of all pairs is called worse by chance is at most 1 in 40.
+    /// its share on time. The probability that even one of all pairs is called worse by chance is at most 1 in 40.
     #[must_use]
     pub fn gate(&self, gate: Gate) -> Vec<Gated<'_, 'a>> {
         let mut all: Vec<Gated<'_, 'a>> = Vec::new();
@@ -115,8 +115,8 @@ fn judged_by(pair: &Pair<'_>, gate: Gate) -> Vec<Figure> {
         return vec![figure];
     }
     let fell = pair.a.judgement.kept_up == Some(true) && pair.b.judgement.kept_up == Some(false);
-    let throughput = fell.then_some(Figure::Throughput);
-    [primary(pair.a.point)].into_iter().chain(throughput).collect()
+    let on_time = fell.then_some(Figure::OnTime);
+    [primary(pair.a.point)].into_iter().chain(on_time).collect()
 }
 
 /// For each, whether it is worse by more than the tolerance, and not by chance: Holm's correction of one-sided

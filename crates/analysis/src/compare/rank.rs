@@ -5,13 +5,14 @@ use lab::figure::Figure;
 
 use super::{ALPHA, Better, adjust, better, compare, numbers};
 use crate::board::{Row, Table};
+use crate::standing::is_mostly_invalid;
 
 impl Table {
-    /// The competitors at one point in groups, best first: see [`ranks`].
+    /// The competitors at one point in groups, best first: see [`ranks`]; none where most of them are invalid.
     #[must_use]
     pub fn ranks(&self, figure: Figure, point: Point) -> Vec<Vec<&Row>> {
         let rows: Vec<&Row> = self.rows.iter().filter(|row| row.point == point).collect();
-        ranks(&rows, figure)
+        if is_mostly_invalid(&rows) { Vec::new() } else { ranks(&rows, figure) }
     }
 }
 

@@ -208,7 +208,7 @@ fn rows_find_their_partners_and_the_others_are_said() {
     };
     assert_eq!((names(0), names(1)), (vec!["b"], vec!["c"]));
     let (figure, throughput) = versus.pairs[0].figures[0];
-    assert_eq!((figure, throughput.unwrap().finding()), (Figure::Throughput, Change::Worse));
+    assert_eq!((figure, throughput.unwrap().finding()), (Figure::OnTime, Change::Worse));
     // Neither CPU nor memory was read in these trials.
     assert_eq!(versus.made().count(), 3);
     let versus = Versus::of(&one, &one, Sides::OfOneRun(["a", "b"]), None);

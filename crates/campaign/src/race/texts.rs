@@ -65,8 +65,10 @@ pub struct Course {
     pub seed: u64,
     /// How long the load stays with one side; none where whole trials follow one another.
     pub slices: Option<Duration>,
-    /// The p99 that is to be kept, and the percentage of requests that may fail.
-    pub promise: Option<(Duration, f64)>,
+    /// The p99 that is to be kept, within which a request is on time.
+    pub on_time: Option<Duration>,
+    /// The percentage of requests that may fail.
+    pub max_failures: Option<f64>,
 }
 
 /// The experiment.
@@ -94,12 +96,12 @@ pub fn experiment(
     loads.extend(course.duration.map(|duration| format!("duration = {}", time(duration))));
     loads.extend(course.total.map(|total| format!("total = {total}")));
     loads.extend(of_manner(course.manner));
-    let promise = course.promise.map_or(String::new(), |(p99, failures)| {
-        format!("\n[promise]\np99 = {}\nfailures = \"{failures}%\"\n", time(p99))
-    });
+    let mut promise: Vec<String> = Vec::new();
+    promise.extend(course.on_time.map(|p99| format!("p99 = {}\n", time(p99))));
+    promise.extend(course.max_failures.map(|percent| format!("failures = \"{percent}%\"\n")));
     let text = format!(
         "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nwarmup = {}\ntimeout = {}\nkeep_alive = {}\n\n\
-         [conditions]\nisolate = {}\n\n[trials]\n{}\n{promise}",
+         [conditions]\nisolate = {}\n\n[trials]\n{}\n\n[promise]\n{}",
         quoted(&course.question),
         names.join(", "),
         quoted(workload),
@@ -109,6 +111,7 @@ pub fn experiment(
         course.keep_alive,
         course.isolate,
         trials.join("\n"),
+        promise.concat(),
     );
     let source = SourceFile { name: format!("experiments/{}.toml", course.name), text };
     Experiment::parse(course.name, source).map_err(|error| Refusal::new(error.says()))
@@ -367,7 +370,8 @@ mod tests {
             check: false,
             seed: 7,
             slices: None,
-            promise: None,
+            on_time: None,
+            max_failures: None,
         }
     }
 

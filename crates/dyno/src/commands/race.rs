@@ -89,6 +89,12 @@ pub(crate) struct RaceFlags {
     #[arg(long, conflicts_with = "expect_body")]
     same_body: bool,
 
+    /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
+    #[arg(long, value_name = "TIME", value_parser = amounts::time)]
+    on_time: Option<Duration>,
+    /// A side that fails more than this share of its requests is not compared, and the exit code is 1
+    #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
+    max_failures: f64,
     /// How long a command may take until its first right answer
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
     ready: Duration,
@@ -150,7 +156,8 @@ Examples:
 
 Exit codes:
   0    all sides were measured, whatever the ratio
-  1    a side failed or answered wrongly; with --same, the sides do not answer alike; with --detect, the second is worse
+  1    a side could not be measured through its own fault, answered wrongly, or failed more than --max-failures of the
+       requests; with --same, the sides do not answer alike; with --detect, the second is worse
   2    could not tell: a side's figures are invalid, or the race was refused; with --detect also that its pairs do not say
   130  interrupted; what is finished is kept";
 

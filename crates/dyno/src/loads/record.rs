@@ -93,7 +93,8 @@ fn texts(
         check: false,
         seed: *seed,
         slices: None,
-        promise: None,
+        on_time: flags.on_time,
+        max_failures: Some(flags.max_failures),
     };
     let experiment = texts::experiment(labels, texts::LOAD, load, &course)?;
     let mut sources = vec![experiment.source];

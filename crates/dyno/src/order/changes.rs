@@ -30,6 +30,9 @@ pub(crate) struct ChangeFlags {
     /// So many rounds, instead of what the experiment says
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     repeat: Option<u64>,
+    /// A server that fails more than this share of its requests is not ranked, instead of what the experiment says
+    #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
+    max_failures: Option<f64>,
     /// Over these protocols, instead of what the experiment says: http/1.1, http/1.1+tls, h2c, h2
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = protocol)]
     protocol: Vec<Protocol>,
@@ -54,6 +57,7 @@ impl ChangeFlags {
         }
         changes.extend(self.duration.map(Change::Duration));
         changes.extend(self.repeat.map(Change::Rounds));
+        changes.extend(self.max_failures.map(Change::Failures));
         if !self.protocol.is_empty() {
             changes.push(Change::Protocols(self.protocol.clone()));
         }
@@ -79,6 +83,7 @@ impl ChangeFlags {
             ("-c", !self.connections.is_empty()),
             ("-d", self.duration.is_some()),
             ("--repeat", self.repeat.is_some()),
+            ("--max-failures", self.max_failures.is_some()),
             ("--protocol", !self.protocol.is_empty()),
             ("--streams", !self.streams.is_empty()),
         ];

@@ -1,5 +1,7 @@
 //! Subjects that run already, at a URL: measured, never started; and what cannot be done for them.
 
+use lab::record::TrialRecord;
+
 use crate::lab_rig::{Lab, SHORT};
 use crate::rig::{Rig, closed_port};
 
@@ -32,7 +34,13 @@ fn a_server_that_runs_already_is_measured_beside_one_that_is_started() {
     assert!(address.value.starts_with("127.0.0.1:"));
     // Its process is on this machine, and so it is watched.
     assert!(found.series.iter().any(|series| series.name.starts_with("subject.")), "{found:?}");
-    assert!(400 <= server.requests());
+    // Its own log has the requests of the loads and those that checked it before and after, and no other.
+    let here = || trials.iter().filter(|trial| trial.key.subject == "here");
+    let total = |trial: &TrialRecord| trial.loaded.as_ref().unwrap().recording.total.clone();
+    let answered: u64 = here().map(|trial| total(trial).correct + trial.checks.len() as u64).sum();
+    assert_eq!(server.requests(), answered);
+    let begun: u64 = here().map(|trial| total(trial).connections.begun).sum();
+    assert_eq!(server.truth().connections, begun + answered - 400, "a check has its own");
     let entry = &lab.store().run("1".parse().unwrap()).unwrap().entries[0];
     assert!(entry.notes.contains("the same processes answer in all rounds"), "{entry:?}");
     lab.dyno(&["report", "--format", "html"]).status(0).stdout_has("The one here");

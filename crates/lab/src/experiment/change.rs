@@ -17,13 +17,15 @@ pub struct Changed {
 }
 
 /// A value that the command line changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// These subjects of those that would take part.
     Subjects(Vec<String>),
     Connections(Vec<usize>),
     Duration(Duration),
     Rounds(u64),
+    /// The percentage of requests that may fail.
+    Failures(f64),
     Protocols(Vec<Protocol>),
     /// Requests at once on each connection.
     Streams(Vec<NonZeroU16>),
@@ -37,6 +39,7 @@ impl Change {
             Change::Connections(values) => format!("connections = {values:?}"),
             Change::Duration(time) => format!("duration = \"{}\"", amounts::written(*time)),
             Change::Rounds(rounds) => format!("repeat = {rounds}"),
+            Change::Failures(percent) => format!("failures = \"{percent}%\""),
             Change::Protocols(all) => {
                 let names: Vec<&str> = all.iter().map(|it| it.name()).collect();
                 format!("protocol = {names:?}")

@@ -108,7 +108,7 @@ fn ratio(weighed: &Weighed) -> String {
 
 /// `0.91× [0.88–0.94]`.
 pub(super) fn bare(weighed: &Weighed) -> String {
-    let written = Written::bare(weighed.ratio, weighed.interval);
+    let written = Written::ratio(weighed.ratio, weighed.interval);
     format!("{}×{}", written.value, written.between())
 }
 

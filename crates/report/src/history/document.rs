@@ -163,7 +163,7 @@ fn entry(series: &Series, shift: &Shift) -> Entry {
         (Some(Better::Higher), false) | (Some(Better::Lower), true) => ("worse", Tone::Bad),
         (Some(Better::Neither) | None, _) => ("changed", Tone::Doubtful),
     };
-    let ratio = Written::bare(shift.ratio, Some(shift.interval));
+    let ratio = Written::ratio(shift.ratio, Some(shift.interval));
     let head = format!("{}: {word}, {}×{}", name(series), ratio.value, ratio.between());
     let mut entry = Entry::new(tone, head)
         .with(Tone::Plain, format!("first run of the new level: {}", run(first)))

@@ -24,16 +24,19 @@ pub mod words;
 
 use std::cell::OnceCell;
 use std::path::Path;
+use std::time::Duration;
 
 use analysis::search::{Searched, searched};
 use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
 use lab::checked::Checked;
 use lab::experiment::{Changed, Experiment, Point, Shape};
+use lab::figure::Figure;
 use lab::history::History;
 use lab::manner::{Manner, Task};
 use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord};
 use lab::source_file::SourceFile;
 use lab::workload::Workload;
+use units::duration;
 
 use crate::document::Document;
 use crate::render::{self, Format, Screen};
@@ -223,6 +226,20 @@ impl<'a> Findings<'a> {
     /// How the servers were loaded, as far as the experiment can be read.
     pub(crate) fn load_in_words(&self) -> Option<String> {
         self.experiment.as_ref().map(|experiment| words::load(experiment, self.streams()))
+    }
+
+    /// A figure's heading: that of the share on time says the limit.
+    pub(crate) fn heading(&self, figure: Figure) -> String {
+        let recorded = || {
+            let loaded = self.trials.iter().find_map(|trial| trial.loaded.as_ref());
+            loaded?.recording.on_time_within.map(Duration::from_nanos)
+        };
+        let stated = self.experiment.as_ref().and_then(Experiment::on_time_within);
+        let limit = if self.is_load() { recorded() } else { stated };
+        match (figure, limit) {
+            (Figure::OnTime, Some(limit)) => format!("{} ({})", figure.heading(), duration(limit)),
+            _ => figure.heading().into(),
+        }
     }
 
     /// How many requests each connection was to carry at once over HTTP/2; none over HTTP/1.x.

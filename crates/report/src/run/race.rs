@@ -4,7 +4,7 @@
 pub(crate) mod json;
 
 use analysis::gate::{Verdict as Gated, Weighing};
-use analysis::{Comparison, Pair, Row, Sides, Verdict, Versus, Why};
+use analysis::{Change, Comparison, Pair, Row, Sides, Verdict, Versus, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
 
@@ -19,8 +19,10 @@ use crate::sentence;
 use crate::time::utc;
 use crate::written::{self, Written};
 
-/// What a side has in the table.
-const SHOWN: [Figure; 7] = [
+/// What a side has in the table; of a closed loop nothing was offered.
+const SHOWN: [Figure; 9] = [
+    Figure::Offered,
+    Figure::OnTime,
     Figure::Throughput,
     Figure::ResponseP50,
     Figure::ResponseP99,
@@ -138,41 +140,77 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
         return says;
     }
     let p99 = found(Figure::ResponseP99).ok();
+    let answered = if pair.a.is_offered() { Figure::OnTime } else { Figure::Throughput };
     // What was offered is the schedule's: then the price of an answer is the servers' own.
-    let (primary, is_rate) = match found(Figure::Throughput) {
-        Err(Why::KeptUp) => (found(Figure::CpuPerThousand), false),
-        rate => (rate, true),
+    let primary = match found(answered) {
+        Err(Why::KeptUp) => found(Figure::CpuPerThousand),
+        found => found,
     };
-    let made = match primary {
-        Err(why) => {
-            let p99 = p99.filter(|_| why == Why::Missing && !is_rate);
-            return p99.map_or_else(
-                || unknown(findings, pair, (&a, &b), why),
-                |p99| {
-                    let alike = if is_alike(&p99) { "No difference is shown: " } else { "" };
-                    let (ratio, place) = (bracket(&p99), findings.place(pair.a.point));
-                    format!("{alike}{b} has {ratio} the p99 of {a}; both kept up with {place}.")
-                },
-            );
+    match (primary, p99) {
+        (Ok(made), None) if is_unshown(&made) => {
+            format!("No difference is shown: {b} {}.", compared(&made, &a))
         }
-        Ok(made) => made,
-    };
-    let ratio = bracket(&made);
-    let says = match is_rate {
-        true => format!("{b} answers {ratio} as many requests as {a}"),
-        false => format!("{b} uses {ratio} the CPU time of {a} for each answer"),
-    };
-    let beside = p99.map_or(String::new(), |p99| {
-        let ratio = bracket(&p99);
-        match (is_alike(&made), is_alike(&p99)) {
-            (false, true) => format!("; no difference of the p99 is shown ({ratio})"),
-            (true, false) => format!(", but has {ratio} the p99"),
-            (true, true) | (false, false) => format!(", at {ratio} the p99"),
+        (Ok(made), None) => format!("{b} {}.", compared(&made, &a)),
+        (Ok(made), Some(p99)) => both(&made, &p99, (&a, &b)),
+        (Err(Why::Missing), Some(p99)) if found(answered) == Err(Why::KeptUp) => {
+            let alike = if is_unshown(&p99) { "No difference is shown: " } else { "" };
+            let place = findings.place(pair.a.point);
+            format!("{alike}{b} {}; both kept up with {place}.", compared(&p99, &a))
         }
-    });
-    match is_alike(&made) {
-        true => format!("No difference is shown: {says}{beside}."),
-        false => format!("{says}{beside}."),
+        (Err(why), _) => unknown(findings, pair, (&a, &b), why),
+    }
+}
+
+/// Two figures of a side against the first: what differs comes first, and nothing is said to differ that does not.
+fn both(made: &Comparison, p99: &Comparison, (a, b): (&str, &str)) -> String {
+    let ratio = bracket(p99);
+    match (is_unshown(made), is_unshown(p99)) {
+        (true, true) => {
+            format!("No difference is shown: {b} {}, at {ratio} the p99.", compared(made, a))
+        }
+        (true, false) => format!(
+            "{b} {}; no difference of the {} is shown ({}).",
+            compared(p99, a),
+            noun(made.figure),
+            bracket(made)
+        ),
+        (false, true) => {
+            format!("{b} {}; no difference of the p99 is shown ({ratio}).", compared(made, a))
+        }
+        (false, false)
+            if made.finding() != Change::ByChance && p99.finding() != Change::ByChance =>
+        {
+            format!("{b} {}, at {ratio} the p99.", compared(made, a))
+        }
+        (false, false) => format!("{b} {}; it {}.", compared(made, a), compared(p99, a)),
+    }
+}
+
+/// `answers 0.9× [0.8–0.9] as many requests as A`; what chance makes too easily is called probable, with its
+/// probability among all comparisons.
+fn compared(made: &Comparison, a: &str) -> String {
+    let ratio = bracket(made);
+    let (verb, rest) = match made.figure {
+        Figure::OnTime => ("answers", format!("{ratio} as many requests on time as {a}")),
+        Figure::CpuPerThousand => ("uses", format!("{ratio} the CPU time of {a} for each answer")),
+        Figure::ResponseP99 => ("has", format!("{ratio} the p99 of {a}")),
+        _ => ("answers", format!("{ratio} as many requests as {a}")),
+    };
+    match made.finding() {
+        Change::ByChance => {
+            format!("probably {verb} {rest}, but that is not certain (p = {:.2})", made.adjusted_p)
+        }
+        Change::Better | Change::Worse | Change::Differs | Change::NotShown => {
+            format!("{verb} {rest}")
+        }
+    }
+}
+
+fn noun(figure: Figure) -> &'static str {
+    match figure {
+        Figure::OnTime => "share on time",
+        Figure::CpuPerThousand => "CPU time for an answer",
+        _ => "throughput",
     }
 }
 
@@ -196,14 +234,19 @@ fn unmeasured(findings: &Findings<'_>, rows: [&Row; 2]) -> Option<String> {
 }
 
 /// Whether the interval holds 1.
-fn is_alike(made: &Comparison) -> bool {
-    made.interval.0 <= 1.0 && 1.0 <= made.interval.1
+fn is_unshown(made: &Comparison) -> bool {
+    made.finding() == Change::NotShown
 }
 
 fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: Why) -> String {
+    // The rate of a schedule says nothing of a server.
+    let (figure, unit) = match pair.a.is_offered() {
+        true => (Figure::OnTime, " of the requests on time"),
+        false => (Figure::Throughput, "/s"),
+    };
     let rate = |row: &Row| {
-        row.estimate(Figure::Throughput).map_or("nothing".into(), |estimate| {
-            format!("{}/s", Written::estimate(Figure::Throughput.unit(), &estimate).value)
+        row.estimate(figure).map_or("nothing".into(), |estimate| {
+            format!("{}{unit}", Written::estimate(figure.unit(), &estimate).value)
         })
     };
     match why {
@@ -281,13 +324,16 @@ fn table(findings: &Findings<'_>) -> Table {
     rows.extend(all.iter().filter(|row| row.is_reference));
     let is_silent = |row: &&Row| row.estimate(Figure::SilentShare).is_some_and(|it| 0.0 < it.value);
     let has_silence = rows.iter().any(is_silent);
-    let shown = SHOWN.into_iter().filter(|figure| has_silence || *figure != Figure::SilentShare);
+    let is_offered = rows.iter().any(|row| row.is_offered());
+    let shown = SHOWN.into_iter().filter(|figure| match figure {
+        Figure::SilentShare => has_silence,
+        Figure::Offered | Figure::OnTime => is_offered,
+        _ => true,
+    });
     let mut columns = vec![Column::new("subject", "server", 0).left()];
-    columns.extend(
-        shown.clone().map(|figure| {
-            Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
-        }),
-    );
+    columns.extend(shown.clone().map(|figure| {
+        Column::new(figure.name(), findings.heading(figure), 0).meaning(figure.meaning())
+    }));
     columns.push(Column::new("rounds", "rounds", 2));
     let row = |row: &Row| {
         let tone = if row.is_reference { Tone::Dim } else { Tone::Plain };

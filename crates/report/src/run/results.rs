@@ -9,13 +9,14 @@ use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::written::Written;
 
 /// Figures besides the throughput, and how soon each is left out where room is short.
-const USUAL: [(Figure, u8); 14] = [
+const USUAL: [(Figure, u8); 15] = [
+    (Figure::Offered, 5),
+    (Figure::OnTime, 3),
     (Figure::ResponseP50, 2),
     (Figure::ResponseP99, 1),
     (Figure::FailedShare, 3),
     (Figure::CpuPerThousand, 6),
     (Figure::RssPeak, 7),
-    (Figure::Offered, MORE),
     (Figure::ResponseP90, MORE + 1),
     (Figure::ResponseP999, MORE + 2),
     (Figure::ResponseMax, MORE + 3),
@@ -145,9 +146,9 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let is_failed = |(figure, _): &(Figure, u8)| *figure == Figure::FailedShare;
     let answers = main.iter().position(is_failed).map_or(main.len(), |failed| failed + 1);
     // What the answers were worth, then what they cost.
-    figures(&main[..answers], &mut all);
+    figures(findings, &main[..answers], &mut all);
     all.add(Column::new("verdict", "verdict", 4).left().folding(), verdict);
-    figures(&main[answers..], &mut all);
+    figures(findings, &main[answers..], &mut all);
     // `dyno load` checks no rule of the RFCs.
     if !findings.is_load() {
         let column = Column::new("conformance", "conformance", 5).folding().explained();
@@ -159,7 +160,7 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
         Column::new("rounds", "rounds", 9).folding().meaning("measured, of those planned"),
         |shown| rounds(shown.placed.row),
     );
-    figures(&more, &mut all);
+    figures(findings, &more, &mut all);
     if table.rows.iter().any(|row| !row.failures().is_empty()) {
         let column = Column::new("failures", "failures by kind", MORE + 7).left();
         all.add(column.meaning("requests of all measured rounds that failed"), failures);
@@ -177,9 +178,9 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
 }
 
 /// A column for each of these figures.
-fn figures(wanted: &[(Figure, u8)], all: &mut Columns<'_>) {
+fn figures(findings: &Findings<'_>, wanted: &[(Figure, u8)], all: &mut Columns<'_>) {
     for &(figure, priority) in wanted {
-        let column = Column::new(figure.name(), figure.heading(), priority);
+        let column = Column::new(figure.name(), findings.heading(figure), priority);
         let column = column.meaning(figure.meaning()).folding();
         let is_plain = matches!(figure, Figure::CpuPerThousand | Figure::RssPeak);
         let column = if is_plain { column.explained() } else { column };

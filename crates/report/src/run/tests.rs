@@ -48,17 +48,16 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
             echo-xml: Echo a value
             each server at the load level where it did best
-            rank  server      requests/s         throughput/s  2011     p50     p99  failed  verdict  CPU/1k            rounds
-            –     Quick            1,000    1,002 [977–1,028]   800  1.05ms  1.05ms      0%  valid     499ms                 2
-            1     Quick            2,000  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%  valid     250ms                 2
-            –     Evil ␛[31m       1,000                1,000?    –  1.00ms  1.00ms      0%  suspect   500ms  1 of 2, 1 × died
-            2     Evil ␛[31m       2,000  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.1%  suspect   430ms                 2
-            the same in all rows: memory 4.20MB · conformance not checked · processes one
+            rank  server      requests/s         throughput/s  2011  offered/s     p50     p99  failed  verdict  CPU/1k
+            –     Quick            1,000    1,002 [977–1,028]   800      1,000  1.05ms  1.05ms      0%  valid     499ms
+            1–2   Quick            2,000  2,002 [1,977–2,028]     –      2,000  1.05ms  1.05ms      0%  valid     250ms
+            –     Evil ␛[31m       1,000                1,000?    –      1,000  1.00ms  1.00ms      0%  suspect   500ms
+            1–2   Evil ␛[31m       2,000   1,170? [900–1,540]     –      2,000   180ms  ≥949ms    2.1%  suspect   430ms
+            the same in all rows: on time (5 s) 100% · memory 4.20MB · conformance not checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
             rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
             on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the
-            time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to
-            tell · ? suspect: read why before you use the figure
+            time-out: the true value is no lower · ? suspect: read why before you use the figure
             echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not
             known
 

@@ -188,7 +188,7 @@ fn ratios_agree(seen: &mut Seen, shown: &Shown, reader: &Reader) {
     let all: Vec<Stated> = all.filter_map(ratio).collect();
     let words = (reader.words)(shown.text(reader.name));
     for (place, _) in words.match_indices("× [") {
-        let from = words[..place].rfind(' ').map_or(0, |at| at + 1);
+        let from = words[..place].rfind([' ', '(']).map_or(0, |at| at + 1);
         let until = place + words[place..].find(']').expect("an end") + 1;
         let printed = &words[from..until];
         let about = format!("{}, {}: `{printed}` is none of {all:?}", shown.case, reader.name);

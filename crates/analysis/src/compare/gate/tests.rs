@@ -104,6 +104,35 @@ fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
     assert!(0.95 < found, "10 % slower, spread by 1 %: {found}");
 }
 
+/// What exit codes 0 and 1 say of servers whose true ratio is known, in either direction, with a tolerance of 5 %.
+#[test]
+fn the_answer_keeps_to_known_ratios() {
+    let mut chance = Chance::new(33);
+    for truth in [0.80, 0.90, 0.94, 0.96, 1.0, 1.25] {
+        for spread in [0.005, 0.02] {
+            let (mut within, mut worse, times) = (0, 0, 150);
+            for _ in 0..times {
+                let a = rounds(&mut chance, 5, 1_000.0, spread);
+                let b = rounds(&mut chance, 5, 1_000.0 * truth, spread);
+                let found = answer(&[(a.clone(), b.clone())], false);
+                within += usize::from(found == GateAnswer::Within);
+                worse += usize::from(found == GateAnswer::Worse);
+                let mirrored = answer(&[(b, a)], false);
+                assert!((found, mirrored) != (GateAnswer::Worse, GateAnswer::Worse), "{truth}");
+            }
+            let at_most = |count: usize, share: f64| count as f64 <= share * times as f64;
+            let says = format!("{truth}, {spread}: within {within}, worse {worse} of {times}");
+            assert!(
+                if truth < 0.95 { at_most(within, 0.05) } else { at_most(worse, 0.05) },
+                "{says}"
+            );
+            let is_far = !(0.9..1.0).contains(&truth) && spread < 0.01;
+            let right = if truth < 0.95 { worse } else { within };
+            assert!(!is_far || times * 95 / 100 < right, "found: {says}");
+        }
+    }
+}
+
 /// A schedule of 2,000 requests a second, with so many of 20,000 answered, for so much CPU time.
 fn scheduled(subject: &str, answered: u64, cpu_s: f64) -> Vec<TrialRecord> {
     let round = |repeat: u32| {
@@ -135,7 +164,7 @@ fn a_schedule_is_judged_by_its_cost_and_by_keeping_up() {
     assert_eq!(found, GateAnswer::Worse);
     // Half the answers for half the time: each answer costs the same.
     let (found, by) = of_boards(&cheap, &scheduled("a", 10_000, 2.5), usual);
-    assert_eq!(by, [Figure::CpuPerThousand, Figure::Throughput]);
+    assert_eq!(by, [Figure::CpuPerThousand, Figure::OnTime]);
     assert_eq!(found, GateAnswer::Worse);
     let by_p50 = Gate { figure: Some(Figure::ResponseP50), ..usual };
     let (found, by) = of_boards(&cheap, &scheduled("a", 20_000, 8.0), by_p50);

@@ -89,7 +89,8 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         check: false,
         seed: flags.asking.seed,
         slices: None,
-        promise: Some((Duration::from_nanos(limits[0].within), flags.aim.failures)),
+        on_time: Some(Duration::from_nanos(limits[0].within)),
+        max_failures: Some(flags.aim.failures),
     };
     let experiment = texts::experiment(&labels, &workload.name, &load, &course)?;
     let subject = wanted.subject(

@@ -321,7 +321,8 @@ impl<'f> Stage<'f> {
             check: wants_check && matches!(loading, Loading::Closed),
             seed: self.flags.asking.seed,
             slices: Slices::of(self.turns(), &load, None),
-            promise: self.max_failures.map(|percent| (terms.timeout, percent)),
+            on_time: None,
+            max_failures: self.max_failures,
         };
         let mut experiment = texts::experiment(&labels, &self.workload.name, &load, &text)?;
         experiment.conditions = Wanted { isolate: text.isolate, ..terms.conditions.clone() };

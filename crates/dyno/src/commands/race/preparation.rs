@@ -156,7 +156,8 @@ fn course(
         check: flags.check,
         seed: flags.asking.seed,
         slices: Slices::of(slices(flags)?, load, flags.total),
-        promise: None,
+        on_time: flags.on_time,
+        max_failures: Some(flags.max_failures),
     })
 }
 

@@ -195,7 +195,7 @@ impl Reader<'_> {
                 .failures
                 .as_ref()
                 .map_or(Ok(usual.failed_percent), |text| self.percent(text))?,
-            is_stated: keys.p99.is_some() || keys.failures.is_some(),
+            is_stated: keys.p99.is_some(),
         })
     }
 

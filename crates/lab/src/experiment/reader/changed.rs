@@ -15,6 +15,7 @@ pub(super) struct ChangedKeys {
     connections: Option<Spanned<Points>>,
     duration: Option<Spanned<String>>,
     repeat: Option<Spanned<u64>>,
+    failures: Option<Spanned<String>>,
     protocol: Option<Spanned<OneOrMany>>,
     streams: Option<Spanned<Counts>>,
 }
@@ -76,6 +77,11 @@ impl Reader<'_> {
             note(format!("--repeat {rounds}"), format!("{rounds} {noun}"));
             file.quick.repeat = Some(repeat.clone());
             file.trials.fix_rounds(repeat);
+        }
+        if let Some(failures) = keys.failures {
+            let percent = failures.get_ref();
+            note(format!("--max-failures {percent}"), format!("at most {percent} failed"));
+            file.promise.failures = Some(failures);
         }
         if let Some(names) = keys.protocol {
             let protocols = self.protocols(&names)?;

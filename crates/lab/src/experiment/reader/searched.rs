@@ -55,7 +55,7 @@ impl Sought {
         Promised {
             p99: Duration::from_nanos(within),
             failed_percent: self.failures * 100.0,
-            is_stated: false,
+            is_stated: true,
         }
     }
 }

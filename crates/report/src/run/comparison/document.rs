@@ -236,7 +236,7 @@ pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
     };
     match (made.bounds(), made.interval) {
         ([false, false], ends) => {
-            let ratio = Written::bare(made.ratio, Some(ends));
+            let ratio = Written::ratio(made.ratio, Some(ends));
             (format!("{}×", ratio.value), between(made.ratio, ends))
         }
         ([true, _], (_, high)) => bounded("≤", high),
@@ -256,7 +256,7 @@ fn between(ratio: f64, (low, high): (f64, f64)) -> Option<String> {
         };
         return Some(format!("[{} to {}]", end(low), end(high)));
     }
-    Written::bare(ratio, Some((low, high))).interval
+    Written::ratio(ratio, Some((low, high))).interval
 }
 
 fn finding(compared: &Compared<'_>, made: &Made) -> Cell {

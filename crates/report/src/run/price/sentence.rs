@@ -185,7 +185,7 @@ fn amount(figure: Figure, made: &Comparison) -> String {
             (format!("{} more {of}", more.value), more)
         }
         ratio => {
-            let times = Written::bare(ratio, Some(made.interval));
+            let times = Written::ratio(ratio, Some(made.interval));
             (format!("{}× its {of}", times.value), times)
         }
     };

@@ -3,6 +3,7 @@ use lab::record::{Fact, RunRecord, TrialRecord};
 
 use super::*;
 use crate::run::fixture;
+use load::Failure;
 
 /// A race of two sides in a closed loop, with so many answers of so long in each round.
 fn raced(rounds: [[(u64, u64); 2]; 2], load: &str, point: Point) -> (RunRecord, Vec<TrialRecord>) {
@@ -52,7 +53,84 @@ fn where_the_interval_holds_1_no_side_is_ahead() {
     let says = said([[(10_000, MS), (12_000, MS)], [(10_000, MS), (12_000, 4 * MS)]]);
     assert!(says.contains("; no difference of the p99 is shown ("), "{says}");
     let says = said([[(10_000, MS), (12_000, 2 * MS)], [(10_000, MS), (9_000, 2 * MS)]]);
-    assert!(says.contains(", but has 2.00× [") && says.ends_with("the p99."), "{says}");
+    assert!(says.starts_with("Other has 2.00× ["), "what differs is said first: {says}");
+    assert!(
+        says.contains("] the p99 of Quick; no difference of the throughput is shown (1.0"),
+        "{says}"
+    );
+}
+
+#[test]
+fn what_chance_makes_too_easily_is_called_probable() {
+    let (run, trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let versus = against_first(&findings);
+    let made = |place: usize| versus[0].pairs[0].figures[place].1.unwrap();
+    let (rate, p99) = (made(0), made(2));
+    let with = |made: Comparison, p: f64, adjusted_p: f64| {
+        let mut changed = made;
+        (changed.p, changed.adjusted_p) = (p, adjusted_p);
+        changed
+    };
+    let perhaps = |made: Comparison| with(made, 0.04, 0.23);
+    let unshown = |made: Comparison| with(made, 0.4, 0.9);
+    let says = |made: Comparison, p99: Comparison| both(&made, &p99, ("A", "B")).replace(" [", "[");
+    assert!(
+        says(perhaps(rate), unshown(p99)).starts_with("B probably answers 1.20×["),
+        "{}",
+        says(perhaps(rate), unshown(p99))
+    );
+    let certain =
+        "as A, but that is not certain (p = 0.23); no difference of the p99 is shown (1.00×";
+    assert!(says(perhaps(rate), unshown(p99)).contains(certain));
+    let p99_too = says(rate, perhaps(p99));
+    assert!(p99_too.contains("; it probably has 1.00×["), "{p99_too}");
+}
+
+#[test]
+fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
+    let of = |failure: Failure, times: u64| {
+        let (run, mut trials) =
+            raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
+        for trial in trials.iter_mut().filter(|trial| trial.key.subject == "evil") {
+            let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+            total.failed[failure.index()] += times;
+            total.attempted += times;
+        }
+        let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+        let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
+        let finding = json["ratios"][0]["figures"][0]["finding"].clone();
+        (sentences(&findings).join(" ").replace(" (in doubt)", ""), findings.race(), finding)
+    };
+    let named = |name: &str| Failure::from_name(name).unwrap();
+    let (says, outcome, finding) = of(named("content.mismatch"), 3_000);
+    assert_eq!(
+        says,
+        "Other answered wrongly: 20 % of the requests (6,000 of 30,000). Not compared."
+    );
+    assert_eq!((outcome, finding), (RaceOutcome::Failed, "not_compared_faults".into()));
+    let (says, outcome, _) = of(named("content.status"), 500);
+    let failed = "Other failed 4.0 % of the requests (1,000 of 25,000), mostly content.status. Not compared.";
+    assert_eq!((&*says, outcome), (failed, RaceOutcome::Failed));
+    let (says, outcome, finding) = of(named("content.status"), 60);
+    assert!(says.starts_with("Other answers 1.20×"), "{says}");
+    let few = " Other failed 120 of 24,120 requests (0.5 %), mostly content.status.";
+    assert!(says.ends_with(few), "{says}");
+    assert_eq!((outcome, finding), (RaceOutcome::Measured, "better".into()));
+}
+
+#[test]
+fn at_an_offered_rate_the_schedule_s_own_rate_is_in_no_comparison() {
+    // Slices paused one schedule longer than the other: both answered all that was due.
+    let open = "open = { rate = 50 }, duration = \"10s\", warmup = \"0s\"";
+    let rounds = [[(423, 150 * MS), (420, 160 * MS)]; 2];
+    let (run, trials) = raced(rounds, open, Point::Requests(50.0));
+    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let says = sentences(&findings).join(" ");
+    assert!(!says.contains("as many requests"), "{says}");
+    let screen = crate::render::Screen { width: 160, is_coloured: false, is_full: false };
+    let text = crate::render::text(&document(&findings), screen);
+    assert!(text.contains("offered/s") && text.contains("on time (5 s)"), "{text}");
 }
 
 #[test]

@@ -27,14 +27,14 @@ fn the_same_in_80_columns() {
             Quick            1,000    1,002 [977–1,028]   800  1.05ms  1.05ms      0%
                              2,000  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%
             Evil ␛[31m       1,000                1,000?    –  1.00ms  1.00ms      0%
-                             2,000  1,170↓? [900–1,540]     –   180ms  ≥949ms    2.1%
-            the same in all rows: memory 4.20MB · conformance not checked · processes one
+                             2,000   1,170? [900–1,540]     –   180ms  ≥949ms    2.1%
+            the same in all rows: on time (5 s) 100% · memory 4.20MB · conformance not
+            checked · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the
             95 % interval by Student's t over the rounds of this run · throughput/s: correct
             answers inside the measured time, divided by that time · 2011: as published, on
             another machine · ≥ requests were given up at the time-out: the true value is no
-            lower · ↓ the server did not keep up with the offered rate, or the trial was too
-            short to tell · ? suspect: read why before you use the figure
+            lower · ? suspect: read why before you use the figure
             echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno
             and the machine can reach there is not known
 
@@ -176,8 +176,8 @@ fn one_place_is_one_line_each() {
             server           throughput/s     p50     p99  verdict  CPU/1k            rounds     p90   p99.9
             Evil ␛[31m              1,000? 1.00ms  1.00ms  suspect   500ms  1 of 2, 1 × died  1.00ms  1.00ms
             Quick       1,002 [977–1,028]  1.05ms  1.05ms  valid     499ms                 2  1.05ms  1.05ms
-            the same in all rows: failed 0% · memory 4.20MB · conformance not checked · offered/s 1,000 · sd 0ns
-            · processes one
+            the same in all rows: offered/s 1,000 · on time (5 s) 100% · failed 0% · memory 4.20MB · conformance
+            not checked · sd 0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by
             Student's t over the rounds of this run · throughput/s: correct answers inside the measured time,
             divided by that time · CPU/1k: the subject's CPU time for 1,000 correct answers · ? suspect: read
