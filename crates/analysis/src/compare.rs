@@ -2,18 +2,20 @@
 //! shown. The sample of a side is its rounds: only a fresh process is a repetition, and nothing smaller.
 
 mod gate;
+mod numbers;
 mod rank;
 mod single;
 
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::board::{Board, JudgedTrial, Row};
+use crate::board::{Board, Row};
 use crate::figures::Number;
 use crate::student;
 
 pub(crate) use gate::primary;
 pub use gate::{Gate, GateAnswer, Gated, Unsure};
+use numbers::{numbers, rounds};
 pub use rank::ranks;
 pub use single::Single;
 
@@ -430,32 +432,6 @@ pub(crate) fn pair<'a>(
     };
     figures.extend(wanted.filter(|figure| !figures.contains(figure)));
     Pair { workload, a, b, is_one_run, figures: figures.into_iter().map(of).collect() }
-}
-
-/// A figure in the rounds in which both were measured.
-fn rounds(a: &Row, b: &Row, figure: Figure) -> Vec<[Number; 2]> {
-    let measured = |row: &'_ Row, repeat: u32| {
-        let trial = row.trials.iter().find(|trial| trial.repeat == repeat && trial.is_measured());
-        trial.and_then(|trial| number(trial, figure))
-    };
-    let both = |round: u32| Some([measured(a, round)?, measured(b, round)?]);
-    a.trials.iter().filter_map(|trial| both(trial.repeat)).collect()
-}
-
-/// A figure in the rounds that were measured.
-fn numbers(row: &Row, figure: Figure) -> Vec<Number> {
-    let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    measured.filter_map(|trial| number(trial, figure)).collect()
-}
-
-/// A figure of a round. There are no ratios of 0: of no request on time it is half a request, as for a count of none.
-fn number(trial: &JudgedTrial, figure: Figure) -> Option<Number> {
-    let number = trial.figures.get(figure)?;
-    if figure != Figure::OnTime || 0.0 < number.value {
-        return Some(number);
-    }
-    let due = trial.figures.get(Figure::Attempted)?.value;
-    Some(Number { value: 50.0 / due.max(1.0), ..number })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use wire::{BodyRule, Expect, StatusRule};
 /// What was checked: of how many answers, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// Whole answers that came to measured requests.
+    /// Whole answers to measured requests.
     pub answers: u64,
     /// `status 2xx and body`.
     pub what: String,

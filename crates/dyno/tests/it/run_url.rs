@@ -34,10 +34,11 @@ fn a_server_that_runs_already_is_measured_beside_one_that_is_started() {
     assert!(address.value.starts_with("127.0.0.1:"));
     // Its process is on this machine, and so it is watched.
     assert!(found.series.iter().any(|series| series.name.starts_with("subject.")), "{found:?}");
-    // Its own log has the requests of the loads and those that checked it before and after, and no other.
+    // Its own log has the requests of the loads, of each trial one that finds it ready, and those that check it.
     let here = || trials.iter().filter(|trial| trial.key.subject == "here");
     let total = |trial: &TrialRecord| trial.loaded.as_ref().unwrap().recording.total.clone();
-    let answered: u64 = here().map(|trial| total(trial).correct + trial.checks.len() as u64).sum();
+    let answered: u64 =
+        here().map(|trial| total(trial).correct + 1 + trial.checks.len() as u64).sum();
     assert_eq!(server.requests(), answered);
     let begun: u64 = here().map(|trial| total(trial).connections.begun).sum();
     assert_eq!(server.truth().connections, begun + answered - 400, "a check has its own");

@@ -16,7 +16,7 @@ json_type! {
     pub(crate) struct CheckedJson as "checked" of it: lab::checked::Checked {
         /// it, in a sentence
         sentence: String = crate::written::checked(it),
-        /// whole answers that came to measured requests
+        /// whole answers to measured requests
         answers: u64,
     }
 }
