@@ -66,3 +66,31 @@ impl Experiment {
         Experiment::parse(&self.name, SourceFile { text, ..self.source.clone() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(more: &str) -> Experiment {
+        let load = "load = { open = { rate = 50 }, duration = '1s', timeout = '3s' }";
+        let text = format!(
+            "question = 'x'\nsubjects = ['a']\nworkload = 'u'\n{load}\n[promise]\n{more}\n"
+        );
+        Experiment::parse("x", SourceFile { name: "experiments/x.toml".into(), text }).unwrap()
+    }
+
+    #[test]
+    fn a_request_is_on_time_within_the_time_out_unless_the_file_says_another_limit() {
+        let within = |more: &str| read(more).on_time_within().unwrap();
+        assert_eq!(within("failures = '5%'"), Duration::from_secs(3), "no limit that is not said");
+        assert_eq!(within("p99 = '20ms'"), Duration::from_millis(20));
+    }
+
+    #[test]
+    fn the_failures_that_are_tolerated_may_be_changed_for_one_run() {
+        let changed = read("failures = '5%'").with(&[Change::Failures(2.5)]).unwrap();
+        assert_eq!((changed.promise.failed_percent, changed.promise.is_stated), (2.5, false));
+        assert_eq!(changed.changed.flags, ["--max-failures 2.5%"]);
+        assert_eq!(changed.changed.says, ["at most 2.5% failed"]);
+    }
+}
