@@ -191,18 +191,8 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     let (behind, kept): (Vec<&Row>, Vec<&Row>) =
         ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
     let on_time = |row: &&Row| {
-        let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| match share.value {
-            // It is behind for another reason than the share.
-            on_time if KEPT_UP <= on_time / 100.0 => {
-                " (response times grew for as long as the load lasted)".into()
-            }
-            on_time if 98.95 < on_time => {
-                format!(" ({:.2}% of the requests on time)", (on_time * 100.0).floor() / 100.0)
-            }
-            _ => {
-                let share = Written::estimate(Figure::OnTime.unit(), &share).value;
-                format!(" ({share} of the requests on time)")
-            }
+        let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| {
+            format!(" ({})", why_behind(share.value, share.interval))
         });
         format!("{}{share}", name_only(findings, row))
     };
@@ -213,6 +203,18 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
         (0, _) => format!("No server kept up with {place}: {}.", list(&fell)),
         _ => format!("{} kept up with {place}; {} did not.", few(findings, &kept), list(&fell)),
     }
+}
+
+/// Why a server did not keep up, by its percentage on time, which may be no reason; it is not shown as 99 % unless it is.
+fn why_behind(on_time: f64, interval: Option<(f64, f64)>) -> String {
+    if KEPT_UP <= on_time / 100.0 {
+        return "response times grew for as long as the load lasted".into();
+    }
+    let share = match Written::of(Figure::OnTime.unit(), on_time, interval).value {
+        share if share == "99%" || share == "99.0%" => format!("{:.2}%", (on_time * 100.0).floor() / 100.0),
+        share => share,
+    };
+    format!("{share} of the requests on time")
 }
 
 /// For several offered rates: how much each server can be offered under the promise, best first.
@@ -404,4 +406,17 @@ fn worth(findings: &Findings<'_>) -> String {
         says.push_str(" Some figures are in doubt; they are marked.");
     }
     says.trim_start().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::why_behind;
+
+    #[test]
+    fn no_server_fell_behind_with_all_requests_on_time() {
+        assert_eq!(why_behind(71.0, None), "71% of the requests on time");
+        assert_eq!(why_behind(98.996, None), "98.99% of the requests on time");
+        let grew = "response times grew for as long as the load lasted";
+        assert_eq!([99.0, 100.0].map(|share| why_behind(share, None)), [grew, grew]);
+    }
 }
