@@ -241,13 +241,14 @@ mod tests {
     #[test]
     fn where_most_rows_are_invalid_none_has_a_rank_and_all_are_in_the_order_of_their_figures() {
         let point = Point::Connections(10);
-        let mut board = board(point, &[("a", 5_000, MS), ("b", 9_000, MS), ("c", 7_000, MS)]);
-        for row in &mut board.tables[0].rows[1..] {
+        let all = [("a", 5_000, MS), ("b", 9_000, MS), ("c", 7_000, MS), ("d", 8_000, MS)];
+        let mut board = board(point, &[&all[..], &[("e", 6_000, MS)]].concat());
+        for row in &mut board.tables[0].rows[1..4] {
             row.judgement.unranked = Some(Unranked::Invalid);
         }
         let table = &board.tables[0];
         assert!(table.is_mostly_invalid());
-        assert_eq!(order(&table.at(point)), ["b", "c", "a"]);
+        assert_eq!(order(&table.at(point)), ["b", "d", "c", "e", "a"]);
         assert!(table.at(point).iter().all(|placed| placed.rank.is_none()));
         assert!(table.ranks(Figure::Throughput, point).is_empty(), "in JSON, too");
     }

@@ -211,7 +211,9 @@ fn why_behind(on_time: f64, interval: Option<(f64, f64)>) -> String {
         return "response times grew for as long as the load lasted".into();
     }
     let share = match Written::of(Figure::OnTime.unit(), on_time, interval).value {
-        share if share == "99%" || share == "99.0%" => format!("{:.2}%", (on_time * 100.0).floor() / 100.0),
+        share if share == "99%" || share == "99.0%" => {
+            format!("{:.2}%", (on_time * 100.0).floor() / 100.0)
+        }
         share => share,
     };
     format!("{share} of the requests on time")
