@@ -17,7 +17,15 @@ use crate::workload::{Question, Stream};
 use peer::{connected, send};
 
 /// How much of an answer is kept as evidence.
-pub(crate) const KEPT: usize = 64 << 10;
+const KEPT: usize = 64 << 10;
+
+impl Check {
+    /// Whether all of the answer was kept.
+    #[must_use]
+    pub fn is_kept_whole(&self) -> bool {
+        self.response.len() < KEPT
+    }
+}
 
 /// How often a beat is measured before it is reported as wrong: on a busy machine the server, or dyno, may have been
 /// kept waiting once or twice.

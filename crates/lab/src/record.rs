@@ -361,12 +361,6 @@ impl Check {
         request_parts::are_alike(&self.request, &other.request)
     }
 
-    /// Whether all of the answer was kept.
-    #[must_use]
-    pub fn is_kept_whole(&self) -> bool {
-        self.response.len() < crate::ask::KEPT
-    }
-
     /// The answer's status, as it was sent.
     #[must_use]
     pub fn status(&self) -> &str {

@@ -31,7 +31,7 @@ fn a_queue_of_one_overflows_and_a_long_one_does_not() {
         "closed = { connections = 200 }, total = 2000",
         &format!("[conditions]\nisolate = {is_isolated}\n[trials]\nrepeat = 1"),
     );
-    let json = lab.dyno(&["run", "x", "--json"]).measured().json();
+    let json = lab.dyno(&["run", "x", "--json"]).json();
     assert!(has(&json, "short", "accept_queue_full"), "{:?}", doubts(&json, "short"));
     if is_isolated {
         assert!(!has(&json, "long", "accept_queue_full"), "{:?}", doubts(&json, "long"));

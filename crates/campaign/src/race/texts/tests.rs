@@ -32,7 +32,7 @@ fn course() -> Course {
 
 #[test]
 fn whatever_is_typed_comes_out_of_the_readers_unchanged() {
-    let odd = "a \"b\" \\ \n\t\u{7f}\u{1b} é ' # {port}";
+    let odd = "a \"b\" \\ \n\t\u{7f}\u{1b} é ' # { port }";
     let subject = own(&label(odd, "x"), NAME, "sh -c 'a \"b\"'", "/tmp/a b").unwrap();
     assert_eq!(subject.title, odd);
     let Serving::Own(command, folder) = subject.serving else { panic!("its own") };
