@@ -230,22 +230,6 @@ impl Workload {
 }
 
 impl Question {
-    /// A request that no workload has.
-    #[must_use]
-    pub fn of(ask: &Ask) -> Question {
-        let request = ask.made_from().clone();
-        Question {
-            name: "ask".into(),
-            method: request.method.clone(),
-            path: request.target.clone(),
-            weight: 1,
-            request,
-            ask: ask.clone(),
-            last_ask: ask.clone(),
-            interaction: Interaction::Answer,
-        }
-    }
-
     /// The first line of a request, as it is sent.
     #[must_use]
     pub fn request_line(&self) -> String {

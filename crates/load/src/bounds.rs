@@ -62,6 +62,7 @@ fn within<T: PartialOrd + Debug>(
 /// Whether the load can be carried out.
 pub(crate) fn of_load(order: &Order) -> Result<(), String> {
     of_process(order.lanes, order.share, &order.cpus, &order.sources)?;
+    within("CPUs of the server", &order.server_cpus.unwrap_or(1), &(0..=CPUS_MAX as u64))?;
     of_times(order.timeout, order.window)?;
     within("warmup", &order.warmup, &(Duration::ZERO..=TIME_MAX))?;
     if let Some(duration) = order.stop.duration {

@@ -2,10 +2,28 @@
 
 use serde::Deserialize;
 use toml::Spanned;
-use wire::{BodyRule, Expect, StatusRule, Template};
+use wire::{Ask, BodyRule, Expect, StatusRule, Template};
 
-use super::AskKeys;
+use super::{AskKeys, Interaction, Question};
 use crate::source_file::{ConfigError, SourceFile};
+
+impl Question {
+    /// A request that no workload has.
+    #[must_use]
+    pub fn of(ask: &Ask) -> Question {
+        let request = ask.made_from().clone();
+        Question {
+            name: "ask".into(),
+            method: request.method.clone(),
+            path: request.target.clone(),
+            weight: 1,
+            request,
+            ask: ask.clone(),
+            last_ask: ask.clone(),
+            interaction: Interaction::Answer,
+        }
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a status such as 200, or \"any\"")]
