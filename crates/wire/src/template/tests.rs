@@ -1,0 +1,81 @@
+//! Templates: what is filled, what is refused, and what is read back as it was.
+
+use super::*;
+
+fn filled_text(text: &str, seq: u64) -> String {
+    let values = Values { seq, random: 7 };
+    let template = Template::parse(text.as_bytes()).unwrap();
+    let mut output = Vec::new();
+    template.fill(values, &mut output);
+    assert_eq!(output.len(), template.filled_len(values));
+    String::from_utf8(output).unwrap()
+}
+
+#[test]
+fn placeholders_are_filled_and_other_braces_stand_for_themselves() {
+    assert_eq!(filled_text("/a?n={seq}&{{x}{", 120), "/a?n=120&{x}{");
+    assert_eq!(filled_text("{{seq}={seq} {{{seq}", 5), "{seq}=5 {{seq}");
+    assert_eq!(filled_text("{seq}", 0), "0");
+    assert_eq!(filled_text("{seq}", u64::MAX), "18446744073709551615");
+}
+
+#[test]
+fn every_random_hole_of_a_request_says_the_same() {
+    let text = filled_text("{random:8}/{random:8}/{random:12}", 1);
+    assert_eq!(text[..8], text[9..17]);
+    assert_eq!(text[..8], text[18..26]);
+}
+
+#[test]
+fn a_hole_without_a_width_is_refused() {
+    for text in ["{random:}", "{random:0}", "{random:65}", "{random:8", "{random:x}"] {
+        assert!(Template::parse(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn what_is_written_like_a_placeholder_and_is_none_is_refused() {
+    for text in ["/u/{rand:8}", "{uuid}", r#"{"id":"{uuid}"}"#, r#"{"a":{"n":{seqq}}}"#, "{SEQ}"] {
+        let error = Template::parse(text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("{seq} and {random:N}"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn json_and_graphql_pass_byte_for_byte() {
+    for text in [
+        r#"{"a":{"b":[{"c":1},{}]},"d":"{ not a name }","e":"a:{\"f\":2}"}"#,
+        r#"{"query":"{user(id:\"4\"){name friends(first:2){id}}}"}"#,
+        "query Q($n: Int) { user(id: $n) { name } }",
+        "{user{id}}",
+        "{ me { id } }",
+    ] {
+        assert_eq!(filled_text(text, 1), text);
+    }
+}
+
+#[test]
+fn quoted_bytes_are_read_as_they_were() {
+    for text in ["{seq}", "{{seq}}", "{me}{{{a:b}}", "{random:8}{random:99}", "plain {"] {
+        let quoted = |fill| String::from_utf8(quoted(text.as_bytes(), fill)).unwrap();
+        assert_eq!(filled_text(&quoted(false), 3), text);
+        assert!(text.contains("random:99") || !filled_text(&quoted(true), 3).contains("{seq}"));
+    }
+}
+
+#[test]
+fn matching_in_any_cut_is_matching_as_a_whole() {
+    let template = Template::parse(b"<v>{random:8}</v>{seq}!").unwrap();
+    let values = Values { seq: 42, random: 9 };
+    let mut whole = Vec::new();
+    template.fill(values, &mut whole);
+    for cut in 0..=whole.len() {
+        let mut cursor = Cursor::default();
+        let (left, right) = whole.split_at(cut);
+        assert!(template.matches(&mut cursor, left, values));
+        assert_eq!(template.is_over(cursor), right.is_empty());
+        assert!(template.matches(&mut cursor, right, values));
+        assert!(template.is_over(cursor));
+        assert!(!template.matches(&mut cursor, b"x", values), "nothing may follow");
+    }
+}
