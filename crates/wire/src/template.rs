@@ -322,7 +322,9 @@ pub fn quoted(bytes: &[u8], fill_known: bool) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes.len());
     for (at, &byte) in bytes.iter().enumerate() {
         let rest = &bytes[at..];
-        let is_filled = fill_known && matches!(hole_at(rest), Ok(Some(_)));
+        // A doubled brace is sent as it is, with the name in it.
+        let is_doubled = 0 < at && bytes[at - 1] == b'{';
+        let is_filled = fill_known && !is_doubled && matches!(hole_at(rest), Ok(Some(_)));
         if placeholder_len(rest).is_some() && !is_filled {
             text.push(b'{');
         }
