@@ -126,7 +126,8 @@ fn is_expected(fault: Fault, json: &Value) -> bool {
     })
 }
 
-/// 2 if no server could be reached, 1 above a percent of failures, else 0.
+/// 2 if no server could be reached, 1 above a percent of failures, 2 if the figures are invalid, as they may be
+/// on a busy machine, else 0.
 fn code(json: &Value) -> i32 {
     let books = &json["books"];
     let count = |name: &str| books[name].as_u64().unwrap_or(0);
@@ -141,6 +142,8 @@ fn code(json: &Value) -> i32 {
         2
     } else if count("attempted") < 100 * count("failed") {
         1
+    } else if json["verdict"]["word"] == "invalid" {
+        2
     } else {
         0
     }
