@@ -271,13 +271,23 @@ fn as_printed_by(load: &FinishedLoad, tool: LikeTool, has_latency: bool) -> Stri
     like::text(load, tool)
 }
 
-/// The worst of them.
+/// What one of them found holds for all of them. Like the rows of a run, several are invalid if more than half are.
 fn answer(loads: &[FinishedLoad]) -> ExitStatus {
-    let all = loads.iter().map(of_one);
-    all.max_by_key(|status| *status as u8).unwrap_or(ExitStatus::Interrupted)
+    if loads.is_empty() {
+        return ExitStatus::Interrupted;
+    }
+    let all: Vec<Found> = loads.iter().map(found).collect();
+    let is_invalid = |load: &&FinishedLoad| load.verdict.word == Some(Verdict::Invalid);
+    let invalid = loads.iter().filter(is_invalid).count();
+    status(Found {
+        is_interrupted: all.iter().any(|it| it.is_interrupted),
+        has_failed: all.iter().any(|it| it.has_failed),
+        is_unknown: all.iter().any(|it| it.is_unknown) || loads.len() < 2 * invalid,
+    })
 }
 
-fn of_one(load: &FinishedLoad) -> ExitStatus {
+/// What a load found, apart from its verdict.
+fn found(load: &FinishedLoad) -> Found {
     let total = &load.recording.total;
     let unreached = Failure::ALL.into_iter().filter(|failure| failure.is_unreached());
     let unreached: u64 = unreached.map(|failure| total.failures(failure)).sum();
@@ -286,13 +296,11 @@ fn of_one(load: &FinishedLoad) -> ExitStatus {
     let is = |answer: fn(&RequirementAnswer) -> bool| {
         load.requirements.iter().any(|judged| answer(&judged.answer))
     };
-    status(Found {
+    Found {
         is_interrupted: load.recording.end == End::Halted,
         // Where no server was reached, it is not known what one would have done.
         has_failed: is_reached && !conduct.is_tolerated()
             || is(|answer| *answer == RequirementAnswer::NotMet),
-        is_unknown: !is_reached
-            || load.verdict.word == Some(Verdict::Invalid)
-            || is(|answer| matches!(answer, RequirementAnswer::CannotTell(_))),
-    })
+        is_unknown: !is_reached || is(|answer| matches!(answer, RequirementAnswer::CannotTell(_))),
+    }
 }

@@ -261,11 +261,8 @@ fn fault(name: &str, block: &Block) -> Option<String> {
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (text(&ran.stdout), text(&ran.stderr));
-    // Where a busy machine keeps dyno from its CPU, a load is invalid, and ends with 2.
-    let was_kept = stderr.contains("ended with exit code 2")
-        && [&stdout, &stderr].iter().any(|text| text.contains("tood still for"));
-    (!ran.status.success() && !was_kept)
-        .then(|| format!("{place}\n{}\n{stdout}\n{stderr}", ran.status))
+    let says = format!("{place}\n{}\n{stdout}\n{stderr}", ran.status);
+    (!crate::rig::is_done(ran.status.code(), &says)).then_some(says)
 }
 
 #[track_caller]

@@ -162,7 +162,8 @@ fn a_race_as_json_has_the_ratios_that_compare_has() {
     let ceiling = &json["sides"][2]["row"];
     assert_eq!(ceiling["is_reference"], true);
     assert_eq!(ceiling["rounds_measured"], 1, "it lives: {ceiling}");
-    assert!(json["sentence"].as_str().unwrap().contains("as many requests as dyno serve"));
+    // Where a busy machine made a side invalid, the sentence says that.
+    assert!(json["sentence"].as_str().unwrap().contains("dyno serve #2"), "{json}");
 }
 
 #[test]
