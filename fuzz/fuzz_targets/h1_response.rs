@@ -27,7 +27,8 @@ fuzz_target!(|input: &[u8]| {
         _ => BodyRule::Sha256([0; 32]),
     };
     let request = Request { method: method.into(), ..Request::get("h", "/?v={random:8}") };
-    let expect = Expect { status: StatusRule::Success, headers: Vec::new(), body };
+    let expect =
+        Expect { status: StatusRule::Success, headers: Vec::new(), body, body_is_usual: false };
     let ask = Ask::new(&request, expect).expect("a sound request");
 
     let ends = how & 128 != 0;

@@ -27,7 +27,7 @@ static ASKS: LazyLock<[Ask; 3]> = LazyLock::new(|| {
             ..Request::get("h", "/?v={random:8}")
         };
         let headers = vec![("a".into(), Template::literal("b"))];
-        let expect = Expect { status: StatusRule::Success, headers, body };
+        let expect = Expect { status: StatusRule::Success, headers, body, body_is_usual: false };
         Ask::new(&Request { http2: Some(Scheme::Http), ..request }, expect)
             .expect("a sound request")
     };
