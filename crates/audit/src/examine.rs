@@ -223,8 +223,9 @@ fn few_samples(row: &Row) -> Result<Option<Finding>, Why> {
 fn failures(row: &Row) -> Result<Option<Finding>, Why> {
     let failed = row.failed.ok_or(Why::NoFailures)?;
     let requests = row.requests.ok_or(Why::NoSamples)?;
-    let share = row.failed_share().ok_or(Why::NoSamples)?;
-    Ok((FAILED < share).then_some(Finding::Failures { failed, requests }))
+    let at_most = failed + row.unclear;
+    let is_found = 0.0 < requests && FAILED * requests < at_most;
+    Ok(is_found.then_some(Finding::Failures { failed, at_most, requests }))
 }
 
 impl AuditedRow {

@@ -142,6 +142,8 @@ pub enum Finding {
     },
     Failures {
         failed: f64,
+        /// More than failed for certain, where the file does not say it of all.
+        at_most: f64,
         requests: f64,
     },
     NoUnit {
@@ -200,7 +202,7 @@ impl Finding {
             | Finding::NotAscending { .. }
             | Finding::RateImpossible { .. }
             | Finding::SdImpossible { .. } => Gravity::Invalid,
-            Finding::Failures { failed, requests } if MOSTLY * requests < *failed => {
+            Finding::Failures { failed, requests, .. } if MOSTLY * requests < *failed => {
                 Gravity::Invalid
             }
             Finding::NoNumber { marks } => marks.iter().map(of_mark).max().unwrap_or(Gravity::Note),

@@ -114,7 +114,10 @@ pub struct Row {
     pub percentiles: Vec<(f64, Time)>,
     /// How many requests the times are of.
     pub samples: Option<f64>,
+    /// How many requests failed, at least.
     pub failed: Option<f64>,
+    /// How many more may have failed: the file does not say of these whether they did.
+    pub unclear: f64,
     /// How many requests the stated rate counts, and in how many seconds, as it was printed. None where a program does not
     /// say which requests its rate counts.
     pub counted: Option<(f64, Time)>,
@@ -148,6 +151,7 @@ impl Row {
             percentiles: Vec::new(),
             samples: None,
             failed: None,
+            unclear: 0.0,
             counted: None,
             sd: None,
             requests: None,
@@ -223,6 +227,16 @@ impl Row {
     /// Whether its rate is a number, or simply not given.
     pub(crate) fn is_measured(&self) -> bool {
         self.marks.iter().all(|mark| mark.of != MarkOf::Rate)
+    }
+
+    /// A load ended with so many requests under way, which no figure counts. If fewer than a tenth as many were under way on
+    /// average, by Little's law, these were perhaps waiting for answers that never came.
+    pub(crate) fn ended_with(&mut self, under_way: f64) {
+        let Some((rate_per_s, mean)) = self.rate_per_s.zip(self.mean) else { return };
+        if rate_per_s * mean.most() / 1e9 < under_way / 10.0 {
+            self.unclear += under_way;
+            self.requests = self.requests.map(|requests| requests + under_way);
+        }
     }
 
     /// The share of the requests that failed.

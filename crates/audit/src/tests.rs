@@ -4,6 +4,7 @@ use analysis::{Gravity, Verdict};
 
 use super::*;
 
+mod failures;
 mod own;
 
 /// The fixtures, written by hand for these tests.
@@ -45,6 +46,7 @@ fn healthy_results_raise_nothing() {
     let healthy = [
         ("wrk-healthy.txt", NOTHING, Format::Wrk, 1),
         ("hey-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Hey, 1),
+        ("ab-healthy.txt", NOTHING, Format::Ab, 1),
         ("oha-healthy.txt", Stated { connections: Some(50.0), ..NOTHING }, Format::Oha, 1),
         ("oha-healthy.json", Stated { connections: Some(50.0), ..NOTHING }, Format::OhaJson, 1),
         ("h2load-healthy.txt", Stated { connections: Some(6400.0), ..NOTHING }, Format::H2load, 1),
@@ -77,7 +79,7 @@ fn what_was_planted_in_wrk_s_text_is_found() {
             "wrk-false.txt #2: invalid percentiles_not_ascending",
             "wrk-false.txt #3: invalid mean_impossible mean_above_p99",
             "wrk-false.txt #4: invalid failures_ranked",
-            "wrk-false.txt #5: suspect too_few_samples",
+            "wrk-false.txt #5: suspect failures_ranked too_few_samples",
             "wrk-false.txt #6: invalid no_number",
         ]
     );
@@ -271,7 +273,7 @@ fn repeated_runs_of_one_server_may_have_one_rate() {
 
 #[test]
 fn several_runs_in_one_file_are_a_row_each() {
-    for tool in ["wrk", "hey", "oha", "h2load"] {
+    for tool in ["wrk", "hey", "ab", "oha", "h2load"] {
         let name = format!("{tool}-healthy.txt");
         let first = fixture(&name);
         let alone = |file: &str| read("all.txt", &fixture(file), NOTHING).unwrap().rows.remove(0);
@@ -407,19 +409,6 @@ fn damaged_files_are_read_or_refused() {
             let _ = audit(vec![source]).verdict();
         }
     }
-}
-
-#[test]
-fn time_outs_of_hey_are_failures_and_requests_that_oha_aborted_are_none() {
-    let text = String::from_utf8(fixture("hey-false.txt")).unwrap();
-    let with = |error: &str| {
-        let text = text.replace("Get \"http://127.0.0.1:8080/\": EOF", error);
-        let source = read("hey.txt", text.as_bytes(), NOTHING).unwrap();
-        (source.rows[0].requests, source.rows[0].failed)
-    };
-    let late = "Get \"http://127.0.0.1:8080/\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
-    assert_eq!(with(late), (Some(200_120.0), Some(50_120.0)));
-    assert_eq!(with("aborted due to deadline"), (Some(200_000.0), Some(50_000.0)));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
 
 fn row(name: &str, text: &str) -> Row {
     let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Streams));
-    let mut columns: Vec<String> = Vec::new();
+    let (mut columns, mut under_way): (Vec<String>, f64) = (Vec::new(), 0.0);
     for line in text.lines().map(str::trim) {
         if line.starts_with("spawning thread") {
             let clients = number_before(line, " total client").unwrap_or(0.0);
@@ -33,8 +33,11 @@ fn row(name: &str, text: &str) -> Row {
         } else if line.starts_with("requests:") {
             let of = |what: &str| number_before(line, what);
             row.samples = of(" succeeded");
-            row.requests = of(" done");
             row.failed = of(" failed");
+            // Those of a lost connection are not among those that are done.
+            row.requests = row.samples.zip(row.failed).map(|(right, failed)| right + failed);
+            under_way =
+                of(" started").zip(row.requests).map_or(0.0, |(begun, ended)| begun - ended);
         } else if line.starts_with("status codes:") {
             let refused = [" 4xx", " 5xx"].iter().filter_map(|what| number_before(line, what));
             // An answer of 4xx or 5xx is among those that failed.
@@ -49,6 +52,9 @@ fn row(name: &str, text: &str) -> Row {
                 cell(&mut row, column, word);
             }
         }
+    }
+    if 0.0 < under_way {
+        row.ended_with(under_way);
     }
     row.place = match row.connections {
         Some(connections) => format!("{connections} connections"),

@@ -1,5 +1,6 @@
 //! The formats that can be read, a file for each. A format is recognised by what only it contains.
 
+mod ab;
 mod arena;
 mod h2load;
 mod hey;
@@ -21,6 +22,7 @@ pub enum Format {
     Oha,
     OhaJson,
     Hey,
+    Ab,
     K6,
     K6Json,
     H2load,
@@ -31,11 +33,12 @@ pub enum Format {
 }
 
 impl Format {
-    pub const ALL: [Format; 11] = [
+    pub const ALL: [Format; 12] = [
         Format::Wrk,
         Format::Oha,
         Format::OhaJson,
         Format::Hey,
+        Format::Ab,
         Format::K6,
         Format::K6Json,
         Format::H2load,
@@ -53,6 +56,7 @@ impl Format {
             Format::Oha => "oha",
             Format::OhaJson => "oha_json",
             Format::Hey => "hey",
+            Format::Ab => "ab",
             Format::K6 => "k6",
             Format::K6Json => "k6_json",
             Format::H2load => "h2load",
@@ -71,6 +75,7 @@ impl Format {
             Format::Oha => "the text of oha",
             Format::OhaJson => "the JSON of oha",
             Format::Hey => "the text of hey",
+            Format::Ab => "the text of ab",
             Format::K6 => "k6's summary as text",
             Format::K6Json => "k6's summary as JSON",
             Format::H2load => "the text of h2load",
@@ -89,8 +94,9 @@ type OfJson = fn(&str, &Value) -> Option<Vec<Row>>;
 
 /// The rows of a text, if it is in one of the formats.
 pub(crate) fn of_text(name: &str, text: &str) -> Option<(Format, Vec<Row>)> {
-    let formats: [(Format, OfText); 5] = [
+    let formats: [(Format, OfText); 6] = [
         (Format::Wrk, wrk::rows),
+        (Format::Ab, ab::rows),
         (Format::H2load, h2load::rows),
         (Format::Oha, oha::rows_of_text),
         (Format::Hey, hey::rows),

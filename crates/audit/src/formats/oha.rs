@@ -48,7 +48,7 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
     let refused = statuses.iter().filter(|(status, _)| status.starts_with(['4', '5']));
     let refused: f64 = refused.map(|(_, count)| count).sum();
     row.samples = row.count("statusCodeDistribution", Some(answered)).filter(|count| 0.0 < *count);
-    row.requests = row.samples.map(|answered| answered + broken);
+    row.requests = (0.0 < answered + broken).then_some(answered + broken);
     row.failed = row.requests.map(|_| refused + broken);
     Some(vec![row])
 }

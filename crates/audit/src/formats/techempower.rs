@@ -6,8 +6,9 @@ use serde_json::Value;
 use crate::row::{Limit, NoLimit, Row};
 use crate::text::{figure, figure_of, text_of, time};
 
-/// What counts as a failed request.
-const FAILURES: [&str; 5] = ["5xx", "connect", "read", "write", "timeout"];
+/// Failed requests that are among the total, as wrk counts, and those that are not.
+const ANSWERED: [&str; 2] = ["5xx", "timeout"];
+const BROKEN: [&str; 3] = ["connect", "read", "write"];
 
 pub(crate) fn rows(_: &str, value: &Value) -> Option<Vec<Row>> {
     let tests = value.get("rawData")?.as_object()?;
@@ -78,7 +79,6 @@ fn row(
     (row.connections, row.names_server) = (connections, true);
     let total = figure_of(run, "totalRequests");
     row.samples = row.above_zero("totalRequests", Some(total.unwrap_or(0.0)));
-    row.requests = row.samples;
     row.rate_per_s = row.samples.zip(duration_s).map(|(total, seconds)| total / seconds);
     for (key, share) in [("latencyAvg", None), ("latencyMax", Some(1.0))] {
         let Some((found, has_unit)) = text_of(run, key).and_then(time) else { continue };
@@ -89,6 +89,8 @@ fn row(
             Some(share) => row.percentile(share, found),
         }
     }
-    row.failed = Some(FAILURES.iter().filter_map(|key| figure_of(run, key)).sum());
+    let of = |keys: &[&str]| keys.iter().filter_map(|key| figure_of(run, key)).sum::<f64>();
+    row.failed = Some(of(&ANSWERED) + of(&BROKEN));
+    row.requests = row.samples.map(|total| total + of(&BROKEN));
     row
 }

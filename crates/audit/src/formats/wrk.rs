@@ -29,7 +29,7 @@ fn row(name: String, lines: &[&str]) -> Row {
         .any(|line| line.contains("HdrHistogram") || line.contains("Thread calibration"));
     // With -U it also prints the times counted from when a request was sent, as a second list.
     let mut is_uncorrected = false;
-    let mut failed = 0.0;
+    let (mut broken, mut late, mut refused) = (0.0, 0.0_f64, 0.0);
     for line in lines.iter().map(|line| line.trim()) {
         if line.contains(" threads and ") || line.contains(" thread and ") {
             row.connections = number_before(line, " connection");
@@ -57,16 +57,19 @@ fn row(name: String, lines: &[&str]) -> Row {
             let behind = line.split(" requests in ").nth(1).and_then(|it| it.split(',').next());
             row.counted = row.samples.zip(behind.and_then(seconds));
         } else if line.starts_with("Socket errors:") {
-            let kinds = ["connect", "read", "write", "timeout"];
-            failed += kinds.iter().filter_map(|kind| number_after(line, kind)).sum::<f64>();
+            let of = |kind| number_after(line, kind).unwrap_or(0.0);
+            (broken, late) = (of("connect") + of("read") + of("write"), of("timeout"));
         } else if line.starts_with("Non-2xx") {
-            failed += line.rsplit(':').next().and_then(first_number).unwrap_or(0.0);
+            refused = line.rsplit(':').next().and_then(first_number).unwrap_or(0.0);
         } else if let Some(rate) = line.strip_prefix("Requests/sec:") {
             row.rate_per_s = row.above_zero("Requests/sec", rate.trim().parse().ok());
         }
     }
-    row.failed = Some(failed);
-    row.requests = row.samples;
+    // Its requests are the answers, late ones among them; a late one may be a refusal, too.
+    row.failed = Some(broken + late.max(refused));
+    row.unclear = late.min(refused);
+    row.requests = row.samples.map(|answers| answers + broken);
+    row.ended_with(row.connections.unwrap_or(0.0));
     row.limit = match (is_scheduled, row.connections) {
         (true, _) => Limit::Unknown(NoLimit::Schedule),
         (false, Some(connections)) => Limit::UnderWay(connections),

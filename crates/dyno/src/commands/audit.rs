@@ -13,8 +13,8 @@ use crate::shell::{ExitStatus, Refusal, print};
 
 /// Audit results of load generators and boards
 ///
-/// Reads what wrk, wrk2, oha, hey, k6 and h2load print, oha's and k6's JSON, the data files of TechEmpower, HttpArena and
-/// the-benchmarker, and `dyno load --json`, and says which rows cannot be true or should not be ranked. A format is
+/// Reads what wrk, wrk2, oha, hey, ab, k6 and h2load print, oha's and k6's JSON, the data files of TechEmpower, HttpArena
+/// and the-benchmarker, and `dyno load --json`, and says which rows cannot be true or should not be ranked. A format is
 /// recognised by its content. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]

@@ -10,6 +10,7 @@ mod agents_lost;
 mod agents_rig;
 mod asking;
 mod audit;
+mod audit_real;
 mod broker;
 mod browser;
 mod browser_rig;

@@ -102,6 +102,9 @@ fn of_files(sources: &[&AuditedSource]) -> Fact {
             words::why(why)
         ));
     }
+    if let Some(what) = words::not_counted(sources[0].format) {
+        texts.push(format!("not counted: {what}"));
+    }
     Fact { name: sources[0].format.id().replace('_', " "), tone: Tone::Plain, texts }
 }
 
@@ -225,7 +228,10 @@ fn table_row(audited: &AuditedRow) -> Row {
         or_none(row.rate_per_s.map(rate)).valued(row.rate_per_s),
         or_none(words::of_row(row, row.mean)),
         or_none(words::of_row(row, row.at(0.99))),
-        or_none(row.failed_share().map(percent)),
+        or_none(row.failed_share().map(|share| {
+            let bound = if 0.0 < row.unclear { "≥" } else { "" };
+            format!("{bound}{}", percent(share))
+        })),
         Cell::text(why.join(", ")),
     ];
     Row { cells, ..Row::default() }

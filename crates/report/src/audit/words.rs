@@ -1,6 +1,6 @@
 //! Findings of an audit in words: what speaks against a row, why that matters, and what to do.
 
-use audit::{Finding, Mark, NoLimit, Row, Rule, Why};
+use audit::{Finding, Format, Mark, NoLimit, Row, Rule, Why};
 use units::{count, digits, percent, rate, time, trimmed};
 
 /// A rule in a few words.
@@ -131,12 +131,7 @@ pub(super) fn says(finding: &Finding) -> String {
         Finding::FewSamples { samples, share: at } => {
             format!("{} requests are too few for a {}", count(samples as u64), share(at))
         }
-        Finding::Failures { failed, requests } => format!(
-            "{} of {} requests failed ({})",
-            count(failed.round() as u64),
-            count(requests.round() as u64),
-            percent(failed / requests)
-        ),
+        Finding::Failures { failed, at_most, requests } => failures(failed, at_most, requests),
         Finding::NoUnit { ref figures } => match figures.is_empty() {
             true => "the times have no unit".into(),
             false => format!("the unit is not one of a rate: {}", figures.join(", ")),
@@ -169,6 +164,20 @@ fn impossible_mean(mean: f64, least: f64, most: Option<f64>, has_unit: bool) -> 
             shown(most, has_unit)
         ),
         None => format!("the mean is {mean}, and by the percentiles it is at least {least}"),
+    }
+}
+
+fn failures(failed: f64, at_most: f64, requests: f64) -> String {
+    let [failures, most, all] =
+        [failed, at_most, requests].map(|number| count(number.round() as u64));
+    let share = percent(at_most / requests);
+    match failed == at_most {
+        true => format!("{failures} of {all} requests failed ({share})"),
+        false => {
+            format!(
+                "at least {failures} and at most {most} of {all} requests failed (up to {share})"
+            )
+        }
     }
 }
 
@@ -208,6 +217,25 @@ pub(super) fn share(share: f64) -> String {
         share if 1.0 <= share => "the longest time".into(),
         share => format!("p{}", trimmed(share * 100.0, 6)),
     }
+}
+
+/// What a program does not count, or counts otherwise than one expects.
+pub(super) fn not_counted(format: Format) -> Option<&'static str> {
+    let says = match format {
+        Format::Wrk => "requests that were never answered, at most one for each connection",
+        Format::Hey => {
+            "which answers were cut off, and requests that were sent again on a new connection"
+        }
+        Format::H2load => {
+            "which failed requests were never sent, because their connection had been lost"
+        }
+        Format::Ab => "which of the answers with another length than the first one were cut off",
+        Format::Oha | Format::OhaJson | Format::K6 | Format::K6Json | Format::DynoLoad => {
+            return None;
+        }
+        Format::TechEmpower | Format::HttpArena | Format::WebFrameworks => return None,
+    };
+    Some(says)
 }
 
 pub(super) fn why(why: Why) -> &'static str {
