@@ -60,7 +60,7 @@ json_type! {
         format: &'static str = source.format.id(),
         /// what is the same in all its rows
         verdict: ExplainedVerdict = verdict(&source.findings),
-        /// what its program counts otherwise than one expects, or not at all
+        /// what its program does not count, or counts otherwise than one expects
         not_counted: Option<&'static str> = words::not_counted(source.format),
         /// rules that could not be applied to some rows
         not_asked: Vec<UntestedJson> = source.untested.iter().map(UntestedJson::from).collect(),
@@ -105,9 +105,9 @@ json_type! {
         p99_ns: Option<f64> = ns(row.at(0.99)),
         /// requests, failed ones included
         requests: Option<f64> = row.requests,
-        /// failed requests; at least so many, where the next is more
+        /// requests that failed for certain
         failed: Option<f64> = row.failed,
-        /// failed requests at most: more than `failed` where the file does not say of some requests whether they failed
+        /// requests that failed at most: more than `failed` where the file does not say it of all
         failed_at_most: Option<f64> = row.failed.map(|failed| failed + row.unclear),
         /// what speaks against the row
         verdict: ExplainedVerdict = verdict(&audited.findings),

@@ -36,6 +36,7 @@ fn an_audit_in_a_terminal() {
         wrk        wrk.txt: the text of wrk or wrk2, 1 row
                    not applied to 1 row: same_rate, same_median, because the file does not name the server,
                    and runs of one server have one speed
+                   not counted: requests that were never answered, at most one for each connection
 
         What to doubt
         invalid: the mean is too long for so few connections (Little's law) (littles_law): 1 row
