@@ -5,7 +5,7 @@ use lab::figure::Figure;
 use lab::record::{Outcome, OutcomeKind};
 
 use super::{Board, JudgedTrial, Row, Table, estimates};
-use crate::conduct::{Conduct, Faults};
+use crate::conduct::{self, Conduct, Faults, Tolerated};
 use crate::doubt::Doubt;
 use crate::figures::{Figures, Number};
 use crate::judgement::{Judgement, Promise, judge};
@@ -18,12 +18,18 @@ pub struct StatedLoad {
     pub verdict: Verdict,
     /// The names of its doubts.
     pub doubts: Vec<String>,
+    pub faults: Faults,
 }
 
 impl Board {
     /// One row: each load is a round of it.
     #[must_use]
-    pub fn of_stated(subject: &str, workload: &str, point: Point, loads: &[StatedLoad]) -> Board {
+    pub fn of_stated(
+        [subject, workload]: [&str; 2],
+        point: Point,
+        loads: &[StatedLoad],
+        tolerated: Tolerated,
+    ) -> Board {
         let round = |(place, load): (usize, &StatedLoad)| {
             let stated = Doubt::Stated { verdict: load.verdict, ids: load.doubts.clone() };
             let is_any = !load.doubts.is_empty() || load.verdict != Verdict::Valid;
@@ -42,7 +48,7 @@ impl Board {
             subject: subject.into(),
             is_reference: false,
             unmet: None,
-            faults: Faults::default(),
+            faults: loads.iter().map(|load| load.faults).fold(Faults::default(), Faults::and),
             conduct: Conduct::Sound,
             evidence: Vec::new(),
             has_crashed: false,
@@ -55,9 +61,11 @@ impl Board {
             judgement: Judgement::default(),
         };
         row.judgement = judge(&row, promise);
+        let mut rows = vec![row];
+        conduct::mark(&mut rows, tolerated, false);
         let table = Table {
             workload: workload.into(),
-            rows: vec![row],
+            rows,
             peaks: Vec::new(),
             remarks: Vec::new(),
             promise,

@@ -7,11 +7,11 @@ use lab::figure::Figure;
 use lab::record::{OutcomeKind, TrialRecord};
 use load::Nanos;
 
-use super::{Answer, Rule, decided};
+use super::{Answer, Bounds, Difference, Rule, decided};
 use crate::compare::{Better, better};
 use crate::conduct::{Conduct, Faults, Tolerated};
 use crate::doubt::{Doubt, doubts};
-use crate::figures::Figures;
+use crate::figures::{Figures, Number};
 use crate::terms::Terms;
 use crate::verdict::Gravity;
 
@@ -52,6 +52,8 @@ pub struct PairOf {
     pub base: f64,
     /// The head's, or the control's.
     pub side: f64,
+    /// Which of the two are bounds: the true one is no less.
+    pub are_bounds: [bool; 2],
     /// No side of the pair was disturbed.
     pub counts: bool,
 }
@@ -182,20 +184,27 @@ impl Course {
     /// worse than the base.
     #[must_use]
     pub fn differences(&self, figure: Figure, against: Against) -> Vec<f64> {
-        self.differences_before(figure, against, u32::MAX)
+        self.compared(figure, against).iter().map(|it| it.value).collect()
     }
 
-    fn differences_before(&self, figure: Figure, against: Against, before: u32) -> Vec<f64> {
-        let value = |round: &Vec<Option<Tried>>, place: usize| {
+    /// The same, with what bounds leave open.
+    #[must_use]
+    pub fn compared(&self, figure: Figure, against: Against) -> Vec<Difference> {
+        self.compared_before(figure, against, u32::MAX)
+    }
+
+    fn compared_before(&self, figure: Figure, against: Against, before: u32) -> Vec<Difference> {
+        let number = |round: &Vec<Option<Tried>>, place: usize| {
             let number = round.get(place)?.as_ref()?.figures.get(figure)?;
-            Some(number.value).filter(|value| 0.0 < *value)
+            Some(number).filter(|number| 0.0 < number.value)
         };
         let of = |round: &Vec<Option<Tried>>| {
-            let ratio = value(round, against.place())? / value(round, 0)?;
-            Some(match better(figure) {
-                Better::Higher => -ratio.ln(),
-                Better::Lower | Better::Neither => ratio.ln(),
-            })
+            let (base, side): (Number, Number) =
+                (number(round, 0)?, number(round, against.place())?);
+            // Of a figure that is more where it is better, less of it is worse.
+            let bounds = Bounds { may_be_worse: side.is_bound, may_be_better: base.is_bound };
+            let higher = Difference { value: (side.value / base.value).ln(), bounds };
+            Some(if better(figure) == Better::Higher { higher.reversed() } else { higher })
         };
         let differences = self.counting(before).map(of);
         match self.pairs.builds {
@@ -219,14 +228,15 @@ impl Course {
     /// What each pair shows of which both sides were measured, whether it counts or not.
     #[must_use]
     pub fn pairs(&self, figure: Figure, against: Against) -> Vec<PairOf> {
-        let value = |round: &Vec<Option<Tried>>, place: usize| {
+        let number = |round: &Vec<Option<Tried>>, place: usize| {
             let side = round.get(place)?.as_ref()?;
-            let figure = side.figures.get(figure).filter(|it| it.value.is_finite())?;
-            (side.outcome == OutcomeKind::Measured).then_some(figure.value)
+            let number = side.figures.get(figure).filter(|it| it.value.is_finite())?;
+            (side.outcome == OutcomeKind::Measured).then_some(number)
         };
         let of = |round: &Vec<Option<Tried>>| {
-            let (base, side) = (value(round, 0)?, value(round, against.place())?);
-            Some(PairOf { base, side, counts: counts(round) })
+            let (base, side) = (number(round, 0)?, number(round, against.place())?);
+            let are_bounds = [base.is_bound, side.is_bound];
+            Some(PairOf { base: base.value, side: side.value, are_bounds, counts: counts(round) })
         };
         self.rounds.values().filter_map(of).collect()
     }
@@ -249,7 +259,7 @@ impl Course {
     pub(crate) fn is_over_before(&self, round: u32) -> bool {
         let (tried, counted) = (self.rounds.range(..round).count(), self.counting(round).count());
         let figures = || self.pairs.figures.iter();
-        let of = |figure: &Figure| self.differences_before(*figure, Against::Head, round);
+        let of = |figure: &Figure| self.compared_before(*figure, Against::Head, round);
         let is_faulty = || !self.conduct_before(round).into_iter().all(Conduct::is_tolerated);
         let lacks = || figures().any(|figure| of(figure).is_empty());
         let in_vain = IN_VAIN <= tried && (lacks() || is_faulty());

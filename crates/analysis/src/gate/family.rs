@@ -1,11 +1,11 @@
 //! Several figures of one gate: the probability that even one of them is called worse by chance is the rule's.
 
-use super::{Answer, Finding, Rule, concluded};
+use super::{Answer, Difference, Finding, Rule, concluded};
 
 /// What each figure says, by the method of Holm: each has its share of the probability; once one is worse, the others
 /// share it among themselves.
 #[must_use]
-pub fn judged(figures: &[&[f64]], rule: Rule) -> Vec<Finding> {
+pub fn judged<D: Copy + Into<Difference>>(figures: &[&[D]], rule: Rule) -> Vec<Finding> {
     let mut found: Vec<Option<Finding>> = vec![None; figures.len()];
     loop {
         let open: Vec<usize> = (0..figures.len()).filter(|&at| found[at].is_none()).collect();

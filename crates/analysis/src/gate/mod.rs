@@ -4,6 +4,7 @@
 mod bound;
 mod builds;
 mod course;
+mod difference;
 mod family;
 mod planning;
 mod pooled;
@@ -14,6 +15,7 @@ mod verdict;
 pub use bound::{bound, level_allowed};
 pub use builds::{BUILDS, looks, most};
 pub use course::{Against, Course, PairOf};
+pub use difference::{Bounds, Difference};
 pub use family::judged;
 pub use planning::{least_shown, pairs_needed};
 pub use pooled::{ENOUGH, Pooled};
@@ -87,6 +89,8 @@ pub enum Unclear {
     Serial,
     /// With other signs of the pairs it would seem as bad too often: one pair decides.
     OnePair,
+    /// Times are bounds, because requests were given up, and the true ones may change the answer.
+    Bounds,
 }
 
 impl Unclear {
@@ -98,6 +102,7 @@ impl Unclear {
             Unclear::Wide => "wide",
             Unclear::Serial => "serial",
             Unclear::OnePair => "one_pair",
+            Unclear::Bounds => "bounds",
         }
     }
 }
@@ -116,12 +121,18 @@ pub struct Finding {
     pub spread: f64,
     /// The half-width of the mean's 95 % interval; none for fewer than two pairs.
     pub half: Option<f64>,
+    /// Whether the true mean may lie beyond it, because times are bounds.
+    pub bounds: Bounds,
 }
 
 /// The answer at the first look that gives one; none if more pairs may give one. `level` is the probability of a false
 /// alarm that this figure has for itself.
 #[must_use]
-pub fn decided(differences: &[f64], rule: Rule, level: f64) -> Option<Finding> {
+pub fn decided<D: Copy + Into<Difference>>(
+    differences: &[D],
+    rule: Rule,
+    level: f64,
+) -> Option<Finding> {
     let looks = looks(rule.builds).into_iter().filter(|look| *look <= differences.len());
     let mut answers = looks.map(|look| (look, look_at(&differences[..look], rule, level)));
     let found = answers.find(|(_, answer)| !matches!(answer, Answer::CannotTell(_)));
@@ -133,7 +144,7 @@ pub fn decided(differences: &[f64], rule: Rule, level: f64) -> Option<Finding> {
 
 /// The answer of all pairs that there are.
 #[must_use]
-pub fn concluded(differences: &[f64], rule: Rule, level: f64) -> Finding {
+pub fn concluded<D: Copy + Into<Difference>>(differences: &[D], rule: Rule, level: f64) -> Finding {
     let differences = &differences[..differences.len().min(most(rule.builds))];
     let mut last = Answer::CannotTell(Unclear::FewPairs);
     for look in looks(rule.builds).into_iter().filter(|look| *look <= differences.len()) {
@@ -146,9 +157,10 @@ pub fn concluded(differences: &[f64], rule: Rule, level: f64) -> Finding {
 }
 
 /// What so many pairs say, at one of the looks.
-fn look_at(differences: &[f64], rule: Rule, level: f64) -> Answer {
+fn look_at<D: Copy + Into<Difference>>(differences: &[D], rule: Rule, level: f64) -> Answer {
     let pairs = differences.len();
-    let differences = &builds::units(differences, rule.builds);
+    let (values, bounds) = difference::split(differences);
+    let differences = &builds::units(&values, rule.builds);
     let serial = serial::Serial::of(differences);
     let (mean, spread) = mean_and_spread(differences);
     // Where neighbours are alike, the mean is less sure than as many separate pairs would make it.
@@ -170,6 +182,9 @@ fn look_at(differences: &[f64], rule: Rule, level: f64) -> Answer {
         },
     };
     match found {
+        // Of a bound the mean is the least, or the most, that the true one can be.
+        (true, _) if bounds.may_be_better => Answer::CannotTell(Unclear::Bounds),
+        (false, true) if bounds.may_be_worse => Answer::CannotTell(Unclear::Bounds),
         (true, _) if CONFIRMED < flipped_p(differences) => Answer::CannotTell(Unclear::OnePair),
         (true, _) => Answer::Worse,
         (false, true) => Answer::NotWorse,
@@ -177,13 +192,14 @@ fn look_at(differences: &[f64], rule: Rule, level: f64) -> Answer {
     }
 }
 
-fn finding(differences: &[f64], answer: Answer, rule: Rule) -> Finding {
-    let (pairs, differences) = (differences.len(), builds::units(differences, rule.builds));
+fn finding<D: Copy + Into<Difference>>(differences: &[D], answer: Answer, rule: Rule) -> Finding {
+    let (values, bounds) = difference::split(differences);
+    let (pairs, differences) = (values.len(), builds::units(&values, rule.builds));
     let units = differences.len();
     let (mean, spread) = mean_and_spread(&differences);
     let half = (2 <= units)
         .then(|| student::point(OUTSIDE, units as f64 - 1.0) * spread / (units as f64).sqrt());
-    Finding { answer, pairs, units, mean, spread, half }
+    Finding { answer, pairs, units, mean, spread, half, bounds }
 }
 
 impl Finding {

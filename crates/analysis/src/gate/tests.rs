@@ -141,7 +141,7 @@ fn pairs_that_other_signs_would_make_as_bad_have_no_answer() {
 fn equal_pairs_are_no_reason_to_divide_by_nothing() {
     assert_eq!(decided(&[0.0; 6], rule(), 0.01).unwrap().answer, Answer::NotWorse);
     assert_eq!(decided(&[0.01; 6], rule(), 0.01).unwrap().answer, Answer::Worse);
-    assert_eq!(concluded(&[], rule(), 0.01).pairs, 0);
+    assert_eq!(concluded::<f64>(&[], rule(), 0.01).pairs, 0);
 }
 
 #[test]
@@ -173,6 +173,47 @@ fn what_a_gate_can_see_follows_from_the_spread() {
     assert_eq!(pairs_needed(0.01, rule(), 0.01), Some(6));
     assert_eq!(pairs_needed(0.04, rule(), 0.01), Some(20));
     assert_eq!(pairs_needed(0.05, rule(), 0.01), None);
+}
+
+#[test]
+fn a_bound_gives_no_answer_that_the_true_times_may_change() {
+    let worse = [0.1, 0.11, 0.09, 0.1, 0.12, 0.1];
+    let equal = [0.001, -0.001, 0.002, 0.0, -0.002, 0.001];
+    // Base and head; in the last pair alone that is enough.
+    let with = |values: &[f64], bounds: [bool; 2], from: usize| -> Vec<Difference> {
+        let [may_be_better, may_be_worse] = bounds;
+        let of = |(place, value): (usize, &f64)| match place < from {
+            true => (*value).into(),
+            false => Difference { value: *value, bounds: Bounds { may_be_worse, may_be_better } },
+        };
+        values.iter().enumerate().map(of).collect()
+    };
+    let open = Answer::CannotTell(Unclear::Bounds);
+    for (bounds, of_worse, of_equal) in [
+        ([false, false], Answer::Worse, Answer::NotWorse),
+        ([false, true], Answer::Worse, open),
+        ([true, false], open, Answer::NotWorse),
+        ([true, true], open, open),
+    ] {
+        for from in [0, 5] {
+            for (values, answer) in [(&worse, of_worse), (&equal, of_equal)] {
+                let pairs = with(values, bounds, from);
+                assert_eq!(concluded(&pairs, rule(), 0.01).answer, answer, "{bounds:?} {from}");
+                let decides = decided(&pairs, rule(), 0.01).map(|found| found.answer);
+                assert_eq!(decides, (answer != open).then_some(answer), "further pairs may tell");
+                assert_eq!(judged(&[&pairs], rule())[0].answer, answer);
+                let builds = Rule { builds: Some(6), ..rule() };
+                assert_eq!(concluded(&pairs, builds, 0.01).answer, answer, "of builds");
+            }
+        }
+    }
+    // A pair after the one that decided changes nothing; and at most all pairs are of no use.
+    let longer = [&equal[..], &equal[..2]].concat();
+    assert_eq!(concluded(&with(&longer, [true; 2], 6), rule(), 0.01).answer, Answer::NotWorse);
+    let most: Vec<f64> = equal.into_iter().cycle().take(MOST).collect();
+    let found = decided(&with(&most, [false, true], 19), rule(), 0.01).unwrap();
+    assert_eq!((found.answer, found.bounds.may_be_worse), (Answer::NotWorse, false));
+    assert_eq!(decided(&with(&most, [false, true], 0), rule(), 0.01).unwrap().answer, open);
 }
 
 #[test]

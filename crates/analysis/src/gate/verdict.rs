@@ -4,8 +4,8 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use super::{
-    Against, Answer, Course, Finding, PairOf, Rule, concluded, false_alarms, judged, least_shown,
-    looks,
+    Against, Answer, Bounds, Course, Difference, Finding, PairOf, Rule, concluded, false_alarms,
+    judged, least_shown, looks,
 };
 use crate::compare::{Better, better};
 use crate::conduct::Conduct;
@@ -36,9 +36,12 @@ pub struct Weighed {
     pub means: Option<[f64; 2]>,
     /// What the pairs showed, those that do not count among them.
     pub pairs: Vec<PairOf>,
-    /// The head's divided by the base's, with its 95 % interval.
-    pub ratio: f64,
+    /// The head's divided by the base's, with its 95 % interval; none where both are bounds.
+    pub ratio: Option<f64>,
     pub interval: Option<(f64, f64)>,
+    /// The base's times are bounds, so that the true ratio may be less; the head's are, and it may be more. The interval
+    /// is open there.
+    pub bounds: [bool; 2],
     /// The least difference that its pairs would have shown: 0.05 is 5 %.
     pub least: Option<f64>,
     /// How often the rule calls this noise worse where it is only noise: with signs by chance. None for fewer pairs than
@@ -83,6 +86,16 @@ pub enum WhyUnclear {
     Limit,
 }
 
+impl Weighed {
+    /// Which of the means, the base's and the head's, are bounds.
+    #[must_use]
+    pub fn are_bounds(&self) -> [bool; 2] {
+        let of_all = !self.pairs.iter().any(|pair| pair.counts);
+        let counting = || self.pairs.iter().filter(|pair| pair.counts || of_all);
+        [0, 1].map(|side| counting().any(|pair| pair.are_bounds[side]))
+    }
+}
+
 /// Everything that is known of a gate's figures.
 #[derive(Clone, Debug)]
 pub struct Weighing {
@@ -108,11 +121,11 @@ impl Weighing {
 /// Weighs the loads of a gate; `newly_broken` is how many clauses the head breaks and the base keeps.
 #[must_use]
 pub fn weigh(loads: &[Gated<'_>], rule: Rule, newly_broken: usize) -> Weighing {
-    let differences: Vec<Vec<f64>> = loads
+    let differences: Vec<Vec<Difference>> = loads
         .iter()
-        .flat_map(|load| load.gated.iter().map(|it| load.course.differences(*it, Against::Head)))
+        .flat_map(|load| load.gated.iter().map(|it| load.course.compared(*it, Against::Head)))
         .collect();
-    let gated: Vec<&[f64]> = differences.iter().map(Vec::as_slice).collect();
+    let gated: Vec<&[Difference]> = differences.iter().map(Vec::as_slice).collect();
     let mut findings = judged(&gated, rule).into_iter();
     let level = rule.alpha / gated.len().max(1) as f64;
     let mut figures = Vec::new();
@@ -171,25 +184,35 @@ fn weighed(
     finding: Option<Finding>,
     (rule, level): (Rule, f64),
 ) -> Weighed {
-    let differences = load.course.differences(figure, Against::Head);
+    let differences = load.course.compared(figure, Against::Head);
     let is_gated = finding.is_some();
     let finding = finding.unwrap_or_else(|| concluded(&differences, rule, level));
     let is_looked = looks(rule.builds).first().is_some_and(|first| *first <= differences.len());
-    let around: Vec<f64> = differences.iter().map(|it| it - finding.mean).collect();
+    let around: Vec<f64> = differences.iter().map(|it| it.value - finding.mean).collect();
     let worse_is = if better(figure) == Better::Higher { -1.0 } else { 1.0 };
     let ratio = |difference: f64| (worse_is * difference).exp();
     let interval = finding.half.map(|half| {
         let ends = [ratio(finding.mean - half), ratio(finding.mean + half)];
         (ends[0].min(ends[1]), ends[0].max(ends[1]))
     });
+    let Bounds { may_be_worse, may_be_better } = finding.bounds;
+    let [may_be_less, may_be_more] = match better(figure) {
+        Better::Higher => [may_be_worse, may_be_better],
+        Better::Lower | Better::Neither => [may_be_better, may_be_worse],
+    };
+    let open = |(low, high): (f64, f64)| {
+        (if may_be_less { 0.0 } else { low }, if may_be_more { f64::INFINITY } else { high })
+    };
+    let is_known = !(may_be_less && may_be_more);
     Weighed {
         figure,
         point: load.course.point(),
         is_gated,
         means: load.course.means(figure, Against::Head),
         pairs: load.course.pairs(figure, Against::Head),
-        ratio: ratio(finding.mean),
-        interval,
+        ratio: is_known.then(|| ratio(finding.mean)),
+        interval: interval.filter(|_| is_known).map(open),
+        bounds: [may_be_less, may_be_more],
         least: least_shown(finding.spread, finding.pairs, rule, level),
         false_alarms: is_looked.then(|| false_alarms(&around, rule, level, FLIPPED)),
         control: control(load.course, figure, rule, level),
@@ -199,11 +222,11 @@ fn weighed(
 
 /// Whether the second build of the base differs from the first, to either side.
 fn control(course: &Course, figure: Figure, rule: Rule, level: f64) -> Option<Finding> {
-    let worse = course.differences(figure, Against::Control);
+    let worse = course.compared(figure, Against::Control);
     if worse.is_empty() {
         return None;
     }
-    let better: Vec<f64> = worse.iter().map(|it| -it).collect();
+    let better: Vec<Difference> = worse.iter().map(|it| it.reversed()).collect();
     let sides = [worse, better].map(|side| concluded(&side, rule, level));
     Some(*sides.iter().find(|it| it.answer == Answer::Worse).unwrap_or(&sides[0]))
 }

@@ -1,7 +1,7 @@
 //! What is demanded of a server, and what a trial says of it.
 
 use lab::sought::Limit;
-use load::{Nanos, Recording, Tally};
+use load::{Quantile, Recording, Tally};
 
 use super::seconds;
 
@@ -34,7 +34,7 @@ pub struct Evidence {
     /// Right answers each second.
     pub answered_per_s: f64,
     /// The first limit's percentile of this trial.
-    pub percentile: Option<Nanos>,
+    pub percentile: Option<Quantile>,
     /// The first criterion's losses and all requests due, in equal parts of the time.
     pub parts: Vec<(u64, u64)>,
 }
@@ -80,13 +80,14 @@ const FAR_BEYOND: f64 = 4.0;
 const LOST_AT_LEAST: f64 = 20.0;
 
 impl Evidence {
-    /// Whether this trial by itself kept the aim.
+    /// Whether this trial by itself kept the aim. What one that ended early would have lost is not known, however little
+    /// it had lost.
     #[must_use]
     pub fn keeps(&self, aim: &Aim) -> bool {
         let kept = |(criterion, lost): (Criterion, &u64)| {
             *lost as f64 <= criterion.allowed * self.due as f64 * (1.0 + 1e-12)
         };
-        0 < self.due && aim.criteria().into_iter().zip(&self.lost).all(kept)
+        0 < self.due && !self.is_cut && aim.criteria().into_iter().zip(&self.lost).all(kept)
     }
 
     /// Everything was lost.
@@ -130,9 +131,10 @@ pub fn evidence(aim: &Aim, recording: &Recording, rate: f64, planned_s: f64) -> 
         lost: late.chain([unanswered.min(due)]).collect(),
         is_cut,
         answered_per_s: crate::rates::throughput_per_s(recording).unwrap_or(0.0),
-        percentile: aim.limits.first().and_then(|limit| {
-            total.response.quantile(limit.percent / 100.0).map(|quantile| quantile.value)
-        }),
+        percentile: aim
+            .limits
+            .first()
+            .and_then(|limit| total.response.quantile(limit.percent / 100.0)),
         parts: aim.limits.first().map_or_else(Vec::new, |limit| parts(recording, *limit)),
     }
 }

@@ -1,6 +1,6 @@
 //! What a search has found.
 
-use load::Nanos;
+use load::Quantile;
 
 use super::BELOW_CEILING;
 use super::aim::{Evidence, PARTS};
@@ -79,7 +79,7 @@ pub struct End {
     /// Right answers each second, on average over its trials.
     pub answered_per_s: f64,
     /// The first limit's percentile: the median of its trials.
-    pub percentile: Option<Nanos>,
+    pub percentile: Option<Quantile>,
 }
 
 /// A rate that was tried.
@@ -168,15 +168,22 @@ fn end(course: &Course<'_>, number: i32, is_short: bool) -> Option<End> {
         false => course.full.get(&number)?.iter().collect(),
     };
     let sum: f64 = trials.iter().map(|trial| trial.answered_per_s).sum();
-    let mut percentiles: Vec<Nanos> = trials.iter().filter_map(|trial| trial.percentile).collect();
-    percentiles.sort_unstable();
+    let percentiles = trials.iter().filter_map(|trial| trial.percentile);
     Some(End {
-        percentile: percentiles.get(percentiles.len() / 2).copied(),
+        percentile: median(percentiles.collect()),
         rate: course.grid.rate(number),
         judged: Judged::of(&course.search.aim, &trials),
         is_short,
         answered_per_s: sum / trials.len() as f64,
     })
+}
+
+/// A bound where one of those up to it is: that one's true value may lie above it.
+pub(super) fn median(mut all: Vec<Quantile>) -> Option<Quantile> {
+    all.sort_unstable_by_key(|quantile| quantile.value);
+    let least = all.get(..=all.len() / 2)?;
+    let is_bound = least.iter().any(|quantile| quantile.is_bound);
+    least.last().map(|quantile| Quantile { is_bound, ..*quantile })
 }
 
 fn places(course: &Course<'_>) -> Vec<Place> {

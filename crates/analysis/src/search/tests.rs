@@ -46,6 +46,37 @@ fn the_bracket_holds_the_capacity_that_queueing_theory_knows() {
     assert!(0.85 * 3.0 * many as f64 <= full as f64, "{full} of {}", 3 * many);
 }
 
+/// Requests that were given up after 1.5 ms may have taken longer than the limit of 10 ms.
+#[test]
+fn a_trial_whose_percentile_is_a_bound_below_the_limit_has_not_kept_the_aim() {
+    let aim = Aim { failures: 1.0, ..p99(10) };
+    for (given_up, is_bound) in [(0, false), (200, false), (201, true), (400, true)] {
+        let mut trial = crate::fixture::healthy();
+        crate::fixture::fail(&mut trial, load::Failure::RecvReset, given_up);
+        let mut recording = trial.loaded.unwrap().recording;
+        (0..given_up).for_each(|_| recording.total.response.record_censored(1_500_000));
+        let found = evidence(&aim, &recording, 2_000.0, 10.0);
+        let p99 = found.percentile.unwrap();
+        assert_eq!((p99.is_bound, p99.value < 10_000_000), (is_bound, true), "{given_up}");
+        assert_eq!(found.keeps(&aim), !is_bound, "{given_up}: {found:?}");
+        // Ended early: what the rest would have lost is not known.
+        recording.end = load::End::GaveUp(load::Failure::ConnectRefused);
+        assert!(!evidence(&aim, &recording, 2_000.0, 10.0).keeps(&aim), "{given_up}");
+    }
+}
+
+#[test]
+fn the_median_of_percentiles_is_a_bound_where_one_of_those_below_it_is() {
+    let of = |all: [(u64, bool); 3]| {
+        let one = |(value, is_bound)| load::Quantile { value, is_bound, is_supported: true };
+        answer::median(all.map(one).into()).map(|found| (found.value, found.is_bound))
+    };
+    assert_eq!(of([(3, true), (1, false), (2, false)]), Some((2, false)));
+    assert_eq!(of([(3, false), (1, false), (2, true)]), Some((2, true)));
+    assert_eq!(of([(3, false), (1, true), (2, false)]), Some((2, true)));
+    assert_eq!(answer::median(Vec::new()), None);
+}
+
 fn kept() -> Evidence {
     Evidence { due: 10_000, lost: vec![0, 0], ..Evidence::default() }
 }

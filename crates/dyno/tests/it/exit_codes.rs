@@ -61,6 +61,20 @@ fn load(rig: &Rig, more: &[&str]) -> Ran {
     rig.dyno(&[&["load"], &ANSWERS[..], &SOME, more].concat())
 }
 
+/// Two loads as files, the second of which is of this server.
+fn of_files(met: &str) -> Ran {
+    let other = match met {
+        "wrong answers" => faulty("wrong-body", 0.05),
+        "failures beyond it" => faulty("retry-after-503", 0.1),
+        other => panic!("nothing brings about `{other}` between files"),
+    };
+    let lab = Lab::new();
+    let [a, b] = ["a.json", "b.json"].map(|name| lab.root.join(name).display().to_string());
+    load(&Rig::new(), &["--repeat", "2", "-o", &a]);
+    load(&other, &["--repeat", "2", "-o", &b]);
+    Rig::new().dyno(&["compare", &a, &b, "--tolerance", "90%"])
+}
+
 /// What a load ends with that meets this.
 fn of_load(met: &str) -> Ran {
     match met {
@@ -135,7 +149,10 @@ fn walk(command: &str, met: &str, code: i32) {
         "load" => is(&of_load(met)),
         "hold" => is(&of_hold(met)),
         "race" => is(&of_race(met)[0]),
-        "compare" => is(&of_race(met)[1]),
+        "compare" => {
+            is(&of_race(met)[1]);
+            is(&of_files(met));
+        }
         _ => panic!("`{command}` is not run here"),
     }
 }

@@ -93,7 +93,8 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
         (Conclusion::NotMet, _, Some(upper)) => {
             let is = upper.percentile.map_or(String::new(), |is| {
                 let percent = found.search.aim.limits[0].percent;
-                format!(": p{percent} is {}", nanos(is))
+                let least = if is.is_bound { "at least " } else { "" };
+                format!(": p{percent} is {least}{}", nanos(is.value))
             });
             format!("It does not hold even {}/s with {aim}{is}.", rate(upper.rate))
         }

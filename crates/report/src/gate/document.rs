@@ -96,7 +96,7 @@ fn row(weighed: &Weighed) -> Row {
     let is_decided = 0 < weighed.finding.pairs;
     let value = |at: usize| match weighed.means {
         None => Cell::none(),
-        Some(means) => Cell::text(number(weighed.figure, means[at]))
+        Some(means) => Cell::text(bounded(weighed.figure, means[at], weighed.are_bounds()[at]))
             .valued(Some(means[at]))
             .toned(if is_decided { Tone::Plain } else { Tone::Dim }),
     };
@@ -106,7 +106,7 @@ fn row(weighed: &Weighed) -> Row {
     let ratio = match weighed.means {
         None => Cell::none(),
         Some(_) if !is_decided => Cell::none(),
-        Some(_) => Cell::text(sentence::bare(weighed)).valued(Some(weighed.ratio)),
+        Some(_) => Cell::text(sentence::bare(weighed)).valued(weighed.ratio),
     };
     let cells = vec![
         Cell::text(name(weighed)),
@@ -121,6 +121,10 @@ fn row(weighed: &Weighed) -> Row {
     Row { cells, ..Row::default() }
 }
 
+fn bounded(figure: Figure, value: f64, is_bound: bool) -> String {
+    format!("{}{}", if is_bound { "≥" } else { "" }, number(figure, value))
+}
+
 /// What the pairs showed where that decides nothing.
 fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
     if gate.word() != Word::CannotTell {
@@ -128,7 +132,9 @@ fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
     }
     let listed = |figure: Figure, pairs: &[PairOf]| -> String {
         let one = |pair: &PairOf| {
-            let [base, side] = [pair.base, pair.side].map(|value| number(figure, value));
+            let [is_base, is_side] = pair.are_bounds;
+            let [base, side] = [(pair.base, is_base), (pair.side, is_side)]
+                .map(|(value, is_bound)| bounded(figure, value, is_bound));
             format!("{base}/{side}{}", if pair.counts { "" } else { "*" })
         };
         pairs.iter().map(one).collect::<Vec<_>>().join(", ")

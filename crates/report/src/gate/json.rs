@@ -63,8 +63,12 @@ json_type! {
     pub(crate) struct PairJson as "gate_pair" of pair: PairOf {
         /// the base's
         base: f64 = pair.base,
+        /// whether the true one is no less: requests were given up
+        base_is_bound: bool = pair.are_bounds[0],
         /// the head's
         head: f64 = pair.side,
+        /// whether the true one is no less
+        head_is_bound: bool = pair.are_bounds[1],
         /// whether the pair counts: no side was disturbed
         counts: bool,
     }
@@ -84,7 +88,7 @@ json_type! {
         /// whether it decides; otherwise it is only shown
         is_gated: bool,
         /// not_worse, worse, or cannot_tell_ and why: few_pairs, wide, serial (neighbouring pairs are too alike), one_pair (one
-        /// of them decides)
+        /// of them decides), bounds (the true times may be longer, and another answer)
         answer: String = answer(weighed.finding.answer),
         /// the pairs of which the answer is made
         pairs: usize = weighed.finding.pairs,
@@ -94,14 +98,23 @@ json_type! {
         measured: Vec<PairJson> = weighed.pairs.iter().map(PairJson::from).collect(),
         /// the base's geometric mean over the pairs that count, or over all where none does (pairs is 0)
         base_mean: Option<f64> = weighed.means.map(|means| means[0]),
+        /// whether the true one is no less: requests were given up
+        base_is_bound: bool = weighed.are_bounds()[0],
         /// the head's
         head_mean: Option<f64> = weighed.means.map(|means| means[1]),
-        /// the head's divided by the base's, over the pairs of the answer; null: no pair has the figure
-        ratio: Option<f64> = (0 < weighed.finding.pairs).then_some(weighed.ratio),
-        /// lower end of the ratio's 95 % interval; the pairs ended when they sufficed
-        ratio_low: Option<f64> = weighed.interval.map(|(low, _)| low),
-        /// its upper end
-        ratio_high: Option<f64> = weighed.interval.map(|(_, high)| high),
+        /// whether the true one is no less
+        head_is_bound: bool = weighed.are_bounds()[1],
+        /// the head's divided by the base's, over the pairs of the answer; null: no pair has the figure, or both are
+        /// bounds
+        ratio: Option<f64> = weighed.ratio.filter(|_| 0 < weighed.finding.pairs),
+        /// lower end of the ratio's 95 % interval; the pairs ended when they sufficed; null: the true ratio may be less
+        ratio_low: Option<f64> =
+            weighed.interval.filter(|_| !weighed.bounds[0]).map(|(low, _)| low),
+        /// its upper end; null: the true ratio may be more
+        ratio_high: Option<f64> =
+            weighed.interval.filter(|_| !weighed.bounds[1]).map(|(_, high)| high),
+        /// whether the ratio is only the end of what it may be: where an end is null
+        is_bound: bool = weighed.bounds.contains(&true),
         /// the standard deviation of the pairs' log ratios; of several builds, of the builds' means; null:
         /// there are fewer than two
         spread: Option<f64> = weighed.finding.known_spread(),

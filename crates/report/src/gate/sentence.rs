@@ -1,6 +1,8 @@
 //! The answer in plain words.
 
-use analysis::gate::{Answer, Rule, Unclear, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse};
+use analysis::gate::{
+    Answer, Bounds, Rule, Unclear, Verdict, Weighed, Weighing, WhyUnclear, WhyWorse,
+};
 use units::{chosen, counted, percent};
 
 use super::{Early, name};
@@ -106,10 +108,23 @@ fn ratio(weighed: &Weighed) -> String {
     format!("{}: {}", name(weighed), bare(weighed))
 }
 
-/// `0.91× [0.88–0.94]`.
+/// `0.91× [0.88–0.94]`; of a bound `≥1.91× [≥1.88]`.
 pub(super) fn bare(weighed: &Weighed) -> String {
-    let written = Written::ratio(weighed.ratio, weighed.interval);
-    format!("{}×{}", written.value, written.between())
+    let Some(ratio) = weighed.ratio else { return "–".into() };
+    let one_end = |mark: &str, end: fn((f64, f64)) -> f64| {
+        let [ratio, end] =
+            [Some(ratio), weighed.interval.map(end)].map(|it| Some(Written::bare(it?, None).value));
+        let between = end.map_or(String::new(), |end| format!(" [{mark}{end}]"));
+        format!("{mark}{}×{between}", ratio.unwrap_or_default())
+    };
+    match weighed.bounds {
+        [true, _] => one_end("≤", |(_, high)| high),
+        [_, true] => one_end("≥", |(low, _)| low),
+        [false, false] => {
+            let written = Written::ratio(ratio, weighed.interval);
+            format!("{}×{}", written.value, written.between())
+        }
+    }
 }
 
 /// Why a figure has no answer.
@@ -135,5 +150,13 @@ pub(super) fn why(weighed: &Weighed) -> Option<String> {
             format!("of {pairs} one build decides")
         }
         Unclear::OnePair => format!("of {pairs} one decides"),
+        Unclear::Bounds => format!(
+            "{} times are lower bounds, because requests were given up",
+            match weighed.finding.bounds {
+                Bounds { may_be_worse: true, may_be_better: true } => "both sides'",
+                Bounds { may_be_worse: true, .. } => "the head's",
+                Bounds { .. } => "the base's",
+            }
+        ),
     })
 }

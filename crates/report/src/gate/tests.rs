@@ -1,5 +1,5 @@
 use analysis::gate::Answer;
-use analysis::gate::{Finding, Rule, Unclear, WhyWorse};
+use analysis::gate::{Bounds, Finding, Rule, Unclear, WhyWorse};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::{LoadRecord, Outcome, OutcomeKind, TrialKey};
@@ -10,15 +10,24 @@ use super::*;
 use crate::run::fixture::recording;
 
 fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
-    let finding = Finding { answer, pairs: 8, units: 8, mean, spread: 0.02, half: Some(0.015) };
+    let finding = Finding {
+        answer,
+        pairs: 8,
+        units: 8,
+        mean,
+        spread: 0.02,
+        half: Some(0.015),
+        bounds: Bounds::default(),
+    };
     Weighed {
         figure,
         point: Point::Connections(16),
         is_gated: true,
         finding,
         means: Some([10_000.0, 9_000.0]),
-        pairs: vec![PairOf { base: 10_000.0, side: 9_000.0, counts: true }],
-        ratio: (-mean).exp(),
+        pairs: vec![PairOf { base: 10_000.0, side: 9_000.0, are_bounds: [false; 2], counts: true }],
+        ratio: Some((-mean).exp()),
+        bounds: [false; 2],
         interval: Some(((-mean - 0.015).exp(), (-mean + 0.015).exp())),
         least: Some(0.043),
         false_alarms: Some(0.004),
@@ -252,7 +261,12 @@ fn every_end_of_a_gate_is_told_alike_in_all_forms() {
     let texts = of(&busy, speed, None, None, Word::CannotTell, "of 3 pairs 3 did not count");
     let pairs = texts.matches("1,300/1,301*, 1,300/1,302*, 1,300/1,303*").count();
     assert_eq!(pairs, 1, "Markdown escapes the stars, and the text has them: {texts}");
-    assert!(texts.contains("\"head\": 1303.0,\n          \"counts\": false"), "{texts}");
+    assert!(
+        texts.contains(
+            "\"head\": 1303.0,\n          \"head_is_bound\": false,\n          \"counts\": false"
+        ),
+        "{texts}"
+    );
     for (early, word, says) in [
         (Early::HeadFails, Word::Worse, "Worse: the head failed twice, and the base did not: for"),
         (

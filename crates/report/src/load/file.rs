@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Board, Number, StatedLoad, Verdict};
+use analysis::{Board, Faults, Number, StatedLoad, Tolerated, Verdict};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::plain_words;
 use lab::record::{Entry, Fact, REQUEST, RunRecord};
+use load::{Cut, Failure, SECOND, Sessions, Tally};
 use serde::Deserialize;
 
 use super::terms::{self, Offered, Streams};
@@ -20,6 +21,7 @@ pub struct LoadsFile {
     order: String,
     point: Point,
     loads: Vec<StatedLoad>,
+    tolerated: Tolerated,
 }
 /// All loads of files are one workload.
 const WORKLOAD: &str = "load";
@@ -34,6 +36,9 @@ struct Many {
     loads: Vec<One>,
 }
 
+/// More requests than any load has: several loads' counts can be added.
+const COUNTED_MOST: u64 = 1 << 48;
+
 /// The name of the fact that says whether dyno polled while it waited.
 pub(crate) const POLLING: &str = "polling";
 
@@ -44,6 +49,8 @@ struct One {
     order: Ordered,
     rate: Rate,
     books: Books,
+    #[serde(default)]
+    sessions: SessionBooks,
     silence: Option<Silent>,
     response: Times,
     service: Times,
@@ -75,6 +82,8 @@ struct Ordered {
     warmup_s: f64,
     timeout_s: f64,
     on_time_within_s: f64,
+    #[serde(default)]
+    max_failures_percent: Option<f64>,
     keep_alive: bool,
     lenient: bool,
     lanes: u64,
@@ -143,6 +152,18 @@ struct Books {
     attempted: u64,
     correct: u64,
     failed: u64,
+    #[serde(default)]
+    by_class: BTreeMap<String, u64>,
+}
+
+/// Of a load without sessions, zeros.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SessionBooks {
+    attempted: u64,
+    cut: u64,
+    cut_calls_min: u32,
+    cut_calls_max: u32,
 }
 
 #[derive(Deserialize)]
@@ -198,14 +219,18 @@ impl LoadsFile {
             ..RunRecord::default()
         };
         let point = first.order.load.point().ok_or("its load has no rate and no connections")?;
+        let usual = Tolerated::default();
+        let failed_percent = first.order.max_failures_percent.unwrap_or(usual.failed_percent);
+        let tolerated = Tolerated { failed_percent, ..usual };
         let loads = loads.iter().map(One::stated).collect::<Result<_, _>>()?;
-        Ok(LoadsFile { run, name: name.into(), order, point, loads })
+        Ok(LoadsFile { run, name: name.into(), order, point, loads, tolerated })
     }
 
     /// Both, as sides of a comparison. They stand in one row whatever their loads: how these differ is said beside it.
     pub fn findings<'t>(a: &'t LoadsFile, b: &'t LoadsFile) -> [Findings<'t>; 2] {
         [a, b].map(|file| {
-            let board = Board::of_stated(&file.name, WORKLOAD, a.point, &file.loads);
+            let names = [&*file.name, WORKLOAD];
+            let board = Board::of_stated(names, a.point, &file.loads, file.tolerated);
             Findings::stated(&file.name, &file.run, board, file.order.clone())
         })
     }
@@ -281,7 +306,7 @@ impl One {
         let all = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
         let verdict = all.into_iter().find(|verdict| Some(verdict.name()) == word);
         let share = |part: u64, whole: u64| (0 < whole).then(|| 100.0 * part as f64 / whole as f64);
-        let Books { attempted, correct, failed } = self.books;
+        let Books { attempted, correct, failed, .. } = self.books;
         let silence = self.silence.as_ref();
         let on_time = self.rate.on_time.as_ref().and_then(|on_time| on_time.share);
         let plain = [
@@ -323,7 +348,29 @@ impl One {
             numbers,
             verdict: verdict.ok_or("its verdict is none of valid, suspect and invalid")?,
             doubts: self.verdict.doubts.iter().map(|doubt| doubt.id.clone()).collect(),
+            faults: self.faults()?,
         })
+    }
+
+    /// From the counts, which every dyno has written.
+    fn faults(&self) -> Result<Faults, String> {
+        let (Books { attempted, by_class, .. }, sessions) = (&self.books, &self.sessions);
+        let mut total = Tally::new(SECOND);
+        total.attempted = *attempted;
+        for (name, times) in by_class {
+            let failure = Failure::from_name(name)
+                .ok_or_else(|| format!("it has failures of the unknown class `{name}`"))?;
+            total.failed[failure.index()] = *times;
+        }
+        let SessionBooks { attempted: of, cut, cut_calls_min, cut_calls_max } = *sessions;
+        let (calls_min, calls_max) = (cut_calls_min, cut_calls_max);
+        let cut = Cut { sessions: cut, unreached: 0, calls_min, calls_max };
+        total.sessions = Sessions { attempted: of, cut, ..Sessions::default() };
+        let all = by_class.values().chain([&cut.sessions]).map(|times| u128::from(*times));
+        if COUNTED_MOST < *attempted || COUNTED_MOST < of || u128::from(COUNTED_MOST) < all.sum() {
+            return Err("it counts more requests than there can be".into());
+        }
+        Ok(Faults::of([&total]))
     }
 }
 

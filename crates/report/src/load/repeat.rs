@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Estimate, JudgedTrial, Reason, Row};
+use analysis::{Conduct, Estimate, Faults, JudgedTrial, Reason, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +10,7 @@ use units::counted;
 
 use super::{FinishedLoad, words};
 use crate::Findings;
+use crate::conduct;
 use crate::document::{self, Block, Cell, Column, Depth, Document, Section, Table, Tone};
 use crate::doubt::By;
 use crate::json::written;
@@ -48,7 +49,7 @@ pub fn repeated(loads: &[FinishedLoad], findings: &Findings<'_>) -> Document {
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         title,
-        answer: vec![sentence(findings)],
+        answer: vec![sentence(loads, findings)],
         verdict: verdict.word,
         conditions: first.map(|load| words::of_load(&load.order)).into_iter().collect(),
         sections,
@@ -74,14 +75,38 @@ fn verdict(findings: &Findings<'_>) -> ExplainedVerdict {
     }
 }
 
-/// The answer, each figure with its interval.
-fn sentence(findings: &Findings<'_>) -> String {
+/// The answer: faults that are not tolerated, of all loads together or of one of them, come first.
+fn sentence(loads: &[FinishedLoad], findings: &Findings<'_>) -> String {
+    let figures = figures(findings);
+    let Some(first) = loads.first() else { return format!("{figures}.") };
+    let totals = loads.iter().map(|load| &load.recording.total);
+    let all = Conduct::of(Faults::of(totals), first.tolerated);
+    let one =
+        |load: &FinishedLoad| Conduct::of(Faults::of([&load.recording.total]), load.tolerated);
+    let worst = loads.iter().map(one).enumerate().find(|(_, conduct)| !conduct.is_tolerated());
+    let named = match worst {
+        Some((place, conduct)) if all.is_tolerated() => {
+            conduct::says(&format!("Load {}", place + 1), conduct)
+        }
+        Some(_) => conduct::says("It", all),
+        None => {
+            let tolerated =
+                conduct::says("it", all).map_or(String::new(), |says| format!("; {says}"));
+            return format!("{figures}{tolerated}.");
+        }
+    };
+    let (first, rest) = figures.split_at(figures.chars().next().map_or(0, char::len_utf8));
+    format!("{}; {}{rest}.", named.unwrap_or_default(), first.to_lowercase())
+}
+
+/// Each figure with its interval, without a full stop.
+fn figures(findings: &Findings<'_>) -> String {
     let figure = |figure: Figure| {
         let estimate = row(findings)?.estimate(figure)?;
         let written = Written::estimate(figure.unit(), &estimate);
         Some(format!("{}{}", written.bounded(), written.between()))
     };
-    let Some(rate) = figure(Figure::Throughput) else { return "Nothing was measured.".into() };
+    let Some(rate) = figure(Figure::Throughput) else { return "Nothing was measured".into() };
     let count = row(findings).map_or(0, Row::measured);
     let times =
         [(Figure::ResponseP50, "half of them within"), (Figure::ResponseP99, "99 % within")];
@@ -94,7 +119,7 @@ fn sentence(findings: &Findings<'_>) -> String {
         1 => "one load, whose spread is not known".to_string(),
         count => format!("the means of {count} loads, with 95 % intervals"),
     };
-    format!("It answered {rate} requests/s{times}{on_time}: {spread}.")
+    format!("It answered {rate} requests/s{times}{on_time}: {spread}")
 }
 
 /// A silence is told of where there was one.
@@ -197,9 +222,12 @@ pub fn repeated_json(
     written(&Loads {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: sentence(findings),
+        sentence: sentence(loads, findings),
         verdict: verdict(findings),
         figures: figures.collect(),
         loads: loads.iter().map(super::json::Document::from).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,10 @@
 //! comparisons; valid, suspect and invalid; closed and open; with bounds, failures, wrong answers; HTTP/1.1 and 2.
 
 mod cases;
+pub(crate) mod forbidden;
 mod printed;
 mod readers;
+mod sentences;
 
 use std::collections::BTreeSet;
 

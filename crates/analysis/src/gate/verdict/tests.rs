@@ -1,9 +1,10 @@
 use lab::experiment::Experiment;
 use lab::record::{Outcome, OutcomeKind, TrialKey, TrialRecord};
 use lab::source_file::SourceFile;
+use load::Failure;
 
 use super::*;
-use crate::fixture::{healthy, key};
+use crate::fixture::{fail, healthy, key};
 
 const ALIKE: [f64; 6] = [1.0, 1.01, 0.99, 1.005, 0.992, 1.0];
 const SLOWER: [f64; 6] = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8];
@@ -57,10 +58,44 @@ fn the_gated_figures_decide_and_the_others_are_shown() {
     let slower = course(&SLOWER, None, OutcomeKind::Measured);
     let found = weighing(&slower, 0);
     let [gated, shown] = found.figures.as_slice() else { panic!("{found:?}") };
-    assert!((gated.ratio - 0.8).abs() < 0.01 && gated.is_gated && !shown.is_gated);
+    let ratio = gated.ratio.unwrap();
+    assert!((ratio - 0.8).abs() < 0.01 && gated.is_gated && !shown.is_gated);
     let (low, high) = gated.interval.unwrap();
-    assert!(low < gated.ratio && gated.ratio < high && high < 1.0);
-    assert!((shown.ratio - 1.0).abs() < 1e-6, "both have one p99");
+    assert!(low < ratio && ratio < high && high < 1.0);
+    assert!((shown.ratio.unwrap() - 1.0).abs() < 1e-6, "both have one p99");
+}
+
+/// Half a percent of the requests is given up after 5 s: it is tolerated, and p99.9 is only known to be longer.
+#[test]
+fn a_gated_percentile_that_is_a_bound_says_no_more_than_it_knows() {
+    let of = |given_up: [bool; 2]| {
+        let mut course = course(&[], None, OutcomeKind::Measured);
+        for repeat in 0..6 {
+            for (subject, is_given_up) in ["base", "head"].into_iter().zip(given_up) {
+                let mut trial = healthy();
+                trial.key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat) };
+                fail(&mut trial, Failure::Deadline, if is_given_up { 100 } else { 0 });
+                course.add(&trial);
+            }
+        }
+        let gated = vec![Figure::ResponseP999];
+        let found = weigh(&[Gated { course: &course, gated, shown: Vec::new() }], Rule::usual(), 0);
+        (found.verdict, found.figures[0].clone())
+    };
+    let open = Verdict::CannotTell(WhyUnclear::Figures);
+    assert_eq!(of([false, false]).0, Verdict::NotWorse);
+    let (verdict, head) = of([false, true]);
+    assert_eq!(verdict, Verdict::Worse(WhyWorse::Figures));
+    assert_eq!((head.bounds, head.are_bounds()), ([false, true], [false, true]));
+    assert!(head.ratio.is_some_and(|ratio| 4_000.0 < ratio));
+    assert!(head.interval.is_some_and(|(low, high)| 4_000.0 < low && high.is_infinite()));
+    // By these values the head is 5,000 times as fast.
+    let (verdict, base) = of([true, false]);
+    assert_eq!((verdict, base.bounds), (Verdict::NotWorse, [true, false]));
+    assert!(base.interval.is_some_and(|(low, high)| low == 0.0 && high < 0.001));
+    // Both are 5 s or more: by these values they are equal.
+    let (verdict, both) = of([true, true]);
+    assert_eq!((verdict, both.ratio, both.interval), (open, None, None));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use analysis::{Gate, GateAnswer};
-use load::{Arrivals, Listed, Load, Rate};
+use load::{Arrivals, Failure, Listed, Load, Rate};
 
 use super::{LoadsFile, Point};
-use crate::load::fixture::{MS, answer_after, closed, finished, healthy, open, order};
+use crate::load::fixture::{MS, answer_after, closed, fail, finished, healthy, open, order};
 use crate::run::{Compared, Side};
 
 fn json_of(times: &[(u64, u64)]) -> String {
@@ -85,6 +85,54 @@ fn unlike_loads_are_named_and_not_judged() {
     assert!(text.contains("request: A had GET http://localhost:8080/hello"), "{text}");
 }
 
+/// Of 20,000 requests so many failed in this way.
+fn failing(class: &str, times: u64) -> String {
+    let mut recording = healthy();
+    fail(&mut recording, Failure::from_name(class).unwrap(), times);
+    crate::load::json(&finished(closed(), recording)).unwrap()
+}
+
+#[test]
+fn a_load_that_failed_too_often_or_answered_wrongly_is_named_first_and_not_compared() {
+    let sound = json_of(&[(20_000, MS)]);
+    let all = |text: &str| loads(&[text; 3]);
+    for (class, says) in [
+        ("content.status", "failed 20 % of the requests (4,000 of 20,000), mostly content.status"),
+        ("content.mismatch", "answered wrongly: 20 % of the requests (4,000 of 20,000)"),
+    ] {
+        let bad = failing(class, 4_000);
+        let tripled = says.replace("4,000 of 20,000", "12,000 of 60,000");
+        for (bad, sound, says) in
+            [(&bad, &sound, says), (&all(&bad), &all(&sound), tripled.as_str())]
+        {
+            for (side, pair) in [("A (a.json)", [bad, sound]), ("B (b.json)", [sound, bad])] {
+                let (answer, text, json) = compared(pair[0], pair[1]);
+                assert_eq!(answer, GateAnswer::Failing, "{text}");
+                assert_eq!(json["gate"]["says"][0], format!("{side} {says}. Not compared."));
+                let figures = json["rows"][0]["figures"].as_array().unwrap();
+                assert!(figures.iter().all(|figure| figure["ratio"].is_null()), "{figures:?}");
+                assert!(!text.contains('×'), "{text}");
+            }
+        }
+    }
+    // Without the fields of a newer dyno; with its own limit; and within it.
+    let older = failing("content.status", 4_000).replace("\"max_failures_percent\": 1.0,", "");
+    assert_eq!(compared(&sound, &older).0, GateAnswer::Failing);
+    let allowed = failing("content.status", 4_000);
+    let allowed = allowed.replace("\"max_failures_percent\": 1.0", "\"max_failures_percent\": 20");
+    let few = [failing("content.status", 200), failing("recv.deadline", 200), allowed];
+    for few in few {
+        let (answer, text, json) = compared(&all(&sound), &all(&few));
+        assert_ne!(answer, GateAnswer::Failing, "{text}");
+        assert!(json["rows"][0]["figures"][0]["ratio"].is_number(), "{text}");
+        assert!(text.contains("B (b.json) failed"), "{text}");
+    }
+    let beyond = failing("content.status", 201);
+    assert_eq!(compared(&sound, &beyond).0, GateAnswer::Failing, "1.005 %");
+    let own = failing("own.blocked", 4_000);
+    assert_ne!(compared(&sound, &own).0, GateAnswer::Failing, "dyno's own");
+}
+
 #[test]
 fn a_verdict_is_taken_over_with_its_reasons() {
     let doubtful = json_of(&[(500, MS)]);
@@ -113,6 +161,14 @@ fn what_is_no_load_is_refused_with_the_reason() {
         (&whole.replace("\"connections\": 10", "\"connections\": 0"), "no rate"),
         (&whole.replace("\"throughput_per_s\": 2000.0", "\"throughput_per_s\": -1.0"), "below 0"),
         (&whole.replace("\"throughput_per_s\": 2000.0", "\"throughput_per_s\": 1e999"), "number"),
+        (
+            &whole.replace("\"attempted\": 20000", &format!("\"attempted\": {}", u64::MAX)),
+            "more requests",
+        ),
+        (
+            &failing("recv.reset", 7).replace("\"recv.reset\": 7", "\"recv.lost\": 7"),
+            "unknown class",
+        ),
         (&whole[..whole.len() / 2], "no JSON of `dyno load`"),
         (&"[".repeat(100_000), "no JSON of `dyno load`"),
     ] {

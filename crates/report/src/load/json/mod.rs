@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use units::seconds;
 
 use crate::agents::{AgentJson, LostAgentJson};
-use crate::conduct;
+use crate::conduct::FaultsJson;
 use crate::evidence::EvidenceJson;
 use crate::http2::Http2Json;
 use crate::json::{CheckedJson, DistributionJson, json_type, written};
@@ -165,22 +165,6 @@ json_type! {
 pub(super) fn by_class(failed: &[u64; Failure::COUNT]) -> BTreeMap<&'static str, u64> {
     let named = Failure::ALL.iter().zip(failed).map(|(failure, times)| (failure.name(), *times));
     named.filter(|(_, times)| 0 < *times).collect()
-}
-
-json_type! {
-    /// What went wrong through the server's doing, and not through dyno's own: of requests, or of a load of sessions, of
-    /// sessions.
-    struct FaultsJson as "faults" of it: Faults {
-        /// whole answers with the right status and the wrong content
-        wrong: u64,
-        /// those that failed in another way
-        failed: u64,
-        /// how many were made
-        of: u64,
-        /// requests or sessions
-        #[schemars(extend("enum" = ["requests", "sessions"]))]
-        unit: &'static str = conduct::unit(*it),
-    }
 }
 
 json_type! {

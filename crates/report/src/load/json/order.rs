@@ -45,6 +45,8 @@ json_type! {
         timeout_s: f64 = run.order.timeout.as_secs_f64(),
         /// the limit within which an answer was on time
         on_time_within_s: f64 = run.order.on_time_within().as_secs_f64(),
+        /// the percentage of the requests that may fail
+        max_failures_percent: f64 = run.tolerated.failed_percent,
         /// how connections were secured; null without TLS
         tls: Option<TlsOrderJson> =
             run.order.tls.as_ref().map(|client| client.order().into()),

@@ -13,6 +13,7 @@ use wire::Chance;
 
 use super::super::fixture::{MS, closed, finished, open, order};
 use super::super::{FinishedLoad, json};
+use crate::tests::forbidden::{Told, said};
 
 /// A load, and what each of its requests took at least.
 struct Made {
@@ -190,10 +191,17 @@ fn contradictions(Made { run, took }: &Made, sentence: &str) -> Vec<&'static str
     let recording = &run.recording;
     let mut found = Vec::new();
     let says = |text: &str| sentence.contains(text);
-    let share = run.order.load.arrivals().and_then(|_| on_time(recording, None).share());
-    if says("did not keep up") && share.is_none_or(|share| KEPT_UP <= share) {
-        found.push("it kept up");
-    }
+    let scheduled = run.order.load.arrivals().and_then(|_| on_time(recording, None).share());
+    let conduct = Conduct::of(Faults::of([&recording.total]), run.tolerated);
+    let named = |is_so: bool, name: &str| is_so.then(|| name.to_string()).into_iter().collect();
+    found.extend(said(&Told {
+        sentence: sentence.into(),
+        failing: named(!conduct.is_tolerated(), "It"),
+        tolerated: named(matches!(conduct, Conduct::Tolerated(_)), "it"),
+        // Without a schedule nothing can fall behind.
+        on_time: vec![("It".into(), scheduled.unwrap_or(1.0))],
+        ..Told::default()
+    }));
     let (throughput, offered) =
         (analysis::throughput_per_s(recording), analysis::offered_per_s(recording));
     let is_slow = throughput < offered.map(|offered| KEPT_UP * offered);
@@ -210,12 +218,6 @@ fn contradictions(Made { run, took }: &Made, sentence: &str) -> Vec<&'static str
         if share < beyond(least.end) || beyond(least.start) < share {
             found.push("another share took so long");
         }
-    }
-    let conduct = Conduct::of(Faults::of([&recording.total]), run.tolerated);
-    let is_named =
-        |text: &str| text.starts_with("It failed") || text.starts_with("It answered wrongly");
-    if !conduct.is_tolerated() && !is_named(sentence) {
-        found.push("a failing server is not named first");
     }
     let graver = run.verdict.doubts.iter().filter(|doubt| doubt.gravity != Gravity::Note);
     let reason = graver

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Side, answer, conformance};
+use crate::conduct::FaultsJson;
 use crate::json::{json_type, written};
 
 const SCHEMA: &str = "dyno.compare/2";
@@ -74,6 +75,10 @@ json_type! {
         a_is_doubtful: bool = pair.a.is_doubtful(),
         /// B has figures, and its verdict is not valid
         b_is_doubtful: bool = pair.b.is_doubtful(),
+        /// what went wrong through the doing of A's server
+        a_faults: FaultsJson = (&pair.a.faults).into(),
+        /// and of B's
+        b_faults: FaultsJson = (&pair.b.faults).into(),
         /// each figure that is compared
         figures: Vec<FigureJson> =
             pair.figures.iter().map(|(of, made)| figure(pair, *of, made)).collect(),

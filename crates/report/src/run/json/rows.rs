@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{EstimateJson, FactJson, by_class, capacity, verdict};
 use crate::agents::AgentJson;
+use crate::conduct::FaultsJson;
 use crate::evidence::EvidenceJson;
 use crate::json::json_type;
 use crate::run::{Findings, origin};
@@ -82,6 +83,8 @@ json_type! {
         failures: BTreeMap<&'static str, u64> = failures,
         /// requests that were answered with the right status and a wrong header field or body
         wrong_answers: u64 = row.faults.wrong,
+        /// what went wrong in the measured rounds through the server's doing
+        faults: FaultsJson = (&row.faults).into(),
         /// the first three failures of each class in the measured rounds; null where an older dyno kept none of those
         /// that it counted
         evidence: Option<Vec<EvidenceJson>> =

@@ -6,6 +6,7 @@ use analysis::search::{
 };
 use lab::record::{Entry, OutcomeKind};
 use lab::sought::Limit;
+use load::Quantile;
 
 use super::super::searches::stood;
 use super::*;
@@ -15,6 +16,8 @@ use crate::render::Format;
 const EXPERIMENT: &str = "question = 'What does each hold?'\nsubjects = 'all'\nworkload = 'echo-xml'\n\
                           load = { open = { rate = 'search' }, warmup = '1s' }\n\
                           [search]\np99 = '10ms'\nmost = 9000\n";
+
+const P99: Quantile = Quantile { value: 9_000_000, is_bound: false, is_supported: true };
 
 fn aim() -> Aim {
     Aim { limits: vec![Limit { percent: 99.0, within: 10_000_000 }], failures: 0.01 }
@@ -26,12 +29,12 @@ fn end(rate: f64, late: u64, is_short: bool) -> End {
         due: 10_000,
         lost: vec![late + n, 0],
         answered_per_s: rate,
-        percentile: Some(9_000_000),
+        percentile: Some(P99),
         ..Evidence::default()
     };
     let trials: Vec<Evidence> = (0..5).map(trial).collect();
     let judged = Judged::of(&aim(), &trials.iter().collect::<Vec<_>>());
-    End { rate, judged, is_short, answered_per_s: rate, percentile: Some(9_000_000) }
+    End { rate, judged, is_short, answered_per_s: rate, percentile: Some(P99) }
 }
 
 fn holds(rate: f64) -> Option<End> {

@@ -1,0 +1,72 @@
+use lab::experiment::Point;
+use lab::record::OutcomeKind;
+use load::{Failure, Recording};
+use serde_json::Value;
+
+use super::*;
+use crate::load::fixture::{closed, fail, finished, healthy};
+use crate::render::{self, Screen};
+use crate::run::fixture;
+
+/// What several loads say in their JSON and in their text.
+fn told(recordings: &[Recording]) -> (String, String) {
+    let (mut run, mut trials) = (fixture::run(), fixture::trials());
+    run.files.clear();
+    run.entries.truncate(1);
+    trials.truncate(recordings.len());
+    for ((place, trial), recording) in trials.iter_mut().enumerate().zip(recordings) {
+        let key = &mut trial.key;
+        (key.number, key.repeat) = (place as u32, place as u32);
+        (key.subject, key.point) = ("quick".into(), Point::Connections(10));
+        trial.outcome.kind = OutcomeKind::Measured;
+        trial.loaded.as_mut().unwrap().recording = recording.clone();
+    }
+    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    let loads: Vec<FinishedLoad> =
+        recordings.iter().map(|recording| finished(closed(), recording.clone())).collect();
+    let findings = Findings::of(&1, &run, &trials, Vec::new(), None);
+    let json: Value = serde_json::from_str(&repeated_json(&loads, &findings).unwrap()).unwrap();
+    let screen = Screen { width: 400, is_coloured: false, is_full: false };
+    let text = render::text(&repeated(&loads, &findings), screen);
+    (json["sentence"].as_str().unwrap().to_string(), text)
+}
+
+#[test]
+fn what_several_loads_failed_comes_first_where_it_is_not_tolerated() {
+    let of = |class: &str, times: [u64; 3]| {
+        let recordings = times.map(|times| {
+            let mut recording = healthy();
+            if 0 < times {
+                fail(&mut recording, Failure::from_name(class).unwrap(), times);
+            }
+            recording
+        });
+        let (sentence, text) = told(&recordings);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(&sentence), "{sentence}: {text}");
+        sentence
+    };
+    assert!(of("recv.reset", [0; 3]).starts_with("It answered 2,000"));
+    let says = of("content.status", [4_000, 0, 0]);
+    let first =
+        "It failed 6.7 % of the requests (4,000 of 60,000), mostly content.status; it answered ";
+    assert!(says.starts_with(first), "{says}");
+    let says = of("content.mismatch", [0, 0, 1]);
+    assert!(
+        says.starts_with("It answered wrongly: < 0.1 % of the requests (1 of 60,000); it"),
+        "{says}"
+    );
+    // All together are within the limit, and one is not: the exit code is 1.
+    let says = of("content.status", [0, 300, 0]);
+    assert!(
+        says.starts_with("Load 2 failed 1.5 % of the requests (300 of 20,000), mostly"),
+        "{says}"
+    );
+    let says = of("content.status", [200; 3]);
+    assert!(says.starts_with("It answered "), "{says}");
+    assert!(
+        says.ends_with("; it failed 600 of 60,000 requests (1.0 %), mostly content.status."),
+        "{says}"
+    );
+    assert!(of("own.blocked", [4_000; 3]).starts_with("It answered "), "dyno's own");
+}
