@@ -82,7 +82,7 @@ fn its_json_is_as_the_schema_says() {
 #[test]
 fn a_load_of_dyno_s_own_passes_its_audit() {
     let ran = Rig::new().dyno(&["load", "{url}/hello", "-n", "2000", "-c", "4", "--json"]);
-    let json = ran.measured().stdout;
+    let json = ran.status(0).stdout;
     let path = std::env::temp_dir().join(format!("dyno-audit-{}.json", std::process::id()));
     std::fs::write(&path, json).unwrap();
     let ran = audit(&[path.to_str().unwrap(), "--json"]);
@@ -112,8 +112,8 @@ fn each_document_that_dyno_writes_has_a_verdict_or_is_refused_by_its_schema() {
     let (load, several, stream) = (path("load"), path("several"), path("stream"));
     let sends = ["load", "{url}/hello", "-n", "2000", "-c", "2", "--no-live"];
     let to = format!("--stream={stream}");
-    rig.dyno(&[&sends[..], &["-o", &load, &to]].concat()).measured();
-    rig.dyno(&[&sends[..], &["-o", &several, "--repeat", "2"]].concat()).measured();
+    rig.dyno(&[&sends[..], &["-o", &load, &to]].concat()).status(0);
+    rig.dyno(&[&sends[..], &["-o", &several, "--repeat", "2"]].concat()).status(0);
     for (file, rows) in [(&load, 1), (&several, 2)] {
         let found = audit(&[file, "--json"]).json();
         assert_eq!(found["files"][0]["rows"].as_array().map(Vec::len), Some(rows), "{found:#}");
