@@ -109,8 +109,7 @@ pub fn remove_store(path: &Path) {
 
 /// A name beside a file, for what is renamed to it when it is whole.
 pub fn beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    directory(path).join(format!(".{name}.{}.part", std::process::id()))
+    campaign::part_in(directory(path))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use lab::build::BuildCache;
 use lab::experiment::Experiment;
 use lab::identity::Identity;
 use lab::manner::Protocol;
+use machine::owned::WorkFolder;
 use machine::process::Marker;
 
 /// The certificate of all subjects, where TLS is spoken with any.
@@ -20,7 +21,8 @@ pub(super) fn identity(
 
 /// A certificate for the servers that this process starts.
 pub fn new_identity(cache: &BuildCache) -> Result<Identity, Refusal> {
-    // Like a trial's folder, so that the next start removes it if this process is killed; no trial has this number.
-    let folder = cache.state.join("work").join(Marker::new(u32::MAX).to_string());
-    Identity::make(&folder).map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
+    let folder = cache.state.join("work");
+    WorkFolder::create(&folder, &Marker::unique())
+        .and_then(Identity::make)
+        .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))
 }

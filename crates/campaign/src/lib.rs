@@ -54,7 +54,7 @@ pub use entrant::Entrant;
 pub use event::{Event, Watch};
 pub use lock::{Claim, Lock};
 pub use ports::ports_for;
-pub use remains::sweep;
+pub use remains::{part_in, sweep};
 pub use resources::RunResources;
 pub use resume::{as_it_was, same_entries, same_instrument};
 pub use trials::{Ended, Run, now_unix_ms};

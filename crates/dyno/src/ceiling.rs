@@ -2,20 +2,22 @@
 
 use std::fs;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use campaign::Campaign;
 use campaign::race::{label::Label, texts};
 use lab::command::shown;
 use lab::record::Check;
 use lab::subject::Subject;
+use machine::owned::WorkFolder;
+use machine::process::Marker;
 use wire::{BodyRule, Expect};
 
 use crate::shell::Refusal;
 
-/// The file that the server answers with; it is removed in the end.
+/// The file that the server answers with, in a folder of its own; both are removed in the end.
 pub(crate) struct Ceiling {
-    path: PathBuf,
+    _folder: WorkFolder,
     pub(crate) subject: Subject,
 }
 
@@ -47,10 +49,10 @@ impl Ceiling {
         if oracle::Reply::parse(&reply).is_err() {
             return Ok(None);
         }
-        let folder = campaign.project.work();
-        let path = folder.join(format!("race-{}.reply", std::process::id()));
-        let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", path.display()));
-        fs::create_dir_all(folder).map_err(refused)?;
+        let work = campaign.project.work().join("work");
+        let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", work.display()));
+        let folder = WorkFolder::create(&work, &Marker::unique()).map_err(refused)?;
+        let path = folder.path().join("reply");
         fs::write(&path, reply).map_err(refused)?;
         let is_secured = campaign.experiment.manners[0].protocol.is_secured();
         let command = command(&campaign.cache.dyno, &path, is_secured, address);
@@ -58,7 +60,7 @@ impl Ceiling {
         // No side has such a name: see `label`.
         let label = Label { title: "dyno's oracle".into(), name: "dyno--oracle".into() };
         let subject = texts::reference(&label, &campaign.workloads[0].name, &command)?;
-        Ok(Some(Ceiling { path, subject }))
+        Ok(Some(Ceiling { _folder: folder, subject }))
     }
 }
 
@@ -74,10 +76,4 @@ fn command(dyno: &Path, reply: &Path, is_secured: bool, address: IpAddr) -> Opti
     let secured = if is_secured { &secured[..] } else { &[] };
     let words: Vec<String> = plain.iter().chain(secured).map(|&word| word.into()).collect();
     Some(shown(&words))
-}
-
-impl Drop for Ceiling {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
 }

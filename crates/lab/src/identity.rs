@@ -3,32 +3,33 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, date_time_ymd,
 };
 
+use machine::owned::WorkFolder;
+
 use crate::workload::HOST;
 
 /// Where a server finds its certificate and key, and the authority that dyno trusts. Dropping it removes the files.
 #[derive(Debug)]
 pub struct Identity {
-    folder: PathBuf,
+    folder: WorkFolder,
     /// The authority's certificate in PEM form.
     pub authority: String,
 }
 
 impl Identity {
-    /// Makes an authority, a key and a certificate (ECDSA P-256), and writes what servers need into a folder of its own.
-    pub fn make(folder: &Path) -> io::Result<Identity> {
+    /// Makes an authority, a key and a certificate (ECDSA P-256), and writes what servers need into this folder.
+    pub fn make(folder: WorkFolder) -> io::Result<Identity> {
         let (authority, certificate, key) = signed().map_err(io::Error::other)?;
-        fs::create_dir_all(folder)?;
-        let identity = Identity { folder: folder.to_path_buf(), authority };
+        let identity = Identity { folder, authority };
         // Servers that are started by root may read their files as another user. The key is worth nothing: only this
         // run's load trusts it.
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+        fs::set_permissions(identity.folder.path(), fs::Permissions::from_mode(0o755))?;
         for (path, text) in [(identity.certificate(), &certificate), (identity.key(), &key)] {
             fs::write(&path, text)?;
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644))?;
@@ -39,19 +40,13 @@ impl Identity {
     /// The file with the server's certificate.
     #[must_use]
     pub fn certificate(&self) -> PathBuf {
-        self.folder.join("certificate.pem")
+        self.folder.path().join("certificate.pem")
     }
 
     /// The file with its key.
     #[must_use]
     pub fn key(&self) -> PathBuf {
-        self.folder.join("key.pem")
-    }
-}
-
-impl Drop for Identity {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        self.folder.path().join("key.pem")
     }
 }
 
@@ -83,18 +78,20 @@ fn params(name: &str, names: &[String]) -> Result<CertificateParams, rcgen::Erro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use machine::process::Marker;
 
     #[test]
     fn what_servers_read_is_there_until_the_run_ends() {
-        let folder = std::env::temp_dir().join(format!("dyno-identity-{}", std::process::id()));
-        let identity = Identity::make(&folder).unwrap();
+        let parent = std::env::temp_dir().join(format!("dyno-identity-{}", std::process::id()));
+        let folder = || WorkFolder::create(&parent, &Marker::unique()).unwrap();
+        let identity = Identity::make(folder()).unwrap();
         let text = |path: PathBuf| fs::read_to_string(path).unwrap();
         assert_eq!(text(identity.certificate()).matches("BEGIN CERTIFICATE").count(), 1);
         assert!(text(identity.key()).contains("BEGIN PRIVATE KEY"));
         assert_eq!(tls::authorities(&identity.authority).unwrap().len(), 1);
-        let another = Identity::make(&folder.with_extension("2")).unwrap();
+        let another = Identity::make(folder()).unwrap();
         assert_ne!(identity.authority, another.authority);
-        drop(identity);
-        assert!(!folder.exists());
+        drop((identity, another));
+        fs::remove_dir(&parent).unwrap();
     }
 }

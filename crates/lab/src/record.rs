@@ -228,7 +228,7 @@ pub struct TrialRecord {
     pub held: Option<HeldRecord>,
     /// What the monitors read.
     pub series: Vec<Series>,
-    /// How the subject's process ended: `exit status 0`, `signal 9 (KILL)`; empty if it never ran.
+    /// How the subject's process ended: `exit status 0`, `signal 11 (SEGV)`; empty if it never ran.
     pub exit: String,
     /// Processes of the subject that did not end at the signal, and were killed.
     pub killed: u32,

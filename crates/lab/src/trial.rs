@@ -11,7 +11,6 @@ pub(crate) mod stage;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agents::AgentNow;
@@ -260,14 +259,16 @@ impl Trial<'_, '_> {
         let watch = stage
             .watch(self.setup.elsewhere)
             .map_err(|error| unable(format!("no monitor: {error}")))?;
-        if let (Some(attendance), Some(cpu)) = (self.attendance, stage.cpu_reader()) {
-            attendance.read_cpu(cpu);
-        }
         let mut running = stage.launch(stage_setup, self.candidate).map_err(|error| {
             let says = format!("`{}` cannot be started: {error}", stage.shown());
             outcome(OutcomeKind::NotReady, says)
         })?;
         watch.follow(running.warden_pid());
+        if let (Some(attendance), Some(cpu)) =
+            (self.attendance, stage.cpu_reader(running.warden_pid()))
+        {
+            attendance.read_cpu(cpu);
+        }
         report(Event::Launched { pid: running.pid(), port: stage.port() });
         record.launch = Some(Launch {
             command: stage.command.clone(),
@@ -421,20 +422,3 @@ impl Trial<'_, '_> {
 
 /// The address on which subjects listen that only this machine loads.
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-/// A folder that exists only for a trial.
-#[derive(Debug)]
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(path: &Path) -> std::io::Result<Scratch> {
-        std::fs::create_dir_all(path)?;
-        Ok(Scratch(path.to_path_buf()))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}

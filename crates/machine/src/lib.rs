@@ -7,6 +7,7 @@ pub mod limits;
 pub mod link;
 pub mod monitor;
 pub mod namespace;
+pub mod owned;
 pub mod ports;
 pub mod process;
 pub mod sockets;

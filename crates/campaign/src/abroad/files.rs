@@ -11,6 +11,7 @@ use lab::subject::Subject;
 use post::{ProjectFile, ProjectFiles};
 
 use crate::Campaign;
+use crate::remains::part_in;
 
 /// The folders of a project that travel.
 const ROOMS: [&str; 4] = ["subjects", "workloads", "probes", "experiments"];
@@ -139,7 +140,7 @@ fn is_digest(name: &str) -> bool {
 /// Writes files that were sent into a folder named after their digest; whole, or not at all.
 pub(super) fn unpack(folder: &Path, files: &ProjectFiles) -> Result<PathBuf, Refusal> {
     let root = folder.join(files.digest());
-    let part = folder.join(format!(".part-{}", std::process::id()));
+    let part = part_in(folder);
     let written = || -> io::Result<()> {
         remove(&part)?;
         let mut owned = DirBuilder::new();

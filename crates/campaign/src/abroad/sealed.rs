@@ -6,26 +6,24 @@ use std::path::{Path, PathBuf};
 use lab::Refusal;
 use lab::conformance::Conformance;
 use lab::record::TrialRecord;
+use machine::owned::WorkFolder;
 use machine::process::Marker;
 use store::{Imported, Kept, Portion, RunId, Store};
 
 use crate::project::Project;
 
-/// A folder for such stores; removed when this is dropped, or by the next dyno if this one is killed.
-pub(super) struct Desk(PathBuf);
-
-/// No trial has this number.
-const NUMBER: u32 = u32::MAX - 1;
+/// A folder for such stores.
+pub(super) struct Desk(WorkFolder);
 
 impl Desk {
     pub(super) fn new(project: &Project) -> Result<Desk, Refusal> {
-        let folder = project.work().join("work").join(Marker::new(NUMBER).to_string());
-        fs::create_dir_all(&folder).map_err(|error| refused(&folder, &error))?;
-        Ok(Desk(folder))
+        let folder = project.work().join("work");
+        let created = WorkFolder::create(&folder, &Marker::unique());
+        created.map(Desk).map_err(|error| refused(&folder, &error))
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// What these bytes were, as a store.
@@ -76,12 +74,6 @@ impl Desk {
             }
         }
         Ok(())
-    }
-}
-
-impl Drop for Desk {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

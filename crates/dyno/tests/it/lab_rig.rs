@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lab::record::TrialRecord;
+use machine::process::Marker;
 use rustix::process::Pid;
 use store::{Extent, Kept, RunId, Store};
 
@@ -182,13 +183,12 @@ impl Lab {
 
     /// Processes, folders and cgroups that carry the marker of this dyno.
     pub(crate) fn left_of(&self, dyno: Pid) -> Vec<String> {
-        let marker = format!("dyno-{}-", dyno.as_raw_nonzero());
         let mut left: Vec<String> =
-            carriers(&marker).iter().map(|pid| format!("process {pid}")).collect();
+            carriers(dyno).iter().map(|pid| format!("process {pid}")).collect();
         let work = fs::read_dir(self.root.join(".dyno/work")).into_iter().flatten().flatten();
-        let own = work.filter(|entry| entry.file_name().to_string_lossy().starts_with(&marker));
+        let own = work.filter(|entry| is_of(&entry.file_name().to_string_lossy(), dyno));
         left.extend(own.map(|entry| entry.path().display().to_string()));
-        groups(Path::new("/sys/fs/cgroup"), &marker, &mut left);
+        groups(Path::new("/sys/fs/cgroup"), dyno, &mut left);
         left
     }
 
@@ -238,24 +238,30 @@ pub(crate) fn is_answered(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).is_ok()
 }
 
-/// Processes whose environment has a marker that begins like this.
-pub(crate) fn carriers(marker: &str) -> Vec<u32> {
-    let sought = format!("DYNO_TRIAL={marker}");
+/// Whether this is a marker of this dyno, alive or dead.
+fn is_of(marker: &str, dyno: Pid) -> bool {
+    let owner = marker.parse::<Marker>().ok().and_then(|marker| marker.owner());
+    owner.is_some_and(|(pid, _)| i32::try_from(pid) == Ok(dyno.as_raw_nonzero().get()))
+}
+
+/// Processes whose environment has a marker of this dyno.
+pub(crate) fn carriers(dyno: Pid) -> Vec<u32> {
     let carries = |pid: &u32| {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|entry| entry.starts_with(sought.as_bytes()))
+        let mut entries = environment.split(|&byte| byte == 0).map(String::from_utf8_lossy);
+        entries.any(|it| it.strip_prefix("DYNO_TRIAL=").is_some_and(|it| is_of(it, dyno)))
     };
     let entries = fs::read_dir("/proc").unwrap().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(carries).collect()
 }
 
-fn groups(folder: &Path, marker: &str, found: &mut Vec<String>) {
+fn groups(folder: &Path, dyno: Pid, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if entry.file_name().to_string_lossy().starts_with(marker) {
+            if is_of(&entry.file_name().to_string_lossy(), dyno) {
                 found.push(entry.path().display().to_string());
             }
-            groups(&entry.path(), marker, found);
+            groups(&entry.path(), dyno, found);
         }
     }
 }

@@ -33,7 +33,7 @@ fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
     let later = of(&trials, "later");
     assert_eq!(later.outcome.kind, OutcomeKind::Died);
     assert!(later.outcome.says.contains("the load began: signal 9 (KILL)"), "{:?}", later.outcome);
-    assert_eq!(later.exit, "signal 9 (KILL)");
+    assert!(later.exit.starts_with("signal 9 (KILL)"), "{}", later.exit);
     assert_eq!(tail(later), "first I was afraid\nI was petrified\n");
     assert!(later.loaded.is_some(), "what was measured until then is kept");
 }
@@ -195,4 +195,26 @@ fn a_process_that_comes_to_share_the_subjects_port_under_load_spoils_the_trial()
     going.end().status(2).stderr_has("wrong-server: ");
     drop(stranger);
     assert_eq!(lab.trial().outcome.kind, OutcomeKind::WrongServer);
+}
+
+#[test]
+fn a_server_that_leaves_its_cgroup_has_its_cpu_time_and_a_doubt() {
+    let leave = "for procs in /sys/fs/cgroup/*/cgroup.procs /sys/fs/cgroup/cgroup.procs; do\n\
+                 echo $$ 2>/dev/null >\"$procs\"\ndone\nexec \"$@\"\n";
+    let lab = Lab::new()
+        .subject("leaves", &format!("run = 'sh leave.sh {ORACLE}'"))
+        .file("subjects/leaves/leave.sh", leave)
+        .experiment("x", &["leaves"], "closed = { connections = 2 }, duration = '1s'", "");
+    let ran = lab.dyno(&["run", "x"]).measured();
+    let trial = lab.trial();
+    let last = |name: &str| {
+        let series = trial.series.iter().find(|series| series.name == name)?;
+        series.points.last().map(|(_, ns)| *ns)
+    };
+    let Some(counted) = last("subject.cpu.cgroup").filter(|ns| *ns < 50e6) else {
+        eprintln!("SKIPPED: there is no cgroup, or it cannot be left");
+        return;
+    };
+    assert!(counted + 50e6 < last("subject.cpu.total").unwrap(), "{counted}");
+    assert!(ran.has_sentence("outside of the cgroup in which dyno started them"), "{ran}");
 }

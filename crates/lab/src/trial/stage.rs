@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
-use super::{Candidate, Elsewhere, Scratch, Setup};
+use super::{Candidate, Elsewhere, Setup};
 use crate::build::{BuildCache, program};
 use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
@@ -17,8 +17,9 @@ use crate::record::Fact;
 use crate::subject::Serving;
 use load::CpuReader;
 use machine::conditions::{Cpus, Group, Split};
-use machine::monitor::{Watch, WatchPlan};
+use machine::monitor::{Watch, WatchPlan, cpu_ns_below};
 use machine::namespace;
+use machine::owned::WorkFolder;
 use machine::process::{Marker, Running, Spec, launch};
 use machine::sockets::{PORTS, free_port, ports_of};
 
@@ -64,12 +65,9 @@ pub(crate) struct Stage {
     pub(crate) command: Vec<String>,
     marker: Marker,
     group: Option<Group>,
-    work: Scratch,
+    work: WorkFolder,
     probe_socket: Option<PathBuf>,
 }
-
-/// Each trial of a process has its own number.
-static TRIALS: AtomicU32 = AtomicU32::new(0);
 
 impl Stage {
     /// Prepares everything but the process. Called on the trial's own thread.
@@ -79,16 +77,15 @@ impl Stage {
         protocol: Protocol,
         facts: &mut Vec<Fact>,
     ) -> Result<Stage, String> {
-        let number = TRIALS.fetch_add(1, Ordering::Relaxed);
-        let marker = Marker::new(number);
+        let marker = Marker::unique();
         let group = match stage_setup.limits {
             Some(limits) => limits.impose(&marker, facts)?,
             None => None,
         };
-        let folder = stage_setup.cache.state.join("work").join(marker.to_string());
-        let work =
-            Scratch::new(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let home = work.0.join("home");
+        let folder = stage_setup.cache.state.join("work");
+        let work = WorkFolder::create(&folder, &marker)
+            .map_err(|error| format!("{}: {error}", folder.display()))?;
+        let home = work.path().join("home");
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
         let port = free_port(PORTS).map_err(|error| format!("no free port: {error}"))?;
         let cpus = match stage_setup.limits {
@@ -134,7 +131,7 @@ impl Stage {
             }
         };
         command[0] = program(&candidate.built.folder, &command[0]).display().to_string();
-        let probe_socket = candidate.probe.map(|_| work.0.join("probe"));
+        let probe_socket = candidate.probe.map(|_| work.path().join("probe"));
         let given = port;
         let port = AtomicU16::new(given);
         let (began, address) = (Instant::now(), stage_setup.address);
@@ -181,7 +178,7 @@ impl Stage {
         stage_setup: StageSetup<'_>,
         candidate: Candidate<'_>,
     ) -> io::Result<Running> {
-        let home = self.work.0.join("home");
+        let home = self.work.path().join("home");
         let mut env = stage_setup.cache.scrubbed(candidate.subject, candidate.built, &home);
         if matches!(candidate.subject.serving, Serving::Own(..)) {
             env = stage_setup.cache.variables.clone();
@@ -221,11 +218,11 @@ impl Stage {
         })
     }
 
-    /// Reads the CPU time that the subject has used so far, where its group counts it.
-    pub(super) fn cpu_reader(&self) -> Option<CpuReader> {
+    /// Reads the CPU time that the subject below this warden has used so far, where its group counts it.
+    pub(super) fn cpu_reader(&self, warden: u32) -> Option<CpuReader> {
         let readings = self.group.as_ref()?.readings();
         readings.cpu_ns()?;
-        Some(Box::new(move || readings.cpu_ns()))
+        Some(Box::new(move || cpu_ns_below(warden, &readings)))
     }
 
     /// Removes everything again.

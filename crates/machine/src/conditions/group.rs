@@ -1,12 +1,13 @@
 //! A trial's cgroup: a memory limit, and exact accounts of CPU time, memory and kills.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::hierarchy::{Hierarchy, Version, all};
 use crate::Fact;
+use crate::owned;
 use crate::process::{Marker, Membership};
 
 /// Where dyno itself moves if its own group must have children.
@@ -24,10 +25,12 @@ pub struct Group {
     folders: Vec<Folder>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Folder {
     version: Version,
     path: PathBuf,
+    /// Says to other dynos, in whatever namespaces, that its maker lives.
+    _lock: File,
     /// The group in which its maker stays.
     home: PathBuf,
     counts_memory: bool,
@@ -141,7 +144,7 @@ impl Readings {
     #[must_use]
     pub fn kills_for_memory(&self) -> u64 {
         let file = self.memory.as_ref().map(|(version, path)| path.join(oom_file(*version)));
-        file.map_or(0, |file| kills_for_memory(&file))
+        file.and_then(|file| kills_for_memory(&file)).unwrap_or(0)
     }
 
     /// The most memory that the group ever had, page cache included; bytes.
@@ -165,9 +168,9 @@ impl Readings {
     }
 }
 
-/// What the counter in this file says: `oom_kill 2`.
-pub(crate) fn kills_for_memory(file: &Path) -> u64 {
-    fs::read_to_string(file).ok().and_then(|text| keyed(&text, "oom_kill")).unwrap_or(0)
+/// What the counter in this file says: `oom_kill 2`. Kernels before 4.13 have none.
+pub(crate) fn kills_for_memory(file: &Path) -> Option<u64> {
+    keyed(&fs::read_to_string(file).ok()?, "oom_kill")
 }
 
 fn oom_file(version: Version) -> &'static str {
@@ -266,14 +269,14 @@ fn make(hierarchy: &Hierarchy, marker: &Marker, needs: Option<&str>) -> Result<F
             }
         }
         let path = parent.join(marker.to_string());
-        match fs::create_dir(&path) {
-            Ok(()) => {
+        match owned::create(&path) {
+            Ok(lock) => {
                 let (counts_memory, counts_cpu) = match hierarchy.version {
                     Version::V1 => (hierarchy.controls("memory"), hierarchy.controls("cpuacct")),
                     Version::V2 => (needs.is_some(), true),
                 };
                 let version = hierarchy.version;
-                return Ok(Folder { version, path, home, counts_memory, counts_cpu });
+                return Ok(Folder { version, path, _lock: lock, home, counts_memory, counts_cpu });
             }
             Err(error) => reason = format!("{}: {error}", path.display()),
         }
@@ -339,21 +342,20 @@ fn amount(bytes: u64) -> String {
     }
 }
 
-/// Groups that carry a marker for which this holds.
-pub(crate) fn left_over(is_meant: impl Fn(&Marker) -> bool) -> Vec<PathBuf> {
+/// The groups of dead dynos, with the locks that keep other dynos from removing them, too.
+pub(crate) fn abandoned() -> Vec<(PathBuf, File)> {
     let hierarchies = all();
     let parents = hierarchies.iter().flat_map(Hierarchy::line);
     let entries = parents.filter_map(|parent| fs::read_dir(parent).ok()).flatten().flatten();
-    let is_meant = |entry: &fs::DirEntry| {
-        let marker = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        marker.is_some_and(|marker| is_meant(&marker))
-    };
-    entries.filter(is_meant).map(|entry| entry.path()).collect()
+    let paths = entries.map(|entry| entry.path());
+    paths.filter_map(|path| owned::abandoned(&path).map(|lock| (path, lock))).collect()
 }
 
-/// The processes in a group.
+/// The processes in a group; those of other PID namespaces, which the kernel lists as 0, cannot be named.
 pub(crate) fn members(group: &Path) -> Vec<u32> {
-    listed(&group.join("cgroup.procs"))
+    let mut members = listed(&group.join("cgroup.procs"));
+    members.retain(|pid| *pid != 0);
+    members
 }
 
 /// The processes that a `cgroup.procs` lists.

@@ -7,4 +7,4 @@ mod hierarchy;
 
 pub use cpus::{Cpus, CpusError, Split, split};
 pub use group::{Group, Readings};
-pub(crate) use group::{kills_for_memory, left_over, listed, members, remove};
+pub(crate) use group::{abandoned, kills_for_memory, listed, members, remove};

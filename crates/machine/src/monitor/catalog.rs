@@ -22,6 +22,7 @@ const fn total(name: &'static str, unit: &'static str) -> ReadingSpec {
 /// All readings, except those that a probe inside the subject names.
 pub const CATALOG: &[ReadingSpec] = &[
     total("subject.cpu.total", "ns"),
+    total("subject.cpu.cgroup", "ns"),
     total("subject.cpu.user", "ns"),
     total("subject.cpu.system", "ns"),
     level("subject.memory.rss", "bytes"),

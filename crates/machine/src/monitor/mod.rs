@@ -36,7 +36,7 @@ pub use catalog::{CATALOG, ReadingSpec};
 pub use catalog::{grows as reading_grows, unit as reading_unit};
 pub use inside::is_probe_name;
 pub(crate) use proc::{cell, column};
-pub use subject::{cpu_ns_of, resident_bytes};
+pub use subject::{cpu_ns_below, cpu_ns_of, resident_bytes};
 
 #[derive(Clone, Debug)]
 pub struct WatchPlan {

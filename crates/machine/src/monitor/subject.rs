@@ -122,8 +122,10 @@ impl Subject {
         self.highest.user = self.highest.user.max(user);
         self.highest.system = self.highest.system.max(system);
         let (user, system) = (self.highest.user * tick_ns, self.highest.system * tick_ns);
-        let exact = self.readings.as_ref().and_then(Readings::cpu_ns);
-        tick.put("subject.cpu.total", exact.unwrap_or(user + system) as f64);
+        // The cgroup is exact, and steps only lose time; but a process may leave the group.
+        let counted = self.readings.as_ref().and_then(Readings::cpu_ns);
+        tick.put("subject.cpu.total", counted.unwrap_or(0).max(user + system) as f64);
+        tick.put_some("subject.cpu.cgroup", counted.map(|ns| ns as f64));
         tick.put("subject.cpu.user", user as f64);
         tick.put("subject.cpu.system", system as f64);
         tick.put("subject.memory.rss", (pages * page_bytes) as f64);
@@ -182,6 +184,19 @@ pub fn cpu_ns_of(pids: &[u32]) -> Option<u64> {
     let used = |stat: Stat| stat.user + stat.system + stat.children_user + stat.children_system;
     let ticks: Option<u64> = pids.iter().map(|pid| Stat::of(*pid).map(used)).sum();
     Some(ticks? * Units::of_this_machine().tick_ns)
+}
+
+/// The CPU time that the subject below this warden has used: its cgroup's, or that of its processes if that is more.
+#[must_use]
+pub fn cpu_ns_below(warden: u32, readings: &Readings) -> Option<u64> {
+    let counted = readings.cpu_ns()?;
+    let family = family_of(warden).into_iter().filter_map(Stat::of);
+    let family =
+        family.map(|stat| stat.user + stat.system + stat.children_user + stat.children_system);
+    // Those that the warden has waited for.
+    let ended = Stat::of(warden).map_or(0, |stat| stat.children_user + stat.children_system);
+    let ticks = ended + family.sum::<u64>();
+    Some(counted.max(ticks * Units::of_this_machine().tick_ns))
 }
 
 /// The memory that these processes have now.

@@ -71,8 +71,8 @@ pub(super) fn all_processes() -> HashMap<u32, Stat> {
     numbers.filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()
 }
 
-/// The processes that carry a marker for which this holds, and all their descendants. Visible processes of other
-/// containers do not count: the numbers in their markers belong to another container.
+/// The processes that carry a marker for which this holds, and all their descendants. Visible processes of other PID
+/// namespaces do not count.
 pub(super) fn carriers(is_meant: impl Fn(&Marker) -> bool) -> Vec<u32> {
     let all_processes = all_processes();
     let space = |pid: &dyn std::fmt::Display| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();

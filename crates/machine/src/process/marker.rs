@@ -2,7 +2,9 @@
 //! of a dead dyno can be distinguished from everything else.
 
 use std::fmt;
+use std::os::unix::fs::MetadataExt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::process::{Pid, getpid};
 
@@ -11,10 +13,11 @@ use super::stat::Stat;
 /// The variable that carries it.
 pub const VARIABLE: &str = "DYNO_TRIAL";
 
-/// `dyno-PID-START-NUMBER`: a dyno, identified by its process and the time at which that started, and a number of its
-/// own choice.
+/// `dyno-SPACE-PID-START-NUMBER`: a dyno, identified by its process and the time at which that started, and a number of
+/// its own. Both mean nothing outside of the dyno's own PID and time namespaces, which `SPACE` identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Marker {
+    space: u32,
     owner: u32,
     /// Clock ticks since the machine started: a process id is used again, the pair is not.
     started: u64,
@@ -24,15 +27,28 @@ pub struct Marker {
 impl Marker {
     /// A marker of this process, with a number that it uses once.
     #[must_use]
-    pub fn new(number: u32) -> Marker {
+    pub fn unique() -> Marker {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let owner = getpid().as_raw_nonzero().get().unsigned_abs();
-        Marker { owner, started: Stat::of(owner).map_or(0, |stat| stat.started), number }
+        let started = Stat::of(owner).map_or(0, |stat| stat.started);
+        Marker { space: space(), owner, started, number }
     }
 
-    /// Whether the dyno that made it is still alive.
+    /// The process of the dyno that made it, and whether that is still alive; none if it is of another PID or time
+    /// namespace, where this process cannot see it.
     #[must_use]
-    pub fn owner_lives(&self) -> bool {
-        Stat::of(self.owner).is_some_and(|stat| stat.started == self.started && !stat.is_dead())
+    pub fn owner(&self) -> Option<(u32, bool)> {
+        let is_alive =
+            |stat: Stat| stat.started == self.started && self.started != 0 && !stat.is_dead();
+        let is_seen = self.space != 0 && self.space == space();
+        is_seen.then(|| (self.owner, Stat::of(self.owner).is_some_and(is_alive)))
+    }
+
+    /// Whether its dyno is known to be dead. One that cannot be seen is not.
+    #[must_use]
+    pub fn owner_is_dead(&self) -> bool {
+        matches!(self.owner(), Some((_, false)))
     }
 
     /// The marker in a process's environment, as `/proc/PID/environ` shows it.
@@ -52,11 +68,23 @@ impl Marker {
 
 impl fmt::Display for Marker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "dyno-{}-{}-{}", self.owner, self.started, self.number)
+        write!(f, "dyno-{:x}-{}-{}-{}", self.space, self.owner, self.started, self.number)
     }
 }
 
-/// The text is not `dyno-PID-START-NUMBER`.
+/// This process's PID and time namespaces, as one number; 0 where `/proc` shows the processes of other ones.
+fn space() -> u32 {
+    let shown = std::fs::read_link("/proc/self").ok();
+    let shown = shown.and_then(|link| link.to_str()?.parse().ok());
+    let inode = |name: &str| std::fs::metadata(format!("/proc/self/ns/{name}")).ok();
+    let inode = |name: &str| inode(name).map_or(0, |file| file.ino() as u32);
+    let is_own = shown == Some(getpid().as_raw_nonzero().get());
+    // Any odd factor: two numbers that are close to each other are not to add up to those of other namespaces.
+    let both = inode("pid").wrapping_mul(0x9e37_79b1) ^ inode("time");
+    if is_own { both } else { 0 }
+}
+
+/// The text is not `dyno-SPACE-PID-START-NUMBER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMarker;
 
@@ -67,6 +95,7 @@ impl FromStr for Marker {
         let mut parts = text.strip_prefix("dyno-").ok_or(NoMarker)?.split('-');
         let mut part = || parts.next().ok_or(NoMarker);
         let marker = Marker {
+            space: u32::from_str_radix(part()?, 16).map_err(|_| NoMarker)?,
             owner: part()?.parse().map_err(|_| NoMarker)?,
             started: part()?.parse().map_err(|_| NoMarker)?,
             number: part()?.parse().map_err(|_| NoMarker)?,
@@ -87,27 +116,38 @@ mod tests {
 
     #[test]
     fn a_marker_comes_back_as_it_went() {
-        let marker = Marker::new(7);
+        let marker = Marker::unique();
         assert_eq!(marker.to_string().parse(), Ok(marker));
-        assert!(marker.owner_lives());
+        assert_eq!(marker.owner(), Some((std::process::id(), true)));
     }
 
     #[test]
     fn nothing_else_is_a_marker() {
-        for text in ["", "dyno-1-2", "dyno-1-2-3-4", "dyno-+1-2-3", "dyno-01-2-3", "dyno-0-2-3"] {
+        for text in
+            ["", "dyno-1-2-3", "dyno-f-1-2-3-4", "dyno-f-+1-2-3", "dyno-0f-1-2-3", "dyno-f-0-2-3"]
+        {
             assert_eq!(text.parse::<Marker>(), Err(NoMarker), "{text}");
         }
     }
 
     #[test]
     fn a_process_id_that_came_again_is_not_the_owner() {
-        let later = Marker { started: 1, ..Marker::new(0) };
-        assert!(!later.owner_lives());
+        let later = Marker { started: 1, ..Marker::unique() };
+        assert!(later.owner_is_dead());
+    }
+
+    #[test]
+    fn an_owner_that_cannot_be_seen_is_not_dead() {
+        let own = Marker::unique();
+        let elsewhere = Marker { space: own.space ^ 1, started: 1, ..own };
+        assert_eq!((elsewhere.owner(), elsewhere.owner_is_dead()), (None, false));
+        let unknown = Marker { space: 0, started: 1, ..own };
+        assert!(!unknown.owner_is_dead());
     }
 
     #[test]
     fn only_the_variable_itself_counts() {
-        let marker = Marker::new(3);
+        let marker = Marker::unique();
         let has = format!("PATH=/bin\0DYNO_TRIAL={marker}\0HOME=/");
         assert_eq!(Marker::in_environment(has.as_bytes()), Some(marker));
         let has_not = format!("MY_DYNO_TRIAL={marker}\0NOTE=DYNO_TRIAL={marker}\0DYNO_TRIALS=1");

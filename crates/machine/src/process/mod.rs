@@ -30,7 +30,7 @@ use crate::conditions::Cpus;
 pub use exit::Exit;
 pub use family::{family_of, kernel_can_end};
 pub use marker::{Marker, NoMarker, VARIABLE};
-pub use running::{Running, Stopped, launch};
+pub use running::{Running, Stopped, launch, launch_with_lock};
 pub use sweep::{Swept, sweep};
 pub use warden::warden_main;
 
@@ -41,6 +41,10 @@ pub struct Spec {
     pub argv: Vec<String>,
     /// The whole environment; `DYNO_TRIAL` is added.
     pub env: Vec<(String, String)>,
+    /// The user and the group as which it runs; the caller's if there are none.
+    pub user: Option<(u32, u32)>,
+    /// Whether programs that it starts may gain privileges, as `sudo` does.
+    pub may_gain_privileges: bool,
     /// The folder in which it starts.
     pub cwd: PathBuf,
     /// The CPUs that it may use; all of the caller's if there are none.
@@ -49,7 +53,7 @@ pub struct Spec {
     pub open_files: Option<u64>,
     /// The cgroup in which it is started.
     pub membership: Option<Membership>,
-    /// Where its output is kept.
+    /// The file to which its output is appended.
     pub log: Option<PathBuf>,
     /// How many bytes of the output are kept there. The rest is read, and dropped.
     pub log_bytes_max: u64,
@@ -70,6 +74,8 @@ impl Spec {
         Spec {
             argv,
             env: Vec::new(),
+            user: None,
+            may_gain_privileges: false,
             cwd,
             cpus: None,
             open_files: None,

@@ -1,6 +1,7 @@
 //! dyno's side of a warden: a running process, watched and ended.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, ErrorKind, PipeReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -49,6 +50,17 @@ pub struct Stopped {
 /// Starts a process under a warden: `warden` is the program, and the arguments, that end up in
 /// `warden_main`. Returns as soon as the process runs; whether it answers is another question.
 pub fn launch(warden: &[OsString], spec: &Spec) -> io::Result<Running> {
+    start(warden, spec, Stdio::null())
+}
+
+/// Likewise. The warden has this file open, so a lock on it is not free before the last process has ended, even if this
+/// process ends first.
+pub fn launch_with_lock(warden: &[OsString], spec: &Spec, lock: &File) -> io::Result<Running> {
+    // A warden prints nothing, and what it starts gets an output of its own.
+    start(warden, spec, lock.try_clone()?.into())
+}
+
+fn start(warden: &[OsString], spec: &Spec, held: Stdio) -> io::Result<Running> {
     let (program, arguments) =
         warden.split_first().ok_or_else(|| io::Error::other("no program for the warden"))?;
     let (events, events_end) = io::pipe()?;
@@ -58,7 +70,7 @@ pub fn launch(warden: &[OsString], spec: &Spec) -> io::Result<Running> {
         .env(VARIABLE, &spec.marker)
         .stdin(Stdio::piped())
         .stdout(events_end)
-        .stderr(Stdio::null())
+        .stderr(held)
         .spawn()?;
     let mut orders = warden.stdin.take().ok_or_else(|| io::Error::other("no pipe"))?;
     // A warden that is already gone shows when the other pipe ends.
@@ -127,7 +139,7 @@ impl Running {
 
     fn exit(&self) -> Option<Exit> {
         let counter = self.spec.membership.as_ref().and_then(|member| member.oom.as_deref());
-        Some(self.exit?.with_kills_for_memory(counter.map_or(0, kills_for_memory)))
+        Some(self.exit?.with_kills_for_memory(counter.and_then(kills_for_memory)))
     }
 
     fn end(&mut self) -> Stopped {

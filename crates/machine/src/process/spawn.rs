@@ -48,6 +48,10 @@ pub(super) fn spawn(spec: &Spec) -> Result<(Pid, PipeReader, Option<u64>), Failu
         .stdin(Stdio::null())
         .stdout(output_end.try_clone().map_err(failed)?)
         .stderr(output_end);
+    if let Some((user, group)) = spec.user {
+        // Without groups of its own, the standard library drops root's.
+        command.uid(user).gid(group);
+    }
     let own_cpus = put_on(spec)?;
     let spawned = command.spawn();
     take_off(spec, own_cpus.as_ref());

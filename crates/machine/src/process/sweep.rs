@@ -24,20 +24,19 @@ pub struct Swept {
 }
 
 /// Ends what dynos that are no longer alive left behind: processes that carry their marker, and their cgroups. What
-/// belongs to a living dyno, or to no dyno, is not touched.
+/// belongs to a living dyno, or to one of which that cannot be known, or to no dyno, is not touched.
 #[must_use]
 pub fn sweep() -> Swept {
-    let is_orphan = |marker: &Marker| !marker.owner_lives();
-    let groups = conditions::left_over(is_orphan);
+    let groups = conditions::abandoned();
     let processes = kill_all(|| {
-        let mut processes = carriers(is_orphan);
-        processes.extend(groups.iter().flat_map(|group| conditions::members(group)));
+        let mut processes = carriers(Marker::owner_is_dead);
+        processes.extend(groups.iter().flat_map(|(group, _)| conditions::members(group)));
         processes
     });
     // Deepest first. What cannot be removed is not dyno's, or will be removed by the next dyno.
     let until = Instant::now() + VANISH;
-    let cgroups = groups.into_iter().filter(|group| conditions::remove(group, until).is_ok());
-    Swept { processes, cgroups: cgroups.collect() }
+    let cgroups = groups.iter().filter(|(group, _)| conditions::remove(group, until).is_ok());
+    Swept { processes, cgroups: cgroups.map(|(group, _)| group.clone()).collect() }
 }
 
 /// The traces by which a subject's processes are found.

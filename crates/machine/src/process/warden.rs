@@ -71,7 +71,9 @@ fn begin(spec: &Spec) -> Result<Spawned, spawn::Failure> {
     set_child_subreaper(Some(getpid())).map_err(own("to be a subreaper"))?;
     descriptors::keep_from_children().map_err(|error| spawn::Failure::of("/proc", &error))?;
     // A subject needs no setuid program; servers that drop root's privileges still can.
-    set_no_new_privs(true).map_err(own("no_new_privs"))?;
+    if !spec.may_gain_privileges {
+        set_no_new_privs(true).map_err(own("no_new_privs"))?;
+    }
     spawn::spawn(spec)
 }
 
@@ -98,7 +100,8 @@ struct Ending {
 
 impl Warden {
     fn new(spec: Spec, subject: Pid, pipe: PipeReader, lines: Lines) -> Warden {
-        let log = spec.log.as_ref().and_then(|path| std::fs::File::create(path).ok());
+        let open = |path| std::fs::File::options().create(true).append(true).open(path).ok();
+        let log = spec.log.as_ref().and_then(open);
         Warden {
             subject,
             subject_ends: pidfd_open(subject, PidfdFlags::empty()).ok(),
@@ -169,6 +172,7 @@ impl Warden {
                     let status = std::process::ExitStatus::from_raw(status.as_raw());
                     let exit = match (status.code(), status.signal()) {
                         (Some(code), _) => Exit::Status(code),
+                        (None, Some(signal)) if self.ending.is_none() => Exit::by_signal(signal),
                         (None, Some(signal)) => Exit::Signal(signal),
                         (None, None) => Exit::Unseen,
                     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use machine::conditions::Group;
 use machine::process::{launch, sweep};
 
-use crate::folder::{Folder, Line, eventually, marker, warden, worker};
+use crate::folder::{Folder, Line, dead_marker, eventually, marker, warden, worker};
 
 crate::tests![
     a_process_that_takes_more_memory_than_allowed_is_reported,
@@ -67,7 +67,7 @@ fn groups_of_dead_dynos_are_swept_and_no_others() {
     let Some(living) = limited(64 << 20) else { return };
     let place = living.membership().join[0].parent().unwrap().to_path_buf();
     let beside = |name: &str| place.parent().unwrap().join(name);
-    let (dead, unowned) = (beside("dyno-1-2-3"), beside("dyno-1-2"));
+    let (dead, unowned) = (beside(&dead_marker()), beside("dyno-1-2"));
     fs::create_dir(&unowned).unwrap();
     // Its environment has no marker, but it is in a dead dyno's group.
     let mut orphan = std::process::Command::new("sleep").arg("1000").spawn().unwrap();

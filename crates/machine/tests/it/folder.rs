@@ -6,7 +6,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::Child;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use machine::process::{Marker, Spec};
@@ -15,10 +14,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// Longer than anything should take.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-static NUMBER: AtomicU32 = AtomicU32::new(0);
-
 pub(crate) fn marker() -> Marker {
-    Marker::new(NUMBER.fetch_add(1, Ordering::Relaxed))
+    Marker::unique()
+}
+
+/// The marker of a dyno that was here and is dead: no process id is as high.
+pub(crate) fn dead_marker() -> String {
+    let own = marker().to_string();
+    let parts: Vec<&str> = own.split('-').collect();
+    format!("dyno-{}-4194305-3-{}", parts[1], parts[4])
 }
 
 pub(crate) fn program() -> OsString {

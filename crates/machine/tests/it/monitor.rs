@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use machine::Series;
 use machine::conditions::Group;
-use machine::monitor::{CATALOG, Watch, WatchPlan};
+use machine::monitor::{CATALOG, Watch, WatchPlan, cpu_ns_below};
 use machine::process::{Running, launch};
 
 use crate::folder::{Folder, Line, eventually, marker, spec, warden, worker};
@@ -16,6 +16,7 @@ crate::tests![
     a_subjects_needs_are_seen,
     what_works_for_the_load_is_no_other_program,
     a_group_counts_cpu_time_exactly,
+    a_process_that_leaves_its_group_is_counted_all_the_same,
     time_of_children_that_ended_is_not_lost,
     what_a_subject_starts_later_is_found,
     lanes_are_reported_by_name,
@@ -122,6 +123,36 @@ fn a_group_counts_cpu_time_exactly() {
     let total = last(&series, "subject.cpu.total");
     assert!((123e6..160e6).contains(&total), "{total}");
     // Processes that started and ended outside of it are not counted.
+    let _ = running.stop();
+    group.remove().unwrap();
+}
+
+fn a_process_that_leaves_its_group_is_counted_all_the_same() {
+    let (Some(group), _) = Group::create(&marker(), None) else {
+        eprintln!("SKIPPED: no group can be made");
+        return;
+    };
+    let folder = Folder::new();
+    let mut line = Line::new(&folder);
+    let program = crate::folder::program().into_string().unwrap();
+    let membership = group.membership();
+    let script = r#"program=$0; line=$1; shift; for procs; do echo $$ >"$procs"; done
+        exec "$program" worker "$line" burn-ms 200"#;
+    let path = line.path().to_string();
+    let mut argv = vec!["sh", "-c", script, &program, &path];
+    argv.extend(membership.leave.iter().map(|procs| procs.to_str().unwrap()));
+    let mut spec = spec(&folder, &argv);
+    spec.membership = Some(membership);
+    let running = launch(&warden(), &spec).unwrap();
+    let readings = group.readings();
+    let plan = WatchPlan { readings: Some(readings.clone()), ..plan(&running) };
+    let watch = Watch::start(plan).unwrap();
+    line.hear();
+    let at_once = cpu_ns_below(running.warden_pid(), &readings).unwrap();
+    let series = watch.stop();
+    let of = |name: &str| last(&series, name);
+    assert!(of("subject.cpu.cgroup") < 100e6, "it left: {}", of("subject.cpu.cgroup"));
+    assert!(180e6 <= of("subject.cpu.total") && 180_000_000 <= at_once, "{at_once}");
     let _ = running.stop();
     group.remove().unwrap();
 }

@@ -2,14 +2,16 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use machine::conditions::Group;
 use machine::process::{Exit, Marker, VARIABLE, launch, sweep};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::folder::{
-    Doomed, Folder, Line, PATIENCE, eventually, lives, program, spec, warden, worker,
+    Doomed, Folder, Line, PATIENCE, dead_marker, eventually, lives, program, spec, warden, worker,
 };
 
 crate::tests![
@@ -27,6 +29,7 @@ crate::tests![
     the_interrupt_of_a_terminal_does_not_reach_a_subject,
     the_next_start_ends_what_two_deaths_left,
     the_next_start_leaves_alone_what_is_not_orphaned,
+    a_dyno_of_other_namespaces_is_left_alone_while_it_lives,
 ];
 
 /// Ignores TERM, forks twice, in a session of its own, and reports when all of it is there: four processes, and for a
@@ -171,16 +174,21 @@ fn a_process_that_hides_is_found_when_its_handle_is_dropped() {
     assert!(line.is_silent_within(Duration::ZERO), "a process is left");
 }
 
-/// A dyno, to be killed: starts the hider, prints the number of its warden, and waits for ever.
+/// A dyno, to be killed: starts the hider, in a cgroup if it may, prints the number of its warden and the cgroup, and
+/// waits for ever.
 pub(crate) fn caller(arguments: &[String]) -> i32 {
     let folder = std::path::PathBuf::from(&arguments[0]);
     let path = folder.join("line").to_str().unwrap().to_string();
     let argv = ["sh", "-c", HIDER, &path].iter().map(ToString::to_string).collect();
-    let mut spec = machine::process::Spec::new(Marker::new(1), argv, folder);
+    let marker = Marker::unique();
+    let (group, _) = Group::create(&marker, None);
+    let mut spec = machine::process::Spec::new(marker, argv, folder);
+    spec.membership = group.as_ref().map(Group::membership);
     spec.env = vec![("PATH".into(), "/usr/sbin:/usr/bin:/sbin:/bin".into())];
     spec.grace_ms = 200;
     let running = launch(&warden(), &spec).unwrap();
-    println!("{}", running.warden_pid());
+    let place = spec.membership.and_then(|member| member.join[0].parent().map(Path::to_path_buf));
+    println!("{} {}", running.warden_pid(), place.unwrap_or_default().display());
     loop {
         std::thread::park();
     }
@@ -188,15 +196,37 @@ pub(crate) fn caller(arguments: &[String]) -> i32 {
 
 /// A caller with a hider that is complete, and the number of the caller's warden.
 fn caller_with_hider(folder: &Folder, line: &mut Line) -> (Doomed, u32) {
-    let caller = Command::new(program())
+    let (caller, warden, _) = caller_within(&[], folder, line).unwrap();
+    (caller, warden)
+}
+
+/// The same in other namespaces, as `unshare` is to make them; and the caller's cgroup. None where that is not
+/// permitted.
+fn caller_within(
+    namespaces: &[&str],
+    folder: &Folder,
+    line: &mut Line,
+) -> Option<(Doomed, u32, PathBuf)> {
+    let caller = within(namespaces)
         .args(["caller", folder.0.to_str().unwrap()])
         .stdout(Stdio::piped())
         .spawn();
     let mut caller = Doomed(caller.unwrap());
     let mut answer = String::new();
     BufReader::new(caller.0.stdout.take().unwrap()).read_line(&mut answer).unwrap();
+    let (warden, cgroup) = answer.trim_end().split_once(' ')?;
     hear_all(line);
-    (caller, answer.trim().parse().unwrap())
+    Some((caller, warden.parse().unwrap(), cgroup.into()))
+}
+
+/// This program, in other namespaces.
+fn within(namespaces: &[&str]) -> Command {
+    if namespaces.is_empty() {
+        return Command::new(program());
+    }
+    let mut command = Command::new("unshare");
+    command.args(namespaces).arg(program());
+    command
 }
 
 fn kill(pid: u32, signal: Signal) {
@@ -280,7 +310,7 @@ fn the_next_start_leaves_alone_what_is_not_orphaned() {
         let sleeper = Command::new("sleep").arg("1000").env(VARIABLE, marker).spawn();
         Doomed(sleeper.unwrap())
     };
-    let (unmarked, mut marked) = (sleeper("dyno-1-2"), sleeper("dyno-1-2-3"));
+    let (unmarked, mut marked) = (sleeper("dyno-1-2"), sleeper(&dead_marker()));
     // By this sweep, or by that of another dyno which starts just then.
     let _ = sweep();
     let mut end = None;
@@ -292,4 +322,41 @@ fn the_next_start_leaves_alone_what_is_not_orphaned() {
     assert!(lives(unmarked.0.id()) && lives(warden) && lives(caller.0.id()));
     drop(caller);
     assert!(line.is_silent_within(PATIENCE));
+}
+
+/// What containers and sandboxes unshare while they see one `/sys/fs/cgroup`.
+const NAMESPACES: [&[&str]; 4] = [
+    &["-pf", "--kill-child", "--mount-proc"],
+    &["-pf", "--kill-child"],
+    &["-T", "--boottime", "31536000"],
+    &["-pfmniuT", "--kill-child", "--mount-proc"],
+];
+
+fn a_dyno_of_other_namespaces_is_left_alone_while_it_lives() {
+    for namespaces in NAMESPACES {
+        for (of_caller, of_sweeper) in [(namespaces, &[][..]), (&[], namespaces)] {
+            let folder = Folder::new();
+            let mut line = Line::new(&folder);
+            let Some((caller, _, cgroup)) = caller_within(of_caller, &folder, &mut line) else {
+                eprintln!("SKIPPED: no namespaces can be made");
+                return;
+            };
+            let sweep_there =
+                || assert!(within(of_sweeper).arg("sweep").status().unwrap().success());
+            sweep_there();
+            assert!(
+                !line.is_silent_within(Duration::from_millis(200)),
+                "{namespaces:?}: it was ended"
+            );
+            let has_cgroup = cgroup != Path::new("");
+            assert!(!has_cgroup || cgroup.is_dir(), "{namespaces:?}: {}", cgroup.display());
+            drop(caller);
+            assert!(line.is_silent_within(PATIENCE), "a process is left");
+            // What a dead dyno of other namespaces left is removed all the same.
+            eventually("the end of the dead dyno's cgroup", || {
+                sweep_there();
+                !cgroup.is_dir()
+            });
+        }
+    }
 }

@@ -52,7 +52,7 @@ impl Drop for Tree {
 #[test]
 fn a_group_is_made_where_the_controller_is_delegated() {
     let tree = Tree::new("delegated", ["cpu memory", "cpu memory", ""], ["memory", "memory", ""]);
-    let marker = Marker::new(1);
+    let marker = Marker::unique();
     let (group, facts) = tree.create(&marker, Some(3 << 29));
     let group = group.expect("a group");
     assert_eq!(facts, ["memory: 1.5 GiB by cgroup v2", "cpu-time: exact, by cgroup v2"]);
@@ -68,7 +68,7 @@ fn a_group_is_made_where_the_controller_is_delegated() {
 #[test]
 fn a_controller_that_is_there_is_switched_on() {
     let tree = Tree::new("there", ["memory", "memory", "cpu memory"], ["memory", "memory", ""]);
-    let (_group, facts) = tree.create(&Marker::new(1), Some(1 << 20));
+    let (_group, facts) = tree.create(&Marker::unique(), Some(1 << 20));
     assert_eq!(facts[0], "memory: 1 MiB by cgroup v2");
     assert_eq!(tree.read("user/me/cgroup.subtree_control"), "+memory");
 }
@@ -76,7 +76,7 @@ fn a_controller_that_is_there_is_switched_on() {
 #[test]
 fn accounts_are_read() {
     let tree = Tree::new("accounts", ["memory", "memory", "memory"], ["memory"; 3]);
-    let marker = Marker::new(1);
+    let marker = Marker::unique();
     let (group, _) = tree.create(&marker, Some(1 << 20));
     let readings = group.expect("a group").readings();
     assert_eq!((readings.cpu_ns(), readings.kills_for_memory()), (None, 0));
@@ -96,7 +96,7 @@ fn accounts_are_read() {
 #[test]
 fn what_cannot_be_limited_is_said_with_the_way_out() {
     let tree = Tree::new("none", ["cpu"; 3], ["cpu"; 3]);
-    let (group, facts) = tree.create(&Marker::new(1), Some(1 << 30));
+    let (group, facts) = tree.create(&Marker::unique(), Some(1 << 30));
     assert!(facts[0].starts_with("memory: not limited: "), "{facts:?}");
     assert!(facts[0].contains("has no memory controller"), "{facts:?}");
     assert!(facts[0].ends_with(WAY_OUT), "{facts:?}");
@@ -111,10 +111,10 @@ fn where_nothing_may_be_made_there_is_no_group() {
     for folder in ["", "user/", "user/me/"] {
         fs::remove_file(tree.at(&format!("{folder}cgroup.procs"))).expect("it is there");
     }
-    let (group, facts) = tree.create(&Marker::new(1), Some(1 << 30));
+    let (group, facts) = tree.create(&Marker::unique(), Some(1 << 30));
     assert!(group.is_none());
     assert!(facts[1].starts_with("cpu-time: in steps of 10 ms"), "{facts:?}");
-    let (group, facts) = Group::create_in(&[], &Marker::new(1), Some(1 << 30));
+    let (group, facts) = Group::create_in(&[], &Marker::unique(), Some(1 << 30));
     assert!(group.is_none());
     assert!(facts[0].value.contains("no cgroup hierarchy is mounted"), "{facts:?}");
 }
@@ -122,7 +122,7 @@ fn where_nothing_may_be_made_there_is_no_group() {
 #[test]
 fn nothing_asked_is_nothing_limited() {
     let tree = Tree::new("nothing", ["memory"; 3], ["memory"; 3]);
-    let marker = Marker::new(1);
+    let marker = Marker::unique();
     let (group, facts) = tree.create(&marker, None);
     assert_eq!(facts[0], "memory: no limit is set; counted by cgroup v2");
     assert!(group.is_some() && !tree.at(&format!("user/me/{marker}/memory.max")).exists());
