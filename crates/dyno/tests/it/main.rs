@@ -49,6 +49,7 @@ mod list;
 mod load;
 mod load_from;
 mod machines;
+mod namespaces;
 mod new;
 mod old_kernel;
 mod older_stores;
