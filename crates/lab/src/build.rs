@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use machine::process::{Exit, Marker, Spec, launch_with_lock};
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process_group};
 use sha2::{Digest, Sha256};
@@ -23,6 +24,7 @@ use crate::need::{Need, Surroundings};
 use crate::probe::Probe;
 use crate::subject::Subject;
 
+use caller::Caller;
 pub use caller::{caller_home, give_to_caller};
 pub use salt::{SALT, salt};
 use sources::sources;
@@ -130,6 +132,8 @@ impl fmt::Display for BuildError {
 
 /// No build takes longer than this.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
+/// How long a build that is interrupted has to end before it is killed.
+const GRACE_MS: u64 = 1_000;
 
 impl BuildCache {
     fn around(&self) -> Surroundings<'_> {
@@ -181,6 +185,8 @@ impl BuildCache {
             return Ok(built);
         }
         if built.folder.exists() {
+            // What built it may still run, if its warden was killed, too.
+            let _ = machine::process::sweep();
             fs::remove_dir_all(&built.folder).map_err(io(&built.folder))?;
         }
         for (from, path) in sources(recipe)? {
@@ -191,7 +197,8 @@ impl BuildCache {
         }
         fs::create_dir_all(&built.folder).map_err(io(&built.folder))?;
         let log = beside(&built.folder, "log");
-        let mut written = File::create(&log).map_err(io(&log))?;
+        File::create(&log).map_err(io(&log))?;
+        let mut written = File::options().append(true).open(&log).map_err(io(&log))?;
         [lock.as_path(), &log].into_iter().try_for_each(give)?;
         if let Some(caller) = &caller {
             caller.give_all(&built.folder).map_err(io(&built.folder))?;
@@ -200,7 +207,7 @@ impl BuildCache {
             let words = self.fill(command, &built.folder);
             report(&shown(&words));
             writeln!(written, "$ {}", shown(&words)).map_err(io(&log))?;
-            self.step(recipe, &built.folder, &words, &written, halt).map_err(
+            self.step(recipe, &built.folder, &words, &log, &held, halt).map_err(
                 |says| match says {
                     Some(says) => BuildError::Failed {
                         says: format!("`{}` {says}{}", shown(&words), last_line(&log)),
@@ -216,47 +223,50 @@ impl BuildCache {
         Ok(built)
     }
 
-    /// Runs one command of a build; returns how it failed, or nothing if it was halted.
+    /// Runs one command of a build; returns how it failed, or nothing if it was halted. A warden ends all processes of
+    /// it with it, or with dyno, and the build's lock is not free before.
     fn step(
         &self,
         recipe: Recipe<'_>,
         folder: &Path,
         words: &[String],
-        log: &File,
+        log: &Path,
+        lock: &File,
         halt: &dyn Fn() -> bool,
     ) -> Result<(), Option<String>> {
-        let cannot = |error: io::Error| Some(format!("cannot be run: {error}"));
-        let output = || log.try_clone().map(Stdio::from).map_err(cannot);
-        let mut command = std::process::Command::new(program(folder, &words[0]));
-        command.env_clear().envs(self.for_builds(recipe.passes));
-        if let Some(caller) = self.caller() {
-            caller.run_as(&mut command);
-        }
-        let mut child = command
-            .args(&words[1..])
-            .current_dir(folder)
-            .envs(self.env(recipe.env, folder))
-            .stdin(Stdio::null())
-            .stdout(output()?)
-            .stderr(output()?)
-            .process_group(0)
-            .spawn()
-            .map_err(cannot)?;
+        let caller = self.caller();
+        let seen = self.for_builds(recipe.passes);
+        let mut env: Vec<(String, String)> =
+            seen.map(|(name, value)| (name.into(), value.into())).collect();
+        env.extend(caller.iter().flat_map(Caller::variables));
+        env.extend(self.env(recipe.env, folder));
+        let mut argv = words.to_vec();
+        argv[0] = program(folder, &words[0]).display().to_string();
+        let spec = Spec {
+            env,
+            user: caller.map(|caller| (caller.uid, caller.gid)),
+            may_gain_privileges: true,
+            log: Some(log.to_path_buf()),
+            grace_ms: GRACE_MS,
+            oom_score_adj: 0,
+            ..Spec::new(Marker::unique(), argv, folder.to_path_buf())
+        };
+        let warden = [self.dyno.clone().into_os_string(), "warden".into()];
+        let mut running = launch_with_lock(&warden, &spec, lock)
+            .map_err(|error| Some(format!("cannot be run: {error}")))?;
         let began = Instant::now();
-        loop {
-            match child.try_wait().map_err(cannot)? {
-                Some(status) if status.success() => return Ok(()),
-                Some(status) => return Err(Some(format!("ended with {status}"))),
-                None if halt() => {
-                    end(&mut child);
-                    return Err(None);
-                }
-                None if LONGEST < began.elapsed() => {
-                    end(&mut child);
-                    return Err(Some("took more than half an hour".into()));
-                }
-                None => std::thread::sleep(Duration::from_millis(20)),
+        while running.ended().is_none() {
+            if halt() {
+                return Err(None);
             }
+            if LONGEST < began.elapsed() {
+                return Err(Some("took more than half an hour".into()));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        match running.stop().exit {
+            Exit::Status(0) => Ok(()),
+            exit => Err(Some(format!("ended with {exit}"))),
         }
     }
 

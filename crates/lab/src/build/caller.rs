@@ -4,7 +4,6 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::lchown;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use super::BuildCache;
@@ -13,8 +12,8 @@ use crate::need::Surroundings;
 /// The user who called `sudo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Caller {
-    uid: u32,
-    gid: u32,
+    pub(super) uid: u32,
+    pub(super) gid: u32,
     name: String,
     home: PathBuf,
 }
@@ -49,11 +48,11 @@ impl Caller {
         Some(Caller { uid, gid, name: name.into(), home: home.into() })
     }
 
-    /// Makes a command run as this user, in its home.
-    pub(super) fn run_as(&self, command: &mut std::process::Command) {
-        // Without groups of its own, the standard library drops root's.
-        command.uid(self.uid).gid(self.gid);
-        command.env("HOME", &self.home).env("USER", &self.name).env("LOGNAME", &self.name);
+    /// The variables of a command that runs as this user.
+    pub(super) fn variables(&self) -> [(String, String); 3] {
+        let home = self.home.display().to_string();
+        [("HOME", home), ("USER", self.name.clone()), ("LOGNAME", self.name.clone())]
+            .map(|(name, value)| (name.to_string(), value))
     }
 
     /// Makes a file or folder belong to this user.
