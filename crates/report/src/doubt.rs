@@ -47,6 +47,7 @@ pub(crate) fn id(doubt: &Doubt) -> &'static str {
         Doubt::OtherDyno { .. } => "another_dyno",
         Doubt::ProcessesEnded { .. } => "processes_ended",
         Doubt::MemoryKills { .. } => "memory_kills",
+        Doubt::LeftCgroup { .. } => "left_cgroup",
         Doubt::MeanAboveP99 { .. } => "mean_above_p99",
         Doubt::Ceiling { .. } => "ceiling",
         Doubt::ClockStep { .. } => "clock_step",
@@ -228,6 +229,11 @@ pub(crate) fn says(doubt: &Doubt) -> String {
         Doubt::MemoryKills { kills } => format!(
             "the kernel killed {} of the subject's processes, because they were out of memory",
             count(kills)
+        ),
+        Doubt::LeftCgroup { share } => format!(
+            "its processes used {} of their CPU time outside of the cgroup in which dyno started them: CPU time is that of \
+             its processes, in steps of 10 ms",
+            percent(share)
         ),
         Doubt::MeanAboveP99 { mean_ms, p99_ms, is_by_rate: true } => format!(
             "p99 is {}, but at this rate the connections must have waited {} on average (Little's law): this p99 is \

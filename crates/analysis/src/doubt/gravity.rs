@@ -101,6 +101,7 @@ impl Doubt {
             | Doubt::OtherPrograms { .. }
             | Doubt::ProcessesEnded { .. }
             | Doubt::MemoryKills { .. }
+            | Doubt::LeftCgroup { .. }
             | Doubt::MeanAboveP99 { .. }
             | Doubt::Ceiling { .. }
             | Doubt::ClockStep { .. }

@@ -265,6 +265,11 @@ pub enum Doubt {
         /// The row's rate, each second.
         throughput_per_s: f64,
     },
+    /// Processes of the subject's left its cgroup: their CPU time is known in the steps of `/proc` only.
+    LeftCgroup {
+        /// The share of its CPU time that its cgroup did not count.
+        share: f64,
+    },
     /// The subject used the CPU while the load was with another: the two disturb each other.
     TwinBusy {
         /// Its CPU time in the turns of the others, as a share of one CPU.

@@ -50,6 +50,7 @@ fn of_surroundings(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
         machine::clock_step(trial),
         subject::processes_ended(trial),
         subject::memory_kills(trial),
+        subject::left_cgroup(trial),
     ];
     all.into_iter().flatten()
 }

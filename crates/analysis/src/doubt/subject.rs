@@ -25,6 +25,22 @@ pub(super) fn processes_ended(trial: &TrialRecord) -> Option<Doubt> {
     (fewest < ready).then_some(Doubt::ProcessesEnded { ready, fewest })
 }
 
+/// As a share of its CPU time: less than this is within the difference of the two accounts.
+const OUTSIDE: f64 = 0.1;
+/// `/proc` counts in steps of 10 ms: fewer than five of them are not a finding.
+const LEAST_OUTSIDE_NS: f64 = 50e6;
+
+/// What its processes have used is more than what its cgroup has counted.
+pub(super) fn left_cgroup(trial: &TrialRecord) -> Option<Doubt> {
+    let rate = |name: &str| readings::growth_ns_per_s(trial, name);
+    let (from, until) = readings::measured(trial)?;
+    let used = rate("subject.cpu.user")? + rate("subject.cpu.system")?;
+    let outside = used - rate("subject.cpu.cgroup")?;
+    let outside_ns = outside * (until - from) as f64 / load::SECOND as f64;
+    let is_found = LEAST_OUTSIDE_NS <= outside_ns && OUTSIDE * used < outside;
+    is_found.then(|| Doubt::LeftCgroup { share: outside / used })
+}
+
 pub(super) fn memory_kills(trial: &TrialRecord) -> Option<Doubt> {
     let kills = readings::counted(trial, "subject.memory.kills")?;
     (0 < kills).then_some(Doubt::MemoryKills { kills })

@@ -355,6 +355,22 @@ fn kills_for_memory_are_reported() {
 }
 
 #[test]
+fn cpu_time_outside_of_the_cgroup_is_reported() {
+    let of = |by_cgroup: f64, by_processes: f64| {
+        of_trial(|trial| {
+            growing(trial, "subject.cpu.cgroup", "ns", by_cgroup);
+            growing(trial, "subject.cpu.user", "ns", 0.75 * by_processes);
+            growing(trial, "subject.cpu.system", "ns", 0.25 * by_processes);
+        })
+    };
+    assert_eq!(of(0.0, 4e9), [Doubt::LeftCgroup { share: 1.0 }]);
+    assert_eq!(of(3e9, 4e9), [Doubt::LeftCgroup { share: 0.25 }]);
+    assert_eq!(of(3.7e9, 4e9), [], "the two accounts may differ by so much");
+    assert_eq!(of(4e9, 3e9), [], "a process whose parent did not wait for it is in the cgroup's");
+    assert_eq!(of(0.0, 40e6), [], "fewer than five steps of 10 ms");
+}
+
+#[test]
 fn a_mean_above_the_p99_is_made_by_a_few() {
     let of = |slow_ms| check(|recording| times(recording, &[(19_900, MS), (100, slow_ms * MS)]));
     let found = of(1_000);

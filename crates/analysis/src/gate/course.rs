@@ -105,12 +105,17 @@ impl Course {
             outcome: trial.outcome.kind,
             figures: Figures::of(trial, self.terms),
             faults: Faults::of(trial.loaded.iter().map(|loaded| &loaded.recording.total)),
-            disturbed: found.into_iter().find(is_disturbance),
+            disturbed: found.into_iter().find(|doubt| self.is_disturbed_by(doubt)),
             took: ended.unwrap_or(0),
         };
         let sides = self.sides.len();
         let round = self.rounds.entry(trial.key.repeat).or_insert_with(|| vec![None; sides]);
         round[place] = Some(tried);
+    }
+
+    fn is_disturbed_by(&self, doubt: &Doubt) -> bool {
+        let gates_cpu = || self.pairs.figures.contains(&Figure::CpuPerThousand);
+        is_disturbance(doubt) || matches!(doubt, Doubt::LeftCgroup { .. }) && gates_cpu()
     }
 
     /// How many pairs were tried.

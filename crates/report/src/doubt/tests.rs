@@ -50,6 +50,7 @@ fn all() -> Vec<Doubt> {
         Doubt::OtherDyno { process: "process 7, `dyno run x` in /tmp".into() },
         Doubt::ProcessesEnded { ready: 4, fewest: 3 },
         Doubt::MemoryKills { kills: 1 },
+        Doubt::LeftCgroup { share: 0.97 },
         Doubt::MeanAboveP99 { mean_ms: 50.0, p99_ms: 9.0, is_by_rate: true },
         ceiling(false),
         ceiling(true),

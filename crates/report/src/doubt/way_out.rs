@@ -147,6 +147,9 @@ fn usual_way_out(doubt: &Doubt) -> &'static str {
             "see what it wrote, and whether it restarts its workers by design"
         }
         Doubt::MemoryKills { .. } => "allow it more memory, or say that this is its limit",
+        Doubt::LeftCgroup { .. } => {
+            "start it without `systemd-run`, a container's client or whatever else moves it"
+        }
         Doubt::MeanAboveP99 { .. } => {
             "look at p99.9, max and the slowest exchanges before either is quoted"
         }

@@ -3,7 +3,7 @@ use lab::record::{Outcome, TrialKey};
 use lab::source_file::SourceFile;
 
 use super::*;
-use crate::fixture::{healthy, key};
+use crate::fixture::{healthy, key, series};
 use crate::until::Rounds;
 
 fn experiment(pairs: &str) -> Experiment {
@@ -179,4 +179,24 @@ fn only_a_base_and_a_head_are_pairs() {
     assert_eq!((pairs.rounds_max(), pairs.builds), (11, None));
     let pairs = experiment("most = 7, builds = 6").pairs.unwrap();
     assert!(pairs.written().contains("most = 7, builds = 6 }"), "{}", pairs.written());
+}
+
+#[test]
+fn a_gate_on_cpu_cannot_rest_on_processes_that_left_their_cgroup() {
+    let counted = |figure: &str| {
+        let text = experiment("most = 20").source.text.replace("throughput_per_s", figure);
+        let source = SourceFile { name: "x".into(), text };
+        let mut course = Course::of(&Experiment::parse("x", source).unwrap()).unwrap();
+        for subject in ["base", "head"] {
+            let mut trial = trial(subject, 0, 1_300.0);
+            let used = [("cgroup", 1e9), ("user", 9e9), ("system", 1e9)];
+            trial.series.extend(used.map(|(name, ns)| {
+                let points = [(0, 0.0), (2 * load::SECOND, 0.0), (12 * load::SECOND, ns)];
+                series(&format!("subject.cpu.{name}"), "ns", &points)
+            }));
+            course.add(&trial);
+        }
+        course.counted()
+    };
+    assert_eq!(["throughput_per_s", "cpu_ms_per_1000"].map(counted), [1, 0]);
 }
