@@ -330,6 +330,7 @@ fn every_doubt_says_its_figures_and_the_way_out() {
         another dyno was loading a server on this machine: process 7, `dyno run x` in /tmp; run them one after the other
         processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest; see what it wrote, and whether it restarts its workers by design
         the kernel killed 1 of the subject's processes, because they were out of memory; allow it more memory, or say that this is its limit
+        its processes used 97 % of their CPU time outside of the cgroup in which dyno started them: CPU time is that of its processes, in steps of 10 ms; start it without `systemd-run`, a container's client or whatever else moves it
         p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average; look at p99.9, max and the slowest exchanges before either is quoted
         it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be dyno's or the machine's limit, not the subject's; give dyno more CPUs, or another machine; or say that it is at least so fast
         it achieved 30,000/s, and the reference, which does next to nothing, reaches 31,000/s with this load: this may be the limit of the machines that the load came from, or of the network between, not the subject's; let the load come from more machines, or over a faster link; or say that it is at least so fast
