@@ -1,11 +1,12 @@
 //! Trees of files in which a side's subject lies: a folder, or a revision of a git repository, checked out once into the
 //! user's cache.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use lab::Refusal;
+use rustix::fs::{FlockOperation, flock};
 
 use crate::places;
 
@@ -46,9 +47,7 @@ pub fn checked_out(folder: &Path, revision: &str) -> Result<Revision, Refusal> {
     let changes = git(&top, &["status", "--porcelain", "--untracked-files=no"]);
     let is_dirty = commit == head && changes.is_ok_and(|changes| !changes.is_empty());
     let to = place(&top, &commit)?;
-    if !whole(&to).exists() {
-        check_out(&top, &commit, &to).map_err(refused)?;
-    }
+    check_out(&top, &commit, &to).map_err(refused)?;
     Ok(Revision { commit, folder: to, is_dirty })
 }
 
@@ -77,26 +76,39 @@ fn whole(tree: &Path) -> PathBuf {
     tree.with_extension("whole")
 }
 
+/// One dyno at a time checks trees of a repository out. Its git holds the lock, too: if dyno is killed, the next one waits
+/// until that git has ended, which would otherwise write into the next one's tree, or remove it as its own failure.
 fn check_out(top: &Path, commit: &str, to: &Path) -> Result<(), String> {
     let io = |error: std::io::Error| format!("{}: {error}", to.display());
+    let trees = to.parent().unwrap_or(to);
+    fs::create_dir_all(trees).map_err(io)?;
+    let lock = File::create(trees.join("lock")).map_err(io)?;
+    flock(&lock, FlockOperation::LockExclusive).map_err(|errno| io(errno.into()))?;
+    if whole(to).exists() && to.is_dir() {
+        return Ok(());
+    }
     if to.exists() {
         fs::remove_dir_all(to).map_err(io)?;
     }
-    fs::create_dir_all(to.parent().unwrap_or(to)).map_err(io)?;
-    // Forgets trees that were deleted by hand.
-    git(top, &["worktree", "prune"])?;
     let shown = to.to_str().ok_or_else(|| format!("{}: its name is not UTF-8", to.display()))?;
-    git(top, &["worktree", "add", "--quiet", "--force", "--detach", shown, commit])?;
+    // Once more than git asks for: it locks what it makes, and a git that was killed leaves it locked.
+    let add = ["worktree", "add", "--quiet", "--force", "--force", "--detach", shown, commit];
+    git_with(lock.try_clone().map_err(io)?.into(), top, &add)?;
     fs::write(whole(to), "").map_err(io)
 }
 
 /// What git prints, without the line's end; or the last line of what it complains of.
 fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    git_with(Stdio::null(), folder, arguments)
+}
+
+fn git_with(stdin: Stdio, folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let ended = Command::new("git")
         .arg("-C")
         .arg(folder)
         .args(arguments)
-        .stdin(Stdio::null())
+        .stdin(stdin)
+        .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
         .output()
         .map_err(|error| format!("git cannot be run: {error}"))?;

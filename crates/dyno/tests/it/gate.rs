@@ -15,7 +15,7 @@ fn lab() -> Lab {
     Lab::new().oracle("it", "").experiment("gated", &["it"], crate::lab_rig::SHORT, "")
 }
 
-fn git(lab: &Lab, arguments: &[&str]) {
+pub(crate) fn git(lab: &Lab, arguments: &[&str]) {
     let who = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false"];
     let done = Command::new("git").arg("-C").arg(&lab.root).args(who).args(arguments).output();
     let done = done.unwrap();
@@ -23,7 +23,7 @@ fn git(lab: &Lab, arguments: &[&str]) {
 }
 
 /// The same in a repository with one commit, `first`.
-fn repository() -> Lab {
+pub(crate) fn repository() -> Lab {
     let lab = lab().file(".gitignore", "/.dyno\n/cache\n/state\n");
     git(&lab, &["init", "--quiet"]);
     git(&lab, &["add", "."]);

@@ -33,6 +33,7 @@ mod faults;
 mod feed;
 mod gate;
 mod gate_ends;
+mod gate_trees;
 mod held;
 mod history;
 mod hold;

@@ -1,0 +1,103 @@
+//! The trees of `dyno gate git:…`: gates that begin together, and gates whose processes are killed in their check-out.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use rustix::process::{Signal, kill_process_group};
+
+use crate::gate::{git, repository};
+use crate::lab_rig::{Lab, until};
+use crate::rig::{Going, Ran};
+
+const GATE: [&str; 7] = ["gate", "gated", "--base", "git:first", "--head", "dir:.", "--show"];
+
+/// What a gate is asked that only checks its base out, and is over soon.
+pub(crate) fn shown(lab: &Lab) -> Command {
+    let mut command = lab.command(&GATE);
+    command.args(["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%"]);
+    command.process_group(0);
+    command
+}
+
+#[track_caller]
+pub(crate) fn has_run(lab: &Lab, ran: Ran) {
+    let ran = ran.status(0).stdout_has("6 pairs");
+    let trees = fs::read_dir(lab.root.join("cache/dyno/trees")).unwrap().flatten();
+    let trees = trees.flat_map(|of_top| fs::read_dir(of_top.path()).unwrap().flatten());
+    let whole = trees.filter(|tree| tree.path().join("subjects/it/subject.toml").is_file());
+    assert_eq!(whole.count(), 1, "{ran}");
+}
+
+const PROJECTS: [&str; 3] = ["a", "b", "c"];
+
+/// A repository with a project in its root, and three below it.
+pub(crate) fn with_projects() -> Lab {
+    let lab = repository();
+    for folder in ["experiments", "workloads", "subjects/it"] {
+        for file in fs::read_dir(lab.root.join(folder)).unwrap().flatten() {
+            let text = fs::read_to_string(file.path()).unwrap();
+            let name = file.file_name().into_string().unwrap();
+            PROJECTS.iter().for_each(|to| lab.write(&format!("{to}/{folder}/{name}"), &text));
+        }
+    }
+    git(&lab, &["add", "."]);
+    git(&lab, &["commit", "--quiet", "-m", "second"]);
+    git(&lab, &["tag", "--force", "first"]);
+    lab
+}
+
+/// A gate in each of the three projects, as there is one run at a time in a project.
+pub(crate) fn three(lab: &Lab) -> [Going; 3] {
+    PROJECTS.map(|project| {
+        let mut command = shown(lab);
+        command.current_dir(lab.root.join(project));
+        Going::start(command)
+    })
+}
+
+/// A repository whose files are checked out only after the file `go` is there: whoever begins to do it writes `began`.
+fn slow() -> Lab {
+    let lab = with_projects();
+    let at = |name: &str| lab.root.join(name).display().to_string();
+    let smudge = format!(
+        "sh -c 'echo x >>{}; until [ -e {} ]; do sleep 0.01; done; cat'",
+        at("began"),
+        at("go")
+    );
+    git(&lab, &["config", "filter.slow.smudge", &smudge]);
+    lab.write(".git/info/attributes", "/subjects/it/subject.toml filter=slow\n");
+    lab
+}
+
+#[test]
+fn a_gate_that_is_killed_in_its_check_out_keeps_no_other_from_running() {
+    for whole_group in [true, false] {
+        let lab = slow();
+        let going = Going::start(shown(&lab));
+        until("git writes the tree", || lab.has("began"));
+        match whole_group {
+            true => kill_process_group(going.pid(), Signal::KILL).unwrap(),
+            false => going.signal(Signal::KILL),
+        }
+        assert_eq!(going.end().code(), None);
+        // git may be at it still.
+        let mut next = Going::start(shown(&lab));
+        if !whole_group {
+            assert!(!next.ends_within(std::time::Duration::from_millis(300)), "{}", next.heard);
+        }
+        lab.write("go", "");
+        has_run(&lab, next.end());
+    }
+}
+
+#[test]
+fn gates_of_one_repository_that_begin_together_all_run() {
+    let lab = slow();
+    let gates = three(&lab);
+    until("git writes the tree", || lab.has("began"));
+    lab.write("go", "");
+    gates.into_iter().for_each(|gate| has_run(&lab, gate.end()));
+    let began = fs::read_to_string(lab.root.join("began")).unwrap();
+    assert_eq!(began.lines().count(), 1, "one of them checked it out");
+}
