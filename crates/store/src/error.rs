@@ -49,6 +49,8 @@ pub enum Fault {
     Disk(String),
     /// The store, or a run's own rows, differ from what was written.
     Damaged(String),
+    /// It has other tables than those that a dyno makes.
+    OtherTables(String),
     /// It holds more than any dyno keeps, and is not read any further.
     TooMuch(String),
     /// The run to begin has more trials than are read from a store.
@@ -103,7 +105,7 @@ impl fmt::Display for StoreError {
                 }
             }
             Fault::Busy => f.write_str(
-                "another process has been writing to it for 10 s; wait for it, or end it, and try again",
+                "another process is writing to it; wait for it, or end it, and try again",
             ),
             Fault::Full(says) => write!(
                 f,
@@ -119,6 +121,11 @@ impl fmt::Display for StoreError {
                 f,
                 "is damaged ({says}); take a copy from your backup, or save what can be read with \
                  `sqlite3 FILE .recover`"
+            ),
+            Fault::OtherTables(says) => write!(
+                f,
+                "has not the tables of a dyno ({says}): it is damaged, or another program made or changed it; take \
+                 a copy from your backup, or name another file"
             ),
             Fault::TooMuch(says) => write!(
                 f,
@@ -182,10 +189,12 @@ impl From<rusqlite::Error> for Fault {
             ErrorCode::DiskFull => Fault::Full(says),
             ErrorCode::ReadOnly => Fault::ReadOnly,
             ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Fault::CannotOpen(says),
-            ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory => Fault::Disk(says),
-            ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => {
-                Fault::Refused(says)
+            ErrorCode::SystemIoFailure => Fault::Disk(says),
+            ErrorCode::OperationInterrupted => {
+                Fault::TooMuch("it takes more steps than its size explains".into())
             }
+            ErrorCode::OutOfMemory | ErrorCode::TooBig => Fault::TooMuch(says),
+            ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch => Fault::Refused(says),
             // The rest is caused by a file that was changed: a damaged schema has no such column.
             _ => Fault::Damaged(says),
         }

@@ -35,7 +35,7 @@ pub(crate) fn insert(
 }
 
 /// The rows of one owner never take more memory than this: a store made by another program may try to take more.
-const LARGEST: usize = 256 << 20;
+const LARGEST: usize = 192 << 20;
 /// The memory that a value takes besides its text or bytes.
 const VALUE: usize = size_of::<Value>();
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn rows_beyond_all_measure_are_not_read_into_memory() {
         let path = std::env::temp_dir().join(format!("dyno-ledger-{}", std::process::id()));
-        let store = opening::open(&path).unwrap();
+        let (store, _) = opening::open(&path).unwrap();
         let sql = "PRAGMA foreign_keys = OFF;
                    INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0');
                    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999)

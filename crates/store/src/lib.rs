@@ -2,8 +2,8 @@
 //!
 //! A record becomes rows (`run_rows`, `conformance_rows`, `trial_rows`) and JSON texts in rows (`bodies`); the rows are
 //! sealed (`seal`, `sealed`) and written (`ledger`). Reading goes the same way backwards. What stores before version 4
-//! have in columns is read by `load_rows` and `held_rows`. Only `ledger`, `opening`, `sealed`, `conformance` and
-//! `store` contain SQL.
+//! have in columns is read by `load_rows` and `held_rows`. `foreign` bounds what a file
+//! from elsewhere may cost. Only `foreign`, `ledger`, `opening`, `sealed`, `conformance` and `store` contain SQL.
 
 mod bodies;
 mod cell;
@@ -11,6 +11,7 @@ mod conformance;
 mod conformance_rows;
 mod error;
 mod folding;
+mod foreign;
 mod held_rows;
 mod identity;
 mod ledger;

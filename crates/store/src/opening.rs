@@ -1,15 +1,18 @@
 //! Opens a store: what the file must be, how SQLite is to treat it, and the versions of its tables.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::process::geteuid;
 
 use crate::error::{Fault, StoreError};
+use crate::foreign::{Steps, refuse_other_tables};
 
 /// Marks the file as dyno's in its header: `dyno` in ASCII.
 const APPLICATION_ID: i64 = 0x6479_6e6f;
@@ -29,24 +32,58 @@ const STEPS: &[&str] = &[
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a store, or makes one.
-pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn open(path: &Path) -> Result<(Connection, Steps), StoreError> {
     open_with(path, STEPS).map_err(|fault| fault.at(path))
 }
 
 /// Opens an existing store, and never writes to it.
-pub(crate) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
-    read_with(path, STEPS.len() as i64).map_err(|fault| fault.at(path))
+pub(crate) fn open_to_read(path: &Path) -> Result<Reading, StoreError> {
+    read_with(path).map_err(|fault| fault.at(path))
 }
 
-fn read_with(path: &Path, known: i64) -> Result<Connection, Fault> {
+/// A store that is only read.
+pub(crate) struct Reading {
+    pub(crate) connection: Connection,
+    pub(crate) steps: Steps,
+    /// The state of a file to which no process wrote when it was opened: SQLite takes it for one that does not change.
+    pub(crate) rest: Option<Rest>,
+}
+
+/// What changes in a file's metadata when somebody writes to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Rest((u64, i64, i64));
+
+fn read_with(path: &Path) -> Result<Reading, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    match judged(Connection::open_with_flags(path, flags)?, known) {
+    let as_immutable = || {
+        let rest = Rest::of(path);
+        let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+        judged(path, Connection::open_with_flags(immutable(path), flags)?, rest)
+    };
+    // The files that SQLite makes beside a store to read it would be ours, and keep the store's owner from writing.
+    if is_of_another(path) && !(beside(path, "-wal").exists() && beside(path, "-shm").exists()) {
+        return if is_without_log(path) { as_immutable() } else { Err(Fault::ReadOnly) };
+    }
+    match judged(path, Connection::open_with_flags(path, flags)?, None) {
         Err(Fault::CannotOpen(_) | Fault::ReadOnly | Fault::Disk(_)) if is_at_rest(path) => {
-            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-            judged(Connection::open_with_flags(immutable(path), flags)?, known)
+            as_immutable()
         }
         judged => judged,
     }
+}
+
+impl Rest {
+    /// The state of a file, if there is no log beside it, which would have to be read, too.
+    pub(crate) fn of(path: &Path) -> Option<Rest> {
+        let file = fs::metadata(path).ok().filter(|_| is_without_log(path))?;
+        Some(Rest((file.len(), file.mtime(), file.mtime_nsec())))
+    }
+}
+
+/// Whether a store belongs to another user. What root makes, SQLite gives to the store's owner.
+fn is_of_another(path: &Path) -> bool {
+    let is_mine = |owner: u32| geteuid().is_root() || geteuid().as_raw() == owner;
+    fs::metadata(path).is_ok_and(|file| !is_mine(file.uid()))
 }
 
 /// Whether no process can write to a store: it is on a read-only file system, and has no log that would have to be
@@ -54,9 +91,18 @@ fn read_with(path: &Path, known: i64) -> Result<Connection, Fault> {
 fn is_at_rest(path: &Path) -> bool {
     let is_read_only =
         statvfs(path).is_ok_and(|there| there.f_flag.contains(StatVfsMountFlags::RDONLY));
-    let mut log = path.as_os_str().to_os_string();
-    log.push("-wal");
-    is_read_only && fs::metadata(log).map_or(true, |log| log.len() == 0)
+    is_read_only && is_without_log(path)
+}
+
+fn is_without_log(path: &Path) -> bool {
+    fs::metadata(beside(path, "-wal")).map_or(true, |log| log.len() == 0)
+}
+
+/// The name of a file that SQLite has beside a store.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(ending);
+    name.into()
 }
 
 /// The path as an SQLite URI, with every byte escaped.
@@ -66,18 +112,19 @@ fn immutable(path: &Path) -> String {
     format!("file:{escaped}?immutable=1")
 }
 
-fn judged(connection: Connection, known: i64) -> Result<Connection, Fault> {
+fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Reading, Fault> {
+    let steps = Steps::of(&connection, path)?;
     connection.busy_timeout(PATIENCE)?;
-    judge(&connection, known)?;
+    judge(&connection, STEPS)?;
     // An empty file may become a store, but is not one yet.
     if version(&connection)? == 0 {
         return Err(Fault::NotAStore);
     }
     distrust(&connection)?;
-    Ok(connection)
+    Ok(Reading { connection, steps, rest })
 }
 
-fn open_with(path: &Path, steps: &[&str]) -> Result<Connection, Fault> {
+fn open_with(path: &Path, steps: &[&str]) -> Result<(Connection, Steps), Fault> {
     if !folder(path).is_dir() {
         return Err(Fault::NoFolder);
     }
@@ -85,19 +132,20 @@ fn open_with(path: &Path, steps: &[&str]) -> Result<Connection, Fault> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
+    let work = Steps::of(&connection, path)?;
     connection.busy_timeout(PATIENCE)?;
     // SQLite falls back to reading without an error.
     if connection.is_readonly(MAIN_DB)? {
         return Err(Fault::ReadOnly);
     }
-    judge(&connection, steps.len() as i64)?;
+    judge(&connection, steps)?;
     configure(&connection)?;
     if version(&connection)? == 0 {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         take_steps(&transaction, steps)?;
         transaction.commit()?;
     }
-    Ok(connection)
+    Ok((connection, work))
 }
 
 /// Brings an older store to the current version. A program that only reads leaves it as it is.
@@ -129,7 +177,8 @@ pub(crate) fn folder(path: &Path) -> &Path {
 }
 
 /// Refuses a file that is not a dyno store, before anything is written to it.
-fn judge(connection: &Connection, known: i64) -> Result<(), Fault> {
+fn judge(connection: &Connection, steps: &[&str]) -> Result<(), Fault> {
+    let known = steps.len() as i64;
     // All is read at one time: another process may be making the store.
     let seen = connection.unchecked_transaction()?;
     let application_id = number(&seen, "PRAGMA application_id").map_err(|fault| match fault {
@@ -137,9 +186,8 @@ fn judge(connection: &Connection, known: i64) -> Result<(), Fault> {
         fault => fault,
     })?;
     let found = version(&seen)?;
-    let tables = number(&seen, "SELECT count(*) FROM sqlite_schema")?;
-    drop(seen);
-    let is_new = (application_id, found, tables) == (0, 0, 0);
+    let is_empty = || number(&seen, "SELECT count(*) FROM sqlite_schema");
+    let is_new = (application_id, found) == (0, 0) && is_empty()? == 0;
     if application_id != APPLICATION_ID && !is_new {
         return Err(Fault::NotAStore);
     }
@@ -149,7 +197,10 @@ fn judge(connection: &Connection, known: i64) -> Result<(), Fault> {
     if known < found {
         return Err(Fault::Newer { found, known });
     }
-    Ok(())
+    match usize::try_from(found) {
+        Ok(taken @ 1..) => refuse_other_tables(&seen, &steps[..taken]),
+        _ => Ok(()),
+    }
 }
 
 fn configure(connection: &Connection) -> Result<(), Fault> {
@@ -243,12 +294,12 @@ mod tests {
     fn an_older_store_takes_the_steps_that_it_lacks() {
         let folder = Folder::new("older");
         let steps = [STEPS[0], NEXT];
-        let old = open_with(&folder.store(), &steps[..1]).unwrap();
+        let (old, _) = open_with(&folder.store(), &steps[..1]).unwrap();
         assert_eq!(version(&old), Ok(1));
         old.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         drop(old);
         for _ in 0..2 {
-            let mut new = open_with(&folder.store(), &steps).unwrap();
+            let (mut new, _) = open_with(&folder.store(), &steps).unwrap();
             write_with(&mut new, &steps).unwrap();
             assert_eq!(version(&new), Ok(2));
             let mood: String = new.query_row("SELECT mood FROM run", [], |row| row.get(0)).unwrap();
@@ -263,7 +314,7 @@ mod tests {
         let folder = Folder::new("fails");
         drop(open_with(&folder.store(), STEPS).unwrap());
         let steps = [STEPS, &[NEXT, "CREATE TABLE run (a);"]].concat();
-        let mut store = open_with(&folder.store(), &steps).unwrap();
+        let (mut store, _) = open_with(&folder.store(), &steps).unwrap();
         assert!(write_with(&mut store, &steps).is_err());
         assert_eq!(version(&store), Ok(STEPS.len() as i64));
         assert!(store.prepare("SELECT mood FROM run").is_err());
@@ -274,23 +325,23 @@ mod tests {
         let folder = Folder::new("reads");
         assert!(open_to_read(&folder.store()).is_err() && !folder.store().exists());
         drop(open_with(&folder.store(), STEPS).unwrap());
-        let reader = open_to_read(&folder.store()).unwrap();
+        let reader = open_to_read(&folder.store()).unwrap().connection;
         assert!(reader.execute("DELETE FROM run", []).is_err());
         // Another connection writes meanwhile, and the reader sees it.
-        let writer = open_with(&folder.store(), STEPS).unwrap();
+        let (writer, _) = open_with(&folder.store(), STEPS).unwrap();
         writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));
         drop((reader, writer));
         fs::write(folder.store(), "").unwrap();
-        assert_eq!(open_to_read(&folder.store()).unwrap_err().fault, Fault::NotAStore);
+        assert_eq!(open_to_read(&folder.store()).err().unwrap().fault, Fault::NotAStore);
         fs::write(folder.store(), "no store at all, but long enough to be looked at").unwrap();
-        assert_eq!(open_to_read(&folder.store()).unwrap_err().fault, Fault::NotAStore);
+        assert_eq!(open_to_read(&folder.store()).err().unwrap().fault, Fault::NotAStore);
     }
 
     #[test]
     fn a_commit_waits_for_the_disk() {
         let folder = Folder::new("full");
-        let store = open_with(&folder.store(), STEPS).unwrap();
+        let (store, _) = open_with(&folder.store(), STEPS).unwrap();
         assert_eq!(number(&store, "PRAGMA synchronous"), Ok(2), "FULL");
         assert_eq!(number(&store, "PRAGMA foreign_keys"), Ok(1));
     }
@@ -298,7 +349,7 @@ mod tests {
     #[test]
     fn tables_in_code_are_the_tables_of_the_schema() {
         let folder = Folder::new("tables");
-        let store = open_with(&folder.store(), STEPS).unwrap();
+        let (store, _) = open_with(&folder.store(), STEPS).unwrap();
         let seals = ["run_seal", "run_conformance_seal", "trial_seal"];
         let mut expected: Vec<String> = seals.map(String::from).to_vec();
         for (tables, owner) in [

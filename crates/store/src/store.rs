@@ -9,7 +9,9 @@ use lab::record::{RunRecord, TrialRecord};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::{Fault, StoreError};
+use crate::foreign::Steps;
 use crate::identity::FileIdentity;
+use crate::opening::{Reading, Rest};
 use crate::run::{RunEnd, RunId, RunSummary};
 use crate::sealed::{
     damaged, insert_end, insert_run, insert_trial, sealed_end, sealed_run, sealed_trial,
@@ -26,6 +28,8 @@ pub struct Store {
     /// Only for a store that may be written to.
     identity: Option<FileIdentity>,
     connection: Connection,
+    steps: Steps,
+    rest: Option<Rest>,
 }
 
 /// How much of a trial is to be read.
@@ -56,15 +60,15 @@ impl Store {
     /// Opens the store in this file, and makes it if there is none. A store of an older dyno is brought up to date by
     /// the first write to it.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
-        let connection = opening::open(path)?;
-        let identity = FileIdentity::of(path).map_err(|fault| fault.at(path))?;
-        Ok(Store { path: path.to_path_buf(), identity: Some(identity), connection })
+        let (connection, steps) = opening::open(path)?;
+        let identity = Some(FileIdentity::of(path).map_err(|fault| fault.at(path))?);
+        Ok(Store { path: path.to_path_buf(), identity, connection, steps, rest: None })
     }
 
     /// Opens the store in this file to read it, also one of an older dyno. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
-        let connection = opening::open_to_read(path)?;
-        Ok(Store { path: path.to_path_buf(), identity: None, connection })
+        let Reading { connection, steps, rest } = opening::open_to_read(path)?;
+        Ok(Store { path: path.to_path_buf(), identity: None, connection, steps, rest })
     }
 
     /// Its file, as it was named.
@@ -219,21 +223,27 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
-        self.write_from(|transaction| work(transaction).map_err(Located::Here))
+        self.write_from(None, |transaction| work(transaction).map_err(Located::Here))
     }
 
     /// The same for work that reads another store, too.
     fn write_from<T>(
         &mut self,
+        from: Option<&Store>,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Located>,
     ) -> Result<T, StoreError> {
+        self.steps.renew(from.into_iter().chain([&*self]).map(Store::path));
         let all = || {
             self.check_place()?;
             // Immediate: two writers wait for each other here, and never in the middle of a transaction.
             let immediate = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(immediate)?;
             opening::bring_up_to_date(&transaction)?;
-            let done = work(&transaction)?;
+            let done = work(&transaction);
+            if let Some(from) = from.filter(|from| from.is_disturbed()) {
+                return Err(Located::There(Fault::Busy.at(&from.path)));
+            }
+            let done = done?;
             transaction.commit()?;
             opening::empty_the_log(&self.connection)?;
             Ok(done)
@@ -250,7 +260,15 @@ impl Store {
             let transaction = self.connection.unchecked_transaction()?;
             work(&transaction)
         };
-        all().map_err(|fault: Fault| fault.at(&self.path))
+        let read = all();
+        let read = if self.is_disturbed() { Err(Fault::Busy) } else { read };
+        read.map_err(|fault: Fault| fault.at(&self.path))
+    }
+
+    /// Whether another process has written to a store that was opened as one that does not change: then what was read is
+    /// worth nothing, whether it looks damaged or not.
+    fn is_disturbed(&self) -> bool {
+        self.rest.is_some() && self.rest != Rest::of(&self.path)
     }
 }
 

@@ -1,12 +1,17 @@
 //! A store that disappears during a run, and runs that are continued under other conditions.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 
 use lab::record::{Fact, RunRecord};
 use rustix::process::Signal;
 use store::Store;
 
-use crate::lab_rig::{Lab, SHORT};
+use crate::lab_rig::{Lab, SHORT, is_root};
 use crate::rig::Going;
 
 const TWICE: &str = "[trials]\nrepeat = 2\npause = '0s'";
@@ -120,4 +125,67 @@ fn two_projects_cannot_go_on_with_one_run_at_once() {
     lab.open_gate();
     let _ = first.end().measured();
     assert_eq!(lab.trials("1").len(), 2);
+}
+
+/// The user `nobody` is on every machine.
+fn as_nobody(lab: &Lab, arguments: &[&str]) -> Command {
+    let mut command = lab.command(arguments);
+    command.uid(65_534).gid(65_534);
+    command
+}
+
+/// The index and the first run as `dyno view` shows them to another user, who then ends it as a service is ended.
+fn viewed(lab: &Lab) -> String {
+    let mut view = as_nobody(lab, &["view", "--store", "shared/a.sqlite"]);
+    let mut child = view.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let host = line.trim().trim_start_matches("http://").trim_end_matches('/');
+    let mut answers = String::new();
+    for path in ["/", "/run/1"] {
+        let mut stream = TcpStream::connect(host).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        stream.read_to_string(&mut answers).unwrap();
+    }
+    rustix::process::kill_process(crate::rig::pid(&child), Signal::TERM).unwrap();
+    child.wait().unwrap();
+    answers
+}
+
+#[test]
+fn another_users_store_is_read_and_nothing_of_the_reader_stays_beside_it() {
+    if !is_root("a store of another user") {
+        return;
+    }
+    let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
+    let _ = lab.dyno(&["run", "x"]).measured();
+    let shared = lab.root.join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
+    let path = shared.join("a.sqlite");
+    fs::copy(lab.root.join(STORE), &path).unwrap();
+    let names = || {
+        let mut names: Vec<_> =
+            fs::read_dir(&shared).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let all_is_shown = |answers: &str| {
+        assert!(answers.contains("/run/1\"") && answers.contains("Which?"), "{answers}");
+    };
+    all_is_shown(&viewed(&lab));
+    assert_eq!(names(), ["a.sqlite"]);
+    // While its owner's dyno writes, its files are there; and its last words are read.
+    let mut owner = Store::open(&path).unwrap();
+    let record = owner.run("1".parse().unwrap()).unwrap();
+    owner.begin(&RunRecord { name: "newest".into(), ..record }).unwrap();
+    assert_eq!(names(), ["a.sqlite", "a.sqlite-shm", "a.sqlite-wal"]);
+    let answers = viewed(&lab);
+    all_is_shown(&answers);
+    assert!(answers.contains("newest"), "{answers}");
+    let owner_of = |name: &std::ffi::OsString| fs::metadata(shared.join(name)).unwrap().uid();
+    assert!(names().iter().all(|name| owner_of(name) == 0));
+    drop(owner);
+    assert_eq!(names(), ["a.sqlite"]);
+    let _ = lab.dyno(&["rm", "1", "--store", "shared/a.sqlite"]).status(0);
 }

@@ -54,6 +54,7 @@ impl Store {
     pub fn shrink(&mut self) -> Result<(), StoreError> {
         let all = || {
             self.check_place()?;
+            self.steps.renew([self.path.as_path()]);
             self.connection.execute_batch("VACUUM")?;
             opening::empty_the_log(&self.connection)
         };
@@ -102,7 +103,7 @@ impl Store {
     /// is refused.
     pub fn join(&mut self, from: &Store, theirs: RunId, ours: RunId) -> Result<(), StoreError> {
         let there = |fault: Fault| Located::There(fault.at(&from.path));
-        self.write_from(|target| {
+        self.write_from(Some(from), |target| {
             let source = from.connection.unchecked_transaction();
             let source = source.map_err(|error| there(error.into()))?;
             let identity = Identity::of(&source, theirs).map_err(there)?;
@@ -130,7 +131,7 @@ impl Store {
         place: impl FnOnce(&Connection, &Identity) -> Result<Place, Fault>,
     ) -> Result<Imported, StoreError> {
         let there = |fault: Fault| Located::There(fault.at(&from.path));
-        self.write_from(|target| {
+        self.write_from(Some(from), |target| {
             // In one transaction, so that everything is read as of one moment.
             let source = from.connection.unchecked_transaction();
             let source = source.map_err(|error| there(error.into()))?;

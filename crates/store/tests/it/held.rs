@@ -85,14 +85,10 @@ fn damage_to_windows_does_not_show_in_a_summary() {
 
 #[test]
 fn a_version_that_was_lost_is_reported() {
-    let (folder, id) = two_trials();
+    let (folder, _) = two_trials();
     let connection = Connection::open(folder.store()).unwrap();
-    // As if held connections had never existed: the trial that has some is not the one that was sealed.
-    connection.pragma_update(None, "user_version", 1).unwrap();
-    let store = Store::open_to_read(&folder.store()).unwrap();
-    let damages = store.verify(id).unwrap();
-    assert_eq!(damages.iter().map(|damage| damage.number).collect::<Vec<_>>(), [0]);
-    for lost in [0, -2] {
+    // As if held connections had never existed: the tables of that version are others.
+    for lost in [1, 0, -2] {
         connection.pragma_update(None, "user_version", lost).unwrap();
         assert!(Store::open_to_read(&folder.store()).is_err(), "{lost}");
         assert!(Store::open(&folder.store()).is_err(), "{lost}");

@@ -5,6 +5,7 @@
 mod crash;
 mod damage;
 mod findings;
+mod foreign;
 mod held;
 mod holding;
 mod kept_stores;
