@@ -7,8 +7,8 @@ use analysis::Gate;
 use campaign::project::Project;
 use lab::Refusal;
 use lab::record::{RunRecord, TrialRecord};
-use report::run::{Compared, Findings, Side, place};
-use store::{Damage, Extent, Kept, RunId, RunSummary, Store};
+use report::run::{Compared, DamagedTrial, Findings, Side, place};
+use store::{Damage, Extent, Fault, Kept, RunId, RunSummary, Store, StoreError};
 
 /// The store that a flag names, or else the one of the project; and the project, if it can be read.
 pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refusal> {
@@ -36,11 +36,11 @@ pub fn nothing_kept(path: &Path) -> Refusal {
     ))
 }
 
-/// A run, its whole trials, and a sentence for each that is damaged.
-pub type Loaded = (RunRecord, Vec<TrialRecord>, Vec<String>);
+/// A run, its whole trials, and those that are damaged.
+pub type Loaded = (RunRecord, Vec<TrialRecord>, Vec<DamagedTrial>);
 
 /// All that is kept of a run.
-pub fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
+pub fn kept(store: &Store, id: RunId) -> Result<Loaded, StoreError> {
     let run = store.run(id)?;
     let (mut trials, mut damaged) = (Vec::new(), Vec::new());
     for kept in store.trials(id, Extent::Whole)? {
@@ -51,11 +51,20 @@ pub fn kept(store: &Store, id: RunId) -> Result<Loaded, Refusal> {
                 let whose = key.map_or(String::new(), |key| {
                     format!(" ({}, {} at {})", key.subject, key.workload, place(&run, key.point))
                 });
-                damaged.push(format!("trial {number}{whose}: {says}"));
+                let says = format!("trial {number}{whose} is damaged, and in no figure: {says}");
+                damaged.push(DamagedTrial { number, says });
             }
         }
     }
     Ok((run, trials, damaged))
+}
+
+/// The same; none if another dyno has deleted the run since it was listed.
+pub fn still_kept(store: &Store, id: RunId) -> Result<Option<Loaded>, Refusal> {
+    match kept(store, id) {
+        Err(StoreError { fault: Fault::NoRun(_), .. }) => Ok(None),
+        kept => Ok(Some(kept?)),
+    }
 }
 
 /// What is found in a run, with the commands that show it again.

@@ -50,13 +50,17 @@ pub use chart::Theme;
 pub use page::style;
 pub use run::Findings;
 
+/// A chart says of no more damaged trials than these.
+const NOTES_MOST: usize = 5;
+
 /// A workload's signature plot, alone, as the text of a file.
 #[must_use]
 pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<String> {
     let table = findings.board.tables.iter().find(|table| table.workload == workload)?;
     let of_small = findings.is_search().then(|| markup::Markup::fixed(chart::SMALL_STYLE));
     let style = markup!("{}{}{}", theme.style(), of_small, conformance::pale(findings));
-    let stand = chart::Stand::Alone(&style);
+    let notes: Vec<&str> = findings.says_of_damage().take(NOTES_MOST).collect();
+    let stand = chart::Stand::Alone { style: &style, notes: &notes };
     let drawn = match table.is_held() {
         true => held::drawn(findings, workload, stand),
         false if findings.is_search() => run::searches::alone(findings, workload, stand),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use archive::keep;
-use archive::kept::{alike, findings, kept, nothing_kept, store_of};
+use archive::kept::{alike, findings, kept, nothing_kept, still_kept, store_of};
 use archive::page::{leave, near};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -98,6 +98,7 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     if flags.format == Format::Svg {
         let loaded = kept(&store, id)?;
         let findings = findings(&store, id, &loaded, root.as_deref());
+        tell_damage(&findings);
         charts::write(&findings, &flags.charts, flags.output.as_deref())?;
         return Ok(ExitStatus::Yes);
     }
@@ -113,11 +114,19 @@ fn trend(
     root: Option<&Path>,
     output: Option<&Path>,
 ) -> Result<(), Refusal> {
-    let figures = |run: &RunSummary| -> Result<RunFigures, Refusal> {
-        let loaded = kept(store, run.id)?;
-        Ok(findings(store, run.id, &loaded, root).figures())
+    let figures = |run: &RunSummary| -> Result<Option<RunFigures>, Refusal> {
+        let Some(loaded) = still_kept(store, run.id)? else {
+            terminal::notice(&format!(
+                "dyno: run {} was deleted meanwhile; it is left out",
+                run.id
+            ));
+            return Ok(None);
+        };
+        Ok(Some(findings(store, run.id, &loaded, root).figures()))
     };
-    let runs = alike(store, id)?.iter().map(figures).collect::<Result<Vec<_>, Refusal>>()?;
+    let runs = alike(store, id)?;
+    let runs = runs.iter().filter_map(|run| figures(run).transpose());
+    let runs = runs.collect::<Result<Vec<_>, Refusal>>()?;
     let text = render::text(&trend::document(&runs), screen(output, true));
     deliver(output, &text)
 }
@@ -129,7 +138,17 @@ fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<
         return deliver(how.output, &text);
     }
     let loaded = kept(store, id)?;
-    write_findings(&findings(store, id, &loaded, root), how)
+    let findings = findings(store, id, &loaded, root);
+    if how.format == Format::Csv {
+        tell_damage(&findings);
+    }
+    write_findings(&findings, how)
+}
+
+/// What programs read has its own place for it; people see it on standard error.
+fn tell_damage(findings: &Findings<'_>) {
+    let tell = |says| terminal::notice(&format!("dyno: run {}: {says}", findings.id));
+    findings.says_of_damage().for_each(tell);
 }
 
 /// Reports a run that has just ended, writes its page into the folder `pages`, prints its path, and returns the run's

@@ -83,7 +83,7 @@ impl Brackets {
         let drawn = framed(&self.about, "brackets", (WIDTH, panel.1 + 24.0), stand, &drawn);
         match stand {
             Stand::Page => markup!("<figure>\n{}</figure>\n", drawn),
-            Stand::Alone(_) => drawn,
+            Stand::Alone { .. } => drawn,
         }
     }
 

@@ -71,8 +71,8 @@ impl Theme {
 pub(crate) enum Stand<'s> {
     /// The page has the colours.
     Page,
-    /// The chart brings its own colours.
-    Alone(&'s Markup),
+    /// The chart brings its own colours, and says below itself what a page would say around it.
+    Alone { style: &'s Markup, notes: &'s [&'s str] },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,23 +139,34 @@ fn framed(
     stand: Stand<'_>,
     inside: &Markup,
 ) -> Markup {
-    let style = match stand {
-        Stand::Page => None,
-        Stand::Alone(style) => Some(markup!(
-            "<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n",
-            style
-        )),
+    const LINE: f64 = 18.0;
+    let (style, notes) = match stand {
+        Stand::Page => (None, &[][..]),
+        Stand::Alone { style, notes } => {
+            let style = markup!(
+                "<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n",
+                style
+            );
+            (Some(style), notes)
+        }
     };
+    let mut below = Markup::default();
+    for (n, says) in notes.iter().enumerate() {
+        let at = (2.0, height + (n as f64 + 0.5) * LINE);
+        below.push(&marks::text("note", "start", at, says));
+    }
+    let height = height + notes.len() as f64 * LINE;
     markup!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{0}\" role=\"img\" viewBox=\"0 0 {1} {2:.0}\" \
-         width=\"{1}\" height=\"{2:.0}\">\n<title>{3}</title>\n<desc>{4}</desc>\n{5}{6}</svg>\n",
+         width=\"{1}\" height=\"{2:.0}\">\n<title>{3}</title>\n<desc>{4}</desc>\n{5}{6}{7}</svg>\n",
         class,
         width,
         height,
         about.title,
         about.description,
         style,
-        inside
+        inside,
+        below
     )
 }
 

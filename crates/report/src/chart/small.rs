@@ -23,7 +23,7 @@ pub(super) fn small(
     inside: &Markup,
 ) -> Markup {
     let style = is_alone.then(|| [STYLE, SMALL_STYLE].map(Markup::fixed).into_iter().collect());
-    let stand = style.as_ref().map_or(Stand::Page, Stand::Alone);
+    let stand = style.as_ref().map_or(Stand::Page, |style| Stand::Alone { style, notes: &[] });
     framed(about, &format!("small{class}"), size, stand, inside)
 }
 

@@ -56,8 +56,9 @@ fn two_curves_are_drawn_as_they_were() {
         series("\"Evil\"", 1, &[(1_000.0, 990.0), (2_000.0, 1_175.0)]),
     ];
     let style = Theme::Auto.style();
-    expect_file!["golden/curves.svg"]
-        .assert_eq(curves(two).svg(Room::Wide, Stand::Alone(&style)).as_str());
+    expect_file!["golden/curves.svg"].assert_eq(
+        curves(two).svg(Room::Wide, Stand::Alone { style: &style, notes: &[] }).as_str(),
+    );
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl<'t> Compared<'t> {
         let mut notes = self.conditions();
         for (n, name) in ["A", "B"].into_iter().enumerate() {
             let findings = self.sides[n].findings;
-            notes.extend(findings.damaged.iter().map(|says| format!("{name}, damaged: {says}")));
+            notes.extend(findings.says_of_damage().map(|says| format!("{name}: {says}")));
             let row = |pair: &Pair<'t>| {
                 let row = [pair.a, pair.b][n];
                 let (title, place) = (findings.title(&row.subject), findings.place(row.point));

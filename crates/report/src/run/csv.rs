@@ -1,11 +1,13 @@
 //! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
 //! column's name, empty where there is none; beside one that may be a bound, a column says whether it is.
 
-use analysis::{JudgedTrial, Number, Row, Score, of_requests};
+use analysis::{JudgedTrial, Number, Row, Score, Verdict, of_requests};
 use lab::figure::Figure;
 use lab::manner::Task;
+use lab::record::TrialKey;
+use lab::subject::Tier;
 
-use super::{Findings, conformance, held};
+use super::{DamagedTrial, Findings, conformance, held};
 use crate::render::csv::{line, text};
 
 /// The columns that every line begins with.
@@ -59,7 +61,41 @@ pub(super) fn of(findings: &Findings<'_>) -> String {
         }
         lines.push_str(&line(&cells));
     }
-    lines
+    lines + &damaged(findings, heading.len())
+}
+
+/// A line of so many columns for each damaged trial, so that none is missing without notice: what was planned, what is
+/// wrong, and no figure.
+pub(super) fn damaged(findings: &Findings<'_>, columns: usize) -> String {
+    let one = |trial: &DamagedTrial| {
+        let key = findings.run.plan.iter().find(|key| key.number == trial.number);
+        let of_key = |of: fn(&TrialKey) -> String| key.map_or(String::new(), of);
+        let entry = findings
+            .run
+            .entries
+            .iter()
+            .find(|entry| key.is_some_and(|key| key.subject == entry.name));
+        let mut cells = vec![
+            number(&findings.id),
+            text(&findings.run.name),
+            findings.run.is_quick.to_string(),
+            trial.number.to_string(),
+            of_key(|key| text(&key.workload)),
+            of_key(|key| text(&key.subject)),
+            text(entry.map_or("", |entry| &entry.version)),
+            entry.map_or(String::new(), |entry| (entry.tier == Tier::Reference.name()).to_string()),
+            of_key(|key| key.point.value().to_string()),
+            of_key(|key| key.point.unit().to_string()),
+            String::new(),
+            of_key(|key| (key.repeat + 1).to_string()),
+            "damaged".into(),
+            text(&trial.says),
+            Verdict::Invalid.name().into(),
+        ];
+        cells.resize(columns, String::new());
+        line(&cells)
+    };
+    findings.damaged.iter().map(one).collect()
 }
 
 fn may_be_bound(figure: Figure) -> bool {

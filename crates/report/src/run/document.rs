@@ -201,7 +201,7 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
     }
     warnings.extend(searches::unfinished(findings));
     let planned = findings.board.planned();
-    if !findings.is_search() && findings.trials.len() < planned {
+    if !findings.is_search() && findings.kept() < planned {
         let least = if findings.is_bound() { " or more" } else { "" };
         let way_out = match findings.is_race() || findings.is_load() {
             true => String::new(),
@@ -213,11 +213,12 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
         };
         warnings.push(format!(
             "{} of {planned}{least} trials: the run is not finished{way_out}",
-            findings.trials.len()
+            findings.kept()
         ));
     }
     warnings.extend(race::answers(findings).map(String::from));
-    warnings.extend(findings.damaged.iter().chain(&findings.history_says).cloned());
+    warnings.extend(findings.says_of_damage().map(String::from));
+    warnings.extend(findings.history_says.clone());
     warnings
 }
 

@@ -50,6 +50,14 @@ pub use race::RaceOutcome;
 pub(crate) use race::sentences as race_sentences;
 pub use words::rounds;
 
+/// A trial that is not in the store as it was kept.
+#[derive(Clone, Debug)]
+pub struct DamagedTrial {
+    pub number: u32,
+    /// Which it is, and what is wrong with it, in a sentence.
+    pub says: String,
+}
+
 /// All findings about a run.
 pub struct Findings<'a> {
     /// The run's number in its store.
@@ -57,8 +65,8 @@ pub struct Findings<'a> {
     pub run: &'a RunRecord,
     /// The trials that exist and are undamaged, in any order.
     pub trials: &'a [TrialRecord],
-    /// A sentence for each trial that is damaged in the store.
-    pub damaged: Vec<String>,
+    /// The trials that are damaged in the store: they are in no figure.
+    pub damaged: Vec<DamagedTrial>,
     /// The article's figures.
     pub history: History,
     /// What went wrong with them.
@@ -85,7 +93,7 @@ impl<'a> Findings<'a> {
         id: &impl ToString,
         run: &'a RunRecord,
         trials: &'a [TrialRecord],
-        damaged: Vec<String>,
+        damaged: Vec<DamagedTrial>,
         root: Option<&Path>,
     ) -> Findings<'a> {
         let experiment = Experiment::of_run(run).ok();
@@ -143,6 +151,16 @@ impl<'a> Findings<'a> {
             courses: OnceCell::new(),
             then_now: OnceCell::new(),
         }
+    }
+
+    /// How many trials the store has of it, damaged ones among them.
+    pub(crate) fn kept(&self) -> usize {
+        self.trials.len() + self.damaged.len()
+    }
+
+    /// What is damaged, a sentence for each trial.
+    pub fn says_of_damage(&self) -> impl Iterator<Item = &str> {
+        self.damaged.iter().map(|trial| trial.says.as_str())
     }
 
     /// Every subject's pictures.

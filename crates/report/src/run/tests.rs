@@ -3,6 +3,7 @@ use lab::record::{RunRecord, TrialRecord};
 
 use super::*;
 
+mod damaged;
 mod headline;
 mod held_page;
 mod markdown;

@@ -8,7 +8,7 @@ use units::counted;
 use super::{Change, Figures, RunFigures, Server};
 use crate::chart::{About, Curves, Panel, Series, Spot, Stand, Trust};
 use crate::document::{
-    Block, Cell, Column, Depth, Document, Entry, Row, Section, Sign, Table, Tone,
+    Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Sign, Table, Tone,
 };
 use crate::run::document::both;
 use crate::time::utc;
@@ -37,10 +37,17 @@ pub fn document(runs: &[RunFigures]) -> Document {
     Document {
         label: "run by run".into(),
         title: format!("{name}, run by run"),
+        notes: runs.iter().flat_map(notes).collect(),
         conditions,
         sections: plans.iter().enumerate().flat_map(|(place, runs)| plan(runs, place)).collect(),
         ..Document::default()
     }
+}
+
+/// What a reader must know of a run before its figures.
+fn notes(run: &RunFigures) -> impl Iterator<Item = Paragraph> {
+    let named = run.named();
+    run.damaged.iter().map(move |says| Paragraph::new(Tone::Doubtful, format!("{named}: {says}")))
 }
 
 /// What the runs of one plan say.

@@ -26,6 +26,8 @@ pub struct RunFigures {
     facts: Vec<Fact>,
     plan: Plan,
     tables: Vec<Figures>,
+    /// A sentence for each trial that is damaged, and in no figure.
+    damaged: Vec<String>,
 }
 
 /// What was to be done. Figures of different plans answer different questions.
@@ -96,6 +98,7 @@ impl Findings<'_> {
             facts: run.facts.clone(),
             plan: Plan { is_quick: run.is_quick, files, terms },
             tables: self.board.tables.iter().map(table).collect(),
+            damaged: self.says_of_damage().map(String::from).collect(),
         }
     }
 

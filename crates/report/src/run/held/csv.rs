@@ -23,7 +23,7 @@ pub(in crate::run) fn of(findings: &Findings<'_>) -> String {
             }
         }
     }
-    text
+    text + &csv::damaged(findings, heading.len())
 }
 
 fn round<'t>(

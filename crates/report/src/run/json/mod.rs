@@ -86,7 +86,7 @@ json_type! {
         files: Vec<FileJson<'t>> =
             findings.run.files.iter().map(|(path, text)| FileJson { path, text }).collect(),
         /// a sentence for each trial whose content no longer matches its seal; such trials are in no figure
-        damaged: &'t [String] = &findings.damaged,
+        damaged: Vec<&'t str> = findings.says_of_damage().collect(),
     }
 }
 
@@ -118,11 +118,11 @@ json_type! {
         measured_by: &'t str = &run.dyno,
         /// how many trials it takes, as far as is known
         trials_planned: usize = match findings.is_search() {
-            true => findings.trials.len(),
+            true => findings.kept(),
             false => findings.board.planned(),
         },
-        /// how many are kept; if there are fewer, the run is not finished
-        trials_kept: usize = findings.trials.len(),
+        /// how many are kept, damaged ones among them; if there are fewer, the run is not finished
+        trials_kept: usize = findings.kept(),
     }
 }
 
