@@ -33,6 +33,16 @@ impl Removal {
         Claim::stake(&self.path, run)
     }
 
+    /// These runs, whose claims are held: those that are as they were when they were listed, and those that another dyno
+    /// has deleted or changed since. The number of a deleted run may belong to another one by now.
+    pub fn still_there(
+        &self,
+        runs: Vec<RunSummary>,
+    ) -> Result<(Vec<RunSummary>, Vec<RunSummary>), Refusal> {
+        let now = self.store.runs()?;
+        Ok(runs.into_iter().partition(|run| now.contains(run)))
+    }
+
     /// Prints what would be deleted.
     pub fn show(&self, runs: &[RunSummary]) -> Result<(), Refusal> {
         for run in runs {
@@ -99,4 +109,47 @@ pub fn in_words(run: &RunSummary) -> String {
     let trials = counted(u64::from(run.kept), "trial", "trials");
     let end = if run.is_finished { "" } else { ", unfinished" };
     format!("run {}: {}{quick}, begun {began}, {trials}{end}", run.id, run.group)
+}
+
+#[cfg(test)]
+mod tests {
+    use lab::record::RunRecord;
+
+    use super::*;
+    use crate::kept::{kept, still_kept};
+
+    fn record(name: &str) -> RunRecord {
+        RunRecord {
+            name: name.into(),
+            files: Vec::new(),
+            is_quick: false,
+            seed: 1,
+            began_unix_ms: 0,
+            dyno: String::new(),
+            facts: Vec::new(),
+            entries: Vec::new(),
+            plan: Vec::new(),
+            conformance: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_that_another_dyno_deletes_meanwhile_is_left_out_even_if_its_number_is_used_again() {
+        let folder = std::env::temp_dir().join(format!("dyno-removal-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("s.sqlite");
+        let mut other = Store::open(&path).unwrap();
+        ["a", "b", "c"].iter().for_each(|name| drop(other.begin(&record(name)).unwrap()));
+        let store = Store::open(&path).unwrap();
+        let removal = Removal { store, path, pages: folder.clone() };
+        let listed = removal.store.runs().unwrap();
+        other.remove(&[listed[1].id, listed[2].id]).unwrap();
+        other.begin(&record("another")).unwrap();
+        let (there, gone) = removal.still_there(listed.clone()).unwrap();
+        assert_eq!((there, gone), (listed[..1].to_vec(), listed[1..].to_vec()));
+        assert!(kept(&removal.store, listed[2].id).is_err());
+        assert!(still_kept(&removal.store, listed[2].id).unwrap().is_none());
+        assert!(still_kept(&removal.store, listed[0].id).unwrap().is_some());
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

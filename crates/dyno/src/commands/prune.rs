@@ -56,15 +56,22 @@ pub(crate) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
     let (project, path) = store_of(flags.store.as_deref())?;
     let mut removal = Removal::open(project, path)?;
     let runs = removal.store.runs()?;
-    let (mut chosen, mut claims) = (Vec::new(), Vec::<Claim>::new());
+    let (mut claimed, mut claims) = (Vec::new(), Vec::<Claim>::new());
     for run in flags.chosen(&runs, now_unix_ms()) {
         match removal.claim(run.id) {
             Ok(claim) => {
                 claims.push(claim);
-                chosen.push(run.clone());
+                claimed.push(run.clone());
             }
             Err(refusal) => terminal::notice(&format!("dyno: {refusal}; it is left alone")),
         }
+    }
+    let (chosen, gone) = removal.still_there(claimed)?;
+    for run in gone {
+        terminal::notice(&format!(
+            "dyno: run {} was deleted or changed meanwhile; nothing was done with it",
+            run.id
+        ));
     }
     match (chosen.is_empty(), flags.dry_run) {
         (true, _) => drop(print("nothing to delete\n")?),
