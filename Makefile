@@ -7,7 +7,8 @@
 # make nats    dyno-nats, with which agents meet at a NATS broker; make install-nats PREFIX=/usr/local
 # make deb      a package for Debian, by cargo-deb; make deb-test installs it in an empty Debian, and runs it (as root)
 # make trouble run servers with planted faults, and say which of the faults were found
-# make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10)
+# make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10);
+#              and stores of other programs, gates that are killed and gates that begin together, in numbers
 # make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
 #              say, and end any of them at any time
 # make searches  2,000 searches (SEARCHES) for the capacity of each of three simulated servers that is known by formula
@@ -52,7 +53,7 @@ trouble: build
 
 # TORTURE_SEED=N and TORTURE_CASE=N, as it printed them, do one case again.
 torture:
-	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture torture::torture
+	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture torture::torture torture::stores_and_gates
 
 WORLDS ?= 10000
 worlds:

@@ -1,10 +1,12 @@
 //! What a machine, a disk and a user can do to a running dyno, at random: `make torture` runs for `TORTURE_MINUTES`, a
 //! short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
 //!
-//! Each kind of case is one function in `lab`, `agents`, `files` or `store`; it returns its result, or panics if that is a fault.
+//! Each kind of case is one function in `lab`, `agents`, `files`, `store`, `foreign` or `gates`; it returns its result, or panics if that is a fault.
 
 mod agents;
 mod files;
+mod foreign;
+mod gates;
 mod lab;
 mod store;
 
@@ -21,7 +23,7 @@ use crate::rig::Ran;
 type Kind = (&'static str, fn(&mut Dice) -> &'static str);
 
 /// The first round has one case of each kind, in this order.
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 14] = [
     ("a run is killed and gone on with", lab::killed),
     ("a run is sent INT, TERM or HUP", lab::interrupted),
     ("bits of a store are flipped", store::flipped),
@@ -33,12 +35,17 @@ const KINDS: [Kind; 11] = [
     ("a disk is filled under a run", store::filled),
     ("an agent is killed or stands still", agents::struck),
     ("a run by agents loses one, or dyno", agents::orphaned),
+    ("a store was changed elsewhere", foreign::changed),
+    ("a gate is killed in its check-out", gates::killed),
+    ("three gates begin together", gates::together),
 ];
 
 /// How often a cheap kind runs for each run of an expensive one.
 fn weight(name: &str) -> u32 {
     match name {
-        "bits of a store are flipped" | "a file of a project is changed" => 20,
+        "bits of a store are flipped"
+        | "a file of a project is changed"
+        | "a store was changed elsewhere" => 20,
         _ => 1,
     }
 }
@@ -134,7 +141,25 @@ fn a_sample_of_the_torture_finds_no_fault() {
     {
         (0..10).for_each(|at| assert!(!case(&mut Dice(Chance::new(at))).is_empty(), "{name}"));
     }
+    (0..10).for_each(|at| assert!(!foreign::changed(&mut Dice(Chance::new(at))).is_empty()));
+    (0..foreign::MADE).step_by(7).for_each(|number| assert!(!foreign::made(number).is_empty()));
     assert!(tally.faults.is_empty(), "{}\n{}", tally.faults.join("\n\n"), tally.table());
+}
+
+/// All hand-made stores, 2,000 that chance has changed, fifty kills of gates, six rounds of three.
+#[test]
+#[ignore = "takes minutes: make torture"]
+fn stores_and_gates() {
+    let mut tally = Tally::default();
+    let mut count = |name, came| {
+        *tally.outcomes.entry(name).or_default().entry(came).or_default() += 1;
+    };
+    let dice = |at: u64| Dice(Chance::new(at));
+    (0..foreign::MADE).for_each(|it| count("hand-made stores", foreign::made(it)));
+    (0..2_000).for_each(|it| count("changed stores", foreign::changed(&mut dice(it))));
+    (0..10).for_each(|it| count("gates, killed 5 times", gates::killed(&mut dice(it))));
+    (0..6).for_each(|it| count("three gates together", gates::together(&mut dice(it))));
+    eprintln!("{}", tally.table());
 }
 
 #[test]

@@ -18,14 +18,14 @@ const WAL: &str = ".dyno/runs.sqlite-wal";
 const SHM: &str = ".dyno/runs.sqlite-shm";
 
 /// An undamaged store, and the report of it.
-struct Sound {
+pub(super) struct Sound {
     lab: Lab,
-    bytes: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     report: String,
 }
 
 /// Made once: the cases only read it, each its own copy.
-fn sound() -> &'static Sound {
+pub(super) fn sound() -> &'static Sound {
     static SOUND: OnceLock<Sound> = OnceLock::new();
     SOUND.get_or_init(|| {
         let lab = three();
