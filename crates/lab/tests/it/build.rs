@@ -204,9 +204,15 @@ pub(crate) fn builder(arguments: &[String]) -> i32 {
     i32::from(root.build("x").is_err())
 }
 
-/// A build that is begun by a process which is killed, with its warden or without it; then by this one.
+/// A build that is begun by a process which is killed, with its warden, or without it, also where it cannot be seen; then
+/// by this one.
 fn a_build_that_was_killed_has_ended_before_the_next_one_begins() {
-    for is_warden_killed in [false, true] {
+    let elsewhere = ["unshare", "-T", "--boottime", "31536000"];
+    let is_permitted = Command::new("unshare").args(["-T", "true"]).status();
+    let is_permitted = is_permitted.is_ok_and(|status| status.success());
+    let cases = [(false, &[][..]), (true, &[]), (false, &elsewhere)];
+    for (is_warden_killed, before) in &cases[..if is_permitted { 3 } else { 2 }] {
+        let is_warden_killed = *is_warden_killed;
         let root = Root::new("");
         let at = |name: &str| root.0.join(name);
         // Neither of its processes ends when it is asked to.
@@ -216,7 +222,15 @@ fn a_build_that_was_killed_has_ended_before_the_next_one_begins() {
             root.0.display()
         );
         root.manifest("x", &format!("build = [\"\"\"sh -c '{script}'\"\"\"]"));
-        let builder = Command::new(program()).arg("build").arg(&root.0).spawn().unwrap();
+        let mut builder = match before {
+            [] => Command::new(program()),
+            [unshare, rest @ ..] => {
+                let mut command = Command::new(unshare);
+                command.args(rest).arg(program());
+                command
+            }
+        };
+        let builder = builder.arg("build").arg(&root.0).spawn().unwrap();
         let builder = Doomed(builder);
         eventually("a build", || number(&at("pid")).is_some());
         let pid = |name: &str| Pid::from_raw(number(&at(name)).unwrap() as i32).unwrap();
