@@ -139,7 +139,9 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("s.sqlite");
         let mut other = Store::open(&path).unwrap();
-        ["a", "b", "c"].iter().for_each(|name| drop(other.begin(&record(name)).unwrap()));
+        for name in ["a", "b", "c"] {
+            other.begin(&record(name)).unwrap();
+        }
         let store = Store::open(&path).unwrap();
         let removal = Removal { store, path, pages: folder.clone() };
         let listed = removal.store.runs().unwrap();
