@@ -60,14 +60,15 @@ pub struct Via {
     pub wait_seconds: Option<u32>,
 }
 
-/// Serves the coordinator at the other end of these two, until it has gone. Its lanes may still be there when this
-/// returns: the process should end.
+/// Serves the coordinator at the other end of these two, until it has gone; or, while none is met, until the end is asked
+/// for. Its lanes may still be there when this returns: the process should end.
 pub fn serve(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     limits: Limits,
+    end: &Halt,
 ) -> Result<(), String> {
-    serve_within(Some(GREETED_WITHIN), input, output, limits)
+    serve_within(Some(GREETED_WITHIN), input, output, limits, end)
 }
 
 /// The same, with the time within which the coordinator must have come.
@@ -76,6 +77,7 @@ fn serve_within(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     limits: Limits,
+    end: &Halt,
 ) -> Result<(), String> {
     let (sender, events) = sync_channel(EVENTS);
     let (lines, writer) = write_to(output, sender.clone())?;
@@ -91,7 +93,7 @@ fn serve_within(
         ticked: now_ns(),
         greeted_by: greeted_within.map(|time| now_ns() + time),
     }
-    .listen(&events);
+    .listen(&events, end);
     // The last words, if anyone reads them.
     let until = Instant::now() + LAST_WORDS;
     while !writer.is_finished() && Instant::now() < until {
@@ -101,7 +103,12 @@ fn serve_within(
 }
 
 /// The same, for a coordinator that comes by a broker.
-pub fn serve_via(via: &Via, program: &std::path::Path, limits: Limits) -> Result<(), String> {
+pub fn serve_via(
+    via: &Via,
+    program: &std::path::Path,
+    limits: Limits,
+    end: &Halt,
+) -> Result<(), String> {
     let carrier = carrier::beside(program);
     let mut command = Command::new(&carrier);
     command.args(["agent", "--url", &via.url, "--lab", &via.lab, "--name", &via.name]);
@@ -122,7 +129,12 @@ pub fn serve_via(via: &Via, program: &std::path::Path, limits: Limits) -> Result
     let (Some(input), Some(output)) = (child.stdout.take(), child.stdin.take()) else {
         return Err("the carrier's pipes are missing".into());
     };
-    let served = serve_within(None, input, output, limits);
+    let served = serve_within(None, input, output, limits, end);
+    if end.is_asked() {
+        let _ = child.kill();
+        let _ = child.wait();
+        return served;
+    }
     let ended = child.wait();
     match (served, ended) {
         (Ok(()), Ok(status)) if !status.success() => Err("the carrier could not go on".into()),
@@ -159,8 +171,8 @@ struct Server {
 }
 
 impl Server {
-    /// Until the coordinator has gone, or writes what is no line of one.
-    fn listen(mut self, events: &Receiver<Happening>) -> Result<(), String> {
+    /// Until the coordinator has gone, or writes what is no line of one. With a coordinator, that one decides about the end.
+    fn listen(mut self, events: &Receiver<Happening>, end: &Halt) -> Result<(), String> {
         let mut was_met = false;
         loop {
             let wait = (self.ticked + TICK).saturating_sub(now_ns());
@@ -183,6 +195,9 @@ impl Server {
                 return Ok(());
             }
             was_met = self.agent.is_met();
+            if !was_met && end.is_asked() {
+                return Ok(());
+            }
             if !was_met && self.greeted_by.is_some_and(|until| until < now_ns()) {
                 return Err("no coordinator came in time".into());
             }
@@ -328,7 +343,16 @@ mod tests {
     fn an_agent_that_nobody_greets_ends() {
         let (input, _held) = UnixStream::pair().unwrap();
         let limits = Limits { allow: Allow::loopback(), caps: Caps::default(), is_local: true };
-        let served = serve_within(Some(10 * MILLISECOND), input, std::io::sink(), limits);
+        let served = serve_within(
+            Some(10 * MILLISECOND),
+            input,
+            std::io::sink(),
+            limits.clone(),
+            &Halt::default(),
+        );
         assert_eq!(served, Err("no coordinator came in time".into()));
+        let (end, (input, _held)) = (Halt::default(), UnixStream::pair().unwrap());
+        end.ask();
+        assert_eq!(serve(input, std::io::sink(), limits, &end), Ok(()));
     }
 }

@@ -10,7 +10,7 @@ pub struct ReceivedAnswer {
     pub is_old: bool,
     /// Its fields, in their order, names in lower case.
     pub fields: Vec<(String, Vec<u8>)>,
-    /// Its content, decoded from chunks.
+    /// Its content, decoded from chunks; empty as long as it is not complete.
     pub content: Vec<u8>,
     /// Whether its content is complete.
     pub is_whole: bool,
@@ -33,6 +33,12 @@ impl ReceivedAnswer {
     pub(crate) fn has_token(&self, name: &str, token: &str) -> bool {
         let mut members = self.all(name).flat_map(|value| value.split(|octet| *octet == b','));
         members.any(|member| member.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+    }
+
+    fn note(&mut self, flaw: Flaw) {
+        if !self.flaws.contains(&flaw) {
+            self.flaws.push(flaw);
+        }
     }
 
     /// Whether it says that the connection ends after it.
@@ -62,22 +68,29 @@ pub struct ParsedStream {
 impl ParsedStream {
     /// Whether there may be more answers than were read.
     pub(crate) fn is_flood(&self) -> bool {
-        ANSWERS <= self.interim.len() + self.finals.len()
+        let fields = self.interim.iter().chain(&self.finals).map(|answer| answer.fields.len());
+        ANSWERS <= self.interim.len() + self.finals.len() || FIELDS <= fields.sum()
     }
 }
 
 /// At most this many answers are read; everything after them stays in the rest, so that a flood costs little.
 const ANSWERS: usize = 4096;
+/// The same of their fields, each of which takes far more memory than its octets may.
+const FIELDS: usize = 16_384;
 
 /// Parses what arrived. `ended`: nothing more will arrive. `is_head` says whether the request with this number was
 /// HEAD.
 pub(crate) fn read(received: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool) -> ParsedStream {
-    let mut reading = ParsedStream::default();
-    while reading.rest < received.len() && reading.interim.len() + reading.finals.len() < ANSWERS {
+    let (mut reading, mut fields) = (ParsedStream::default(), 0);
+    while reading.rest < received.len()
+        && reading.interim.len() + reading.finals.len() < ANSWERS
+        && fields < FIELDS
+    {
         let left = &received[reading.rest..];
         let skipped = left.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
-        let Some((mut answer, head)) = head(left, ended) else { break };
+        let Some((mut answer, head)) = head(left, ended, FIELDS - fields) else { break };
         reading.rest += head;
+        fields += answer.fields.len();
         if answer.status / 100 == 1 && answer.status != 101 {
             forbid_content(&mut answer);
             answer.is_whole = true;
@@ -85,7 +98,7 @@ pub(crate) fn read(received: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool
             continue;
         }
         if skipped > 0 && !reading.finals.is_empty() {
-            answer.flaws.push(Flaw::Stray);
+            answer.note(Flaw::Stray);
         }
         let switched = answer.status == 101;
         let is_readable = !answer.flaws.contains(&Flaw::StatusLine);
@@ -101,15 +114,15 @@ pub(crate) fn read(received: &[u8], ended: bool, is_head: &dyn Fn(usize) -> bool
     reading
 }
 
-/// The head and its length; none if the head is not complete yet.
-fn head(bytes: &[u8], ended: bool) -> Option<(ReceivedAnswer, usize)> {
+/// The head with so many of its fields, and its length; none if the head is not complete yet.
+fn head(bytes: &[u8], ended: bool, fields: usize) -> Option<(ReceivedAnswer, usize)> {
     let begin = bytes.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
     if !b"HTTP/".starts_with(&bytes[begin..bytes.len().min(begin + 5)]) && begin < bytes.len() {
-        return Some((unreadable(bytes), bytes.len()));
+        return Some((unreadable(), bytes.len()));
     }
     let Some(len) = head_len(&bytes[begin..]) else {
         let is_hopeless = ended && begin < bytes.len();
-        return is_hopeless.then(|| (unreadable(bytes), bytes.len()));
+        return is_hopeless.then(|| (unreadable(), bytes.len()));
     };
     let mut answer = ReceivedAnswer::default();
     let head = &bytes[begin..begin + len];
@@ -118,17 +131,16 @@ fn head(bytes: &[u8], ended: bool) -> Option<(ReceivedAnswer, usize)> {
     status_line(lines.next().unwrap_or_default(), &mut answer);
     for line in lines.filter(|line| !line.is_empty()) {
         field_line(line, &mut answer);
+        if answer.fields.len() == fields {
+            break;
+        }
     }
     Some((answer, begin + len))
 }
 
 /// Bytes that are no answer at all.
-fn unreadable(bytes: &[u8]) -> ReceivedAnswer {
-    ReceivedAnswer {
-        content: bytes.to_vec(),
-        flaws: vec![Flaw::StatusLine],
-        ..ReceivedAnswer::default()
-    }
+fn unreadable() -> ReceivedAnswer {
+    ReceivedAnswer { flaws: vec![Flaw::StatusLine], ..ReceivedAnswer::default() }
 }
 
 /// The end of a head: an empty line, however its lines end.
@@ -180,7 +192,7 @@ fn status_line(line: &[u8], answer: &mut ReceivedAnswer) {
         && line[8] == b' ';
     let code = line.get(9..12).filter(|code| code.iter().all(u8::is_ascii_digit));
     let Some(code) = code.filter(|_| is_version) else {
-        answer.flaws.push(Flaw::StatusLine);
+        answer.note(Flaw::StatusLine);
         return;
     };
     answer.status = code.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0'));
@@ -188,14 +200,14 @@ fn status_line(line: &[u8], answer: &mut ReceivedAnswer) {
     match line.get(12) {
         Some(b' ') => {}
         // RFC 9112, 4: the space stays even if no reason phrase follows it.
-        None => answer.flaws.push(Flaw::NoBlankAfterCode),
-        Some(_) => answer.flaws.push(Flaw::StatusLine),
+        None => answer.note(Flaw::NoBlankAfterCode),
+        Some(_) => answer.note(Flaw::StatusLine),
     }
 }
 
 fn field_line(line: &[u8], answer: &mut ReceivedAnswer) {
     if matches!(line[0], b' ' | b'\t') {
-        answer.flaws.push(Flaw::Folded);
+        answer.note(Flaw::Folded);
         if let Some((_, value)) = answer.fields.last_mut() {
             value.push(b' ');
             value.extend_from_slice(line.trim_ascii());
@@ -203,14 +215,14 @@ fn field_line(line: &[u8], answer: &mut ReceivedAnswer) {
         return;
     }
     let Some(colon) = line.iter().position(|octet| *octet == b':') else {
-        answer.flaws.push(Flaw::NoColon);
+        answer.note(Flaw::NoColon);
         return;
     };
     let name = &line[..colon];
     if name.last().is_some_and(u8::is_ascii_whitespace) {
-        answer.flaws.push(Flaw::BlankBeforeColon);
+        answer.note(Flaw::BlankBeforeColon);
     } else if name.is_empty() || !name.iter().all(|octet| is_token(*octet)) {
-        answer.flaws.push(Flaw::FieldName);
+        answer.note(Flaw::FieldName);
     }
     let name = String::from_utf8_lossy(name.trim_ascii()).to_ascii_lowercase();
     answer.fields.push((name, line[colon + 1..].trim_ascii().to_vec()));
@@ -224,10 +236,10 @@ fn is_token(octet: u8) -> bool {
 /// RFC 9110, 8.6 and RFC 9112, 6.1: neither field is in a 1xx or a 204.
 fn forbid_content(answer: &mut ReceivedAnswer) {
     if answer.field("content-length").is_some() {
-        answer.flaws.push(Flaw::LengthForbidden);
+        answer.note(Flaw::LengthForbidden);
     }
     if answer.field("transfer-encoding").is_some() {
-        answer.flaws.push(Flaw::CodingForbidden);
+        answer.note(Flaw::CodingForbidden);
     }
 }
 
@@ -240,7 +252,7 @@ fn content(answer: &mut ReceivedAnswer, bytes: &[u8], ended: bool, is_head: bool
     let length = length(answer);
     let has_coding = answer.field("transfer-encoding").is_some();
     if has_coding && answer.field("content-length").is_some() {
-        answer.flaws.push(Flaw::BothLengths);
+        answer.note(Flaw::BothLengths);
     }
     if matches!(answer.status, 101 | 204) {
         forbid_content(answer);
@@ -250,18 +262,22 @@ fn content(answer: &mut ReceivedAnswer, bytes: &[u8], ended: bool, is_head: bool
         return 0;
     }
     if has_coding && ends_chunked(answer) {
-        return chunks(answer, bytes);
+        let taken = chunks(answer, bytes);
+        if !answer.is_whole {
+            answer.content = Vec::new();
+        }
+        return taken;
     }
     match length.filter(|_| !has_coding) {
         Some(length) => {
             let taken = usize::try_from(length).unwrap_or(usize::MAX).min(bytes.len());
-            answer.content = bytes[..taken].to_vec();
             answer.is_whole = taken as u64 == length;
+            answer.content = if answer.is_whole { bytes[..taken].to_vec() } else { Vec::new() };
             taken
         }
         None => {
-            answer.content = bytes.to_vec();
             answer.is_whole = ended;
+            answer.content = if ended { bytes.to_vec() } else { Vec::new() };
             bytes.len()
         }
     }
@@ -275,21 +291,20 @@ fn ends_chunked(answer: &ReceivedAnswer) -> bool {
 
 /// What Content-Length says. Several equal ones count as one.
 fn length(answer: &mut ReceivedAnswer) -> Option<u64> {
-    let mut lengths: Vec<Option<u64>> = Vec::new();
-    for value in answer.all("content-length") {
-        for member in value.split(|octet| *octet == b',') {
-            let member = member.trim_ascii();
-            let is_number = !member.is_empty() && member.iter().all(u8::is_ascii_digit);
-            let text = std::str::from_utf8(member).ok().filter(|_| is_number);
-            lengths.push(text.and_then(|text| text.parse().ok()));
-        }
+    let members = answer.all("content-length").flat_map(|value| value.split(|it| *it == b','));
+    let mut lengths = members.map(|member| {
+        let member = member.trim_ascii();
+        let is_number = !member.is_empty() && member.iter().all(u8::is_ascii_digit);
+        let text = std::str::from_utf8(member).ok().filter(|_| is_number);
+        text.and_then(|text| text.parse().ok())
+    });
+    let first: Option<u64> = lengths.next()?;
+    let is_one = first.is_some() && lengths.all(|it| it == first);
+    drop(lengths);
+    if !is_one {
+        answer.note(Flaw::Length);
     }
-    let first = lengths.first().copied()?;
-    if first.is_none() || lengths.iter().any(|it| *it != first) {
-        answer.flaws.push(Flaw::Length);
-        return None;
-    }
-    first
+    first.filter(|_| is_one)
 }
 
 /// Decodes chunks; returns how many octets they took.
@@ -301,7 +316,7 @@ fn chunks(answer: &mut ReceivedAnswer, bytes: &[u8]) -> usize {
         let text = std::str::from_utf8(size).unwrap_or_default();
         let is_hex = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_hexdigit());
         let Some(size) = usize::from_str_radix(text, 16).ok().filter(|_| is_hex) else {
-            answer.flaws.push(Flaw::Chunks);
+            answer.note(Flaw::Chunks);
             return bytes.len();
         };
         at = after;
@@ -313,7 +328,7 @@ fn chunks(answer: &mut ReceivedAnswer, bytes: &[u8]) -> usize {
         match bytes.get(end..end.saturating_add(2)) {
             Some(b"\r\n") => at = end + 2,
             Some(_) => {
-                answer.flaws.push(Flaw::Chunks);
+                answer.note(Flaw::Chunks);
                 return bytes.len();
             }
             None => return bytes.len(),
@@ -384,28 +399,28 @@ mod tests {
             true,
             &expect![[r#"
                 final 204 whole `` [BareLf, Nul, NoBlankAfterCode, FieldName, BlankBeforeColon, Folded, NoColon, BothLengths, LengthForbidden, CodingForbidden]
-                final 0 whole `xyz` [StatusLine]
+                final 0 whole `` [StatusLine]
                 rest 0"#]],
         );
         check(
             b"HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello",
             false,
             &expect![[r#"
-                final 200 cut `hello` [Length]
+                final 200 cut `` [Length]
                 rest 0"#]],
         );
         check(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello",
             false,
             &expect![[r#"
-                final 200 cut `he` [Chunks]
+                final 200 cut `` [Chunks]
                 rest 0"#]],
         );
         check(
             b"<html>oops",
             true,
             &expect![[r#"
-                final 0 whole `<html>oops` [StatusLine]
+                final 0 whole `` [StatusLine]
                 rest 0"#]],
         );
     }
@@ -415,6 +430,14 @@ mod tests {
         let flood = b"HTTP/1.1 103 More\r\n\r\n".repeat(2 * ANSWERS);
         let reading = read(&flood, false, &|_| false);
         assert_eq!((reading.interim.len(), reading.rest), (ANSWERS, flood.len() / 2));
+    }
+
+    #[test]
+    fn what_is_kept_of_a_head_does_not_grow_with_its_lines() {
+        let flood = |line: &str| format!("HTTP/1.1 200 OK\r\n{}\r\n", line.repeat(100_000));
+        let read = |line: &str| read(flood(line).as_bytes(), false, &|_| false);
+        assert_eq!(read("a:\r\n").finals[0].fields.len(), FIELDS);
+        assert_eq!(read("a\n").finals[0].flaws, [Flaw::BareLf, Flaw::NoColon]);
     }
 
     proptest! {

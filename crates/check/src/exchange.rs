@@ -5,6 +5,7 @@ mod line;
 mod patient;
 mod quote;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::PollFlags;
@@ -91,7 +92,7 @@ pub(crate) fn unconnected() -> Seen {
     Seen {
         sent: Vec::new(),
         sent_len: 0,
-        received: Vec::new(),
+        received: Arc::default(),
         reading: ParsedStream::default(),
         end: End::Unconnected,
         marks: Vec::new(),
@@ -324,7 +325,7 @@ impl Talk {
         Seen {
             sent: self.line.sent.clone(),
             sent_len: self.line.sent_len,
-            received: self.line.received.clone(),
+            received: Arc::clone(&self.line.received),
             reading,
             end: self.line.end,
             marks: self.marks.clone(),
@@ -345,7 +346,6 @@ impl Talk {
         if self.line.end == End::Open && reading.is_flood() {
             self.line.end = End::Flooded;
         }
-        let received = std::mem::take(&mut self.line.received);
-        Seen { received, ..self.seen(reading, began.elapsed()) }
+        self.seen(reading, began.elapsed())
     }
 }

@@ -1,5 +1,6 @@
 //! What was seen in one exchange: the basis on which a case is judged.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::answer::{ParsedStream, ReceivedAnswer};
@@ -26,7 +27,7 @@ pub struct Seen {
     /// What was sent, as far as it is kept.
     pub sent: Vec<u8>,
     pub sent_len: u64,
-    pub received: Vec<u8>,
+    pub received: Arc<Vec<u8>>,
     /// What arrived, parsed.
     pub reading: ParsedStream,
     pub end: End,

@@ -20,9 +20,12 @@ struct Demand {
     lanes: usize,
     cpus: Vec<usize>,
     connections: u64,
-    /// Requests, sessions or texts, each second.
+    /// Connections that are begun within a second, beside those that are begun for a request.
+    opens: f64,
+    /// Requests or texts that are due each second, those of all calls of a session included. None: as many as the server
+    /// answers.
     rate: Option<f64>,
-    /// None: until a number is reached.
+    /// From the beginning to the end of the last time-out. None: until a number is reached.
     lasts: Option<Duration>,
 }
 
@@ -67,18 +70,24 @@ fn address(target: &Target) -> Result<SocketAddr, String> {
 
 fn of_load(order: &Order) -> Result<Demand, String> {
     let of = order.share.as_ref().map_or(order.lanes, |share| share.of);
-    let rate = order.load.arrivals().map(|arrivals| arrivals.peak().as_f64());
-    let share = order.lanes as f64 / of.max(1) as f64;
+    let peak = order.load.arrivals().map_or(0.0, |arrivals| arrivals.peak().as_f64());
+    let rate = peak * order.lanes as f64 / of.max(1) as f64;
+    let opened = |all: usize| part(all as u64, order.lanes, of) as f64;
+    let (opens, rate) = match order.load {
+        Load::Closed { connections } => (opened(connections), None),
+        Load::Open { connections, .. } if order.has_pool() => (opened(connections), Some(rate)),
+        Load::Open { .. } => (0.0, Some(rate)),
+        Load::Sessions { calls, .. } => (0.0, Some(rate * f64::from(calls))),
+    };
+    let duration = order.stop.duration;
     Ok(Demand {
         target: address(&order.target)?,
         lanes: order.lanes,
         cpus: order.cpus.clone(),
         connections: part(order.load.connections_max() as u64, order.lanes, of),
-        rate: match order.load {
-            Load::Closed { .. } => None,
-            Load::Open { .. } | Load::Sessions { .. } => rate.map(|rate| rate * share),
-        },
-        lasts: order.stop.duration.map(|length| length + order.warmup),
+        opens,
+        rate,
+        lasts: duration.map(|length| length + order.warmup + order.timeout),
     })
 }
 
@@ -89,12 +98,13 @@ fn of_hold(order: &HoldOrder) -> Result<Demand, String> {
         lanes: order.lanes,
         cpus: order.cpus.clone(),
         connections: part(order.ramp.connections as u64, order.lanes, order.share.of),
-        rate: match &order.sends {
-            Some(Sends::Echo { per_second, .. }) => Some(per_second * share),
-            Some(Sends::Broadcast { every }) => Some(1.0 / every.as_secs_f64().max(1e-9)),
-            None => None,
-        },
-        lasts: Some(Duration::from_nanos(order.ramp.end())),
+        opens: order.ramp.per_second * share,
+        rate: Some(match &order.sends {
+            Some(Sends::Echo { per_second, .. }) => per_second * share,
+            Some(Sends::Broadcast { every }) => 1.0 / every.as_secs_f64().max(1e-9),
+            None => 0.0,
+        }),
+        lasts: Some(Duration::from_nanos(order.ramp.end()) + order.timeout),
     })
 }
 
@@ -116,29 +126,37 @@ impl Demand {
         if let Some(most) = caps.connections.filter(|most| *most < self.connections) {
             return Err(over("connections", self.connections, most, "--max-connections"));
         }
-        let rate = self.rate.map(|rate| rate.ceil() as u64);
-        if let Some((rate, most)) = rate.zip(caps.rate).filter(|(rate, most)| most < rate) {
-            return Err(over("a second", rate, most, "--max-rate"));
-        }
-        if let Some(most) = caps.seconds {
-            match self.lasts {
-                Some(lasts) if lasts <= Duration::from_secs(most) => {}
-                Some(lasts) => {
-                    return Err(over(
-                        "seconds",
-                        lasts.as_secs().max(most + 1),
-                        most,
-                        "--max-duration",
-                    ));
-                }
-                None => {
-                    return Err(format!(
-                        "its owner allows it {most} seconds (--max-duration), and the order names no duration: give -d, too"
-                    ));
-                }
+        caps.rate.map_or(Ok(()), |most| self.judge_rate(most))?;
+        caps.seconds.map_or(Ok(()), |most| self.judge_time(most))
+    }
+
+    fn judge_rate(&self, most: u64) -> Result<(), String> {
+        // What paces a closed loop would be measured in place of the server.
+        let Some(rate) = self.rate else {
+            return Err(format!(
+                "its owner allows it {most} a second (--max-rate), and a closed loop has no rate: give -r, too"
+            ));
+        };
+        for (what, rate) in [("a second", rate), ("new connections a second", self.opens)] {
+            if most < rate.ceil() as u64 {
+                return Err(over(what, rate.ceil() as u64, most, "--max-rate"));
             }
         }
         Ok(())
+    }
+
+    fn judge_time(&self, most: u64) -> Result<(), String> {
+        match self.lasts {
+            Some(lasts) if lasts <= Duration::from_secs(most) => Ok(()),
+            Some(lasts) => {
+                let seconds = lasts.as_secs().max(most + 1);
+                let what = "seconds, its time-out included";
+                Err(over(what, seconds, most, "--max-duration"))
+            }
+            None => Err(format!(
+                "its owner allows it {most} seconds (--max-duration), and the order names no duration: give -d, too"
+            )),
+        }
     }
 }
 
@@ -162,8 +180,11 @@ pub(crate) fn raise_files(connections: u64) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use load::{Arrivals, Rate, Share, Stop};
     use machine::limits::{FileLimit, PortFacts};
-    use post::Caps;
+    use post::{Caps, encode_task};
+    use proptest::prelude::{any, prop_assert, prop_compose, proptest};
+    use wire::{Ask, Asks, Expect, Request};
 
     use super::*;
 
@@ -173,6 +194,7 @@ mod tests {
             lanes: 2,
             cpus: vec![0],
             connections: 50,
+            opens: 50.0,
             rate: Some(99.5),
             lasts: Some(Duration::from_secs(10)),
         }
@@ -206,8 +228,11 @@ mod tests {
         refused(
             demand(),
             Caps { seconds: Some(9), ..none },
-            "10 seconds, and its owner allows it 9",
+            "10 seconds, its time-out included, and its owner allows it 9",
         );
+        let caps = Caps { rate: Some(99), ..none };
+        refused(Demand { opens: 99.1, rate: Some(1.0), ..demand() }, caps, "100 new connections a");
+        refused(Demand { rate: None, ..demand() }, caps, "a closed loop has no rate: give -r");
         let endless = Demand { lasts: None, ..demand() };
         assert_eq!(judged(&endless, none), Ok(()));
         refused(endless, Caps { seconds: Some(9), ..none }, "give -d");
@@ -220,6 +245,83 @@ mod tests {
         refused(Demand { lanes: 0, ..demand() }, none, "1 to 1024 lanes");
         refused(Demand { lanes: 5_000, ..demand() }, none, "1 to 1024 lanes");
         refused(Demand { cpus: vec![9], ..demand() }, none, "no CPU 9");
+    }
+
+    /// What an order makes its agent begin at most: requests and connections within any second, and when the last ends.
+    struct Most {
+        requests: f64,
+        connections: f64,
+        seconds: f64,
+    }
+
+    /// Counted from the order alone, lane by lane.
+    fn most(order: &Order) -> Most {
+        let of = order.lanes_in_all();
+        let due = |arrivals: &Arrivals| arrivals.peak().as_f64() / of as f64 * order.lanes as f64;
+        let (requests, begun) = match &order.load {
+            Load::Closed { .. } => (f64::INFINITY, f64::INFINITY),
+            Load::Open { arrivals, connections, .. } => {
+                let pool = if order.keep_alive { *connections } else { 0 };
+                (due(arrivals), pool as f64 / of as f64 * order.lanes as f64)
+            }
+            Load::Sessions { arrivals, calls, .. } => (due(arrivals) * f64::from(*calls), 0.0),
+        };
+        let ends = order.stop.duration.map(|it| it + order.warmup + order.timeout);
+        let seconds = ends.map_or(f64::INFINITY, |it| it.as_secs_f64());
+        Most { requests, connections: begun, seconds }
+    }
+
+    prop_compose! {
+        fn orders()(
+            kind in 0..3,
+            rate in 1..400_u64,
+            calls in 1..50_u32,
+            (connections, more) in (1..300_usize, 0..50_usize),
+            (lanes, others) in (1..5_usize, 0..5_usize),
+            (warmup, duration, timeout) in (0..4_000_u64, 1..9_000_u64, 1..9_000_u64),
+            (is_endless, keep_alive, number) in (any::<bool>(), any::<bool>(), 0..2_u64),
+        ) -> Order {
+            let arrivals = Arrivals::Constant(Rate::per_s(rate).unwrap());
+            let max_connections = connections + more;
+            let load = match kind {
+                0 => Load::Closed { connections },
+                1 => Load::Open { arrivals, connections, max_connections },
+                _ => Load::Sessions { arrivals, calls, max_connections },
+            };
+            let ask = Ask::new(&Request::get("server", "/"), Expect::default()).unwrap();
+            let target = Target::Tcp("127.0.0.1:9".parse().unwrap());
+            let millis = Duration::from_millis;
+            let total = (number > 0).then_some(number * 1_000);
+            Order {
+                warmup: millis(warmup),
+                timeout: millis(timeout),
+                stop: Stop { total, duration: (!is_endless).then_some(millis(duration)) },
+                keep_alive,
+                lanes,
+                share: Some(Share { first: others, of: lanes + others }),
+                ..Order::new(target, Asks::one(ask), load)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_order_that_is_taken_can_exceed_what_the_owner_allows(
+            order in orders(),
+            rate in 1..400_u64,
+            connections in 1..300_u64,
+            seconds in 1..20_u64,
+        ) {
+            let caps = Caps { rate: Some(rate), connections: Some(connections), seconds: Some(seconds) };
+            let limits = Limits { allow: Allow::loopback(), caps, is_local: true };
+            let sent = encode_task(&Task::Load(Box::new(order.clone()))).unwrap();
+            if check(&sent, &limits).is_ok() {
+                let Most { requests, connections: begun, seconds: lasts } = most(&order);
+                prop_assert!(requests <= rate as f64 && begun <= rate as f64 && lasts <= seconds as f64);
+                let held = order.load.connections_max() as f64 / order.lanes_in_all() as f64;
+                prop_assert!((held.floor() as u64) * order.lanes as u64 <= connections);
+            }
+        }
     }
 
     #[test]

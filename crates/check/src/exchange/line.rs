@@ -1,6 +1,7 @@
 //! The connection below an exchange, whatever is spoken on it: what was sent and what has arrived.
 
 use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,7 +11,9 @@ use crate::seen::End;
 use crate::target::Target;
 
 /// At most this many bytes are read.
-const RECEIVED: usize = 2 << 20;
+const RECEIVED: usize = 1 << 20;
+/// As many are read at once.
+const BUFFER: usize = 64 << 10;
 /// At most this many of the sent bytes are kept.
 const SENT: usize = 4 << 10;
 
@@ -19,7 +22,8 @@ pub(crate) struct Line {
     pub(crate) until: Instant,
     pub(crate) sent: Vec<u8>,
     pub(crate) sent_len: u64,
-    pub(crate) received: Vec<u8>,
+    /// Shared with what looks at it between two reads, so that it is not copied.
+    pub(crate) received: Arc<Vec<u8>>,
     pub(crate) end: End,
 }
 
@@ -37,7 +41,8 @@ impl Line {
             until: Instant::now() + limit,
             sent: Vec::new(),
             sent_len: 0,
-            received: Vec::new(),
+            // As long as it can become: a buffer that grows leaves its earlier copies behind.
+            received: Arc::new(Vec::with_capacity(RECEIVED + BUFFER)),
             end: End::Open,
         })
     }
@@ -101,13 +106,13 @@ impl Line {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return false,
         }
-        let mut buffer = [0; 64 << 10];
+        let mut buffer = [0; BUFFER];
         // TLS may have read more than it gives at once, its closing message for one, and the socket shows none of that.
         while self.end == End::Open {
             match self.socket.read(&mut buffer) {
                 Ok(0) => self.end = End::Closed,
                 Ok(count) => {
-                    self.received.extend_from_slice(&buffer[..count]);
+                    Arc::make_mut(&mut self.received).extend_from_slice(&buffer[..count]);
                     if self.received.len() > RECEIVED {
                         self.end = End::Flooded;
                     }
@@ -126,7 +131,6 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
-    use std::sync::Arc;
 
     use rcgen::generate_simple_self_signed;
     use tls::rustls::crypto::ring::default_provider;

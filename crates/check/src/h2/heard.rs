@@ -17,6 +17,11 @@ use super::told::Told;
 const EVENTS: usize = 6;
 /// So much of an answer's content is kept.
 const CONTENT: usize = 64 << 10;
+/// So many acknowledgements are owed at once; a server that wants more of them floods, and gets none.
+const OWED: usize = 1024;
+/// The fields of an answer that are kept, and so much of each: a byte of a block can stand for 4 KiB.
+const FIELDS: [&[u8]; 2] = [b"content-length", b"date"];
+const VALUE: usize = 64;
 /// So many breaches are kept.
 const BREACHES: usize = 8;
 
@@ -26,7 +31,8 @@ pub(crate) struct Reply {
     /// 0: none has come yet.
     pub status: u16,
     pub interim: Vec<u16>,
-    pub fields: Vec<Field>,
+    /// Those of [`FIELDS`], the first of each.
+    fields: Vec<Field>,
     pub content: Vec<u8>,
     /// How much content there was.
     pub length: u64,
@@ -276,7 +282,7 @@ impl Heard {
             }
             SETTINGS => self.take_settings(frame),
             PING if frame.has(ACK) => self.keep_pong(&frame.payload),
-            PING => self.owed.push(Some(frame.payload.clone())),
+            PING => self.owe(Some(frame.payload.clone())),
             GOAWAY => {
                 let (last, code) = (number(&frame.payload), number(&frame.payload[4..]));
                 self.gone.push(code);
@@ -313,7 +319,13 @@ impl Heard {
             }
         }
         self.is_greeted = true;
-        self.owed.push(None);
+        self.owe(None);
+    }
+
+    fn owe(&mut self, answer: Option<Vec<u8>>) {
+        if self.owed.len() < OWED {
+            self.owed.push(answer);
+        }
     }
 
     fn data(&mut self, frame: &Frame) {
@@ -358,7 +370,7 @@ impl Heard {
         reply.answers += usize::from(status.is_some_and(|status| status >= 200));
         match status.filter(|_| !is_trailer) {
             Some(status @ 100..200) => reply.interim.push(status),
-            Some(status) => (reply.status, reply.fields) = (status, list),
+            Some(status) => (reply.status, reply.fields) = (status, kept(&list)),
             None => {}
         }
         let is_interim = matches!(status, Some(100..200)) && !is_trailer;
@@ -424,4 +436,10 @@ impl Heard {
         parts.extend(self.breaches.iter().map(|breach| format!("[{breach}]")));
         parts
     }
+}
+
+fn kept(list: &[Field]) -> Vec<Field> {
+    let first = |name: &&[u8]| list.iter().find(|(other, _)| other == name);
+    let cut = |(name, value): &Field| (name.clone(), value[..value.len().min(VALUE)].to_vec());
+    FIELDS.iter().filter_map(first).map(cut).collect()
 }

@@ -30,6 +30,8 @@ const STATIC: [(&str, &str); 61] = [
 const ENTRY: usize = 32;
 /// What a table holds unless SETTINGS say otherwise.
 const TABLE: usize = 4096;
+/// What the fields of one block may take: as much as a load reads of a head. A few octets can stand for megabytes.
+const LIST: usize = 64 << 10;
 
 /// A number that begins in the last bits of an octet, whose first bits are `pattern` (RFC 7541, 5.1).
 pub(crate) fn push_number(out: &mut Vec<u8>, pattern: u8, bits: u32, number: usize) {
@@ -84,7 +86,12 @@ impl Decoder {
 
     /// The list that a block is, or what is wrong with it.
     pub(crate) fn decode(&mut self, mut block: &[u8]) -> Result<Vec<Field>, &'static str> {
-        let mut list = Vec::new();
+        let (mut list, mut room) = (Vec::new(), LIST);
+        let mut keep = |list: &mut Vec<Field>, field: Field| -> Result<(), &'static str> {
+            room = room.checked_sub(self::size(&field)).ok_or(TOO_LARGE)?;
+            list.push(field);
+            Ok(())
+        };
         if std::mem::take(&mut self.must_resize) && block.first().is_none_or(|it| it >> 5 != 1) {
             return Err("a block does not begin with the table's size, though it was lowered");
         }
@@ -92,12 +99,12 @@ impl Decoder {
             match first {
                 0x80.. => {
                     let place = number(&mut block, 7)?;
-                    list.push(self.at(place)?);
+                    keep(&mut list, self.at(place)?)?;
                 }
                 0x40.. => {
                     let field = self.literal(&mut block, 6)?;
                     self.insert(field.clone());
-                    list.push(field);
+                    keep(&mut list, field)?;
                 }
                 0x20.. => {
                     let size = number(&mut block, 5)?;
@@ -110,7 +117,7 @@ impl Decoder {
                     self.most = size;
                     self.shrink(size);
                 }
-                _ => list.push(self.literal(&mut block, 4)?),
+                _ => keep(&mut list, self.literal(&mut block, 4)?)?,
             }
         }
         Ok(list)
@@ -153,6 +160,7 @@ fn size(field: &Field) -> usize {
 }
 
 const CUT: &str = "a header block ends within a field";
+const TOO_LARGE: &str = "its fields take more than 64 KiB, and dyno reads no more of a head";
 
 fn number(block: &mut &[u8], bits: u32) -> Result<usize, &'static str> {
     let (first, mut rest) = block.split_first().ok_or(CUT)?;
@@ -243,8 +251,19 @@ mod tests {
     }
 
     #[test]
+    fn what_a_block_expands_to_is_limited() {
+        let mut block = vec![0x40];
+        push_string(&mut block, b"x", false);
+        push_string(&mut block, &[b'a'; 4000], false);
+        let bomb = |times| [&block[..], &vec![0xbe; times]].concat();
+        assert_eq!(Decoder::default().decode(&bomb(15)).map(|list| list.len()), Ok(16));
+        assert_eq!(Decoder::default().decode(&bomb(16)), Err(TOO_LARGE));
+        assert_eq!(Decoder::default().decode(&bomb(1 << 20)), Err(TOO_LARGE));
+    }
+
+    #[test]
     fn what_is_written_is_read() {
-        for length in [0, 1, 126, 127, 128, 300, 70_000] {
+        for length in [0, 1, 126, 127, 128, 300, 60_000] {
             for is_coded in [false, true] {
                 let value = vec![b'~'; length];
                 let mut block = vec![0];

@@ -6,7 +6,7 @@ use crate::finding::{CaseVerdict, Evidence};
 
 /// RFC 9112, 2 and 6: what every answer must fulfil, in whichever case it arrived.
 pub(super) fn form_of_all(round: &Round) -> Sighting {
-    passive(round, "answers", |it| Some(it.flaws.first().map(ToString::to_string)))
+    passive(round, "answers", |it| Some(it.flaw.map(|flaw| flaw.to_string())))
 }
 
 /// RFC 6455, 5: what every frame of a server must fulfil.

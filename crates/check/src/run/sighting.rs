@@ -17,8 +17,8 @@ pub(crate) struct Sighting {
     pub verdict: CaseVerdict,
     /// What the server did.
     pub why: String,
-    /// What was wrong with the form of its answers.
-    pub flaws: Vec<Flaw>,
+    /// What was wrong first with the form of its answers.
+    pub flaw: Option<Flaw>,
     /// What was wrong with its frames; none if there were no frames.
     pub slips: Option<Vec<Slip>>,
     /// What was wrong with its frames of HTTP/2; none if there were none.
@@ -35,7 +35,7 @@ pub(crate) struct Sighting {
 
 impl Sighting {
     pub(crate) fn of(case: &Case, seen: &Seen) -> Sighting {
-        let answers = seen.reading.interim.iter().chain(&seen.reading.finals);
+        let mut answers = seen.reading.interim.iter().chain(&seen.reading.finals);
         let mut why = seen.says();
         // Growth of less than one MiB is reported only for alone and slow cases.
         let is_told = |grew: &u64| *grew >= 1 << 20 || case.scheduling != Scheduling::Together;
@@ -69,7 +69,7 @@ impl Sighting {
             is_asked: true,
             verdict,
             why,
-            flaws: answers.flat_map(|answer| answer.flaws.iter().copied()).collect(),
+            flaw: answers.find_map(|answer| answer.flaws.first().copied()),
             is_unconnected: seen.end == End::Unconnected,
             slips: (!frames.is_empty()).then(|| slips(&frames)),
             breaches: heard.filter(|heard| heard.frames > 0).map(|heard| heard.breaches.clone()),
@@ -90,7 +90,7 @@ impl Sighting {
             is_asked: false,
             verdict: CaseVerdict::NotTestable,
             why: why.into(),
-            flaws: Vec::new(),
+            flaw: None,
             slips: None,
             breaches: None,
             is_unconnected: false,

@@ -127,7 +127,8 @@ mod tests {
         let received = [head, frames].concat();
         let reading = crate::answer::read(&received, false, &|_| false);
         let grew = Some(grew_mib << 20);
-        let seen = Seen { received, reading, grew, end: End::Open, ..unconnected() };
+        let seen =
+            Seen { received: received.into(), reading, grew, end: End::Open, ..unconnected() };
         judge(CASES.iter().find(|case| case.id == id).unwrap(), &seen)
     }
 

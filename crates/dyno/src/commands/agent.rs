@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 
 use self::bounds::{BOUNDS, BoundFlags};
 use crate::afar::own_program;
-use crate::interrupt::on_interrupt;
+use crate::interrupt::halt_on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
 
 /// Load, or run servers, for a dyno on another machine, as far as this machine's owner allows
@@ -98,11 +98,11 @@ pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
         caps: flags.bounds.caps(),
         is_local: flags.local,
     };
-    // A terminal's Ctrl-C reaches this process, too; but its coordinator decides when it ends.
-    on_interrupt(|| {})?;
+    // A terminal's Ctrl-C reaches this process, too; but if it has a coordinator, that one decides when it ends.
+    let end = halt_on_interrupt()?;
     let served = match via(flags) {
-        None => serve(io::stdin(), io::stdout(), limits),
-        Some(via) => serve_via(&via, &own_program()?, limits),
+        None => serve(io::stdin(), io::stdout(), limits, &end),
+        Some(via) => serve_via(&via, &own_program()?, limits, &end),
     };
     // Lanes that still run end with the process, which is now.
     served.map_err(Refusal::new)?;

@@ -362,9 +362,14 @@ fn an_agent_refuses_what_its_owner_does_not_allow() {
     };
     refused("--allow 10.9.9.9:1", &["agent desk2: its owner does not allow it to load 127.0.0.1:"]);
     refused("--max-connections 3", &["its part is 4 connections, and its owner allows it 3"]);
-    refused("--max-duration 1s", &["2 seconds, and its owner allows it 1"]);
+    refused("--max-duration 1s", &["7 seconds, its time-out included, and its owner allows it 1"]);
     gate.opens("exec \"$DYNO\" agent --stdio --max-rate 50");
     refused_at(&rig, &gate, &["-r", "51"]).stderr_has("its part is 51 a second");
+    refused_at(&rig, &gate, &[]).stderr_has("a closed loop has no rate: give -r");
+    let sessions = ["--sessions", "10", "--calls", "6"];
+    refused_at(&rig, &gate, &sessions).stderr_has("its part is 60 a second");
+    gate.opens("exec \"$DYNO\" agent --stdio --max-rate 3");
+    refused_at(&rig, &gate, &["-r", "3"]).stderr_has("its part is 4 new connections a second");
 }
 
 #[test]

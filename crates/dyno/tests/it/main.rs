@@ -6,6 +6,7 @@
 mod again;
 mod agents;
 mod agents_check;
+mod agents_ends;
 mod agents_lost;
 mod agents_rig;
 mod asking;
@@ -31,6 +32,7 @@ mod embedded;
 mod exit_codes;
 mod faults;
 mod feed;
+mod floods;
 mod gate;
 mod gate_ends;
 mod gate_trees;

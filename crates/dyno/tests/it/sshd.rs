@@ -48,19 +48,28 @@ fn a_key_that_may_only_have_an_agent_loads_what_its_line_allows_and_does_nothing
     let allow = format!("127.0.0.0/8:{port}");
     let caps = ["--max-rate", "50", "--max-connections", "4", "--max-duration", "5s"];
     sshd.lets_in(&line(&sshd, &[&["--allow", &allow], &caps[..]].concat()));
-    let ran = load(&sshd, &rig, "desk2", &["-c", "4", "-n", "50", "-d", "5s"]);
-    assert!(matches!(ran.code(), Some(0..=1)), "{ran}\n{}", sshd.log());
+    let within = ["-r", "50", "--max-connections", "4", "-n", "50", "-d", "4s", "--timeout", "1s"];
+    let ran = load(&sshd, &rig, "desk2", &within);
+    assert!(matches!(ran.code(), Some(0..=2)), "{ran}\n{}", sshd.log());
     assert_eq!(rig.requests(), 50, "{ran}");
     assert!(!sshd.gate.cache().exists(), "nothing was copied");
-    let ran = load(&sshd, &other, "desk2", &["-c", "4", "-n", "50", "-d", "5s"]).status(2);
+    let ran = load(&sshd, &other, "desk2", &within).status(2);
     let _ = ran.stderr_has("agent desk2: its owner does not allow it to load 127.0.0.1:");
     let ran =
         load(&sshd, &rig, "desk2", &["-r", "51", "--max-connections", "4", "-d", "1s"]).status(2);
     let _ = ran.stderr_has("its part is 51 a second, and its owner allows it 50");
     let ran = load(&sshd, &rig, "desk2", &["-c", "5", "-d", "1s"]).status(2);
     let _ = ran.stderr_has("its part is 5 connections, and its owner allows it 4");
-    let ran = load(&sshd, &rig, "desk2", &["-c", "4", "-d", "6s"]).status(2);
-    let _ = ran.stderr_has("6 seconds, and its owner allows it 5");
+    let ran = load(&sshd, &rig, "desk2", &["-c", "2", "-d", "1s"]).status(2);
+    let _ = ran.stderr_has("a closed loop has no rate");
+    let ran = load(
+        &sshd,
+        &rig,
+        "desk2",
+        &["-r", "5", "--max-connections", "4", "-d", "5s", "--timeout", "1s"],
+    )
+    .status(2);
+    let _ = ran.stderr_has("6 seconds, its time-out included, and its owner allows it 5");
     assert_eq!((rig.requests(), other.requests()), (50, 0));
     // Another command is not run: an agent starts, hears nothing, and ends.
     let canary = sshd.gate.path().join("canary");

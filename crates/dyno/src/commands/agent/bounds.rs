@@ -22,13 +22,14 @@ pub(super) struct BoundFlags {
     /// A file of this machine with what may be loaded, one on a line
     #[arg(long, value_name = "FILE")]
     pub(super) allow_file: Option<PathBuf>,
-    /// The most requests, sessions or texts that the agent begins each second
+    /// The most requests (all calls of sessions), texts or new connections that the agent begins each second. A closed loop,
+    /// which has no rate of its own, is refused
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     max_rate: Option<u64>,
     /// The most connections that the agent opens at once
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     max_connections: Option<u64>,
-    /// The longest load
+    /// The longest load, its warm-up and its time-out included; in whole seconds
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     max_duration: Option<Duration>,
 }
@@ -58,7 +59,7 @@ impl BoundFlags {
         Caps {
             rate: self.max_rate,
             connections: self.max_connections,
-            seconds: self.max_duration.map(|longest| longest.as_secs().max(1)),
+            seconds: self.max_duration.map(|longest| longest.as_secs()),
         }
     }
 

@@ -1,12 +1,14 @@
 //! What a machine, a disk and a user can do to a running dyno, at random: `make torture` runs for `TORTURE_MINUTES`, a
 //! short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
 //!
-//! Each kind of case is one function in `lab`, `agents`, `files`, `store`, `foreign` or `gates`; it returns its result, or panics if that is a fault.
+//! Each kind of case is one function in `lab`, `agents`, `files`, `store`, `foreign`, `gates` or
+//! `hostile`; it returns its result, or panics if that is a fault.
 
 mod agents;
 mod files;
 mod foreign;
 mod gates;
+mod hostile;
 mod lab;
 mod store;
 
@@ -23,7 +25,7 @@ use crate::rig::Ran;
 type Kind = (&'static str, fn(&mut Dice) -> &'static str);
 
 /// The first round has one case of each kind, in this order.
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 16] = [
     ("a run is killed and gone on with", lab::killed),
     ("a run is sent INT, TERM or HUP", lab::interrupted),
     ("bits of a store are flipped", store::flipped),
@@ -38,6 +40,8 @@ const KINDS: [Kind; 14] = [
     ("a store was changed elsewhere", foreign::changed),
     ("a gate is killed in its check-out", gates::killed),
     ("three gates begin together", gates::together),
+    ("a server that is checked floods", hostile::flooded),
+    ("an order is beyond its agent's caps", hostile::capped),
 ];
 
 /// How often a cheap kind runs for each run of an expensive one.

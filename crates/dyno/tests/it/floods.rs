@@ -1,0 +1,166 @@
+//! Servers that flood a client which checks them, measured by the memory that the check ever touched.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
+
+use crate::rig::{Going, Ran, Rig};
+
+/// What docs/checks.md promises of a check, whatever the server sends.
+const TOUCHED_MAX_KIB: u64 = 200 << 10;
+
+/// What comes after a right answer on every connection, for as long as the client takes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Flood {
+    /// The content of an answer without a length.
+    Body,
+    /// One head of lines that have a name of one octet and no value.
+    Fields,
+    /// One head of lines without a colon.
+    Colonless,
+    /// One head with a length of 1,000,000 members.
+    Lengths,
+    Interim,
+    Chunks,
+    /// Heads of 16 kB that stand for 48 MB of fields.
+    Bombs,
+    Pings,
+    Settings,
+    Windows,
+    /// Content after the end of the answer.
+    Unasked,
+}
+
+pub(crate) const FLOODS: [Flood; 11] = [
+    Flood::Body,
+    Flood::Fields,
+    Flood::Colonless,
+    Flood::Lengths,
+    Flood::Interim,
+    Flood::Chunks,
+    Flood::Bombs,
+    Flood::Pings,
+    Flood::Settings,
+    Flood::Windows,
+    Flood::Unasked,
+];
+
+const RIGHT: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
+}
+
+impl Flood {
+    pub(crate) fn is_http2(self) -> bool {
+        FLOODS[6..].iter().any(|it| std::mem::discriminant(it) == std::mem::discriminant(&self))
+    }
+
+    /// What is sent once, and what is sent again and again.
+    fn bytes(self) -> (Vec<u8>, Vec<u8>) {
+        let head = b"HTTP/1.1 200 OK\r\n";
+        let line =
+            |line: &[u8]| [head, &line.repeat(1_900_000 / line.len())[..], b"\r\n\r\n"].concat();
+        let entry = [b"\x88\x40\x01x\x7f\xa1\x1e".as_slice(), &[b'a'; 4000]].concat();
+        let bomb = frame(1, 4, 1, &[&entry[..], &[0xbe; 12_000]].concat());
+        let fill = |unit: &[u8]| unit.repeat(65_536 / unit.len());
+        match self {
+            Flood::Body => ([head, &b"\r\n"[..]].concat(), vec![b'x'; 65_536]),
+            Flood::Fields => (Vec::new(), line(b"a:\r\n")),
+            Flood::Colonless => (Vec::new(), line(b"a\n")),
+            Flood::Lengths => {
+                let commas = b",".repeat(1_000_000);
+                (Vec::new(), [head, &b"Content-Length: 1"[..], &commas, b"\r\n\r\n"].concat())
+            }
+            Flood::Interim => (Vec::new(), fill(b"HTTP/1.1 103 A\r\na:\r\n\r\n")),
+            Flood::Chunks => {
+                ([head, &b"Transfer-Encoding: chunked\r\n\r\n"[..]].concat(), fill(b"1\r\nx\r\n"))
+            }
+            Flood::Bombs => (Vec::new(), bomb),
+            Flood::Pings => (Vec::new(), fill(&frame(6, 0, 0, b"flooding"))),
+            Flood::Settings => (Vec::new(), fill(&frame(4, 0, 0, b"\0\x09\0\0\0\0"))),
+            Flood::Windows => (Vec::new(), fill(&frame(8, 0, 1, b"\0\0\0\x01"))),
+            Flood::Unasked => (Vec::new(), fill(&frame(0, 0, 1, b""))),
+        }
+    }
+
+    /// Answers the first request, and floods.
+    fn serve(self, mut stream: TcpStream) -> std::io::Result<()> {
+        let (mut received, mut buffer) = (Vec::new(), [0; 16 << 10]);
+        if self.is_http2() {
+            stream.write_all(&[frame(4, 0, 0, b""), frame(4, 1, 0, b"")].concat())?;
+        }
+        let is_asked = |received: &[u8]| match self.is_http2() {
+            false => received.windows(4).any(|four| four == b"\r\n\r\n"),
+            // A HEADERS frame on stream 1.
+            true => {
+                received.windows(6).any(|it| it[0] == 1 && it[1] < 64 && it[2..] == [0, 0, 0, 1])
+            }
+        };
+        while !is_asked(&received) {
+            let count = stream.read(&mut buffer)?;
+            if count == 0 {
+                return Ok(());
+            }
+            received.extend_from_slice(&buffer[..count]);
+        }
+        let right = match self.is_http2() {
+            true => [frame(1, 4, 1, b"\x88"), frame(0, 1, 1, b"ok")].concat(),
+            false => RIGHT.to_vec(),
+        };
+        let (once, again) = self.bytes();
+        // The endless body takes the place of a right answer.
+        if matches!(self, Flood::Body | Flood::Chunks) {
+            stream.write_all(&once)?;
+        } else {
+            stream.write_all(&[right, once].concat())?;
+        }
+        stream.set_write_timeout(Some(Duration::from_secs(5)))?;
+        loop {
+            stream.write_all(&again)?;
+        }
+    }
+}
+
+/// The most memory that a process has touched so far, in KiB; none if it has gone.
+fn touched(going: &Going) -> Option<u64> {
+    let status =
+        fs::read_to_string(format!("/proc/{}/status", going.pid().as_raw_nonzero())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
+
+/// A check of a server with this flood ends by itself; returns it, and the memory that it touched, in KiB.
+pub(crate) fn check(flood: Flood, only: &str) -> (Ran, u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let rig = Rig::at(listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || flood.serve(stream));
+        }
+    });
+    let version = if flood.is_http2() { &["--http2"][..] } else { &[] };
+    let arguments = ["check", "{url}/hello", "--rounds", "1", "--only", only];
+    let mut going = Going::start(rig.command(&[&arguments[..], version].concat()));
+    let mut most = 0;
+    while !going.ends_within(Duration::from_millis(5)) {
+        most = touched(&going).unwrap_or(0).max(most);
+    }
+    let ran = going.end();
+    assert!(ran.code().is_some() && !ran.stderr.contains("panicked"), "{flood:?}: {ran}");
+    assert!(most < TOUCHED_MAX_KIB, "{flood:?}: a check touched {most} KiB\n{ran}");
+    (ran, most)
+}
+
+#[test]
+fn a_check_takes_at_most_200_mb_whatever_the_server_sends() {
+    for flood in FLOODS {
+        let only = if flood.is_http2() { "H2-F*,H2-B*,H2-C*" } else { "H1-F*,H1-B*,H1-C*" };
+        let (ran, most) = check(flood, only);
+        println!("{flood:?}: {most} KiB, {:?}", ran.took);
+        assert_eq!(ran.code(), Some(1), "{flood:?}: {ran}");
+    }
+}
