@@ -58,6 +58,14 @@ impl Answers {
             && sizes.iter().all(|size| *size <= bytes)
     }
 
+    /// Whether so many answers can have these sizes.
+    pub(crate) fn are_sizes_possible(&self) -> bool {
+        let total = u128::from(self.total());
+        let [least, most] =
+            [self.smallest_bytes, self.largest_bytes].map(|it| total * u128::from(it));
+        (least..=most).contains(&self.bytes.into())
+    }
+
     pub(crate) fn merge(&mut self, other: &Answers) {
         if other.statuses.is_empty() {
             return;

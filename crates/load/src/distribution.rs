@@ -196,6 +196,23 @@ impl Distribution {
         }
     }
 
+    /// Whether the sum can be that of the values, as far as they are distinguished.
+    pub(crate) fn is_sum_possible(&self) -> bool {
+        let values = &self.open().values;
+        let (mut least, mut most) = (0, 0);
+        for step in values.iter_recorded() {
+            let (value, times) = (step.value_iterated_to(), u128::from(step.count_at_value()));
+            let is_cut = values.high() <= values.highest_equivalent(value);
+            least += u128::from(values.lowest_equivalent(value)) * times;
+            most += if is_cut {
+                u128::MAX >> 1
+            } else {
+                u128::from(values.highest_equivalent(value)) * times
+            };
+        }
+        (least..=most).contains(&self.sum())
+    }
+
     /// The smallest and the largest.
     #[must_use]
     pub fn extremes(&self) -> Option<(Nanos, Nanos)> {

@@ -2,7 +2,7 @@
 //! no figure in it may be so large that sums overflow.
 
 use super::stretches::{STRETCHES_MAX, Stretch, Stretches};
-use super::{Part, Parts};
+use super::{Part, Parts, identities};
 use crate::Nanos;
 use crate::bounds::{CPUS_MAX, INSTANT_MAX};
 use crate::distribution::{Distribution, Folded};
@@ -70,6 +70,7 @@ impl Parts {
         no_more("late beginning", &[part.began_late], INSTANT_MAX)?;
         self.check_windows(&part.windows, bounds)?;
         check_sums(part)?;
+        identities::check(part, &self.facts, self.plan.measured.start)?;
         self.check_sections(&part.sections, own.is_empty())?;
         part.quiet.check()?;
         part.reports.iter().try_for_each(|report| {

@@ -2,6 +2,7 @@
 //! together. No part is averaged or rounded, so it does not matter how many there are, nor in which order they come.
 
 mod check;
+mod identities;
 mod parts;
 mod stretches;
 mod summary;

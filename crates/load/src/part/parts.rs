@@ -12,7 +12,7 @@ use crate::recording::{End, LaneReport, Recording};
 #[derive(Debug)]
 pub struct Parts {
     pub(super) plan: Plan,
-    facts: Facts,
+    pub(super) facts: Facts,
     /// All that has come; its reports are those of all lanes.
     pub(super) whole: Part,
     /// The first lanes of the parts that have come, and how many each has.
@@ -23,12 +23,12 @@ pub struct Parts {
 
 /// What of an order is needed at the end.
 #[derive(Clone, Copy, Debug)]
-struct Facts {
-    total: Option<u64>,
-    counts_sessions: bool,
+pub(super) struct Facts {
+    pub(super) total: Option<u64>,
+    pub(super) counts_sessions: bool,
     is_limited: bool,
     timeout: Nanos,
-    on_time_within: Nanos,
+    pub(super) on_time_within: Nanos,
     scheduled_until: Option<Nanos>,
 }
 
