@@ -6,14 +6,14 @@ use super::parts::Facts;
 use super::stretches::Stretch;
 use super::true_or;
 use crate::Nanos;
-use crate::distribution::Folded;
+use crate::distribution::{Distribution, Folded};
 use crate::recording::{LaneReport, Sessions, Slow};
 use crate::tally::{Still, Tally};
 
 /// Says which of them does not hold, in a part that measured from this instant on.
 pub(super) fn check(part: &Part, facts: &Facts, measured_from: Nanos) -> Result<(), String> {
     let Part { total, windows, .. } = part;
-    let possible = total.all_distributions().into_iter().all(|it| it.is_sum_possible());
+    let possible = total.all_distributions().into_iter().all(Distribution::is_sum_possible);
     true_or(possible, "the sum of a distribution is none of its values")?;
     check_on_time(total, facts)?;
     check_kind(total, facts)?;
