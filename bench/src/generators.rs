@@ -300,7 +300,7 @@ pub(crate) static PEERS: &[Generator] = &[
 ];
 
 /// An empty row, to be filled by name.
-const ABSENT: Generator = Generator {
+pub(crate) const ABSENT: Generator = Generator {
     name: "",
     program: "",
     version: "",

@@ -44,7 +44,7 @@ pub(crate) fn main(args: &BenchArgs) -> Result<()> {
     println!("{}", summary(&done).text());
     if let Some(path) = &args.markdown {
         let kept = fs::read_to_string(path).ok().filter(|_| !args.only.is_empty());
-        let page = kept.and_then(|page| replaced(&page, &done));
+        let page = kept.map(|page| replaced(&page, &done));
         fs::write(path, page.unwrap_or_else(|| markdown(&facts, &done)))?;
     }
     if let Some(path) = args.readme.as_ref().filter(|_| !args.quick && !args.canned) {
@@ -94,18 +94,23 @@ fn markdown(facts: &[String], done: &[(&str, Section)]) -> String {
     page
 }
 
-/// A page with these sections in place of those that it has, each with its own targets; none if it lacks one of them.
-fn replaced(page: &str, done: &[(&str, Section)]) -> Option<String> {
+/// A page with these sections in place of those that it has, or at its end, each with its own targets.
+fn replaced(page: &str, done: &[(&str, Section)]) -> String {
     let mut page = page.to_owned();
     for (title, section) in done {
-        let begins = page.find(&format!("\n## {title}\n"))? + 1;
+        let begins = page.find(&format!("\n## {title}\n")).map_or(page.len(), |at| at + 1);
         let length = page[begins..].find("\n## ").map_or(page.len() - begins, |next| next + 1);
-        let mut text = format!("## {title}\n{}", targets([section].into_iter()).markdown());
+        let mut text = format!("## {title}\n");
+        if !section.verdicts.is_empty() {
+            text += &targets([section].into_iter()).markdown();
+        }
         section.tables.iter().for_each(|table| text += &table.markdown());
         let is_last = begins + length == page.len();
-        page.replace_range(begins..begins + length, &(text + if is_last { "" } else { "\n" }));
+        let before = if length == 0 { "\n" } else { "" };
+        let behind = if is_last { "" } else { "\n" };
+        page.replace_range(begins..begins + length, &[before, &text, behind].concat());
     }
-    Some(page)
+    page
 }
 
 #[cfg(test)]
@@ -130,15 +135,16 @@ mod tests {
             table.rows.push(vec![cell.to_owned()]);
             Section { tables: vec![table], verdicts: vec![] }
         };
-        let first = replaced(page, &[("One", section("new"))]).expect("it has that section");
-        assert!(first.starts_with("# A page\n\n## One\n\n### Targets\n"), "{first}");
+        let first = replaced(page, &[("One", section("new"))]);
+        assert!(first.starts_with("# A page\n\n## One\n\n### T\n"), "{first}");
         assert!(
             first.ends_with("| new |\n\n\n## Two\n\nkept\n") && !first.contains("old"),
             "{first}"
         );
-        let last = replaced(page, &[("Two", section("new"))]).expect("it has that section");
+        let last = replaced(page, &[("Two", section("new"))]);
         assert!(last.contains("old") && last.ends_with("| new |\n\n"), "{last}");
-        assert_eq!(replaced(page, &[("Three", section("new"))]), None);
+        let more = replaced(page, &[("Three", section("new"))]);
+        assert!(more.starts_with(&format!("{page}\n## Three\n\n### T\n")), "{more}");
     }
 
     #[test]

@@ -93,6 +93,8 @@ impl Rig {
                 dyno.display()
             );
         }
+        // Some parts run in folders of their own.
+        let dyno = std::path::absolute(dyno)?;
         let cache = args.cache.clone().unwrap_or_else(default_cache);
         let scratch = env::temp_dir().join(format!("dyno-bench-{}", std::process::id()));
         fs::create_dir_all(&scratch)?;

@@ -1,5 +1,6 @@
 //! The sections of the measurement, a file for each.
 
+mod checks;
 mod closed;
 mod http2;
 mod machines;
@@ -54,6 +55,7 @@ pub(crate) const ALL: &[Entry] = &[
         title: "What the client's sleep costs the server",
         measure: sleep::measure,
     },
+    Entry { letter: "n", title: "What the check of an answer costs", measure: checks::measure },
 ];
 
 /// The series of one generator.

@@ -2,7 +2,8 @@
 //! due, or never sleeps.
 
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
@@ -70,6 +71,14 @@ fn ranged(mut values: Vec<f64>) -> String {
 fn run(rig: &Rig, spin: &str) -> Result<PathBuf> {
     let root = rig.scratch.join("sleep");
     fs::create_dir_all(root.join("experiments"))?;
+    for folder in ["subjects", "workloads"] {
+        if !root.join(folder).exists() {
+            symlink(
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder),
+                root.join(folder),
+            )?;
+        }
+    }
     let subjects = PAIRS.concat().join("', '");
     let experiment = format!(
         "question = 'What does the sleep of the client cost?'\nsubjects = ['{subjects}']\nworkload = 'hello'\n\

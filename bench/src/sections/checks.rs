@@ -1,0 +1,52 @@
+//! n. What the check of an answer costs dyno: its CPU for a request, by what is compared.
+
+use super::{Section, notes, ratio_of};
+use crate::generators::{ABSENT, Generator};
+use crate::load::Load;
+use crate::quantiles::Report;
+use crate::rig::{Contender, Rig, Run};
+use crate::table::{Table, number, range};
+
+/// What is compared, from the least.
+static CHECKS: [Generator; 3] = [
+    with("the status", "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --json"),
+    with(
+        "and a given body",
+        "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --expect-body 'Hello, world!' --json",
+    ),
+    with("and the first body", "dyno load {url} -c {c} -t 1 -d {s}s --cpus 1 --same-body --json"),
+];
+
+const fn with(name: &'static str, closed: &'static str) -> Generator {
+    Generator {
+        name,
+        program: "dyno",
+        version: "dyno --version",
+        get: "cargo build --release -p dyno-http",
+        closed: Some(closed),
+        report: Report::OurJson,
+        connections_max: u32::MAX,
+        ..ABSENT
+    }
+}
+
+pub(crate) fn measure(rig: &Rig) -> Section {
+    let load = Load::Closed { connections: 50, seconds: rig.seconds };
+    let contender =
+        |generator: &'static Generator| Contender { generator, load, server: rig.oracle(&[]) };
+    let contenders: Vec<Contender> = CHECKS.iter().map(contender).collect();
+    let all = rig.alternate(&contenders, rig.rounds);
+    let columns = ["compared of each answer", "µs CPU a request", "× the status alone"];
+    let mut table = Table::new("CPU per request by what is compared, 50 connections", &columns);
+    for (check, series) in CHECKS.iter().zip(&all) {
+        let over = ratio_of(&contenders, &all, (check.name, CHECKS[0].name), Run::cpu_us);
+        table.rows.push(vec![
+            check.name.to_owned(),
+            number(series.median(Run::cpu_us), 2),
+            range(over),
+        ]);
+    }
+    table.notes = notes(&contenders, &all);
+    table.notes.push("the body has 13 bytes".to_owned());
+    Section { tables: vec![table], verdicts: Vec::new() }
+}
