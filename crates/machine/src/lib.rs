@@ -10,6 +10,7 @@ pub mod namespace;
 pub mod owned;
 pub mod ports;
 pub mod process;
+pub mod resident;
 pub mod sockets;
 
 /// Something that was read off the machine, or done to it.

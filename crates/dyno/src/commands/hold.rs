@@ -162,6 +162,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
     let halt = halt_on_interrupt()?;
+    machine::resident::release();
     let held = match &flags.load_on {
         Some(place) if !place.is_local() => {
             let cpus = flags.cpus.as_ref().map(|_| "--cpus");

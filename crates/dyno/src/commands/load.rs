@@ -48,6 +48,7 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let history = &flags.keeping.history;
     let mut shelf = Shelf::open(flags, &plan)?;
     prepare(&plan)?;
+    machine::resident::release();
     let is_silent = flags.no_live || flags.feed.is_on_terminal();
     let style = if is_silent { Style::Nothing } else { Style::usual() };
     let count = flags.keeping.loads() as usize;
