@@ -6,7 +6,10 @@ use super::rig::{Run, after, at_once, classes, open};
 use super::streams::{plain, spoken};
 use crate::SECOND;
 use crate::engine::Simulated;
+use crate::engine::Slept;
 use crate::failure::Failure;
+use crate::lane::stalls::Stalls;
+use crate::pause::Pause;
 use crate::tally::Tally;
 
 /// On six places, by HTTP/1.1 and by HTTP/2, against a server that takes 20 ms: at most 300/s are answered.
@@ -45,8 +48,8 @@ fn small_stalls_before_a_full_pool_make_no_request_later_than_their_sum() {
         assert_eq!(seen.correct, 2_000);
         assert!(longest(&seen.late) <= sum, "{streams:?}: late {}", longest(&seen.late));
         assert!(2_500 * MILLI < longest(&seen.blocked), "{streams:?}: {}", longest(&seen.blocked));
-        // By how much the stalls have delayed the requests, on the average: late is no less, and at most twice as much,
-        // as it is not known when within a stall an answer came.
+        // By how much the stalls have delayed the requests, on the average: late is no less, and at most three times
+        // as much, as it is not known when within a stall an answer came.
         let delayed = seen.response.mean() - press(&run, streams, &[]).response.mean();
         let late = seen.late.mean();
         assert!(
@@ -95,4 +98,17 @@ fn requests_out_of_time_are_dynos_only_if_its_stalls_took_most_of_it() {
         assert!(100 < seen.failures(Failure::Late), "{streams:?}");
         assert_eq!(seen.failures(Failure::Blocked), 0, "{streams:?}: {:?}", classes(&seen));
     }
+}
+
+/// What was counted while the lane read is a part of its turn, whose length is known when it sleeps.
+#[test]
+fn stalls_that_overlap_count_as_their_union() {
+    let mut stalls = Stalls::default();
+    assert!(stalls.was_kept(0, 10 * MILLI));
+    stalls.settle(1, 0);
+    assert_eq!(stalls.delayed(&(0..SECOND)), 10 * MILLI);
+    let slept = Slept { from: 12 * MILLI, until: 15 * MILLI };
+    stalls.look_up(&Pause::of(0, 12 * MILLI, slept));
+    stalls.settle(1, 0);
+    assert_eq!(stalls.delayed(&(0..SECOND)), 15 * MILLI);
 }
