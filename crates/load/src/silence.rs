@@ -16,7 +16,7 @@ use crate::{Nanos, SECOND};
 /// No shorter time is a silence.
 const SHORTEST: Nanos = SECOND / 10;
 /// Nor one that lasts for less than so many times the mean time between right answers.
-const MEANS: f64 = 0.1;
+const MEANS: f64 = 10.0;
 /// Shorter times in which a lane was not running are not subtracted.
 const STALL: Nanos = SECOND / 100;
 /// A gap is kept if it is no shorter than this part of the load so far, so that memory does not grow with time: gaps of
