@@ -198,3 +198,31 @@ fn right_answers_end_a_silence_and_wrong_ones_do_not() {
         |now: Nanos| vec![(now + SERVICE, Act::Send(LAST.to_vec())), (now + SERVICE, Act::Fin)];
     assert_eq!(silence(&closed(10), [Simulated::new(at_once, polite)]), Silence::default());
 }
+
+/// Two connections, on each of which every tenth answer takes 300 ms: now and then both wait at once. Half of the answers
+/// take 2 ms, but the slow ones are ordinary ones, too.
+#[test]
+fn slow_answers_that_fall_together_are_no_silence_where_such_answers_are_usual() {
+    let mut count = 0;
+    let engine = Simulated::new(at_once, move |now: Nanos| {
+        count += 1;
+        let service = if count % 10 == 0 || count % 97 == 1 { 300 * MILLI } else { SERVICE };
+        vec![(now + service, Act::Send(GOOD.to_vec()))]
+    });
+    let run = Run { until: 20 * SECOND, ..closed(2) };
+    assert_eq!(silence(&run, [engine]), Silence::default());
+}
+
+/// Two requests a second, of which one in twenty takes 400 ms: that is less than ten times what lies between two answers
+/// anyway.
+#[test]
+fn an_answer_that_takes_longer_is_no_silence_where_answers_are_rare() {
+    let mut count = 0;
+    let engine = Simulated::new(at_once, move |now: Nanos| {
+        count += 1;
+        let service = if count % 20 == 0 { 400 * MILLI } else { SERVICE };
+        vec![(now + service, Act::Send(GOOD.to_vec()))]
+    });
+    let run = Run { until: 60 * SECOND, ..open(2, 2) };
+    assert_eq!(silence(&run, [engine]), Silence::default());
+}
