@@ -5,7 +5,7 @@
 mod simulated;
 
 use analysis::trend::{
-    ALPHA, BEFORE, LEVELS, SEGMENT, SIZES, TRIED, announces, courses, is_steadier,
+    BEFORE, LOOKS, SEGMENT, SHARES, SHORTEST, SIZES, TRIED, announces, courses, is_steadier,
 };
 use simulated::{Chance, Law, series};
 
@@ -27,6 +27,9 @@ fn main() {
         families();
         references();
     }
+    if is_asked("ever") {
+        ever();
+    }
     if is_asked("found") {
         found();
     }
@@ -34,14 +37,10 @@ fn main() {
 
 /// After how many runs of the new level a change is announced in nine of ten series.
 fn table() {
-    for level in LEVELS {
-        if std::env::var("LEVEL").is_ok_and(|it| it != level.to_string()) {
-            continue;
-        }
-        println!("    // {level}");
-        println!("    [");
+    for share in SHARES {
+        println!("    [ // {share}");
         for size in SIZES {
-            let row = BEFORE.map(|before| fewest(level, size, before));
+            let row = BEFORE.map(|before| fewest(share, size, before));
             let row: Vec<String> = row.iter().map(ToString::to_string).collect();
             println!("        [{}], // {size}", row.join(", "));
         }
@@ -49,12 +48,18 @@ fn table() {
     }
 }
 
-fn fewest(level: f64, size: f64, before: usize) -> usize {
-    let is_enough = |after: usize| SURE <= share_found(level, size, [before, after], STEPS);
-    if !is_enough(TRIED) {
-        return 0;
+fn fewest(share: f64, size: f64, before: usize) -> usize {
+    // So many may be missed.
+    let allowed = (STEPS as f64 * (1.0 - SURE)).round() as usize;
+    let is_enough =
+        |after: usize| found_in(share, size, [before, after], STEPS, false).nth(allowed).is_none();
+    let (mut few, mut enough) = (SEGMENT - 1, SEGMENT);
+    while !is_enough(enough) {
+        if enough == TRIED {
+            return 0;
+        }
+        (few, enough) = (enough, (enough + 2 * (enough - few)).min(TRIED));
     }
-    let (mut few, mut enough) = (SEGMENT - 1, TRIED);
     while few + 1 < enough {
         let middle = usize::midpoint(few, enough);
         match is_enough(middle) {
@@ -65,26 +70,54 @@ fn fewest(level: f64, size: f64, before: usize) -> usize {
     enough
 }
 
-/// In which share of series a step is announced.
-fn share_found(level: f64, size: f64, [before, after]: [usize; 2], count: usize) -> f64 {
+/// Of so many series with a step, those in which it is announced, or is not.
+fn found_in(
+    share: f64,
+    size: f64,
+    [before, after]: [usize; 2],
+    count: usize,
+    is_announced: bool,
+) -> impl Iterator<Item = usize> {
     let mut chance = Chance(SEED);
-    let is_found = |_: &usize| {
+    (0..count).filter(move |_| {
         let mut values = series(Law::Normal, &mut chance, before + after);
         values[before..].iter_mut().for_each(|value| *value += size);
-        announces(&values, level)
-    };
-    (0..count).filter(is_found).count() as f64 / count as f64
+        announces(&values, share) == is_announced
+    })
 }
 
 /// How often a series announces a change in which there is none.
 fn false_alarms() {
     println!("| noise | runs | announce a change |\n|---|---|---|");
     for (law, title) in Law::ALL {
-        for runs in [12, 30, 100] {
+        for runs in [15, 30, 100] {
             let mut chance = Chance(SEED);
-            let is_alarm = |_: &usize| announces(&series(law, &mut chance, runs), ALPHA);
+            let is_alarm = |_: &usize| announces(&series(law, &mut chance, runs), 1.0);
             let alarms = (0..SERIES).filter(is_alarm).count();
             println!("| {title} | {runs} | {:.2} % |", percent(alarms, SERIES));
+        }
+    }
+}
+
+/// How many histories in which nothing changes ever announce a change, where they are looked at after each run.
+fn ever() {
+    const HISTORIES: usize = 2_000;
+    println!("| noise | series | looks | ever announce a change |\n|---|---|---|---|");
+    for (law, title) in Law::ALL.into_iter().chain(Law::CORRELATED) {
+        for (members, looks) in [(1, LOOKS), (10, LOOKS), (1, 2 * LOOKS)] {
+            let runs = SHORTEST..SHORTEST + looks;
+            let mut chance = Chance(SEED);
+            let is_alarm = |_: &usize| {
+                let all: Vec<Vec<f64>> =
+                    (0..members).map(|_| series(law, &mut chance, runs.end - 1)).collect();
+                // The first step of the method of Holm, as no other follows where it finds nothing.
+                let share = 1.0 / f64::from(members);
+                let is_announced =
+                    |logs: &Vec<f64>| runs.clone().any(|runs| announces(&logs[..runs], share));
+                all.iter().any(is_announced)
+            };
+            let alarms = (0..HISTORIES).filter(is_alarm).count();
+            println!("| {title} | {members} | {looks} | {:.2} % |", percent(alarms, HISTORIES));
         }
     }
 }
@@ -119,7 +152,7 @@ fn references() {
         let ratio: Vec<f64> = figure.iter().zip(&reference).map(|(a, b)| a - b).collect();
         let values = |logs: &[f64]| logs.iter().map(|log| (0.02 * log).exp()).collect::<Vec<_>>();
         let used = if is_steadier(&values(&ratio), &values(&figure)) { ratio } else { figure };
-        announces(&used, ALPHA)
+        announces(&used, 1.0)
     };
     let alarms = (0..SERIES).filter(is_alarm).count();
     println!("the steadier of figure and ratio, 30 runs: {:.2} %", percent(alarms, SERIES));
@@ -131,13 +164,13 @@ fn found() {
     println!("|---|---|---|---|");
     for size in SIZES {
         for before in [10, 20, 40] {
-            let after = fewest(ALPHA, size, before);
+            let after = fewest(1.0, size, before);
             if after == 0 {
                 println!("| {size} | {before} | more than {TRIED} | |");
                 continue;
             }
-            let share = share_found(ALPHA, size, [before, after], SERIES);
-            println!("| {size} | {before} | {after} | {:.1} % |", 100.0 * share);
+            let found = found_in(1.0, size, [before, after], SERIES, true).count();
+            println!("| {size} | {before} | {after} | {:.1} % |", percent(found, SERIES));
         }
     }
 }

@@ -12,6 +12,8 @@ pub(crate) enum Law {
     Spike,
     /// The same of the last run.
     LastSpike,
+    /// Each run has this correlation with the one before.
+    Correlated(f64),
 }
 
 impl Law {
@@ -22,6 +24,11 @@ impl Law {
         (Law::OneInTen, "one in ten × 3"),
         (Law::Spike, "normal, one run 10 standard deviations off"),
         (Law::LastSpike, "normal, the last run 10 standard deviations off"),
+    ];
+    /// Laws for which a permutation test is not made, as their runs may not be put in another order.
+    pub(crate) const CORRELATED: [(Law, &str); 2] = [
+        (Law::Correlated(0.2), "normal, neighbours correlated by 0.2"),
+        (Law::Correlated(0.5), "normal, neighbours correlated by 0.5"),
     ];
 }
 
@@ -45,7 +52,7 @@ impl Chance {
 /// So many runs of this law.
 pub(crate) fn series(law: Law, chance: &mut Chance, runs: usize) -> Vec<f64> {
     let one = |_| match law {
-        Law::Normal | Law::Spike | Law::LastSpike => chance.normal(),
+        Law::Normal | Law::Spike | Law::LastSpike | Law::Correlated(_) => chance.normal(),
         Law::HeavyTails => {
             let squares: f64 = (0..3).map(|_| chance.normal().powi(2)).sum();
             chance.normal() / (squares / 3.0).sqrt()
@@ -56,10 +63,14 @@ pub(crate) fn series(law: Law, chance: &mut Chance, runs: usize) -> Vec<f64> {
         }
     };
     let mut values: Vec<f64> = (0..runs).map(one).collect();
+    if let Law::Correlated(by) = law {
+        let kept = (1.0 - by * by).sqrt();
+        (1..runs).for_each(|run| values[run] = by * values[run - 1] + kept * values[run]);
+    }
     let place = match law {
         Law::Spike => Some((chance.share() * runs as f64) as usize),
         Law::LastSpike => runs.checked_sub(1),
-        Law::Normal | Law::HeavyTails | Law::OneInTen => None,
+        Law::Normal | Law::HeavyTails | Law::OneInTen | Law::Correlated(_) => None,
     };
     if let Some(value) = place.and_then(|place| values.get_mut(place)) {
         *value += 10.0;

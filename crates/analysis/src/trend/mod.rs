@@ -6,24 +6,35 @@ mod split;
 mod test;
 
 use crate::student;
-pub use needed::{BEFORE, LEVELS, Needed, SIZES, TRIED};
+pub use needed::{BEFORE, Needed, SHARES, SIZES, TRIED};
 use needed::{Spreads, needed};
 use split::Part;
 use test::{Tested, tested};
 
 /// No level has fewer runs.
 pub const SEGMENT: usize = 5;
-/// The probability that a series in which nothing changed announces a change; and, by the method of Holm, that even one
-/// of several does.
-pub const ALPHA: f64 = 0.01;
+/// Shorter series announce nothing: so few runs of each level are a change by chance too often.
+pub const SHORTEST: usize = 3 * SEGMENT;
+/// A history is looked at after each run. Of histories in which nothing changes, no larger share ever announces a change
+/// at this many looks, by simulation.
+pub const EVER: f64 = 0.02;
+pub const LOOKS: usize = 100;
+/// So this is the significance level of one look at a history of `FULL` runs. Several series share it as Holm says.
+const LOOK: f64 = 0.005;
+const FULL: usize = 18;
+/// That of a shorter one: most false alarms would be early ones.
+const EARLY: f64 = 0.001;
+/// In a longer one it falls, as a new level is more evident after many runs of the old one, but not below this.
+const LATE: f64 = 0.0005;
 /// Of longer series only the newest runs are used.
 pub const LONGEST: usize = 300;
 /// A change of which it is said how many runs it needs, where none was found.
 pub const TYPICAL: f64 = 0.05;
 
-const PERMUTATIONS: u32 = 999;
 /// More than any history needs: it bounds the time.
-const MOST_PERMUTATIONS: u32 = 99_999;
+const MOST_PERMUTATIONS: f64 = 999_999.0;
+/// How many pairs of runs are compared in a test, as far as its level allows: within half a second.
+const PAIRS: f64 = 6e7;
 const SEED: u64 = 0x0074_7265_6e64;
 /// The intervals are of 95 %.
 const OUTSIDE: f64 = 0.05;
@@ -41,7 +52,7 @@ pub struct Course {
     pub spread: Option<f64>,
     /// After how many runs a change by 5 % is announced.
     pub typical: Option<Needed>,
-    /// The significance level of the series: its share of that of all.
+    /// The significance level of the series at this look: its share of that of all.
     pub level: f64,
 }
 
@@ -97,12 +108,19 @@ pub fn courses(series: &[Vec<f64>]) -> Vec<Course> {
     all.map(|((values, now), before)| course(values, &now, &before.changes)).collect()
 }
 
-/// Whether one series of logarithms announces a change at this significance level.
+/// The significance level of one look at a history of so many runs: the probability that it announces a change where
+/// nothing changed.
 #[must_use]
-pub fn announces(logs: &[f64], level: f64) -> bool {
-    let series = (ALPHA / level).round().max(1.0) as usize;
-    let first = tested(&[Part::of(logs)], level, permutations(series), SEED);
-    first.is_some_and(|tested| tested.p.is_some())
+pub fn level_of_a_look(runs: usize) -> f64 {
+    let longer = runs as f64 / FULL as f64;
+    if runs < FULL { EARLY } else { (LOOK / longer.powi(3).sqrt()).max(LATE) }
+}
+
+/// Whether one series of logarithms announces a change at this share of the level of a look.
+#[must_use]
+pub fn announces(logs: &[f64], share: f64) -> bool {
+    let level = share * level_of_a_look(logs.len());
+    first(logs, level, permutations(level, logs.len())).is_some()
 }
 
 /// Whether the ratio to a reference has less spread than the figure itself. Neither depends on the order of the runs, so
@@ -116,43 +134,46 @@ pub fn is_steadier(ratios: &[f64], values: &[f64]) -> bool {
     ratios.len() == values.len() && spread(ratios) < spread(values)
 }
 
-/// The changes of one series, and its share of the significance level.
+/// The changes of one series, and its share of the level of a look.
 #[derive(Clone, Debug, Default)]
 struct Changes {
-    level: f64,
-    /// The first run of each new level, and its p-value, in the order of the runs.
-    changes: Vec<(usize, f64)>,
+    share: f64,
+    /// In the order of the runs.
+    changes: Vec<Found>,
 }
+
+/// The first run of a new level, and the p-value.
+type Found = (usize, f64);
 
 /// The method of Holm over the first change of each series; further ones of a series are tested at its level.
 fn found_in(logs: &[Vec<f64>]) -> Vec<Changes> {
-    let testable = logs.iter().filter(|values| 2 * SEGMENT <= values.len()).count();
-    let permutations = permutations(testable);
-    let first = |values: &Vec<f64>| {
-        tested(&[Part::of(&values[skipped(values)..])], ALPHA, permutations, SEED)
+    let used: Vec<&[f64]> = logs.iter().map(|values| &values[skipped(values)..]).collect();
+    let testable = used.iter().filter(|values| SHORTEST <= values.len()).count();
+    let levels: Vec<f64> = used.iter().map(|values| level_of_a_look(values.len())).collect();
+    let permutations =
+        |at: usize| permutations(levels[at] / testable.max(1) as f64, used[at].len());
+    // Series of other lengths have other levels: what counts is the share of its own that each needs.
+    let needs = |at: usize| {
+        let first = first(used[at], levels[at], permutations(at))?;
+        Some((first.1 / levels[at], at, first))
     };
-    let firsts: Vec<Option<Tested>> = logs.iter().map(first).collect();
-    let mut order: Vec<(f64, usize)> = firsts
-        .iter()
-        .enumerate()
-        .filter_map(|(at, tested)| Some((tested.as_ref()?.p?, at)))
-        .collect();
+    let mut order: Vec<(f64, usize, Found)> = (0..used.len()).filter_map(needs).collect();
     order.sort_by(|one, other| one.0.total_cmp(&other.0));
     let mut left = testable;
     let mut found = vec![Changes::default(); logs.len()];
-    for (p, at) in order {
-        let level = ALPHA / left as f64;
-        if level < p {
+    for (needs, at, first) in order {
+        let share = 1.0 / left as f64;
+        if share < needs {
             break;
         }
+        let changes = divided(used[at], first, share * levels[at], permutations(at));
         let skipped = skipped(&logs[at]);
-        let changes = divided(&logs[at][skipped..], level, permutations);
         let changes = changes.into_iter().map(|(first, p)| (first + skipped, p)).collect();
-        found[at] = Changes { level, changes };
+        found[at] = Changes { share, changes };
         left -= 1;
     }
-    let rest = ALPHA / left.max(1) as f64;
-    found.iter_mut().filter(|it| it.changes.is_empty()).for_each(|it| it.level = rest);
+    let rest = 1.0 / left.max(1) as f64;
+    found.iter_mut().filter(|it| it.changes.is_empty()).for_each(|it| it.share = rest);
     found
 }
 
@@ -161,15 +182,23 @@ fn skipped(values: &[f64]) -> usize {
     values.len().saturating_sub(LONGEST)
 }
 
-/// So many that several orders by chance may be as far off at the strictest level.
-fn permutations(series: usize) -> u32 {
-    let strict = (2.0 * series as f64 / ALPHA) as u32;
-    strict.clamp(PERMUTATIONS + 1, MOST_PERMUTATIONS + 1) - 1
+/// So many that several orders by chance may be as far off at this level: the more, the less does it depend on chance
+/// whether a change is announced. Of a long series each costs more time, so they are fewer.
+fn permutations(level: f64, runs: usize) -> u32 {
+    let affordable = 2.0 * PAIRS / (runs * runs).max(1) as f64;
+    affordable.clamp(2.0 / level, 20.0 / level).min(MOST_PERMUTATIONS) as u32
 }
 
-/// Splits a series again and again, while the best split of all its parts is more than chance.
-fn divided(values: &[f64], level: f64, permutations: u32) -> Vec<(usize, f64)> {
-    let mut changes: Vec<(usize, f64)> = Vec::new();
+/// The best split of a whole series and its p-value. None: it is above the level, or the series is too short.
+fn first(values: &[f64], level: f64, permutations: u32) -> Option<Found> {
+    let used = Some(values).filter(|values| SHORTEST <= values.len())?;
+    let tested = tested(&[Part::of(used)], level, permutations, SEED)?;
+    Some((tested.split.at, tested.p?))
+}
+
+/// Splits a series, which has this change, again and again, while the best split of all its parts is more than chance.
+fn divided(values: &[f64], first: Found, level: f64, permutations: u32) -> Vec<Found> {
+    let mut changes = vec![first];
     loop {
         let mut ends: Vec<usize> = changes.iter().map(|(at, _)| *at).collect();
         ends.insert(0, 0);
@@ -209,7 +238,7 @@ fn course(values: &[f64], now: &Changes, before: &[(usize, f64)]) -> Course {
             ratio: difference.exp(),
             interval: ((difference - half).exp(), (difference + half).exp()),
             p,
-            needed: needed(spreads(difference.abs(), sides[0].len()), now.level),
+            needed: needed(spreads(difference.abs(), sides[0].len()), now.share),
             before: earlier(first, before),
         }
     });
@@ -222,8 +251,8 @@ fn course(values: &[f64], now: &Changes, before: &[(usize, f64)]) -> Course {
         typical: parts
             .last()
             .filter(|_| spread.is_some())
-            .and_then(|last| needed(spreads(TYPICAL.ln_1p(), last.len()), now.level)),
-        level: now.level,
+            .and_then(|last| needed(spreads(TYPICAL.ln_1p(), last.len()), now.share)),
+        level: now.share * level_of_a_look(values.len()),
     }
 }
 

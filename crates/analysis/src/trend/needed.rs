@@ -1,7 +1,5 @@
 //! How many runs of a new level are needed before its change is announced: by simulation, as `make trend-truth` prints it.
 
-use super::ALPHA;
-
 /// A change, and the series in which it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spreads {
@@ -26,35 +24,35 @@ pub enum Needed {
 pub const SIZES: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 5.0];
 /// Runs of the old level.
 pub const BEFORE: [usize; 3] = [10, 20, 40];
-/// The significance levels: of one series, and of one among ten.
-pub const LEVELS: [f64; 2] = [ALPHA, ALPHA / 10.0];
+/// Shares of the level of a look: of one series, and of one among ten.
+pub const SHARES: [f64; 2] = [1.0, 0.1];
 /// No more runs were tried.
 pub const TRIED: usize = 40;
 
-/// For each level and size, by the runs of the old level; 0: more than were tried.
+/// For each share and size, by the runs of the old level; 0: more than were tried.
 #[rustfmt::skip]
 const TABLE: [[[usize; 3]; 5]; 2] = [
-    [ // 0.01
+    [ // 1
         [0, 0, 0], // 1
-        [0, 29, 18], // 1.5
-        [27, 12, 11], // 2
-        [6, 6, 5], // 3
-        [5, 5, 5], // 5
-    ],
-    [ // 0.001
-        [0, 0, 0], // 1
-        [0, 0, 30], // 1.5
-        [0, 21, 13], // 2
-        [14, 8, 6], // 3
+        [0, 0, 31], // 1.5
+        [0, 18, 13], // 2
+        [8, 7, 6], // 3
         [6, 5, 5], // 5
+    ],
+    [ // 0.1
+        [0, 0, 0], // 1
+        [0, 0, 0], // 1.5
+        [0, 31, 18], // 2
+        [15, 10, 8], // 3
+        [8, 5, 5], // 5
     ],
 ];
 
 /// How many runs of the new level a change needs, from the nearest case that is no easier. None: the series is too
 /// short, or one among so many that its case was not simulated.
 #[must_use]
-pub(super) fn needed(of: Spreads, level: f64) -> Option<Needed> {
-    let strict = LEVELS.iter().position(|tried| *tried <= level * (1.0 + 1e-9))?;
+pub(super) fn needed(of: Spreads, share: f64) -> Option<Needed> {
+    let strict = SHARES.iter().position(|tried| *tried <= share * (1.0 + 1e-9))?;
     let runs = BEFORE.iter().rposition(|&tried| tried <= of.runs)?;
     let sizes = if of.spread <= 0.0 { f64::INFINITY } else { of.size / of.spread };
     let found = match SIZES.iter().rposition(|&tried| tried <= sizes * (1.0 + 1e-9)) {

@@ -1,6 +1,6 @@
 //! What a history shows as a document: the changes, every series, and a picture of each.
 
-use analysis::trend::{ALPHA, Before, Needed, SEGMENT, Shift, TYPICAL};
+use analysis::trend::{Before, EVER, LOOKS, Needed, SEGMENT, SHORTEST, Shift, TYPICAL};
 use analysis::{Better, better};
 use lab::figure::{Figure, Unit};
 use units::{counted, percent};
@@ -31,9 +31,9 @@ pub fn document(trend: &Trend) -> Document {
                 counted(trend.machines.len() as u64, "machine", "machines")
             ),
             format!(
-                "changes by E-divisive on logarithms; where nothing changed, the probability that any series announces \
-                 a change is at most {}",
-                percent(ALPHA)
+                "changes by E-divisive on logarithms; of histories in which nothing changes, at most {} ever announce \
+                 a change, if they are looked at after each of {LOOKS} runs",
+                percent(EVER)
             ),
             format!("no level has fewer than {SEGMENT} runs"),
         ],
@@ -62,10 +62,10 @@ pub fn page(trend: &Trend) -> String {
 pub(super) fn sentence(trend: &Trend) -> String {
     let changed = trend.series.iter().filter(|series| !series.course.shifts.is_empty()).count();
     let all = counted(trend.series.len() as u64, "series", "series");
-    let testable = trend.series.iter().filter(|it| 2 * SEGMENT <= it.values.len()).count();
+    let testable = trend.series.iter().filter(|it| SHORTEST <= it.values.len()).count();
     match (changed, testable) {
         (0, 0) => format!(
-            "No series is long enough: a change is seen between {SEGMENT} runs and {SEGMENT} others."
+            "No series is long enough: a change is seen in {SHORTEST} runs or more, of which {SEGMENT} are on either side."
         ),
         (0, _) => format!("No change that this history shows, in {all}."),
         (_, _) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::trend::{ALPHA, Before, Level, Needed, Shift};
+use analysis::trend::{Before, Level, Needed, Shift, level_of_a_look};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -18,13 +18,14 @@ const SCHEMA: &str = "dyno.trend/2";
 
 /// The whole document, with a line end.
 pub fn json(trend: &Trend) -> serde_json::Result<String> {
+    let levels = trend.series.iter().map(|series| level_of_a_look(series.values.len()));
     written(&Document {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(trend),
         files: &trend.files,
         runs: trend.runs,
-        alpha_percent: 100.0 * ALPHA,
+        alpha_percent: 100.0 * levels.fold(0.0, f64::max),
         series: trend.series.iter().map(SeriesJson::from).collect(),
         machines: trend.machines.iter().map(MachineJson::from).collect(),
         broken: trend.broken.iter().map(BrokenJson::from).collect(),
@@ -46,7 +47,8 @@ pub(crate) struct Document<'t> {
     files: &'t [String],
     /// runs in them
     runs: usize,
-    /// the probability that any series announces a change where nothing changed
+    /// the significance level of this look: the probability that any series announces a change where nothing changed.
+    /// trend.md says how many histories ever announce one, that are looked at after each run
     alpha_percent: f64,
     /// each figure of each row, by machine and plan
     series: Vec<SeriesJson<'t>>,
@@ -88,7 +90,7 @@ json_type! {
         runs: Vec<RunJson<'t>> = series.values.iter().zip(&series.lines).map(|(value, line)| RunJson::of(value, line)).collect(),
         /// runs that are no measurement, or only a bound
         left_out: usize,
-        /// the significance level: the share of this series
+        /// the significance level of this look: the share of this series
         level_percent: f64 = 100.0 * series.course.level,
         /// the standard deviation of the values' logarithms around their levels
         spread: Option<f64> = series.course.spread,

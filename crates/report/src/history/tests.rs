@@ -218,7 +218,9 @@ fn machines_and_plans_are_series_of_their_own() {
     let found = Trend::of(vec!["a".into()], read_text(&text), "there");
     assert_eq!((found.series.len(), found.shifts().count()), (3, 0));
     let says = shown(&found);
-    assert!(says.contains("No change that this history shows, in 3 series."), "{says}");
+    assert!(says.contains("No series is long enough: a change is seen in 15 runs"), "{says}");
+    let steady = shown(&trend(&written(&days(&step(1_000.0)))));
+    assert!(steady.contains("No change that this history shows, in 1 series."), "{steady}");
     assert!(says.contains("this machine: cpu.model A CPU"), "{says}");
 }
 
