@@ -64,7 +64,7 @@ fn answer(findings: &Findings<'_>, table: &Table) -> Option<String> {
     } else if table.is_curve() {
         Some(capacities(findings, table, &ranked))
     } else {
-        Some(kept_up(findings, &ranked))
+        Some(kept_up(findings, &ranked, left_out.is_empty()))
     };
     texts.extend([first, tails(findings, table, &ranked)].into_iter().flatten());
     texts.extend(reasons(findings, &left_out));
@@ -185,8 +185,8 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     Some(format!("{leads}{ahead} {}.{slowest}", named_rate(findings, next.row)))
 }
 
-/// For one offered rate: which servers kept up.
-fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
+/// For one offered rate: which servers kept up. Where not all are ranked, those that are stand there by name.
+fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>], are_all: bool) -> String {
     let place = findings.place(ranked[0].row.point);
     let (behind, kept): (Vec<&Row>, Vec<&Row>) =
         ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
@@ -199,8 +199,10 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> String {
     let fell: Vec<String> = behind.iter().map(on_time).collect();
     match (kept.len(), behind.len()) {
         (1, 0) => format!("{} kept up with {place}.", few(findings, &kept)),
-        (_, 0) => format!("All servers kept up with {place}."),
-        (0, _) => format!("No server kept up with {place}: {}.", list(&fell)),
+        (_, 0) if are_all => format!("All servers kept up with {place}."),
+        (_, 0) => format!("{} kept up with {place}.", few(findings, &kept)),
+        (0, _) if are_all => format!("No server kept up with {place}: {}.", list(&fell)),
+        (0, _) => format!("{} did not keep up with {place}.", list(&fell)),
         _ => format!("{} kept up with {place}; {} did not.", few(findings, &kept), list(&fell)),
     }
 }
