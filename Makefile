@@ -154,7 +154,7 @@ test-rooms:
 	cargo test --workspace --exclude dyno-http --test it --locked --quiet
 
 test-parts:
-	cargo test --workspace --lib --bins --test tidy --test hold --test press --test shares --test turns --locked --quiet
+	cargo test --workspace --lib --bins --test tidy --test hold --test lies --test press --test shares --test turns --locked --quiet
 	cargo test --workspace --doc --locked --quiet
 	@$(MAKE) --no-print-directory fuzz
 
