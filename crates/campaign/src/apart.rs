@@ -109,7 +109,7 @@ impl Apart {
             Some(_) | None => folder.join(part),
         };
         let foreign = parts.map(path).find(|path| self.is_foreign(path));
-        { let _ = (foreign, what); Ok(()) }
+        foreign.map_or(Ok(()), |path| Err(self.says(what, &path)))
     }
 
     fn says(&self, what: &str, path: &Path) -> String {
