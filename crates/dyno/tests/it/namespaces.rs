@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 use lab::record::OutcomeKind;
 use rustix::process::Signal;
 
-use crate::lab_rig::{Lab, SHORT, until};
+use crate::lab_rig::{Lab, SHORT, not_tested, until};
 use crate::rig::Going;
 
 /// A command in namespaces of its own, with folders that no other sees. None where that is not permitted.
-fn within(command: Command, namespaces: &[&str]) -> Option<Command> {
+fn within(command: &Command, namespaces: &[&str]) -> Option<Command> {
     let unshare = |rest: &[&str]| {
         let mut unshare = Command::new("unshare");
         unshare.args(namespaces).args(rest);
@@ -18,7 +18,7 @@ fn within(command: Command, namespaces: &[&str]) -> Option<Command> {
     let is_permitted =
         unshare(&["true"]).stderr(Stdio::null()).status().is_ok_and(|it| it.success());
     if !is_permitted {
-        eprintln!("SKIPPED: no namespaces can be made");
+        not_tested("two dynos in containers", "namespaces");
         return None;
     }
     let mut within = unshare(&[]);
@@ -40,12 +40,12 @@ const LONG: &str = "closed = { connections = 1 }, duration = '4s'";
 fn a_dyno_does_not_end_the_servers_of_one_in_another_container() {
     let labs = [LONG, SHORT]
         .map(|load| Lab::new().oracle("plain", "").experiment("x", &["plain"], load, ""));
-    let Some(long) = within(labs[0].command(&["run", "x"]), CONTAINER) else { return };
+    let Some(long) = within(&labs[0].command(&["run", "x"]), CONTAINER) else { return };
     let long = Going::start(long);
     let work = labs[0].root.join(".dyno/work");
     until("a trial", || std::fs::read_dir(&work).is_ok_and(|mut folders| folders.next().is_some()));
     for namespaces in [&["-T", "--boottime", "31536000"], CONTAINER] {
-        let short = within(labs[1].command(&["run", "x"]), namespaces).unwrap();
+        let short = within(&labs[1].command(&["run", "x"]), namespaces).unwrap();
         let short = Going::start(short).end().measured();
         assert!(!short.stderr.contains("did not end well"), "{short}");
     }
@@ -60,12 +60,12 @@ fn a_run_in_use_is_not_deleted_from_another_container() {
     let mut going = lab.start(&["run", "x"]);
     going.says("order ");
     let apart = [CONTAINER, &["-n"]].concat();
-    let Some(other) = within(lab.command(&["rm", "1"]), &apart) else { return };
+    let Some(other) = within(&lab.command(&["rm", "1"]), &apart) else { return };
     let refused = Going::start(other).end().status(2);
     refused
         .stderr_has("another dyno (in another container, or on another host) is working on run 1");
     going.signal(Signal::INT);
     going.end().status(130);
-    let other = within(lab.command(&["rm", "1"]), &apart).unwrap();
+    let other = within(&lab.command(&["rm", "1"]), &apart).unwrap();
     Going::start(other).end().status(0).stdout_has("deleted run 1: x");
 }

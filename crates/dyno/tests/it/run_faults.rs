@@ -8,7 +8,7 @@ use lab::record::{Fact, Outcome, OutcomeKind, TrialRecord};
 use oracle::{Config, Listen, Oracle};
 use rustix::net::{AddressFamily, SocketType, bind, listen, socket, sockopt};
 
-use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, patiently, until};
+use crate::lab_rig::{Lab, ORACLE, SHORT, is_answered, not_tested, patiently, until};
 
 fn of<'t>(trials: &'t [TrialRecord], name: &str) -> &'t TrialRecord {
     trials.iter().find(|trial| trial.key.subject == name).unwrap()
@@ -212,7 +212,7 @@ fn a_server_that_leaves_its_cgroup_has_its_cpu_time_and_a_doubt() {
         series.points.last().map(|(_, ns)| *ns)
     };
     let Some(counted) = last("subject.cpu.cgroup").filter(|ns| *ns < 50e6) else {
-        eprintln!("SKIPPED: there is no cgroup, or it cannot be left");
+        not_tested("a server that leaves its cgroup", "a cgroup that can be left");
         return;
     };
     assert!(counted + 50e6 < last("subject.cpu.total").unwrap(), "{counted}");

@@ -17,8 +17,10 @@ pub(crate) struct Told {
     pub(crate) on_time: Vec<(String, f64)>,
 }
 
+type Predicate = fn(&Told) -> bool;
+
 /// Each with what is wrong where it is true.
-const FORBIDDEN: [(&str, fn(&Told) -> bool); 7] = [
+const FORBIDDEN: [(&str, Predicate); 7] = [
     ("a failing side is not named before the figures", is_unnamed),
     ("a failing side is compared", is_compared),
     ("what a side failed is not said", is_silent),

@@ -159,7 +159,8 @@ impl Made {
                 _ => told.failing.push(name.clone()),
             }
             let rows = findings.board.tables.iter().flat_map(|table| &table.rows);
-            let mut verdicts = rows.filter(|row| row.subject == subject).map(|row| row.verdict());
+            let mut verdicts =
+                rows.filter(|row| row.subject == subject).map(analysis::Row::verdict);
             if verdicts.any(|verdict| verdict == Some(analysis::Verdict::Invalid)) {
                 told.invalid.push(name.clone());
             }
