@@ -53,8 +53,12 @@ fn a_finished_run_with_a_damaged_trial_is_not_to_be_resumed() {
 }
 
 #[test]
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method has one lifetime, the closure any"
+)]
 fn a_trend_says_which_trial_of_which_run_is_damaged() {
-    let figures = with_findings(super::super::Findings::figures);
+    let figures = with_findings(|found| found.figures());
     let document = crate::trend::document(&[figures]);
     let screen = crate::render::Screen { width: 120, is_coloured: false, is_full: true };
     let text = crate::render::text(&document, screen);
