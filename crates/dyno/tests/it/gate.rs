@@ -86,7 +86,7 @@ fn a_revision_is_built_in_a_tree_of_its_own_and_the_working_tree_stays_as_it_is(
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    assert_eq!(names.len(), 2, "a tree, and that it is whole: {names:?}");
+    assert_eq!(names.len(), 3, "a tree, that it is whole, and the lock: {names:?}");
     assert!(!of_top.join(&names[0]).join("subjects/it/extra").exists());
     assert!(lab.has("subjects/it/extra"));
     let unknown = ["gated", "--base", "git:nothing", "--head", "dir:."];
