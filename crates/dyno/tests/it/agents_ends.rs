@@ -1,7 +1,7 @@
 //! Signals to an agent that waits for its coordinator.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,9 @@ use crate::rig::pid;
 const SOON: Duration = Duration::from_millis(200 + 2_000);
 
 /// An agent that waits ends at the first of these.
-fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &std::path::Path) {
-    let path = format!("{}:{}", carriers.display(), std::env::var("PATH").unwrap());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-    command.arg("agent").args(flags).env("PATH", path);
+fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &Path) {
+    let mut command = Command::new(carriers.join("dyno"));
+    command.arg("agent").args(flags);
     let mut agent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // It listens for signals once it has a thread for them.
     let task = format!("/proc/{}/task", agent.id());
@@ -24,7 +23,11 @@ fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &std::path::Path)
         let comm = |it: fs::DirEntry| fs::read_to_string(it.path().join("comm")).ok();
         fs::read_dir(&task).into_iter().flatten().flatten().filter_map(comm).collect()
     };
-    crate::lab_rig::until("it reads", || names().iter().any(|name| name.trim() == "reads"));
+    crate::lab_rig::until("it reads", || {
+        let ended = agent.try_wait().unwrap();
+        assert!(ended.is_none(), "{flags:?}: it ended before it waited: {ended:?}");
+        names().iter().any(|name| name.trim() == "reads")
+    });
     kill_process(pid(&agent), signal).unwrap();
     let began = Instant::now();
     while agent.try_wait().unwrap().is_none() {
@@ -38,11 +41,15 @@ fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &std::path::Path)
 
 #[test]
 fn a_waiting_agent_ends_at_the_first_signal() {
-    let folder = std::env::temp_dir().join(format!("dyno-carrier-{}", std::process::id()));
+    // A carrier is looked for beside dyno first, and beside this one there may be the real one.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("waiting-agent");
+    let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
+    fs::hard_link(env!("CARGO_BIN_EXE_dyno"), folder.join("dyno")).unwrap();
     let carrier = folder.join("dyno-nats");
-    fs::write(&carrier, "#!/bin/sh\nexec sleep 60\n").unwrap();
-    fs::set_permissions(&carrier, fs::Permissions::from_mode(0o755)).unwrap();
+    // Written by another process: a program that begins in another test may inherit the open file, which then cannot run.
+    let write = "printf '#!/bin/sh\\nexec sleep 60\\n' >\"$0\" && chmod 755 \"$0\"";
+    assert!(Command::new("sh").args(["-c", write]).arg(&carrier).status().unwrap().success());
     let via = ["--via", "nats://127.0.0.1:1", "--lab", "l", "--name", "n", "--trust", "k"];
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         ends_at_the_first(signal, &["--stdio"], &folder);

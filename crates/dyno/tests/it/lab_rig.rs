@@ -218,7 +218,7 @@ const GATE: &str = "go";
 
 /// Waits until this holds.
 #[track_caller]
-pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "in vain: {what}");
