@@ -302,12 +302,7 @@ impl BuildCache {
 
     /// The variables that a running subject sees, and no others.
     #[must_use]
-    pub(crate) fn scrubbed(
-        &self,
-        subject: &Subject,
-        built: &Built,
-        work: &Path,
-    ) -> Vec<(String, String)> {
+    pub fn scrubbed(&self, subject: &Subject, built: &Built, work: &Path) -> Vec<(String, String)> {
         let around = self.around();
         let work = work.display().to_string();
         let mut variables = vec![
@@ -424,6 +419,3 @@ fn last_line(log: &Path) -> String {
         None => String::new(),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use lab::build::{BuildCache, BuildError, Built, Fitness, salt};
+use lab::build::{BuildCache, BuildError, Built, Fitness, SALT, salt};
 use lab::subject::Subject;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::folder::{Doomed, eventually, lives, program};
 
 crate::tests![
+    a_subject_sees_nothing_of_the_users_environment_but_what_it_names,
+    what_is_missing_is_named,
+    a_salted_build_finds_its_salt_in_a_variable_while_it_runs,
     a_build_is_made_once_for_the_same_content,
     notes_do_not_shape_a_build_and_variables_that_pass_do,
     a_variant_is_laid_over_what_it_is_from,
@@ -244,4 +247,28 @@ fn a_build_that_was_killed_has_ended_before_the_next_one_begins() {
         assert!(!at("both").exists(), "two builds at once; warden killed: {is_warden_killed}");
         assert!(!lives(number(&at("pid")).unwrap()));
     }
+}
+
+fn a_subject_sees_nothing_of_the_users_environment_but_what_it_names() {
+    let root = Root::new("build = []");
+    let (built, _) = root.build("x").unwrap();
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let seen = root.cache().scrubbed(&subject, &built, Path::new("/work"));
+    let names: Vec<&str> = seen.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["PATH", "HOME", "TMPDIR", "LANG", "TZ", "SEEN", "PLACE"]);
+}
+
+fn what_is_missing_is_named() {
+    let root = Root::new("needs = ['no-such-program', 'sh']");
+    let subject = Subject::read(&root.0, "x").unwrap();
+    let fitness = root.cache().fitness((&subject).into()).unwrap();
+    assert_eq!(fitness, Fitness::Missing(vec!["no-such-program".into()]));
+}
+
+fn a_salted_build_finds_its_salt_in_a_variable_while_it_runs() {
+    let root = Root::new("build = []");
+    let (built, _) = root.build("x").unwrap();
+    let salted = Subject::read(&root.0, "x").unwrap().salted(salt("x", 7, 1));
+    let running = root.cache().scrubbed(&salted, &built, &root.0);
+    assert!(running.contains(&(SALT.to_string(), salt("x", 7, 1))));
 }
