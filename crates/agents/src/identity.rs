@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
-use post::{Greeting, PROTOCOL};
+use post::{Greeting, Line, LineError, PROTOCOL};
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::carrier::child::plain;
@@ -34,6 +35,13 @@ pub(crate) fn own_digest() -> io::Result<String> {
 
 /// The SHA-256 of this program, if the coordinator asks for it; refused if its program is another one.
 pub(crate) fn same_program(greeting: &Greeting) -> Result<Option<String>, String> {
+    if greeting.protocol != PROTOCOL && greeting.dyno == VERSION {
+        return Err(format!(
+            "it is another build of dyno {VERSION} (its protocol is {PROTOCOL}, and here it is {}): both must be the same \
+             program; install this one there",
+            greeting.protocol
+        ));
+    }
     if (greeting.protocol, greeting.dyno.as_str()) != (PROTOCOL, VERSION) {
         return Err(format!(
             "it is dyno {VERSION}, and this is dyno {}: both must be the same; install this one there",
@@ -50,6 +58,18 @@ pub(crate) fn same_program(greeting: &Greeting) -> Result<Option<String>, String
         ));
     }
     Ok(Some(own))
+}
+
+/// Why an agent ends at a line that it cannot read; `to_other` if the line is for an agent of the other kind.
+pub(crate) fn unread<Other: DeserializeOwned>(
+    line: &Line<'_>,
+    error: &LineError,
+    to_other: &str,
+) -> String {
+    match line {
+        Ok(line) if post::decode::<Other>(line).is_ok() => to_other.into(),
+        _ => format!("that is no line of a coordinator: {error}"),
+    }
 }
 
 /// As the host calls itself.
@@ -83,5 +103,28 @@ pub(crate) fn nonce() -> u64 {
         Ok(()) => u64::from_ne_bytes(bytes),
         // The clock and the process are as good as nothing else is there.
         Err(_) => crate::now_ns() ^ u64::from(std::process::id()).rotate_left(40),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coordinator_of_another_protocol_is_told_apart_from_one_of_another_version() {
+        let greeting = |protocol, dyno: &str| Greeting {
+            protocol,
+            dyno: dyno.into(),
+            sha256: None,
+            by: "ann@here".into(),
+            lease: 1,
+        };
+        let refused = |protocol, dyno| same_program(&greeting(protocol, dyno)).unwrap_err();
+        assert_eq!(same_program(&greeting(PROTOCOL, VERSION)), Ok(None));
+        let protocols = format!("its protocol is {PROTOCOL}, and here it is {}", PROTOCOL + 1);
+        assert!(refused(PROTOCOL + 1, VERSION).contains(&protocols));
+        let versions = format!("it is dyno {VERSION}, and this is dyno 9.9.9: ");
+        assert!(refused(PROTOCOL, "9.9.9").starts_with(&versions));
+        assert!(refused(PROTOCOL + 1, "9.9.9").starts_with(&versions));
     }
 }

@@ -17,14 +17,17 @@ use std::time::{Duration, Instant};
 use load::Halt;
 use machine::limits::Machine;
 use post::{
-    Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host, LineError,
-    Lines, MILLISECOND, Nanos, SECOND, Task,
+    Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host, Lines,
+    MILLISECOND, Nanos, SECOND, Task, ToServers,
 };
 
 use crate::allow::Allow;
 use crate::busy::Claim;
-use crate::identity::{VERSION, host_name, nonce, same_program};
+use crate::identity::{VERSION, host_name, nonce, same_program, unread};
 use crate::{carrier, now_ns};
+
+const ONLY_LOADS: &str = "this agent only loads, and was asked to run servers (`--subject-on`); name a login, or a key with \
+                          the line of `dyno agent key --servers`, that may have servers run";
 
 /// Time is looked at this often.
 const TICK: Nanos = 50 * MILLISECOND;
@@ -148,7 +151,8 @@ enum Happening {
         frame: Box<CoordinatorFrame>,
         at: Nanos,
     },
-    Unread(LineError),
+    /// Why a line cannot be read.
+    Unread(String),
     /// The coordinator has gone.
     Closed,
     /// A load says something.
@@ -180,9 +184,7 @@ impl Server {
                 Ok(Happening::Heard { frame, at }) => AgentEvent::Heard { frame, at },
                 Ok(Happening::Event(event)) => event,
                 Ok(Happening::Closed) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Ok(Happening::Unread(error)) => {
-                    return Err(format!("that is no line of a coordinator: {error}"));
-                }
+                Ok(Happening::Unread(says)) => return Err(says),
                 Err(RecvTimeoutError::Timeout) => AgentEvent::Tick,
             };
             self.on(event);
@@ -316,9 +318,9 @@ fn read_from(
         while let Ok(length @ 1..) = input.read(&mut buffer) {
             let at = now_ns();
             lines.receive(&buffer[..length], &mut |line| {
-                let happening = match line.and_then(post::decode) {
+                let happening = match line.clone().and_then(post::decode) {
                     Ok(frame) => Happening::Heard { frame: Box::new(frame), at },
-                    Err(error) => Happening::Unread(error),
+                    Err(error) => Happening::Unread(unread::<ToServers>(&line, &error, ONLY_LOADS)),
                 };
                 let _ = sender.send(happening);
             });

@@ -26,6 +26,9 @@ pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refus
 
 /// A store without a run.
 pub fn nothing_kept(path: &Path) -> Refusal {
+    if path.as_os_str() == "-" {
+        return StoreError { path: path.into(), fault: Fault::Dash }.into();
+    }
     let with = match Project::store_option(path).trim() {
         "" => String::new(),
         option => format!(", with `{option}`"),

@@ -301,8 +301,7 @@ impl Again {
         let says = trial.outcome.says.clone();
         if let Some(earlier) = earlier {
             return Err(Refusal::new(format!(
-                "{}: its load lost an agent twice, so the run stops (`dyno run --resume` goes on with it): {says}; \
-                 before, {earlier}",
+                "{}: its load lost an agent twice, so the run stops: {says}; before, {earlier}",
                 key.subject
             )));
         }

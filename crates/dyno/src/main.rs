@@ -18,6 +18,7 @@ mod shell;
 mod sides;
 mod unfinished;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -65,8 +66,26 @@ fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
     }
 }
 
+/// Prints the help, the version or what is wrong with the flags.
+fn explain(said: &clap::Error) -> ExitCode {
+    if said.use_stderr() {
+        terminal::notice(said.render().to_string().trim_end());
+        return shell::ExitStatus::CouldNotTell.into();
+    }
+    match said.print() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            terminal::notice(&format!("dyno: standard output: {error}"));
+            shell::ExitStatus::CouldNotTell.into()
+        }
+        Ok(()) | Err(_) => shell::ExitStatus::Yes.into(),
+    }
+}
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return explain(&said),
+    };
     terminal::restore_on_panic();
     interrupt::survive_file_limits();
     if let Err(refusal) = refuse_early(&cli.command) {

@@ -193,6 +193,30 @@ fn only_one_file_says_what_is_put_into_markup_unescaped() {
     }
 }
 
+/// What others wrote reaches a terminal only by `terminal::notice`, `terminal::print` and `report::paint::Line`, which
+/// show what a terminal would obey.
+#[test]
+fn only_the_terminal_room_prints() {
+    let others = [
+        "terminal/src/lib.rs",
+        // Lines between two processes of dyno, and of a feed, which are JSON.
+        "dyno/src/commands/agent.rs",
+        "dyno/src/commands/agent/servers.rs",
+        "dyno/src/commands/warden.rs",
+        "dyno/src/order/feed.rs",
+        // The help of dyno itself.
+        "dyno/src/main.rs",
+    ];
+    let words =
+        ["io::stdout", "io::stderr", "print!(", "println!(", "dbg!(", ".print()", "::inherit"];
+    for path in files(&root().join("crates"), ".rs").iter().filter(|path| !is_test(path)) {
+        let (code, is_other) = (code(&read(path)), others.iter().any(|it| path.ends_with(it)));
+        let found = words.iter().find(|word| code.contains(*word));
+        let is_other = is_other || path.ends_with("build.rs") && !shown(path).contains("/src/");
+        assert!(found.is_none() || is_other, "{}: {found:?}", shown(path));
+    }
+}
+
 #[test]
 fn no_code_knows_a_subject_or_a_probe_by_name() {
     let names = |folder: &str| {

@@ -18,6 +18,9 @@ impl Notation {
     }
 }
 
+/// The reader of TOML says this of nested keys, without a place.
+pub(crate) const TOO_DEEP: &str = "recursion limit";
+
 /// What is wrong with a JSON text, and in which column of its line.
 #[must_use]
 pub fn of_json(error: &serde_json::Error) -> String {
@@ -53,6 +56,7 @@ pub fn in_plain_words(says: &str, notation: Notation) -> String {
         "expected ident" | "expected value" => {
             "what stands here is no value; a text needs quotes".into()
         }
+        TOO_DEEP => "keys are nested too deep here".into(),
         says if says.starts_with("EOF while parsing") => "the text ends too early".into(),
         says if says.starts_with("data did not match any variant") => {
             "the value has none of the forms that are possible here".into()

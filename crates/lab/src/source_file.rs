@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
-use crate::plain_words::{Notation, in_plain_words, of_json};
+use crate::plain_words::{Notation, TOO_DEEP, in_plain_words, of_json};
 
 /// Why a file cannot be used. Ends by saying how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,8 +86,18 @@ impl SourceFile {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         toml::from_str(&self.text).map_err(|error| {
             let says = in_plain_words(error.message(), Notation::Toml);
-            self.wrong(error.span(), says)
+            let is_deep = error.message() == TOO_DEEP;
+            self.wrong(error.span().or_else(|| is_deep.then(|| self.depth::<T>())), says)
         })
+    }
+
+    /// The first line up to which the text nests too deep: the reader does not say where.
+    fn depth<T: DeserializeOwned>(&self) -> Range<usize> {
+        let ends: Vec<usize> = self.text.match_indices('\n').map(|(at, _)| at).collect();
+        let is_deep = |text| toml::from_str::<T>(text).is_err_and(|it| it.message() == TOO_DEEP);
+        let line = ends.partition_point(|&end| !is_deep(&self.text[..end]));
+        let from = line.checked_sub(1).map_or(0, |before| ends[before] + 1);
+        from..from
     }
 
     /// Reads a part of it, a line, as JSON into a shape that refuses unknown keys.
@@ -171,6 +181,8 @@ mod tests {
     fn a_wrong_type_and_broken_syntax_have_their_lines() {
         assert!(check("\nprocesses = 'x'").starts_with("a.toml:2: "));
         assert!(check("\n\nprocesses = [").starts_with("a.toml:3: "));
+        let deep = format!("processes = 1\n\n{}b = 1\n\n[c]\n", "a.".repeat(500));
+        assert_eq!(check(&deep), "a.toml:3: keys are nested too deep here");
     }
 
     #[test]

@@ -77,7 +77,8 @@ pub fn text(run: &DryRun<'_>) -> String {
     page.extend(run.members.iter().flat_map(|it| member(it, &protocols, is_search)));
     page.push(String::new());
     page.extend(order(run));
-    page.join("\n") + "\n"
+    // Whoever reads this decides whether to run a stranger's commands.
+    units::visible(&page.join("\n")) + "\n"
 }
 
 fn workload(workload: &Workload) -> Vec<String> {

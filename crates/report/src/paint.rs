@@ -44,7 +44,7 @@ impl Line {
     /// Text from a peer or a user is data: control characters are shown, not obeyed.
     pub fn and(mut self, ink: Ink, text: impl Into<String>) -> Line {
         let text: String = text.into();
-        let text = text.replace(is_obeyed, "␛");
+        let text = text.replace(units::is_obeyed, "␛");
         self.pieces.push((ink, text));
         self
     }
@@ -94,12 +94,18 @@ pub fn shown(lines: &[Line], is_coloured: bool) -> String {
     lines.iter().map(|line| line.shown(is_coloured).trim_end().to_string() + "\n").collect()
 }
 
-/// A control character, or one that changes the order of the following characters.
-fn is_obeyed(character: char) -> bool {
-    let turns = ['\u{200e}', '\u{200f}', '\u{61c}'].contains(&character)
-        || ('\u{202a}'..='\u{202e}').contains(&character)
-        || ('\u{2066}'..='\u{2069}').contains(&character);
-    character.is_control() || turns
+/// A text for a terminal in which nothing is obeyed but line ends, tabs and the colours of [`Line::shown`].
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let is_ink = |rest: &str| {
+        ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m"].iter().any(|it| rest.starts_with(it))
+    };
+    let mut parts = text.split('\x1b');
+    let first = units::visible(parts.next().unwrap_or_default());
+    parts.fold(first, |shown, part| {
+        let escape = if is_ink(part) { "\x1b" } else { "\\u{1b}" };
+        shown + escape + &units::visible(part)
+    })
 }
 
 /// A text in lines of at most `width` characters, cut at blanks; a longer word stands alone, and
@@ -161,6 +167,8 @@ mod tests {
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(Line::plain("a\x1b[31mb\n").shown(true), "a␛[31mb␛");
         assert_eq!(Line::plain("\u{202e}txt.exe\u{2069}").shown(true), "␛txt.exe␛");
+        let line = Line::ink(Ink::Bad, "a").shown(true);
+        assert_eq!(visible(&(line + "\x1b[2J\u{202e}\n")), "\x1b[31ma\x1b[0m\\u{1b}[2J\\u{202e}\n");
     }
 
     #[test]

@@ -74,7 +74,8 @@ fn unknown(option: &str) -> String {
     format!(
         "`{}` is no option of curl that dyno knows; leave it out, or leave --curl out and say by a URL, -m, -H and -b \
          what is to be sent",
-        option.escape_debug()
+        // What stands after `=` may be a password.
+        option.split('=').next().unwrap_or_default().escape_debug()
     )
 }
 
@@ -178,7 +179,9 @@ impl Said {
             self.field(name.trim(), String::new());
             return Ok(());
         }
-        let (name, value) = answer::field(text).map_err(|says| format!("-H {says}"))?;
+        // The text is not repeated: `Authorization Basic …` is refused, too.
+        let says = "-H: a field has no colon after its name; write it like 'Name: value'";
+        let (name, value) = answer::field(text).map_err(|_| says)?;
         match value.is_empty() {
             true => self.removed.push(name),
             false => self.field(&name, value),
@@ -256,13 +259,12 @@ impl Said {
             return Err(format!(
                 "there are {} URLs, `{}` and `{}`; give one, or write several requests into a file for --requests",
                 self.urls.len(),
-                self.urls[0].escape_debug(),
-                self.urls[1].escape_debug()
+                shown(&self.urls[0]),
+                shown(&self.urls[1])
             ));
         }
         let mut address = self.urls.pop().ok_or("there is no URL in the command")?;
-        let refused =
-            |address: &str, says: &str| format!("the URL `{}`: {says}", address.escape_debug());
+        let refused = |address: &str, says: &str| format!("the URL `{}`: {says}", shown(address));
         if !self.is_globoff && means_several(&address) {
             let says = "curl would make several URLs of the brackets; write one, or add -g if they are part of it";
             return Err(refused(&address, says));
@@ -313,6 +315,17 @@ fn means_several(address: &str) -> bool {
         '[' => path_from < at,
         _ => false,
     })
+}
+
+/// An address in a refusal, without the name and password that it may have.
+fn shown(address: &str) -> String {
+    let from = address.find("://").map_or(0, |at| at + 3);
+    match address[from..].rfind('@') {
+        Some(at) => {
+            format!("{}…{}", &address[..from], &address[from + at..]).escape_debug().to_string()
+        }
+        None => address.escape_debug().to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -417,7 +430,7 @@ mod tests {
             ("curl h --frobnicate", "`--frobnicate` is no option of curl that dyno knows"),
             ("curl h -y", "`-y` is no option"),
             ("curl h -H", "-H needs a value"),
-            ("curl h -H nocolon", "-H `nocolon` has no colon"),
+            ("curl h -H nocolon", "-H: a field has no colon"),
             ("curl h -H @f", "-H @f: "),
             ("curl h -u me", "-u: curl would ask for the password"),
             ("curl h -b jar.txt", "-b: `jar.txt` is a file of cookies"),

@@ -1,5 +1,6 @@
 //! From a name to one address that dyno may load.
 
+use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -60,7 +61,7 @@ pub fn located(subject: Subject, may_be_public: bool) -> Result<Subject, Refusal
 pub fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
     match reach(address) {
         Reach::Loopback | Reach::Private => Ok(()),
-        Reach::Public if may_be_public => Ok(()),
+        Reach::Public if may_be_public || is_own(address) => Ok(()),
         Reach::Public => Err(Refusal::new(format!(
             "{address} is neither this machine nor a private network; if its owner agrees to \
              the load, add --i-may-load-this-target"
@@ -69,6 +70,28 @@ pub fn guard(address: IpAddr, may_be_public: bool) -> Result<(), Refusal> {
             "{address} is a cloud's metadata address and dyno sends it no request; name another target"
         ))),
     }
+}
+
+/// Whether an interface of this machine has this address. To bind a socket to it would be no proof: `ip_nonlocal_bind`
+/// allows any.
+fn is_own(address: IpAddr) -> bool {
+    let read = |name| fs::read_to_string(name).unwrap_or_default();
+    match address.to_canonical() {
+        IpAddr::V4(address) => is_own_v4(address, &read("/proc/net/fib_trie")),
+        IpAddr::V6(address) => is_own_v6(address, &read("/proc/net/if_inet6")),
+    }
+}
+
+/// In the kernel's table of routes the line after the address says what it is.
+fn is_own_v4(address: Ipv4Addr, routes: &str) -> bool {
+    let leaf = format!("|-- {address}");
+    let pairs = routes.lines().zip(routes.lines().skip(1));
+    pairs.map(|(at, is)| (at.trim(), is.trim())).any(|it| it == (&*leaf, "/32 host LOCAL"))
+}
+
+/// Each line begins with an address, as 32 digits.
+fn is_own_v6(address: Ipv6Addr, addresses: &str) -> bool {
+    addresses.lines().any(|line| line.starts_with(&format!("{:032x} ", address.to_bits())))
 }
 
 /// Whether this address is on this machine, where harmful requests are allowed.
@@ -128,6 +151,19 @@ mod tests {
         check(Reach::Public, &["192.0.2.1", "224.0.0.1", "::ffff:8.8.8.8"]);
         let metadata = ["169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254"];
         check(Reach::Metadata, &metadata);
+    }
+
+    #[test]
+    fn an_address_of_an_interface_is_this_machines() {
+        let routes = "Main:\n  |-- 192.0.2.0\n     /24 link UNICAST\n  |-- 192.0.2.2\n     /32 host LOCAL\n  |-- 192.0.2.255\n\
+                      \u{20}    /32 link BROADCAST\n  |-- 198.51.100.0\n     /24 host LOCAL\n";
+        let own = |text: &str| is_own_v4(text.parse().unwrap(), routes);
+        assert!(own("192.0.2.2"));
+        let others = ["192.0.2.1", "192.0.2.0", "192.0.2.22", "192.0.2.255", "198.51.100.0"];
+        assert!(!others.into_iter().any(own));
+        let listed = "20010db8000000000000000000000002 04 40 00 82     eth0\n";
+        let own = |text: &str| is_own_v6(text.parse().unwrap(), listed);
+        assert!(own("2001:db8::2") && !own("2001:db8::1") && !own("::"));
     }
 
     #[test]

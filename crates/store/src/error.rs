@@ -19,6 +19,8 @@ pub struct StoreError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     NoFolder,
+    /// `-`, which means standard input or output elsewhere.
+    Dash,
     /// It can be neither opened nor made.
     CannotOpen(String),
     /// It may not be written to.
@@ -71,6 +73,7 @@ impl fmt::Display for StoreError {
         write!(f, "{}: ", self.path.display())?;
         match &self.fault {
             Fault::NoFolder => f.write_str("its folder does not exist; make it with mkdir -p"),
+            Fault::Dash => f.write_str("a store is a file, and cannot be standard input or output; name a file"),
             Fault::CannotOpen(says) => {
                 write!(f, "cannot be opened ({says}); name a file in a folder that you may write to")
             }
@@ -107,16 +110,12 @@ impl fmt::Display for StoreError {
             Fault::Busy => f.write_str(
                 "another process is writing to it; wait for it, or end it, and try again",
             ),
-            Fault::Full(says) => write!(
-                f,
-                "the disk is full ({says}); what was kept is safe; make room and go on with \
-                 `dyno run --resume`"
-            ),
-            Fault::Disk(says) => write!(
-                f,
-                "the disk failed ({says}); the last trial may be lost; look at `dmesg`, then go on \
-                 with `dyno run --resume`"
-            ),
+            Fault::Full(says) => {
+                write!(f, "the disk is full ({says}); what was kept is safe; make room")
+            }
+            Fault::Disk(says) => {
+                write!(f, "the disk failed ({says}); the last trial may be lost; look at `dmesg`")
+            }
             Fault::Damaged(says) => write!(
                 f,
                 "is damaged ({says}); take a copy from your backup, or save what can be read with \

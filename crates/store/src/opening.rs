@@ -125,6 +125,9 @@ fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Rea
 }
 
 fn open_with(path: &Path, steps: &[&str]) -> Result<(Connection, Steps), Fault> {
+    if path.as_os_str() == "-" {
+        return Err(Fault::Dash);
+    }
     if !folder(path).is_dir() {
         return Err(Fault::NoFolder);
     }

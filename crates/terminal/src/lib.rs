@@ -8,12 +8,13 @@ pub mod live;
 pub mod progress;
 mod searches;
 
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::Refusal;
-use report::paint::wrapped;
+use report::paint::{visible, wrapped};
 use report::render::Screen;
 use report::run::Glyphs;
 
@@ -24,9 +25,10 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line on standard error. If standard error cannot be written, the line is dropped.
+/// Prints a line on standard error. Nothing in it moves the cursor or changes the order of the text, whoever wrote it. If
+/// standard error cannot be written, the line is dropped.
 pub fn notice(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", units::visible(line));
 }
 
 /// The same for a text: on a terminal its lines are cut at blanks, and what does not fit is indented so far.
@@ -38,10 +40,12 @@ pub fn notice_text(text: &str, indent: usize) {
     }
 }
 
-/// Writes a result on standard output. If the reader has gone, that is not an error.
+/// Writes a result on standard output: on a terminal with all visible that it would obey, elsewhere as it is, because it
+/// may be data. If the reader has gone, that is not an error.
 pub fn print(text: &str) -> Result<(), Refusal> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let shown = if stdout.is_terminal() { Cow::Owned(visible(text)) } else { Cow::Borrowed(text) };
+    let written = stdout.write_all(shown.as_bytes()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| Refusal::new(format!("standard output: {error}"))),

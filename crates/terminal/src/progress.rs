@@ -228,7 +228,7 @@ impl<'c> Progress<'c> {
 
     fn print(&self, line: Line) {
         let line = if self.is_live { line.cut(crate::stderr_size().0) } else { line };
-        crate::notice(&line.shown(self.is_coloured));
+        crate::draw(&(line.shown(self.is_coloured) + "\n"));
     }
 
     fn draw(&mut self, at_once: bool) {

@@ -1,7 +1,11 @@
 //! Numbers with their units as a reader sees them, three significant digits. Figures with an interval are written in
 //! `report/written.rs`.
 
+mod visible;
+
 use std::time::Duration;
+
+pub use visible::{is_obeyed, visible};
 
 /// A unit: how many of the smallest one it is, and its symbol.
 pub type Scale = (f64, &'static str);

@@ -10,14 +10,18 @@ use std::time::{Duration, Instant};
 use load::Halt;
 use machine::limits::Machine;
 use post::{
-    FromServers, Greeting, Host, LineError, Lines, MILLISECOND, Nanos, ToServers, Wholes, cut,
+    CoordinatorFrame, FromServers, Greeting, Host, Line, Lines, MILLISECOND, Nanos, ToServers,
+    Wholes, cut,
 };
 
 use super::tether::LEASE;
 use crate::busy::Claim;
 use crate::carrier::child::plain;
-use crate::identity::{VERSION, host_name, nonce, same_program};
+use crate::identity::{VERSION, host_name, nonce, same_program, unread};
 use crate::now_ns;
+
+const ONLY_SERVERS: &str = "this agent only runs servers, and was asked to load (`--load-on`); name a login, or a key with \
+                            the line of `dyno agent key`, that may load";
 
 /// Lines that wait to be written, and messages that wait to be read.
 const WAITING: usize = 256;
@@ -184,24 +188,20 @@ impl HostLine {
             let mut wrong = None;
             lines.receive(&buffer[..length], &mut |line| {
                 if wrong.is_none() {
-                    wrong = self.take_in(line, sender).err();
+                    wrong = self.take_in(&line, sender).err();
                 }
             });
-            if let Some(says) = wrong {
-                let says = format!("that is no line of a coordinator: {says}");
-                *held(&self.wrong) = Some(says);
+            if wrong.is_some() {
+                *held(&self.wrong) = wrong;
                 break;
             }
         }
         self.has_gone();
     }
 
-    fn take_in(
-        &self,
-        line: Result<&[u8], LineError>,
-        sender: &SyncSender<ToServers>,
-    ) -> Result<(), String> {
-        match line.and_then(post::decode).map_err(|error| error.to_string())? {
+    fn take_in(&self, line: &Line<'_>, sender: &SyncSender<ToServers>) -> Result<(), String> {
+        let unread = |error| unread::<CoordinatorFrame>(line, &error, ONLY_SERVERS);
+        match line.clone().and_then(post::decode).map_err(unread)? {
             ToServers::Beat => {}
             ToServers::Halt => self.halt.ask(),
             ToServers::Part(part) => held(&self.wholes).add(part)?,

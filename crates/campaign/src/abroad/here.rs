@@ -385,7 +385,7 @@ fn answered(ask: &str, wrong: Option<&str>) -> Check {
     }
 }
 
-/// Others' words without what moves a terminal's cursor.
+/// Others' words without what a terminal obeys.
 fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.replace(units::is_obeyed, " ")
 }

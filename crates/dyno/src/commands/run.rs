@@ -402,7 +402,13 @@ fn go_on(
     entrants: &[campaign::Entrant],
     (record, run): (&RunRecord, RunId),
 ) -> Result<ExitStatus, Refusal> {
-    let ended = job.go_on(campaign, resources, entrants, record, run)?;
+    let ended =
+        job.go_on(campaign, resources, entrants, record, run).map_err(|refusal| {
+            match job.store.run(run) {
+                Ok(_) => Refusal::new(format!("{refusal}; `{}` goes on", again(job, record, run))),
+                Err(_) => refusal,
+            }
+        })?;
     finish(job, flags, &campaign.project, run, ended)
 }
 

@@ -229,6 +229,7 @@ fn what_is_no_line_of_a_coordinator_ends_an_agent_with_a_sentence() {
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
         (&[deep.as_bytes(), b"\n"].concat()[..], "nests more than"),
         (&b"\xff\xfe\n"[..], "that is no line of a coordinator"),
+        (&b"\"beat\"\n"[..], "this agent only loads, and was asked to run servers"),
     ] {
         talk(&["--stdio"], garbage, &gate).status(2).stderr_has(says);
     }

@@ -183,6 +183,7 @@ fn a_host_obeys_only_orders_of_a_run() {
     for (garbage, says) in [
         (&b"hello\n"[..], "that is no line of a coordinator"),
         (&b"{\"run_this\":\"rm\"}\n"[..], "unknown variant"),
+        (&b"{\"run\":\"r\",\"meeting\":0,\"says\":\"bye\"}\n"[..], "and was asked to load"),
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),
         (
             &b"\"halt\"\n{\"met\":{\"lanes\":1,\"hosts\":[],\"processes\":[]}}\n"[..],

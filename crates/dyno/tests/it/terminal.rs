@@ -10,6 +10,7 @@ use rustix::process::{Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
+use crate::lab_rig::Lab;
 use crate::rig::{is_done, pid};
 
 /// A pseudo-terminal: our end, and the one for a child.
@@ -90,6 +91,16 @@ fn an_interrupted_live_view_gives_the_screen_back_too() {
     let (code, shown) = on_terminal((40, 12), "", &["-d", "30s"], true);
     assert_eq!(code, Some(130), "{shown}");
     assert!(shown.split_once(LEAVE).unwrap().1.contains("It was stopped after"), "{shown}");
+}
+
+#[test]
+fn a_result_on_a_terminal_moves_no_cursor() {
+    let lab = Lab::new();
+    let folder = lab.root.join("new\x1b[2J\u{202e}");
+    let (code, shown) = watched((400, 24), "1", &["init", folder.to_str().unwrap()], None);
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("new\\u{1b}[2J\\u{202e}"), "{shown}");
+    assert!(!shown.contains(['\x1b', '\u{202e}']), "{shown}");
 }
 
 #[test]

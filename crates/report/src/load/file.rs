@@ -131,7 +131,8 @@ struct Step {
 
 #[derive(Deserialize)]
 struct Rate {
-    throughput_per_s: f64,
+    /// None where nothing was measured.
+    throughput_per_s: Option<f64>,
     offered_per_s: Option<f64>,
     on_time: Option<OnTime>,
 }
@@ -310,7 +311,7 @@ impl One {
         let silence = self.silence.as_ref();
         let on_time = self.rate.on_time.as_ref().and_then(|on_time| on_time.share);
         let plain = [
-            (Figure::Throughput, Some(self.rate.throughput_per_s)),
+            (Figure::Throughput, self.rate.throughput_per_s),
             (Figure::Offered, self.rate.offered_per_s),
             (Figure::OnTime, on_time.map(|share| share * 100.0)),
             (Figure::Attempted, Some(attempted as f64)),

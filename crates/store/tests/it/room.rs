@@ -83,7 +83,9 @@ fn a_trial_that_would_not_fit_is_refused_before_it_is_run() {
     let folder = Folder::new();
     let store = Store::open(&folder.store()).unwrap();
     store.reserve(1 << 20).unwrap();
-    assert!(matches!(store.reserve(1 << 60).unwrap_err().fault, Fault::Full(_)));
+    let error = store.reserve(1 << 60).unwrap_err();
+    assert!(matches!(error.fault, Fault::Full(_)), "{error}");
+    assert!(!error.to_string().contains("--resume"), "an import cannot be resumed: {error}");
     let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
     let left = names.filter(|name| name.to_string_lossy().ends_with("room")).count();
     assert_eq!(left, 0, "nothing is left beside the store");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use agents::{Allow, Allowed, Caps};
 use clap::Args;
 use lab::amounts;
+use lab::source_file::SourceFile;
 
 use crate::shell::Refusal;
 
@@ -46,11 +47,10 @@ impl BoundFlags {
         }
         let mut these = self.allow.clone();
         if let Some(path) = &self.allow_file {
-            let refused = |why: &dyn std::fmt::Display| {
-                Refusal::new(format!("--allow-file {}: {why}", path.display()))
-            };
-            let text = std::fs::read_to_string(path).map_err(|error| refused(&error))?;
-            these.extend(Allow::of_text(&text).map_err(|says| refused(&says))?);
+            let name = format!("--allow-file {}", path.display());
+            let text = SourceFile::read(path, &name)?.text;
+            let refused = |says| Refusal::new(format!("{name}: {says}"));
+            these.extend(Allow::of_text(&text).map_err(refused)?);
         }
         Ok(Allow::These(these))
     }

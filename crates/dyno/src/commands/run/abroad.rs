@@ -122,7 +122,8 @@ fn show(flags: &RunFlags, on: &ServersOn, campaign: &Campaign) -> Result<ExitSta
     let (order, meet) = session.order(&campaign.experiment)?;
     let mut abroad = session.abroad(campaign, &halt, (order.listen_on, meet))?;
     match abroad.show(order)? {
-        Some(text) => print(&text),
+        // It comes from another machine.
+        Some(text) => print(&units::visible(&text)),
         None => Ok(ExitStatus::Interrupted),
     }
 }

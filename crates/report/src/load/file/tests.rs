@@ -49,6 +49,17 @@ fn single_loads_have_a_ratio_and_no_interval() {
 }
 
 #[test]
+fn a_load_in_which_nothing_was_measured_has_no_throughput() {
+    let whole = json_of(&[(20_000, MS)]);
+    let none = whole.replace("\"throughput_per_s\": 2000.0", "\"throughput_per_s\": null");
+    assert_ne!(whole, none, "the test changes something");
+    let (answer, text, json) = compared(&whole, &none);
+    assert_eq!(answer, GateAnswer::CannotTell, "{text}");
+    let throughput = &json["rows"][0]["figures"][0];
+    assert!(throughput["b_mean"].is_null() && throughput["ratio"].is_null(), "{throughput}");
+}
+
+#[test]
 fn repeated_loads_have_intervals_and_the_usual_gate() {
     let of = |counts: [u64; 3]| {
         let each = counts.map(|count| json_of(&[(count, MS)]));

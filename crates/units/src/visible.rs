@@ -1,0 +1,33 @@
+//! Text that others wrote, as a terminal may be given it.
+
+/// A control character, or one that changes the order of the following characters: a terminal obeys it, and shows nothing.
+#[must_use]
+pub fn is_obeyed(character: char) -> bool {
+    let turns = ['\u{200e}', '\u{200f}', '\u{61c}'].contains(&character)
+        || ('\u{202a}'..='\u{202e}').contains(&character)
+        || ('\u{2066}'..='\u{2069}').contains(&character);
+    character.is_control() || turns
+}
+
+/// The same text with what a terminal would obey as `\u{1b}`; only its lines and tabs stay.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match is_obeyed(character) && !['\n', '\t'].contains(&character) {
+            true => shown.extend(character.escape_unicode()),
+            false => shown.push(character),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        assert_eq!(visible("a\x1b[2J\0\nb\u{202e}c\té…"), "a\\u{1b}[2J\\u{0}\nb\\u{202e}c\té…");
+    }
+}
