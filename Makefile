@@ -8,7 +8,8 @@
 # make deb      a package for Debian, by cargo-deb; make deb-test installs it in an empty Debian, and runs it (as root)
 # make trouble run servers with planted faults, and say which of the faults were found
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10);
-#              and stores of other programs, gates that are killed and gates that begin together, in numbers
+#              stores of other programs, gates that are killed and gates that begin together, in numbers; and builds that are
+#              killed (TORTURE_BUILDS, 100). Among the rest, dynos in other namespaces
 # make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
 #              say, and end any of them at any time
 # make searches  2,000 searches (SEARCHES) for the capacity of each of three simulated servers that is known by formula
@@ -53,7 +54,8 @@ trouble: build
 
 # TORTURE_SEED=N and TORTURE_CASE=N, as it printed them, do one case again.
 torture:
-	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture torture::torture torture::stores_and_gates
+	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture torture::torture torture::stores_and_gates torture::containers
+	TORTURE_BUILDS=$${TORTURE_BUILDS:-100} cargo test --locked --quiet --package dyno-lab --test it -- a_build_that_was_killed
 
 WORLDS ?= 10000
 worlds:

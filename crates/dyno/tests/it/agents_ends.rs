@@ -9,11 +9,21 @@ use rustix::process::{Signal, kill_process};
 
 use crate::rig::pid;
 
-/// As much as is promised, and what a busy machine adds.
-const SOON: Duration = Duration::from_millis(200 + 2_000);
+/// What is promised.
+const SOON: Duration = Duration::from_millis(200);
+/// What a busy machine may add to it.
+const MORE: Duration = Duration::from_secs(2);
+/// A busy machine delays some of so many ends; a look that is too rare, or a second signal that is needed, delays them all.
+const TRIES: usize = 10;
 
-/// An agent that waits ends at the first of these.
-fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &Path) {
+/// An agent that waits ends at the first of these, and one of some agents does so as soon as is promised.
+fn end_at_the_first(signal: Signal, flags: &[&str], carriers: &Path) {
+    let mut took = (0..TRIES).map(|_| ends_at_the_first(signal, flags, carriers));
+    assert!(took.any(|took| took <= SOON), "{flags:?}, {signal:?}: not once within {SOON:?}");
+}
+
+/// How long it took.
+fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &Path) -> Duration {
     let mut command = Command::new(carriers.join("dyno"));
     command.arg("agent").args(flags);
     let mut agent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -31,12 +41,13 @@ fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &Path) {
     kill_process(pid(&agent), signal).unwrap();
     let began = Instant::now();
     while agent.try_wait().unwrap().is_none() {
-        if SOON < began.elapsed() {
+        if SOON + MORE < began.elapsed() {
             agent.kill().unwrap();
             panic!("{flags:?} goes on after {signal:?}");
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+    began.elapsed()
 }
 
 #[test]
@@ -52,8 +63,8 @@ fn a_waiting_agent_ends_at_the_first_signal() {
     assert!(Command::new("sh").args(["-c", write]).arg(&carrier).status().unwrap().success());
     let via = ["--via", "nats://127.0.0.1:1", "--lab", "l", "--name", "n", "--trust", "k"];
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
-        ends_at_the_first(signal, &["--stdio"], &folder);
-        ends_at_the_first(signal, &via, &folder);
+        end_at_the_first(signal, &["--stdio"], &folder);
+        end_at_the_first(signal, &via, &folder);
     }
     let _ = fs::remove_dir_all(&folder);
 }

@@ -1,6 +1,7 @@
 //! Two dynos that do not see each other's processes, but share cgroups, folders or a store, as containers may.
 
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use lab::record::OutcomeKind;
 use rustix::process::Signal;
@@ -36,14 +37,23 @@ fn within(command: &Command, namespaces: &[&str]) -> Option<Command> {
 const CONTAINER: &[&str] = &["-pfmT", "--kill-child", "--mount-proc"];
 const LONG: &str = "closed = { connections = 1 }, duration = '4s'";
 
+/// So long a trial with [`LONG`] certainly lasts.
+pub(crate) const INSTANTS: Duration = Duration::from_secs(2);
+
 #[test]
 fn a_dyno_does_not_end_the_servers_of_one_in_another_container() {
+    a_second_dyno_begins_elsewhere(Duration::ZERO);
+}
+
+/// A dyno in another container begins this long after the first one's trial. None where that cannot be tried.
+pub(crate) fn a_second_dyno_begins_elsewhere(after: Duration) -> Option<()> {
     let labs = [LONG, SHORT]
         .map(|load| Lab::new().oracle("plain", "").experiment("x", &["plain"], load, ""));
-    let Some(long) = within(&labs[0].command(&["run", "x"]), CONTAINER) else { return };
+    let long = within(&labs[0].command(&["run", "x"]), CONTAINER)?;
     let long = Going::start(long);
     let work = labs[0].root.join(".dyno/work");
     until("a trial", || std::fs::read_dir(&work).is_ok_and(|mut folders| folders.next().is_some()));
+    std::thread::sleep(after);
     for namespaces in [&["-T", "--boottime", "31536000"], CONTAINER] {
         let short = within(&labs[1].command(&["run", "x"]), namespaces).unwrap();
         let short = Going::start(short).end().measured();
@@ -52,20 +62,28 @@ fn a_dyno_does_not_end_the_servers_of_one_in_another_container() {
     long.end().measured();
     let trial = labs[0].trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
+    Some(())
 }
 
 #[test]
 fn a_run_in_use_is_not_deleted_from_another_container() {
+    a_run_is_deleted_elsewhere(Duration::ZERO);
+}
+
+/// A dyno in another container is told to delete the run this long after it began. None where that cannot be tried.
+pub(crate) fn a_run_is_deleted_elsewhere(after: Duration) -> Option<()> {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], LONG, "");
     let mut going = lab.start(&["run", "x"]);
     going.says("order ");
+    std::thread::sleep(after);
     let apart = [CONTAINER, &["-n"]].concat();
-    let Some(other) = within(&lab.command(&["rm", "1"]), &apart) else { return };
+    let other = within(&lab.command(&["rm", "1"]), &apart)?;
     let refused = Going::start(other).end().status(2);
     refused
         .stderr_has("another dyno (in another container, or on another host) is working on run 1");
     going.signal(Signal::INT);
     going.end().status(130);
-    let other = within(&lab.command(&["rm", "1"]), &apart).unwrap();
+    let other = within(&lab.command(&["rm", "1"]), &apart)?;
     Going::start(other).end().status(0).stdout_has("deleted run 1: x");
+    Some(())
 }

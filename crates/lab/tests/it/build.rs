@@ -5,6 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use lab::build::{BuildCache, BuildError, Built, Fitness, SALT, salt};
 use lab::subject::Subject;
@@ -207,46 +208,73 @@ pub(crate) fn builder(arguments: &[String]) -> i32 {
     i32::from(root.build("x").is_err())
 }
 
-/// A build that is begun by a process which is killed, with its warden, or without it, also where it cannot be seen; then
-/// by this one.
 fn a_build_that_was_killed_has_ended_before_the_next_one_begins() {
     let elsewhere = ["unshare", "-T", "--boottime", "31536000"];
     let is_permitted = Command::new("unshare").args(["-T", "true"]).status();
     let is_permitted = is_permitted.is_ok_and(|status| status.success());
     let cases = [(false, &[][..]), (true, &[]), (false, &elsewhere)];
-    for (is_warden_killed, before) in &cases[..if is_permitted { 3 } else { 2 }] {
-        let is_warden_killed = *is_warden_killed;
-        let root = Root::new("");
-        let at = |name: &str| root.0.join(name);
-        // Neither of its processes ends when it is asked to.
-        let script = format!(
-            "trap \"\" TERM; cd {}; if [ -e pid ]; then grep -qs \"State:.[^ZX]\" /proc/$(cat pid)/status && touch both; exit 0; fi; \
-             echo $PPID > warden; echo $$ > pid; sleep 1000 & wait",
-            root.0.display()
-        );
-        root.manifest("x", &format!("build = [\"\"\"sh -c '{script}'\"\"\"]"));
-        let mut builder = match before {
-            [] => Command::new(program()),
-            [unshare, rest @ ..] => {
-                let mut command = Command::new(unshare);
-                command.args(rest).arg(program());
-                command
-            }
-        };
-        let builder = builder.arg("build").arg(&root.0).spawn().unwrap();
-        let builder = Doomed(builder);
-        eventually("a build", || number(&at("pid")).is_some());
-        let pid = |name: &str| Pid::from_raw(number(&at(name)).unwrap() as i32).unwrap();
-        let of_builder = Pid::from_raw(builder.0.id() as i32).unwrap();
-        kill_process(of_builder, Signal::STOP).unwrap();
-        if is_warden_killed {
-            kill_process(pid("warden"), Signal::KILL).unwrap();
-        }
-        drop(builder);
-        root.build("x").unwrap();
-        assert!(!at("both").exists(), "two builds at once; warden killed: {is_warden_killed}");
-        assert!(!lives(number(&at("pid")).unwrap()));
+    let cases = &cases[..if is_permitted { 3 } else { 2 }];
+    for (is_warden_killed, before) in cases {
+        a_build_follows_one_that_was_killed(*is_warden_killed, before, None);
     }
+    // At any time, also before it has begun. `make torture` says how often.
+    let rounds = std::env::var("TORTURE_BUILDS").map_or(3, |rounds| rounds.parse().unwrap());
+    let mut chance = wire::Chance::new(u64::from(std::process::id()));
+    for round in 0..rounds {
+        let (is_warden_killed, before) = cases[round % cases.len()];
+        let after = Duration::from_millis(chance.below(150) as u64);
+        a_build_follows_one_that_was_killed(is_warden_killed, before, Some(after));
+    }
+}
+
+/// A build that is begun by a process which is killed after this time (none: once it builds), with its warden, or without
+/// it, also where it cannot be seen; then by this one.
+fn a_build_follows_one_that_was_killed(
+    is_warden_killed: bool,
+    before: &[&str],
+    after: Option<Duration>,
+) {
+    let root = Root::new("");
+    let at = |name: &str| root.0.join(name);
+    fs::create_dir(at("pids")).unwrap();
+    let pids = || -> Vec<u32> {
+        let pid =
+            |it: std::io::Result<fs::DirEntry>| it.unwrap().file_name().into_string().unwrap();
+        fs::read_dir(at("pids")).unwrap().map(|it| pid(it).parse().unwrap()).collect()
+    };
+    // Neither of its processes ends when it is asked to.
+    let script = format!(
+        "trap \"\" TERM; cd {}; echo $PPID > warden; touch pids/$$; for pid in $(ls pids); do \
+         [ $pid = $$ ] || if grep -qs \"State:.[^ZX]\" /proc/$pid/status; then touch both; fi; done; \
+         if [ -e next ]; then exit 0; fi; sleep 1000 & wait",
+        root.0.display()
+    );
+    root.manifest("x", &format!("build = [\"\"\"sh -c '{script}'\"\"\"]"));
+    let mut builder = match before {
+        [] => Command::new(program()),
+        [unshare, rest @ ..] => {
+            let mut command = Command::new(unshare);
+            command.args(rest).arg(program());
+            command
+        }
+    };
+    let builder = builder.arg("build").arg(&root.0).spawn().unwrap();
+    let builder = Doomed(builder);
+    match after {
+        Some(after) => std::thread::sleep(after),
+        None => eventually("a build", || !pids().is_empty()),
+    }
+    let of_builder = Pid::from_raw(builder.0.id() as i32).unwrap();
+    kill_process(of_builder, Signal::STOP).unwrap();
+    if let (true, Some(warden)) = (is_warden_killed, number(&at("warden"))) {
+        kill_process(Pid::from_raw(warden as i32).unwrap(), Signal::KILL).unwrap();
+    }
+    fs::write(at("next"), "").unwrap();
+    drop(builder);
+    root.build("x").unwrap();
+    let case = format!("warden killed: {is_warden_killed}, {before:?}, after {after:?}");
+    assert!(!at("both").exists(), "two builds at once; {case}");
+    assert!(pids().into_iter().all(|pid| !lives(pid)), "a build goes on; {case}");
 }
 
 fn a_subject_sees_nothing_of_the_users_environment_but_what_it_names() {

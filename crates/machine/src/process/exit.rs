@@ -54,7 +54,11 @@ impl fmt::Display for Exit {
                 None => write!(f, "signal {signal}"),
             },
             Exit::Killed(signal) => {
-                write!(f, "{}: killed by a process other than dyno", Exit::Signal(*signal))
+                write!(
+                    f,
+                    "{}: sent by itself or by a process other than dyno",
+                    Exit::Signal(*signal)
+                )
             }
             Exit::OutOfMemory => f.write_str("out of memory: killed by the kernel"),
             Exit::Unseen => f.write_str("ended unseen: its warden was killed"),
@@ -113,7 +117,7 @@ mod tests {
         assert_eq!(Exit::Killed(15).with_kills_for_memory(None), Exit::Killed(15));
         // Without the kernel's count it may have been the kernel.
         assert_eq!(Exit::Killed(9).with_kills_for_memory(None), Exit::Signal(9));
-        let says = "signal 9 (KILL): killed by a process other than dyno";
+        let says = "signal 9 (KILL): sent by itself or by a process other than dyno";
         assert_eq!(Exit::Killed(9).to_string(), says);
     }
 }

@@ -1,8 +1,8 @@
 //! What a machine, a disk and a user can do to a running dyno, at random: `make torture` runs for `TORTURE_MINUTES`, a
 //! short sample of it is a test. All chance comes from one seed, so that a fault can be repeated.
 //!
-//! Each kind of case is one function in `lab`, `agents`, `files`, `store`, `foreign`, `gates` or
-//! `hostile`; it returns its result, or panics if that is a fault.
+//! Each kind of case is one function in `lab`, `agents`, `files`, `store`, `foreign`, `gates`,
+//! `hostile` or `namespaces`; it returns its result, or panics if that is a fault.
 
 mod agents;
 mod files;
@@ -10,6 +10,7 @@ mod foreign;
 mod gates;
 mod hostile;
 mod lab;
+mod namespaces;
 mod store;
 
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ use crate::rig::Ran;
 type Kind = (&'static str, fn(&mut Dice) -> &'static str);
 
 /// The first round has one case of each kind, in this order.
-const KINDS: [Kind; 16] = [
+const KINDS: [Kind; 18] = [
     ("a run is killed and gone on with", lab::killed),
     ("a run is sent INT, TERM or HUP", lab::interrupted),
     ("bits of a store are flipped", store::flipped),
@@ -42,6 +43,8 @@ const KINDS: [Kind; 16] = [
     ("three gates begin together", gates::together),
     ("a server that is checked floods", hostile::flooded),
     ("an order is beyond its agent's caps", hostile::capped),
+    ("a dyno begins in another container", namespaces::begun),
+    ("a run in use is deleted elsewhere", namespaces::deleted),
 ];
 
 /// How often a cheap kind runs for each run of an expensive one.
@@ -163,6 +166,21 @@ fn stores_and_gates() {
     (0..2_000).for_each(|it| count("changed stores", foreign::changed(&mut dice(it))));
     (0..10).for_each(|it| count("gates, killed 5 times", gates::killed(&mut dice(it))));
     (0..6).for_each(|it| count("three gates together", gates::together(&mut dice(it))));
+    eprintln!("{}", tally.table());
+}
+
+/// Twenty pairs of dynos in containers of each kind.
+#[test]
+#[ignore = "takes minutes: make torture"]
+fn containers() {
+    let mut tally = Tally::default();
+    let kinds: [Kind; 2] = [("begins", namespaces::begun), ("deletes", namespaces::deleted)];
+    for (name, case) in kinds {
+        for seed in 0..20 {
+            let came = case(&mut Dice(Chance::new(seed)));
+            *tally.outcomes.entry(name).or_default().entry(came).or_default() += 1;
+        }
+    }
     eprintln!("{}", tally.table());
 }
 
