@@ -1,6 +1,7 @@
 //! Text that others wrote, as a terminal may be given it.
 
-/// A control character, or one that changes the order of the following characters: a terminal obeys it, and shows nothing.
+/// Whether it is a control character, or one that changes the order of the characters behind it: a terminal obeys these
+/// instead of showing them.
 #[must_use]
 pub fn is_obeyed(character: char) -> bool {
     let turns = ['\u{200e}', '\u{200f}', '\u{61c}'].contains(&character)
@@ -9,7 +10,8 @@ pub fn is_obeyed(character: char) -> bool {
     character.is_control() || turns
 }
 
-/// The same text with what a terminal would obey as `\u{1b}`; only its lines and tabs stay.
+/// A text whose control characters, and those that change the direction of text, are written out as `\u{1b}`. Line ends and
+/// tabs stay as they are.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

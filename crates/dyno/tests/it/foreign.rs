@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::lab_rig::{Lab, SHORT};
 use crate::rig::Rig;
 
-fn one() -> Lab {
+fn small_experiment() -> Lab {
     Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "")
 }
 
@@ -22,7 +22,7 @@ fn what_a_terminal_would_obey_is_shown_in_refusals() {
 
 #[test]
 fn a_strangers_commands_are_shown_as_they_are() {
-    let lab = one().subject("a", "run = \"./serve \\u202e \\u001b[2J --port {port}\"");
+    let lab = small_experiment().subject("a", "run = \"./serve \\u202e \\u001b[2J --port {port}\"");
     let ran = lab.dyno(&["run", "x", "--show"]).status(0);
     let ran = ran.stdout_has("./serve").stdout_has("\\u{202e}").stdout_has("\\u{1b}[2J");
     assert!(!ran.stdout.contains(['\x1b', '\u{202e}']), "{ran}");
@@ -61,7 +61,8 @@ fn a_password_in_a_refused_curl_command_is_not_shown() {
 
 #[test]
 fn output_that_cannot_be_written_is_no_success() {
-    for flags in ["--help", "load --help", "--version", "man", "completions bash", "serve --faults"]
+    for flags in
+        ["--help", "load --help", "--version", "man", "completions bash", "serve --list-faults"]
     {
         let line = format!("\"$0\" {flags} >/dev/full");
         let dyno = env!("CARGO_BIN_EXE_dyno");
@@ -72,7 +73,7 @@ fn output_that_cannot_be_written_is_no_success() {
 
 #[test]
 fn a_store_is_neither_standard_input_nor_output() {
-    let lab = one();
+    let lab = small_experiment();
     for command in [&["run", "x"][..], &["list"], &["report"], &["rm", "1"], &["view"]] {
         let ran = lab.dyno(&[command, &["--store", "-"]].concat()).status(2);
         let _ = ran.stderr_has("-: a store is a file, and cannot be standard input or output");
@@ -82,7 +83,7 @@ fn a_store_is_neither_standard_input_nor_output() {
 
 #[test]
 fn a_run_without_room_says_by_which_command_it_goes_on() {
-    let lab = one().before("ulimit -f 8192");
+    let lab = small_experiment().before("ulimit -f 8192");
     let ran = lab.dyno(&["run", "x", "--store", "other.sqlite"]).status(2);
     let again = "make room; `dyno run --resume 1 --store other.sqlite` goes on";
     let _ = ran.stderr_has("the disk is full").stderr_has(again);

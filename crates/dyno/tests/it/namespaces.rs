@@ -37,7 +37,7 @@ fn within(command: &Command, namespaces: &[&str]) -> Option<Command> {
 const CONTAINER: &[&str] = &["-pfmT", "--kill-child", "--mount-proc"];
 const LONG: &str = "closed = { connections = 1 }, duration = '4s'";
 
-/// So long a trial with [`LONG`] certainly lasts.
+/// A trial of [`LONG`] is still running this long after it began.
 pub(crate) const INSTANTS: Duration = Duration::from_secs(2);
 
 #[test]

@@ -235,12 +235,12 @@ fn a_build_follows_one_that_was_killed(
     after: Option<Duration>,
 ) {
     let root = Root::new("");
-    let at = |name: &str| root.0.join(name);
-    fs::create_dir(at("pids")).unwrap();
+    let path = |name: &str| root.0.join(name);
+    fs::create_dir(path("pids")).unwrap();
     let pids = || -> Vec<u32> {
         let pid =
             |it: std::io::Result<fs::DirEntry>| it.unwrap().file_name().into_string().unwrap();
-        fs::read_dir(at("pids")).unwrap().map(|it| pid(it).parse().unwrap()).collect()
+        fs::read_dir(path("pids")).unwrap().map(|it| pid(it).parse().unwrap()).collect()
     };
     // Neither of its processes ends when it is asked to.
     let script = format!(
@@ -266,14 +266,14 @@ fn a_build_follows_one_that_was_killed(
     }
     let of_builder = Pid::from_raw(builder.0.id() as i32).unwrap();
     kill_process(of_builder, Signal::STOP).unwrap();
-    if let (true, Some(warden)) = (is_warden_killed, number(&at("warden"))) {
+    if let (true, Some(warden)) = (is_warden_killed, number(&path("warden"))) {
         kill_process(Pid::from_raw(warden as i32).unwrap(), Signal::KILL).unwrap();
     }
-    fs::write(at("next"), "").unwrap();
+    fs::write(path("next"), "").unwrap();
     drop(builder);
     root.build("x").unwrap();
     let case = format!("warden killed: {is_warden_killed}, {before:?}, after {after:?}");
-    assert!(!at("both").exists(), "two builds at once; {case}");
+    assert!(!path("both").exists(), "two builds at once; {case}");
     assert!(pids().into_iter().all(|pid| !lives(pid)), "a build goes on; {case}");
 }
 

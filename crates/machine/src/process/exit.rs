@@ -56,7 +56,7 @@ impl fmt::Display for Exit {
             Exit::Killed(signal) => {
                 write!(
                     f,
-                    "{}: sent by itself or by a process other than dyno",
+                    "{}, sent by another process or by the server itself, not by dyno",
                     Exit::Signal(*signal)
                 )
             }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(Exit::Killed(15).with_kills_for_memory(None), Exit::Killed(15));
         // Without the kernel's count it may have been the kernel.
         assert_eq!(Exit::Killed(9).with_kills_for_memory(None), Exit::Signal(9));
-        let says = "signal 9 (KILL): sent by itself or by a process other than dyno";
+        let says = "signal 9 (KILL), sent by another process or by the server itself, not by dyno";
         assert_eq!(Exit::Killed(9).to_string(), says);
     }
 }
