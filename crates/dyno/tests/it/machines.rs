@@ -245,8 +245,10 @@ fn a_full_link_and_a_lossy_way_are_told() {
         assert!(doubts(&json).contains(&"link_full"), "{}", json["agents"]);
     });
     hosts.lose("g2", 5);
+    // A connection that waits for a lost segment sends nothing for 200 ms: two of them would lose hardly ten in 2 s.
+    let many = ["-c", "32", "-d", "2s", "--load-on", "ssh:g1,g2"];
     in_one_of_five(|| {
-        let (_, json, _) = load(&hosts, "/hello", &flags);
+        let (_, json, _) = load(&hosts, "/hello", &many);
         assert!(doubts(&json).contains(&"path_loss"), "{}", json["agents"]);
     });
 }
