@@ -1,6 +1,5 @@
 //! The command line: the benchmark itself, and the hidden parts that it starts as processes.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,7 +22,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) dyno: Option<PathBuf>,
     /// Sections to measure, by letter [default: all].
-    #[arg(long, value_delimiter = ',', value_parser = letters())]
+    #[arg(long, value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Generators to measure beside dyno and the floors, by name [default: all there are].
     #[arg(long, value_delimiter = ',')]
@@ -53,10 +52,6 @@ pub(crate) struct BenchArgs {
     /// benchmark itself.
     #[arg(long, hide = true)]
     pub(crate) canned: bool,
-}
-
-fn letters() -> PossibleValuesParser {
-    PossibleValuesParser::new(crate::sections::ALL.iter().map(|section| section.letter))
 }
 
 /// The processes the benchmark is made of.

@@ -2,7 +2,7 @@
 //! the floors and the oracle print in the same way, are read in `quantiles`.
 
 use crate::quantiles::json;
-use crate::rig::Run;
+use crate::run::Run;
 use serde_json::Value;
 
 /// More failures than this make a run worthless: failed answers are not what is measured.

@@ -28,6 +28,7 @@ mod readme;
 mod report;
 mod rig;
 mod rounds;
+mod run;
 mod sections;
 mod server;
 mod strace;

@@ -7,20 +7,15 @@ use crate::readme;
 use crate::rig::Rig;
 use crate::sections::{self, Section};
 use crate::table::Table;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::fs;
-
-/// A figure against its target; unmet and unmeasured are different things.
-pub(crate) struct Verdict {
-    pub(crate) what: String,
-    pub(crate) target: String,
-    pub(crate) measured: String,
-    /// None when it could not be measured.
-    pub(crate) met: Option<bool>,
-}
 
 /// Measures and prints. A missed target is reported, not punished: this is a report.
 pub(crate) fn main(args: &BenchArgs) -> Result<()> {
+    let letters: Vec<&str> = sections::ALL.iter().map(|section| section.letter).collect();
+    if let Some(unknown) = args.only.iter().find(|letter| !letters.contains(&letter.as_str())) {
+        bail!("--only {unknown}: there is no such section; there are {}", letters.join(", "));
+    }
     let rig = Rig::new(args)?;
     if args.install {
         install::all(&rig);
@@ -116,6 +111,7 @@ fn replaced(page: &str, done: &[(&str, Section)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sections::Verdict;
 
     /// `make bench` writes this page: it must not bring back an older text.
     #[test]

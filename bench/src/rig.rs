@@ -8,9 +8,9 @@ use crate::load::Load;
 use crate::measure::{self, Measured};
 use crate::quantiles::{self, Quantiles};
 use crate::rounds::{Series, alternate};
+use crate::run::Run;
 use crate::server::{Answered, Kind, Server};
 use crate::template::{Filling, fill, words};
-use crate::usage::Spent;
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::env;
@@ -32,44 +32,6 @@ pub(crate) struct Rig {
     pub(crate) dyno: PathBuf,
     search: Vec<PathBuf>,
     peers: Option<Vec<String>>,
-}
-
-/// The result of one run.
-pub(crate) struct Run {
-    /// Counted at the server.
-    pub(crate) requests: u64,
-    pub(crate) spent: Spent,
-    pub(crate) wall: Duration,
-    pub(crate) server_cpu: Duration,
-    pub(crate) imposed: Quantiles,
-    /// What the requests on the schedule waited, by the server's own record.
-    pub(crate) scheduled: Quantiles,
-    /// Of the handshakes that the server counted, those that resumed a session.
-    pub(crate) resumed_share: Option<f64>,
-    pub(crate) reported: Quantiles,
-    pub(crate) stdout: String,
-    pub(crate) complaint: Option<String>,
-}
-
-impl Run {
-    /// Microseconds of the generator's CPU for each request the server counted.
-    pub(crate) fn cpu_us(&self) -> Option<f64> {
-        self.per_request(self.spent.cpu())
-    }
-
-    /// Microseconds of the server's CPU for each request.
-    pub(crate) fn server_cpu_us(&self) -> Option<f64> {
-        self.per_request(self.server_cpu)
-    }
-
-    /// Highest resident size of the generator.
-    pub(crate) fn peak_mb(&self) -> Option<f64> {
-        Some(self.spent.peak_rss_bytes as f64 / 1e6)
-    }
-
-    fn per_request(&self, cpu: Duration) -> Option<f64> {
-        (self.requests > 0).then(|| cpu.as_secs_f64() * 1e6 / self.requests as f64)
-    }
 }
 
 /// One generator under one load against one server.

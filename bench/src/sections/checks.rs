@@ -4,7 +4,8 @@ use super::{Section, notes, ratio_of};
 use crate::generators::{ABSENT, Generator};
 use crate::load::Load;
 use crate::quantiles::Report;
-use crate::rig::{Contender, Rig, Run};
+use crate::rig::{Contender, Rig};
+use crate::run::Run;
 use crate::table::{Table, number, range};
 
 /// What is compared, from the least.

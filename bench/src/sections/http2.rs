@@ -4,9 +4,10 @@ use super::closed::{own_count, per_s, user_us};
 use super::{Section, at_most, notes, ratio_of, series_of};
 use crate::generators::DYNO;
 use crate::load::Load;
-use crate::report::Verdict;
-use crate::rig::{Contender, Rig, Run};
+use crate::rig::{Contender, Rig};
 use crate::rounds::{Series, ratio};
+use crate::run::Run;
+use crate::sections::Verdict;
 use crate::server::Kind;
 use crate::table::{Table, number, range};
 

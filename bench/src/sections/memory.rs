@@ -3,9 +3,10 @@
 use super::{Section, at_most, notes, ratio_of, sessions};
 use crate::generators::{DYNO, Generator, WRK};
 use crate::load::Load;
-use crate::report::Verdict;
-use crate::rig::{Contender, Rig, Run};
+use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
+use crate::run::Run;
+use crate::sections::Verdict;
 use crate::table::{Table, number, range};
 
 const FEW: u32 = 200_000;

@@ -14,9 +14,9 @@ mod slices;
 mod system_calls;
 mod truth;
 
-use crate::report::Verdict;
-use crate::rig::{Contender, Rig, Run, shown};
+use crate::rig::{Contender, Rig, shown};
 use crate::rounds::{Ratio, Series, ratio};
+use crate::run::Run;
 use crate::table::{Table, range};
 
 /// A section of the report.
@@ -30,6 +30,15 @@ pub(crate) struct Entry {
 pub(crate) struct Section {
     pub(crate) tables: Vec<Table>,
     pub(crate) verdicts: Vec<Verdict>,
+}
+
+/// A figure against its target; unmet and unmeasured are different things.
+pub(crate) struct Verdict {
+    pub(crate) what: String,
+    pub(crate) target: String,
+    pub(crate) measured: String,
+    /// None when it could not be measured.
+    pub(crate) met: Option<bool>,
 }
 
 /// In the order of the report.

@@ -3,8 +3,9 @@
 use super::{Section, at_most, notes};
 use crate::generators::WRK;
 use crate::load::Load;
-use crate::rig::{Contender, Rig, Run};
+use crate::rig::{Contender, Rig};
 use crate::rounds::ratio;
+use crate::run::Run;
 use crate::server::Kind;
 use crate::table::{Table, number, range};
 

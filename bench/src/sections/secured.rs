@@ -3,9 +3,10 @@
 use super::{Section, at_most, notes, ratio_of};
 use crate::generators::{DYNO, Generator, S_TIME, WRK, h2load};
 use crate::load::Load;
-use crate::report::Verdict;
-use crate::rig::{Contender, Rig, Run};
+use crate::rig::{Contender, Rig};
 use crate::rounds::{Ratio, Series, ratio};
+use crate::run::Run;
+use crate::sections::Verdict;
 use crate::table::{Table, number, range};
 
 /// The oracle speaks TLS 1.3 alone. Without tickets no session can be resumed: h2load would resume every one.

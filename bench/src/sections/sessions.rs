@@ -3,9 +3,10 @@
 use super::{Section, at_most, notes, ratio_of, series_of};
 use crate::dyno_json;
 use crate::load::Load;
-use crate::report::Verdict;
-use crate::rig::{Contender, Rig, Run};
+use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
+use crate::run::Run;
+use crate::sections::Verdict;
 use crate::table::{Table, number, range};
 
 const LOAD: Load = Load::Sessions { rate: 1200, calls: 10, sessions: 5000 };

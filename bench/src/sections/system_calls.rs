@@ -3,8 +3,8 @@
 use super::Section;
 use crate::generators::{DYNO, FLOOR, Generator, WRK};
 use crate::load::Load;
-use crate::report::Verdict;
 use crate::rig::{Rig, check_answers};
+use crate::sections::Verdict;
 use crate::server::Server;
 use crate::strace::Calls;
 use crate::table::{Table, number};

@@ -3,9 +3,10 @@
 use super::{Section, notes, series_of};
 use crate::load::Load;
 use crate::quantiles::Quantiles;
-use crate::report::Verdict;
-use crate::rig::{Contender, Rig, Run};
+use crate::rig::{Contender, Rig};
 use crate::rounds::Series;
+use crate::run::Run;
+use crate::sections::Verdict;
 use crate::table::{Table, number};
 
 /// The first freeze comes 5 s after the server's start. A run that ends in the middle between two freezes contains

@@ -1,11 +1,11 @@
 //! All cases, with the version and the hash that say whether two checks can be compared.
 
-use std::fmt;
 use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 
 use crate::case::Case;
+use crate::finding::Stamp;
 use crate::{h1, h2, ws};
 
 /// Raised by hand when a case is added, changed or removed.
@@ -16,21 +16,6 @@ pub const CHEAP: [&str; 10] = [
     "H1-B01", "H1-B03", "H1-B04", "H1-A10", "H1-C01", "H1-C03", "H1-H01", "H1-L01", "H1-T01",
     "H1-V01",
 ];
-
-/// Which catalogue: scores of different ones are not comparable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// `1.0`.
-    pub version: String,
-    /// Eight hexadecimal digits, a hash of everything that decides a score.
-    pub hash: String,
-}
-
-impl fmt::Display for Stamp {
-    fn fmt(&self, form: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(form, "{} ({})", self.version, self.hash)
-    }
-}
 
 /// Every case, in the order in which they are listed.
 #[must_use]
@@ -82,7 +67,7 @@ fn deciding(case: &Case) -> String {
 
 /// A rule that is a function counts by its words.
 fn described(case: &Case) -> String {
-    let words = |rules: &[crate::script::Rule]| crate::judge::joined(rules, "|");
+    let words = |rules: &[crate::script::Rule]| crate::script::joined(rules, "|");
     let steps: Vec<String> = case.steps.iter().map(|step| format!("{step:?}")).collect();
     format!(
         "{}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{}\n{}\n{}\n{}\n\n",

@@ -1,8 +1,9 @@
 //! What was found: owned values, so that they can be kept and shown by a program that has another catalogue.
 
+use std::fmt;
+
 use crate::case::{Area, Case, Level, Tag, named};
-use crate::catalogue::Stamp;
-use crate::judge::joined;
+use crate::script::joined;
 
 named! {
     /// The result of a case. A later value is worse; "does not apply" is neither good nor bad.
@@ -103,6 +104,21 @@ impl Finding {
     #[must_use]
     pub fn short(&self) -> &str {
         self.id.split_once('-').map_or(&self.id, |(_, short)| short)
+    }
+}
+
+/// Which catalogue: scores of different ones are not comparable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// `1.0`.
+    pub version: String,
+    /// Eight hexadecimal digits, a hash of everything that decides a score.
+    pub hash: String,
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, form: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(form, "{} ({})", self.version, self.hash)
     }
 }
 

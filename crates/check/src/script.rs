@@ -146,3 +146,54 @@ pub enum Rule {
     /// A condition without a rule of its own, as words and as a function.
     When(&'static str, fn(&Seen) -> bool),
 }
+
+impl Rule {
+    /// What would be accepted, in words.
+    pub fn says(&self) -> String {
+        match self {
+            Rule::Ok => "2xx".into(),
+            Rule::Status(status) => status.to_string(),
+            Rule::Class(class) => format!("{class}xx"),
+            Rule::Echo(b"") => "2xx with an empty body".into(),
+            Rule::Echo(content) => format!("2xx with the body `{}`", content.escape_ascii()),
+            Rule::Silent => "closed without an answer".into(),
+            Rule::Waits => "no answer, still open".into(),
+            Rule::Successes(count) => format!("{count} × 2xx"),
+            Rule::Answers(1) => "exactly one answer".into(),
+            Rule::Answers(count) => format!("exactly {count} answers"),
+            Rule::Closes => "the connection closed".into(),
+            Rule::StaysOpen => "the connection kept".into(),
+            Rule::GrewLess(mib) => format!("memory grown by less than {mib} MiB"),
+            Rule::MemoryUnknown => "memory that cannot be watched".into(),
+            Rule::ActsWithin(limit) => format!("within {:.0} s", limit.as_secs_f64()),
+            Rule::HonestWithin(limit) => {
+                format!("others answered within {:.1} s (99 of 100)", limit.as_secs_f64())
+            }
+            Rule::Opened => "101 with the right Sec-WebSocket-Accept".into(),
+            Rule::Pong(payload) => format!("pong {}", shown(payload)),
+            Rule::Said(content) => format!("the message {}", shown(content)),
+            Rule::Fails => "a Close that tells of an error, or the connection closed".into(),
+            Rule::FailsWith(code) | Rule::ClosesWith(code) => format!("Close {code}"),
+            Rule::SaysClose => "a Close".into(),
+            Rule::Http2(sign) => sign.says(),
+            Rule::All(rules) => joined(rules, " and "),
+            Rule::Any(rules) => joined(rules, " or "),
+            Rule::Not(rule) => format!("not: {}", rule.says()),
+            Rule::When(words, _) => (*words).into(),
+        }
+    }
+}
+
+/// Several rules in words.
+pub(crate) fn joined(rules: &[Rule], between: &str) -> String {
+    rules.iter().map(Rule::says).collect::<Vec<_>>().join(between)
+}
+
+/// Octets in words; if there are many, the first ones.
+fn shown(octets: &[u8]) -> String {
+    const SHOWN: usize = 32;
+    match octets.len() {
+        0..=SHOWN => format!("`{}`", octets.escape_ascii()),
+        len => format!("`{}…` ({len} octets)", octets[..SHOWN].escape_ascii()),
+    }
+}

@@ -11,54 +11,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 
 use tls::Stream;
 
-use crate::run::Pulse;
+use crate::pulse::Pulse;
 use crate::script::{Crowd, Then};
+use crate::seen::Slow;
 use crate::target::Target;
-
-/// What a slow client saw.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Slow {
-    /// For how long the server let it continue; none if it was never stopped.
-    pub acted: Option<Duration>,
-    /// How long it was slow.
-    pub waited: Duration,
-    /// How many connections of a crowd were opened.
-    pub opened: usize,
-    /// How long each honest request took, shortest first; none if it was not answered in time, and those come last.
-    pub honest: Vec<Option<Duration>>,
-}
-
-impl Slow {
-    /// The time within which 99 of 100 honest requests were answered; none if they were not.
-    pub(crate) fn honest_p99(&self) -> Option<Duration> {
-        let count = self.honest.len();
-        *self.honest.get((count * 99).div_ceil(100).checked_sub(1)?)?
-    }
-
-    /// In words; empty if no client was slow.
-    pub fn says(&self) -> Vec<String> {
-        let mut parts = Vec::new();
-        match self.acted {
-            Some(after) => parts.push(format!("after {:.1} s", after.as_secs_f64())),
-            None if self.waited.is_zero() => {}
-            None => parts.push(format!("for {:.0} s", self.waited.as_secs_f64())),
-        }
-        match self.opened {
-            0 => {}
-            1 => parts.push("a slow connection was open".into()),
-            opened => parts.push(format!("{opened} slow connections were open")),
-        }
-        if !self.honest.is_empty() {
-            let answered = self.honest.iter().flatten().count();
-            let of = self.honest.len();
-            parts.push(format!("{answered} of {of} honest requests were answered meanwhile"));
-        }
-        if let Some(time) = self.honest_p99() {
-            parts.push(format!("99 of 100 within {:.0} ms", time.as_secs_f64() * 1e3));
-        }
-        parts
-    }
-}
 
 /// How much a member of the crowd accepts unread, in octets; the kernel may round it.
 const WINDOW: usize = 4 << 10;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::case::Case;
 use crate::h2::Act;
-use crate::judge::joined;
+use crate::script::joined;
 use crate::script::{Crowd, Step, Then, Trickle};
 
 impl Case {

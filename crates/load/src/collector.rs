@@ -12,9 +12,24 @@ use crate::halt::{Halt, StopTime};
 use crate::handover::WindowReport;
 use crate::order::{Order, nanos};
 use crate::part::{Outlook, Part, Stretch};
-use crate::press::{Glance, Plan};
+use crate::plan::Plan;
 use crate::silence::Quiet;
 use crate::tally::Tally;
+
+/// What a watcher is shown, about ten times a second.
+#[derive(Debug)]
+pub struct Glance<'a> {
+    /// The time on the run's clock, which starts with the warm-up.
+    pub now: Nanos,
+    /// The start of the newest window, of all lanes together.
+    pub from: Nanos,
+    /// Whether the window lies before the measured time.
+    pub is_warmup: bool,
+    /// What happened within the window.
+    pub window: &'a Tally,
+    /// The measured time so far.
+    pub total: &'a Tally,
+}
 
 /// What the lanes have reported so far.
 pub(crate) struct Collector<'a> {

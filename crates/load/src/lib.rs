@@ -24,6 +24,7 @@ mod long_turns;
 mod order;
 mod part;
 mod pause;
+mod plan;
 mod press;
 mod recorder;
 mod recording;
@@ -40,6 +41,7 @@ mod written;
 
 pub use answers::Answers;
 pub use arrivals::{Arrivals, Listed, Rate, RateError};
+pub use collector::Glance;
 pub use distribution::{
     Distribution, EncodedError, Folded, Moment, Moments, PERCENTILES, Quantile, is_supported,
 };
@@ -54,7 +56,7 @@ pub use http2::{Heads, Http2, ServerSettings, Waits, WantedStreams};
 pub use live::{LiveGatherer, LiveMerger, LiveWindow};
 pub use order::{Load, Order, Protocol, Share, Spin, Spread, Stop, Target};
 pub use part::{Part, PartSummary, Parts};
-pub use press::{Glance, press, press_in_turns, press_part};
+pub use press::{press, press_in_turns, press_part};
 pub use recording::{Connections, Cut, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
 pub use security::{Counts, Security};

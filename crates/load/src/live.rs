@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::bounds::INSTANT_MAX;
+use crate::collector::Glance;
 use crate::failure::Failure;
 use crate::order::{Order, nanos};
 use crate::part::{Bounds, Outlook, Part, check_tally};
-use crate::press::Glance;
 use crate::tally::Tally;
 
 /// A glance as a value, without the exchanges that are kept whole: these come with the part at the end.

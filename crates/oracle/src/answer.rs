@@ -7,8 +7,10 @@ use std::borrow::Cow;
 use crate::Root;
 use crate::beats::{Rhythm, Wrap};
 use crate::faults::Change;
+use crate::octets::{parameter, push_chunk, push_number};
 use crate::reply::Reply;
 use crate::request::{Head, Method, Refusal, Status, Version};
+use crate::resource::Resource;
 use crate::socket::{Accept, Disagreement, Role, accept, push_agreement};
 use crate::xml;
 use route::{Route, allowed, route};
@@ -22,33 +24,6 @@ const NOWHERE: &[u8] = b"no such resource; there are /, /?value=X, /echo?value=X
     /wsroom\n";
 /// RFC 6455, 4.4, and RFC 9110, 15.5.22: an answer that requires an upgrade names what to upgrade to.
 const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
-
-/// The resource under which a request is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resource {
-    Root,
-    Echo,
-    Hello,
-    User,
-    Post,
-    Poll,
-    WsPoll,
-    WsEcho,
-    WsRoom,
-    Server,
-    Unknown,
-    Refused,
-    Reply,
-    Limited,
-}
-
-impl Resource {
-    /// Names in the order of the variants, as the books list them.
-    pub(crate) const NAMES: [&'static str; 14] = [
-        "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "server",
-        "unknown", "refused", "reply", "limited",
-    ];
-}
 
 /// A right answer in its parts.
 #[derive(Debug)]
@@ -266,21 +241,6 @@ pub(crate) fn refusal_line(status: Status) -> &'static str {
     }
 }
 
-/// Appends a number in decimal digits, without formatting machinery.
-pub(crate) fn push_number(out: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[at..]);
-}
-
 fn ok<'a>(resource: Resource, content_type: &'static str, octets: Cow<'a, [u8]>) -> Answer<'a> {
     let content = Content::Octets(octets);
     Answer { resource, status_line: "HTTP/1.1 200 OK", content_type, lines: "", content }
@@ -349,11 +309,6 @@ fn echo<'a>(query: Option<&[u8]>) -> Answer<'a> {
     ok(Resource::Echo, XML, Cow::Owned(text))
 }
 
-/// The first value of a query's parameter; `name` with its equals sign.
-pub(crate) fn parameter<'a>(query: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    query.split(|byte| *byte == b'&').find_map(|pair| pair.strip_prefix(name))
-}
-
 /// RFC 9112, 9.3: HTTP/1.1 persists unless a field forbids it, HTTP/1.0 only if a field asks for it.
 fn connection(version: Version, persists: bool) -> &'static [u8] {
     match (version, persists) {
@@ -404,10 +359,4 @@ fn write_chunks(octets: &[u8], size: usize, out: &mut Vec<u8>) {
         push_chunk(out, chunk);
     }
     out.extend_from_slice(b"0\r\n\r\n");
-}
-
-pub(crate) fn push_chunk(out: &mut Vec<u8>, octets: &[u8]) {
-    out.extend_from_slice(format!("{:x}\r\n", octets.len()).as_bytes());
-    out.extend_from_slice(octets);
-    out.extend_from_slice(b"\r\n");
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::answer::{parameter, push_chunk, push_number};
 use crate::delays::Delay;
+use crate::octets::{parameter, push_chunk, push_number};
 use crate::socket::{Opcode, push_frame};
 use crate::state::{BUFFER, ThreadState};
 use crate::xml;

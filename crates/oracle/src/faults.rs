@@ -10,7 +10,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::h2::act::Act;
+use crate::h2::acts::Act;
 use crate::nearest::nearest;
 use crate::tls::twist::Twist;
 

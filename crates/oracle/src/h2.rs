@@ -7,14 +7,15 @@
 //!                                                         content that finds no window ─► sending ─► send.rs ──► out
 //! ```
 
-pub(crate) mod act;
+mod act;
+pub(crate) mod acts;
 mod answer;
 pub(crate) mod frames;
 pub(crate) mod hpack;
 mod receive;
 mod request;
 mod send;
-pub(crate) mod stream;
+mod stream;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};

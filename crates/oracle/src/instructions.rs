@@ -1,8 +1,8 @@
 //! What is to happen to a request, by the configuration and by its own query.
 
-use crate::answer::parameter;
 use crate::delays::Delay;
 use crate::faults::{Fault, Start};
+use crate::octets::parameter;
 use crate::request::{Head, Refusal, Status};
 use crate::state::ThreadState;
 use crate::xml;

@@ -26,11 +26,14 @@ mod instructions;
 mod intake;
 mod line;
 mod listen;
+mod mailbox;
 mod nearest;
+mod octets;
 mod play;
 mod queue;
 mod reply;
 mod request;
+mod resource;
 mod room;
 mod socket;
 mod spans;
@@ -60,10 +63,11 @@ pub use tls::{TlsConfig, TlsError, TlsVersions};
 pub use truth::{QueueTruth, StreamTimes, Truth};
 
 use faults::Start;
-use room::ThreadHandle;
+use mailbox::{Command, ThreadHandle, Waker};
+
 use state::{Shared, now_ns};
 use tls::Secured;
-use worker::{Command, Waker, Worker};
+use worker::Worker;
 
 /// Why an oracle did not start.
 #[derive(Debug)]

@@ -9,12 +9,12 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::Config;
-use crate::answer::Resource;
 use crate::date::imf_fixdate;
 use crate::delays::Delay;
 use crate::dice::Dice;
+use crate::mailbox::ThreadHandle;
 use crate::queue::{Bucket, Served, Servers};
-use crate::room::ThreadHandle;
+use crate::resource::Resource;
 use crate::tls::Secured;
 use crate::truth::{QueueTruth, StreamTimes, Truth};
 

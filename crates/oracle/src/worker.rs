@@ -3,19 +3,20 @@
 use std::cmp::Reverse;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 
+use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::fd::OwnedFd;
 use rustix::io::{self, Errno};
 use rustix::net::{SocketFlags, accept_with};
 use rustix::thread::set_current_timer_slack;
 
 use crate::conn::{Conn, TurnEnd};
+use crate::mailbox::{Command, Waker};
 use crate::room::{Room, send_to_other_threads};
 use crate::state::{Shared, ThreadState, Token, now_ns};
-use crate::truth::{StreamTimes, Truth};
+use crate::truth::StreamTimes;
 use crate::wait::Wait;
 
 const LISTENER: u64 = u64::MAX;
@@ -28,28 +29,6 @@ const REOPEN_NS: u64 = 50_000_000;
 const SPIN_NS: u64 = 50_000;
 /// At most this many connections are accepted in a row.
 const ACCEPTS: usize = 64;
-
-/// A command to a worker from outside.
-#[derive(Debug)]
-pub(crate) enum Command {
-    Tell(Sender<Truth>),
-    /// The times of the streams so far.
-    List(Sender<Vec<StreamTimes>>),
-    /// A whole frame for the connections in the room.
-    Spread(Arc<[u8]>),
-    Stop,
-}
-
-/// Wakes a worker that sleeps.
-#[derive(Debug)]
-pub(crate) struct Waker(OwnedFd);
-
-impl Waker {
-    pub(crate) fn wake(&self) {
-        // It fails only when a wake-up is already due.
-        let _ = io::write(&self.0, &1_u64.to_ne_bytes());
-    }
-}
 
 /// A thread's whole state.
 pub(crate) struct Worker {
@@ -82,10 +61,10 @@ impl Worker {
         inbox: Receiver<Command>,
     ) -> io::Result<Worker> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let waker = Waker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let waker = Waker::new()?;
         // Edge-triggered, so that the counter need not be read.
         let control = EventFlags::IN | EventFlags::ET;
-        epoll::add(&epoll, &waker.0, EventData::new_u64(CONTROL), control)?;
+        epoll::add(&epoll, &waker, EventData::new_u64(CONTROL), control)?;
         let worker = Worker {
             epoll,
             wait: Wait::Directly,

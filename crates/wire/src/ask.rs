@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::expect::{BodyRule, Expect, Mismatch};
 use crate::h2::{self, Prepared, Scheme};
 use crate::template::{Cursor, Template, TemplateError, Values, push_decimal};
-use crate::written::WrittenAsk;
 
 /// The parts of a request. `Ask::new` encodes it.
 #[derive(Clone, Debug)]
@@ -331,6 +330,52 @@ fn check(request: &Request) -> Result<(), AskError> {
     match request.headers.iter().find(|field| !is_field(field)) {
         Some((name, _)) => Err(AskError::Header(name.clone())),
         None => Ok(()),
+    }
+}
+
+/// What a request was made from, and the answer to it that is expected.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAsk {
+    method: String,
+    target: String,
+    host: String,
+    headers: Vec<(String, String)>,
+    body: Template,
+    http_1_0: bool,
+    http2: Option<Scheme>,
+    keep_alive: bool,
+    expect: Expect,
+}
+
+impl From<Ask> for WrittenAsk {
+    fn from(ask: Ask) -> WrittenAsk {
+        let body = ask.body().rest_from(ask.body_at());
+        let Request { method, target, host, headers, http_1_0, http2, keep_alive, .. } =
+            ask.made_from().clone();
+        let expect = ask.expect;
+        WrittenAsk { method, target, host, headers, body, http_1_0, http2, keep_alive, expect }
+    }
+}
+
+impl TryFrom<WrittenAsk> for Ask {
+    type Error = AskError;
+
+    fn try_from(written: WrittenAsk) -> Result<Ask, AskError> {
+        let WrittenAsk { method, target, host, headers, body, http_1_0, http2, keep_alive, expect } =
+            written;
+        let request = Request {
+            method,
+            target,
+            host,
+            headers,
+            body: Vec::new(),
+            body_has_placeholders: false,
+            http_1_0,
+            http2,
+            keep_alive,
+        };
+        Ask::with_body(request, body, expect)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::chance::Chance;
 use crate::expect::Expect;
 use crate::h2::assign_places;
 use crate::template::{Values, mix};
-use crate::written::{WrittenAsks, WrittenChoice};
 
 /// Kinds of requests, and which of them comes when.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -142,6 +141,43 @@ impl From<Asks> for WrittenAsks {
 /// The greatest one.
 fn common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common_divisor(b, a % b) }
+}
+
+/// Several requests, and which of them comes when.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAsks {
+    asks: Vec<Ask>,
+    choice: WrittenChoice,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WrittenChoice {
+    /// By weight, in the order of the requests.
+    Weights(Vec<u32>),
+    /// One after the other; after each so many numbers, one place further on.
+    InTurn { shift_after: u64 },
+}
+
+impl TryFrom<WrittenAsks> for Asks {
+    type Error = &'static str;
+
+    fn try_from(written: WrittenAsks) -> Result<Asks, &'static str> {
+        let WrittenAsks { asks, choice } = written;
+        match choice {
+            WrittenChoice::Weights(weights) if weights.len() != asks.len() => {
+                Err("each request has one weight")
+            }
+            WrittenChoice::Weights(weights) => {
+                let weighted = weights.into_iter().zip(asks).collect();
+                Asks::weighted(weighted).ok_or("there is no request, or a weight is 0")
+            }
+            WrittenChoice::InTurn { shift_after } => {
+                Asks::shifted(asks, shift_after).ok_or("there is no request, or no turn")
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub enum BodyRule {
     /// This many bytes.
     Length(u64),
     /// Bytes with this SHA-256.
-    Sha256(#[serde(with = "crate::written::digest")] [u8; 32]),
+    Sha256(#[serde(with = "hexadecimal")] [u8; 32]),
 }
 
 /// What is wrong with a whole answer.
@@ -200,7 +200,7 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// 64 hexadecimal digits.
-pub(crate) fn hex_of(digest: &[u8; 32]) -> String {
+fn hex_of(digest: &[u8; 32]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -214,4 +214,25 @@ pub fn sha256_of_hex(hex: &str) -> Option<[u8; 32]> {
         *slot = is_hex.then(|| byte(at)).flatten()?;
     }
     Some(digest)
+}
+
+/// A SHA-256 in hexadecimal digits.
+mod hexadecimal {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{hex_of, sha256_of_hex};
+
+    pub(super) fn serialize<S: Serializer>(
+        digest: &[u8; 32],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex_of(digest))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<[u8; 32], D::Error> {
+        let hex = String::deserialize(deserializer)?;
+        sha256_of_hex(&hex).ok_or_else(|| serde::de::Error::custom("a SHA-256 has 64 digits"))
+    }
 }

@@ -13,7 +13,8 @@ pub mod h2;
 mod held;
 mod socket;
 mod template;
-mod written;
+#[cfg(test)]
+mod written_tests;
 
 pub use ask::{Ask, AskError, Request};
 pub use asks::Asks;

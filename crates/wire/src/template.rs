@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
-use crate::written::WrittenPiece;
 
 /// What fills the placeholders of one request, and of the expected answer to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -406,6 +407,48 @@ fn characters(seed: u64, bytes: &mut [u8]) -> usize {
 /// Well-spread bits for every seed.
 pub(crate) const fn mix(seed: u64) -> u64 {
     Chance::new(seed).draw()
+}
+
+/// A piece of a template as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WrittenPiece {
+    Text(String),
+    /// In base64: bytes that are no text.
+    Bytes(String),
+    Seq,
+    Random(u8),
+}
+
+impl From<Template> for Vec<WrittenPiece> {
+    fn from(template: Template) -> Vec<WrittenPiece> {
+        let written = |piece| match piece {
+            Piece::Literal(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => WrittenPiece::Text(text),
+                Err(error) => WrittenPiece::Bytes(STANDARD.encode(error.as_bytes())),
+            },
+            Piece::Seq => WrittenPiece::Seq,
+            Piece::Random(width) => WrittenPiece::Random(width),
+        };
+        template.into_pieces().into_iter().map(written).collect()
+    }
+}
+
+impl TryFrom<Vec<WrittenPiece>> for Template {
+    type Error = TemplateError;
+
+    fn try_from(written: Vec<WrittenPiece>) -> Result<Template, TemplateError> {
+        let piece = |written| match written {
+            WrittenPiece::Text(text) => Ok(Piece::Literal(text.into_bytes())),
+            WrittenPiece::Bytes(text) => match STANDARD.decode(text) {
+                Ok(bytes) => Ok(Piece::Literal(bytes)),
+                Err(error) => Err(TemplateError::new(error.to_string())),
+            },
+            WrittenPiece::Seq => Ok(Piece::Seq),
+            WrittenPiece::Random(width) => Piece::random(width),
+        };
+        Ok(Template::of(written.into_iter().map(piece).collect::<Result<Vec<_>, _>>()?))
+    }
 }
 
 #[cfg(test)]

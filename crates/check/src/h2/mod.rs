@@ -4,6 +4,7 @@
 mod act;
 mod base;
 mod breach;
+mod cases;
 mod compression;
 mod control;
 mod fields;
@@ -27,34 +28,16 @@ mod talk;
 mod told;
 mod words;
 
-use crate::case::Case;
-
 pub(crate) use act::Limits;
 pub use act::{Act, Piece};
 pub(crate) use breach::Breach;
+pub(crate) use cases::CASES;
 pub(crate) use heard::Heard;
 pub use hello::Hello;
 pub(crate) use hello::{Greeting, greet};
 pub(crate) use offered::{HALF, PAGE, POST, not_offered};
 pub use sign::Sign;
 pub(crate) use talk::{Stage, converse};
-
-/// In the order in which they are listed.
-pub(crate) const CASES: &[&[Case]] = &[
-    base::CASES,
-    frames::CASES,
-    settings::CASES,
-    streams::CASES,
-    flow::CASES,
-    headers::CASES,
-    compression::CASES,
-    fields::CASES,
-    requests::CASES,
-    control::CASES,
-    smuggling::CASES,
-    limits::CASES,
-    secured::CASES,
-];
 
 /// The plain GET.
 pub(crate) const PLAIN: &str = "H2-B01";

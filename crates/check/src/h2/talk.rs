@@ -15,8 +15,8 @@ use super::sign::Sign;
 use crate::case::Case;
 use crate::exchange::{Line, Patience, unconnected, unix_s};
 use crate::script::Rule;
+use crate::seen::Slow;
 use crate::seen::{End, Seen};
-use crate::slow::Slow;
 use crate::target::Target;
 
 /// The PING that shows that everything before it was processed.

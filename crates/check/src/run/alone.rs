@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::pulse::Pulse;
 use super::sighting::Sighting;
 use super::{ALIVE, Round, Run};
 use crate::case::Case;
 use crate::exchange::exchange_until;
 use crate::finding::CaseVerdict;
+use crate::pulse::Pulse;
 use crate::seen::Seen;
 
 impl Run<'_> {

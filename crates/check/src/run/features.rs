@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::pulse::Pulse;
 use crate::case::{Case, Need};
 use crate::exchange::{Patience, exchange};
 use crate::h2::{self, Sign};
+use crate::pulse::Pulse;
 use crate::script::{Rule, Step};
 use crate::seen::Seen;
 use crate::target::Target;

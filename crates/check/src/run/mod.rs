@@ -8,7 +8,6 @@ mod crowd;
 mod features;
 mod passive;
 mod patient;
-mod pulse;
 mod sighting;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -20,11 +19,11 @@ use crate::exchange::{Patience, exchange};
 use crate::finding::{CaseVerdict, Finding, Report};
 use crate::h1;
 use crate::h2;
+use crate::pulse::Pulse;
 use crate::target::Target;
 use crate::ws;
 use features::{Features, Offer, concurrency};
 use passive::{breaches_of_all, form_of_all, frames_of_all};
-pub(crate) use pulse::Pulse;
 use sighting::Sighting;
 
 /// Which cases run against which server.

@@ -1,10 +1,10 @@
 //! The slow cases, which take minutes and run once, after all rounds.
 
-use super::pulse::Pulse;
 use super::sighting::Sighting;
 use super::{ALIVE, Progress, Run};
 use crate::case::{Case, Scheduling};
 use crate::exchange::exchange_until;
+use crate::pulse::Pulse;
 use crate::script::Step;
 
 impl Run<'_> {

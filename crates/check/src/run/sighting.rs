@@ -5,7 +5,8 @@ use crate::finding::{CaseVerdict, Evidence, KEPT};
 use crate::flaw::Flaw;
 use crate::frame::{Slip, slips};
 use crate::h2::Breach;
-use crate::judge::{joined, judge};
+use crate::judge::judge;
+use crate::script::joined;
 use crate::seen::{End, Seen};
 
 /// One run of one case.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::Nanos;
 use crate::failure::Failure;
 use crate::order::{Order, Share};
-use crate::press::Plan;
+use crate::plan::Plan;
 use crate::recording::{Connections, LaneReport};
 use crate::section::Section;
 use crate::silence::Quiet;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Outlook, Part};
 use crate::Nanos;
 use crate::order::{Load, Order, Share, nanos};
-use crate::press::Plan;
+use crate::plan::Plan;
 use crate::recording::{End, LaneReport, Recording};
 
 /// The parts of one load, as they come. When none is missing, they are what one process would have recorded.

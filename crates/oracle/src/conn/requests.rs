@@ -1,11 +1,12 @@
 //! A connection's requests: what each of them gets, and when.
 
 use super::{Conn, Phase};
-use crate::answer::{Answer, Circumstances, Next, Resource, write_refusal};
+use crate::answer::{Answer, Circumstances, Next, write_refusal};
 use crate::faults::Change;
 use crate::instructions::{Befalls, instructions};
 use crate::play::{Ask, Play};
 use crate::request::{Head, Refusal};
+use crate::resource::Resource;
 use crate::socket::Socket;
 use crate::state::{ThreadState, now_ns};
 

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use super::{Fault, Performance, Start};
-use crate::h2::act::Act::{
+use crate::h2::acts::Act::{
     Answer, Await, Content, Drip, Fields, Fin, Frame, GoAway, Greet, Mute, Raw, Repeat, Reset, Rst,
     Settings, Silence, Unacknowledging, Wait,
 };
-use crate::h2::act::On::{Connection, Idle, Last, Own, This};
-use crate::h2::act::{Act, FOREVER};
+use crate::h2::acts::On::{Connection, Idle, Last, Own, This};
+use crate::h2::acts::{Act, FOREVER};
+use crate::h2::acts::{Style, USUAL};
 use crate::h2::frames::{
     ACK, CANCEL, CONTINUATION, DATA, ENABLE_PUSH, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM,
     GOAWAY, HEADER_TABLE_SIZE, HEADERS, INITIAL_WINDOW_SIZE, INTERNAL_ERROR,
@@ -16,7 +17,6 @@ use crate::h2::frames::{
     PROTOCOL_ERROR, PUSH_PROMISE, REFUSED_STREAM, RST_STREAM, SETTINGS, WINDOW_UPDATE,
 };
 use crate::h2::hpack::Manner;
-use crate::h2::stream::{Style, USUAL};
 
 const fn stream(
     case: u8,

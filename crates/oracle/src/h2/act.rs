@@ -1,69 +1,13 @@
-//! What a bad HTTP/2 server does, as data, and its interpreter. A script belongs to one stream or to the connection.
+//! Performs what a bad HTTP/2 server does. A script belongs to one stream or to the connection.
 
-use std::time::Duration;
-
+use super::acts::{Act, On, Style, USUAL};
 use super::answer::Asked;
 use super::frames::{DATA, END_STREAM, HEADERS, push_frame, push_goaway, push_reset};
 use super::hpack::Manner;
-use super::stream::{Body, Source, Stream, Style, USUAL};
+use super::stream::{Body, Source, Stream};
 use super::{Counts, End, Multiplex};
 use crate::state::{BUFFER, ThreadState};
 
-/// One act of a script. After the last one the stream is forgotten, and the connection serves as it should.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Act {
-    /// Sends one frame: its kind and flags, its stream, its payload.
-    Frame(u8, u8, On, &'static [u8]),
-    /// Sends a frame repeatedly, no faster than the peer reads and without regard for windows.
-    Repeat(u8, u8, On, &'static [u8], u64),
-    /// Sends octets that are no frame, or the head of one that lies.
-    Raw(&'static [u8]),
-    /// Sends HEADERS with these fields and these flags.
-    Fields(&'static [(&'static str, &'static str)], u8),
-    /// Sends the right answer in this style.
-    Answer(Style),
-    /// Sends this content repeatedly, as the windows allow, and ends the stream.
-    Content(&'static [u8], u64),
-    /// Sends DATA of one of these octets each second, forever.
-    Drip(&'static [u8]),
-    Reset(u32),
-    /// Says that the connection will end, that this is the last stream that is answered, and why.
-    GoAway(On, u32, &'static [u8]),
-    /// Announces what the server allows.
-    Settings(&'static [(u16, u32)]),
-    /// Greets as a right server does.
-    Greet,
-    /// Never acknowledges SETTINGS.
-    Unacknowledging,
-    /// Waits until so many requests have come on the connection.
-    Await(u64),
-    Wait(Duration),
-    /// Never answers on this stream.
-    Mute,
-    /// Never reads or writes again on the connection.
-    Silence,
-    /// Ends the oracle's direction.
-    Fin,
-    /// Drops the connection with a reset.
-    Rst,
-}
-
-/// The stream that a frame names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum On {
-    /// The stream of the request; for a script of the connection, the newest.
-    This,
-    Connection,
-    /// A stream that the peer has not opened.
-    Idle,
-    /// A stream that only the server could open.
-    Own,
-    /// The greatest number that a stream of the peer's can have.
-    Last,
-}
-
-/// Forever, in `Act::Repeat` and `Act::Content`.
-pub(crate) const FOREVER: u64 = u64::MAX;
 const DRIP_NS: u64 = 1_000_000_000;
 
 /// A script under way.

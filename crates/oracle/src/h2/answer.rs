@@ -1,16 +1,19 @@
 //! Answers as HEADERS and DATA: at once, or when their stream's turn comes.
 
 use super::act::Script;
+use super::acts::{Style, USUAL};
 use super::frames::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, FRAME_HEAD, HEADERS, PADDED, push_frame, push_head,
 };
 use super::request::{Kept, is_of_a_connection};
-use super::stream::{Body, Source, Stream, Style, USUAL};
+use super::stream::{Body, Source, Stream};
 use super::{Counts, Leaving, Multiplex};
-use crate::answer::{Answer, Content, Resource, push_number, refusal_line};
+use crate::answer::{Answer, Content, refusal_line};
 use crate::beats::{Beats, Wrap};
 use crate::instructions::{Befalls, instructions};
+use crate::octets::push_number;
 use crate::request::{Head, Method, Refusal, Status};
+use crate::resource::Resource;
 use crate::state::{BUFFER, ThreadState, now_ns};
 
 /// A request that is to be answered, beside what it asks for.

@@ -14,9 +14,9 @@ use super::hpack::Fields;
 use super::request::{Kept, listed, trailers};
 use super::stream::Stream;
 use super::{Block, CONNECTION_WINDOW, Multiplex};
-use crate::answer::Resource;
 use crate::body::BODY_MAX;
 use crate::request::{Refusal, Status};
+use crate::resource::Resource;
 use crate::state::ThreadState;
 
 /// A header block beyond this is not waited for.

@@ -1,35 +1,9 @@
 //! One stream: its request while it arrives and waits, and its answer while it leaves.
 
 use super::act::Script;
-use super::hpack::Manner;
+use super::acts::{Style, USUAL};
 use super::request::Kept;
 use crate::beats::Beats;
-
-/// How an answer is written. None of it changes what the answer means.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Style {
-    pub(crate) manner: Manner,
-    /// The most content in a frame.
-    pub(crate) data_max: usize,
-    /// The most octets of a header block in a frame.
-    pub(crate) block_max: usize,
-    /// How many octets of padding each frame has, if it is padded.
-    pub(crate) padding: Option<u8>,
-    /// The fields after the content.
-    pub(crate) trailers: &'static [(&'static str, &'static str)],
-    /// Whether the content's bits are flipped.
-    pub(crate) is_other: bool,
-}
-
-/// The usual style.
-pub(crate) const USUAL: Style = Style {
-    manner: Manner::Indexed,
-    data_max: usize::MAX,
-    block_max: usize::MAX,
-    padding: None,
-    trailers: &[],
-    is_other: false,
-};
 
 #[derive(Debug)]
 pub(crate) struct Stream {

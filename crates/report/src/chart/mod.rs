@@ -82,6 +82,13 @@ pub(crate) enum Room {
     Narrow,
 }
 
+/// A picture for a large screen and one for a phone.
+pub(crate) fn both(ids: [&str; 2], place: usize, drawn: &dyn Fn(&str, Room) -> Markup) -> Markup {
+    let rooms = [Room::Wide, Room::Narrow].into_iter().zip(ids);
+    let drawn = rooms.map(|(room, id)| drawn(&format!("{id}{place}"), room));
+    markup!("<figure>\n{}</figure>\n", drawn.collect::<Markup>())
+}
+
 /// One subject's points in a panel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {

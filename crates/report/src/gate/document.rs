@@ -9,7 +9,7 @@ use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
 use crate::doubt;
-use crate::run::document::machine;
+use crate::run::conditions::machine;
 use crate::run::words::number;
 use crate::time::utc;
 

@@ -9,11 +9,10 @@ use super::line::Line;
 use super::origin::MadeBy;
 use super::proof::proof;
 use super::series::{Machine, Per, Series, Trend};
-use crate::chart::{About, Curves, Panel, Spot, Stand, Trust};
+use crate::chart::{About, Curves, Panel, Spot, Stand, Trust, both};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
-use crate::run::document::both;
 use crate::time::utc;
 use crate::written::Written;
 

@@ -4,6 +4,7 @@
 mod agreed;
 mod capacity;
 pub(crate) mod comparison;
+pub(crate) mod conditions;
 mod conformance;
 mod csv;
 mod curve;
@@ -156,6 +157,11 @@ impl<'a> Findings<'a> {
     /// How many trials the store has of it, damaged ones among them.
     pub(crate) fn kept(&self) -> usize {
         self.trials.len() + self.damaged.len()
+    }
+
+    /// What the run is to answer.
+    pub(crate) fn question(&self) -> &str {
+        self.experiment.as_ref().map_or(&self.run.name, |found| &found.question)
     }
 
     /// What is damaged, a sentence for each trial.

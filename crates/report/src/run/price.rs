@@ -7,8 +7,7 @@ use lab::figure::Figure;
 
 use super::Findings;
 use super::comparison::{because, ratio};
-use super::document::both;
-use crate::chart::{About, Column as DotColumn, Dots, Series, Spot, Stand, Trust};
+use crate::chart::{About, Column as DotColumn, Dots, Series, Spot, Stand, Trust, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
 use crate::sentence::list;
 use crate::written::Written;

@@ -6,10 +6,10 @@ pub(crate) mod json;
 use analysis::gate::{Verdict as Gated, Weighing};
 use analysis::{Change, Comparison, Pair, Row, Sides, Verdict, Versus, Why};
 use lab::figure::Figure;
-use lab::record::{OutcomeKind, RACE, RACE_ANSWERS};
+use lab::record::{OutcomeKind, RACE};
 
 use super::comparison::bracket;
-use super::{Findings, results, trouble};
+use super::{Findings, conditions, results, trouble};
 use crate::conduct;
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Paragraph, Section, Sign, Table, Tone,
@@ -277,7 +277,7 @@ pub(super) fn document(findings: &Findings<'_>) -> Document {
     let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
     conditions.extend(findings.checked().as_ref().map(written::checked));
-    conditions.push(super::document::machine(findings.run, findings.trials));
+    conditions.push(conditions::machine(findings.run, findings.trials));
     let entries = |id: &'static str, heading: &str, entries: Vec<document::Entry>| {
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
         Section::new(id, heading, Depth::Brief).with(blocks)
@@ -298,8 +298,8 @@ pub(super) fn document(findings: &Findings<'_>) -> Document {
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: format!("race · run {} · {}", findings.id, utc(findings.run.began_unix_ms)),
-        title: super::document::question(findings).into(),
-        notes: super::document::warnings(findings)
+        title: findings.question().into(),
+        notes: conditions::warnings(findings)
             .into_iter()
             .map(|says| Paragraph::new(Tone::Doubtful, says))
             .collect(),
@@ -310,12 +310,6 @@ pub(super) fn document(findings: &Findings<'_>) -> Document {
         sections,
         ending: Vec::new(),
     }
-}
-
-/// How the sides' first answers differ, a sentence each.
-pub(super) fn answers<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = &'t str> {
-    let facts = findings.run.facts.iter().filter(|fact| fact.name == RACE_ANSWERS);
-    facts.map(|fact| fact.value.as_str())
 }
 
 fn table(findings: &Findings<'_>) -> Table {

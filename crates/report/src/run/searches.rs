@@ -4,7 +4,7 @@ use analysis::search::{Searched, ranks};
 use analysis::{Verdict, Worth};
 use units::{counted, rate};
 
-use super::document::servers_and_machine;
+use super::conditions::servers_and_machine;
 use super::{Findings, conformance, trouble};
 use crate::capacity::chart::{Drawn, drawn};
 use crate::capacity::{FinishedSearch, SearchOutcome, outcome, tried_rates, verdict, words};

@@ -6,11 +6,10 @@ use lab::figure::Unit;
 use units::counted;
 
 use super::{Change, Figures, RunFigures, Server};
-use crate::chart::{About, Curves, Panel, Series, Spot, Stand, Trust};
+use crate::chart::{About, Curves, Panel, Series, Spot, Stand, Trust, both};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Sign, Table, Tone,
 };
-use crate::run::document::both;
 use crate::time::utc;
 
 /// The runs of one experiment, oldest first.

@@ -14,7 +14,7 @@ use crate::arrivals::{Arrivals, Listed, Rate};
 use crate::engine::Simulated;
 use crate::order::{Order, Protocol};
 use crate::part::{Part, Parts};
-use crate::press::Plan;
+use crate::plan::Plan;
 use crate::shaken::{leaves, shaken};
 
 fn rate(per_s: u64) -> Rate {

@@ -4,11 +4,12 @@ use analysis::Row;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{RaceOutcome, against_first, answers, sides};
+use super::{RaceOutcome, against_first, sides};
 use crate::gate::json::FigureJson;
 use crate::json::{CheckedJson, written};
 use crate::run::Findings;
 use crate::run::comparison::json::RowJson as PairJson;
+use crate::run::conditions::race_answers;
 use crate::run::json::{BoardJson, RowJson, of_run};
 use crate::sentence;
 
@@ -83,7 +84,7 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
             .map(|row| side(findings, row))
             .collect(),
         ratios: against.iter().flat_map(|versus| versus.pairs.iter().map(PairJson::from)).collect(),
-        answers_differ: answers(findings).collect(),
+        answers_differ: race_answers(findings).collect(),
     })
 }
 

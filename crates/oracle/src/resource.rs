@@ -1,0 +1,28 @@
+//! What can be requested.
+
+/// The resource under which a request is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resource {
+    Root,
+    Echo,
+    Hello,
+    User,
+    Post,
+    Poll,
+    WsPoll,
+    WsEcho,
+    WsRoom,
+    Server,
+    Unknown,
+    Refused,
+    Reply,
+    Limited,
+}
+
+impl Resource {
+    /// Names in the order of the variants, as the books list them.
+    pub(crate) const NAMES: [&'static str; 14] = [
+        "root", "echo", "hello", "user", "post", "poll", "wspoll", "wsecho", "wsroom", "server",
+        "unknown", "refused", "reply", "limited",
+    ];
+}
