@@ -1,11 +1,11 @@
-//! What dyno keeps in memory while it loads a server.
+//! What of its code dyno keeps in memory while it loads a server, and afterwards.
 
 use std::fs;
 
 use rustix::mm::{Advice, madvise};
 
-/// Returns to the kernel the pages of code that only the start of the program needed. It maps them again where they run, so
-/// this is for the time before a warm-up.
+/// Returns to the kernel the pages of code that were needed until now. It maps them again where they run, so
+/// this is for the time before a warm-up, and after a load.
 #[allow(unsafe_code)]
 pub fn release() {
     for (at, length) in code(&fs::read_to_string("/proc/self/maps").unwrap_or_default()) {

@@ -87,6 +87,8 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
             terminal::notice(&format!("dyno: load {} of {count} {says}", loads.len()));
         }
     }
+    // The report's code comes where that of the load was.
+    machine::resident::release();
     // What was measured is reported and closed, whatever could not be kept or written.
     let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
