@@ -214,13 +214,16 @@ impl Form {
         let is_share = self.unit == Some(Unit::Percent);
         // Rounded once: 491.497 is 491, and not 492 by way of 491.5.
         let decimals = if is_share { decimals.min(1) } else { decimals };
-        let near = rounded(number, self.step.max(0.1_f64.powi(decimals as i32)));
+        let digit = 0.1_f64.powi(decimals as i32);
         if is_share {
+            // `of_hundred` rounds, too: 98.52 is 99, and not 98 by way of 98.5.
+            let near = if 1.5 * digit < self.step { rounded(number, self.step) } else { number };
             // What is not none is not shown as none, and what is not all is not shown as all.
             let is_end = (near <= 0.0 && 0.0 < number) || (100.0 <= near && number < 100.0);
             let shown = if is_end { number } else { near };
             return of_hundred(shown, decimals).replace(' ', "");
         }
+        let near = rounded(number, self.step.max(digit));
         match near == 0.0 {
             true if number == 0.0 => "0".into(),
             // A number above zero is not shown as zero: it has its first digit.
@@ -343,6 +346,7 @@ mod tests {
         let share = |value, low, high| shown(Unit::Percent, value, (low, high));
         assert_eq!(share(0.04, 0.0, 0.2), "<0.1% [0–0.2]");
         assert_eq!(share(99.97, 99.9, 100.0), "99.9% [99.9–100]");
+        assert_eq!(share(98.522, 97.46, 98.94), "99% [97–99]", "rounded once");
         assert_eq!(share(45.0, 10.0, 80.0), "45% [10–80]");
         assert_eq!(share(2.5, 1.2, 3.8), "2.5% [1.2–3.8]");
         assert_eq!(share(2.4, 0.0, 60.0), "2.4% [0–60]");

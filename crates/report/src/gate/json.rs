@@ -5,8 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FinishedGate;
-use crate::doubt;
+use crate::conduct::FaultsJson;
+use crate::doubt::{self, By};
 use crate::json::{json_type, written};
+use crate::verdict::ExplainedDoubt;
 
 const SCHEMA: &str = "dyno.gate/2";
 
@@ -50,6 +52,13 @@ pub(crate) struct Document<'t> {
     pairs_counted: usize,
     /// the doubts about the other pairs, one of each
     disturbances: Vec<&'static str>,
+    /// what disturbed the first of them; null: nothing did, or it is not known
+    disturbed_by: Option<ExplainedDoubt>,
+    /// what the base answered wrongly or failed, over all pairs of a load: of the load in which that is more than is
+    /// tolerated, else of the first one; null: nothing
+    base_faults: Option<FaultsJson>,
+    /// the same of the head
+    head_faults: Option<FaultsJson>,
     /// the throughput of pairs of the base against itself, measured beforehand; the head of such a pair is the base again
     equal_pairs: Vec<PairJson>,
     /// the figures that are gated, and those that are only shown
@@ -141,6 +150,9 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
     let mut disturbances: Vec<&'static str> = weighing.disturbances.iter().map(doubt::id).collect();
     disturbances.sort_unstable();
     disturbances.dedup();
+    let first = weighing.disturbances.first();
+    let [base_faults, head_faults] =
+        weighing.conduct.map(|of| of.faults().as_ref().map(FaultsJson::from));
     written(&Document {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
@@ -159,6 +171,9 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
         pairs_tried: weighing.tried,
         pairs_counted: weighing.counted,
         disturbances,
+        disturbed_by: first.map(|found| ExplainedDoubt::of(found, By::Experiment)),
+        base_faults,
+        head_faults,
         equal_pairs: gate.equal.iter().map(PairJson::from).collect(),
         figures: weighing.figures.iter().map(FigureJson::from).collect(),
         newly_broken: gate.newly_broken.as_ref().and_then(|it| it.as_ref().ok()).map(Vec::as_slice),

@@ -6,7 +6,7 @@ pub(crate) mod json;
 mod junit;
 mod sentence;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use analysis::gate::{Course, Gated, PairOf, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh};
 use lab::experiment::Experiment;

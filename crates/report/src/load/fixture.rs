@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use analysis::Tolerated;
+use lab::experiment::Point;
+use lab::record::{OutcomeKind, RunRecord, TrialRecord};
 use load::{
     Arrivals, Distribution, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally,
     Target,
@@ -92,6 +94,23 @@ pub(crate) fn finished(order: Order, recording: Recording) -> FinishedLoad {
         tolerated: Tolerated::default(),
         requirements: Vec::new(),
     }
+}
+
+/// Loads as the rounds of a run, whose only place is this one.
+pub(crate) fn as_run(recordings: &[Recording], point: Point) -> (RunRecord, Vec<TrialRecord>) {
+    let (mut run, mut trials) = (crate::run::fixture::run(), crate::run::fixture::trials());
+    run.files.clear();
+    run.entries.truncate(1);
+    trials.truncate(recordings.len());
+    for ((place, trial), recording) in trials.iter_mut().enumerate().zip(recordings) {
+        let key = &mut trial.key;
+        (key.number, key.repeat) = (place as u32, place as u32);
+        (key.subject, key.point) = ("quick".into(), point);
+        trial.outcome.kind = OutcomeKind::Measured;
+        trial.loaded.as_mut().unwrap().recording = recording.clone();
+    }
+    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    (run, trials)
 }
 
 pub(crate) fn fail(recording: &mut Recording, failure: Failure, times: u64) {

@@ -10,7 +10,7 @@ mod csv;
 mod curve;
 pub(crate) mod document;
 mod fairness;
-mod held;
+pub(crate) mod held;
 pub(crate) mod json;
 mod origin;
 mod outcome;
@@ -439,4 +439,4 @@ pub fn workloads<'t>(findings: &'t Findings<'_>) -> Vec<&'t str> {
 pub(crate) mod fixture;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

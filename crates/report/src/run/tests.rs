@@ -9,7 +9,7 @@ mod held_page;
 mod markdown;
 mod page;
 mod screens;
-mod searches;
+pub(crate) mod searches;
 
 fn check(
     change: impl FnOnce(&mut RunRecord, &mut Vec<TrialRecord>),

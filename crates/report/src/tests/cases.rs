@@ -5,11 +5,11 @@ use std::fmt;
 use analysis::Gate;
 use lab::experiment::Point;
 use lab::record::{Fact, OutcomeKind, RACE, RunRecord, TrialRecord};
-use load::{Distribution, Failure, Http2, SECOND};
+use load::{Distribution, Failure, Http2, Recording, SECOND};
 use serde_json::Value;
 use wire::Mismatch;
 
-use crate::load::fixture as of_load;
+use crate::load::{FinishedLoad, fixture as of_load};
 use crate::render::{self, Screen};
 use crate::run;
 use crate::run::{Compared, Findings, Glyphs, Side, fixture};
@@ -22,7 +22,7 @@ pub(super) struct Case {
     pub(super) kind: &'static str,
     /// So many of 10,000 requests failed for reasons of dyno's own: none are valid, 50 suspect, 300 invalid.
     own_failures: u64,
-    is_open: bool,
+    pub(super) is_open: bool,
     given_up: u64,
     failure: Option<Failure>,
     is_http2: bool,
@@ -47,7 +47,7 @@ impl Shown {
     }
 }
 
-const SCREEN: Screen = Screen { width: 400, is_coloured: false, is_full: true };
+pub(super) const SCREEN: Screen = Screen { width: 400, is_coloured: false, is_full: true };
 
 impl Case {
     pub(super) fn all() -> Vec<Case> {
@@ -108,7 +108,8 @@ impl Case {
         }
     }
 
-    fn load(&self) -> Shown {
+    /// A load that is measured.
+    pub(super) fn recording(&self) -> Recording {
         let mut recording = of_load::healthy();
         let slower: Vec<(u64, u64)> = (0..10_000).map(|n| (1, MS + n * n / 7)).collect();
         of_load::answer_after(&mut recording.total, &slower);
@@ -128,8 +129,16 @@ impl Case {
             (0..10).for_each(|n| ready.record(MS + n * 54_321));
             total.http2 = Some(Box::new(Http2 { ready: Some(ready), ..Http2::default() }));
         }
+        recording
+    }
+
+    pub(super) fn finished(&self, recording: Recording) -> FinishedLoad {
         let order = if self.is_open { of_load::open() } else { of_load::closed() };
-        let finished = of_load::finished(order, recording);
+        of_load::finished(order, recording)
+    }
+
+    fn load(&self) -> Shown {
+        let finished = self.finished(self.recording());
         let document = crate::load::document(&finished);
         let page = render::html::document(&document).into_string();
         self.formats(&crate::load::json(&finished).unwrap(), &document, page, String::new())

@@ -107,7 +107,8 @@ fn contradicts_interval(told: &Told) -> bool {
             let Some((low, high)) = after.split(']').next().and_then(ends) else { return true };
             let clause = before.rsplit(['(', ';']).next().unwrap_or(before);
             let is_undecided = is_alike || before.trim_end_matches(clause).ends_with("is shown (");
-            let is_judged = ["Within: ", "Cannot tell: "].iter().any(|it| text.starts_with(it));
+            let is_judged =
+                ["Within: ", "Cannot tell: ", "Not worse: "].iter().any(|it| text.starts_with(it));
             match (is_undecided, is_judged) {
                 (true, _) => 1.0 < low || high < 1.0,
                 (false, true) => false,

@@ -1,10 +1,15 @@
 //! Every format of a grid of findings is read back, and compared value by value with the JSON: loads, runs, races and
-//! comparisons; valid, suspect and invalid; closed and open; with bounds, failures, wrong answers; HTTP/1.1 and 2.
+//! comparisons; valid, suspect and invalid; closed and open; with bounds, failures, wrong answers; HTTP/1.1 and 2. Repeated
+//! loads, held connections, searches for capacities and gates have files of their own.
 
 mod cases;
 pub(crate) mod forbidden;
+mod gates;
+mod held;
 mod printed;
 mod readers;
+mod repeated;
+mod searched;
 mod sentences;
 
 use std::collections::BTreeSet;
@@ -12,7 +17,9 @@ use std::collections::BTreeSet;
 use lab::figure::Figure;
 use serde_json::Value;
 
-use cases::{Case, Shown};
+use crate::document::Document;
+use crate::render;
+use cases::{Case, SCREEN, Shown};
 use printed::{Stated, check};
 use readers::{CSV, MARKDOWN, PAGE, Reader, Rows, TEXT};
 
@@ -63,6 +70,19 @@ fn compare(seen: &mut Seen, about: &str, printed: Option<&String>, stated: &Stat
     seen.bounds += usize::from(stated.is_bound);
     seen.intervals += usize::from(printed.contains('['));
     seen.open += usize::from(stated.is_bound && printed.contains('×'));
+}
+
+/// What people read of a document, each format with its reader.
+fn formats(of: &Document, page: String) -> [(&'static Reader, String); 3] {
+    [(&TEXT, render::text(of, SCREEN)), (&MARKDOWN, render::markdown(of)), (&PAGE, page)]
+}
+
+/// The table with this column in one of them, which has so many rows.
+fn table(about: &str, (reader, text): &(&Reader, String), column: &str, count: usize) -> Rows {
+    let rows = (reader.rows)(text, column, count);
+    rows.unwrap_or_else(|| {
+        panic!("{about}, {}: no {count} rows with {column}\n{text}", reader.name)
+    })
 }
 
 fn read(shown: &Shown, reader: &Reader, column: &str, count: usize) -> Rows {

@@ -273,14 +273,17 @@ fn figures(text: &str) -> Vec<String> {
 }
 
 /// The figures of a sentence that its document does not have.
-fn unknown(sentence: &str, json: &Value) -> Vec<String> {
+pub(super) fn unknown(sentence: &str, json: &Value) -> Vec<String> {
     let (mut known, mut quoted) = (Vec::new(), Vec::new());
     stated(json, "", &mut known);
     texts(json, &mut quoted);
     // Comparisons that found neither.
     let [all, worse, better] = ["comparisons", "worse", "better"].map(|of| json[of].as_f64());
     let open = all.zip(worse).zip(better).map(|((all, worse), better)| all - worse - better);
-    known.extend(open.map(|value| Stated { value, ..Stated::default() }));
+    // And pairs that did not count.
+    let [tried, counted] = ["pairs_tried", "pairs_counted"].map(|of| json[of].as_f64());
+    let others = tried.zip(counted).map(|(tried, counted)| tried - counted);
+    known.extend(open.into_iter().chain(others).map(|value| Stated { value, ..Stated::default() }));
     let text = quoted.iter().fold(sentence.to_string(), |text, says| text.replace(says, ""));
     // How far the first is ahead: the ratio of two rates that stand beside it.
     let ahead = text.split("× the rate of").collect::<Vec<_>>();

@@ -1,27 +1,14 @@
 use lab::experiment::Point;
-use lab::record::OutcomeKind;
 use load::{Failure, Recording};
 use serde_json::Value;
 
 use super::*;
-use crate::load::fixture::{closed, fail, finished, healthy};
+use crate::load::fixture::{as_run, closed, fail, finished, healthy};
 use crate::render::{self, Screen};
-use crate::run::fixture;
 
 /// What several loads say in their JSON and in their text.
 fn told(recordings: &[Recording]) -> (String, String) {
-    let (mut run, mut trials) = (fixture::run(), fixture::trials());
-    run.files.clear();
-    run.entries.truncate(1);
-    trials.truncate(recordings.len());
-    for ((place, trial), recording) in trials.iter_mut().enumerate().zip(recordings) {
-        let key = &mut trial.key;
-        (key.number, key.repeat) = (place as u32, place as u32);
-        (key.subject, key.point) = ("quick".into(), Point::Connections(10));
-        trial.outcome.kind = OutcomeKind::Measured;
-        trial.loaded.as_mut().unwrap().recording = recording.clone();
-    }
-    run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
+    let (run, trials) = as_run(recordings, Point::Connections(10));
     let loads: Vec<FinishedLoad> =
         recordings.iter().map(|recording| finished(closed(), recording.clone())).collect();
     let findings = Findings::of(&1, &run, &trials, Vec::new(), None);

@@ -19,7 +19,7 @@ const EXPERIMENT: &str = "question = 'What does each hold?'\nsubjects = 'all'\nw
 
 const P99: Quantile = Quantile { value: 9_000_000, is_bound: false, is_supported: true };
 
-fn aim() -> Aim {
+pub(crate) fn aim() -> Aim {
     Aim { limits: vec![Limit { percent: 99.0, within: 10_000_000 }], failures: 0.01 }
 }
 
@@ -49,7 +49,11 @@ fn unable(says: &str) -> Conclusion {
     Conclusion::CannotTell { says: says.into(), in_a_row: 3 }
 }
 
-fn of(subject: &str, conclusion: Conclusion, ends: (Option<End>, Option<End>)) -> Searched {
+pub(crate) fn of(
+    subject: &str,
+    conclusion: Conclusion,
+    ends: (Option<End>, Option<End>),
+) -> Searched {
     let place = |end: &End| Place {
         rate: end.rate,
         judged: (!end.is_short).then(|| end.judged.clone()),
@@ -114,7 +118,7 @@ fn record(searches: &[Searched]) -> RunRecord {
     run
 }
 
-fn with<T>(searches: Vec<Searched>, then: impl FnOnce(&Findings<'_>) -> T) -> T {
+pub(crate) fn with<T>(searches: Vec<Searched>, then: impl FnOnce(&Findings<'_>) -> T) -> T {
     let run = record(&searches);
     let mut findings = Findings::of(&7, &run, &[], Vec::new(), None);
     findings.searches = searches;
