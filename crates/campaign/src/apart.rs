@@ -161,3 +161,184 @@ fn resolved(path: &Path) -> PathBuf {
         (Err(_), ..) => path.to_path_buf(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use lab::source_file::SourceFile;
+
+    use super::*;
+
+    /// A working tree with dyno's own folder in it, and the trees of two sides elsewhere.
+    struct Trees {
+        root: PathBuf,
+    }
+
+    impl Trees {
+        fn new(name: &str) -> Trees {
+            let root = format!("dyno-apart-{name}-{}", std::process::id());
+            let root = std::env::temp_dir().join(root);
+            for folder in ["working/.dyno/builds/base", "working/bin", "own/.git", "own/x", "other"]
+            {
+                fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            let trees = Trees { root: fs::canonicalize(root).unwrap() };
+            fs::write(trees.at("working/bin/tool"), "").unwrap();
+            // None of these leads out of the side's tree into another one.
+            symlink(trees.at("working"), trees.at("own/.git/link")).unwrap();
+            symlink(trees.at("own"), trees.at("own/x/link")).unwrap();
+            symlink("/usr", trees.at("own/usr")).unwrap();
+            trees
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.root.join(path)
+        }
+
+        fn apart(&self) -> Apart {
+            Apart::new(&self.at("own"), &[&self.at("working"), &self.at("other")])
+        }
+
+        fn cache(&self) -> BuildCache {
+            let variables = [("PATH", "working/bin"), ("HERE", "working/lib")];
+            let variable =
+                |(name, value)| (String::from(name), self.at(value).display().to_string());
+            BuildCache {
+                state: self.at("working/.dyno"),
+                dyno: self.at("working/target/dyno"),
+                variables: variables.into_iter().map(variable).collect(),
+            }
+        }
+
+        fn build(&self) -> Built {
+            Built { folder: self.at("working/.dyno/builds/base"), hash: "1".into() }
+        }
+
+        fn check(&self, keys: &str) -> Result<(), String> {
+            self.check_by(&self.apart(), keys)
+        }
+
+        fn check_by(&self, apart: &Apart, keys: &str) -> Result<(), String> {
+            let text = format!("title = 'x'\nspeaks = ['x']\n{keys}");
+            let text = text.replace("ROOT", &self.root.display().to_string());
+            let source = SourceFile { name: "subject.toml".into(), text };
+            let subject = Subject::parse(&self.at("own"), "x", &source).unwrap();
+            let built = match &subject.serving {
+                Serving::Own(_, folder) => Built { folder: folder.clone(), hash: String::new() },
+                Serving::Built(_) | Serving::ByUrl(_) | Serving::Found(_) => self.build(),
+            };
+            let cache = self.cache();
+            apart.built(&built, &cache).check(&subject, &built, &cache)
+        }
+
+        #[track_caller]
+        fn refuses(&self, keys: &str, says: &str) {
+            let says = says.replace("ROOT", &self.root.display().to_string());
+            let found = self.check(keys).expect_err(keys);
+            assert!(found.starts_with(&says), "{keys}: {found}");
+        }
+    }
+
+    impl Drop for Trees {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+
+    #[test]
+    fn whatever_of_a_subject_leads_out_of_its_tree_is_refused() {
+        let trees = Trees::new("check");
+        for keys in [
+            "run = 'sh serve.sh {port} -I/usr/lib --root=ROOT/own/x'",
+            "in = 'x'\nrun = 'sh serve.sh {port}'",
+            "run = 'sh'\nenv = { THERE = 'ROOT/own:/usr' }",
+        ] {
+            assert_eq!(trees.check(keys), Ok(()), "{keys}");
+        }
+        let folder = "the folder in which it runs leads to";
+        trees.refuses("in = 'ROOT/working'\nrun = 'sh'", &format!("{folder} ROOT/working,"));
+        trees.refuses("in = '../other'\nrun = 'sh'", &format!("{folder} ROOT/other,"));
+        trees.refuses("in = '/usr'\nrun = 'sh'", &format!("{folder} /usr,"));
+        let outer = Apart::new(&trees.root, &[&trees.at("working")]);
+        let found = trees.check_by(&outer, "in = 'ROOT/working/bin'\nrun = 'sh'").unwrap_err();
+        assert!(found.starts_with(folder), "the working tree lies in the side's own: {found}");
+        for word in [
+            "ROOT/working/serve.sh",
+            "--root=ROOT/working",
+            "-IROOT/working/lib",
+            "/usr/lib:ROOT/other",
+            "'cd ROOT/working && exec ./serve'",
+            "../../../serve.sh",
+            "../head/serve.sh",
+        ] {
+            trees.refuses(&format!("run = \"sh {word}\""), "the argument `");
+        }
+        let all = "protocols = ['http/1.1', 'h2c', 'http/1.1+tls']\nrun = 'sh'";
+        let tls = "run_tls = 'sh {cert} {key}'";
+        assert_eq!(trees.check(&format!("{all}\nrun_h2c = 'sh'\n{tls}")), Ok(()));
+        trees.refuses(&format!("{all}\nrun_h2c = 'sh ROOT/other/x'\n{tls}"), "the argument `");
+        trees
+            .refuses(&format!("{all}\n{}", tls.replace("sh", "sh ROOT/other/x")), "the argument `");
+        trees.refuses("run = 'sh'\nbuild = ['cp ROOT/working/x .']", "the argument `");
+        trees
+            .refuses("run = 'tool'", "the program that PATH finds leads to ROOT/working/bin/tool,");
+        trees.refuses("run = 'sh'\nenv = { THERE = 'x=ROOT/working' }", "the variable THERE leads");
+        trees.refuses("run = 'sh'\npasses = ['HERE']", "the variable HERE leads to");
+        symlink(trees.at("working"), trees.at("own/x/out")).unwrap();
+        trees.refuses("run = 'sh'", "a symbolic link of its tree leads to ROOT/working,");
+        trees.refuses("run = 'sh ROOT/own/x/out/not/there'", "the argument `");
+    }
+
+    #[test]
+    fn a_process_runs_in_its_own_tree_in_its_build_or_in_what_dyno_makes_for_it() {
+        let trees = Trees::new("places");
+        let check = |apart: &Apart, place: &str| {
+            apart.check_places(&[trees.at("own/x"), trees.at(place)]).is_ok()
+        };
+        let built = trees.apart().built(&trees.build(), &trees.cache());
+        for own in ["own", "working/.dyno/builds/base/x", "working/.dyno/work/7", "/usr/bin/sh"] {
+            assert!(check(&built, own), "{own}");
+        }
+        assert!(check(&built, "working/target/dyno"), "dyno's own server");
+        for foreign in ["working", "working/.dyno", "working/.dyno/builds/head", "other/x"] {
+            assert!(!check(&built, foreign), "{foreign}");
+        }
+        // What is run as it is has no build: the folder in which it runs is not its own for that.
+        let plain = Built { folder: trees.at("working"), hash: String::new() };
+        assert!(!check(&trees.apart().built(&plain, &trees.cache()), "working"));
+        // Of two trees of which one lies in the other, the inner one counts.
+        let inner = Apart::new(&trees.at("working/bin"), &[&trees.at("working")]);
+        assert!(check(&inner, "working/bin/tool") && !check(&inner, "working/serve.sh"));
+        let outer = Apart::new(&trees.at(""), &[&trees.at("working")]);
+        assert!(check(&outer, "other") && !check(&outer, "working/bin"));
+        let places = [std::env::current_dir().unwrap(), std::env::current_exe().unwrap()];
+        assert_eq!(places_of(&[std::process::id()]), places);
+    }
+
+    #[test]
+    fn a_command_gets_no_variable_that_leads_into_another_tree() {
+        let trees = Trees::new("clean");
+        let root = trees.root.display().to_string();
+        let variables = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+            let of =
+                |(name, value): &(&str, &str)| (name.to_string(), value.replace("ROOT", &root));
+            all.iter().map(of).collect()
+        };
+        let mut all = variables(&[
+            ("PATH", "ROOT/working/bin:/usr/bin"),
+            ("LIBS", "/usr/lib:ROOT/working/lib:ROOT/other"),
+            ("ONLY", "ROOT/working"),
+            ("TEXT", "working: bin"),
+            ("OWN", "ROOT/own/x"),
+        ]);
+        assert_eq!(trees.apart().clean(&mut all), ["LIBS", "ONLY"]);
+        let kept = variables(&[
+            ("PATH", "ROOT/working/bin:/usr/bin"),
+            ("LIBS", "/usr/lib"),
+            ("TEXT", "working: bin"),
+            ("OWN", "ROOT/own/x"),
+        ]);
+        assert_eq!(all, kept);
+    }
+}

@@ -286,6 +286,22 @@ fn held_connections_that_cannot_be_are_refused_with_their_line() {
     }
 }
 
+/// A server may leave malformed requests unanswered, and each pair would wait for it.
+#[test]
+fn the_cheapest_cases_are_played_around_loads_that_are_no_pairs() {
+    let of = |trials: &str| {
+        let text = "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
+                    load = { closed = { connections = 8 }, duration = '1s' }\n";
+        read(&format!("{text}trials = {{ {trials} }}")).unwrap()
+    };
+    let pairs = "pairs = { detect = 0.05, level = 0.01, missed = 0.05, figures = [], most = 3 }";
+    let (rounds, pairs) = (of("repeat = 3"), of(pairs));
+    assert!(rounds.has_spots() && pairs.has_check && !pairs.has_spots());
+    assert!(!of("check = false").has_spots());
+    let time = |experiment: &Experiment| experiment.trial_time(experiment.points[0]);
+    assert_eq!(time(&rounds) - time(&pairs), Duration::from_millis(400));
+}
+
 #[test]
 fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     let plain = read(WHOLE).unwrap();
