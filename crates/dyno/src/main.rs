@@ -21,6 +21,7 @@ mod unfinished;
 use std::io;
 use std::process::ExitCode;
 
+use clap::error::ContextValue;
 use clap::{CommandFactory, Parser};
 
 use commands::Command;
@@ -69,7 +70,7 @@ fn refuse_early(command: &Command) -> Result<(), shell::Refusal> {
 /// Prints the help, the version or what is wrong with the flags.
 fn explain(said: &clap::Error) -> ExitCode {
     if said.use_stderr() {
-        terminal::notice(said.render().to_string().trim_end());
+        terminal::notice(refused_words(said).trim_end());
         return shell::ExitStatus::CouldNotTell.into();
     }
     match said.print() {
@@ -79,6 +80,27 @@ fn explain(said: &clap::Error) -> ExitCode {
         }
         Ok(()) | Err(_) => shell::ExitStatus::Yes.into(),
     }
+}
+
+/// What is wrong with the flags, in clap's words, which repeat the user's: an address without its password.
+fn refused_words(said: &clap::Error) -> String {
+    let mut text = said.render().to_string();
+    for (_, value) in said.context() {
+        let words = match value {
+            ContextValue::String(word) => std::slice::from_ref(word),
+            ContextValue::Strings(words) => words.as_slice(),
+            _ => &[],
+        };
+        for word in words {
+            let shown = units::without_password(word);
+            if shown == *word {
+                continue;
+            }
+            // Words with blanks are quoted as Rust does.
+            text = text.replace(word, &shown).replace(&word.escape_debug().to_string(), &shown);
+        }
+    }
+    text
 }
 
 fn main() -> ExitCode {

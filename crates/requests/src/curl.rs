@@ -317,15 +317,9 @@ fn means_several(address: &str) -> bool {
     })
 }
 
-/// An address in a refusal, without the name and password that it may have.
+/// An address in a refusal.
 fn shown(address: &str) -> String {
-    let from = address.find("://").map_or(0, |at| at + 3);
-    match address[from..].rfind('@') {
-        Some(at) => {
-            format!("{}…{}", &address[..from], &address[from + at..]).escape_debug().to_string()
-        }
-        None => address.escape_debug().to_string(),
-    }
+    units::without_password(address).escape_debug().to_string()
 }
 
 #[cfg(test)]

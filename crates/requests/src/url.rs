@@ -43,6 +43,10 @@ impl Url {
 const HTTP: u16 = 80;
 const HTTPS: u16 = 443;
 
+/// What else is wrong with such an address is not said: that would show parts of a password.
+const NO_PASSWORD: &str = "a name and password do not belong in it; give -H 'Authorization: Basic …' (base64 of \
+                           name:password)";
+
 /// Reads an address, or says what is wrong with it and how to write it.
 pub fn parse(text: &str) -> Result<Url, String> {
     if text.chars().any(char::is_control) {
@@ -54,10 +58,8 @@ pub fn parse(text: &str) -> Result<Url, String> {
     let (rest, is_secure) = without_scheme(text)?;
     let rest = rest.split('#').next().unwrap_or_default();
     let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
-    if authority.contains('@') {
-        return Err("a name and password do not belong in it; give -H 'Authorization: Basic …' \
-                    (base64 of name:password)"
-            .into());
+    if authority.contains('@') || has_password(text) {
+        return Err(NO_PASSWORD.into());
     }
     let usual = if is_secure { HTTPS } else { HTTP };
     let (host, port) = host_and_port(authority, usual)?;
@@ -130,8 +132,15 @@ fn without_scheme(text: &str) -> Result<(&str, bool), String> {
     }
 }
 
+fn has_password(text: &str) -> bool {
+    units::without_password(text) != text
+}
+
 /// A host and a port, as `10.0.0.7:8080`, `[::1]:80` or `localhost:8080`.
 pub fn place(text: &str) -> Result<(String, u16), String> {
+    if has_password(text) {
+        return Err(NO_PASSWORD.into());
+    }
     if let Some((_, rest)) = text.split_once("://") {
         let place = rest.split('/').next().unwrap_or_default().escape_debug();
         return Err(format!("only the place belongs here, without http:// and path: {place}"));

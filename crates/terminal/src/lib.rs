@@ -25,10 +25,11 @@ const ENTER: &str = "\x1b[?1049h\x1b[?25l";
 
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line on standard error. Nothing in it moves the cursor or changes the order of the text, whoever wrote it. If
-/// standard error cannot be written, the line is dropped.
+/// Prints a line on standard error. Nothing in it moves the cursor or changes the order of the text, and no URL in it has
+/// a password, whoever wrote it. If standard error cannot be written, the line is dropped.
 pub fn notice(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", units::visible(line));
+    let line = units::visible(&units::without_passwords(line));
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// The same for a text: on a terminal its lines are cut at blanks, and what does not fit is indented so far.

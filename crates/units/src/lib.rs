@@ -5,7 +5,7 @@ mod visible;
 
 use std::time::Duration;
 
-pub use visible::{is_obeyed, visible};
+pub use visible::{is_obeyed, visible, without_password, without_passwords};
 
 /// A unit: how many of the smallest one it is, and its symbol.
 pub type Scale = (f64, &'static str);

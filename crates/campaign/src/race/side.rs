@@ -41,7 +41,8 @@ const OF_A_SHELL: [&str; 8] = ["&&", "||", "|", ";", "&", ">", "<", "2>&1"];
 
 /// Reads a side; names are looked up in the project, if there is one.
 pub fn read(text: &str, project: Option<&Project>) -> Result<Side, Refusal> {
-    let refused = |says: String| Refusal::new(format!("`{}`: {says}", text.escape_debug()));
+    let shown = units::without_password(text);
+    let refused = |says: String| Refusal::new(format!("`{}`: {says}", shown.escape_debug()));
     if is_address(text) {
         let url = url::parse(text).map_err(refused)?;
         return match url.endpoint {
@@ -100,7 +101,8 @@ pub fn command(text: &str) -> Result<Vec<String>, String> {
             } else {
                 ""
             };
-            Err(format!("there is no program `{}` to start{hint}", words[0].escape_debug()))
+            let program = units::without_password(&words[0]);
+            Err(format!("there is no program `{}` to start{hint}", program.escape_debug()))
         }
     }
 }

@@ -46,7 +46,8 @@ impl Aim {
         if is_file_name(word) {
             return Ok(Aim::Subject(word.into()));
         }
-        let refused = |why: String| Refusal::new(format!("`{}`: {why}", word.escape_debug()));
+        let shown = units::without_password(word);
+        let refused = |why: String| Refusal::new(format!("`{}`: {why}", shown.escape_debug()));
         let (url, is_socket) = parse_with_socket(word).map_err(|why| refused(own_words(&why)))?;
         Address::of(url, is_socket).map(Aim::Address).map_err(refused)
     }

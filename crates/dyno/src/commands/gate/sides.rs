@@ -104,7 +104,7 @@ pub(super) fn of_tree(
         _ => {
             return Err(Refusal::new(format!(
                 "--{name} `{}`: write git:REVISION, dir:FOLDER or subject:NAME",
-                text.escape_debug()
+                units::without_password(text).escape_debug()
             )));
         }
     };
