@@ -6,13 +6,19 @@ use lab::Refusal;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use load::Halt;
 use machine::owned;
 use machine::process::Marker;
 use rustix::fs::{FlockOperation, flock};
 use store::RunId;
 
 use crate::project::Project;
+use crate::trials::rest;
+
+/// How often a lock is tried that another dyno has.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Held while a run is under way.
 pub struct Lock {
@@ -21,20 +27,38 @@ pub struct Lock {
 
 impl Lock {
     pub fn take(project: &Project) -> Result<Lock, Refusal> {
+        Lock::try_take(project)?.map_err(|holder| holder.runs_here())
+    }
+
+    /// The same; a dyno that has it is waited for, as long as `most`, and `tell` is told its name. None: interrupted.
+    pub fn wait(
+        project: &Project,
+        most: Duration,
+        halt: &Halt,
+        tell: &dyn Fn(&str),
+    ) -> Result<Option<Lock>, Refusal> {
+        let (began, mut is_told) = (Instant::now(), false);
+        while !halt.is_asked() {
+            let holder = match Lock::try_take(project)? {
+                Ok(lock) => return Ok(Some(lock)),
+                Err(holder) if most <= began.elapsed() => return Err(holder.runs_here()),
+                Err(holder) => holder,
+            };
+            if !std::mem::replace(&mut is_told, true) {
+                tell(&holder.in_words().0);
+            }
+            rest(LOOK, halt);
+        }
+        Ok(None)
+    }
+
+    fn try_take(project: &Project) -> Result<Result<Lock, Holder>, Refusal> {
         let path = project.results().join("run.lock");
         let refused = |error: io::Error| {
             Refusal::new(format!("{}: {error}; is the folder yours to write to?", path.display()))
         };
         std::fs::create_dir_all(project.results()).map_err(refused)?;
-        match lock(&path).map_err(refused)? {
-            Ok(held) => Ok(Lock { _held: held }),
-            Err(holder) => {
-                let (name, end) = holder.in_words();
-                Err(Refusal::new(format!(
-                    "{name} runs an experiment here; two at once would spoil each other's numbers: wait for it{end}"
-                )))
-            }
-        }
+        Ok(lock(&path).map_err(refused)?.map(|held| Lock { _held: held }))
     }
 }
 
@@ -78,6 +102,13 @@ impl Drop for Claim {
 struct Holder(Option<Marker>);
 
 impl Holder {
+    fn runs_here(&self) -> Refusal {
+        let (name, end) = self.in_words();
+        Refusal::new(format!(
+            "{name} runs an experiment here; two at once would spoil each other's numbers: wait for it{end}"
+        ))
+    }
+
     /// Its name, and how it can be ended.
     fn in_words(&self) -> (String, String) {
         match self.0.and_then(|marker| marker.owner()) {

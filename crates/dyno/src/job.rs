@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::report::run::words::place_in;
 use archive::page;
@@ -17,6 +18,7 @@ use units::count;
 
 use crate::interrupt::halt_on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
+use crate::unfinished::way_on;
 
 /// What a run needs.
 pub(crate) struct Job {
@@ -33,11 +35,35 @@ impl Job {
     /// Takes the project's lock, and opens the store at this path.
     pub(crate) fn open(project: &Project, path: &Path, pages: PathBuf) -> Result<Job, Refusal> {
         let lock = Lock::take(project)?;
+        let halt = halt_on_interrupt()?;
+        Job::opened(project, path, pages, (lock, halt))
+    }
+
+    /// The same; a dyno that runs in the project is waited for, as long as `most`. None: interrupted.
+    pub(crate) fn open_in_turn(
+        project: &Project,
+        path: &Path,
+        pages: PathBuf,
+        most: Duration,
+    ) -> Result<Option<Job>, Refusal> {
+        let halt = halt_on_interrupt()?;
+        let tell = |name: &str| {
+            terminal::notice(&format!("dyno: {name} runs an experiment here, and is waited for"));
+        };
+        let Some(lock) = Lock::wait(project, most, &halt, &tell)? else { return Ok(None) };
+        Job::opened(project, path, pages, (lock, halt)).map(Some)
+    }
+
+    fn opened(
+        project: &Project,
+        path: &Path,
+        pages: PathBuf,
+        (lock, halt): (Lock, Arc<Halt>),
+    ) -> Result<Job, Refusal> {
         let store = Store::open(path)?;
         if let Some(says) = campaign::sweep(project) {
             terminal::notice(&format!("dyno: {says}"));
         }
-        let halt = halt_on_interrupt()?;
         Ok(Job { store, path: path.to_path_buf(), pages, halt, _lock: lock, claim: None })
     }
 
@@ -47,8 +73,27 @@ impl Job {
         Ok(())
     }
 
-    /// Runs what is left of a run, and shows its progress.
+    /// Runs what is left of a run, and shows its progress. If it cannot go on, and is kept, the refusal says what to do with
+    /// it.
     pub(crate) fn go_on(
+        &mut self,
+        campaign: &Campaign,
+        resources: &RunResources,
+        entrants: &[Entrant],
+        record: &RunRecord,
+        run: RunId,
+    ) -> Result<Ended, Refusal> {
+        let ended = self.run_the_rest(campaign, resources, entrants, record, run);
+        ended.map_err(|refusal| match self.store.run(run) {
+            Ok(_) => {
+                let way_on = way_on(record, (run, &self.path));
+                Refusal::new(format!("{refusal}; {way_on}"))
+            }
+            Err(_) => refusal,
+        })
+    }
+
+    fn run_the_rest(
         &mut self,
         campaign: &Campaign,
         resources: &RunResources,

@@ -51,6 +51,18 @@ pub(crate) fn unresumable(record: &RunRecord, (run, store): (RunId, &Path)) -> O
     ))
 }
 
+/// By which command a run goes on; or that it cannot, and what can be done instead.
+pub(crate) fn way_on(record: &RunRecord, (run, store): (RunId, &Path)) -> String {
+    unresumable(record, (run, store))
+        .unwrap_or_else(|| format!("`{}` goes on", again(record, (run, store))))
+}
+
+/// The command that goes on with a run of an experiment.
+pub(crate) fn again(record: &RunRecord, (run, store): (RunId, &Path)) -> String {
+    let option = Project::store_option(store);
+    format!("dyno run --resume {run}{}{option}", record.place_flags())
+}
+
 /// Whether no trial is left to run.
 pub(crate) fn is_finished(store: &Store, run: RunId) -> Result<bool, Refusal> {
     let runs = store.runs()?;

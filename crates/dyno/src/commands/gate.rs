@@ -68,7 +68,7 @@ pub(crate) struct GateFlags {
     /// How often equal code may be called worse, over all that is gated
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share)]
     alpha: f64,
-    /// No new pair begins after so long
+    /// No new pair begins after so long; nor is another dyno that runs in the project waited for any longer
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "15min")]
     limit: Duration,
     /// What decides: throughput, cpu, conformance, p99, memory
@@ -195,9 +195,10 @@ pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
     told::check(flags)?;
     let (alpha, detect, builds) = (flags.alpha, flags.detect, flags.builds);
     let rule = Rule { alpha, detect, builds, ..Rule::usual() };
-    let mut stage = match admissible(flags, rule).and_then(|()| Stage::of(flags)) {
+    let staged = admissible(flags, rule).and_then(|()| Stage::of(flags));
+    let mut stage = match unless_interrupted(staged) {
         Ok(stage) => stage,
-        Err(refusal) => return told::early(flags, None, rule, refusal.into()),
+        Err(stop) => return told::early(flags, None, rule, stop),
     };
     match gated(&mut stage, flags, rule) {
         Ok(status) => Ok(status),

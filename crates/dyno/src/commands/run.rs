@@ -30,7 +30,7 @@ use crate::history::HistoryFlags;
 use crate::job::{Job, interrupted_early, weighed};
 use crate::order::changes::ChangeFlags;
 use crate::shell::{ExitStatus, Refusal, print};
-use crate::unfinished::{is_finished, newest_unfinished, unresumable};
+use crate::unfinished::{again, is_finished, newest_unfinished, unresumable};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::history::Origin;
 use ::report::render::Format;
@@ -387,12 +387,6 @@ fn same_place(flags: &RunFlags, record: &RunRecord, run: RunId) -> Result<(), Re
     }
 }
 
-/// The command that goes on with a run.
-fn again(job: &Job, record: &RunRecord, run: RunId) -> String {
-    let option = Project::store_option(&job.path);
-    format!("dyno run --resume {run}{}{option}", record.place_flags())
-}
-
 /// Runs what is left, and reports.
 fn go_on(
     job: &mut Job,
@@ -402,13 +396,7 @@ fn go_on(
     entrants: &[campaign::Entrant],
     (record, run): (&RunRecord, RunId),
 ) -> Result<ExitStatus, Refusal> {
-    let ended =
-        job.go_on(campaign, resources, entrants, record, run).map_err(|refusal| {
-            match job.store.run(run) {
-                Ok(_) => Refusal::new(format!("{refusal}; `{}` goes on", again(job, record, run))),
-                Err(_) => refusal,
-            }
-        })?;
+    let ended = job.go_on(campaign, resources, entrants, record, run)?;
     finish(job, flags, &campaign.project, run, ended)
 }
 
@@ -429,7 +417,7 @@ fn finish(
             if let Err(refusal) = reported {
                 terminal::notice(&format!("dyno: {refusal}"));
             }
-            let again = again(job, &job.store.run(run)?, run);
+            let again = again(&job.store.run(run)?, (run, &job.path));
             terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));
             return Ok(ExitStatus::Interrupted);
         }

@@ -60,6 +60,37 @@ fn a_password_in_a_refused_curl_command_is_not_shown() {
 }
 
 #[test]
+fn a_password_in_a_refused_url_is_not_shown() {
+    let lab = small_experiment();
+    for url in [
+        "http://ann:secret@h",
+        "https://ann:se/secret@h/x",
+        "ws://ann:a secret@h/",
+        "ann:secret@h:80",
+        "ann:secret@h/x",
+    ] {
+        for command in [
+            &["load"][..],
+            &["load", "http://127.0.0.1:9/", "--connect-to"],
+            &["load", "http://127.0.0.1:9/", "--load-on"],
+            &["hold"],
+            &["check"],
+            &["race", "http://127.0.0.1:9/"],
+            &["capacity", "--p99", "20ms"],
+            &["gate", "x", "--head", "dir:.", "--base"],
+            &["gate", "--base-cmd", "true", "--head-cmd"],
+            &["agents", "check", "local:2", "--target"],
+            &["agent", "--stdio", "--allow"],
+        ] {
+            let arguments = [command, &[url]].concat();
+            let ran = lab.dyno(&arguments).status(2);
+            assert!(!ran.stderr.contains("secret"), "{arguments:?}: {ran}");
+            assert!(!ran.stdout.contains("secret"), "{arguments:?}: {ran}");
+        }
+    }
+}
+
+#[test]
 fn output_that_cannot_be_written_is_no_success() {
     for flags in
         ["--help", "load --help", "--version", "man", "completions bash", "serve --list-faults"]
@@ -83,8 +114,21 @@ fn a_store_is_neither_standard_input_nor_output() {
 
 #[test]
 fn a_run_without_room_says_by_which_command_it_goes_on() {
-    let lab = small_experiment().before("ulimit -f 8192");
-    let ran = lab.dyno(&["run", "x", "--store", "other.sqlite"]).status(2);
-    let again = "make room; `dyno run --resume 1 --store other.sqlite` goes on";
-    let _ = ran.stderr_has("the disk is full").stderr_has(again);
+    let lab = small_experiment().oracle("b", "").before("ulimit -f 8192");
+    for (command, says) in [
+        (&["run", "x"][..], "`dyno run --resume 1 --store run.sqlite` goes on"),
+        (
+            &["capacity", "a", "--p99", "20ms"],
+            "run 1 is a search for a capacity: `dyno capacity --resume 1 --store capacity.sqlite` goes on with it",
+        ),
+        (
+            &["race", "a", "b"],
+            "run 1 is a race, and only a run of an experiment can be resumed; `dyno report 1 --store race.sqlite` \
+             shows what is kept of it, and this begins it anew: dyno race a b --store race.sqlite",
+        ),
+    ] {
+        let store = format!("{}.sqlite", command[0]);
+        let ran = lab.dyno(&[command, &["--store", &store]].concat()).status(2);
+        let _ = ran.stderr_has("the disk is full").stderr_has(&format!("make room; {says}"));
+    }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use rustix::process::{Signal, kill_process_group};
 
 use crate::gate::{git, repository};
-use crate::lab_rig::{Lab, until};
+use crate::lab_rig::{Lab, SHORT, until};
 use crate::rig::{Going, Ran};
 
 const GATE: [&str; 7] = ["gate", "gated", "--base", "git:first", "--head", "dir:.", "--show"];
@@ -29,7 +29,9 @@ pub(crate) fn has_run(lab: &Lab, ran: Ran) {
     assert_eq!(whole.count(), 1, "{ran}");
 }
 
-const PROJECTS: [&str; 3] = ["a", "b", "c"];
+/// Three projects of the repository, and the one in its root three times.
+pub(crate) const APART: [&str; 3] = ["a", "b", "c"];
+pub(crate) const IN_ONE: [&str; 3] = ["."; 3];
 
 /// A repository with a project in its root, and three below it.
 pub(crate) fn with_projects() -> Lab {
@@ -38,7 +40,7 @@ pub(crate) fn with_projects() -> Lab {
         for file in fs::read_dir(lab.root.join(folder)).unwrap().flatten() {
             let text = fs::read_to_string(file.path()).unwrap();
             let name = file.file_name().into_string().unwrap();
-            PROJECTS.iter().for_each(|to| lab.write(&format!("{to}/{folder}/{name}"), &text));
+            APART.iter().for_each(|to| lab.write(&format!("{to}/{folder}/{name}"), &text));
         }
     }
     git(&lab, &["add", "."]);
@@ -47,9 +49,9 @@ pub(crate) fn with_projects() -> Lab {
     lab
 }
 
-/// A gate in each of the three projects, as there is one run at a time in a project.
-pub(crate) fn three(lab: &Lab) -> [Going; 3] {
-    PROJECTS.map(|project| {
+/// A gate in each of these projects.
+pub(crate) fn three(lab: &Lab, projects: [&str; 3]) -> [Going; 3] {
+    projects.map(|project| {
         let mut command = shown(lab);
         command.current_dir(lab.root.join(project));
         Going::start(command)
@@ -94,10 +96,37 @@ fn a_gate_that_is_killed_in_its_check_out_keeps_no_other_from_running() {
 #[test]
 fn gates_of_one_repository_that_begin_together_all_run() {
     let lab = slow();
-    let gates = three(&lab);
+    let gates = three(&lab, APART);
     until("git writes the tree", || lab.has("began"));
     lab.write("go", "");
     gates.into_iter().for_each(|gate| has_run(&lab, gate.end()));
     let began = fs::read_to_string(lab.root.join("began")).unwrap();
     assert_eq!(began.lines().count(), 1, "one of them checked it out");
+}
+
+#[test]
+fn gates_of_one_project_that_begin_together_run_one_after_the_other() {
+    let lab = with_projects();
+    let ended: Vec<Ran> = three(&lab, IN_ONE).into_iter().map(Going::end).collect();
+    let has_waited =
+        |ran: &&Ran| ran.stderr.contains(") runs an experiment here, and is waited for");
+    assert_eq!(ended.iter().filter(has_waited).count(), 2);
+    ended.into_iter().for_each(|ran| has_run(&lab, ran));
+}
+
+#[test]
+fn a_gate_waits_for_another_dyno_no_longer_than_its_limit_and_ends_when_it_is_told_to() {
+    let lab = with_projects().gated("slow", 0).experiment("slow", &["slow"], SHORT, "");
+    let mut run = lab.start(&["run", "slow"]);
+    run.says("order ");
+    let mut waiting = Going::start(shown(&lab));
+    waiting.says("is waited for");
+    waiting.signal(Signal::INT);
+    let _ = waiting.end().status(130);
+    let mut limited = shown(&lab);
+    limited.args(["--limit", "1s"]);
+    let _ =
+        Going::start(limited).end().status(2).stderr_has("runs an experiment here; two at once");
+    run.signal(Signal::INT);
+    let _ = run.end().status(130);
 }

@@ -85,8 +85,8 @@ pub(super) struct Measured {
 }
 
 impl<'f> Stage<'f> {
-    /// Reads all that the flags name.
-    pub(super) fn of(flags: &'f GateFlags) -> Result<Stage<'f>, Refusal> {
+    /// Reads all that the flags name, and waits until no other dyno runs in the project. None: interrupted.
+    pub(super) fn of(flags: &'f GateFlags) -> Result<Option<Stage<'f>>, Refusal> {
         let Prepared { home, workload, terms, sides, about, max_failures } = prepared(flags)?;
         let path = flags.store.clone().unwrap_or_else(|| home.store_path());
         if let Some(folder) = path.parent() {
@@ -94,7 +94,9 @@ impl<'f> Stage<'f> {
                 .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
         }
         let pages: PathBuf = home.reports(&path);
-        let job = Job::open(&home, &path, pages)?;
+        let Some(job) = Job::open_in_turn(&home, &path, pages, flags.limit)? else {
+            return Ok(None);
+        };
         let apart = sides::apart(&home, &sides);
         let environment = environment(home.cache()?.variables, &sides, &apart);
         let [base, head] = sides;
@@ -102,7 +104,7 @@ impl<'f> Stage<'f> {
         let written = [base.written, head.written];
         let commits = [base.commit, head.commit];
         let (base, head, built) = (base.subject, head.subject, None);
-        Ok(Stage {
+        Ok(Some(Stage {
             flags,
             job,
             home,
@@ -121,7 +123,7 @@ impl<'f> Stage<'f> {
             base_check: None,
             check: Duration::ZERO,
             equal: None,
-        })
+        }))
     }
 
     /// What is gated and how it is loaded, as texts; which commits they are is no part of it.

@@ -15,11 +15,12 @@ use load::Halt;
 use requests::reach;
 use store::RunId;
 
-use super::{RunFlags, again, announce, finish, job};
+use super::{RunFlags, announce, finish, job};
 use crate::afar::{own_program, uninterrupted};
 use crate::interrupt::halt_on_interrupt;
 use crate::job::{Job, interrupted_early};
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::unfinished::again;
 use terminal::progress;
 
 /// A host that has answered, and what is to be run there.
@@ -169,7 +170,7 @@ fn follow(
         Err(refusal) => {
             terminal::notice(&format!(
                 "dyno: {refusal}; what was finished before is kept, and `{}` goes on",
-                again(&job, &record, run)
+                again(&record, (run, &job.path))
             ));
             finish(&job, flags, &campaign.project, run, Ended::Done)?;
             Ok(ExitStatus::CouldNotTell)

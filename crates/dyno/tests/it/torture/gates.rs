@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::process::{Signal, kill_process_group};
 
 use super::Dice;
-use crate::gate_trees::{has_run, shown, three, with_projects};
+use crate::gate_trees::{APART, IN_ONE, has_run, shown, three, with_projects};
 use crate::lab_rig::Lab;
 use crate::rig::Going;
 
@@ -37,8 +37,8 @@ pub(super) fn killed(dice: &mut Dice) -> &'static str {
     "the next gates ran"
 }
 
-pub(super) fn together(_: &mut Dice) -> &'static str {
+pub(super) fn together(dice: &mut Dice) -> &'static str {
     let lab = large();
-    three(&lab).into_iter().for_each(|gate| has_run(&lab, gate.end()));
+    three(&lab, *dice.one(&[APART, IN_ONE])).into_iter().for_each(|gate| has_run(&lab, gate.end()));
     "all ran"
 }
