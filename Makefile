@@ -8,8 +8,9 @@
 # make deb      a package for Debian, by cargo-deb; make deb-test installs it in an empty Debian, and runs it (as root)
 # make trouble run servers with planted faults, and say which of the faults were found
 # make torture kills, signals, damaged stores, mutated files, faulty servers and full disks by chance, for TORTURE_MINUTES (10);
-#              stores of other programs, gates that are killed and gates that begin together, in numbers; and builds that are
-#              killed (TORTURE_BUILDS, 100). Among the rest, dynos in other namespaces
+#              stores of other programs (TORTURE_STORES, 2,000), gates that are killed (five times TORTURE_GATES, 10) and gates
+#              that begin together; dynos in other namespaces (TORTURE_CONTAINERS, 20 of each kind); and builds that are killed
+#              (TORTURE_BUILDS, 100)
 # make worlds  a coordinator and its agents in 10,000 simulated worlds (WORLDS) that lose, hold back and repeat what they
 #              say, and end any of them at any time
 # make searches  2,000 searches (SEARCHES) for the capacity of each of three simulated servers that is known by formula

@@ -5,6 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use rusqlite::Connection;
+
 use crate::agents_rig::{Gate, OPEN_TO_LOOPBACK};
 use crate::lab_rig::{Lab, SHORT};
 use crate::rig::{Going, Ran};
@@ -169,11 +173,76 @@ fn hello(dyno: &str) -> String {
 
 /// What a host of servers says to these lines, and how it ends.
 fn talk(lab: &Lab, flags: &[&str], lines: &[u8]) -> Ran {
-    let mut child = agent(lab, flags).spawn().unwrap();
+    talk_with(agent(lab, flags), lines)
+}
+
+fn talk_with(mut agent: Command, lines: &[u8]) -> Ran {
+    let mut child = agent.spawn().unwrap();
     let _ = child.stdin.take().unwrap().write_all(lines);
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ran::of(output.status, text(output.stdout), text(output.stderr))
+}
+
+/// A greeting, and the order to show what would be run of these files.
+fn ordered(files: &str, so_far: Option<&str>) -> String {
+    let run = serde_json::json!({
+        "files": files, "name": "x", "file": "experiments/x.toml", "text": "x", "is_quick": false,
+        "is_unchecked": false, "subject_cpus": null, "listen_on": "127.0.0.1", "load_on": "here",
+        "facts": [], "is_shown": true, "so_far": so_far,
+    });
+    format!("{}{}\n", hello(env!("CARGO_PKG_VERSION")), serde_json::json!({ "run": run }))
+}
+
+/// The lines with which a coordinator sends this, and the digest by which it names it.
+fn parcels(bytes: &[u8]) -> (String, String) {
+    let digest: String = wire::sha256(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let parts: Vec<&[u8]> = bytes.chunks(512 << 10).collect();
+    let line = |(number, part): (usize, &&[u8])| {
+        let part = serde_json::json!({
+            "number": number, "of": parts.len(), "digest": digest, "bytes": BASE64_STANDARD.encode(part),
+        });
+        format!("{}\n", serde_json::json!({ "part": part }))
+    };
+    (parts.iter().enumerate().map(line).collect(), digest)
+}
+
+/// A run that goes on brings its store, which the host opens: its coordinator is a stranger.
+#[test]
+fn a_host_goes_on_only_with_a_store_that_is_as_a_dyno_sealed_it() {
+    let lab = one();
+    lab.dyno(&["run", "x", "--subject-on", "local"]).measured();
+    let mut sent = fs::read_dir(lab.root.join("state/dyno/lab")).unwrap().flatten();
+    let files = sent.find(|it| it.path().is_dir()).unwrap().file_name().into_string().unwrap();
+    let goes_on_with = |change: &str| {
+        let path = lab.root.join("so-far.sqlite");
+        fs::copy(lab.root.join(".dyno/runs.sqlite"), &path).unwrap();
+        Connection::open(&path).unwrap().execute_batch(change).unwrap();
+        let (parts, digest) = parcels(&fs::read(path).unwrap());
+        let order = ordered(&files, Some(&digest));
+        let (greeting, order) = order.split_once('\n').unwrap();
+        let mut bounded = Command::new("sh");
+        let bounds = "ulimit -t 10; ulimit -v 300000; exec \"$0\" \"$@\"";
+        let agent = agent(&lab, &["--local"]);
+        bounded.args(["-c", bounds]).arg(agent.get_program()).args(agent.get_args());
+        bounded.envs(agent.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        bounded.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        talk_with(bounded, format!("{greeting}\n{parts}{order}").as_bytes())
+    };
+    goes_on_with("PRAGMA journal_mode = DELETE").status(0).stdout_has("{\"shown\":");
+    let endless = "PRAGMA journal_mode = DELETE; PRAGMA foreign_keys = OFF; DROP TABLE run_plan; CREATE VIEW run_plan AS \
+                   WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS run, x AS trial FROM c";
+    for (change, says) in [
+        (endless, "has not the tables of a dyno"),
+        ("PRAGMA journal_mode = DELETE; UPDATE trial SET outcome_says = 'better'", "is damaged"),
+        (
+            "PRAGMA journal_mode = DELETE; INSERT INTO run SELECT 2, name, 0, seed, 1, dyno FROM run",
+            "no store of one run",
+        ),
+    ] {
+        let ran = goes_on_with(change).status(2).stdout_has("{\"refused\":").stdout_has(says);
+        assert!(!ran.stdout.contains("shown"), "{change}: {ran}");
+    }
 }
 
 #[test]
@@ -193,20 +262,9 @@ fn a_host_obeys_only_orders_of_a_run() {
         talk(&lab, &[], garbage).status(2).stderr_has(says);
     }
     talk(&lab, &[], hello("0.0.9").as_bytes()).status(2).stderr_has("and this is dyno 0.0.9");
-    let order = |files: &str, text: &str| {
-        let run = serde_json::json!({
-            "files": files, "name": "x", "file": "experiments/x.toml", "text": text, "is_quick": false,
-            "is_unchecked": false, "subject_cpus": null, "listen_on": "127.0.0.1", "load_on": "here",
-            "facts": [], "is_shown": true, "so_far": null,
-        });
-        let whole = serde_json::json!({ "sent": { "whole": "0" } });
-        format!(
-            "{}{}\n{whole}\n",
-            hello(env!("CARGO_PKG_VERSION")),
-            serde_json::json!({ "run": run })
-        )
-    };
-    talk(&lab, &[], order("../../etc", "x").as_bytes())
+    let whole = serde_json::json!({ "sent": { "whole": "0" } });
+    let lines = format!("{}{whole}\n", ordered("../../etc", None));
+    talk(&lab, &[], lines.as_bytes())
         .status(2)
         .stdout_has("{\"need\":{\"files\":\"../../etc\"}}")
         .stderr_has("did not come before it");

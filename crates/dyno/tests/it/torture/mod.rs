@@ -153,7 +153,8 @@ fn a_sample_of_the_torture_finds_no_fault() {
     assert!(tally.faults.is_empty(), "{}\n{}", tally.faults.join("\n\n"), tally.table());
 }
 
-/// All hand-made stores, 2,000 that chance has changed, fifty kills of gates, six rounds of three.
+/// All hand-made stores, 2,000 that chance has changed (`TORTURE_STORES`), fifty kills of gates (five times
+/// `TORTURE_GATES`), six rounds of three.
 #[test]
 #[ignore = "takes minutes: make torture"]
 fn stores_and_gates() {
@@ -163,20 +164,22 @@ fn stores_and_gates() {
     };
     let dice = |at: u64| Dice(Chance::new(at));
     (0..foreign::MADE).for_each(|it| count("hand-made stores", foreign::made(it)));
-    (0..2_000).for_each(|it| count("changed stores", foreign::changed(&mut dice(it))));
-    (0..10).for_each(|it| count("gates, killed 5 times", gates::killed(&mut dice(it))));
+    let stores = number("TORTURE_STORES").unwrap_or(2_000);
+    (0..stores).for_each(|it| count("changed stores", foreign::changed(&mut dice(it))));
+    let gates = number("TORTURE_GATES").unwrap_or(10);
+    (0..gates).for_each(|it| count("gates, killed 5 times", gates::killed(&mut dice(it))));
     (0..6).for_each(|it| count("three gates together", gates::together(&mut dice(it))));
     eprintln!("{}", tally.table());
 }
 
-/// Twenty pairs of dynos in containers of each kind.
+/// Twenty pairs of dynos in containers (`TORTURE_CONTAINERS`) of each kind.
 #[test]
 #[ignore = "takes minutes: make torture"]
 fn containers() {
     let mut tally = Tally::default();
     let kinds: [Kind; 2] = [("begins", namespaces::begun), ("deletes", namespaces::deleted)];
     for (name, case) in kinds {
-        for seed in 0..20 {
+        for seed in 0..number("TORTURE_CONTAINERS").unwrap_or(20) {
             let came = case(&mut Dice(Chance::new(seed)));
             *tally.outcomes.entry(name).or_default().entry(came).or_default() += 1;
         }
