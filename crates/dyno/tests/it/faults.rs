@@ -34,24 +34,33 @@ fn every_fault_of_tls_is_classified_in_time_and_within_memory() {
 }
 
 fn every_fault_of(protocol: Protocol) {
-    let next = AtomicUsize::new(0);
-    let wrong = Mutex::new(Vec::new());
     let is_meant = |fault: &Fault| fault.protocol() == protocol;
     let all: Vec<Fault> = Fault::all().iter().copied().filter(is_meant).collect();
+    let wrong = complaints(&all, |fault| {
+        // Beside busy programs a long answer may not be complete in half a second.
+        let found = press(*fault, "500ms", DEADLINE);
+        found.and_then(|_| press(*fault, "5s", DEADLINE * 4))
+    });
+    assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is wrong with any of them, tried a few at once.
+pub(crate) fn complaints<T: Sync>(
+    all: &[T],
+    complaint: impl Fn(&T) -> Option<String> + Sync,
+) -> Vec<String> {
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(fault) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    // Beside busy programs a long answer may not be complete in half a second.
-                    let found = press(*fault, "500ms", DEADLINE);
-                    let found = found.and_then(|_| press(*fault, "5s", DEADLINE * 4));
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = complaint(one);
                     wrong.lock().unwrap().extend(found);
                 }
             });
         }
     });
-    let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "{} faults:\n{}", wrong.len(), wrong.join("\n"));
+    wrong.into_inner().unwrap()
 }
 
 /// The errors in how dyno handled a fault with this time-out, if any; it ends in time.

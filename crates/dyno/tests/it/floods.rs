@@ -1,15 +1,23 @@
-//! Servers that flood a client which checks them, measured by the memory that the check ever touched.
+//! Servers that flood a client, measured by the memory that it ever touched.
 
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crate::rig::{Going, Ran, Rig};
+use oracle::{Config, Fault, Protocol};
 
-/// What docs/checks.md promises of a check, whatever the server sends.
-const TOUCHED_MAX_KIB: u64 = 200 << 10;
+use crate::faults::complaints;
+use crate::lab_rig::{Lab, SHORT};
+use crate::rig::{Going, Ran, Rig, closed_port};
+use crate::secured_rig::{Front, Odd};
+
+/// What SECURITY.md promises of a check, whatever the server sends.
+const CHECK_MAX_KIB: u64 = 200 << 10;
+/// And of a load, a question and a look, most of which is dyno itself.
+const OTHERS_MAX_KIB: u64 = 48 << 10;
 
 /// What comes after a right answer on every connection, for as long as the client takes it.
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +141,24 @@ fn touched(going: &Going) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
-/// A check of a server with this flood ends by itself; returns it, and the memory that it touched, in KiB.
-pub(crate) fn check(flood: Flood, only: &str) -> (Ran, u64) {
+/// The command ends by itself, and touches less than so much; returns it, and what it touched, in KiB.
+#[track_caller]
+#[expect(clippy::print_stdout, reason = "SECURITY.md has these figures")]
+fn bounded(command: Command, what: &str, most_kib: u64) -> (Ran, u64) {
+    let mut going = Going::start(command);
+    let mut most = 0;
+    while !going.ends_within(Duration::from_millis(5)) {
+        most = touched(&going).unwrap_or(0).max(most);
+    }
+    let ran = going.end();
+    assert!(ran.code().is_some() && !ran.stderr.contains("panicked"), "{what}: {ran}");
+    assert!(most < most_kib, "{what}: it touched {most} KiB\n{ran}");
+    println!("{what}: {most} KiB, {:?}", ran.took);
+    (ran, most)
+}
+
+/// A server with this flood.
+fn flooding(flood: Flood) -> Rig {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let rig = Rig::at(listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -142,25 +166,104 @@ pub(crate) fn check(flood: Flood, only: &str) -> (Ran, u64) {
             thread::spawn(move || flood.serve(stream));
         }
     });
+    rig
+}
+
+/// A check of a server with this flood.
+pub(crate) fn check(flood: Flood, only: &str) -> (Ran, u64) {
+    let rig = flooding(flood);
     let version = if flood.is_http2() { &["--http2"][..] } else { &[] };
     let arguments = ["check", "{url}/hello", "--rounds", "1", "--only", only];
-    let mut going = Going::start(rig.command(&[&arguments[..], version].concat()));
-    let mut most = 0;
-    while !going.ends_within(Duration::from_millis(5)) {
-        most = touched(&going).unwrap_or(0).max(most);
-    }
-    let ran = going.end();
-    assert!(ran.code().is_some() && !ran.stderr.contains("panicked"), "{flood:?}: {ran}");
-    assert!(most < TOUCHED_MAX_KIB, "{flood:?}: a check touched {most} KiB\n{ran}");
-    (ran, most)
+    bounded(
+        rig.command(&[&arguments[..], version].concat()),
+        &format!("check, {flood:?}"),
+        CHECK_MAX_KIB,
+    )
 }
 
 #[test]
 fn a_check_takes_at_most_200_mb_whatever_the_server_sends() {
     for flood in FLOODS {
         let only = if flood.is_http2() { "H2-F*,H2-B*,H2-C*" } else { "H1-F*,H1-B*,H1-C*" };
-        let (ran, most) = check(flood, only);
-        println!("{flood:?}: {most} KiB, {:?}", ran.took);
+        let (ran, _) = check(flood, only);
         assert_eq!(ran.code(), Some(1), "{flood:?}: {ran}");
     }
+}
+
+/// What `faults` shows of loads for faults in place of an answer holds for what comes after a right one, too.
+#[test]
+fn a_load_takes_at_most_48_mb_whatever_the_server_sends_after_a_right_answer() {
+    let load = ["load", "-c", "4", "-d", "400ms", "--timeout", "400ms", "--no-live"];
+    let _ = complaints(&FLOODS, |flood| {
+        let rig = flooding(*flood);
+        let version = if flood.is_http2() { &["--http2"][..] } else { &[] };
+        let command = rig.command(&[&load[..], &["{url}/hello"], version].concat());
+        bounded(command, &format!("load, {flood:?}"), OTHERS_MAX_KIB);
+        if !flood.is_http2() {
+            let front = Front::of(&rig.url("").replace("http://", ""), Odd::default());
+            let url = front.url("/hello");
+            let secured = [&load[..], &[url.as_str(), "--ca", front.ca()]].concat();
+            bounded(rig.command(&secured), &format!("load within TLS, {flood:?}"), OTHERS_MAX_KIB);
+        }
+        None
+    });
+}
+
+/// The faults of a protocol that send without end, or that stand for more than they send.
+fn floods_of(protocols: &[Protocol]) -> Vec<Fault> {
+    const SIGNS: [&str; 7] = ["endless", "flood", "bomb", "huge", "million", "overflow", "mib"];
+    let is_flood = |fault: &&Fault| SIGNS.iter().any(|sign| fault.name.contains(sign));
+    let is_meant = |fault: &&Fault| protocols.contains(&fault.protocol());
+    let all: Vec<Fault> = Fault::all().iter().filter(is_flood).filter(is_meant).copied().collect();
+    assert!(5 * protocols.len() < all.len(), "{all:?}");
+    all
+}
+
+#[test]
+fn a_question_of_the_lab_takes_at_most_48_mb_whatever_the_server_answers() {
+    // Those that send until the question is out of time are left to the look of a race, which asks once.
+    let is_soon_over = |it: &&Fault| {
+        let lasting = ["endless-body", "endless-chunks", "empty-data", "window-overflow"];
+        !lasting.iter().any(|part| it.name.contains(part))
+    };
+    let floods = floods_of(&[Protocol::Http1, Protocol::Http2]);
+    let floods: Vec<Fault> = floods.iter().filter(is_soon_over).copied().collect();
+    let wrong = complaints(&floods, |fault| {
+        let rig = Rig::oracle(Config { fault: Some(*fault), ..Config::default() });
+        let over = if fault.protocol() == Protocol::Http2 { ", protocol = 'h2c'" } else { "" };
+        let manifest = format!("title = 'x'\nspeaks = ['hello']\nurl = '{}'\n", rig.url(""));
+        let lab = Lab::new().file("subjects/here/subject.toml", &manifest);
+        let lab = lab.experiment("x", &["here"], &format!("{SHORT}{over}"), "");
+        let command = lab.command(&["run", "x"]);
+        let (ran, _) = bounded(command, &format!("run, {}", fault.name), OTHERS_MAX_KIB);
+        (lab.trials("1").len() != 1).then(|| format!("{}: {ran}", fault.name))
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_first_look_of_a_race_takes_at_most_48_mb_whatever_a_side_answers() {
+    let floods = floods_of(&[Protocol::Http1, Protocol::Http2, Protocol::Tls]);
+    let (_held, nobody) = closed_port();
+    let wrong = complaints(&floods, |fault| {
+        let tls = (fault.protocol() == Protocol::Tls).then(Default::default);
+        let rig = Rig::oracle(Config { fault: Some(*fault), tls, ..Config::default() });
+        let authority = rig.authority_file();
+        let scheme = if authority.is_some() { "https" } else { "http" };
+        let other = format!("{scheme}://{nobody}/");
+        let over = match (fault.protocol(), &authority) {
+            (Protocol::Http2, _) => vec!["--http2"],
+            (_, Some(file)) => vec!["--http2", "--ca", file.path()],
+            (_, None) => Vec::new(),
+        };
+        let lab = Lab::new();
+        let url = rig.url("/hello");
+        let race = ["race", &url, &other, "--expect-body", "Hello, world!"];
+        let command = lab.command(&[&race[..], &over].concat());
+        let (ran, _) = bounded(command, &format!("race, {}", fault.name), OTHERS_MAX_KIB);
+        let was_seen = ["its first answer: ", "it does not answer: "];
+        let was_seen = was_seen.iter().any(|says| ran.stderr.contains(says));
+        (ran.code() != Some(1) || !was_seen).then(|| format!("{}: {ran}", fault.name))
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
