@@ -180,7 +180,7 @@ pub(crate) fn raise_files(connections: u64) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use load::{Arrivals, Rate, Share, Stop};
+    use load::{Arrivals, HoldWhat, Ramp, Rate, Share, Stop};
     use machine::limits::{FileLimit, PortFacts};
     use post::{Caps, encode_task};
     use proptest::prelude::{any, prop_assert, prop_compose, proptest};
@@ -320,6 +320,78 @@ mod tests {
                 prop_assert!(requests <= rate as f64 && begun <= rate as f64 && lasts <= seconds as f64);
                 let held = order.load.connections_max() as f64 / order.lanes_in_all() as f64;
                 prop_assert!((held.floor() as u64) * order.lanes as u64 <= connections);
+            }
+        }
+    }
+
+    prop_compose! {
+        fn holds()(
+            (connections, step, per_second) in (1..300_usize, 1..300_usize, 1..400_u32),
+            (every, settle, timeout) in (1..9_000_u64, 0..500_u64, 1..9_000_u64),
+            (lanes, others) in (1..5_usize, 0..5_usize),
+            (kind, texts, pause) in (0..3, 1..400_u32, 1..2_000_u64),
+        ) -> HoldOrder {
+            let millis = Duration::from_millis;
+            let ramp = Ramp {
+                connections,
+                step,
+                every: millis(every),
+                per_second: f64::from(per_second),
+                settle: millis(settle),
+            };
+            let sends = match kind {
+                0 => None,
+                1 => Some(Sends::Echo { text: b"x".to_vec(), per_second: f64::from(texts) }),
+                _ => Some(Sends::Broadcast { every: millis(pause) }),
+            };
+            let target = Target::Tcp("127.0.0.1:9".parse().unwrap());
+            let ask = wire::socket_ask("server", "/", &[]).unwrap();
+            HoldOrder {
+                timeout: millis(timeout),
+                sends,
+                lanes,
+                share: Share { first: others, of: lanes + others },
+                ..HoldOrder::new(target, HoldWhat::Socket { ask }, ramp)
+            }
+        }
+    }
+
+    /// The most of these instants that lie within one second.
+    fn in_a_second(mut at: Vec<u64>) -> usize {
+        at.sort_unstable();
+        (0..at.len())
+            .map(|from| at.partition_point(|it| *it < at[from] + 1_000_000_000) - from)
+            .max()
+            .unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn no_hold_that_is_taken_can_exceed_what_the_owner_allows(
+            order in holds(),
+            rate in 1..400_u64,
+            connections in 1..300_u64,
+            seconds in 1..40_u64,
+        ) {
+            let caps = Caps { rate: Some(rate), connections: Some(connections), seconds: Some(seconds) };
+            let limits = Limits { allow: Allow::loopback(), caps, is_local: true };
+            let sent = encode_task(&Task::Hold(Box::new(order.clone()))).unwrap();
+            if check(&sent, &limits).is_ok() {
+                let Share { first, of } = order.share;
+                let is_own = |n: &usize| (first..first + order.lanes).contains(&(n % of));
+                let begun: Vec<u64> =
+                    (0..order.ramp.connections).filter(is_own).map(|n| order.ramp.due(n)).collect();
+                prop_assert!(begun.len() as u64 <= connections);
+                // One more is begun in a second than the rate says, where lanes share it unevenly.
+                prop_assert!(in_a_second(begun) as u64 <= rate + order.lanes as u64);
+                let texts = match order.sends {
+                    None => 0.0,
+                    Some(Sends::Echo { per_second, .. }) => per_second * order.lanes as f64 / of as f64,
+                    Some(Sends::Broadcast { every }) => 1.0 / every.as_secs_f64(),
+                };
+                prop_assert!(texts <= rate as f64);
+                let ends = Duration::from_nanos(order.ramp.end()) + order.timeout;
+                prop_assert!(ends <= Duration::from_secs(seconds));
             }
         }
     }

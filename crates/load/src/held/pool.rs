@@ -30,6 +30,8 @@ pub(super) struct HeldPool<'a> {
     echo_deadlines: VecDeque<(Nanos, Conn, u32)>,
     /// Lost connections, and when to begin them again.
     resting: VecDeque<(Nanos, Conn)>,
+    /// When the next one may be begun again.
+    next_again: Nanos,
     pub(super) agenda: VecDeque<Conn>,
     output: Vec<u8>,
     /// Echoes and broadcasts that were due.
@@ -51,6 +53,7 @@ impl<'a> HeldPool<'a> {
             opening: VecDeque::new(),
             echo_deadlines: VecDeque::new(),
             resting: VecDeque::new(),
+            next_again: 0,
             agenda: VecDeque::new(),
             output: Vec::new(),
             texts_due: 0,
@@ -295,13 +298,18 @@ impl<'a> HeldPool<'a> {
         self.put_on_agenda(conn);
     }
 
-    /// In an empty place a connection is begun again, after a rest.
+    /// In an empty place a connection is begun again, after a rest: no faster than the ramp begins them, and not beside those
+    /// that it begins, so that there are never more in a second than were ordered.
     pub(super) fn vacate(&mut self, conn: Conn, now: Nanos) {
         let held = self.new_held();
         let slot = &mut self.slots[conn as usize];
         *slot = HeldSlot { era: slot.era, is_on_agenda: slot.is_on_agenda, ..HeldSlot::new(held) };
         if self.order.reopen && !self.is_leaving {
-            self.resting.push_back((now + REST, conn));
+            let ramp = &self.order.ramp;
+            let at = ramp.rests(self.next_again.max(now + REST));
+            let apart = self.order.share.of as f64 / ramp.per_second * SECOND as f64;
+            self.next_again = at.saturating_add(apart as Nanos);
+            self.resting.push_back((at, conn));
         }
     }
 

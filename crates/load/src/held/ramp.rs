@@ -61,6 +61,18 @@ impl Ramp {
         step as Nanos * nanos(self.every) + (within / self.per_second * SECOND as f64) as Nanos
     }
 
+    /// The first instant from `at` on at which no connection of a step is still to be begun.
+    pub(super) fn rests(&self, at: Nanos) -> Nanos {
+        let number = at / nanos(self.every).max(1);
+        match usize::try_from(number) {
+            Ok(number) if number < self.plateaus() => {
+                let times = self.plateau(number);
+                at.max(times.measured_from - nanos(self.settle))
+            }
+            Ok(_) | Err(_) => at,
+        }
+    }
+
     /// When all connections are closed.
     #[must_use]
     pub fn end(&self) -> Nanos {
@@ -111,5 +123,8 @@ mod tests {
         assert_eq!([0, 1, 999].map(|n| ramp.due(n)), [0, 2_000_000, 1_998_000_000]);
         assert_eq!(ramp.due(1_000), 10 * SECOND);
         assert!((0..2_499).all(|n| ramp.due(n) <= ramp.due(n + 1)));
+        // 1,000 are begun in two seconds, the last 500 in one.
+        let rests = [0, 1, 2, 3, 12, 20, 29, 30].map(|at| ramp.rests(at * SECOND) / SECOND);
+        assert_eq!(rests, [2, 2, 2, 3, 12, 21, 29, 30]);
     }
 }

@@ -150,6 +150,22 @@ fn refused_connections_fail_and_are_begun_again_later() {
 }
 
 #[test]
+fn connections_are_never_begun_faster_than_was_ordered_whatever_the_server_does() {
+    let mut order = order(40, 20);
+    order.ramp.per_second = 5.0;
+    let mut begun = Vec::new();
+    let refuse = |now| {
+        begun.push(now);
+        (now + 1, Act::Refuse)
+    };
+    let holding = hold(&order, refuse, |_| Vec::new());
+    assert!(holding.plateaus.iter().all(|one| 20 < one.begun_again));
+    let in_a_second =
+        |from: Nanos| begun.iter().filter(|at| (from..from + SECOND).contains(*at)).count();
+    assert_eq!(begun.iter().map(|&from| in_a_second(from)).max(), Some(5));
+}
+
+#[test]
 fn connections_that_end_are_lost_by_their_cause() {
     let with_end = |end: Act| {
         let order = HoldOrder { reopen: false, ..order(10, 10) };
