@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lab::experiment::{Experiment, Point, Shape};
-use lab::figure::Figure;
+use lab::figure::{Figure, Terms};
 use lab::manner::Task;
 use lab::probe::{self, ProbeReading};
 use lab::record::{Entry, LOAD, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
@@ -20,10 +20,9 @@ use crate::conformance::{Conformity, Score, conformities};
 use crate::doubt::{Doubt, Steady, doubts, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
-use crate::held::{HeldFigure, PlateauFigure, Ramps};
+use crate::held::{PlateauFigure, Ramps};
 use crate::judgement::{Judgement, Promise, judge, kept_up};
 use crate::remark::{self, Remark, remarks};
-use crate::terms::Terms;
 use crate::unresumed;
 use crate::until::{Rounds, Stopped};
 use crate::verdict::Verdict;
@@ -200,7 +199,7 @@ impl Board {
     /// Every figure of a plateau: dyno's own, then those that probes declare.
     pub fn plateau_figures(&self) -> impl Iterator<Item = PlateauFigure<'_>> {
         let probe = self.readings.iter().flat_map(|reading| &reading.figures);
-        HeldFigure::ALL.into_iter().map(PlateauFigure::from).chain(probe.map(PlateauFigure::from))
+        Figure::OF_STEPS.into_iter().map(PlateauFigure::from).chain(probe.map(PlateauFigure::from))
     }
 
     /// How many trials the run takes, as far as it is known.

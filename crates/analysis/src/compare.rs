@@ -7,10 +7,9 @@ mod rank;
 mod single;
 
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Better, Figure, Number};
 
 use crate::board::{Board, Row};
-use crate::figures::Number;
 use crate::student;
 
 pub(crate) use gate::primary;
@@ -33,56 +32,6 @@ pub const COMPARED: [Figure; 5] = [
 const ALPHA: f64 = 0.05;
 /// A histogram has three digits: rounds that agree in all of them may still differ by so much.
 const RESOLUTION: f64 = 0.001;
-
-/// Which way a figure is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// More is better.
-    Higher,
-    /// Less is better.
-    Lower,
-    /// Neither is better.
-    Neither,
-}
-
-/// Which way this figure is better.
-#[must_use]
-pub fn better(figure: Figure) -> Better {
-    match figure {
-        Figure::Throughput | Figure::OnTime | Figure::Correct | Figure::Received => Better::Higher,
-        Figure::Failed
-        | Figure::FailedShare
-        | Figure::SilentShare
-        | Figure::LongestSilence
-        | Figure::ResponseMean
-        | Figure::ResponseSd
-        | Figure::ResponseMin
-        | Figure::ResponseP50
-        | Figure::ResponseP90
-        | Figure::ResponseP99
-        | Figure::ResponseP999
-        | Figure::ResponseMax
-        | Figure::ServiceP50
-        | Figure::ServiceP99
-        | Figure::ConnectP50
-        | Figure::TlsP50
-        | Figure::TlsP99
-        | Figure::CpuPerThousand
-        | Figure::RssPeak
-        | Figure::PssPeak
-        | Figure::MemoryPerConnection
-        | Figure::StartUp => Better::Lower,
-        Figure::Offered
-        | Figure::Attempted
-        | Figure::TlsResumed
-        | Figure::LateP99
-        | Figure::AnswerBytes
-        | Figure::CpuShare
-        | Figure::Backlog
-        | Figure::Processes
-        | Figure::GeneratorBusy => Better::Neither,
-    }
-}
 
 /// One figure, compared between two sides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -273,7 +222,7 @@ impl Comparison {
     /// What it shows about B.
     #[must_use]
     pub fn finding(&self) -> Change {
-        match (self.p < ALPHA, self.adjusted_p < ALPHA, better(self.figure)) {
+        match (self.p < ALPHA, self.adjusted_p < ALPHA, self.figure.better()) {
             (false, _, _) => Change::NotShown,
             (true, false, _) => Change::ByChance,
             (true, true, Better::Neither) => Change::Differs,

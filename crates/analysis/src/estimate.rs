@@ -1,9 +1,8 @@
 //! Rounds of one figure, combined into one number with its uncertainty. The number and its interval estimate the same
 //! thing: the figure's mean over rounds, on the scale on which its rounds differ.
 
-use lab::figure::Fold;
+use lab::figure::{Fold, Number};
 
-use crate::figures::Number;
 use crate::student;
 
 /// One number from several rounds, and how far these lie apart.

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lab::figure::Figure;
+use lab::figure::{Figure, Terms};
 use lab::manner::Task;
 use lab::record::{RunRecord, TrialRecord};
 use load::{Security, ServerSettings};
 
 use crate::estimate::Estimate;
 use crate::figures::Figures;
-use crate::terms::Terms;
 
 /// The differences, and what was observed of them.
 #[derive(Clone, Debug, PartialEq)]

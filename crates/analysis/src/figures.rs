@@ -1,25 +1,8 @@
 //! One trial's figures. A figure that was not measured is missing.
 
-use lab::figure::Figure;
+use lab::figure::{Figure, Number, Terms, Trial};
 use lab::record::TrialRecord;
-use load::{Distribution, Failure, Moment, Moments, Recording, SECOND, Tally};
-
-use crate::generator::generator_busy;
-use crate::held::memory_per_connection;
-use crate::rates::{measured_s, silent_share, throughput_per_s};
-use crate::readings;
-use crate::terms::Terms;
-
-/// A number, and how far it can be relied on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Number {
-    /// In its figure's unit.
-    pub value: f64,
-    /// The true value is no less than this: exchanges were given up.
-    pub is_bound: bool,
-    /// Enough samples lie beyond it.
-    pub is_supported: bool,
-}
+use load::{Distribution, Failure, Recording};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
@@ -33,25 +16,13 @@ impl Figures {
     #[must_use]
     pub fn of(trial: &TrialRecord, terms: Terms) -> Figures {
         let recording = trial.loaded.as_ref().map(|loaded| &loaded.recording);
-        let mut figures = Figures { numbers: [None; Figure::COUNT], failures: Vec::new() };
-        if let Some(launch) = &trial.launch {
-            figures
-                .set(Figure::StartUp, launch.ready_after.map(|ready| milliseconds(ready as f64)));
-            figures.set(Figure::Backlog, launch.backlog.map(f64::from));
-            figures.set(Figure::Processes, Some(f64::from(launch.processes)));
-        }
-        figures.set(Figure::MemoryPerConnection, memory_per_connection(trial));
-        if let Some(recording) = recording {
-            figures.count(recording);
-            figures.set(Figure::Offered, terms.offered_per_s(recording, trial.key.point));
-            let on_time = terms.on_time(recording, trial.key.point);
-            let share = on_time.and_then(|on_time| on_time.share());
-            figures.set(Figure::OnTime, share.map(|share| share * 100.0));
-            figures.time(&Latencies::of(&recording.total));
-            figures.secure(&recording.total);
-            figures.weigh(recording, trial);
-        }
-        figures
+        Figures::made(&Trial::of(trial, terms), recording)
+    }
+
+    /// The figures of a load that stands alone.
+    #[must_use]
+    pub fn of_load(recording: &Recording) -> Figures {
+        Figures::made(&Trial::of_load(recording), Some(recording))
     }
 
     /// These numbers alone, as a file states them.
@@ -64,110 +35,20 @@ impl Figures {
         figures
     }
 
+    fn made(trial: &Trial<'_>, recording: Option<&Recording>) -> Figures {
+        let times =
+            |failure| (failure, recording.map_or(0, |recording| recording.total.failures(failure)));
+        let failures = Failure::ALL.map(times).into_iter().filter(|(_, times)| 0 < *times);
+        Figures {
+            numbers: Figure::ALL.map(|figure| figure.of_trial(trial)),
+            failures: failures.collect(),
+        }
+    }
+
     /// A number, if there is one.
     #[must_use]
     pub fn get(&self, figure: Figure) -> Option<Number> {
         self.numbers[figure as usize]
-    }
-
-    fn set(&mut self, figure: Figure, value: Option<f64>) {
-        self.numbers[figure as usize] =
-            value.map(|value| Number { value, is_bound: false, is_supported: true });
-    }
-
-    fn count(&mut self, recording: &Recording) {
-        let total = &recording.total;
-        let failed = total.failed_in_all();
-        let seconds = measured_s(recording);
-        self.set(Figure::Throughput, throughput_per_s(recording));
-        self.set(Figure::Attempted, Some(total.attempted as f64));
-        self.set(Figure::Correct, Some(total.correct as f64));
-        self.set(Figure::Failed, Some(failed as f64));
-        self.set(Figure::FailedShare, share(failed, total.attempted).map(|share| share * 100.0));
-        let longest = recording.silence.map(|silence| milliseconds(silence.longest as f64));
-        self.set(Figure::SilentShare, silent_share(recording).map(|share| share * 100.0));
-        self.set(Figure::LongestSilence, longest);
-        // An older dyno also counted the bytes that arrived after the measured time.
-        let received = total.received_inside.unwrap_or(total.bytes_received) as f64;
-        self.set(Figure::Received, (0.0 < seconds).then(|| received / 1_024.0 / seconds));
-        // A whole answer with the wrong content has bytes, too.
-        let contents = |failure: &&Failure| matches!(failure, Failure::Content(_));
-        let wrong: u64 =
-            Failure::ALL.iter().filter(contents).map(|&failure| total.failures(failure)).sum();
-        self.set(Figure::AnswerBytes, share(total.bytes_received, total.answered + wrong));
-        let times = |failure: Failure| (failure, total.failures(failure));
-        self.failures = Failure::ALL.map(times).into_iter().filter(|(_, n)| 0 < *n).collect();
-    }
-
-    fn time(&mut self, latencies: &Latencies<'_>) {
-        let response = latencies.response;
-        if let Some(Moments { mean, sd, min, max }) = response.moments() {
-            for (figure, Moment { value, is_bound }) in [
-                (Figure::ResponseMean, mean),
-                (Figure::ResponseSd, sd),
-                (Figure::ResponseMin, min),
-                (Figure::ResponseMax, max),
-            ] {
-                let value = milliseconds(value);
-                self.numbers[figure as usize] =
-                    Some(Number { value, is_bound, is_supported: true });
-            }
-        }
-        self.quantile(Figure::ResponseP50, response, 0.5);
-        self.quantile(Figure::ResponseP90, response, 0.9);
-        self.quantile(Figure::ResponseP99, response, 0.99);
-        self.quantile(Figure::ResponseP999, response, 0.999);
-        self.quantile(Figure::ServiceP50, latencies.service, 0.5);
-        self.quantile(Figure::ServiceP99, latencies.service, 0.99);
-        self.quantile(Figure::ConnectP50, latencies.connect, 0.5);
-        self.quantile(Figure::LateP99, latencies.late, 0.99);
-    }
-
-    /// What TLS took, where there was any.
-    fn secure(&mut self, total: &Tally) {
-        let Some(security) = &total.security else { return };
-        self.quantile(Figure::TlsP50, &security.handshake, 0.5);
-        self.quantile(Figure::TlsP99, &security.handshake, 0.99);
-        let resumed = share(security.resumed, security.handshakes());
-        self.set(Figure::TlsResumed, resumed.map(|share| share * 100.0));
-    }
-
-    fn quantile(&mut self, figure: Figure, distribution: &Distribution, q: f64) {
-        self.numbers[figure as usize] = distribution.quantile(q).map(|quantile| Number {
-            value: milliseconds(quantile.value as f64),
-            is_bound: quantile.is_bound,
-            is_supported: quantile.is_supported,
-        });
-    }
-
-    fn weigh(&mut self, recording: &Recording, trial: &TrialRecord) {
-        let cpu = readings::cpu_ns_per_s(trial);
-        self.set(Figure::CpuShare, cpu.map(|cpu| cpu / SECOND as f64 * 100.0));
-        let throughput = self.get(Figure::Throughput).filter(|throughput| 0.0 < throughput.value);
-        let each = cpu.zip(throughput).map(|(cpu, throughput)| cpu / throughput.value);
-        self.set(Figure::CpuPerThousand, each.map(|each| milliseconds(each * 1_000.0)));
-        self.set(Figure::RssPeak, readings::peak(trial, "subject.memory.rss"));
-        self.set(Figure::PssPeak, readings::peak(trial, "subject.memory.pss"));
-        self.set(Figure::GeneratorBusy, generator_busy(&recording.lanes).map(|busy| busy * 100.0));
-    }
-}
-
-/// The distributions from which times are read.
-struct Latencies<'r> {
-    response: &'r Distribution,
-    service: &'r Distribution,
-    connect: &'r Distribution,
-    late: &'r Distribution,
-}
-
-impl Latencies<'_> {
-    fn of(total: &Tally) -> Latencies<'_> {
-        Latencies {
-            response: &total.response,
-            service: &total.service,
-            connect: &total.connect,
-            late: &total.late,
-        }
     }
 }
 
@@ -182,20 +63,14 @@ pub(crate) fn merged<'r>(
     Some(merged)
 }
 
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (0 < whole).then(|| part as f64 / whole as f64)
-}
-
-fn milliseconds(ns: f64) -> f64 {
-    ns / 1e6
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::fixture::{MS, ONE, fail, healthy, series};
     use lab::experiment::Point;
     use lab::record::Launch;
+    use load::SECOND;
+
+    use super::*;
+    use crate::fixture::{MS, ONE, fail, healthy, series};
 
     fn value(trial: &TrialRecord, figure: Figure) -> Option<f64> {
         Figures::of(trial, ONE).get(figure).map(|number| number.value)

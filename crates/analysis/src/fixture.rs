@@ -5,7 +5,7 @@ use lab::probe::ProbeReading;
 use lab::record::{Entry, LoadRecord, RunRecord, Series, TrialKey, TrialRecord};
 use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
 
-use crate::terms::Terms;
+use lab::figure::Terms;
 
 /// Normally distributed, approximately: a sum of twelve.
 pub(crate) fn normal(chance: &mut Chance) -> f64 {

@@ -3,11 +3,10 @@
 //! own.
 
 use lab::experiment::{Point, Promised};
-use lab::figure::Figure;
+use lab::figure::{Figure, rates::KEPT_UP};
 
 use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::Doubt;
-use crate::rates::KEPT_UP;
 use crate::verdict::Verdict;
 
 /// What a server is to keep while the offered load grows.

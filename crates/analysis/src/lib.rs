@@ -8,20 +8,17 @@ mod ceiling;
 mod compare;
 mod conduct;
 mod conformance;
-mod definition;
 mod detail;
 mod doubt;
 mod estimate;
 mod fairness;
 mod figures;
+mod figures_page;
 pub mod gate;
-mod generator;
 mod held;
 mod judgement;
 mod leading;
 mod price;
-mod rates;
-mod readings;
 mod remark;
 mod requirement;
 pub mod rule;
@@ -29,7 +26,6 @@ mod scatter;
 pub mod search;
 mod standing;
 mod student;
-mod terms;
 pub mod trend;
 mod unresumed;
 mod until;
@@ -39,12 +35,11 @@ pub use alarm::Alarm;
 pub use board::{Board, JudgedTrial, Peak, Row, StatedLoad, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    Better, COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure,
-    Versus, Why, better, compare, ranks,
+    COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure, Versus,
+    Why, compare, ranks,
 };
 pub use conduct::{Conduct, Faults, Tolerated};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
-pub use definition::{Definition, Kind, OF_LOAD, estimator, figures_page, of_held, of_requests};
 pub use detail::{
     Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Moment, ProbeTrack, Reading, Role,
     Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,
@@ -56,21 +51,23 @@ pub use doubt::{
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
-pub use figures::{Figures, Number};
-pub use generator::{
+pub use figures::Figures;
+pub use figures_page::figures_page;
+pub use held::{
+    After, Basis, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Memory, Plateau,
+    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums, gone,
+};
+pub use judgement::{Breach, Judgement, Promise, Unranked};
+pub use lab::figure::generator::{
     generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled,
     smallest_difference,
 };
-pub use held::{
-    After, Basis, Cause, FirstFailure, HeldFigure, HeldNumbers, HeldSubject, LossCount, Memory,
-    Plateau, PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums, gone,
-};
-pub use judgement::{Breach, Judgement, Promise, Unranked};
-pub use leading::{Lead, Leader, Leading};
-pub use price::{LeftOut, MannerPrice, PaidFor};
-pub use rates::{
+pub use lab::figure::rates::{
     KEPT_UP, OnTime, measured_s, offered_per_s, on_time, silent_share, throughput_per_s,
 };
+pub use lab::figure::{Better, Number, Terms};
+pub use leading::{Lead, Leader, Leading};
+pub use price::{LeftOut, MannerPrice, PaidFor};
 pub use remark::Remark;
 pub use requirement::{
     JudgedRequirement, Relation, Required, Requirement, RequirementAnswer, Statistic, TimeOf,
@@ -78,7 +75,6 @@ pub use requirement::{
 };
 pub use scatter::{Scatter, steps};
 pub use standing::Placed;
-pub use terms::Terms;
 pub use until::{Rounds, Stopped, WhyStopped};
 pub use verdict::{Gravity, Reason, Verdict, Worth};
 

@@ -2,11 +2,11 @@
 //! run, round by round.
 
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Better, Figure};
 use lab::manner::{Manner, Protocol, Task};
 
 use crate::board::{Board, Row, Table};
-use crate::compare::{Better, Comparison, Pair, adjust, better, pair, primary};
+use crate::compare::{Comparison, Pair, adjust, pair, primary};
 use crate::judgement::Unranked;
 use crate::verdict::Verdict;
 
@@ -145,7 +145,7 @@ fn sort(pairs: &mut [Pair<'_>], figure: Figure) {
         let made = found.and_then(|(_, made)| made.ok()).map(|made| made.ratio);
         made.or(pair.single_ratio(figure))
     };
-    let worth = |pair: &Pair<'_>| match (ratio(pair), better(figure)) {
+    let worth = |pair: &Pair<'_>| match (ratio(pair), figure.better()) {
         (None, _) => f64::NEG_INFINITY,
         (Some(ratio), Better::Higher) => ratio,
         (Some(ratio), Better::Lower | Better::Neither) => -ratio,

@@ -3,9 +3,9 @@
 
 mod text;
 
+use lab::figure::{Figure, Number, Trial};
 use load::{Distribution, Moment, Recording, Sessions};
 
-use crate::rates::{offered_per_s, on_time, silent_share, throughput_per_s};
 use crate::verdict::Verdict;
 
 /// A figure of a load, and the limit that it must keep.
@@ -15,7 +15,7 @@ pub struct Requirement {
     pub written: String,
     pub figure: Required,
     pub relation: Relation,
-    /// In the figure's unit.
+    /// In the figure's unit; of a statistic of a time nanoseconds.
     pub limit: f64,
 }
 
@@ -24,18 +24,12 @@ pub struct Requirement {
 pub enum Required {
     /// A statistic of a time.
     Time(TimeOf, Statistic),
-    /// The share of the requests due that were answered correctly in time.
-    OnTimePercent,
     /// Failed requests as a share of those attempted; of a load of sessions, sessions that were not completed.
     FailedPercent,
     /// Failed requests, or sessions.
     FailedCount,
-    /// The time in silences of the server.
-    SilentPercent,
-    /// The longest of these.
-    LongestSilence,
-    ThroughputPerS,
-    OfferedPerS,
+    /// Any other figure of a load.
+    Figure(Figure),
 }
 
 /// A time that a load measures of each request or connection.
@@ -71,7 +65,7 @@ pub enum Relation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedRequirement {
     pub requirement: Requirement,
-    /// In the figure's unit: nanoseconds, percent, per second, or a number; none if it was not measured.
+    /// In the figure's unit; of a statistic of a time nanoseconds. None if it was not measured.
     pub measured: Option<f64>,
     /// The true value is no less than the measured one, and may be more: requests were given up.
     pub is_bound: bool,
@@ -95,6 +89,8 @@ pub enum WhyUnknown {
     Nothing,
     /// The percentile takes more samples: by those there are, it may lie on either side of the limit.
     FewSamples { samples: u64, needed: u64 },
+    /// Fewer than ten samples lie beyond it.
+    FewBeyond,
     /// Requests were given up, and the bound that is known lies on the good side of the limit.
     Bound,
 }
@@ -112,6 +108,16 @@ impl Measured {
     fn of(value: f64, is_bound: bool) -> Measured {
         let most = if is_bound { f64::INFINITY } else { value };
         Measured { value, ends: (value, most), is_bound, why: WhyUnknown::Bound }
+    }
+
+    fn of_number(Number { value, is_bound, is_supported }: Number) -> Measured {
+        let measured = Measured::of(value, is_bound);
+        match is_supported {
+            true => measured,
+            false => {
+                Measured { ends: (0.0, f64::INFINITY), why: WhyUnknown::FewBeyond, ..measured }
+            }
+        }
     }
 }
 
@@ -132,15 +138,7 @@ impl Required {
     /// Whether only a schedule has it.
     #[must_use]
     pub fn needs_schedule(self) -> bool {
-        match self {
-            Required::OnTimePercent | Required::OfferedPerS => true,
-            Required::Time(..)
-            | Required::FailedPercent
-            | Required::FailedCount
-            | Required::SilentPercent
-            | Required::LongestSilence
-            | Required::ThroughputPerS => false,
-        }
+        matches!(self, Required::Figure(Figure::OnTime | Figure::Offered))
     }
 
     fn measured(self, recording: &Recording) -> Option<Measured> {
@@ -159,18 +157,11 @@ impl Required {
                 TimeOf::Blocked => &total.blocked,
                 TimeOf::Late => &total.late,
             }),
-            Required::OnTimePercent => {
-                let on_time = on_time(recording, None);
-                percent(on_time.on_time, on_time.due).map(exactly)
-            }
             Required::FailedPercent => percent(failed, attempted).map(exactly),
             Required::FailedCount => (0 < attempted).then(|| exactly(failed as f64)),
-            Required::SilentPercent => silent_share(recording).map(|share| exactly(share * 100.0)),
-            Required::LongestSilence => {
-                recording.silence.map(|silence| exactly(silence.longest as f64))
+            Required::Figure(figure) => {
+                figure.of_trial(&Trial::of_load(recording)).map(Measured::of_number)
             }
-            Required::ThroughputPerS => throughput_per_s(recording).map(exactly),
-            Required::OfferedPerS => offered_per_s(recording).map(exactly),
         }
     }
 }
@@ -204,11 +195,13 @@ impl Statistic {
 
 impl Relation {
     fn holds(self, value: f64, limit: f64) -> bool {
+        // 999 of 1,000 are 99.9 %, although neither number is exactly so in binary.
+        let is_at_limit = (value - limit).abs() <= 4.0 * f64::EPSILON * limit.abs();
         match self {
-            Relation::Below => value < limit,
-            Relation::AtMost => value <= limit,
-            Relation::Above => limit < value,
-            Relation::AtLeast => limit <= value,
+            Relation::Below => value < limit && !is_at_limit,
+            Relation::AtMost => value <= limit || is_at_limit,
+            Relation::Above => limit < value && !is_at_limit,
+            Relation::AtLeast => limit <= value || is_at_limit,
         }
     }
 }
@@ -317,17 +310,17 @@ mod tests {
         assert_eq!(judge(max, Below, 50e6, &seen), NotMet);
         let mean = Required::Time(TimeOf::Response, Statistic::Mean);
         assert_eq!(judge(mean, Below, 1.2e6, &seen), Met);
-        assert_eq!(judge(Required::ThroughputPerS, AtLeast, 1_000.0, &seen), Met);
-        assert_eq!(judge(Required::OfferedPerS, Above, 1_000.0, &seen), NotMet);
+        assert_eq!(judge(Required::Figure(Figure::Throughput), AtLeast, 1_000.0, &seen), Met);
+        assert_eq!(judge(Required::Figure(Figure::Offered), Above, 1_000.0, &seen), NotMet);
         assert_eq!(
-            judge(Required::SilentPercent, Below, 1.0, &seen),
+            judge(Required::Figure(Figure::SilentShare), Below, 1.0, &seen),
             CannotTell(WhyUnknown::Nothing)
         );
         let silence = load::Silence { longest: 5 * MS, sum: 20 * MS, ..load::Silence::default() };
         let silent = Recording { silence: Some(silence), ..seen.clone() };
-        assert_eq!(judge(Required::SilentPercent, AtMost, 2.0, &silent), Met);
-        assert_eq!(judge(Required::SilentPercent, Below, 2.0, &silent), NotMet);
-        assert_eq!(judge(Required::LongestSilence, Below, 5.1e6, &silent), Met);
+        assert_eq!(judge(Required::Figure(Figure::SilentShare), AtMost, 2.0, &silent), Met);
+        assert_eq!(judge(Required::Figure(Figure::SilentShare), Below, 2.0, &silent), NotMet);
+        assert_eq!(judge(Required::Figure(Figure::LongestSilence), Below, 5.1, &silent), Met);
         let service = Required::Time(TimeOf::Service, Statistic::Max);
         assert_eq!(judge(service, Below, 1e9, &seen), CannotTell(WhyUnknown::Nothing));
     }
@@ -335,8 +328,8 @@ mod tests {
     #[test]
     fn a_share_at_its_limit_keeps_it() {
         let seen = recording(&[(999, MS)], 1);
-        assert_eq!(judge(Required::OnTimePercent, AtLeast, 99.9, &seen), Met);
-        assert_eq!(judge(Required::OnTimePercent, Above, 99.9, &seen), NotMet);
+        assert_eq!(judge(Required::Figure(Figure::OnTime), AtLeast, 99.9, &seen), Met);
+        assert_eq!(judge(Required::Figure(Figure::OnTime), Above, 99.9, &seen), NotMet);
         assert_eq!(judge(Required::FailedPercent, AtMost, 0.1, &seen), Met);
         assert_eq!(judge(Required::FailedPercent, Below, 0.1, &seen), NotMet);
         assert_eq!(judge(Required::FailedCount, AtMost, 1.0, &seen), Met);

@@ -2,7 +2,7 @@
 //! depends only on whole rounds, so that a run that was killed goes on as if it had not been.
 
 use lab::experiment::{Experiment, Point, Until};
-use lab::figure::Figure;
+use lab::figure::{Figure, Terms};
 use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use load::Nanos;
 
@@ -10,7 +10,6 @@ use crate::doubt::{Doubt, doubts};
 use crate::estimate::interval;
 use crate::figures::Figures;
 use crate::gate::Course;
-use crate::terms::Terms;
 
 /// Rounds after the one that was narrow enough. An interval that ends the search by being narrow is more often than not
 /// too narrow by chance, and covers less often than it claims; the rounds that follow were not selected in this way.

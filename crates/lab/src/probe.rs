@@ -14,7 +14,7 @@ use crate::need::Need;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::BUILD_HOLES;
 
-pub use reading::{ProbeFigure, ProbeFold, ProbeReading, TAKEN};
+pub use reading::{ProbeFigure, ProbeFold, ProbeReading};
 
 /// What the only probe declares that there was when dyno did not yet keep a probe's manifest with the run.
 const OLDER: &str = include_str!("probe/older.toml");

@@ -167,11 +167,13 @@ fn objects(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
     std::iter::once(("", schema)).chain(definitions(schema))
 }
 
-/// The fields of an object, in the order in which they are written.
+/// The fields of an object, in the order in which they are written; those that are not always there come last.
 fn fields(of: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    let names = of.get("required").and_then(Value::as_array).into_iter().flatten();
+    let names = of.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let properties = of.get("properties").and_then(Value::as_object);
-    names.filter_map(move |name| properties?.get_key_value(name.as_str()?))
+    let always = names.iter().filter_map(move |name| properties?.get_key_value(name.as_str()?));
+    let is_other = move |(name, _): &(&String, &Value)| !names.iter().any(|other| other == *name);
+    always.chain(properties.into_iter().flatten().filter(is_other))
 }
 
 fn described(of: &Value) -> &str {

@@ -1,13 +1,13 @@
 //! A board of loads of which only the figures are known: a file states them.
 
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Figure, Number};
 use lab::record::{Outcome, OutcomeKind};
 
 use super::{Board, JudgedTrial, Row, Table, estimates};
 use crate::conduct::{self, Conduct, Faults, Tolerated};
 use crate::doubt::Doubt;
-use crate::figures::{Figures, Number};
+use crate::figures::Figures;
 use crate::judgement::{Judgement, Promise, judge};
 use crate::verdict::Verdict;
 

@@ -1,9 +1,9 @@
 //! Whether B is as good as A, within a tolerance: the answer of a gate, which may be that this data cannot decide.
 
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Better, Figure};
 
-use super::{ALPHA, Better, Comparison, Pair, Versus, Why, better};
+use super::{ALPHA, Comparison, Pair, Versus, Why};
 use crate::student;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,7 +159,7 @@ impl Comparison {
     #[must_use]
     pub fn is_within(&self, tolerance: f64) -> bool {
         let (low, high) = self.interval;
-        match better(self.figure) {
+        match self.figure.better() {
             Better::Higher => 1.0 - tolerance <= low,
             Better::Lower => high <= 1.0 + tolerance,
             Better::Neither => 1.0 - tolerance <= low && high <= 1.0 + tolerance,
@@ -169,7 +169,7 @@ impl Comparison {
     /// How likely chance alone makes B seem so bad, if it is worse by no more than the tolerance.
     fn worse_by_chance(&self, tolerance: f64) -> f64 {
         // How far it is beyond the tolerance, in logarithms, on the worse side.
-        let beyond = match better(self.figure) {
+        let beyond = match self.figure.better() {
             Better::Higher => (1.0 - tolerance).ln() - self.ratio.ln(),
             Better::Lower => self.ratio.ln() - tolerance.ln_1p(),
             Better::Neither => return 1.0,

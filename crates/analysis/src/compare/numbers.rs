@@ -1,9 +1,8 @@
 //! The numbers that are compared: of each row a figure in its measured rounds.
 
-use lab::figure::Figure;
+use lab::figure::{Figure, Number};
 
 use crate::board::{JudgedTrial, Row};
-use crate::figures::Number;
 
 /// A figure in the rounds in which both were measured.
 pub(super) fn rounds(a: &Row, b: &Row, figure: Figure) -> Vec<[Number; 2]> {

@@ -1,9 +1,9 @@
 //! Which subjects are shown to be ahead of which, and which are not.
 
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Better, Figure};
 
-use super::{ALPHA, Better, adjust, better, compare, numbers};
+use super::{ALPHA, adjust, compare, numbers};
 use crate::board::{Row, Table};
 use crate::standing::is_mostly_invalid;
 
@@ -27,7 +27,7 @@ pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
         .copied()
         .filter(|row| row.judgement.is_ranked() && !numbers(row, figure).is_empty())
         .collect();
-    order.sort_by(|one, other| match better(figure) {
+    order.sort_by(|one, other| match figure.better() {
         Better::Higher => mean(other).total_cmp(&mean(one)),
         Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
     });

@@ -1,6 +1,7 @@
 //! A held trial over time: how many connections were open, how late messages were, what the monitors read, and what was
 //! released.
 
+use lab::figure::Number;
 use lab::probe::ProbeReading;
 use lab::record::{HeldRecord, OutcomeKind, TrialRecord};
 use load::{Distribution, HoldWindow, Nanos};
@@ -8,7 +9,6 @@ use load::{Distribution, HoldWindow, Nanos};
 use super::counts::Counts;
 use super::spread::number;
 use super::strip::{ProbeTrack, Track, probe_tracks, seconds, tracks};
-use crate::figures::Number;
 
 /// A picture has room for so many columns; if there are more windows, they are folded.
 const COLUMNS: usize = 160;

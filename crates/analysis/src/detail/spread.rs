@@ -1,9 +1,9 @@
 //! How long answers took at one place: as a histogram, and as a spectrum of percentiles.
 
+use lab::figure::Number;
 use load::{Distribution, Quantile};
 
 use super::counts::Counts;
-use crate::figures::Number;
 
 /// Histogram bins for each factor of ten.
 const BINS: f64 = 20.0;

@@ -1,15 +1,16 @@
 //! A trial over time: how many requests were due and how many were answered, and what the monitors read at the same
 //! time.
 
-use lab::figure::Unit;
+use lab::figure::{
+    Number, Unit,
+    readings::{at, series},
+};
 use lab::probe::{ProbeFold, ProbeReading};
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND, Window};
 
 use super::counts::Counts;
 use super::spread::number;
-use crate::figures::Number;
-use crate::readings::{at, series};
 
 /// A picture has room for so many columns; if there are more windows, they are folded.
 const COLUMNS: usize = 100;

@@ -46,7 +46,7 @@ pub fn then_now(table: &Table, history: &History, columns: &[Figure]) -> Option<
     let published = history.figures.iter().filter(|found| found.workload == table.workload);
     let stated: Vec<Figure> = published.map(|found| found.figure).collect();
     let figures: Vec<Figure> = match columns.is_empty() {
-        true => Figure::ALL.into_iter().filter(|figure| stated.contains(figure)).collect(),
+        true => Figure::OF_TRIALS.into_iter().filter(|figure| stated.contains(figure)).collect(),
         false => columns.to_vec(),
     };
     let of_subjects = table.rows.chunk_by(|one, other| one.subject == other.subject);

@@ -1,9 +1,9 @@
 //! Whether the answers are what was requested, and connections were kept as they were to be.
 
+use lab::figure::rates::silent_share;
 use load::Recording;
 
 use super::Doubt;
-use crate::rates::silent_share;
 
 /// If a smaller share of connections is opened anew, no rate depends on it.
 const RECONNECTS: f64 = 0.01;

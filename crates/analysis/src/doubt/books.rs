@@ -1,11 +1,10 @@
 //! Whether the counts add up, and are large enough.
 
+use lab::figure::{rates::measured_s, readings};
 use lab::record::TrialRecord;
 use load::{End, Failure, Recording};
 
 use super::{Doubt, Ordered};
-use crate::rates::measured_s;
-use crate::readings;
 
 /// A p99 with ten samples beyond it needs so many.
 pub const SAMPLES_FOR_P99: u64 = 1_000;

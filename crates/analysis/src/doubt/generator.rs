@@ -1,11 +1,13 @@
 //! Whether dyno itself was fast enough.
 
 use agents::AgentFacts;
+use lab::figure::{
+    generator::{generator_busy, generator_on_cpu},
+    rates::measured_s,
+};
 use load::{PartSummary, Recording};
 
 use super::{AgentsDoubt, Doubt};
-use crate::generator::{generator_busy, generator_on_cpu};
-use crate::rates::measured_s;
 
 /// A thread that is busier than this may be the limit: what waits for a thread that is busy nine tenths of the time
 /// waits long.

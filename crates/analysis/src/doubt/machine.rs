@@ -1,10 +1,10 @@
 //! Whether other programs used the machine.
 
+use lab::figure::readings;
 use lab::record::{OTHER_DYNO, TrialRecord};
 use load::SECOND;
 
 use super::Doubt;
-use crate::readings;
 
 /// As a share of one CPU: if the host takes more than this away, it shows in a p99.
 const STEAL: f64 = 0.02;

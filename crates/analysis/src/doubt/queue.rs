@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use lab::figure::readings;
 use lab::record::TrialRecord;
 use load::{Distribution, Nanos, SECOND};
 
 use super::Doubt;
 use crate::figures::merged;
-use crate::readings;
 
 /// When the kernel sends a SYN again, in seconds after the first: at 1, 3, 7, 15, doubling the interval; newer kernels
 /// send one each second up to 5 before they double it.

@@ -1,10 +1,10 @@
 //! Whether a server kept up with its schedule, and whether its throughput is its own.
 
+use lab::figure::rates::{KEPT_UP, OnTime, measured_s};
 use load::Recording;
 
 use super::drift::{IMPROBABLE, distance, median, medians_ms, whole};
 use super::{Doubt, Ordered};
-use crate::rates::{KEPT_UP, OnTime, measured_s};
 
 /// Response times that grow by less than this share of the elapsed time are no sign of a growing queue: a server that
 /// is given 1 % more than it can do makes them grow by so much.

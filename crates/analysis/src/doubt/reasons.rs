@@ -2,6 +2,7 @@
 
 use ::agents::AgentFacts;
 use lab::experiment::Point;
+use lab::figure::{Terms, rates::OnTime, readings};
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Nanos, Recording};
 
@@ -9,9 +10,6 @@ use super::{
     Doubt, agents, alone, answers, books, drift, generator, held, http2, machine, queue, rate,
     security, shape, spots, steady, still, subject,
 };
-use crate::rates::OnTime;
-use crate::readings;
-use crate::terms::Terms;
 use agents::of_agents;
 use alone::of_load;
 

@@ -1,9 +1,9 @@
 //! Whether all connections had the same TLS, and the TLS that was ordered.
 
+use lab::figure::generator::generator_busy;
 use load::{Holding, Recording, Security};
 
 use super::Doubt;
-use crate::generator::generator_busy;
 use crate::verdict::Gravity;
 
 /// What may be wrong with the TLS of a load.

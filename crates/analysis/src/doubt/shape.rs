@@ -1,11 +1,13 @@
 //! Latencies whose distribution has a known cause.
 
+use lab::figure::{
+    rates::{measured_s, throughput_per_s},
+    readings,
+};
 use lab::record::TrialRecord;
 use load::{Recording, SECOND};
 
 use super::Doubt;
-use crate::rates::{measured_s, throughput_per_s};
-use crate::readings;
 use crate::rule::{mean_reaches_p99, mean_s_by_littles_law};
 
 /// Linux delays an acknowledgement by 40 ms; a timer may seem a little early or late to dyno.

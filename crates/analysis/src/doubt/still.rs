@@ -1,10 +1,10 @@
 //! Whether dyno itself was running all the time.
 
 use agents::AgentFacts;
+use lab::figure::rates::measured_s;
 use load::{Holding, Nanos, Plateau, Recording};
 
 use super::{Doubt, Ordered};
-use crate::rates::measured_s;
 
 /// A share of the measured time of each lane: a longer time may have changed a p99.9.
 const SHARE: f64 = 0.001;

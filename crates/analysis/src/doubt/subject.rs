@@ -1,9 +1,9 @@
 //! Whether the subject was the same processes all the time.
 
+use lab::figure::readings;
 use lab::record::{LoadRecord, TrialRecord};
 
 use super::Doubt;
-use crate::readings;
 
 /// As a share of one CPU: a server that uses more than this while another is under load takes it from that one.
 const TWIN: f64 = 0.05;

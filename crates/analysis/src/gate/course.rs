@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 
 use lab::experiment::{Experiment, Pairs, Point, Subjects};
-use lab::figure::Figure;
+use lab::figure::{Better, Figure, Number, Terms};
 use lab::record::{OutcomeKind, TrialRecord};
 use load::Nanos;
 
 use super::{Answer, Bounds, Difference, Rule, decided};
-use crate::compare::{Better, better};
 use crate::conduct::{Conduct, Faults, Tolerated};
 use crate::doubt::{Doubt, doubts};
-use crate::figures::{Figures, Number};
-use crate::terms::Terms;
+use crate::figures::Figures;
 use crate::verdict::Gravity;
 
 /// After so many pairs of which none counts, none will.
@@ -209,7 +207,7 @@ impl Course {
             // Of a figure that is more where it is better, less of it is worse.
             let bounds = Bounds { may_be_worse: side.is_bound, may_be_better: base.is_bound };
             let higher = Difference { value: (side.value / base.value).ln(), bounds };
-            Some(if better(figure) == Better::Higher { higher.reversed() } else { higher })
+            Some(if figure.better() == Better::Higher { higher.reversed() } else { higher })
         };
         let differences = self.counting(before).map(of);
         match self.pairs.builds {

@@ -1,13 +1,12 @@
 //! What a gate says as a whole: of the figures of all its loads, of what was disturbed, of equal code, and of the RFCs.
 
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Better, Figure};
 
 use super::{
     Against, Answer, Bounds, Course, Difference, Finding, PairOf, Rule, concluded, false_alarms,
     judged, least_shown, looks,
 };
-use crate::compare::{Better, better};
 use crate::conduct::Conduct;
 use crate::doubt::Doubt;
 
@@ -189,14 +188,14 @@ fn weighed(
     let finding = finding.unwrap_or_else(|| concluded(&differences, rule, level));
     let is_looked = looks(rule.builds).first().is_some_and(|first| *first <= differences.len());
     let around: Vec<f64> = differences.iter().map(|it| it.value - finding.mean).collect();
-    let worse_is = if better(figure) == Better::Higher { -1.0 } else { 1.0 };
+    let worse_is = if figure.better() == Better::Higher { -1.0 } else { 1.0 };
     let ratio = |difference: f64| (worse_is * difference).exp();
     let interval = finding.half.map(|half| {
         let ends = [ratio(finding.mean - half), ratio(finding.mean + half)];
         (ends[0].min(ends[1]), ends[0].max(ends[1]))
     });
     let Bounds { may_be_worse, may_be_better } = finding.bounds;
-    let [may_be_less, may_be_more] = match better(figure) {
+    let [may_be_less, may_be_more] = match figure.better() {
         Better::Higher => [may_be_worse, may_be_better],
         Better::Lower | Better::Neither => [may_be_better, may_be_worse],
     };

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lab::experiment::Point;
+use lab::figure::Figure;
 use lab::probe::ProbeReading;
 use lab::record::{Outcome, TrialRecord};
 use load::Loss;
 
-pub use figure::{HeldFigure, PlateauFigure};
+pub use figure::PlateauFigure;
 pub use numbers::HeldNumbers;
-pub(crate) use price::memory_per_connection;
 pub use price::{After, Basis, Cause, FirstFailure, Memory, Price, Slope};
 
 use crate::board::Table;
@@ -60,7 +60,7 @@ pub struct Plateau {
     pub gone: Vec<LossCount>,
     /// Sums over these rounds.
     pub sums: Sums,
-    estimates: [Option<Estimate>; HeldFigure::COUNT],
+    estimates: [Option<Estimate>; Figure::COUNT],
     /// Of what probes read, by the figures' names.
     probe: BTreeMap<String, Estimate>,
 }
@@ -188,7 +188,7 @@ impl Plateau {
             gone: gone(&plateaus),
             sums,
             probe: probe.collect(),
-            estimates: HeldFigure::ALL.map(|figure| over_rounds(figure.into())),
+            estimates: Figure::ALL.map(|figure| over_rounds(figure.into())),
         }
     }
 }

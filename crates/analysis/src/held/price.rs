@@ -3,14 +3,13 @@
 
 use std::time::Duration;
 
-use lab::figure::Fold;
+use lab::figure::{Figure, Fold, Line, Number, Step, line_of_steps, readings};
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Loss, Nanos};
 
-use super::{HeldFigure, HeldNumbers, Plateau, gone, reached};
+use super::{Plateau, gone, reached};
 use crate::estimate::Estimate;
-use crate::figures::Number;
-use crate::{readings, student};
+use crate::student;
 
 /// A plateau counts as reached if no more than this share of the requested connections was lost.
 const LOST_AT_MOST: f64 = 0.001;
@@ -138,10 +137,10 @@ impl Memory {
         }
     }
 
-    fn figure(self) -> HeldFigure {
+    fn figure(self) -> Figure {
         match self {
-            Memory::Pss => HeldFigure::PssMean,
-            Memory::Rss => HeldFigure::RssMean,
+            Memory::Pss => Figure::PssMean,
+            Memory::Rss => Figure::RssMean,
         }
     }
 }
@@ -183,7 +182,7 @@ impl Price {
         let memory = slope(measured);
         Price {
             memory,
-            cpu_ms_per_1000: last.and_then(|last| last.estimate(HeldFigure::CpuPerThousand)),
+            cpu_ms_per_1000: last.and_then(|last| last.estimate(Figure::StepCpuPerThousand)),
             reached: Estimate::of(&reached, Fold::Amounts),
             gave_way: gave_way(tried, beat),
             // If it was read too seldom for the slope, it was read too seldom for this.
@@ -210,68 +209,27 @@ fn most_open(trial: &TrialRecord) -> Option<f64> {
 /// By PSS where every plateau of every round has it, otherwise by RSS.
 fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
     let of = |memory: Memory| {
-        let fits: Vec<Fit> =
-            measured.iter().map(|trial| fit(trial, memory)).collect::<Option<_>>()?;
-        let only = fits.first()?;
-        let slopes: Vec<Number> = fits.iter().map(|fit| number(fit.slope)).collect();
+        let line = |trial: &&TrialRecord| line_of_steps(trial, memory.figure());
+        let lines: Vec<Line> = measured.iter().map(line).collect::<Option<_>>()?;
+        let only = *lines.first()?;
+        let slopes: Vec<Number> = lines.iter().map(|line| number(line.slope)).collect();
         let slopes = Estimate::of(&slopes, Fold::Factors)?;
-        let (interval, basis) = match fits.len() {
-            1 => (only.interval(), Basis::Line),
+        let (interval, basis) = match lines.len() {
+            1 => (interval(only), Basis::Line),
             _ => (slopes.interval, Basis::Rounds),
         };
-        let rounds = fits.len();
+        let rounds = lines.len();
         Some(Slope { bytes: slopes.value, interval, basis, of: memory, rounds })
     };
     of(Memory::Pss).or_else(|| of(Memory::Rss))
 }
 
-/// The slope of a single trial, as [`Price::memory`] has it for all rounds.
-pub(crate) fn memory_per_connection(trial: &TrialRecord) -> Option<f64> {
-    let fitted = fit(trial, Memory::Pss).or_else(|| fit(trial, Memory::Rss))?;
-    Some(fitted.slope)
-}
-
-fn fit(trial: &TrialRecord, memory: Memory) -> Option<Fit> {
-    let held = reached(trial).iter().filter(|plateau| 0 < plateau.measured);
-    let at = |plateau: &load::Plateau| {
-        let bytes = HeldNumbers::own(trial, plateau).get(memory.figure())?.value;
-        Some((plateau.open as f64, bytes))
-    };
-    line(&held.map(at).collect::<Option<Vec<_>>>()?)
-}
-
-/// A line through points.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Fit {
-    slope: f64,
-    /// Its standard error, and the degrees of freedom; none where two points leave none.
-    error: Option<(f64, f64)>,
-}
-
-impl Fit {
-    fn interval(self) -> Option<(f64, f64)> {
-        let (error, freedom) = self.error?;
-        let half = student::point(OUTSIDE, freedom) * error;
-        // A connection cannot release memory of the server: below zero the interval says nothing.
-        Some(((self.slope - half).max(0_f64.min(self.slope)), self.slope + half))
-    }
-}
-
-/// Least squares; none where all points have the same x.
-fn line(points: &[(f64, f64)]) -> Option<Fit> {
-    let count = points.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
-    let (mean_x, mean_y) = (mean(|point| point.0), mean(|point| point.1));
-    let spread: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
-    if points.len() < 2 || spread <= 0.0 {
-        return None;
-    }
-    let slope = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>() / spread;
-    let off = |(x, y): &(f64, f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
-    let freedom = count - 2.0;
-    let error = (0.0 < freedom)
-        .then(|| ((points.iter().map(off).sum::<f64>() / freedom / spread).sqrt(), freedom));
-    Some(Fit { slope, error })
+/// The 95 % interval of a slope.
+fn interval(line: Line) -> Option<(f64, f64)> {
+    let (error, freedom) = line.error?;
+    let half = student::point(OUTSIDE, freedom) * error;
+    // A connection cannot release memory of the server: below zero the interval says nothing.
+    Some(((line.slope - half).max(0_f64.min(line.slope)), line.slope + half))
 }
 
 /// Of all rounds, the one that failed with the fewest connections.
@@ -289,7 +247,7 @@ fn first_bad(trial: &TrialRecord, beat: Option<Duration>) -> Option<FirstFailure
         let kind = trial.outcome.kind;
         let ends = place + 1 == plateaus.len() && kind != OutcomeKind::Measured;
         let mut causes = if ends { vec![Cause::Ended(kind)] } else { Vec::new() };
-        causes.extend(causes_of(&HeldNumbers::own(trial, plateau), plateau, beat));
+        causes.extend(causes_of(trial, plateau, beat));
         (!causes.is_empty()).then_some(FirstFailure {
             connections: plateau.times.connections,
             open: plateau.open,
@@ -302,7 +260,7 @@ fn first_bad(trial: &TrialRecord, beat: Option<Duration>) -> Option<FirstFailure
     plateaus.iter().enumerate().find_map(of_plateau)
 }
 
-fn causes_of(numbers: &HeldNumbers, plateau: &load::Plateau, beat: Option<Duration>) -> Vec<Cause> {
+fn causes_of(trial: &TrialRecord, plateau: &load::Plateau, beat: Option<Duration>) -> Vec<Cause> {
     let by_cause = gone(&[plateau]).into_iter();
     let mut causes: Vec<Cause> = by_cause
         .map(|gone| match gone.was_open {
@@ -316,7 +274,7 @@ fn causes_of(numbers: &HeldNumbers, plateau: &load::Plateau, beat: Option<Durati
     if 0 < plateau.silent {
         causes.push(Cause::Silent(plateau.silent));
     }
-    let late = numbers.get(HeldFigure::LateP99).map(|late| late.value);
+    let late = Figure::PushLateP99.of_step(&Step::of(trial, plateau)).map(|late| late.value);
     if let (Some(p99_ms), Some(beat)) = (late, beat) {
         let bound_ms = beat.as_secs_f64() * 1e3 * LATE_SHARE;
         if bound_ms < p99_ms {
@@ -365,6 +323,8 @@ fn three(trial: &TrialRecord, memory: Memory) -> Option<[f64; 3]> {
 
 #[cfg(test)]
 mod tests {
+    use lab::figure::line;
+
     use super::*;
 
     #[test]
@@ -375,7 +335,7 @@ mod tests {
         assert!((fit.slope - 1.99).abs() < 1e-12, "{fit:?}");
         let (error, freedom) = fit.error.unwrap();
         assert!((error - (0.107_f64 / 3.0 / 10.0).sqrt()).abs() < 1e-9 && freedom == 3.0);
-        let (low, high) = fit.interval().unwrap();
+        let (low, high) = interval(fit).unwrap();
         assert!(
             (low - (1.99 - 3.182 * error)).abs() < 1e-3
                 && (high - 1.99 - 3.182 * error).abs() < 1e-3
@@ -385,7 +345,7 @@ mod tests {
     #[test]
     fn two_points_have_no_error_and_one_place_has_no_slope() {
         let fit = line(&[(0.0, 1.0), (2.0, 5.0)]).unwrap();
-        assert_eq!((fit.slope, fit.error, fit.interval()), (2.0, None, None));
+        assert_eq!((fit.slope, fit.error, interval(fit)), (2.0, None, None));
         assert_eq!(line(&[(2.0, 1.0), (2.0, 5.0)]), None);
         assert_eq!(line(&[]), None);
     }

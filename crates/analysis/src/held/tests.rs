@@ -114,19 +114,19 @@ fn a_ramp_s_plateaus_are_the_places_of_its_axis() {
     assert_eq!((places, held.measured), (vec![(1_000, 2), (2_000, 2), (3_000, 2)], 2));
     let value = |figure| held.plateaus[1].estimate(figure).map(|estimate| estimate.value);
     for (figure, expected) in [
-        (HeldFigure::Open, Some(2_000.0)),
-        (HeldFigure::ConnectP99, Some(1.0)),
-        (HeldFigure::LateP99, Some(2.0)),
-        (HeldFigure::LateMax, Some(2.0)),
-        (HeldFigure::GapP50, Some(1_000.0)),
-        (HeldFigure::OwnP99, Some(0.1)),
-        (HeldFigure::Messages, Some(2_000.0)),
-        (HeldFigure::Received, Some(20_000.0 / 1_024.0)),
-        (HeldFigure::PssMean, Some(20e6 + 8.0 * 1_024.0 * 2_000.0)),
-        (HeldFigure::CpuShare, Some(4.0)),
-        (HeldFigure::CpuPerThousand, Some(20.0)),
-        (HeldFigure::GeneratorCpu, Some(100.0 / 7.0)),
-        (HeldFigure::IoRead, None),
+        (Figure::Open, Some(2_000.0)),
+        (Figure::StepConnectP99, Some(1.0)),
+        (Figure::PushLateP99, Some(2.0)),
+        (Figure::PushLateMax, Some(2.0)),
+        (Figure::GapP50, Some(1_000.0)),
+        (Figure::OwnLateP99, Some(0.1)),
+        (Figure::Messages, Some(2_000.0)),
+        (Figure::StepReceived, Some(20_000.0 / 1_024.0)),
+        (Figure::PssMean, Some(20e6 + 8.0 * 1_024.0 * 2_000.0)),
+        (Figure::StepCpuShare, Some(4.0)),
+        (Figure::StepCpuPerThousand, Some(20.0)),
+        (Figure::GeneratorCpu, Some(100.0 / 7.0)),
+        (Figure::IoRead, None),
     ] {
         let found = value(figure);
         let near = found.zip(expected).is_none_or(|(a, b)| (a - b).abs() <= b.abs() * 0.002);

@@ -112,14 +112,14 @@ impl Evidence {
 /// the limit lies counts as within. For the limit of the load's order it is exact.
 #[must_use]
 pub fn evidence(aim: &Aim, recording: &Recording, rate: f64, planned_s: f64) -> Evidence {
-    let due = crate::rates::on_time(recording, None).due;
+    let due = lab::figure::rates::on_time(recording, None).due;
     let total = &recording.total;
     // A load that ended early was to have so many.
     let planned = (rate * planned_s).round() as u64;
     let is_cut = recording.end != load::End::Done;
     let due_in_all = if is_cut { due.max(planned) } else { due };
     let of_limit = |limit: &Limit| {
-        let found = crate::rates::on_time(recording, Some(limit.within));
+        let found = lab::figure::rates::on_time(recording, Some(limit.within));
         found.due.saturating_sub(found.on_time)
     };
     let unanswered = total.failed_in_all() + if is_cut { 0 } else { total.under_way };
@@ -130,7 +130,7 @@ pub fn evidence(aim: &Aim, recording: &Recording, rate: f64, planned_s: f64) -> 
         due: due_in_all,
         lost: late.chain([unanswered.min(due)]).collect(),
         is_cut,
-        answered_per_s: crate::rates::throughput_per_s(recording).unwrap_or(0.0),
+        answered_per_s: lab::figure::rates::throughput_per_s(recording).unwrap_or(0.0),
         percentile: aim
             .limits
             .first()

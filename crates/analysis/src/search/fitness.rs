@@ -48,7 +48,7 @@ pub(super) fn tried(
 }
 
 fn closed(recording: &Recording) -> Found {
-    Found::Closed { per_s: crate::rates::throughput_per_s(recording).unwrap_or(0.0) }
+    Found::Closed { per_s: lab::figure::rates::throughput_per_s(recording).unwrap_or(0.0) }
 }
 
 /// What a kept trial was ordered to be.

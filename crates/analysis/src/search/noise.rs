@@ -1,11 +1,11 @@
 //! What makes a trial no evidence, although the server was loaded: dyno itself or the machine was disturbed.
 
+use lab::figure::Terms;
 use lab::record::TrialRecord;
 use load::{Failure, Recording};
 
 use super::{Aim, Limit};
 use crate::doubt::{Doubt, doubts};
-use crate::terms::Terms;
 use crate::verdict::Gravity;
 
 /// Why a trial is repeated.

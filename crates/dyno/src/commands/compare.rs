@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::{Better, Gate, GateAnswer, better};
+use analysis::{Gate, GateAnswer};
 use archive::kept::{Named, compared, differ, named, number, store_of};
 use clap::Args;
 use lab::amounts;
-use lab::figure::{Figure, Fold};
+use lab::figure::{Better, Figure, Fold};
 use report::load::file::LoadsFile;
 use report::render::{self, Screen};
 use report::run::{Compared, Side};
@@ -146,7 +146,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 /// A figure for which one side can be worse, with an interval.
 fn figure(text: &str) -> Result<Figure, String> {
     let figure = Figure::named(text)?;
-    let is_judged = better(figure) != Better::Neither && figure.fold() == Fold::Factors;
+    let is_judged = figure.better() != Better::Neither && figure.fold() == Fold::Factors;
     match is_judged {
         true => Ok(figure),
         false => Err(format!(

@@ -45,9 +45,9 @@ fn run(name: &str, flags: &[&str]) {
     for row in rows {
         for trial in each(&row, "trials") {
             assert_eq!(trial["outcome"], "measured", "{row:#}\n{said}");
-            assert_eq!(trial["figures"]["failed"], 0.0, "{row:#}");
+            assert_eq!(trial["figures"]["failed"]["value"], 0.0, "{row:#}");
             // A moment beside busy programs may end before one request was due; such a row is in doubt.
-            let rate = trial["figures"]["throughput_per_s"].as_f64();
+            let rate = trial["figures"]["throughput_per_s"]["value"].as_f64();
             let is_doubtful = row["verdict"]["word"] != "valid";
             assert!(rate.map_or(is_doubtful, |rate| 0.0 < rate), "{row:#}");
         }

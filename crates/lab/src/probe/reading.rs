@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::figure::{Fold, Unit};
+use crate::figure::{Figure, Fold, Unit};
 use crate::source_file::{ConfigError, SourceFile, nearest};
 use machine::monitor::{is_probe_name, reading_unit};
 
@@ -15,29 +15,6 @@ const READINGS_MAX: usize = 32;
 const TITLE_MAX: usize = 60;
 const HEADING_MAX: usize = 20;
 const NAME_MAX: usize = 64;
-
-/// The first words of dyno's own figures of held connections: no figure of a probe begins with one of them.
-pub const TAKEN: [&str; 19] = [
-    "agree",
-    "begun",
-    "connect",
-    "cpu",
-    "failed",
-    "gap",
-    "generator",
-    "io",
-    "lost",
-    "messages",
-    "missed",
-    "open",
-    "own",
-    "pss",
-    "push",
-    "received",
-    "rss",
-    "silent",
-    "waiting",
-];
 
 /// A reading that a probe declares.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,6 +174,11 @@ fn names(reading: &ProbeReading) -> impl Iterator<Item = &str> {
     std::iter::once(reading.name.as_str()).chain(figures)
 }
 
+/// What the name of a figure begins with.
+fn first_word(name: &str) -> &str {
+    name.split('_').next().unwrap_or_default()
+}
+
 /// Growth by what it is counted in.
 fn growth(unit: Unit) -> &'static str {
     match unit {
@@ -338,9 +320,10 @@ impl Reader<'_> {
             Some(figure) => (figure, self.word(figure)?.to_string()),
             None => (&self.keys.name, plain),
         };
-        let first = start.split('_').next().unwrap_or_default();
+        let first = first_word(&start);
         let probe = name.split('.').next().unwrap_or_default();
-        if TAKEN.contains(&first) {
+        // The figures of a probe and dyno's own stand in one table.
+        if Figure::OF_STEPS.iter().any(|figure| first_word(figure.name()) == first) {
             let says = format!("dyno has figures of its own that begin with `{first}`");
             return Err(self.wrong(place, format!("{says}; use another word")));
         }

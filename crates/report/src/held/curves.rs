@@ -1,7 +1,7 @@
 //! The results of ramps against their connections: a line for each subject and workload, all of them in one chart.
 
-use analysis::{Estimate, HeldFigure, HeldSubject, Plateau, PlateauFigure};
-use lab::figure::Unit;
+use analysis::{Estimate, HeldSubject, Plateau, PlateauFigure};
+use lab::figure::{Figure, Unit};
 use lab::probe::{ProbeFold, ProbeReading};
 
 use super::lines::{Line, estimated, memory, memory_max};
@@ -84,7 +84,7 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
     }
 }
 
-fn of(figure: HeldFigure) -> Of<'static> {
+fn of(figure: Figure) -> Of<'static> {
     Of::Figure(figure.into())
 }
 
@@ -122,12 +122,12 @@ fn worked() -> Picture<'static> {
         says: "What the messages take, and keeping the connections that they come over.",
         has_references: false,
         panels: vec![
-            shown("CPU", "100 % is one CPU", Unit::Percent, HeldFigure::CpuShare),
+            shown("CPU", "100 % is one CPU", Unit::Percent, Figure::StepCpuShare),
             shown(
                 "CPU for 1,000 messages",
                 "less is better",
                 Unit::Milliseconds,
-                HeldFigure::CpuPerThousand,
+                Figure::StepCpuPerThousand,
             ),
         ],
     }
@@ -173,14 +173,14 @@ fn connecting() -> Picture<'static> {
             time(
                 "until TCP agreed",
                 NOTE,
-                of(HeldFigure::ConnectP99),
-                Some(of(HeldFigure::ConnectP50)),
+                of(Figure::StepConnectP99),
+                Some(of(Figure::StepConnectP50)),
             ),
             time(
                 "from there to the head or the handshake",
                 NOTE,
-                of(HeldFigure::AgreeP99),
-                Some(of(HeldFigure::AgreeP50)),
+                of(Figure::AgreeP99),
+                Some(of(Figure::AgreeP50)),
             ),
         ],
     }
@@ -196,10 +196,10 @@ fn lateness() -> Picture<'static> {
             time(
                 "late",
                 "p99 with marks, p50 thin",
-                of(HeldFigure::LateP99),
-                Some(of(HeldFigure::LateP50)),
+                of(Figure::PushLateP99),
+                Some(of(Figure::PushLateP50)),
             ),
-            time("the latest of all", "the most of a plateau", of(HeldFigure::LateMax), None),
+            time("the latest of all", "the most of a plateau", of(Figure::PushLateMax), None),
         ],
     }
 }
@@ -262,8 +262,7 @@ impl Shown<'_> {
 
     fn series(&self, line: &Line<'_>, of: Of<'_>) -> Option<Series> {
         let spot = |plateau: &Plateau| {
-            let (found, open) =
-                (of.estimate(line.held, plateau)?, plateau.estimate(HeldFigure::Open)?);
+            let (found, open) = (of.estimate(line.held, plateau)?, plateau.estimate(Figure::Open)?);
             let many = super::lines::number(Unit::Count, open.value);
             Some(Spot {
                 x: open.value,

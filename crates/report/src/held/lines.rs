@@ -1,7 +1,7 @@
 //! The lines that are shown: one for each subject and workload, the same in all charts.
 
-use analysis::{Estimate, HeldFigure, HeldSubject, Memory, Plateau, Slope};
-use lab::figure::Unit;
+use analysis::{Estimate, HeldSubject, Memory, Plateau, Slope};
+use lab::figure::{Figure, Unit};
 
 use crate::Findings;
 use crate::chart::Trust;
@@ -57,16 +57,16 @@ impl Line<'_> {
 /// The memory that its price is made of: one kind for all its plateaus, so that a line never mixes two.
 pub(super) fn memory(held: &HeldSubject, plateau: &Plateau) -> Option<Estimate> {
     match kind(held) {
-        Memory::Pss => plateau.estimate(HeldFigure::PssMean),
-        Memory::Rss => plateau.estimate(HeldFigure::RssMean),
+        Memory::Pss => plateau.estimate(Figure::PssMean),
+        Memory::Rss => plateau.estimate(Figure::RssMean),
     }
 }
 
 /// The maximum of the same.
 pub(super) fn memory_max(held: &HeldSubject, plateau: &Plateau) -> Option<Estimate> {
     match kind(held) {
-        Memory::Pss => plateau.estimate(HeldFigure::PssMax),
-        Memory::Rss => plateau.estimate(HeldFigure::RssMax),
+        Memory::Pss => plateau.estimate(Figure::PssMax),
+        Memory::Rss => plateau.estimate(Figure::RssMax),
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn memory_max(held: &HeldSubject, plateau: &Plateau) -> Option<Estima
 fn kind(held: &HeldSubject) -> Memory {
     let has_pss = || {
         let mut plateaus = held.plateaus.iter();
-        plateaus.all(|plateau| plateau.estimate(HeldFigure::PssMean).is_some())
+        plateaus.all(|plateau| plateau.estimate(Figure::PssMean).is_some())
     };
     match held.price.memory {
         Some(slope) => slope.of,

@@ -1,6 +1,6 @@
 //! The figures that the article states, as text, and beside them what this run says about the same.
 
-use analysis::{Estimate, HeldFigure, Plateau};
+use analysis::{Estimate, Plateau};
 use lab::figure::{Figure, Unit};
 use lab::history::Published;
 use lab::probe::ProbeReading;
@@ -50,7 +50,7 @@ fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
         slope.map(|each| format!("{each} each")),
         of(Unit::Bytes, last.and_then(|last| memory_max(line.held, last)))
             .map(|most| format!("{most} in all at most")),
-        of(Unit::Percent, last.and_then(|last| last.estimate(HeldFigure::CpuShare)))
+        of(Unit::Percent, last.and_then(|last| last.estimate(Figure::StepCpuShare)))
             .map(|share| format!("CPU {share}")),
     ];
     let in_use = |reading: &ProbeReading| {
@@ -108,39 +108,8 @@ fn now(line: &Line<'_>, published: &Published) -> Option<String> {
 /// The figure of ours that means the same.
 fn alike(line: &Line<'_>, plateau: &Plateau, figure: Figure) -> Option<Estimate> {
     match figure {
-        Figure::RssPeak => plateau.estimate(HeldFigure::RssMax),
-        Figure::PssPeak => plateau.estimate(HeldFigure::PssMax),
-        Figure::CpuShare => plateau.estimate(HeldFigure::CpuShare),
-        Figure::CpuPerThousand => plateau.estimate(HeldFigure::CpuPerThousand),
-        Figure::ConnectP50 => plateau.estimate(HeldFigure::ConnectP50),
-        Figure::Throughput => plateau.estimate(HeldFigure::Messages),
-        Figure::Received => plateau.estimate(HeldFigure::Received),
+        // A request of an article is a connection here.
         Figure::Attempted | Figure::Correct => line.held.price.reached,
-        Figure::TlsP50
-        | Figure::TlsP99
-        | Figure::TlsResumed
-        | Figure::Offered
-        | Figure::OnTime
-        | Figure::Failed
-        | Figure::FailedShare
-        | Figure::SilentShare
-        | Figure::LongestSilence
-        | Figure::ResponseMean
-        | Figure::ResponseSd
-        | Figure::ResponseMin
-        | Figure::ResponseP50
-        | Figure::ResponseP90
-        | Figure::ResponseP99
-        | Figure::ResponseP999
-        | Figure::ResponseMax
-        | Figure::ServiceP50
-        | Figure::ServiceP99
-        | Figure::LateP99
-        | Figure::AnswerBytes
-        | Figure::MemoryPerConnection
-        | Figure::StartUp
-        | Figure::Backlog
-        | Figure::Processes
-        | Figure::GeneratorBusy => None,
+        _ => plateau.estimate(figure.at_step()?),
     }
 }

@@ -1,8 +1,7 @@
 //! What a history shows as a document: the changes, every series, and a picture of each.
 
 use analysis::trend::{Before, EVER, LOOKS, Needed, SEGMENT, SHORTEST, Shift, TYPICAL};
-use analysis::{Better, better};
-use lab::figure::{Figure, Unit};
+use lab::figure::{Better, Figure, Unit};
 use units::{counted, percent};
 
 use super::line::Line;
@@ -157,7 +156,7 @@ fn entry(series: &Series, shift: &Shift) -> Entry {
         return Entry::default();
     };
     let is_up = 1.0 < shift.ratio;
-    let (word, tone) = match (series.figure.map(better), is_up) {
+    let (word, tone) = match (series.figure.map(Figure::better), is_up) {
         (Some(Better::Higher), true) | (Some(Better::Lower), false) => ("better", Tone::Good),
         (Some(Better::Higher), false) | (Some(Better::Lower), true) => ("worse", Tone::Bad),
         (Some(Better::Neither) | None, _) => ("changed", Tone::Doubtful),

@@ -3,12 +3,14 @@
 
 mod conformance;
 mod distribution;
+mod figures;
 pub(crate) mod typed;
 
 use serde::Serialize;
 
 pub use conformance::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson, escaped};
 pub use distribution::{DistributionJson, bounds, encoded};
+pub use figures::{ByFigure, FigureValue, figure_values};
 pub(crate) use typed::json_type;
 
 json_type! {

@@ -10,12 +10,45 @@ use crate::document::{
     Tone,
 };
 use crate::paint::{Ink, Line};
+use crate::written::{Written, marks};
 use crate::{evidence, http2, quantile, security, written};
 use analysis::{
-    generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled, measured_s,
-    offered_per_s, on_time, throughput_per_s,
+    Figures, generator_busy, generator_cpu, generator_cpu_per_request_ns, generator_polled,
+    measured_s, offered_per_s, on_time, throughput_per_s,
 };
+use lab::figure::Figure;
 use load::{Arrivals, Distribution, Failure, Load, SECOND};
+
+/// The figures that stand in lines, tables and books of their own here.
+const IN_OTHER_WORDS: [Figure; 27] = [
+    Figure::Throughput,
+    Figure::Offered,
+    Figure::OnTime,
+    Figure::Attempted,
+    Figure::Correct,
+    Figure::ResponseMean,
+    Figure::ResponseSd,
+    Figure::ResponseMin,
+    Figure::ResponseP50,
+    Figure::ResponseP90,
+    Figure::ResponseP99,
+    Figure::ResponseP999,
+    Figure::ResponseMax,
+    Figure::Failed,
+    Figure::FailedShare,
+    Figure::SilentShare,
+    Figure::LongestSilence,
+    Figure::ServiceP50,
+    Figure::ServiceP99,
+    Figure::ConnectP50,
+    Figure::TlsP50,
+    Figure::TlsP99,
+    Figure::TlsResumed,
+    Figure::LateP99,
+    Figure::Received,
+    Figure::AnswerBytes,
+    Figure::GeneratorBusy,
+];
 
 /// The whole report.
 pub fn document(run: &FinishedLoad) -> Document {
@@ -112,7 +145,21 @@ fn rates(run: &FinishedLoad) -> Vec<Block> {
         );
         facts.push(Fact::new("silence", says));
     }
+    facts.extend(others(run));
     vec![Block::Facts(facts)]
+}
+
+/// A line for each figure that stands nowhere else, unless it is 0.
+fn others(run: &FinishedLoad) -> impl Iterator<Item = Fact> {
+    let figures = Figures::of_load(&run.recording);
+    let others = Figure::OF_TRIALS.into_iter().filter(|figure| !IN_OTHER_WORDS.contains(figure));
+    others.filter_map(move |figure| {
+        let number = figures.get(figure).filter(|number| number.value != 0.0)?;
+        let written = Written::of(figure.unit(), number.value, None);
+        let marks = marks(number.is_bound, number.is_supported);
+        let value = Written { marks, ..written }.marked();
+        Some(Fact::new(figure.heading(), format!("{value}, {}", figure.meaning())))
+    })
 }
 
 /// A row for each part of a load that changes.

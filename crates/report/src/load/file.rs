@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::terms::{self, Offered, Streams};
 use super::{json, repeat};
 use crate::Findings;
+use crate::json::FigureValue;
 
 /// The loads of one file.
 pub struct LoadsFile {
@@ -47,15 +48,10 @@ struct One {
     began_unix_ms: Option<i64>,
     verdict: Judged,
     order: Ordered,
-    rate: Rate,
+    figures: BTreeMap<String, FigureValue>,
     books: Books,
     #[serde(default)]
     sessions: SessionBooks,
-    silence: Option<Silent>,
-    response: Times,
-    service: Times,
-    connect: Times,
-    late: Times,
 }
 
 #[derive(Deserialize)]
@@ -130,29 +126,8 @@ struct Step {
 }
 
 #[derive(Deserialize)]
-struct Rate {
-    /// None where nothing was measured.
-    throughput_per_s: Option<f64>,
-    offered_per_s: Option<f64>,
-    on_time: Option<OnTime>,
-}
-
-#[derive(Deserialize)]
-struct OnTime {
-    share: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Silent {
-    share: f64,
-    longest_s: f64,
-}
-
-#[derive(Deserialize)]
 struct Books {
     attempted: u64,
-    correct: u64,
-    failed: u64,
     #[serde(default)]
     by_class: BTreeMap<String, u64>,
 }
@@ -165,20 +140,6 @@ struct SessionBooks {
     cut: u64,
     cut_calls_min: u32,
     cut_calls_max: u32,
-}
-
-#[derive(Deserialize)]
-struct Times {
-    mean_ns: Option<f64>,
-    sd_ns: Option<f64>,
-    min_ns: Option<f64>,
-    p50_ns: Option<f64>,
-    p90_ns: Option<f64>,
-    p99_ns: Option<f64>,
-    p99_9_ns: Option<f64>,
-    max_ns: Option<f64>,
-    unsupported: Vec<String>,
-    is_bound: BTreeMap<String, bool>,
 }
 
 impl LoadsFile {
@@ -223,7 +184,7 @@ impl LoadsFile {
         let usual = Tolerated::default();
         let failed_percent = first.order.max_failures_percent.unwrap_or(usual.failed_percent);
         let tolerated = Tolerated { failed_percent, ..usual };
-        let loads = loads.iter().map(One::stated).collect::<Result<_, _>>()?;
+        let loads = loads.into_iter().map(One::stated).collect::<Result<_, _>>()?;
         Ok(LoadsFile { run, name: name.into(), order, point, loads, tolerated })
     }
 
@@ -302,54 +263,23 @@ impl Arrivals {
 }
 
 impl One {
-    fn stated(&self) -> Result<StatedLoad, String> {
+    fn stated(self) -> Result<StatedLoad, String> {
         let word = self.verdict.word.as_deref();
         let all = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
         let verdict = all.into_iter().find(|verdict| Some(verdict.name()) == word);
-        let share = |part: u64, whole: u64| (0 < whole).then(|| 100.0 * part as f64 / whole as f64);
-        let Books { attempted, correct, failed, .. } = self.books;
-        let silence = self.silence.as_ref();
-        let on_time = self.rate.on_time.as_ref().and_then(|on_time| on_time.share);
-        let plain = [
-            (Figure::Throughput, self.rate.throughput_per_s),
-            (Figure::Offered, self.rate.offered_per_s),
-            (Figure::OnTime, on_time.map(|share| share * 100.0)),
-            (Figure::Attempted, Some(attempted as f64)),
-            (Figure::Correct, Some(correct as f64)),
-            (Figure::Failed, Some(failed as f64)),
-            (Figure::FailedShare, share(failed, attempted)),
-            (Figure::SilentShare, silence.map(|silence| silence.share * 100.0)),
-            (Figure::LongestSilence, silence.map(|silence| silence.longest_s * 1e3)),
-        ];
-        let plain = plain.map(|(figure, value)| {
-            let number = |value| Number { value, is_bound: false, is_supported: true };
-            (figure, value.map(number))
-        });
-        let times = [
-            (Figure::ResponseMean, self.response.number("mean_ns", self.response.mean_ns)),
-            (Figure::ResponseSd, self.response.number("sd_ns", self.response.sd_ns)),
-            (Figure::ResponseMin, self.response.number("min_ns", self.response.min_ns)),
-            (Figure::ResponseMax, self.response.number("max_ns", self.response.max_ns)),
-            (Figure::ResponseP50, self.response.number("p50_ns", self.response.p50_ns)),
-            (Figure::ResponseP90, self.response.number("p90_ns", self.response.p90_ns)),
-            (Figure::ResponseP99, self.response.number("p99_ns", self.response.p99_ns)),
-            (Figure::ResponseP999, self.response.number("p99_9_ns", self.response.p99_9_ns)),
-            (Figure::ServiceP50, self.service.number("p50_ns", self.service.p50_ns)),
-            (Figure::ServiceP99, self.service.number("p99_ns", self.service.p99_ns)),
-            (Figure::ConnectP50, self.connect.number("p50_ns", self.connect.p50_ns)),
-            (Figure::LateP99, self.late.number("p99_ns", self.late.p99_ns)),
-        ];
-        let all = plain.into_iter().chain(times);
-        let numbers: Vec<(Figure, Number)> =
-            all.filter_map(|(figure, number)| Some((figure, number?))).collect();
+        let faults = self.faults()?;
+        let numbers = self.figures.into_iter();
+        let numbers: Vec<(Figure, Number)> = numbers
+            .filter_map(|(name, found)| Some((Figure::from_name(&name)?, found.into())))
+            .collect();
         if let Some((figure, number)) = numbers.iter().find(|(_, number)| number.value < 0.0) {
             return Err(format!("{} is {}, and cannot be below 0", figure.name(), number.value));
         }
         Ok(StatedLoad {
             numbers,
             verdict: verdict.ok_or("its verdict is none of valid, suspect and invalid")?,
-            doubts: self.verdict.doubts.iter().map(|doubt| doubt.id.clone()).collect(),
-            faults: self.faults()?,
+            doubts: self.verdict.doubts.into_iter().map(|doubt| doubt.id).collect(),
+            faults,
         })
     }
 
@@ -372,17 +302,6 @@ impl One {
             return Err("it counts more requests than there can be".into());
         }
         Ok(Faults::of([&total]))
-    }
-}
-
-impl Times {
-    /// One of them, in milliseconds.
-    fn number(&self, name: &str, ns: Option<f64>) -> Option<Number> {
-        ns.map(|ns| Number {
-            value: ns / 1e6,
-            is_bound: self.is_bound.get(name).copied().unwrap_or(false),
-            is_supported: !self.unsupported.iter().any(|other| other == name),
-        })
     }
 }
 

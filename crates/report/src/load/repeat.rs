@@ -1,7 +1,5 @@
 //! Several loads of one kind, one after another: each of them, and every figure over all of them with its interval.
 
-use std::collections::BTreeMap;
-
 use analysis::{Conduct, Estimate, Faults, JudgedTrial, Reason, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
@@ -13,7 +11,7 @@ use crate::Findings;
 use crate::conduct;
 use crate::document::{self, Block, Cell, Column, Depth, Document, Section, Table, Tone};
 use crate::doubt::By;
-use crate::json::written;
+use crate::json::{ByFigure, written};
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};
 
@@ -178,8 +176,8 @@ pub(crate) struct Loads {
     sentence: String,
     /// what the figures are worth
     verdict: ExplainedVerdict,
-    /// each figure over all loads, by its name in figures.md
-    figures: BTreeMap<&'static str, EstimateJson>,
+    /// each figure over all loads
+    figures: ByFigure<EstimateJson>,
     /// each load, as `dyno load --json` writes it
     loads: Vec<super::json::Document>,
 }
@@ -215,16 +213,12 @@ pub fn repeated_json(
         is_bound: estimate.is_bound,
         is_supported: estimate.is_supported,
     };
-    let figures = SHOWN.into_iter().filter_map(|figure| {
-        let found = row(findings)?.estimate(figure)?;
-        Some((figure.name(), estimate(found)))
-    });
     written(&Loads {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(loads, findings),
         verdict: verdict(findings),
-        figures: figures.collect(),
+        figures: ByFigure::of(|figure| row(findings)?.estimate(figure).map(estimate)),
         loads: loads.iter().map(super::json::Document::from).collect(),
     })
 }

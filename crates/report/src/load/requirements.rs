@@ -1,12 +1,15 @@
 //! What was required of a load, and whether it was met: in words and as JSON.
 
 use analysis::{JudgedRequirement, Required, RequirementAnswer, WhyUnknown};
+use lab::figure::Unit;
 use units::{self, count, fixed};
 
 use super::FinishedLoad;
 use crate::document::{Block, Entry, Tone};
 use crate::json::json_type;
 use crate::verdict::ExplainedVerdict;
+
+const NS_PER_MS: f64 = 1e6;
 
 /// A line for each requirement, and why it cannot be judged where it cannot.
 pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
@@ -90,27 +93,36 @@ fn word(answer: RequirementAnswer) -> &'static str {
 /// The measured value with its unit; with more digits where three would make it look like the limit.
 fn measured(judged: &JudgedRequirement) -> Option<String> {
     let (value, limit) = (judged.measured?, judged.requirement.limit);
-    let written = |value: f64| match judged.requirement.figure {
-        Required::Time(..) | Required::LongestSilence => units::time(value),
-        Required::OnTimePercent | Required::FailedPercent | Required::SilentPercent => {
-            units::percent(value / 100.0)
-        }
-        Required::FailedCount => count(value as u64),
-        Required::ThroughputPerS | Required::OfferedPerS => format!("{}/s", units::rate(value)),
+    let text = match judged.requirement.figure {
+        Required::Time(..) => distinct(Unit::Milliseconds, value / NS_PER_MS, limit / NS_PER_MS),
+        Required::FailedPercent => distinct(Unit::Percent, value, limit),
+        Required::FailedCount => distinct(Unit::Count, value, limit),
+        Required::Figure(figure) => distinct(figure.unit(), value, limit),
     };
-    let exactly = match judged.requirement.figure {
-        Required::Time(..) | Required::LongestSilence => {
-            format!("{} ms", fixed(value / 1e6, 6))
-        }
-        Required::OnTimePercent | Required::FailedPercent | Required::SilentPercent => {
-            format!("{} %", fixed(value, 6))
-        }
-        Required::FailedCount => count(value as u64),
-        Required::ThroughputPerS | Required::OfferedPerS => format!("{}/s", fixed(value, 6)),
-    };
-    let looks_alike = written(value) == written(limit) && value != limit;
-    let text = if looks_alike { exactly } else { written(value) };
     Some(if judged.is_bound { format!("≥ {text}") } else { text })
+}
+
+/// A value in this unit, with so many digits that it does not look like another one.
+fn distinct(unit: Unit, value: f64, other: f64) -> String {
+    let written = |value: f64| match unit {
+        Unit::Milliseconds => units::time(value * NS_PER_MS),
+        Unit::Percent => units::percent(value / 100.0),
+        Unit::PerSecond => format!("{}/s", units::rate(value)),
+        Unit::Count => count(value as u64),
+        Unit::Bytes => units::bytes(value as u64),
+        Unit::KibPerSecond => format!("{} KiB/s", units::rate(value)),
+    };
+    if written(value) != written(other) || value == other {
+        return written(value);
+    }
+    match unit {
+        Unit::Milliseconds => format!("{} ms", fixed(value, 6)),
+        Unit::Percent => format!("{} %", fixed(value, 6)),
+        Unit::PerSecond => format!("{}/s", fixed(value, 6)),
+        Unit::Count => count(value as u64),
+        Unit::Bytes => format!("{} B", fixed(value, 6)),
+        Unit::KibPerSecond => format!("{} KiB/s", fixed(value, 6)),
+    }
 }
 
 /// Why a requirement cannot be judged.
@@ -127,6 +139,9 @@ fn why(judged: &JudgedRequirement, verdict: &ExplainedVerdict) -> Option<String>
             units::counted(samples, "sample", "samples"),
             count(needed)
         ),
+        WhyUnknown::FewBeyond => {
+            "Fewer than ten samples lie beyond it; let it run longer (-d, -n).".into()
+        }
         WhyUnknown::Bound => {
             "Requests were given up, so the true value may be larger; a longer --timeout may tell."
                 .into()
@@ -139,7 +154,12 @@ json_type! {
     pub(super) struct RequirementJson as "requirement" of it: (&JudgedRequirement, &ExplainedVerdict);
         let judged = it.0;
         let verdict = it.1;
-        let is_time = matches!(judged.requirement.figure, Required::Time(..));
+        // In nanoseconds.
+        let time = match judged.requirement.figure {
+            Required::Time(..) => Some(1.0),
+            Required::Figure(figure) => (figure.unit() == Unit::Milliseconds).then_some(NS_PER_MS),
+            Required::FailedPercent | Required::FailedCount => None,
+        };
     {
         /// as it was written
         required: String = judged.requirement.written.clone(),
@@ -147,9 +167,9 @@ json_type! {
         #[schemars(extend("enum" = ["met", "not met", "cannot tell"]))]
         word: &'static str = word(judged.answer),
         /// the measured value, if it is a time; null if it is none, or was not measured
-        measured_ns: Option<f64> = judged.measured.filter(|_| is_time),
-        /// the measured value, if it is no time: in percent, per second, or a number, as the requirement has it
-        measured: Option<f64> = judged.measured.filter(|_| !is_time),
+        measured_ns: Option<f64> = judged.measured.zip(time).map(|(value, ns)| value * ns),
+        /// the measured value, if it is no time: in the unit of the figure
+        measured: Option<f64> = judged.measured.filter(|_| time.is_none()),
         /// the true value is no less than this, and may be more
         is_bound: bool = judged.is_bound,
         /// why it cannot be decided; null where it was

@@ -1,7 +1,7 @@
 //! A line for each trial: what it was, how it ended, every figure. Figures are plain numbers with the unit in the
 //! column's name, empty where there is none; beside one that may be a bound, a column says whether it is.
 
-use analysis::{JudgedTrial, Number, Row, Score, Verdict, of_requests};
+use analysis::{JudgedTrial, Number, Row, Score, Verdict};
 use lab::figure::Figure;
 use lab::manner::Task;
 use lab::record::TrialKey;
@@ -40,8 +40,8 @@ pub(super) fn of(findings: &Findings<'_>) -> String {
         return held::csv::of(findings);
     }
     let mut heading: Vec<String> = WORDS.map(String::from).to_vec();
-    heading.extend(Figure::ALL.iter().flat_map(|figure| {
-        let bound = may_be_bound(*figure).then(|| format!("{}_bound", figure.name()));
+    heading.extend(Figure::OF_TRIALS.iter().flat_map(|figure| {
+        let bound = figure.kind().may_be_bound().then(|| format!("{}_bound", figure.name()));
         std::iter::once(figure.name().to_string()).chain(bound)
     }));
     if findings.is_search() {
@@ -50,10 +50,10 @@ pub(super) fn of(findings: &Findings<'_>) -> String {
     let mut lines = line(&heading);
     for (workload, row, trial) in findings.weighed() {
         let mut cells = words(findings, workload, row, trial);
-        cells.extend(Figure::ALL.iter().flat_map(|figure| {
+        cells.extend(Figure::OF_TRIALS.iter().flat_map(|figure| {
             let number = trial.figures.get(*figure);
             let written = |of: fn(Number) -> String| number.map_or(String::new(), of);
-            let bound = may_be_bound(*figure).then(|| written(|it| it.is_bound.to_string()));
+            let bound = figure.kind().may_be_bound().then(|| written(|it| it.is_bound.to_string()));
             std::iter::once(written(|it| it.value.to_string())).chain(bound)
         }));
         if findings.is_search() {
@@ -96,10 +96,6 @@ pub(super) fn damaged(findings: &Findings<'_>, columns: usize) -> String {
         line(&cells)
     };
     findings.damaged.iter().map(one).collect()
-}
-
-fn may_be_bound(figure: Figure) -> bool {
-    of_requests(figure).kind.may_be_bound()
 }
 
 /// What the search of a trial's server has found, in each of its lines: the rate that is held, the one that is not, and how

@@ -5,11 +5,9 @@ mod says;
 
 use std::collections::BTreeMap;
 
-use analysis::{
-    Estimate, HeldFigure, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict,
-};
+use analysis::{Estimate, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict};
 use lab::experiment::Point;
-use lab::figure::Unit;
+use lab::figure::{Figure, Unit};
 use units::count;
 
 use super::{Findings, conformance, results, trouble};
@@ -18,33 +16,6 @@ use crate::document::{
 };
 use crate::held as pictures;
 use crate::written::Written;
-
-/// The columns of a plateau, and which go first where room is short.
-const USUAL: [(HeldFigure, u8); 23] = [
-    (HeldFigure::Open, 0),
-    (HeldFigure::Failed, 2),
-    (HeldFigure::Lost, 1),
-    (HeldFigure::Silent, 3),
-    (HeldFigure::Waiting, 1),
-    (HeldFigure::BegunAgain, MORE),
-    (HeldFigure::Missed, 4),
-    (HeldFigure::ConnectP50, MORE + 5),
-    (HeldFigure::ConnectP99, 4),
-    (HeldFigure::AgreeP99, MORE + 6),
-    (HeldFigure::LateP50, 6),
-    (HeldFigure::LateP99, 0),
-    (HeldFigure::LateMax, 2),
-    (HeldFigure::OwnP99, 7),
-    (HeldFigure::GapP99, MORE + 4),
-    (HeldFigure::Messages, 8),
-    (HeldFigure::CpuShare, 3),
-    (HeldFigure::CpuPerThousand, MORE + 7),
-    (HeldFigure::PssMean, 1),
-    (HeldFigure::PssMax, MORE),
-    (HeldFigure::RssMean, MORE + 2),
-    (HeldFigure::RssMax, MORE + 8),
-    (HeldFigure::Received, MORE + 9),
-];
 
 /// The first figures of each probe stand in between; its other ones are shown on demand.
 const OF_PROBES: [u8; 3] = [5, 7, 9];
@@ -137,7 +108,7 @@ fn prices(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Table
 
 fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document::Row {
     let price = &held.price;
-    let late = held.plateaus.last().and_then(|last| last.estimate(HeldFigure::LateP99));
+    let late = held.plateaus.last().and_then(|last| last.estimate(Figure::PushLateP99));
     let back = price.after.as_ref().and_then(|after| after.given_back_percent);
     let kind = price.memory.filter(|slope| slope.of == Memory::Rss).map_or("", |_| " RSS");
     let written = price.memory.map(|slope| Written::slope(&slope));
@@ -208,7 +179,7 @@ fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
     section.with(blocks)
 }
 
-const LATE: PlateauFigure<'static> = PlateauFigure::Own(HeldFigure::LateP99);
+const LATE: PlateauFigure<'static> = PlateauFigure::Own(Figure::PushLateP99);
 
 fn plateau_table(
     findings: &Findings<'_>,
@@ -246,7 +217,7 @@ fn plateau_table(
             if figure == LATE && has_reference {
                 let reference = ramps.reference(plateau.connections);
                 let reference = reference.filter(|_| !held.is_reference);
-                let late = reference.and_then(|other| other.estimate(HeldFigure::LateP99));
+                let late = reference.and_then(|other| other.estimate(Figure::PushLateP99));
                 cells.push(late.map_or(Cell::text(""), |late| {
                     estimated(Unit::Milliseconds, Some(late)).toned(Tone::Dim)
                 }));
@@ -298,23 +269,20 @@ fn shown<'t>(
     let is_there = |figure: PlateauFigure<'_>| {
         entries.iter().any(|(_, plateau)| plateau.estimate(figure).is_some())
     };
-    let has_pss =
-        entries.iter().all(|(_, plateau)| plateau.estimate(HeldFigure::PssMean).is_some());
-    let priority = |(figure, usual): (HeldFigure, u8)| -> Option<(PlateauFigure<'t>, u8)> {
-        match figure {
-            // These are rare, and shown where they occur; RSS matters where PSS was not always read.
-            HeldFigure::Missed if entries.iter().all(|(_, plateau)| plateau.sums.missed == 0) => {
-                None
-            }
-            HeldFigure::Waiting if entries.iter().all(|(_, plateau)| plateau.sums.waiting == 0) => {
-                None
-            }
-            HeldFigure::RssMean if !has_pss => Some((figure.into(), 1)),
-            HeldFigure::PssMean if !has_pss => Some((figure.into(), 9)),
-            figure => Some((figure.into(), usual)),
-        }
+    let has_pss = entries.iter().all(|(_, plateau)| plateau.estimate(Figure::PssMean).is_some());
+    let is_rare = |figure: Figure| match figure {
+        Figure::Missed => entries.iter().all(|(_, plateau)| plateau.sums.missed == 0),
+        Figure::Waiting => entries.iter().all(|(_, plateau)| plateau.sums.waiting == 0),
+        _ => false,
     };
-    let own = USUAL.into_iter().filter_map(priority);
+    // RSS matters where PSS was not always read.
+    let priority = |figure: Figure| match figure {
+        Figure::RssMean if !has_pss => Some(1),
+        Figure::PssMean if !has_pss => Some(9),
+        _ => results::priority(figure),
+    };
+    let own = Figure::OF_STEPS.into_iter().filter(|figure| !is_rare(*figure));
+    let own = own.filter_map(|figure| Some((figure.into(), priority(figure)?)));
     let mut shown: Vec<(PlateauFigure<'t>, u8)> = own.chain(of_probes(findings)).collect();
     shown.retain(|(figure, _)| is_there(*figure));
     shown
@@ -339,7 +307,7 @@ fn cell(figure: PlateauFigure<'_>, plateau: &Plateau) -> Cell {
     }
     let cell = estimated(figure.unit(), plateau.estimate(figure));
     match figure {
-        PlateauFigure::Own(HeldFigure::Open) => cell.toned(Tone::Strong),
+        PlateauFigure::Own(Figure::Open) => cell.toned(Tone::Strong),
         PlateauFigure::Own(_) | PlateauFigure::Probe(_) => cell,
     }
 }
@@ -349,11 +317,11 @@ fn summed(figure: PlateauFigure<'_>, plateau: &Plateau) -> Option<u64> {
     let sums = &plateau.sums;
     let PlateauFigure::Own(figure) = figure else { return None };
     match figure {
-        HeldFigure::Failed => Some(sums.failed),
-        HeldFigure::Lost => Some(sums.lost),
-        HeldFigure::Silent => Some(sums.silent),
-        HeldFigure::Waiting => Some(sums.waiting),
-        HeldFigure::Missed => Some(sums.missed),
+        Figure::StepFailed => Some(sums.failed),
+        Figure::Lost => Some(sums.lost),
+        Figure::Silent => Some(sums.silent),
+        Figure::Waiting => Some(sums.waiting),
+        Figure::Missed => Some(sums.missed),
         _ => None,
     }
 }

@@ -12,25 +12,12 @@ use super::comparison::bracket;
 use super::{Findings, conditions, results, trouble};
 use crate::conduct;
 use crate::document::{
-    self, Block, Cell, Column, Depth, Document, Paragraph, Section, Sign, Table, Tone,
+    self, Block, Cell, Column, Depth, Document, MORE, Paragraph, Section, Sign, Table, Tone,
 };
 use crate::gate;
 use crate::sentence;
 use crate::time::utc;
 use crate::written::{self, Written};
-
-/// What a side has in the table; of a closed loop nothing was offered.
-const SHOWN: [Figure; 9] = [
-    Figure::Offered,
-    Figure::OnTime,
-    Figure::Throughput,
-    Figure::ResponseP50,
-    Figure::ResponseP99,
-    Figure::FailedShare,
-    Figure::SilentShare,
-    Figure::CpuPerThousand,
-    Figure::RssPeak,
-];
 
 impl Findings<'_> {
     /// Whether this run is a race.
@@ -319,14 +306,21 @@ fn table(findings: &Findings<'_>) -> Table {
     let is_silent = |row: &&Row| row.estimate(Figure::SilentShare).is_some_and(|it| 0.0 < it.value);
     let has_silence = rows.iter().any(is_silent);
     let is_offered = rows.iter().any(|row| row.is_offered());
-    let shown = SHOWN.into_iter().filter(|figure| match figure {
-        Figure::SilentShare => has_silence,
-        Figure::Offered | Figure::OnTime => is_offered,
-        _ => true,
-    });
+    let has = |figure: Figure| rows.iter().any(|row| row.estimate(figure).is_some());
+    // No column is left out for want of room, and a silence stands where there was one.
+    let column = |figure: Figure| match figure {
+        Figure::SilentShare => has_silence.then_some((figure, 0)),
+        Figure::Offered | Figure::OnTime if !is_offered => None,
+        _ => match results::priority(figure)? {
+            0..MORE => Some((figure, 0)),
+            more => has(figure).then_some((figure, more)),
+        },
+    };
+    let shown: Vec<(Figure, u8)> = Figure::OF_TRIALS.into_iter().filter_map(column).collect();
     let mut columns = vec![Column::new("subject", "server", 0).left()];
-    columns.extend(shown.clone().map(|figure| {
-        Column::new(figure.name(), findings.heading(figure), 0).meaning(figure.meaning())
+    columns.extend(shown.iter().map(|&(figure, priority)| {
+        let column = Column::new(figure.name(), findings.heading(figure), priority);
+        column.meaning(figure.meaning())
     }));
     columns.push(Column::new("rounds", "rounds", 2));
     let row = |row: &Row| {
@@ -337,7 +331,7 @@ fn table(findings: &Findings<'_>) -> Table {
         };
         let name = Cell::text(findings.title(&row.subject)).toned(tone).marked(marks);
         let mut cells = vec![Cell { sign: Sign::Slot, ..name }];
-        cells.extend(shown.clone().map(|figure| match row.estimate(figure) {
+        cells.extend(shown.iter().map(|&(figure, _)| match row.estimate(figure) {
             None => Cell::text("–").toned(Tone::Dim),
             Some(estimate) => {
                 let written = Written::estimate(figure.unit(), &estimate);

@@ -1,31 +1,12 @@
 //! The table of results: each server where it is best, all of them at one load level, or everything.
 
 use analysis::{Placed, Row, Table, Verdict};
-use lab::figure::Figure;
+use lab::figure::{self, Figure};
 use units::count;
 
 use super::{Findings, conformance, words};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::written::Written;
-
-/// Figures besides the throughput, and how soon each is left out where room is short.
-const USUAL: [(Figure, u8); 15] = [
-    (Figure::Offered, 5),
-    (Figure::OnTime, 3),
-    (Figure::ResponseP50, 2),
-    (Figure::ResponseP99, 1),
-    (Figure::FailedShare, 3),
-    (Figure::CpuPerThousand, 6),
-    (Figure::RssPeak, 7),
-    (Figure::ResponseP90, MORE + 1),
-    (Figure::ResponseP999, MORE + 2),
-    (Figure::ResponseMax, MORE + 3),
-    (Figure::ResponseSd, MORE + 4),
-    (Figure::SilentShare, MORE + 4),
-    (Figure::LongestSilence, MORE + 4),
-    (Figure::PssPeak, MORE + 5),
-    (Figure::StartUp, MORE + 6),
-];
 
 /// A row in one of the views.
 #[derive(Clone, Copy)]
@@ -188,12 +169,22 @@ fn figures(findings: &Findings<'_>, wanted: &[(Figure, u8)], all: &mut Columns<'
     }
 }
 
-/// The experiment's own columns first, then the usual ones.
+/// How soon a figure's column is left out where room is short; none for one that has no column.
+pub(super) fn priority(figure: Figure) -> Option<u8> {
+    match figure.column() {
+        figure::Column::Main(place) => Some(place),
+        figure::Column::More(place) => Some(MORE + place),
+        figure::Column::Nowhere => None,
+    }
+}
+
+/// The experiment's own columns first, then those that every run has.
 fn wanted(own: &[Figure]) -> Vec<(Figure, u8)> {
     let own_first = own.iter().enumerate().filter(|(_, figure)| **figure != Figure::Throughput);
     let mut wanted: Vec<(Figure, u8)> =
         own_first.map(|(place, &figure)| (figure, (1 + place as u8).min(MORE - 1))).collect();
-    for (figure, priority) in USUAL {
+    for figure in Figure::OF_TRIALS.into_iter().filter(|figure| *figure != Figure::Throughput) {
+        let Some(priority) = priority(figure) else { continue };
         if !wanted.iter().any(|(other, _)| *other == figure) {
             let is_more = !own.is_empty() && !matches!(figure, Figure::FailedShare);
             wanted.push((figure, if is_more { priority.max(MORE) } else { priority }));

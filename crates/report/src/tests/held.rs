@@ -1,6 +1,6 @@
 //! Held connections: the price list, every step, and every step of every round.
 
-use analysis::HeldFigure;
+use lab::figure::Figure;
 use serde_json::Value;
 
 use super::printed::Stated;
@@ -10,13 +10,13 @@ use crate::run::held::fixture;
 use crate::run::{self, Findings, Glyphs};
 
 /// What a step's sums are called in the JSON, whose figures are means.
-fn sum(figure: HeldFigure) -> Option<&'static str> {
+fn sum(figure: Figure) -> Option<&'static str> {
     match figure {
-        HeldFigure::Failed => Some("failed"),
-        HeldFigure::Lost => Some("lost"),
-        HeldFigure::Silent => Some("silent"),
-        HeldFigure::Waiting => Some("waiting"),
-        HeldFigure::Missed => Some("missed"),
+        Figure::StepFailed => Some("failed"),
+        Figure::Lost => Some("lost"),
+        Figure::Silent => Some("silent"),
+        Figure::Waiting => Some("waiting"),
+        Figure::Missed => Some("missed"),
         _ => None,
     }
 }
@@ -43,7 +43,7 @@ fn prices_agree(seen: &mut Seen, format: &(&super::Reader, String), subjects: &[
             compare(seen, &format!("{about}, KiB each"), Some(&printed), &stated);
         }
         let last = list(&held["plateaus"]).last();
-        let late = HeldFigure::LateP99.name();
+        let late = Figure::PushLateP99.name();
         let late = last.map_or(&Value::Null, |last| &last["figures"][late]);
         for (column, name, of) in [
             ("CPU/1k", "cpu_ms", &price["cpu_ms_per_1000"]),
@@ -65,7 +65,7 @@ fn steps_agree(seen: &mut Seen, format: &(&super::Reader, String), subjects: &[&
     for (step, cells) in steps.iter().zip(table("held", format, "connections", steps.len())) {
         let connections = cells["connections"].replace(',', "");
         assert_eq!(connections, step["connections"].to_string(), "{}", format.0.name);
-        for figure in HeldFigure::ALL {
+        for figure in Figure::OF_STEPS {
             let Some(printed) = cells.get(figure.heading()) else { continue };
             let about = format!("{}, {connections}, {}", format.0.name, figure.name());
             let of = &step["figures"][figure.name()];
@@ -92,7 +92,7 @@ fn lines_agree(seen: &mut Seen, csv: String, subjects: &[&Value]) {
             let mut lines = lines.iter();
             let line = lines.find(|it| it["trial"] == place[0] && it["plateau"] == place[1]);
             let line = line.expect("a line of each step");
-            for figure in HeldFigure::ALL {
+            for figure in Figure::OF_STEPS {
                 let name = figure.name();
                 assert_eq!(line[name].parse().ok(), number(&step["figures"][name]), "{name}");
                 seen.values += 1;

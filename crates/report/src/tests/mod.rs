@@ -114,7 +114,7 @@ fn rows_agree(seen: &mut Seen, shown: &Shown, reader: &Reader, rows: &[&Value]) 
         assert_eq!(at_name, if is_race { mark } else { "" }, "{}, {}", shown.case, reader.name);
         seen.words.insert(row["verdict"]["word"].as_str().unwrap_or_default().into());
         // The column of this name has what the subject's entry says.
-        for figure in Figure::ALL.into_iter().filter(|it| *it != Figure::Processes) {
+        for figure in Figure::OF_TRIALS.into_iter().filter(|it| *it != Figure::Processes) {
             let (name, heading) = (figure.name(), figure.heading());
             let of = &row["figures"][name];
             let (true, Some(printed)) = (of.is_object(), cells.get(heading)) else { continue };
@@ -138,11 +138,12 @@ fn lines_agree(seen: &mut Seen, shown: &Shown, rows: &[&Value]) {
         let place = trial["number"].to_string();
         let line = lines.iter().find(|line| line["trial"] == place).unwrap();
         assert_eq!(trial["verdict"]["word"], line["verdict"].as_str(), "{}", shown.case);
-        for figure in Figure::ALL {
+        for figure in Figure::OF_TRIALS {
             let (name, about) = (figure.name(), format!("{}, CSV, {}", shown.case, figure.name()));
-            let value = number(&trial["figures"][name]);
+            let of = &trial["figures"][name];
+            let value = number(&of["value"]);
             assert_eq!(line[name].parse().ok(), value, "{about}");
-            let is_bound = trial["is_bound"][name] == true;
+            let is_bound = of["is_bound"] == true;
             let said = line.get(&format!("{name}_bound")).map(String::as_str);
             let wanted = value.map_or("", |_| if is_bound { "true" } else { "false" });
             assert!(said == Some(wanted) || (said.is_none() && !is_bound), "{about}: {said:?}");

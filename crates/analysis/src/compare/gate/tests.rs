@@ -2,8 +2,8 @@ use super::super::tests::{numbers_of, rounds, share};
 use super::super::{Comparison, compare};
 use super::*;
 use crate::board::{Board, Row};
-use crate::figures::Number;
 use crate::fixture::{healthy, key, run, series};
+use lab::figure::Number;
 use lab::record::TrialRecord;
 use load::{Chance, Failure, SECOND};
 

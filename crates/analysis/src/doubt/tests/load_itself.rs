@@ -1,7 +1,8 @@
 //! What a load can check about itself: its counts, its own pauses, and the requests carried over its borders.
 
+use lab::figure::Terms;
+
 use super::*;
-use crate::terms::Terms;
 
 /// Each rule, broken by one; a recording of an older dyno is only checked for what that dyno counted.
 #[test]

@@ -12,11 +12,13 @@ use crate::agents::{AgentJson, LostAgentJson};
 use crate::conduct::FaultsJson;
 use crate::evidence::EvidenceJson;
 use crate::http2::Http2Json;
-use crate::json::{CheckedJson, DistributionJson, json_type, written};
+use crate::json::{
+    ByFigure, CheckedJson, DistributionJson, FigureValue, figure_values, json_type, written,
+};
 use crate::security::SecurityJson;
 use analysis::{
-    Faults, generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s, offered_per_s,
-    on_time, throughput_per_s,
+    Faults, Figures, generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s,
+    offered_per_s, on_time, throughput_per_s,
 };
 use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
 use schemars::JsonSchema;
@@ -68,6 +70,8 @@ json_type! {
         faults: FaultsJson = (&Faults::of([&run.recording.total])).into(),
         /// how fast it went
         rate: Rate = run.into(),
+        /// each figure of the load
+        figures: ByFigure<FigureValue> = figure_values(&Figures::of_load(&run.recording)),
         /// times in which no right answer came; null where it was not recorded
         silence: Option<findings::SilenceJson> =
             run.recording.silence.map(|_| (&run.recording).into()),

@@ -286,7 +286,7 @@ fn finding(compared: &Compared<'_>, made: &Made) -> Cell {
 
 /// The direction in which it seems to differ.
 fn leaning(comparison: &Comparison) -> &'static str {
-    match (analysis::better(comparison.figure), 1.0 < comparison.ratio) {
+    match (comparison.figure.better(), 1.0 < comparison.ratio) {
         (analysis::Better::Higher, true) | (analysis::Better::Lower, false) => "better",
         (analysis::Better::Higher, false) | (analysis::Better::Lower, true) => "worse",
         (analysis::Better::Neither, _) => "different",

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Figures, JudgedTrial, Number, Peak, Row, Table};
-use lab::figure::Figure;
+use analysis::{JudgedTrial, Peak, Row, Table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +10,7 @@ use super::{EstimateJson, FactJson, by_class, capacity, verdict};
 use crate::agents::AgentJson;
 use crate::conduct::FaultsJson;
 use crate::evidence::EvidenceJson;
-use crate::json::json_type;
+use crate::json::{ByFigure, FigureValue, figure_values, json_type};
 use crate::run::{Findings, origin};
 use crate::verdict::ExplainedVerdict;
 
@@ -44,7 +43,6 @@ json_type! {
 json_type! {
     /// A subject at a place of the axis. Rows of held connections have their figures under `held`.
     pub(in crate::run) struct RowJson<'t> as "row" of row: Row, with findings: Findings<'_>;
-        let named = |figure: Figure| Some((figure.name(), (&row.estimate(figure)?).into()));
         let failures = by_class(&row.failures());
         let is_recorded = failures.is_empty() || !row.evidence.is_empty();
     {
@@ -76,9 +74,9 @@ json_type! {
         is_doubtful: bool = row.is_doubtful(),
         /// less than 99 % of the requests that were due were answered on time
         is_behind: bool = row.is_behind(),
-        /// each figure by its name in figures.md
-        figures: BTreeMap<&'static str, EstimateJson> =
-            Figure::ALL.into_iter().filter_map(named).collect(),
+        /// each figure over the measured rounds
+        figures: ByFigure<EstimateJson> =
+            ByFigure::of(|figure| row.estimate(figure).as_ref().map(EstimateJson::from)),
         /// failures by class, summed over the measured rounds
         failures: BTreeMap<&'static str, u64> = failures,
         /// requests that were answered with the right status and a wrong header field or body
@@ -131,9 +129,7 @@ json_type! {
 
 json_type! {
     /// A round of a row.
-    struct TrialJson<'t> as "trial" of weighed: JudgedTrial, with findings: Findings<'_>;
-        let figures = &weighed.figures;
-    {
+    struct TrialJson<'t> as "trial" of weighed: JudgedTrial, with findings: Findings<'_> {
         /// its number in the plan
         number: u32,
         /// which round, from 1
@@ -149,18 +145,10 @@ json_type! {
         /// where the steady state begins, counted from the load's start; 0: the beginning is like the rest; null:
         /// unknown
         steady_from_s: Option<f64> = weighed.steady.and_then(|steady| steady.from_s),
-        /// each figure by its name in figures.md
-        figures: BTreeMap<&'static str, f64> = Figure::ALL
-            .into_iter()
-            .filter_map(|figure| Some((figure.name(), figures.get(figure)?.value)))
-            .collect(),
-        /// for each figure that is a bound (`≥`), true: the true value is no less. A figure that is none is not named
-        is_bound: BTreeMap<&'static str, bool> =
-            marked(figures, |number| number.is_bound).map(|name| (name, true)).collect(),
-        /// figures beyond which fewer than ten samples lie
-        unsupported: Vec<&'static str> = marked(figures, |number| !number.is_supported).collect(),
+        /// each figure of the trial
+        figures: ByFigure<FigureValue> = figure_values(&weighed.figures),
         /// failures by class
-        failures: BTreeMap<&'static str, u64> = by_class(&figures.failures),
+        failures: BTreeMap<&'static str, u64> = by_class(&weighed.figures.failures),
         /// what was done; null if nothing of it is kept
         course: Option<CourseJson<'t>> = course(findings, weighed.number),
     }
@@ -184,12 +172,6 @@ struct CourseJson<'t> {
     killed: u32,
     /// the last of its output
     output_tail: String,
-}
-
-fn marked(figures: &Figures, is_so: fn(&Number) -> bool) -> impl Iterator<Item = &'static str> {
-    let all = Figure::ALL.into_iter();
-    let marked = all.filter(move |&figure| figures.get(figure).as_ref().is_some_and(is_so));
-    marked.map(Figure::name)
 }
 
 fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>> {

@@ -127,7 +127,7 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
     }
     // The one that pays most is named first, as is the one that gains most.
     worse.reverse();
-    let gains = match analysis::better(primary) {
+    let gains = match primary.better() {
         Better::Higher => "brings",
         Better::Lower | Better::Neither => "saves",
     };

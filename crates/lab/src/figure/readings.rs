@@ -1,10 +1,12 @@
 //! The monitors' readings over the measured time.
 
-use lab::record::{Series, TrialRecord};
 use load::Nanos;
 
+use crate::record::{Series, TrialRecord};
+
 /// The measured time on the trial's clock. For held connections, the whole time in which they were held.
-pub(crate) fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
+#[must_use]
+pub fn measured(trial: &TrialRecord) -> Option<(Nanos, Nanos)> {
     let (from, until) = match (&trial.loaded, &trial.held) {
         (Some(loaded), _) => {
             let recording = &loaded.recording;
@@ -22,13 +24,15 @@ fn began(trial: &TrialRecord) -> Option<Nanos> {
     loaded.or(trial.held.as_ref().map(|held| held.began))
 }
 
-pub(crate) fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {
+#[must_use]
+pub fn series<'t>(trial: &'t TrialRecord, name: &str) -> Option<&'t Series> {
     trial.series.iter().find(|series| series.name == name && !series.points.is_empty())
 }
 
 /// The rate at which a growing counter grew over the measured time, in nanoseconds a second. None if the readings cover
 /// less than half of it.
-pub(crate) fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
+#[must_use]
+pub fn growth_ns_per_s(trial: &TrialRecord, name: &str) -> Option<f64> {
     growth_ns_per_s_in(trial, name, measured(trial)?)
 }
 
@@ -45,7 +49,8 @@ fn growth_ns_per_s_in(trial: &TrialRecord, name: &str, span: (Nanos, Nanos)) -> 
 
 /// The rate at which it grew between two instants, in its own unit a second. None if the readings cover less than half
 /// of the time.
-pub(crate) fn growth_per_s_in(
+#[must_use]
+pub fn growth_per_s_in(
     trial: &TrialRecord,
     name: &str,
     (from, until): (Nanos, Nanos),
@@ -62,12 +67,14 @@ pub(crate) fn growth_per_s_in(
 }
 
 /// CPU time of the subject's processes, user and system: nanoseconds a second.
-pub(crate) fn cpu_ns_per_s(trial: &TrialRecord) -> Option<f64> {
+#[must_use]
+pub fn cpu_ns_per_s(trial: &TrialRecord) -> Option<f64> {
     cpu_ns_per_s_in(trial, measured(trial)?)
 }
 
-/// The same between two instants.
-pub(crate) fn cpu_ns_per_s_in(trial: &TrialRecord, span: (Nanos, Nanos)) -> Option<f64> {
+/// CPU time of the subject's processes between two instants: nanoseconds a second.
+#[must_use]
+pub fn cpu_ns_per_s_in(trial: &TrialRecord, span: (Nanos, Nanos)) -> Option<f64> {
     // By the cgroup where there is one: it is exact, and includes processes that have ended.
     growth_ns_per_s_in(trial, "subject.cpu.total", span).or_else(|| {
         let user = growth_ns_per_s_in(trial, "subject.cpu.user", span)?;
@@ -77,7 +84,8 @@ pub(crate) fn cpu_ns_per_s_in(trial: &TrialRecord, span: (Nanos, Nanos)) -> Opti
 }
 
 /// The longest time under load in which no monitor read anything, minus the usual time between two readings.
-pub(crate) fn longest_gap(trial: &TrialRecord) -> Option<Nanos> {
+#[must_use]
+pub fn longest_gap(trial: &TrialRecord) -> Option<Nanos> {
     let (_, until) = measured(trial)?;
     let began = began(trial)?;
     // All monitors read at the same times: the one with the most readings is used.
@@ -92,7 +100,8 @@ pub(crate) fn longest_gap(trial: &TrialRecord) -> Option<Nanos> {
 }
 
 /// The largest reading up to the end of the measured time.
-pub(crate) fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
+#[must_use]
+pub fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
     let (_, until) = measured(trial)?;
     let points = &series(trial, name)?.points;
     let upto = points.iter().filter(|(at, _)| *at <= until).map(|(_, value)| *value);
@@ -100,7 +109,8 @@ pub(crate) fn peak(trial: &TrialRecord, name: &str) -> Option<f64> {
 }
 
 /// How much a growing counter grew from the start of the load, its opening and warm-up included, to its end.
-pub(crate) fn counted(trial: &TrialRecord, name: &str) -> Option<u64> {
+#[must_use]
+pub fn counted(trial: &TrialRecord, name: &str) -> Option<u64> {
     let (_, until) = measured(trial)?;
     let began = began(trial)?;
     let points = &series(trial, name)?.points;
@@ -111,7 +121,8 @@ pub(crate) fn counted(trial: &TrialRecord, name: &str) -> Option<u64> {
 }
 
 /// The readings from the start of the load to its end.
-pub(crate) fn under_load<'t>(
+#[must_use]
+pub fn under_load<'t>(
     trial: &'t TrialRecord,
     name: &str,
 ) -> Option<impl Iterator<Item = f64> + 't> {
@@ -123,11 +134,8 @@ pub(crate) fn under_load<'t>(
 }
 
 /// The readings from one instant until before another; none if there are none.
-pub(crate) fn inside(
-    trial: &TrialRecord,
-    name: &str,
-    (from, until): (Nanos, Nanos),
-) -> Option<Vec<f64>> {
+#[must_use]
+pub fn inside(trial: &TrialRecord, name: &str, (from, until): (Nanos, Nanos)) -> Option<Vec<f64>> {
     let points = series(trial, name)?.points.iter();
     let inside = points.filter(|(at, value)| from <= *at && *at < until && value.is_finite());
     let inside: Vec<f64> = inside.map(|(_, value)| *value).collect();
@@ -135,14 +143,16 @@ pub(crate) fn inside(
 }
 
 /// The last reading minus the first, over the whole trial.
-pub(crate) fn change(trial: &TrialRecord, name: &str) -> Option<f64> {
+#[must_use]
+pub fn change(trial: &TrialRecord, name: &str) -> Option<f64> {
     let points = &series(trial, name)?.points;
     let change = points.last()?.1 - points.first()?.1;
     change.is_finite().then_some(change)
 }
 
 /// The value at an instant, interpolated linearly between the readings on both sides.
-pub(crate) fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
+#[must_use]
+pub fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
     let after = points.partition_point(|(at, _)| *at < when);
     let next = points.get(after)?;
     match after.checked_sub(1).and_then(|before| points.get(before)) {
@@ -157,8 +167,23 @@ pub(crate) fn at(points: &[(Nanos, f64)], when: Nanos) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{healthy, series as made};
-    use load::SECOND;
+    use load::{Recording, SECOND, Tally};
+
+    use crate::experiment::Point;
+    use crate::record::{LoadRecord, TrialKey};
+
+    /// It is loaded from second 1 on, and measured from second 2 to second 12.
+    fn trial() -> TrialRecord {
+        let (subject, workload) = ("a".into(), "hello".into());
+        let key = TrialKey { number: 0, subject, workload, point: Point::Requests(1.0), repeat: 0 };
+        let recording = Recording::new(Tally::new(SECOND), SECOND..11 * SECOND, SECOND);
+        let loaded = LoadRecord { began: SECOND, in_turns: None, agents: Vec::new(), recording };
+        TrialRecord { loaded: Some(loaded), ..TrialRecord::new(key, 0) }
+    }
+
+    fn made(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series {
+        Series { name: name.into(), unit: unit.into(), points: points.to_vec() }
+    }
 
     #[test]
     fn a_value_between_two_readings_lies_on_the_line_between_them() {
@@ -170,7 +195,7 @@ mod tests {
 
     #[test]
     fn growth_is_that_of_the_measured_time_alone() {
-        let mut trial = healthy();
+        let mut trial = trial();
         // Measured from second 2 to second 12 of the trial; two CPU seconds were used before, five within.
         let points = [(0, 0.0), (2 * SECOND, 2e9), (12 * SECOND, 7e9), (13 * SECOND, 9e9)];
         trial.series = vec![made("subject.cpu.total", "ns", &points)];
@@ -181,7 +206,7 @@ mod tests {
 
     #[test]
     fn user_and_system_add_up_and_units_are_heeded() {
-        let mut trial = healthy();
+        let mut trial = trial();
         let points = [(0, 0.0), (20 * SECOND, 20.0)];
         trial.series =
             vec![made("subject.cpu.user", "s", &points), made("subject.cpu.system", "s", &points)];
@@ -192,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_count_is_that_of_the_whole_load_and_no_more() {
-        let mut trial = healthy();
+        let mut trial = trial();
         // The load begins at second 1 and is measured up to second 12.
         let points =
             [(0, 3.0), (SECOND, 4.0), (2 * SECOND, 9.0), (13 * SECOND, 10.0), (14 * SECOND, 50.0)];
@@ -203,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_is_read_under_load_is_neither_from_before_nor_from_after() {
-        let mut trial = healthy();
+        let mut trial = trial();
         let points = [(0, 1.0), (3 * SECOND, 5.0), (5 * SECOND, 4.0), (13 * SECOND, 0.0)];
         trial.series = vec![made("subject.processes", "count", &points)];
         let read: Vec<f64> = under_load(&trial, "subject.processes").unwrap().collect();
@@ -212,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_peak_after_the_load_is_none_of_its() {
-        let mut trial = healthy();
+        let mut trial = trial();
         let points = [(0, 1.0), (3 * SECOND, 5.0), (13 * SECOND, 9.0)];
         trial.series = vec![made("subject.memory.rss", "bytes", &points)];
         assert_eq!(peak(&trial, "subject.memory.rss"), Some(5.0));

@@ -29,7 +29,8 @@ pub fn generator_polled(lanes: &[LaneReport]) -> Option<f64> {
 }
 
 /// The share of their time in which the threads had a CPU.
-pub(crate) fn generator_on_cpu(lanes: &[LaneReport]) -> Option<f64> {
+#[must_use]
+pub fn generator_on_cpu(lanes: &[LaneReport]) -> Option<f64> {
     of_wall(generator_cpu(lanes), lanes)
 }
 

@@ -1,9 +1,9 @@
 //! The parts of an experiment that are needed to interpret its trials' numbers.
 
-use lab::experiment::{Experiment, Point, Shape};
 use load::{Nanos, Recording};
 
-use crate::rates::{self, OnTime, measured_s, on_time};
+use super::rates::{self, OnTime, measured_s, on_time};
+use crate::experiment::{Experiment, Point, Shape};
 
 /// What all trials of a run have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +32,15 @@ impl Terms {
         Terms { calls, on_time_within, is_load: false }
     }
 
-    /// The same for loads of `dyno load`, whose recordings have the limit within which an answer is on time.
+    /// The terms of loads of `dyno load`, whose recordings have the limit within which an answer is on time.
     #[must_use]
-    pub(crate) fn of_loads(self) -> Terms {
+    pub fn of_loads(self) -> Terms {
         Terms { on_time_within: None, is_load: true, ..self }
     }
 
     /// How many of a trial's requests were on time: none for a closed loop, which waits for the server.
-    pub(crate) fn on_time(self, recording: &Recording, point: Point) -> Option<OnTime> {
+    #[must_use]
+    pub fn on_time(self, recording: &Recording, point: Point) -> Option<OnTime> {
         match point {
             Point::Connections(_) | Point::Held(_) => None,
             Point::Requests(_) | Point::Sessions(_) => {
@@ -49,7 +50,8 @@ impl Terms {
     }
 
     /// The rate that the schedule of a trial offered: none for a closed loop.
-    pub(crate) fn offered_per_s(self, recording: &Recording, point: Point) -> Option<f64> {
+    #[must_use]
+    pub fn offered_per_s(self, recording: &Recording, point: Point) -> Option<f64> {
         match point {
             Point::Connections(_) | Point::Held(_) => None,
             Point::Requests(_) | Point::Sessions(_) => {
