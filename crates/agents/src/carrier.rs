@@ -2,8 +2,8 @@
 //! those of a whole broker.
 
 pub(crate) mod child;
+pub(crate) mod framing;
 pub(crate) mod start;
-pub(crate) mod tongue;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,9 +16,9 @@ use post::{AgentFrame, CoordinatorEvent, CoordinatorFrame, LineError, Nanos};
 
 use crate::place::Place;
 use child::Child;
+use framing::Framing;
 use start::Start;
 pub(crate) use start::nodes_of_job;
-use tongue::Tongue;
 
 /// Lines that wait to be taken; a carrier that brings more waits.
 const WAITING: usize = 64;
@@ -91,7 +91,7 @@ impl Carriers {
         let mut names = Vec::new();
         let mut one = |carriers: &mut Carriers, name: &str, cpus: &[usize], start: Start| {
             let agent = carriers.ways.len();
-            let child = Child::start(start, Tongue::One(agent), sender.clone())?;
+            let child = Child::start(start, Framing::One(agent), sender.clone())?;
             carriers.ways.push((carriers.children.len(), String::new()));
             carriers.children.push(child);
             names.push(Named { name: name.into(), cpus: cpus.to_vec() });
@@ -125,7 +125,7 @@ impl Carriers {
                 let by_name: BTreeMap<String, usize> =
                     nats.agents.iter().cloned().zip(0..).collect();
                 let start = Start::Nats { program: beside(reach.program), nats: nats.clone() };
-                let child = Child::start(start, Tongue::Named(by_name), sender.clone())?;
+                let child = Child::start(start, Framing::Named(by_name), sender.clone())?;
                 carriers.children.push(child);
                 for name in &nats.agents {
                     carriers.ways.push((0, format!("{name} ")));

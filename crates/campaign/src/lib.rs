@@ -1,7 +1,6 @@
 //! From an experiment's file to runs of trials: which subjects take part, under which limits, in which order. What
 //! happens is reported as events; nothing is printed.
 
-pub mod abroad;
 pub mod apart;
 pub mod capacity;
 mod certificate;
@@ -18,6 +17,7 @@ mod ports;
 pub mod project;
 pub mod race;
 mod remains;
+pub mod remote_run;
 mod resources;
 mod resume;
 pub mod roster;

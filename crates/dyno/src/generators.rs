@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 
-use agents::servers::{Desk, ServersOn, machine_name};
+use agents::servers::{ServersOn, SoleAgent, machine_name};
 use agents::{Afar, Loads, Place, Wish};
 use campaign::{Campaign, Generators, Meet, RunResources};
 use clap::Args;
@@ -116,8 +116,8 @@ impl GeneratorFlags {
         cpus: Vec<usize>,
     ) -> Result<(String, Meet), Refusal> {
         let Some(Named { name, place }) = &self.load_on else {
-            let desk = Desk::new(cpus).map_err(Refusal::new)?;
-            let meet: Meet = Box::new(move |_| Ok(Box::new(desk.clone())));
+            let agent = SoleAgent::new(cpus).map_err(Refusal::new)?;
+            let meet: Meet = Box::new(move |_| Ok(Box::new(agent.clone())));
             return Ok((machine_name(), meet));
         };
         if !cpus.is_empty() {

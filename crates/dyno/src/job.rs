@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use ::report::run::words::place_in;
 use archive::page;
-use campaign::abroad::Abroad;
 use campaign::project::Project;
+use campaign::remote_run::RemoteRun;
 use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
 use lab::record::RunRecord;
 use load::Halt;
@@ -119,14 +119,14 @@ impl Job {
     /// The same of a run whose servers are elsewhere. If their host is lost, what is kept stays.
     pub(crate) fn follow(
         &mut self,
-        abroad: &mut Abroad<'_>,
+        remote: &mut RemoteRun<'_>,
         campaign: &Campaign,
         record: &RunRecord,
         run: RunId,
     ) -> Result<Ended, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (path, pages) = (&self.path, &self.pages);
-        let ended = abroad.go((record, run), &mut self.store, &mut |event| match event {
+        let ended = remote.go((record, run), &mut self.store, &mut |event| match event {
             Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
             event => progress.update(event),
         });

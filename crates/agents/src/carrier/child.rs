@@ -11,8 +11,8 @@ use machine::process::Exit;
 use post::Lines;
 
 use super::CarrierEvent;
+use super::framing::{Framing, Listener, Stop};
 use super::start::{Start, not_copied};
-use super::tongue::{Listener, Stop, Tongue};
 use crate::now_ns;
 
 /// Lines that wait to be written.
@@ -29,7 +29,7 @@ const COMPLAINT_WITHIN: Duration = Duration::from_secs(2);
 
 pub(crate) struct Child {
     start: Start,
-    tongue: Tongue,
+    framing: Framing,
     state: Mutex<State>,
 }
 
@@ -49,10 +49,10 @@ impl Child {
     /// Starts it. A thread follows it from then on, and says when it has ended.
     pub(crate) fn start(
         start: Start,
-        tongue: Tongue,
+        framing: Framing,
         sender: SyncSender<CarrierEvent>,
     ) -> Result<Arc<Child>, String> {
-        let child = Arc::new(Child { start, tongue, state: Mutex::default() });
+        let child = Arc::new(Child { start, framing, state: Mutex::default() });
         // Here, so that processes are started in the order of the agents.
         let started = child.spawn();
         let followed = Arc::clone(&child);
@@ -68,7 +68,7 @@ impl Child {
     pub(crate) fn with_lines(lines: SyncSender<Vec<u8>>) -> Child {
         let state = State { lines: Some(lines), ..State::default() };
         let start = Start::ssh("nowhere", "", &[]);
-        Child { start, tongue: Tongue::Servers, state: Mutex::new(state) }
+        Child { start, framing: Framing::Servers, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -141,10 +141,10 @@ impl Child {
             }
         };
         self.close();
-        let agents: Vec<usize> = match &self.tongue {
-            Tongue::One(agent) => vec![*agent],
-            Tongue::Named(agents) => agents.values().copied().collect(),
-            Tongue::Servers => vec![0],
+        let agents: Vec<usize> = match &self.framing {
+            Framing::One(agent) => vec![*agent],
+            Framing::Named(agents) => agents.values().copied().collect(),
+            Framing::Servers => vec![0],
         };
         for agent in agents {
             let _ = sender.send(CarrierEvent::Gone { agent, how: how.clone() });
@@ -215,7 +215,7 @@ impl Child {
         sender: &SyncSender<CarrierEvent>,
     ) -> Option<Stop> {
         let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
-        let mut listener = Listener::new(&self.tongue, sender);
+        let mut listener = Listener::new(&self.framing, sender);
         loop {
             let length = match output.read(&mut buffer) {
                 Ok(0) | Err(_) => return None,

@@ -1,18 +1,18 @@
 //! A run whose servers are on another machine: it takes place there as a whole, and its loads are carried out from here.
 
 mod carry;
-mod desk;
-mod line;
+mod host_session;
 mod place;
 mod relay;
-mod tether;
+mod remote_session;
+mod sole_agent;
 
 pub use crate::carrier::child::plain;
 pub use crate::identity::host_name as machine_name;
 pub use carry::{Carried, Seen, Terms, carry_out};
-pub use desk::{Desk, desk_facts};
-pub use line::HostLine;
+pub use host_session::HostSession;
 pub use place::ServersOn;
 pub use post::{Host, ProjectFiles, RunOrder, TrustedFolder};
 pub use relay::Relayed;
-pub use tether::{Load, Tether, Vitals};
+pub use remote_session::{Load, RemoteSession, Vitals};
+pub use sole_agent::{SoleAgent, load_host_facts};

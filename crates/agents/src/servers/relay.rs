@@ -7,7 +7,7 @@ use load::{Halt, HoldOrder, LiveMerger, Order, Share, Target};
 use post::{FromServers, Host, Live, Task, ToServers, encode_task};
 
 use super::carry::Carried;
-use super::line::HostLine;
+use super::host_session::HostSession;
 use crate::loads::{Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
 
 /// How often an end is looked for.
@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// What carries loads out at the other end of the lines.
 pub struct Relayed {
-    line: Arc<HostLine>,
+    session: Arc<HostSession>,
     lanes: usize,
     hosts: Vec<(String, Host)>,
     processes: Vec<u32>,
@@ -24,19 +24,21 @@ pub struct Relayed {
 
 impl Relayed {
     /// Has the agents of the load met, and waits for that.
-    pub fn meet(line: &Arc<HostLine>, halt: &Halt) -> Result<Relayed, LoadsError> {
-        line.say(&FromServers::Meet);
+    pub fn meet(session: &Arc<HostSession>, halt: &Halt) -> Result<Relayed, LoadsError> {
+        session.say(&FromServers::Meet);
         loop {
-            match line.next(LOOK) {
+            match session.next(LOOK) {
                 Some(ToServers::Met { lanes, hosts, processes }) => {
-                    let (line, lanes) = (Arc::clone(line), lanes.max(1));
+                    let (session, lanes) = (Arc::clone(session), lanes.max(1));
                     // No two of a run have loads of the same number.
                     let load = crate::now_ns();
-                    return Ok(Relayed { line, lanes, hosts, processes, load });
+                    return Ok(Relayed { session, lanes, hosts, processes, load });
                 }
                 Some(ToServers::NotMet { says }) => return Err(LoadsError::Refused(says)),
                 Some(_) => {}
-                None if halt.is_asked() || line.is_gone() => return Err(LoadsError::Interrupted),
+                None if halt.is_asked() || session.is_gone() => {
+                    return Err(LoadsError::Interrupted);
+                }
                 None => {}
             }
         }
@@ -52,24 +54,24 @@ impl Relayed {
         let refused = |error: &dyn std::fmt::Display| LoadsError::Refused(error.to_string());
         self.load += 1;
         let load = self.load;
-        let order = self.line.send(encode_task(task).map_err(|error| refused(&error))?);
-        self.line.say(&FromServers::Load { load, order });
+        let order = self.session.send(encode_task(task).map_err(|error| refused(&error))?);
+        self.session.say(&FromServers::Load { load, order });
         let mut was_halted = false;
         loop {
             if halt.is_asked() && !was_halted {
                 was_halted = true;
-                self.line.say(&FromServers::HaltLoad { load });
+                self.session.say(&FromServers::HaltLoad { load });
             }
-            match self.line.next(LOOK) {
+            match self.session.next(LOOK) {
                 Some(ToServers::Window { load: of, window }) if of == load => {
                     watch(window).map_err(LoadsError::Refused)?;
                 }
                 Some(ToServers::Carried { load: of, result }) if of == load => {
-                    let bytes = self.line.take(&result).map_err(LoadsError::Refused)?;
+                    let bytes = self.session.take(&result).map_err(LoadsError::Refused)?;
                     return Carried::decode(&bytes).map_err(|error| refused(&error));
                 }
                 Some(_) => {}
-                None if self.line.is_gone() => return Err(LoadsError::Interrupted),
+                None if self.session.is_gone() => return Err(LoadsError::Interrupted),
                 None => {}
             }
         }

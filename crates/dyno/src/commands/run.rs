@@ -1,6 +1,6 @@
 //! `dyno run`: subjects × loads × rounds → the store → a table and a page; continues where it stopped.
 
-mod abroad;
+mod remote;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -156,7 +156,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             flags.history.refuse_search(&experiment)?;
             let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
             if let Some(on) = &flags.subject_on {
-                return abroad::begin(flags, on, &campaign);
+                return remote::begin(flags, on, &campaign);
             }
             let campaign = located(campaign, flags)?;
             let campaign = if flags.no_check { campaign.without_check() } else { campaign };
@@ -288,7 +288,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     }
     if let Some(on) = &flags.subject_on {
         let campaign = as_it_was(project, &record, &job.path)?;
-        return abroad::resume(flags, on, &campaign, job, (run, &left));
+        return remote::resume(flags, on, &campaign, job, (run, &left));
     }
     let mut campaign = located(as_it_was(project, &record, &job.path)?, flags)?;
     campaign.experiment = flags.cpus.given_to(campaign.experiment);

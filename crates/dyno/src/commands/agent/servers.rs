@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use agents::servers::{HostLine, TrustedFolder, machine_name};
-use campaign::abroad::{HostTerms, serve};
+use agents::servers::{HostSession, TrustedFolder, machine_name};
+use campaign::remote_run::{HostTerms, serve};
 use clap::Args;
 
 use crate::commands::run::dry;
@@ -40,11 +40,11 @@ Exit codes:
   2    it is no such folder, or the list cannot be written";
 
 pub(crate) fn trust(flags: &TrustFlags) -> Result<ExitStatus, Refusal> {
-    let folders = campaign::abroad::trust(&flags.folder)?;
+    let folders = campaign::remote_run::trust(&flags.folder)?;
     terminal::notice(&format!(
         "from now on others may have {} run here, as this user; to take that back, remove the line from {}",
         units::counted(folders.len() as u64, "folder", "folders"),
-        campaign::abroad::trusted_list()?.display()
+        campaign::remote_run::trusted_list()?.display()
     ));
     let line = |folder: &TrustedFolder| format!("{}  {}\n", folder.digest, folder.name);
     print(&folders.iter().map(line).collect::<String>())
@@ -54,13 +54,13 @@ pub(crate) fn trust(flags: &TrustFlags) -> Result<ExitStatus, Refusal> {
 pub(crate) fn run(trusts_all: bool, is_local: bool) -> Result<ExitStatus, Refusal> {
     kernel::check()?;
     let halt = halt_on_interrupt()?;
-    let line = HostLine::open(io::stdin(), io::stdout(), halt).map_err(Refusal::new)?;
+    let session = HostSession::open(io::stdin(), io::stdout(), halt).map_err(Refusal::new)?;
     let terms = HostTerms {
         trusts_all,
         is_local,
         host: machine_name(),
         show: &|campaign, resources| dry_run::text(&dry(campaign, resources)),
     };
-    serve(&line, &terms)?;
+    serve(&session, &terms)?;
     Ok(ExitStatus::Yes)
 }

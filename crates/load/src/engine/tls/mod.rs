@@ -1,15 +1,15 @@
 //! TLS between a lane and any engine: connected means that the handshake is done, and bytes are plaintext.
 //!
-//! `desk.rs` has all connections and takes in what comes; here is what needs the engine below.
+//! `connections.rs` has all connections and takes in what comes; here is what needs the engine below.
 
-mod desk;
+mod connections;
 mod line;
 #[cfg(test)]
 pub(crate) mod server;
 
 use tls::Client;
 
-use self::desk::Desk;
+use self::connections::TlsConnections;
 use super::{Break, Conn, Engine, Event, Idle, Slept};
 use crate::Nanos;
 use crate::security::SecurityLog;
@@ -20,19 +20,19 @@ const SEALED_AT_ONCE: usize = 64 << 10;
 
 pub(crate) struct Tls<E> {
     engine: E,
-    desk: Desk,
+    connections: TlsConnections,
     /// Ciphertext on its way out.
     sealed: Vec<u8>,
 }
 
 impl<E: Engine> Tls<E> {
     pub(crate) fn new(engine: E, client: &Client, log: SecurityLog) -> Tls<E> {
-        Tls { engine, desk: Desk::new(client, log), sealed: Vec::new() }
+        Tls { engine, connections: TlsConnections::new(client, log), sealed: Vec::new() }
     }
 
     /// Writes what waits on a connection; returns whether all of it left. An error is handed over by the next `deliver`.
     fn flush(&mut self, conn: Conn) -> bool {
-        let line = &mut self.desk.lines[conn as usize];
+        let line = &mut self.connections.lines[conn as usize];
         if line.unsent.is_empty() {
             return true;
         }
@@ -47,7 +47,7 @@ impl<E: Engine> Tls<E> {
                 false
             }
             Err(cause) => {
-                self.desk.break_later(conn, cause);
+                self.connections.break_later(conn, cause);
                 false
             }
         }
@@ -56,8 +56,8 @@ impl<E: Engine> Tls<E> {
     /// Writes what the handshakes have to say. A client's last message waits for this, so that it leaves together with
     /// the first request.
     fn flush_handshakes(&mut self) {
-        for conn in std::mem::take(&mut self.desk.to_flush) {
-            self.desk.lines[conn as usize].is_to_be_flushed = false;
+        for conn in std::mem::take(&mut self.connections.to_flush) {
+            self.connections.lines[conn as usize].is_to_be_flushed = false;
             let _ = self.flush(conn);
         }
     }
@@ -69,13 +69,13 @@ impl<E: Engine> Engine for Tls<E> {
     }
 
     fn open(&mut self, conn: Conn) -> Result<(), Break> {
-        self.desk.open(conn);
+        self.connections.open(conn);
         self.engine.open(conn)
     }
 
     fn close(&mut self, conn: Conn) {
         self.sealed.clear();
-        self.desk.close(conn, &mut self.sealed);
+        self.connections.close(conn, &mut self.sealed);
         if !self.sealed.is_empty() {
             // The connection is closed whether the server takes the farewell or not.
             let _ = self.engine.write(conn, &self.sealed);
@@ -86,7 +86,7 @@ impl<E: Engine> Engine for Tls<E> {
     fn write(&mut self, conn: Conn, bytes: &[u8]) -> Result<usize, Break> {
         let mut taken = 0;
         while taken < bytes.len() {
-            let line = &mut self.desk.lines[conn as usize];
+            let line = &mut self.connections.lines[conn as usize];
             if line.is_full {
                 break;
             }
@@ -101,7 +101,7 @@ impl<E: Engine> Engine for Tls<E> {
                 line.is_full = true;
             }
         }
-        let line = &mut self.desk.lines[conn as usize];
+        let line = &mut self.connections.lines[conn as usize];
         line.owes_writable = taken < bytes.len();
         line.has_received = false;
         Ok(taken)
@@ -109,22 +109,27 @@ impl<E: Engine> Engine for Tls<E> {
 
     fn sleep(&mut self, deadline: Nanos, in_flight: usize) -> Slept {
         self.flush_handshakes();
-        let deadline = if self.desk.broken.is_empty() { deadline } else { self.engine.now() };
+        let deadline =
+            if self.connections.broken.is_empty() { deadline } else { self.engine.now() };
         self.engine.sleep(deadline, in_flight)
     }
 
     fn deliver(&mut self, deliver: &mut impl FnMut(Conn, Event<'_>, Nanos)) -> bool {
-        let broken = std::mem::take(&mut self.desk.broken);
+        let broken = std::mem::take(&mut self.connections.broken);
         let now = self.engine.now();
         for (conn, cause) in &broken {
             deliver(*conn, Event::Broken(*cause), now);
         }
-        let desk = &mut self.desk;
-        let any = self.engine.deliver(&mut |conn, event, at| desk.handle(conn, event, at, deliver));
-        for conn in std::mem::take(&mut self.desk.writable) {
-            self.desk.lines[conn as usize].is_full = false;
+        let connections = &mut self.connections;
+        let any = self
+            .engine
+            .deliver(&mut |conn, event, at| connections.handle(conn, event, at, deliver));
+        for conn in std::mem::take(&mut self.connections.writable) {
+            self.connections.lines[conn as usize].is_full = false;
             let is_through = self.flush(conn);
-            if is_through && std::mem::take(&mut self.desk.lines[conn as usize].owes_writable) {
+            if is_through
+                && std::mem::take(&mut self.connections.lines[conn as usize].owes_writable)
+            {
                 deliver(conn, Event::Writable, self.engine.now());
             }
         }

@@ -19,7 +19,7 @@ const KNOWN: [&str; 3] = ["cpu.model", "cpu.online", "kernel"];
 
 /// This machine, with CPUs for its lanes.
 #[derive(Clone, Debug)]
-pub struct Desk {
+pub struct SoleAgent {
     cpus: Vec<usize>,
     /// Whether they were named: then an order has no others.
     are_named: bool,
@@ -33,19 +33,19 @@ fn known() -> Vec<(String, String)> {
 
 /// Facts of this machine, from which a load comes, for the record of a run that is elsewhere.
 #[must_use]
-pub fn desk_facts() -> Vec<(String, String)> {
+pub fn load_host_facts() -> Vec<(String, String)> {
     let known = known().into_iter().map(|(name, value)| (format!("load.host.{name}"), value));
     [("load.host".into(), host_name())].into_iter().chain(known).collect()
 }
 
-impl Desk {
+impl SoleAgent {
     /// On these CPUs; none: on all that this process may use.
-    pub fn new(cpus: Vec<usize>) -> Result<Desk, String> {
+    pub fn new(cpus: Vec<usize>) -> Result<SoleAgent, String> {
         let there = Machine::read().cpus;
         match cpus.iter().find(|cpu| !there.contains(cpu)) {
             Some(cpu) => Err(format!("this process may use no CPU {cpu}, only {there:?}")),
-            None if cpus.is_empty() => Ok(Desk { cpus: there, are_named: false }),
-            None => Ok(Desk { cpus, are_named: true }),
+            None if cpus.is_empty() => Ok(SoleAgent { cpus: there, are_named: false }),
+            None => Ok(SoleAgent { cpus, are_named: true }),
         }
     }
 
@@ -81,7 +81,7 @@ fn address(target: &Target) -> Result<SocketAddr, LoadsError> {
     }
 }
 
-impl Loads for Desk {
+impl Loads for SoleAgent {
     fn lanes(&self) -> Option<usize> {
         Some(self.cpus.len())
     }

@@ -13,13 +13,13 @@ use store::{Imported, Kept, Portion, RunId, Store};
 use crate::project::Project;
 
 /// A folder for such stores.
-pub(super) struct Desk(WorkFolder);
+pub(super) struct TransferFolder(WorkFolder);
 
-impl Desk {
-    pub(super) fn new(project: &Project) -> Result<Desk, Refusal> {
+impl TransferFolder {
+    pub(super) fn new(project: &Project) -> Result<TransferFolder, Refusal> {
         let folder = project.work().join("work");
         let created = WorkFolder::create(&folder, &Marker::unique());
-        created.map(Desk).map_err(|error| refused(&folder, &error))
+        created.map(TransferFolder).map_err(|error| refused(&folder, &error))
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use agents::servers::HostLine;
+use agents::servers::HostSession;
 use lab::record::TrialKey;
 use lab::trial;
 use post::FromServers;
@@ -16,23 +16,23 @@ const TAIL_MAX: u64 = 8 << 10;
 const TAIL_LINES: usize = 20;
 
 /// Tells what happens; what is kept goes another way.
-pub(super) fn tell(line: &HostLine, event: &Event<'_>) {
+pub(super) fn tell(session: &HostSession, event: &Event<'_>) {
     match event {
-        Event::Notice(says) => line.say(&FromServers::Notice { says: says.to_string() }),
+        Event::Notice(says) => session.say(&FromServers::Notice { says: says.to_string() }),
         Event::Building { name, command } => {
             let (name, command) = (name.to_string(), command.to_string());
-            line.say(&FromServers::Building { name, command });
+            session.say(&FromServers::Building { name, command });
         }
         Event::Excluded { subject, why } => {
             let (subject, why) = (subject.to_string(), why.to_string());
-            line.say(&FromServers::Excluded { subject, why });
+            session.say(&FromServers::Excluded { subject, why });
         }
         Event::Checks { subjects, cases } => {
             let (subjects, cases) = (*subjects, *cases);
-            line.say(&FromServers::Checks { subjects, cases });
+            session.say(&FromServers::Checks { subjects, cases });
         }
         Event::Checking { subject, place, subjects, done, cases } => {
-            line.mention(&FromServers::Checking {
+            session.mention(&FromServers::Checking {
                 subject: subject.to_string(),
                 place: *place,
                 subjects: *subjects,
@@ -42,16 +42,16 @@ pub(super) fn tell(line: &HostLine, event: &Event<'_>) {
         }
         Event::Left(keys) => {
             let trials = keys.iter().map(|key| key.number).collect();
-            line.say(&FromServers::Left { trials });
+            session.say(&FromServers::Left { trials });
         }
-        Event::FirstRoundKept => line.say(&FromServers::FirstRoundKept),
-        Event::Begun(key) => line.say(&FromServers::Begun { trial: key.number }),
-        Event::Trial(key, event) => within(line, key, event),
-        Event::Abandoned => line.say(&FromServers::Abandoned),
-        Event::Again(key) => line.say(&FromServers::Again { trial: key.number }),
+        Event::FirstRoundKept => session.say(&FromServers::FirstRoundKept),
+        Event::Begun(key) => session.say(&FromServers::Begun { trial: key.number }),
+        Event::Trial(key, event) => within(session, key, event),
+        Event::Abandoned => session.say(&FromServers::Abandoned),
+        Event::Again(key) => session.say(&FromServers::Again { trial: key.number }),
         Event::BuildFailed { name, log } => {
             let (name, tail) = (name.to_string(), tail(log));
-            line.say(&FromServers::BuildLog { name, tail });
+            session.say(&FromServers::BuildLog { name, tail });
         }
         Event::BuildLog { .. } | Event::Checked(_) | Event::Together(_) | Event::Kept(_) => {}
         // A run on the host of its servers has no searches.
@@ -74,19 +74,19 @@ fn tail(log: &Path) -> String {
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
-fn within(line: &HostLine, key: &TrialKey, event: &trial::Event<'_>) {
+fn within(session: &HostSession, key: &TrialKey, event: &trial::Event<'_>) {
     let trial = key.number;
     match event {
         trial::Event::Launched { pid, port } => {
-            line.say(&FromServers::Launched { trial, pid: *pid, port: *port });
+            session.say(&FromServers::Launched { trial, pid: *pid, port: *port });
         }
-        trial::Event::Ready(after) => line.say(&FromServers::Ready { trial, after: *after }),
+        trial::Event::Ready(after) => session.say(&FromServers::Ready { trial, after: *after }),
         trial::Event::Checked(check) => {
             let (ask, wrong) = (check.ask.clone(), check.wrong.clone());
-            line.say(&FromServers::Answered { trial, ask, wrong });
+            session.say(&FromServers::Answered { trial, ask, wrong });
         }
         trial::Event::Glance(_, vitals) | trial::Event::Held(_, vitals) => {
-            line.mention(&FromServers::Vitals { cpu: vitals.cpu, memory: vitals.memory });
+            session.mention(&FromServers::Vitals { cpu: vitals.cpu, memory: vitals.memory });
         }
         // The agents, if there are any, were met by the machine that is told.
         trial::Event::Agents(_) => {}

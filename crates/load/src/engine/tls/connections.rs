@@ -13,24 +13,24 @@ const HANDSHAKE_MAX: usize = 256 << 10;
 /// After a handshake no more octets than this come without a byte of data among them.
 const WITHOUT_DATA_MAX: usize = 1 << 20;
 
-pub(super) struct Desk {
+pub(super) struct TlsConnections {
     connector: Connector,
     alpn: String,
     log: SecurityLog,
     pub(super) lines: Vec<Line>,
-    /// Connections with something to be written before the lane sleeps.
+    /// TlsConnections with something to be written before the lane sleeps.
     pub(super) to_flush: Vec<Conn>,
-    /// Connections that the kernel takes bytes from again.
+    /// TlsConnections that the kernel takes bytes from again.
     pub(super) writable: Vec<Conn>,
-    /// Connections that broke while something was written on them.
+    /// TlsConnections that broke while something was written on them.
     pub(super) broken: Vec<(Conn, Break)>,
     /// Records that have just come; empty in between.
     received: Vec<u8>,
 }
 
-impl Desk {
-    pub(super) fn new(client: &Client, log: SecurityLog) -> Desk {
-        Desk {
+impl TlsConnections {
+    pub(super) fn new(client: &Client, log: SecurityLog) -> TlsConnections {
+        TlsConnections {
             connector: client.connector(),
             alpn: client.order().alpn.clone(),
             log,

@@ -14,7 +14,7 @@ use post::{
     Wholes, cut,
 };
 
-use super::tether::LEASE;
+use super::remote_session::LEASE;
 use crate::busy::Claim;
 use crate::carrier::child::plain;
 use crate::identity::{VERSION, host_name, nonce, same_program, unread};
@@ -33,7 +33,7 @@ const ENDING: Duration = Duration::from_secs(20);
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// This side of the lines. When the coordinator is gone, the run's halt is asked for.
-pub struct HostLine {
+pub struct HostSession {
     lines: Mutex<Option<SyncSender<String>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
     news: Mutex<Receiver<ToServers>>,
@@ -49,16 +49,16 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl HostLine {
+impl HostSession {
     /// Reads from here and writes there.
     pub fn open(
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         halt: Arc<Halt>,
-    ) -> Result<Arc<HostLine>, String> {
+    ) -> Result<Arc<HostSession>, String> {
         let (sender, news) = sync_channel(WAITING);
         let (lines, waiting) = sync_channel::<String>(WAITING);
-        let line = Arc::new(HostLine {
+        let line = Arc::new(HostSession {
             lines: Mutex::new(Some(lines)),
             writer: Mutex::default(),
             news: Mutex::new(news),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agents::Loads;
-use agents::servers::{HostLine, Relayed};
+use agents::servers::{HostSession, Relayed};
 use lab::Refusal;
 use lab::amounts;
 use lab::experiment::Experiment;
@@ -17,9 +17,9 @@ use load::Halt;
 use post::{FromServers, ProjectFiles, RunOrder, ToServers};
 use store::{Portion, RunId, Store};
 
+use super::events::tell;
 use super::files::{files_below, sent_before, unpack};
-use super::sealed::Desk;
-use super::telling::tell;
+use super::transfer::TransferFolder;
 use super::trust::Trusted;
 use crate::event::Event;
 use crate::project::Project;
@@ -47,33 +47,33 @@ pub struct HostTerms<'t> {
 }
 
 /// Has a run for the coordinator at the other end of the lines. What is refused is said there.
-pub fn serve(line: &Arc<HostLine>, terms: &HostTerms<'_>) -> Result<(), Refusal> {
-    let served = serve_one(line, terms);
+pub fn serve(session: &Arc<HostSession>, terms: &HostTerms<'_>) -> Result<(), Refusal> {
+    let served = serve_one(session, terms);
     if let Err(refusal) = &served {
-        line.say(&FromServers::Refused { says: refusal.to_string() });
+        session.say(&FromServers::Refused { says: refusal.to_string() });
     }
-    line.close();
-    match line.wrong() {
+    session.close();
+    match session.wrong() {
         Some(says) => Err(Refusal::new(says)),
         None => served,
     }
 }
 
-fn serve_one(line: &Arc<HostLine>, terms: &HostTerms<'_>) -> Result<(), Refusal> {
-    let Some(_met) = line.meet(terms.is_local).map_err(Refusal::new)? else { return Ok(()) };
+fn serve_one(session: &Arc<HostSession>, terms: &HostTerms<'_>) -> Result<(), Refusal> {
+    let Some(_met) = session.meet(terms.is_local).map_err(Refusal::new)? else { return Ok(()) };
     let order = loop {
-        match line.next(LOOK) {
+        match session.next(LOOK) {
             Some(ToServers::Run(order)) => break order,
             Some(_) => {}
-            None if line.is_gone() => return Ok(()),
+            None if session.is_gone() => return Ok(()),
             None => {}
         }
     };
-    let Some(root) = root(line, &order, terms)? else { return Ok(()) };
+    let Some(root) = root(session, &order, terms)? else { return Ok(()) };
     let project = Project::sent(root)?;
-    let desk = Desk::new(&project)?;
-    let path = desk.path("run.sqlite");
-    let done = Hosting { line, order: &order, terms, desk: &desk, path: &path }.run(project);
+    let folder = TransferFolder::new(&project)?;
+    let path = folder.path("run.sqlite");
+    let done = Hosting { session, order: &order, terms, folder: &folder, path: &path }.run(project);
     // The store has another name where it is kept.
     let option = Project::store_option(&path);
     done.map_err(|refusal| Refusal::new(refusal.to_string().replace(&option, "")))
@@ -82,7 +82,7 @@ fn serve_one(line: &Arc<HostLine>, terms: &HostTerms<'_>) -> Result<(), Refusal>
 /// The folder with the files of a run, which are asked for if they are not here; refused if their owner does not trust
 /// them. None: the coordinator is gone.
 fn root(
-    line: &HostLine,
+    session: &HostSession,
     order: &RunOrder,
     terms: &HostTerms<'_>,
 ) -> Result<Option<PathBuf>, Refusal> {
@@ -90,13 +90,13 @@ fn root(
     if let Some((root, files)) = sent_before(&folder, digest) {
         return trusted(&files, terms).map(|()| Some(root));
     }
-    line.say(&FromServers::Need { files: digest.clone() });
+    session.say(&FromServers::Need { files: digest.clone() });
     let bytes = loop {
-        match line.next(LOOK) {
-            Some(ToServers::Sent { whole }) => break line.take(&whole).map_err(Refusal::new)?,
+        match session.next(LOOK) {
+            Some(ToServers::Sent { whole }) => break session.take(&whole).map_err(Refusal::new)?,
             Some(_) => {}
-            None if line.halt().is_asked() => {
-                line.say(&FromServers::Ended { is_interrupted: true });
+            None if session.halt().is_asked() => {
+                session.say(&FromServers::Ended { is_interrupted: true });
                 return Ok(None);
             }
             None => {}
@@ -139,16 +139,16 @@ fn trusted(files: &ProjectFiles, terms: &HostTerms<'_>) -> Result<(), Refusal> {
 
 /// A run that is had here.
 struct Hosting<'h> {
-    line: &'h Arc<HostLine>,
+    session: &'h Arc<HostSession>,
     order: &'h RunOrder,
     terms: &'h HostTerms<'h>,
-    desk: &'h Desk,
+    folder: &'h TransferFolder,
     path: &'h PathBuf,
 }
 
 impl Hosting<'_> {
     fn halt(&self) -> &Halt {
-        self.line.halt()
+        self.session.halt()
     }
 
     fn run(&self, project: Project) -> Result<(), Refusal> {
@@ -159,17 +159,18 @@ impl Hosting<'_> {
         if self.order.is_shown {
             resources.address = self.order.listen_on;
             let text = (self.terms.show)(&campaign, &resources);
-            self.line.say(&FromServers::Shown { text });
+            self.session.say(&FromServers::Shown { text });
             return Ok(());
         }
         let _lock = Lock::take(&campaign.project)?;
         if let Some(says) = sweep(&campaign.project) {
-            self.line.say(&FromServers::Notice { says });
+            self.session.say(&FromServers::Notice { says });
         }
         let Some(generators) = self.generators()? else { return self.interrupted() };
         resources = resources.with(generators);
         resources.take()?;
-        let (entrants, entries) = campaign.admit(self.halt(), &mut |event| tell(self.line, event));
+        let (entrants, entries) =
+            campaign.admit(self.halt(), &mut |event| tell(self.session, event));
         if self.halt().is_asked() {
             return self.interrupted();
         }
@@ -185,12 +186,12 @@ impl Hosting<'_> {
                 (store, run, record)
             }
         };
-        let began = self.desk.part(&store, run, &Portion::default())?;
-        let began = self.line.send(began);
-        self.line.say(&FromServers::Began { store: began });
+        let began = self.folder.part(&store, run, &Portion::default())?;
+        let began = self.session.send(began);
+        self.session.say(&FromServers::Began { store: began });
         let ended = self.go(&campaign, &resources, &entrants, (&record, run), &mut store)?;
         let is_interrupted = ended == Ended::Interrupted;
-        self.line.say(&FromServers::Ended { is_interrupted });
+        self.session.say(&FromServers::Ended { is_interrupted });
         Ok(())
     }
 
@@ -205,15 +206,15 @@ impl Hosting<'_> {
     }
 
     fn interrupted(&self) -> Result<(), Refusal> {
-        self.line.say(&FromServers::Ended { is_interrupted: true });
+        self.session.say(&FromServers::Ended { is_interrupted: true });
         Ok(())
     }
 
     /// The run as far as it was kept, if it goes on: what came is its store from now on.
     fn so_far(&self) -> Result<Option<(Store, RunId, RunRecord)>, Refusal> {
         let Some(digest) = &self.order.so_far else { return Ok(None) };
-        let bytes = self.line.take(digest).map_err(Refusal::new)?;
-        let (came, run) = self.desk.open(&bytes)?;
+        let bytes = self.session.take(digest).map_err(Refusal::new)?;
+        let (came, run) = self.folder.open(&bytes)?;
         // A copy of it, verified by its seals: what came is only read.
         came.export(run, self.path)?;
         let store = Store::open(self.path)?;
@@ -250,11 +251,10 @@ impl Hosting<'_> {
     /// What carries the loads out, from where the order came. None: interrupted.
     fn generators(&self) -> Result<Option<Generators>, Refusal> {
         let address = self.address()?;
-        let line = Arc::clone(self.line);
-        let meet: Meet =
-            Box::new(
-                move |halt| Ok(Box::new(Relayed::meet(&line, halt)?) as Box<dyn Loads + Send>),
-            );
+        let session = Arc::clone(self.session);
+        let meet: Meet = Box::new(move |halt| {
+            Ok(Box::new(Relayed::meet(&session, halt)?) as Box<dyn Loads + Send>)
+        });
         let facts = self.order.facts.iter().cloned().map(|(name, value)| Fact { name, value });
         let met = Generators::meet(self.order.load_on.clone(), address, meet, self.halt())?;
         Ok(met.map(|met| met.with_facts(facts.collect())))
@@ -283,8 +283,8 @@ impl Hosting<'_> {
         let mut failed = None;
         let send = |portion: &Portion<'_>| -> Result<(), Refusal> {
             let kept = Store::open_to_read(self.path)?;
-            let part = self.line.send(self.desk.part(&kept, run, portion)?);
-            self.line.say(&FromServers::Kept { store: part });
+            let part = self.session.send(self.folder.part(&kept, run, portion)?);
+            self.session.say(&FromServers::Kept { store: part });
             Ok(())
         };
         let mut watch = |event: &Event<'_>| {
@@ -292,7 +292,7 @@ impl Hosting<'_> {
                 Event::Kept(trial) => send(&Portion { trials: &[trial.key.number], checks: &[] }),
                 Event::Checked(found) => send(&Portion { trials: &[], checks: &[&found.subject] }),
                 event => {
-                    tell(self.line, event);
+                    tell(self.session, event);
                     Ok(())
                 }
             };

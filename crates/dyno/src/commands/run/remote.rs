@@ -4,9 +4,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use agents::servers::{ProjectFiles, RunOrder, ServersOn, Tether, desk_facts};
+use agents::servers::{ProjectFiles, RemoteSession, RunOrder, ServersOn, load_host_facts};
 use agents::{Allow, Allowed};
-use campaign::abroad::{Abroad, Begun, NO_SEARCH_THERE, files_of};
+use campaign::remote_run::{Begun, NO_SEARCH_THERE, RemoteRun, files_of};
 use campaign::{Campaign, Ended, Meet, expected_checks};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
@@ -24,30 +24,30 @@ use crate::unfinished::again;
 use terminal::progress;
 
 /// A host that has answered, and what is to be run there.
-struct Session<'s> {
-    tether: Tether,
+struct MetHost<'s> {
+    session: RemoteSession,
     reached_by: Option<IpAddr>,
     files: ProjectFiles,
     flags: &'s RunFlags,
     on: &'s ServersOn,
 }
 
-impl<'s> Session<'s> {
+impl<'s> MetHost<'s> {
     /// None: interrupted.
     fn open(
         flags: &'s RunFlags,
         on: &'s ServersOn,
         campaign: &Campaign,
         halt: &Arc<Halt>,
-    ) -> Result<Option<Session<'s>>, Refusal> {
+    ) -> Result<Option<MetHost<'s>>, Refusal> {
         let files = files_of(campaign)?;
-        let met = uninterrupted(Tether::meet(on, &own_program()?, halt))?;
-        Ok(met.map(|(tether, _, reached_by)| Session { tether, reached_by, files, flags, on }))
+        let met = uninterrupted(RemoteSession::meet(on, &own_program()?, halt))?;
+        Ok(met.map(|(session, _, reached_by)| MetHost { session, reached_by, files, flags, on }))
     }
 
     /// The order of the run, and what carries its loads out.
     fn order(&self, experiment: &Experiment) -> Result<(RunOrder, Meet), Refusal> {
-        let Session { flags, on, .. } = self;
+        let MetHost { flags, on, .. } = self;
         let listen_on = flags.generators.address_on(on, self.reached_by)?;
         // The host itself has said by which address it was reached.
         reach::guard(listen_on, flags.i_may_load_this_target)?;
@@ -56,7 +56,7 @@ impl<'s> Session<'s> {
         let (load_on, meet) = flags.generators.for_servers_at(listen_on, load_cpus)?;
         let mut facts = vec![(SUBJECT_ON.to_string(), on.to_string())];
         if !flags.generators.is_given() {
-            facts.extend(desk_facts());
+            facts.extend(load_host_facts());
         }
         let order = RunOrder {
             files: self.files.digest(),
@@ -75,15 +75,15 @@ impl<'s> Session<'s> {
         Ok((order, meet))
     }
 
-    fn abroad<'a>(
+    fn remote<'a>(
         &'a self,
         campaign: &Campaign,
         halt: &'a Arc<Halt>,
         (listen_on, meet): (IpAddr, Meet),
-    ) -> Result<Abroad<'a>, Refusal> {
+    ) -> Result<RemoteRun<'a>, Refusal> {
         // Servers that are yet to start have ports that nobody knows.
         let allow = Allow::These(vec![Allowed::only(SocketAddr::new(listen_on, 0))]);
-        Abroad::new(&self.tether, &self.files, allow, halt, (&campaign.project, meet))
+        RemoteRun::new(&self.session, &self.files, allow, halt, (&campaign.project, meet))
     }
 }
 
@@ -117,12 +117,12 @@ pub(super) fn resume(
 
 fn show(flags: &RunFlags, on: &ServersOn, campaign: &Campaign) -> Result<ExitStatus, Refusal> {
     let halt = halt_on_interrupt()?;
-    let Some(session) = Session::open(flags, on, campaign, &halt)? else {
+    let Some(host) = MetHost::open(flags, on, campaign, &halt)? else {
         return Ok(ExitStatus::Interrupted);
     };
-    let (order, meet) = session.order(&campaign.experiment)?;
-    let mut abroad = session.abroad(campaign, &halt, (order.listen_on, meet))?;
-    match abroad.show(order)? {
+    let (order, meet) = host.order(&campaign.experiment)?;
+    let mut remote = host.remote(campaign, &halt, (order.listen_on, meet))?;
+    match remote.show(order)? {
         // It comes from another machine.
         Some(text) => print(&units::visible(&text)),
         None => Ok(ExitStatus::Interrupted),
@@ -137,18 +137,18 @@ fn follow(
     goes_on: Option<(RunId, &[&TrialKey])>,
 ) -> Result<ExitStatus, Refusal> {
     let halt = Arc::clone(&job.halt);
-    let Some(session) = Session::open(flags, on, campaign, &halt)? else {
+    let Some(host) = MetHost::open(flags, on, campaign, &halt)? else {
         return Ok(ExitStatus::Interrupted);
     };
-    let (mut order, meet) = session.order(&campaign.experiment)?;
+    let (mut order, meet) = host.order(&campaign.experiment)?;
     if let Some((run, _)) = goes_on {
         let record = job.store.run(run)?;
         order.is_unchecked |= record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     }
-    let mut abroad = session.abroad(campaign, &halt, (order.listen_on, meet))?;
+    let mut remote = host.remote(campaign, &halt, (order.listen_on, meet))?;
     let is_unchecked = order.is_unchecked;
     let goes_on_as = goes_on.map(|(run, _)| run);
-    let begun = abroad.begin(order, goes_on_as, &mut job.store, &mut progress::admitting)?;
+    let begun = remote.begin(order, goes_on_as, &mut job.store, &mut progress::admitting)?;
     let Begun::Run(run) = begun else { return Ok(interrupted_early()) };
     if goes_on.is_none() {
         job.claim(run)?;
@@ -161,10 +161,10 @@ fn follow(
         false => std::time::Duration::ZERO,
     };
     announce(campaign, &record, (run, &job.path), (left, checks));
-    let ended = job.follow(&mut abroad, campaign, &record, run);
+    let ended = job.follow(&mut remote, campaign, &record, run);
     // The servers' host is free from now on.
-    drop(abroad);
-    drop(session);
+    drop(remote);
+    drop(host);
     match ended {
         Ok(ended) => finish(&job, flags, &campaign.project, run, ended),
         Err(refusal) => {

@@ -17,8 +17,8 @@ use post::{
 use super::place::ServersOn;
 use crate::carrier::CarrierEvent;
 use crate::carrier::child::{Child, plain};
+use crate::carrier::framing::Framing;
 use crate::carrier::start::Start;
-use crate::carrier::tongue::Tongue;
 use crate::identity::{VERSION, own_digest, user_at_host};
 use crate::loads::LoadsError;
 use crate::now_ns;
@@ -46,7 +46,7 @@ pub struct Vitals {
 }
 
 /// The connection with the host of a run's servers; the run there ends with it.
-pub struct Tether {
+pub struct RemoteSession {
     /// The host, as sentences name it.
     name: String,
     /// Whether the host is this machine.
@@ -87,24 +87,24 @@ impl Shared {
 
 /// A load that is under way here; it can be halted from there as long as this is there.
 pub struct Load<'t> {
-    tether: &'t Tether,
+    session: &'t RemoteSession,
     pub halt: Arc<Halt>,
 }
 
 impl Drop for Load<'_> {
     fn drop(&mut self) {
-        *held(&self.tether.shared.load) = None;
+        *held(&self.session.shared.load) = None;
     }
 }
 
-impl Tether {
+impl RemoteSession {
     /// Starts an agent there, and waits until it has answered; returns what it says of itself, and by which address it
     /// was reached. `halt` ends the run there, too.
     pub fn meet(
         on: &ServersOn,
         program: &Path,
         halt: &Arc<Halt>,
-    ) -> Result<(Tether, Host, Option<IpAddr>), LoadsError> {
+    ) -> Result<(RemoteSession, Host, Option<IpAddr>), LoadsError> {
         let refused = |says: String| LoadsError::Refused(format!("{}: {says}", on.name()));
         let digest = match on {
             ServersOn::Local => None,
@@ -117,7 +117,7 @@ impl Tether {
             ServersOn::Ssh(host) => Start::ssh_servers(host, digest.as_deref().unwrap_or_default()),
         };
         let (sender, events) = sync_channel(64);
-        let child = Child::start(start, Tongue::Servers, sender).map_err(refused)?;
+        let child = Child::start(start, Framing::Servers, sender).map_err(refused)?;
         let shared = Arc::new(Shared {
             halt: Arc::clone(halt),
             wholes: Mutex::default(),
@@ -130,8 +130,8 @@ impl Tether {
         let (says, news) = sync_channel(WAITING);
         let ending = if on.is_local() { LOCAL_ENDING } else { ENDING };
         let (name, is_local) = (on.name().into(), on.is_local());
-        let tether = Tether { name, is_local, ending, child, shared, news };
-        tether.start(events, says).map_err(refused)?;
+        let session = RemoteSession { name, is_local, ending, child, shared, news };
+        session.start(events, says).map_err(refused)?;
         let greeting = Greeting {
             protocol: PROTOCOL,
             dyno: VERSION.into(),
@@ -139,8 +139,8 @@ impl Tether {
             by: user_at_host(),
             lease: LEASE,
         };
-        let (host, address) = tether.greet(greeting)?;
-        Ok((tether, host, address))
+        let (host, address) = session.greet(greeting)?;
+        Ok((session, host, address))
     }
 
     fn start(
@@ -234,7 +234,7 @@ impl Tether {
         if self.shared.halt.is_asked() {
             halt.ask();
         }
-        Load { tether: self, halt }
+        Load { session: self, halt }
     }
 
     #[must_use]
@@ -243,7 +243,7 @@ impl Tether {
     }
 }
 
-impl Drop for Tether {
+impl Drop for RemoteSession {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
         self.child.close();

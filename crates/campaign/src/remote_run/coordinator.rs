@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agents::servers::{Seen, Terms, Tether, carry_out};
+use agents::servers::{RemoteSession, Seen, Terms, carry_out};
 use agents::{Allow, Loads, LoadsError};
 use lab::Refusal;
 use lab::conformance::Conformance;
@@ -15,7 +15,7 @@ use load::Halt;
 use post::{FromServers, ProjectFiles, RunOrder, ToServers};
 use store::{RunId, Store};
 
-use super::sealed::{self, Desk};
+use super::transfer::{self, TransferFolder};
 use crate::Meet;
 use crate::event::{Event, Watch};
 use crate::project::Project;
@@ -25,8 +25,8 @@ use crate::trials::Ended;
 const ENDING: Duration = Duration::from_millis(1_500);
 
 /// A run whose servers are elsewhere.
-pub struct Abroad<'a> {
-    pub tether: &'a Tether,
+pub struct RemoteRun<'a> {
+    pub session: &'a RemoteSession,
     pub files: &'a ProjectFiles,
     /// What may be loaded from here.
     pub allow: Allow,
@@ -34,7 +34,7 @@ pub struct Abroad<'a> {
     /// Meets what carries the loads out.
     meet: Meet,
     agents: Option<Box<dyn Loads + Send>>,
-    desk: Desk,
+    folder: TransferFolder,
     /// When the end was asked for.
     halted: Option<Instant>,
     /// The trials that are still possible, and the one of them that is under way.
@@ -49,18 +49,18 @@ pub enum Begun {
     Interrupted,
 }
 
-impl<'a> Abroad<'a> {
+impl<'a> RemoteRun<'a> {
     pub fn new(
-        tether: &'a Tether,
+        session: &'a RemoteSession,
         files: &'a ProjectFiles,
         allow: Allow,
         halt: &'a Arc<Halt>,
         (project, meet): (&Project, Meet),
-    ) -> Result<Abroad<'a>, Refusal> {
-        let desk = Desk::new(project)?;
+    ) -> Result<RemoteRun<'a>, Refusal> {
+        let folder = TransferFolder::new(project)?;
         let (agents, halted) = (None, None);
         let (left, trial) = (BTreeSet::new(), None);
-        Ok(Abroad { tether, files, allow, halt, meet, agents, desk, halted, left, trial })
+        Ok(RemoteRun { session, files, allow, halt, meet, agents, folder, halted, left, trial })
     }
 
     /// Orders a run, or the rest of one; it has begun when this returns, and is kept here.
@@ -73,10 +73,10 @@ impl<'a> Abroad<'a> {
     ) -> Result<Begun, Refusal> {
         let so_far = match goes_on {
             None => None,
-            Some(run) => Some(self.tether.send(self.desk.whole(store, run)?)),
+            Some(run) => Some(self.session.send(self.folder.whole(store, run)?)),
         };
         let ordered = order.clone();
-        self.tether.say(&ToServers::Run(Box::new(RunOrder { so_far, ..order })));
+        self.session.say(&ToServers::Run(Box::new(RunOrder { so_far, ..order })));
         loop {
             let Some(message) = self.next()? else {
                 match self.is_given_up() {
@@ -87,12 +87,12 @@ impl<'a> Abroad<'a> {
             match message {
                 FromServers::Ended { .. } => return Ok(Begun::Interrupted),
                 FromServers::Began { store: began } => {
-                    let bytes = self.tether.take(&began)?;
-                    let (from, theirs) = self.desk.open(&bytes)?;
+                    let bytes = self.session.take(&began)?;
+                    let (from, theirs) = self.folder.open(&bytes)?;
                     let run = match goes_on {
                         None => {
                             self.as_ordered(&from.run(theirs)?, &ordered)?;
-                            sealed::begin(store, (&from, theirs))?
+                            transfer::begin(store, (&from, theirs))?
                         }
                         Some(run) => {
                             store.join(&from, theirs, run)?;
@@ -108,7 +108,7 @@ impl<'a> Abroad<'a> {
 
     /// What would be run. None: interrupted.
     pub fn show(&mut self, order: RunOrder) -> Result<Option<String>, Refusal> {
-        self.tether.say(&ToServers::Run(Box::new(RunOrder { is_shown: true, ..order })));
+        self.session.say(&ToServers::Run(Box::new(RunOrder { is_shown: true, ..order })));
         loop {
             match self.next()? {
                 Some(FromServers::Shown { text }) => {
@@ -167,12 +167,12 @@ impl<'a> Abroad<'a> {
             && files.all(|(name, text)| is_sent(name, text))
         {
             true => Ok(()),
-            false => Err(self.tether.refused("it began another run than was ordered").into()),
+            false => Err(self.session.refused("it began another run than was ordered").into()),
         }
     }
 
     fn next(&self) -> Result<Option<FromServers>, Refusal> {
-        match self.tether.next() {
+        match self.session.next() {
             Ok(message) => Ok(message),
             // What was asked to end, and has ended, is not lost.
             Err(_) if self.halt.is_asked() => Ok(Some(FromServers::Ended { is_interrupted: true })),
@@ -194,9 +194,9 @@ impl<'a> Abroad<'a> {
         run: RunId,
         store: &mut Store,
     ) -> Result<(Vec<Conformance>, Vec<TrialRecord>), Refusal> {
-        let bytes = self.tether.take(part)?;
-        let (from, theirs) = self.desk.open(&bytes)?;
-        sealed::join(store, run, (&from, theirs))
+        let bytes = self.session.take(part)?;
+        let (from, theirs) = self.folder.open(&bytes)?;
+        transfer::join(store, run, (&from, theirs))
     }
 
     /// What is neither a beginning, nor kept, nor an end.
@@ -207,10 +207,10 @@ impl<'a> Abroad<'a> {
         watch: Watch<'_>,
     ) -> Result<(), Refusal> {
         match message {
-            FromServers::Refused { says } => Err(self.tether.refused(&says).into()),
+            FromServers::Refused { says } => Err(self.session.refused(&says).into()),
             FromServers::Need { files } if files == self.files.digest() => {
-                let whole = self.tether.send(self.files.encode()?);
-                self.tether.say(&ToServers::Sent { whole });
+                let whole = self.session.send(self.files.encode()?);
+                self.session.say(&ToServers::Sent { whole });
                 Ok(())
             }
             FromServers::Notice { says } => {
@@ -233,7 +233,7 @@ impl<'a> Abroad<'a> {
             FromServers::Meet => self.meet_loads(),
             message => match record {
                 Some(record) => self.happens(message, record, watch),
-                None => Err(self.tether.refused("it does not keep to the order of a run").into()),
+                None => Err(self.session.refused("it does not keep to the order of a run").into()),
             },
         }
     }
@@ -251,13 +251,13 @@ impl<'a> Abroad<'a> {
             Err(LoadsError::Interrupted) => return Ok(()),
             Err(error) => ToServers::NotMet { says: error.to_string() },
         };
-        self.tether.say(&message);
+        self.session.say(&message);
         Ok(())
     }
 
     /// What is not to be taken for another program where the servers run: what carries their loads out, if it is there.
     fn beside_the_servers(&self, loads: &dyn Loads) -> Vec<u32> {
-        match self.tether.is_local {
+        match self.session.is_local {
             true => loads.processes().into_iter().chain([std::process::id()]).collect(),
             false => Vec::new(),
         }
@@ -270,24 +270,24 @@ impl<'a> Abroad<'a> {
         record: &RunRecord,
         watch: Watch<'_>,
     ) -> Result<(), Refusal> {
-        let tether = self.tether;
-        let Some(trial) = self.trial else { return Err(not_under_way(tether)) };
-        let key = key_of(record, trial, tether)?;
+        let session = self.session;
+        let Some(trial) = self.trial else { return Err(not_under_way(session)) };
+        let key = key_of(record, trial, session)?;
         let Some(agents) = self.agents.as_deref_mut() else {
-            return Err(tether.refused("it orders a load before it has asked for one").into());
+            return Err(session.refused("it orders a load before it has asked for one").into());
         };
-        let bytes = tether.take(order)?;
-        let under_way = tether.load(load);
+        let bytes = session.take(order)?;
+        let under_way = session.load(load);
         let vitals = || {
-            let agents::servers::Vitals { cpu, memory } = tether.vitals();
+            let agents::servers::Vitals { cpu, memory } = session.vitals();
             Vitals { cpu, memory }
         };
         let carried = carry_out(
             agents,
             &bytes,
-            Terms { allow: &self.allow, is_beside: tether.is_local },
+            Terms { allow: &self.allow, is_beside: session.is_local },
             &under_way.halt,
-            &mut |window| tether.mention(&ToServers::Window { load, window }),
+            &mut |window| session.mention(&ToServers::Window { load, window }),
             &mut |seen| match seen {
                 Seen::Glance(glance) => {
                     watch(&Event::Trial(key, &trial::Event::Glance(glance, vitals())));
@@ -298,8 +298,8 @@ impl<'a> Abroad<'a> {
             },
         );
         drop(under_way);
-        let result = tether.send(carried.encode()?);
-        tether.say(&ToServers::Carried { load, result });
+        let result = session.send(carried.encode()?);
+        session.say(&ToServers::Carried { load, result });
         Ok(())
     }
 
@@ -310,12 +310,12 @@ impl<'a> Abroad<'a> {
         record: &RunRecord,
         watch: Watch<'_>,
     ) -> Result<(), Refusal> {
-        let tether = self.tether;
-        let key = |number: u32| key_of(record, number, tether);
+        let session = self.session;
+        let key = |number: u32| key_of(record, number, session);
         let under_way = self.trial;
         let of = |number: u32| match under_way == Some(number) {
             true => key(number),
-            false => Err(not_under_way(tether)),
+            false => Err(not_under_way(session)),
         };
         match message {
             FromServers::Load { load, order } => return self.load((load, &order), record, watch),
@@ -351,24 +351,24 @@ impl<'a> Abroad<'a> {
             }
             FromServers::Abandoned => watch(&Event::Abandoned),
             _ => {
-                return Err(self.tether.refused("it does not keep to the order of a run").into());
+                return Err(self.session.refused("it does not keep to the order of a run").into());
             }
         }
         Ok(())
     }
 }
 
-fn not_under_way(tether: &Tether) -> Refusal {
-    tether.refused("it names a trial that is not under way").into()
+fn not_under_way(session: &RemoteSession) -> Refusal {
+    session.refused("it names a trial that is not under way").into()
 }
 
 fn key_of<'r>(
     record: &'r RunRecord,
     number: u32,
-    tether: &Tether,
+    session: &RemoteSession,
 ) -> Result<&'r TrialKey, Refusal> {
     let found = record.plan.iter().find(|key| key.number == number);
-    found.ok_or_else(|| tether.refused("it names a trial that is not in the plan").into())
+    found.ok_or_else(|| session.refused("it names a trial that is not in the plan").into())
 }
 
 /// An answer, as far as it is told while a trial is under way.

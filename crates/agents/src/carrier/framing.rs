@@ -10,7 +10,7 @@ use super::CarrierEvent;
 /// Lines that a shell writes before an agent speaks, at most.
 const NOISE_MAX: u32 = 1_000;
 
-pub(crate) enum Tongue {
+pub(crate) enum Framing {
     One(usize),
     /// Lines of a host of servers, which are handed on as they are.
     Servers,
@@ -28,21 +28,21 @@ pub(super) enum Stop {
 
 /// The lines of a carrier, as they are read.
 pub(super) struct Listener<'a> {
-    tongue: &'a Tongue,
+    framing: &'a Framing,
     sender: &'a SyncSender<CarrierEvent>,
     has_spoken: bool,
     noise: u32,
 }
 
 impl<'a> Listener<'a> {
-    pub(super) fn new(tongue: &'a Tongue, sender: &'a SyncSender<CarrierEvent>) -> Listener<'a> {
-        Listener { tongue, sender, has_spoken: false, noise: 0 }
+    pub(super) fn new(framing: &'a Framing, sender: &'a SyncSender<CarrierEvent>) -> Listener<'a> {
+        Listener { framing, sender, has_spoken: false, noise: 0 }
     }
 
     /// A line that came at this time. None: go on.
     pub(super) fn take(&mut self, line: Result<&[u8], LineError>, at: Nanos) -> Option<Stop> {
-        match self.tongue {
-            Tongue::One(agent) => {
+        match self.framing {
+            Framing::One(agent) => {
                 if let Ok(line) = line
                     && !self.has_spoken
                     && !line.starts_with(b"{")
@@ -52,7 +52,7 @@ impl<'a> Listener<'a> {
                 self.has_spoken = true;
                 self.frame(*agent, line, at)
             }
-            Tongue::Servers => {
+            Framing::Servers => {
                 if let Ok(line) = line
                     && !self.has_spoken
                     && !line.starts_with(b"{")
@@ -62,7 +62,7 @@ impl<'a> Listener<'a> {
                 self.has_spoken = true;
                 self.send(CarrierEvent::Raw(line.map(<[u8]>::to_vec)))
             }
-            Tongue::Named(agents) => {
+            Framing::Named(agents) => {
                 let Ok(line) = line else { return None };
                 let length = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
                 let name = String::from_utf8_lossy(&line[..length]);
@@ -102,17 +102,17 @@ impl<'a> Listener<'a> {
                     super::child::plain(&error.to_string())
                 );
                 self.send(CarrierEvent::Gone { agent, how });
-                matches!(self.tongue, Tongue::One(_)).then_some(Stop::Done)
+                matches!(self.framing, Framing::One(_)).then_some(Stop::Done)
             }
         }
     }
 
     fn unread(&self, what: &str) -> Option<Stop> {
         let how = format!("it wrote {what}, and nothing of an agent");
-        match self.tongue {
-            Tongue::One(agent) => self.send(CarrierEvent::Gone { agent: *agent, how }),
-            Tongue::Servers => self.send(CarrierEvent::Gone { agent: 0, how }),
-            Tongue::Named(_) => None,
+        match self.framing {
+            Framing::One(agent) => self.send(CarrierEvent::Gone { agent: *agent, how }),
+            Framing::Servers => self.send(CarrierEvent::Gone { agent: 0, how }),
+            Framing::Named(_) => None,
         };
         Some(Stop::Done)
     }
@@ -140,9 +140,9 @@ mod tests {
     const ALIVE: &str = r#"{"run":"r","meeting":1,"says":{"alive":{"trial":0}}}"#;
 
     /// The events of these lines, in short, and why it stopped.
-    fn heard(tongue: &Tongue, lines: &[&str]) -> (Vec<String>, Option<Stop>) {
+    fn heard(framing: &Framing, lines: &[&str]) -> (Vec<String>, Option<Stop>) {
         let (sender, events) = sync_channel(100);
-        let mut listener = Listener::new(tongue, &sender);
+        let mut listener = Listener::new(framing, &sender);
         let stop = lines.iter().find_map(|line| listener.take(Ok(line.as_bytes()), 7));
         drop(sender);
         let short = |event| match event {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_shell_may_greet_before_the_agent_speaks_and_not_after_it() {
-        let one = Tongue::One(3);
+        let one = Framing::One(3);
         let (events, stop) = heard(&one, &["Welcome!", "", ALIVE, ALIVE]);
         assert_eq!((events.join(", ").as_str(), stop), ("3 lives, 3 lives", None));
         let (events, stop) = heard(&one, &[ALIVE, "Welcome!", ALIVE]);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_host_without_dyno_says_what_it_is() {
-        let (_, stop) = heard(&Tongue::One(0), &["hi", "dyno-agent missing Linux x86_64"]);
+        let (_, stop) = heard(&Framing::One(0), &["hi", "dyno-agent missing Linux x86_64"]);
         let (system, machine) = ("Linux".into(), "x86_64".into());
         assert_eq!(stop, Some(Stop::Missing { system, machine }));
     }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn lines_of_several_agents_stand_behind_their_names() {
         let agents = BTreeMap::from([("a".to_string(), 0), ("b-1".to_string(), 1)]);
-        let named = Tongue::Named(agents);
+        let named = Framing::Named(agents);
         let lines = [
             &format!("b-1 {ALIVE}"),
             "c {}",
