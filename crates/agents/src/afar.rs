@@ -2,7 +2,7 @@
 
 mod driver;
 mod each;
-pub(crate) mod results;
+mod results;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use units::counted;
 
 use crate::carrier::child::plain;
 use crate::carrier::{Carriers, Named, Reach};
-use crate::identity::{VERSION, nonce, own_digest, user_at_host};
+use crate::identity::{VERSION, digest_to_ask_for, nonce, user_at_host};
 use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed};
 use crate::place::Place;
 use crate::split::split;
@@ -76,12 +76,7 @@ impl Afar {
 
     fn meet_as(run: &str, wish: &Wish<'_>, halt: &Halt) -> Result<Afar, LoadsError> {
         let is_local = wish.place.is_local();
-        let digest = match is_local {
-            true => None,
-            false => Some(own_digest().map_err(|error| {
-                LoadsError::Refused(format!("dyno's own program cannot be read: {error}"))
-            })?),
-        };
+        let digest = digest_to_ask_for(is_local)?;
         let reach = Reach {
             program: &wish.program,
             digest: digest.as_deref().unwrap_or_default(),

@@ -100,7 +100,7 @@ impl Carriers {
         match place {
             Place::Local(count) => {
                 for number in 1..=*count {
-                    let start = Start::Local { program: reach.program.into() };
+                    let start = Start::Local { program: reach.program.into(), flags: &[] };
                     one(&mut carriers, &format!("local {number}"), &[], start)?;
                 }
             }

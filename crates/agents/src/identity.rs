@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use crate::carrier::child::plain;
+use crate::loads::LoadsError;
 
 /// The program that runs, even if another file has its name by now.
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -17,7 +18,7 @@ pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The SHA-256 of the program that runs, in hexadecimal digits.
-pub(crate) fn own_digest() -> io::Result<String> {
+fn own_digest() -> io::Result<String> {
     let (mut file, mut digest) = (File::open(OWN_PROGRAM)?, Sha256::new());
     let mut buffer = vec![0; 256 << 10];
     loop {
@@ -31,6 +32,15 @@ pub(crate) fn own_digest() -> io::Result<String> {
         let _ = write!(text, "{byte:02x}");
     }
     Ok(text)
+}
+
+/// The SHA-256 that an agent's program must have; none of a process of this machine, which has this very program.
+pub(crate) fn digest_to_ask_for(is_local: bool) -> Result<Option<String>, LoadsError> {
+    if is_local {
+        return Ok(None);
+    }
+    let unread = |error| LoadsError::Refused(format!("dyno's own program cannot be read: {error}"));
+    own_digest().map(Some).map_err(unread)
 }
 
 /// The SHA-256 of this program, if the coordinator asks for it; refused if its program is another one.

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use agents::servers::machine_name;
 use agents::{Host, Loads, LoadsError};
 use lab::Refusal;
 use lab::record::{LOAD_ON, SUBJECT_ADDRESS, SUBJECT_HOST};
@@ -61,7 +62,7 @@ impl Generators {
     pub fn facts(&self) -> Vec<Fact> {
         let own = [
             (LOAD_ON, self.name.clone()),
-            (SUBJECT_HOST, own_host()),
+            (SUBJECT_HOST, machine_name()),
             (SUBJECT_ADDRESS, self.address.to_string()),
         ];
         let own = own.map(|(name, value)| Fact { name: name.into(), value });
@@ -84,9 +85,4 @@ fn host_facts(hosts: &[(String, Host)]) -> Vec<Fact> {
         all.map(named).collect::<Vec<_>>()
     };
     hosts.iter().flat_map(of_host).collect()
-}
-
-/// As this machine calls itself.
-fn own_host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

@@ -8,7 +8,9 @@ use ::report::run::words::place_in;
 use archive::page;
 use campaign::project::Project;
 use campaign::remote_run::RemoteRun;
-use campaign::{Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, now_unix_ms};
+use campaign::{
+    Campaign, Claim, Ended, Entrant, Event, Lock, Run, RunResources, Watch, now_unix_ms,
+};
 use lab::record::RunRecord;
 use load::Halt;
 use machine::ports::Ports;
@@ -83,7 +85,9 @@ impl Job {
         record: &RunRecord,
         run: RunId,
     ) -> Result<Ended, Refusal> {
-        let ended = self.run_the_rest(campaign, resources, entrants, record, run);
+        let ended = self.show(campaign, run, |store, halt, watch| {
+            Run { campaign, resources, entrants, record, store, id: run, halt }.go(watch)
+        });
         ended.map_err(|refusal| match self.store.run(run) {
             Ok(_) => {
                 let way_on = way_on(record, (run, &self.path));
@@ -93,30 +97,7 @@ impl Job {
         })
     }
 
-    fn run_the_rest(
-        &mut self,
-        campaign: &Campaign,
-        resources: &RunResources,
-        entrants: &[Entrant],
-        record: &RunRecord,
-        run: RunId,
-    ) -> Result<Ended, Refusal> {
-        let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
-        let (path, pages) = (&self.path, &self.pages);
-        let (store, halt) = (&mut self.store, &self.halt);
-        let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
-            &mut |event| match event {
-                Event::FirstRoundKept => {
-                    page::leave_first(path, run, &campaign.project, pages);
-                }
-                event => progress.update(event),
-            },
-        )?;
-        self.end(run, ended)?;
-        Ok(ended)
-    }
-
-    /// The same of a run whose servers are elsewhere. If their host is lost, what is kept stays.
+    /// Follows a run whose servers are elsewhere to its end, and shows its progress.
     pub(crate) fn follow(
         &mut self,
         remote: &mut RemoteRun<'_>,
@@ -124,25 +105,35 @@ impl Job {
         record: &RunRecord,
         run: RunId,
     ) -> Result<Ended, Refusal> {
+        self.show(campaign, run, |store, _, watch| remote.go((record, run), store, watch))
+    }
+
+    /// Shows the progress of what goes on, and notes in the store how it ended. What is kept stays, whatever happens.
+    fn show(
+        &mut self,
+        campaign: &Campaign,
+        run: RunId,
+        go: impl FnOnce(&mut Store, &Halt, Watch<'_>) -> Result<Ended, Refusal>,
+    ) -> Result<Ended, Refusal> {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (path, pages) = (&self.path, &self.pages);
-        let ended = remote.go((record, run), &mut self.store, &mut |event| match event {
+        let ended = go(&mut self.store, &self.halt, &mut |event| match event {
             Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
             event => progress.update(event),
         });
-        if ended.is_err() {
-            progress.update(&Event::Abandoned);
-        }
-        self.end(run, *ended.as_ref().unwrap_or(&Ended::Interrupted))?;
-        ended
-    }
-
-    fn end(&mut self, run: RunId, ended: Ended) -> Result<(), Refusal> {
         let end = match ended {
-            Ended::Done => RunEnd::Done,
-            Ended::Interrupted => RunEnd::Interrupted,
+            Ok(Ended::Done) => RunEnd::Done,
+            Ok(Ended::Interrupted) => RunEnd::Interrupted,
+            Err(_) => {
+                progress.update(&Event::Abandoned);
+                RunEnd::Interrupted
+            }
         };
-        Ok(self.store.end(run, now_unix_ms(), end)?)
+        let noted = self.store.end(run, now_unix_ms(), end);
+        // Why the run ended is said first: a store that is full has ended it, and takes no note of it.
+        let ended = ended?;
+        noted?;
+        Ok(ended)
     }
 }
 

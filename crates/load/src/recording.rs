@@ -246,6 +246,12 @@ pub struct LaneReport {
 }
 
 impl Recording {
+    /// How long the measured time was.
+    #[must_use]
+    pub fn measured(&self) -> Nanos {
+        self.measured_until.saturating_sub(self.measured_from)
+    }
+
     /// A recording of what was counted from one instant to another, and of nothing else.
     #[must_use]
     pub fn new(total: Tally, measured: Range<Nanos>, timeout: Nanos) -> Recording {

@@ -119,8 +119,7 @@ impl LoadResults {
             0 => self.parts.into_recording(),
             _ => self.parts.into_recording_of_some(),
         };
-        let measured =
-            recording.as_ref().map_or(0, |it| it.measured_until.saturating_sub(it.measured_from));
+        let measured = recording.as_ref().map_or(0, Recording::measured);
         let mut saw = self.saw;
         saw.iter_mut().flatten().for_each(|(saw, _)| saw.measured = measured);
         LoadEnd { recording, saw, lost: self.lost }

@@ -41,29 +41,21 @@ impl<'a> Listener<'a> {
 
     /// A line that came at this time. None: go on.
     pub(super) fn take(&mut self, line: Result<&[u8], LineError>, at: Nanos) -> Option<Stop> {
-        match self.framing {
-            Framing::One(agent) => {
-                if let Ok(line) = line
-                    && !self.has_spoken
-                    && !line.starts_with(b"{")
-                {
-                    return self.preamble(line);
-                }
+        let is_preamble = |line: &[u8]| !self.has_spoken && !line.starts_with(b"{");
+        match (self.framing, line) {
+            (Framing::One(_) | Framing::Servers, Ok(line)) if is_preamble(line) => {
+                self.preamble(line)
+            }
+            (Framing::One(agent), line) => {
                 self.has_spoken = true;
                 self.frame(*agent, line, at)
             }
-            Framing::Servers => {
-                if let Ok(line) = line
-                    && !self.has_spoken
-                    && !line.starts_with(b"{")
-                {
-                    return self.preamble(line);
-                }
+            (Framing::Servers, line) => {
                 self.has_spoken = true;
                 self.send(CarrierEvent::Raw(line.map(<[u8]>::to_vec)))
             }
-            Framing::Named(agents) => {
-                let Ok(line) = line else { return None };
+            (Framing::Named(_), Err(_)) => None,
+            (Framing::Named(agents), Ok(line)) => {
                 let length = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
                 let name = String::from_utf8_lossy(&line[..length]);
                 // A name of no agent is of no use to anyone.

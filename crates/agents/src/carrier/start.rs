@@ -14,11 +14,10 @@ use crate::place::Nats;
 
 /// A carrier that can be started.
 pub(crate) enum Start {
+    /// A process of this machine, with these flags beside those of every agent here.
     Local {
         program: PathBuf,
-    },
-    LocalServers {
-        program: PathBuf,
+        flags: &'static [&'static str],
     },
     /// With the flags that the agent gets where ssh may start any command.
     Ssh {
@@ -66,14 +65,9 @@ impl Start {
     /// The command, with its pipes.
     pub(super) fn command(&self) -> Command {
         let mut command = match self {
-            Start::Local { program } => {
+            Start::Local { program, flags } => {
                 let mut command = Command::new(program);
-                command.args(["agent", "--stdio", "--local"]);
-                command
-            }
-            Start::LocalServers { program } => {
-                let mut command = Command::new(program);
-                command.args(["agent", "--stdio", "--servers", "--local"]);
+                command.args(["agent", "--stdio", "--local"]).args(*flags);
                 command
             }
             Start::Ssh { host, digest, flags } => ssh(host, &run_script(digest, flags)),
@@ -103,7 +97,7 @@ impl Start {
         };
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A terminal's Ctrl-C would end ssh and srun, and with them what they carry, before dyno has its results.
-        if !matches!(self, Start::Local { .. } | Start::LocalServers { .. }) {
+        if !matches!(self, Start::Local { .. }) {
             command.process_group(0);
         }
         command
@@ -112,9 +106,7 @@ impl Start {
     /// Why it could not be started.
     pub(super) fn unstarted(&self, error: &io::Error) -> String {
         let (program, need) = match self {
-            Start::Local { program } | Start::LocalServers { program } => {
-                (program.display().to_string(), "")
-            }
+            Start::Local { program, .. } => (program.display().to_string(), ""),
             Start::Ssh { .. } => ("ssh".into(), "; install an ssh client"),
             Start::Slurm { .. } => ("srun".into(), "; this is no node of a Slurm cluster"),
             Start::Nats { program, .. } => {

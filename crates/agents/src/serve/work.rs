@@ -1,6 +1,6 @@
 //! An order, carried out.
 
-use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, Order, Target};
+use load::{Glance, Halt, HoldOrder, HoldWindow, LiveGatherer, LoadError, Order, Part, Target};
 use machine::link::{Link, toward};
 use post::{Beside, LinkUse, Live, Measured, Nanos, SECOND, Task, encode_measured};
 
@@ -22,12 +22,9 @@ pub(crate) fn carry_out(
             let mut gatherer = LiveGatherer::new(LIVE_EVERY);
             let mut send = |window| watch(Live::Load(Box::new(window)));
             let mut gather = |glance: &Glance<'_>| gatherer.add(glance, &mut send);
-            let before = Counted::read(&order);
-            let part = load::press_part(&order, halt, &mut gather);
-            let part = part.map_err(|error| error.to_string())?;
+            let pressed = press(&order, halt, &mut gather);
+            let (part, beside) = pressed.map_err(|error| error.to_string())?;
             gatherer.finish(&part).into_iter().for_each(send);
-            let link = before.and_then(|before| before.until_now(&order));
-            let beside = Beside { began_late: part.began_late(), link };
             Measured::Load(Box::new(part), beside)
         }
         Task::Hold(order) => {
@@ -38,6 +35,19 @@ pub(crate) fn carry_out(
         }
     };
     encode_measured(&measured).map_err(|error| error.to_string())
+}
+
+/// Applies the load, or this process's share of it; returns what was recorded, and what was noticed beside it.
+pub(crate) fn press(
+    order: &Order,
+    halt: &Halt,
+    watch: &mut dyn FnMut(&Glance<'_>),
+) -> Result<(Part, Beside), LoadError> {
+    let before = Counted::read(order);
+    let part = load::press_part(order, halt, watch)?;
+    let link = before.and_then(|before| before.until_now(order));
+    let beside = Beside { began_late: part.began_late(), link };
+    Ok((part, beside))
 }
 
 /// The link towards the server at an instant.

@@ -19,7 +19,7 @@ use crate::carrier::CarrierEvent;
 use crate::carrier::child::{Child, plain};
 use crate::carrier::framing::Framing;
 use crate::carrier::start::Start;
-use crate::identity::{VERSION, own_digest, user_at_host};
+use crate::identity::{VERSION, digest_to_ask_for, user_at_host};
 use crate::loads::LoadsError;
 use crate::now_ns;
 
@@ -106,14 +106,9 @@ impl RemoteSession {
         halt: &Arc<Halt>,
     ) -> Result<(RemoteSession, Host, Option<IpAddr>), LoadsError> {
         let refused = |says: String| LoadsError::Refused(format!("{}: {says}", on.name()));
-        let digest = match on {
-            ServersOn::Local => None,
-            ServersOn::Ssh(_) => Some(own_digest().map_err(|error| {
-                LoadsError::Refused(format!("dyno's own program cannot be read: {error}"))
-            })?),
-        };
+        let digest = digest_to_ask_for(on.is_local())?;
         let start = match on {
-            ServersOn::Local => Start::LocalServers { program: program.into() },
+            ServersOn::Local => Start::Local { program: program.into(), flags: &["--servers"] },
             ServersOn::Ssh(host) => Start::ssh_servers(host, digest.as_deref().unwrap_or_default()),
         };
         let (sender, events) = sync_channel(64);

@@ -2,17 +2,15 @@
 
 use std::net::SocketAddr;
 
-use load::{Halt, HoldOrder, Order, Share, Target};
+use load::{Halt, HoldOrder, Order, PartSummary, Parts, Recording, Share, Target};
 use machine::limits::Machine;
-use post::{CoordinatorEvent, Host, Live, Measured, Task, decode_measured};
+use post::Host;
 
-use crate::afar::results::{LoadEnd, LoadResults};
-use crate::carrier::Named;
+use crate::here::Here;
 use crate::identity::{VERSION, host_name};
 use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
-use crate::now_ns;
 use crate::serve::orders::raise_files;
-use crate::serve::work::carry_out;
+use crate::serve::work::press;
 
 /// What is known of this machine that shapes a load, and stays as it is.
 const KNOWN: [&str; 3] = ["cpu.model", "cpu.online", "kernel"];
@@ -95,25 +93,17 @@ impl Loads for SoleAgent {
         address(&order.target)?;
         raise_files(order.load.connections_max() as u64).map_err(LoadsError::Refused)?;
         let (lanes, cpus) = self.placed(order.lanes, &order.cpus);
-        let share = Some(Share { first: 0, of: lanes });
-        let order = Order { share, lanes, cpus, ..order.clone() };
-        let mut facts = self.facts(lanes);
-        let names = [Named { name: facts.name.clone(), cpus: Vec::new() }];
-        let mut results = LoadResults::new(&order, &names, vec![(0, lanes)]);
-        let task = Task::Load(Box::new(order));
-        let done = carry_out(task, now_ns(), halt, &mut |window| {
-            if let Live::Load(window) = window
-                && let Some(CoordinatorEvent::Halt) = results.window(0, *window, watch)
-            {
-                halt.ask();
-            }
-        });
-        results.result(&names, 0, &done.map_err(LoadsError::Refused)?, watch);
-        let LoadEnd { recording, saw, lost } = results.end();
-        if let Some((saw, beside)) = saw.into_iter().flatten().next() {
-            (facts.saw, facts.beside) = (Some(saw), beside);
-        }
-        Ok(Pressed { recording, agents: vec![facts], lost })
+        let order =
+            Order { share: Some(Share { first: 0, of: lanes }), lanes, cpus, ..order.clone() };
+        let (part, beside) = press(&order, halt, &mut |glance| watch(LoadEvent::Glance(glance)))?;
+        let saw = part.summary();
+        let mut parts = Parts::new(&order);
+        parts.add(part).map_err(LoadsError::Refused)?;
+        let recording = parts.into_recording();
+        let measured = recording.as_ref().map_or(0, Recording::measured);
+        let saw = Some(PartSummary { measured, ..saw });
+        let agent = AgentFacts { saw, beside, ..self.facts(lanes) };
+        Ok(Pressed { recording, agents: vec![agent], lost: Vec::new() })
     }
 
     fn hold(
@@ -127,21 +117,8 @@ impl Loads for SoleAgent {
         raise_files(order.ramp.connections as u64).map_err(LoadsError::Refused)?;
         let (lanes, cpus) = self.placed(order.lanes, &order.cpus);
         let share = Share { first: 0, of: lanes };
-        let order = HoldOrder { lanes, share, cpus, ..order.clone() };
-        let task = Task::Hold(Box::new(order));
-        let done = carry_out(task, now_ns(), halt, &mut |window| {
-            if let Live::Hold(window) = window {
-                watch(HoldEvent::Second(&window));
-            }
-        });
-        let refused = |says: &dyn std::fmt::Display| LoadsError::Refused(says.to_string());
-        match decode_measured(&done.map_err(LoadsError::Refused)?) {
-            Ok(Measured::Hold(holding)) => {
-                let agents = vec![self.facts(lanes)];
-                Ok(Held { holding: Some(*holding), agents, lost: Vec::new() })
-            }
-            Ok(Measured::Load(..)) => Err(refused(&"it held nothing")),
-            Err(error) => Err(refused(&error)),
-        }
+        let order = HoldOrder { share, lanes, cpus, ..order.clone() };
+        let held = Here.hold(&order, &[], halt, watch)?;
+        Ok(Held { agents: vec![self.facts(lanes)], ..held })
     }
 }

@@ -42,13 +42,6 @@ pub struct RemoteRun<'a> {
     trial: Option<u32>,
 }
 
-/// How a run began.
-#[derive(Debug)]
-pub enum Begun {
-    Run(RunId),
-    Interrupted,
-}
-
 impl<'a> RemoteRun<'a> {
     pub fn new(
         session: &'a RemoteSession,
@@ -63,29 +56,23 @@ impl<'a> RemoteRun<'a> {
         Ok(RemoteRun { session, files, allow, halt, meet, agents, folder, halted, left, trial })
     }
 
-    /// Orders a run, or the rest of one; it has begun when this returns, and is kept here.
+    /// Orders a run, or the rest of one; it has begun when this returns, and is kept here. None: interrupted.
     pub fn begin(
         &mut self,
         order: RunOrder,
         goes_on: Option<RunId>,
         store: &mut Store,
         watch: Watch<'_>,
-    ) -> Result<Begun, Refusal> {
+    ) -> Result<Option<RunId>, Refusal> {
         let so_far = match goes_on {
             None => None,
             Some(run) => Some(self.session.send(self.folder.whole(store, run)?)),
         };
         let ordered = order.clone();
         self.session.say(&ToServers::Run(Box::new(RunOrder { so_far, ..order })));
-        loop {
-            let Some(message) = self.next()? else {
-                match self.is_given_up() {
-                    true => return Ok(Begun::Interrupted),
-                    false => continue,
-                }
-            };
+        while let Some(message) = self.next()? {
             match message {
-                FromServers::Ended { .. } => return Ok(Begun::Interrupted),
+                FromServers::Ended { .. } => break,
                 FromServers::Began { store: began } => {
                     let bytes = self.session.take(&began)?;
                     let (from, theirs) = self.folder.open(&bytes)?;
@@ -99,28 +86,28 @@ impl<'a> RemoteRun<'a> {
                             run
                         }
                     };
-                    return Ok(Begun::Run(run));
+                    return Ok(Some(run));
                 }
                 message => self.heed(message, None, watch)?,
             }
         }
+        Ok(None)
     }
 
     /// What would be run. None: interrupted.
     pub fn show(&mut self, order: RunOrder) -> Result<Option<String>, Refusal> {
         self.session.say(&ToServers::Run(Box::new(RunOrder { is_shown: true, ..order })));
-        loop {
-            match self.next()? {
-                Some(FromServers::Shown { text }) => {
+        while let Some(message) = self.next()? {
+            match message {
+                FromServers::Shown { text } => {
                     let is_shown = |letter: &char| *letter == '\n' || !letter.is_control();
                     return Ok(Some(text.chars().filter(is_shown).collect()));
                 }
-                Some(FromServers::Ended { .. }) => return Ok(None),
-                Some(message) => self.heed(message, None, &mut |_| {})?,
-                None if self.is_given_up() => return Ok(None),
-                None => {}
+                FromServers::Ended { .. } => break,
+                message => self.heed(message, None, &mut |_| {})?,
             }
         }
+        Ok(None)
     }
 
     /// Follows the run to its end.
@@ -130,15 +117,9 @@ impl<'a> RemoteRun<'a> {
         store: &mut Store,
         watch: Watch<'_>,
     ) -> Result<Ended, Refusal> {
-        loop {
-            let Some(message) = self.next()? else {
-                match self.is_given_up() {
-                    true => return Ok(Ended::Interrupted),
-                    false => continue,
-                }
-            };
+        while let Some(message) = self.next()? {
             match message {
-                FromServers::Ended { is_interrupted: true } => return Ok(Ended::Interrupted),
+                FromServers::Ended { is_interrupted: true } => break,
                 FromServers::Ended { is_interrupted: false } => return Ok(Ended::Done),
                 FromServers::Kept { store: part } => {
                     let (checks, trials) = self.keep(&part, run, store)?;
@@ -151,6 +132,7 @@ impl<'a> RemoteRun<'a> {
                 message => self.heed(message, Some(record), watch)?,
             }
         }
+        Ok(Ended::Interrupted)
     }
 
     /// The run that has begun there is the one that was ordered.
@@ -171,21 +153,22 @@ impl<'a> RemoteRun<'a> {
         }
     }
 
-    fn next(&self) -> Result<Option<FromServers>, Refusal> {
-        match self.session.next() {
-            Ok(message) => Ok(message),
-            // What was asked to end, and has ended, is not lost.
-            Err(_) if self.halt.is_asked() => Ok(Some(FromServers::Ended { is_interrupted: true })),
-            Err(error) => Err(error.into()),
+    /// The next message. None: the host was asked to end the run, and has ended, or does not say for long that it has.
+    fn next(&mut self) -> Result<Option<FromServers>, Refusal> {
+        loop {
+            match self.session.next() {
+                Ok(Some(message)) => return Ok(Some(message)),
+                Err(_) if self.halt.is_asked() => return Ok(None),
+                Err(error) => return Err(error.into()),
+                Ok(None) => {}
+            }
+            if self.halt.is_asked() {
+                self.halted.get_or_insert_with(Instant::now);
+            }
+            if self.halted.is_some_and(|since| ENDING < since.elapsed()) {
+                return Ok(None);
+            }
         }
-    }
-
-    /// Whether the host was asked to end the run, and does not say that it has.
-    fn is_given_up(&mut self) -> bool {
-        if self.halt.is_asked() {
-            self.halted.get_or_insert_with(Instant::now);
-        }
-        self.halted.is_some_and(|since| ENDING < since.elapsed())
     }
 
     fn keep(

@@ -8,7 +8,7 @@ mod host;
 mod transfer;
 mod trust;
 
-pub use coordinator::{Begun, RemoteRun};
+pub use coordinator::RemoteRun;
 pub use files::files_of;
 pub use host::{HostTerms, NO_SEARCH_THERE, serve};
 pub use trust::{path as trusted_list, trust};

@@ -100,6 +100,7 @@ fn loads_of_agents_and_held_connections_reach_servers_elsewhere() {
     let trial = lab.trials("1").pop().unwrap_or_else(|| panic!("{ran}"));
     let held = trial.held.unwrap_or_else(|| panic!("{:?}", trial.outcome));
     assert_eq!(held.holding.plateaus.last().unwrap().open, 4);
+    assert_eq!(held.holding.windows.last().map(|second| second.open), Some(4));
 }
 
 /// Wherever the load and the servers are, a trial is judged by all that was recorded of it.

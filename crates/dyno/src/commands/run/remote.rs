@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agents::servers::{ProjectFiles, RemoteSession, RunOrder, ServersOn, load_host_facts};
 use agents::{Allow, Allowed};
-use campaign::remote_run::{Begun, NO_SEARCH_THERE, RemoteRun, files_of};
+use campaign::remote_run::{NO_SEARCH_THERE, RemoteRun, files_of};
 use campaign::{Campaign, Ended, Meet, expected_checks};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
@@ -149,7 +149,7 @@ fn follow(
     let is_unchecked = order.is_unchecked;
     let goes_on_as = goes_on.map(|(run, _)| run);
     let begun = remote.begin(order, goes_on_as, &mut job.store, &mut progress::admitting)?;
-    let Begun::Run(run) = begun else { return Ok(interrupted_early()) };
+    let Some(run) = begun else { return Ok(interrupted_early()) };
     if goes_on.is_none() {
         job.claim(run)?;
     }
