@@ -1,6 +1,7 @@
 //! What was seen of HTTP/2: what servers announced, what their frames were, and how long windows were waited for.
 
 use serde::{Deserialize, Serialize};
+pub use wire::h2::Settings as ServerSettings;
 use wire::h2::{self, Facts, FrameKind};
 
 use crate::Nanos;
@@ -88,7 +89,7 @@ impl Waits {
     }
 }
 
-/// Blocks of fields.
+/// Blocks of fields. How many of them were not decoded, which `wire` counts too, is no property of the server's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heads {
     pub blocks: u64,
@@ -96,30 +97,6 @@ pub struct Heads {
     pub octets: u64,
     /// Octets of names and values, and 32 for each field (RFC 9113, 6.5.2).
     pub list_octets: u64,
-}
-
-/// SETTINGS of a server; where it announced none, the value of RFC 9113, 6.5.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct ServerSettings {
-    pub header_table_size: u32,
-    /// None: no limit.
-    pub max_concurrent_streams: Option<u32>,
-    pub initial_window_size: u32,
-    pub max_frame_size: u32,
-    /// None: no limit.
-    pub max_header_list_size: Option<u32>,
-}
-
-impl From<h2::Settings> for ServerSettings {
-    fn from(found: h2::Settings) -> ServerSettings {
-        ServerSettings {
-            header_table_size: found.header_table_size,
-            max_concurrent_streams: found.max_concurrent_streams,
-            initial_window_size: found.initial_window_size,
-            max_frame_size: found.max_frame_size,
-            max_header_list_size: found.max_header_list_size,
-        }
-    }
 }
 
 impl Http2 {
@@ -138,7 +115,7 @@ impl Http2 {
     /// Adds what a ledger has seen.
     pub(crate) fn add(&mut self, facts: &Facts) {
         for &(settings, connections) in &facts.settings {
-            self.note_settings(settings.into(), connections);
+            self.note_settings(settings, connections);
         }
         self.note_least(facts.least_streams);
         let counts = &facts.counts;
@@ -239,8 +216,7 @@ mod tests {
     use super::*;
 
     fn announced(streams: Option<u32>) -> ServerSettings {
-        let usual = ServerSettings::from(h2::Settings::default());
-        ServerSettings { max_concurrent_streams: streams, ..usual }
+        ServerSettings { max_concurrent_streams: streams, ..ServerSettings::default() }
     }
 
     #[test]

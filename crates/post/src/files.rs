@@ -10,12 +10,12 @@ use crate::line::{LineError, read};
 use crate::parcel::{text, written};
 
 /// The folders that a project has.
-const ROOMS: [&str; 4] = ["subjects", "workloads", "probes", "experiments"];
+pub const PROJECT_FOLDERS: [&str; 4] = ["subjects", "workloads", "probes", "experiments"];
 /// The folders whose files say what is run: what is below them is trusted folder by folder.
 const TRUSTED: [&str; 2] = ["subjects", "probes"];
 /// No project has more files, or longer ones in all.
 const FILES_MAX: usize = 20_000;
-const BYTES_MAX: usize = 128 << 20;
+pub const PROJECT_BYTES_MAX: usize = 128 << 20;
 /// As they are written.
 const WRITTEN_MAX: usize = 192 << 20;
 const NAME_MAX: usize = 512;
@@ -48,13 +48,13 @@ impl ProjectFiles {
     /// These files, or what is wrong with them.
     pub fn new(mut files: Vec<ProjectFile>) -> Result<ProjectFiles, String> {
         let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
-        if FILES_MAX < files.len() || BYTES_MAX < bytes {
+        if FILES_MAX < files.len() || PROJECT_BYTES_MAX < bytes {
             return Err(format!(
                 "{} files with {} MiB are too many: a project has at most {FILES_MAX} with {} MiB in all; was \
                  something built in place?",
                 files.len(),
                 bytes >> 20,
-                BYTES_MAX >> 20
+                PROJECT_BYTES_MAX >> 20
             ));
         }
         if let Some(file) = files.iter().find(|file| !is_name(&file.name)) {
@@ -136,7 +136,7 @@ fn is_name(name: &str) -> bool {
     };
     name.len() <= NAME_MAX
         && (2..=DEPTH_MAX).contains(&parts.len())
-        && ROOMS.contains(&parts[0])
+        && PROJECT_FOLDERS.contains(&parts[0])
         && parts.iter().all(is_part)
 }
 

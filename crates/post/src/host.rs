@@ -26,7 +26,7 @@ pub struct Beside {
     pub link: Option<LinkUse>,
 }
 
-/// What passed over a link while a load went on.
+/// What passed over a link while a load went on: the difference of two readings, which are `machine`'s.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkUse {

@@ -21,12 +21,12 @@ pub use clock::{Clock, ClockEstimate, PINGS, Sample};
 pub use coordinator::{
     Coordinator, CoordinatorAction, CoordinatorEvent, Course, Loss, PeerFacts, Phase, Terms,
 };
-pub use files::{ProjectFile, ProjectFiles, TrustedFolder};
+pub use files::{PROJECT_BYTES_MAX, PROJECT_FOLDERS, ProjectFile, ProjectFiles, TrustedFolder};
 pub use host::{Beside, Caps, Host, LinkUse, Way};
 pub use line::{DEPTH_MAX, LINE_MAX, Line, LineError, Lines, decode, encode};
 pub use message::{
-    AgentFrame, CoordinatorFrame, FromAgent, Greeting, Live, Measured, PROTOCOL, Ready, Task,
-    ToAgent,
+    AgentFrame, CoordinatorFrame, Frame, FromAgent, Greeting, Live, Measured, PROTOCOL, Ready,
+    Task, ToAgent,
 };
 pub use parcel::{
     ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_measured, decode_task, decode_whole,

@@ -11,28 +11,23 @@ use crate::parcel::Parcel;
 /// Both sides must speak the same one.
 pub const PROTOCOL: u32 = 1;
 
-/// A line to an agent.
+/// A line between a coordinator and an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CoordinatorFrame {
+pub struct Frame<Message> {
     /// The run of the coordinator; no two runs have the same.
     pub run: String,
-    /// The number that the agent drew when the two met; zero in a greeting, which comes before that. So a line of an
-    /// earlier meeting, which was held up or is sent again, moves nothing.
+    /// The number that the agent drew when the two met; zero in a greeting, which comes before that, and in a refusal to
+    /// meet. So a line of an earlier meeting, which was held up or is sent again, moves nothing.
     pub meeting: u64,
-    pub says: ToAgent,
+    pub says: Message,
 }
 
+/// A line to an agent.
+pub type CoordinatorFrame = Frame<ToAgent>;
+
 /// A line of an agent.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AgentFrame {
-    /// The run that is answered.
-    pub run: String,
-    /// As in [`CoordinatorFrame`]; zero in a refusal to meet.
-    pub meeting: u64,
-    pub says: FromAgent,
-}
+pub type AgentFrame = Frame<FromAgent>;
 
 /// What an agent obeys. There is nothing else: no command line, no path, no environment.
 #[derive(Clone, Debug, Serialize, Deserialize)]

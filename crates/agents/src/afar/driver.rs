@@ -2,7 +2,7 @@
 //! whatever else dyno does meanwhile.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -48,48 +48,9 @@ impl Driver {
         let (sender, news) = channel();
         let wants = carriers.sender.clone();
         let children = carriers.children.clone();
-        let mut coordinator = Coordinator::new(run, agents, terms, now_ns());
-        let keep = move || {
-            let mut ticked = 0;
-            loop {
-                let wait = (ticked + TICK).saturating_sub(now_ns());
-                let event = match carriers.events.recv_timeout(Duration::from_nanos(wait)) {
-                    Ok(CarrierEvent::Line { agent, frame, at }) => {
-                        CoordinatorEvent::Heard { agent, frame, at }
-                    }
-                    Ok(CarrierEvent::Gone { agent, how }) => CoordinatorEvent::Gone { agent, how },
-                    Ok(CarrierEvent::Blinked { agent, nanos }) => {
-                        let _ = sender.send(News::Blinked { agent, nanos });
-                        continue;
-                    }
-                    Ok(CarrierEvent::Copying) => CoordinatorEvent::Delayed,
-                    Ok(CarrierEvent::Wanted(event)) => event,
-                    Ok(CarrierEvent::Raw(_)) => continue,
-                    Err(RecvTimeoutError::Timeout) => {
-                        ticked = now_ns();
-                        CoordinatorEvent::Tick
-                    }
-                    Ok(CarrierEvent::Enough) | Err(RecvTimeoutError::Disconnected) => {
-                        let last = coordinator.on(CoordinatorEvent::Bye, now_ns());
-                        carry_out(last, &coordinator, &carriers, &mut |_| {});
-                        return;
-                    }
-                };
-                let actions = coordinator.on(event, now_ns());
-                carry_out(actions, &coordinator, &carriers, &mut |news| {
-                    let _ = sender.send(news);
-                });
-                // Many lines do not keep what is due from being said.
-                if ticked + 2 * TICK < now_ns() {
-                    ticked = now_ns();
-                    let actions = coordinator.on(CoordinatorEvent::Tick, ticked);
-                    carry_out(actions, &coordinator, &carriers, &mut |news| {
-                        let _ = sender.send(news);
-                    });
-                }
-            }
-        };
-        let thread = thread::Builder::new().name("agents".into()).spawn(keep);
+        let coordinator = Coordinator::new(run, agents, terms, now_ns());
+        let kept = Kept { coordinator, carriers, news: sender };
+        let thread = thread::Builder::new().name("agents".into()).spawn(move || kept.keep());
         let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
         Ok(Driver { news, wants, children, thread: Some(thread) })
     }
@@ -113,25 +74,68 @@ impl Drop for Driver {
     }
 }
 
-fn carry_out(
-    actions: Vec<CoordinatorAction>,
-    coordinator: &Coordinator,
-    carriers: &Carriers,
-    hand_on: &mut dyn FnMut(News),
-) {
-    for action in actions {
-        match action {
-            CoordinatorAction::Say { agent, frame } => {
-                carriers.say(agent, &frame);
-                continue;
+/// What the thread has.
+struct Kept {
+    coordinator: Coordinator,
+    carriers: Carriers,
+    news: Sender<News>,
+}
+
+impl Kept {
+    /// Until nothing more is wanted of the agents.
+    fn keep(mut self) {
+        let mut ticked = 0;
+        loop {
+            let wait = (ticked + TICK).saturating_sub(now_ns());
+            let event = match self.carriers.events.recv_timeout(Duration::from_nanos(wait)) {
+                Ok(CarrierEvent::Line { agent, frame, at }) => {
+                    CoordinatorEvent::Heard { agent, frame, at }
+                }
+                Ok(CarrierEvent::Gone { agent, how }) => CoordinatorEvent::Gone { agent, how },
+                Ok(CarrierEvent::Blinked { agent, nanos }) => {
+                    self.hand_on(News::Blinked { agent, nanos });
+                    continue;
+                }
+                Ok(CarrierEvent::Copying) => CoordinatorEvent::Delayed,
+                Ok(CarrierEvent::Wanted(event)) => event,
+                Ok(CarrierEvent::Raw(_)) => continue,
+                Err(RecvTimeoutError::Timeout) => {
+                    ticked = now_ns();
+                    CoordinatorEvent::Tick
+                }
+                Ok(CarrierEvent::Enough) | Err(RecvTimeoutError::Disconnected) => {
+                    return self.happens(CoordinatorEvent::Bye);
+                }
+            };
+            self.happens(event);
+            // Many lines do not keep what is due from being said.
+            if ticked + 2 * TICK < now_ns() {
+                ticked = now_ns();
+                self.happens(CoordinatorEvent::Tick);
             }
-            CoordinatorAction::Lost(ref loss) => carriers.hang_up(loss.agent),
-            CoordinatorAction::Met | CoordinatorAction::Over => {
-                hand_on(News::Facts(coordinator.facts().cloned().collect()));
-            }
-            _ => {}
         }
-        hand_on(News::Action(action));
+    }
+
+    fn happens(&mut self, event: CoordinatorEvent) {
+        for action in self.coordinator.on(event, now_ns()) {
+            match action {
+                CoordinatorAction::Say { agent, frame } => {
+                    self.carriers.say(agent, &frame);
+                    continue;
+                }
+                CoordinatorAction::Lost(ref loss) => self.carriers.hang_up(loss.agent),
+                CoordinatorAction::Met | CoordinatorAction::Over => {
+                    self.hand_on(News::Facts(self.coordinator.facts().cloned().collect()));
+                }
+                _ => {}
+            }
+            self.hand_on(News::Action(action));
+        }
+    }
+
+    /// A run that has ended learns no more.
+    fn hand_on(&self, news: News) {
+        let _ = self.news.send(news);
     }
 }
 

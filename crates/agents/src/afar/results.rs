@@ -10,40 +10,65 @@ use super::{lost_agent, nanos};
 use crate::carrier::Named;
 use crate::loads::{AgentNow, Doing, HoldEvent, LoadEvent, LostAgent};
 
-/// Those of a load.
-pub(crate) struct LoadResults {
+/// The agents of a trial.
+struct Agents {
+    /// For each: its first lane, and how many it has.
     shares: Vec<(usize, usize)>,
-    /// What each agent does now.
+    /// What each does now.
     now: Vec<AgentNow>,
+    lost: Vec<LostAgent>,
+    /// When the newest window ended, nanoseconds since the trial began.
+    seen: u64,
+}
+
+impl Agents {
+    /// What is known of them when a trial begins.
+    fn starting(names: &[Named], shares: Vec<(usize, usize)>) -> Agents {
+        let of = shares.iter().map(|(_, lanes)| lanes).sum::<usize>().max(1) as f64;
+        let starting = |(named, (_, lanes)): (&Named, &(usize, usize))| AgentNow {
+            name: named.name.clone(),
+            share: *lanes as f64 / of,
+            does: Doing::Starting,
+            late_p99: None,
+        };
+        let now = names.iter().zip(&shares).map(starting).collect();
+        Agents { shares, now, lost: Vec::new(), seen: 0 }
+    }
+
+    /// Notes that one is lost, which held so many connections; returns how.
+    fn lose(&mut self, names: &[Named], loss: &Loss, open: Option<u64>) -> &LostAgent {
+        self.now[loss.agent].does = Doing::Lost;
+        self.lost.push(lost_agent(names, &self.shares, loss, open));
+        &self.lost[self.lost.len() - 1]
+    }
+}
+
+/// The results of a load.
+pub(super) struct LoadResults {
+    agents: Agents,
     live: LiveMerger,
     parts: Parts,
     /// What each agent saw and noticed.
     saw: Vec<Option<(PartSummary, Beside)>>,
-    lost: Vec<LostAgent>,
     order: Order,
-    /// When the newest window ended, nanoseconds since the load began.
-    seen: u64,
     was_given_up: bool,
 }
 
 impl LoadResults {
-    pub(crate) fn new(order: &Order, names: &[Named], shares: Vec<(usize, usize)>) -> LoadResults {
+    pub(super) fn new(order: &Order, names: &[Named], shares: Vec<(usize, usize)>) -> LoadResults {
         LoadResults {
-            now: starting(names, &shares),
             live: LiveMerger::new(shares.len()),
             parts: Parts::new(order),
             saw: vec![None; shares.len()],
-            shares,
-            lost: Vec::new(),
+            agents: Agents::starting(names, shares),
             order: order.clone(),
-            seen: 0,
             was_given_up: false,
         }
     }
 
     /// Shows a window; returns what follows from it: an agent whose windows are none is lost, and a load in which nothing
     /// works is ended.
-    pub(crate) fn window(
+    pub(super) fn window(
         &mut self,
         agent: usize,
         window: LiveWindow,
@@ -53,8 +78,8 @@ impl LoadResults {
         if self.live.has_ended(agent) {
             return None;
         }
-        self.now[agent].sees(&window);
-        let (seen, mut was_shown) = (&mut self.seen, false);
+        self.agents.now[agent].sees(&window);
+        let (seen, mut was_shown) = (&mut self.agents.seen, false);
         let added = self.live.add(agent, window, &mut |glance| {
             (*seen, was_shown) = (glance.now, true);
             watch(LoadEvent::Glance(glance));
@@ -63,7 +88,7 @@ impl LoadResults {
             return Some(CoordinatorEvent::Gone { agent, how });
         }
         if was_shown {
-            watch(LoadEvent::Agents(&self.now));
+            self.show_agents(watch);
         }
         if self.was_given_up || self.live.reason_to_give_up(&self.order).is_none() {
             return None;
@@ -73,7 +98,7 @@ impl LoadResults {
     }
 
     /// Takes a result. An agent whose result cannot be one of this order is lost; one that is done is not waited for.
-    pub(crate) fn result(
+    pub(super) fn result(
         &mut self,
         names: &[Named],
         agent: usize,
@@ -90,31 +115,28 @@ impl LoadResults {
         };
         match added {
             Ok(()) => self.live.lost(agent, &mut |glance| watch(LoadEvent::Glance(glance))),
-            Err(says) => self.lost(names, &wrong(agent, self.seen, &says), watch),
+            Err(says) => self.lost(names, &wrong(agent, self.agents.seen, &says), watch),
         }
     }
 
-    pub(crate) fn lost(
+    pub(super) fn lost(
         &mut self,
         names: &[Named],
         loss: &Loss,
         watch: &mut dyn FnMut(LoadEvent<'_>),
     ) {
-        let lost = lost_agent(names, &self.shares, loss, None);
-        watch(LoadEvent::Lost(&lost));
-        self.now[loss.agent].does = Doing::Lost;
-        watch(LoadEvent::Agents(&self.now));
-        self.lost.push(lost);
+        watch(LoadEvent::Lost(self.agents.lose(names, loss, None)));
+        self.show_agents(watch);
         self.live.lost(loss.agent, &mut |glance| watch(LoadEvent::Glance(glance)));
     }
 
     /// Nothing has happened.
     pub(super) fn show_agents(&self, watch: &mut dyn FnMut(LoadEvent<'_>)) {
-        watch(LoadEvent::Agents(&self.now));
+        watch(LoadEvent::Agents(&self.agents.now));
     }
 
     /// What all of them recorded together, what each saw, and those that were lost.
-    pub(crate) fn end(self) -> LoadEnd {
+    pub(super) fn end(self) -> LoadEnd {
         let recording = match self.parts.missing() {
             0 => self.parts.into_recording(),
             _ => self.parts.into_recording_of_some(),
@@ -122,53 +144,47 @@ impl LoadResults {
         let measured = recording.as_ref().map_or(0, Recording::measured);
         let mut saw = self.saw;
         saw.iter_mut().flatten().for_each(|(saw, _)| saw.measured = measured);
-        LoadEnd { recording, saw, lost: self.lost }
+        LoadEnd { recording, saw, lost: self.agents.lost }
     }
 }
 
 /// A load that is over.
-pub(crate) struct LoadEnd {
-    pub(crate) recording: Option<Recording>,
+pub(super) struct LoadEnd {
+    pub(super) recording: Option<Recording>,
     /// What each agent saw and noticed; none of one that was lost.
-    pub(crate) saw: Vec<Option<(PartSummary, Beside)>>,
-    pub(crate) lost: Vec<LostAgent>,
+    pub(super) saw: Vec<Option<(PartSummary, Beside)>>,
+    pub(super) lost: Vec<LostAgent>,
 }
 
-/// Those of held connections.
-pub(crate) struct HoldResults {
-    shares: Vec<(usize, usize)>,
-    now: Vec<AgentNow>,
+/// The results of held connections.
+pub(super) struct HoldResults {
+    agents: Agents,
     merger: WindowMerger,
     whole: Option<Holding>,
-    lost: Vec<LostAgent>,
     order: HoldOrder,
-    seen: u64,
 }
 
 impl HoldResults {
-    pub(crate) fn new(
+    pub(super) fn new(
         order: &HoldOrder,
         names: &[Named],
         shares: Vec<(usize, usize)>,
     ) -> HoldResults {
         HoldResults {
-            now: starting(names, &shares),
             merger: WindowMerger::new(nanos(order.window), shares.len()),
-            shares,
+            agents: Agents::starting(names, shares),
             whole: None,
-            lost: Vec::new(),
             order: order.clone(),
-            seen: 0,
         }
     }
 
-    pub(crate) fn window(
+    pub(super) fn window(
         &mut self,
         agent: usize,
         window: &HoldWindow,
         watch: &mut dyn FnMut(HoldEvent<'_>),
     ) -> Option<CoordinatorEvent> {
-        if self.now[agent].does == Doing::Lost {
+        if self.agents.now[agent].does == Doing::Lost {
             return None;
         }
         let mut was_shown = false;
@@ -179,16 +195,16 @@ impl HoldResults {
         if let Err(how) = added {
             return Some(CoordinatorEvent::Gone { agent, how });
         }
-        self.seen = self.seen.max(window.until);
-        self.now[agent].does = Doing::Connections(window.open);
+        self.agents.seen = self.agents.seen.max(window.until);
+        self.agents.now[agent].does = Doing::Connections(window.open);
         if was_shown {
-            watch(HoldEvent::Agents(&self.now));
+            self.show_agents(watch);
         }
         None
     }
 
     /// Takes a result. An agent whose result cannot be one of this order is lost.
-    pub(crate) fn result(
+    pub(super) fn result(
         &mut self,
         names: &[Named],
         agent: usize,
@@ -209,45 +225,30 @@ impl HoldResults {
             Ok(Measured::Load(..)) => "it is of a load".to_string(),
             Err(error) => error.to_string(),
         };
-        self.lost(names, &wrong(agent, self.seen, &says), watch);
+        self.lost(names, &wrong(agent, self.agents.seen, &says), watch);
     }
 
-    pub(crate) fn lost(
+    pub(super) fn lost(
         &mut self,
         names: &[Named],
         loss: &Loss,
         watch: &mut dyn FnMut(HoldEvent<'_>),
     ) {
         let open = self.merger.open(loss.agent);
-        let lost = lost_agent(names, &self.shares, loss, Some(open));
-        watch(HoldEvent::Lost(&lost));
-        self.now[loss.agent].does = Doing::Lost;
-        watch(HoldEvent::Agents(&self.now));
-        self.lost.push(lost);
+        watch(HoldEvent::Lost(self.agents.lose(names, loss, Some(open))));
+        self.show_agents(watch);
         self.merger.lost(loss.agent, &mut |second| watch(HoldEvent::Second(second)));
     }
 
     /// Nothing has happened.
     pub(super) fn show_agents(&self, watch: &mut dyn FnMut(HoldEvent<'_>)) {
-        watch(HoldEvent::Agents(&self.now));
+        watch(HoldEvent::Agents(&self.agents.now));
     }
 
-    pub(crate) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {
-        let HoldResults { merger, whole, lost, .. } = self;
-        (whole.map(|whole| Holding { windows: merger.into_windows(), ..whole }), lost)
+    pub(super) fn end(self) -> (Option<Holding>, Vec<LostAgent>) {
+        let HoldResults { merger, whole, agents, .. } = self;
+        (whole.map(|whole| Holding { windows: merger.into_windows(), ..whole }), agents.lost)
     }
-}
-
-/// What is known of the agents when a load begins.
-fn starting(names: &[Named], shares: &[(usize, usize)]) -> Vec<AgentNow> {
-    let of = shares.iter().map(|(_, lanes)| lanes).sum::<usize>().max(1) as f64;
-    let one = |(named, (_, lanes)): (&Named, &(usize, usize))| AgentNow {
-        name: named.name.clone(),
-        share: *lanes as f64 / of,
-        does: Doing::Starting,
-        late_p99: None,
-    };
-    names.iter().zip(shares).map(one).collect()
 }
 
 /// A result that came whole, and is none of this order.

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use post::{
     Wholes, cut,
 };
 
+use super::held;
 use super::remote_session::LEASE;
 use crate::busy::Claim;
 use crate::carrier::child::plain;
@@ -43,10 +44,6 @@ pub struct HostSession {
     heard: AtomicU64,
     /// Why the coordinator is thought to be gone, if what it wrote is wrong.
     wrong: Mutex<Option<String>>,
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl HostSession {

@@ -16,3 +16,10 @@ pub use post::{Host, ProjectFiles, RunOrder, TrustedFolder};
 pub use relay::Relayed;
 pub use remote_session::{Load, RemoteSession, Vitals};
 pub use sole_agent::{SoleAgent, load_host_facts};
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What both ends of the lines share with their threads. A thread that has panicked has left nothing half done.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use post::{
     Wholes, cut,
 };
 
+use super::held;
 use super::place::ServersOn;
 use crate::carrier::CarrierEvent;
 use crate::carrier::child::{Child, plain};
@@ -69,10 +70,6 @@ struct Shared {
     /// When a copy of dyno was on its way to the host last; 0 if none was.
     copied: AtomicU64,
     is_over: AtomicBool,
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {

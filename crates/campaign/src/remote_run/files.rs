@@ -8,15 +8,10 @@ use std::path::{Path, PathBuf};
 
 use lab::Refusal;
 use lab::subject::Subject;
-use post::{ProjectFile, ProjectFiles};
+use post::{PROJECT_BYTES_MAX, PROJECT_FOLDERS, ProjectFile, ProjectFiles};
 
 use crate::Campaign;
 use crate::remains::part_in;
-
-/// The folders of a project that travel.
-const ROOMS: [&str; 4] = ["subjects", "workloads", "probes", "experiments"];
-/// Nothing is read that is longer than what may travel.
-const BYTES_MAX: u64 = 128 << 20;
 
 /// So many projects that were sent are kept.
 const KEPT: usize = 16;
@@ -51,7 +46,7 @@ pub fn files_of(campaign: &Campaign) -> Result<ProjectFiles, Refusal> {
 /// All files of a folder that is a project's, or that was sent as one.
 pub(super) fn files_below(root: &Path) -> Result<ProjectFiles, Refusal> {
     let mut files = Collected::default();
-    for room in ROOMS.map(Path::new) {
+    for room in PROJECT_FOLDERS.map(Path::new) {
         if root.join(room).is_dir() {
             files.folder(root, room)?;
         }
@@ -102,10 +97,11 @@ impl Collected {
         };
         let about = fs::metadata(&path).map_err(failed)?;
         self.bytes += about.len();
-        if BYTES_MAX < self.bytes {
+        // Nothing is read that is longer than what may travel.
+        if (PROJECT_BYTES_MAX as u64) < self.bytes {
             return Err(failed(io::Error::other(format!(
                 "the files are more than {} MiB; was something built in place?",
-                BYTES_MAX >> 20
+                PROJECT_BYTES_MAX >> 20
             ))));
         }
         let is_executable = about.permissions().mode() & 0o100 != 0;

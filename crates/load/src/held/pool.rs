@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use tls::TlsFault;
 use wire::{Chance, HeldSession, Socket, Stream};
 
 use super::count::Count;
@@ -10,6 +9,7 @@ use super::slot::{HeldSlot, PendingEcho, State};
 use super::{HoldOrder, HoldWhat, HoldWindow, Loss, Plateau, Sends};
 use crate::engine::{Conn, Event};
 use crate::failure::Failure;
+use crate::lane::unconnected;
 use crate::order::nanos;
 use crate::{Nanos, SECOND};
 
@@ -253,8 +253,7 @@ impl<'a> HeldPool<'a> {
             let slot = &self.slots[conn as usize];
             let failure = match slot.state {
                 State::Connecting | State::Opening if self.is_our_stillness(at) => Failure::Still,
-                State::Connecting if slot.is_reached => Failure::Tls(TlsFault::Timeout),
-                State::Connecting => Failure::ConnectTimeout,
+                State::Connecting => unconnected(slot.is_reached),
                 State::Opening => Failure::FirstByteTimeout,
                 State::Vacant | State::Open | State::Leaving => continue,
             };

@@ -44,6 +44,6 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
 }
 
 /// What a connection has not done in time.
-pub(super) fn unconnected(is_reached: bool) -> Failure {
+pub(crate) fn unconnected(is_reached: bool) -> Failure {
     if is_reached { Failure::Tls(TlsFault::Timeout) } else { Failure::ConnectTimeout }
 }

@@ -24,6 +24,7 @@ use crate::recorder::{Clocks, Recorder};
 use crate::supply::{Kind, Supply};
 use crate::turns::TakesTurns;
 use crate::{Nanos, SECOND};
+pub(crate) use handshake::unconnected;
 use loss::Loss;
 use pool::Pool;
 pub(crate) use slot::Exchange;

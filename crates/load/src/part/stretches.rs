@@ -10,7 +10,7 @@ use crate::recording::Window;
 use crate::tally::{Tally, add};
 use crate::written;
 
-/// A stretch of time, as it is added up.
+/// A stretch of time, as it is added up. A `Window` has an average where this has an area: averages cannot be added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Stretch {

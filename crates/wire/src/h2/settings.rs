@@ -97,7 +97,7 @@ impl H2Order {
 }
 
 /// The server's SETTINGS; what it does not say has the value of RFC 9113, 6.5.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Settings {
     pub header_table_size: u32,
     /// No limit, if it announces none.
