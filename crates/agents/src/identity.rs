@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
-use post::{Greeting, Line, LineError, PROTOCOL};
+use machine::limits::Machine;
+use post::{Greeting, Host, Line, LineError, PROTOCOL};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
@@ -79,6 +80,19 @@ pub(crate) fn unread<Other: DeserializeOwned>(
     match line {
         Ok(line) if post::decode::<Other>(line).is_ok() => to_other.into(),
         _ => format!("that is no line of a coordinator: {error}"),
+    }
+}
+
+/// This machine, as an agent tells of it that has this hash.
+pub(crate) fn own_host(sha256: Option<String>) -> Host {
+    let machine = Machine::read();
+    Host {
+        name: host_name(),
+        dyno: VERSION.into(),
+        sha256,
+        cpus: machine.cpus,
+        files: machine.files.hard,
+        ..Host::default()
     }
 }
 

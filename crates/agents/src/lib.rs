@@ -11,6 +11,7 @@ mod carrier;
 mod here;
 mod identity;
 mod loads;
+mod pipes;
 mod place;
 mod serve;
 pub mod servers;

@@ -5,25 +5,23 @@ mod way;
 pub(crate) mod work;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use load::Halt;
-use machine::limits::Machine;
 use post::{
-    Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host, Lines,
+    Agent, AgentAction, AgentEvent, AgentFrame, Caps, CoordinatorFrame, Greeting, Host,
     MILLISECOND, Nanos, SECOND, Task, ToServers,
 };
 
 use crate::allow::Allow;
 use crate::busy::Claim;
-use crate::identity::{VERSION, host_name, nonce, same_program, unread};
+use crate::identity::{nonce, own_host, same_program, unread};
+use crate::pipes::{Writer, each_line, in_a_thread};
 use crate::{carrier, now_ns};
 
 const ONLY_LOADS: &str = "this agent only loads, and was asked to run servers (`--subject-on`); name a login, or a key with \
@@ -83,12 +81,14 @@ fn serve_within(
     end: &Halt,
 ) -> Result<(), String> {
     let (sender, events) = sync_channel(EVENTS);
-    let (lines, writer) = write_to(output, sender.clone())?;
-    read_from(input, sender.clone())?;
+    let closed = sender.clone();
+    let writer = Writer::start(output, LINES, move || drop(closed.send(Happening::Closed)))?;
+    let reader = sender.clone();
+    in_a_thread("reads", move || read(input, &reader))?;
     let served = Server {
         agent: Agent::new(nonce(), now_ns()),
         limits,
-        lines,
+        lines: writer.messages.clone(),
         sender,
         claim: None,
         order: None,
@@ -97,11 +97,7 @@ fn serve_within(
         greeted_by: greeted_within.map(|time| now_ns() + time),
     }
     .listen(&events, end);
-    // The last words, if anyone reads them.
-    let until = Instant::now() + LAST_WORDS;
-    while !writer.is_finished() && Instant::now() < until {
-        thread::sleep(Duration::from_millis(1));
-    }
+    writer.close(LAST_WORDS);
     served
 }
 
@@ -255,21 +251,12 @@ impl Server {
         if !self.limits.is_local {
             self.claim = Some(Claim::stake("agent", run, &carrier::child::plain(&greeting.by))?);
         }
-        let machine = Machine::read();
         let facts = match self.limits.is_local {
             true => Vec::new(),
             false => machine::facts::read().into_iter().map(|it| (it.name, it.value)).collect(),
         };
-        Ok(Box::new(Host {
-            name: host_name(),
-            dyno: VERSION.into(),
-            sha256,
-            cpus: machine.cpus,
-            files: machine.files.hard,
-            caps: self.limits.caps,
-            allow: self.limits.allow.rules(RULES_MAX),
-            facts,
-        }))
+        let (caps, allow) = (self.limits.caps, self.limits.allow.rules(RULES_MAX));
+        Ok(Box::new(Host { caps, allow, facts, ..own_host(sha256) }))
     }
 
     fn start(&mut self, load: u64, origin: Nanos) {
@@ -283,56 +270,27 @@ impl Server {
             });
             let _ = sender.send(Happening::Event(AgentEvent::Ended { load, result }));
         };
-        if let Err(error) = thread::Builder::new().name("load".into()).spawn(carry_out) {
-            let result = Err(format!("it cannot start a thread: {error}"));
+        if let Err(says) = in_a_thread("load", carry_out) {
+            let result = Err(format!("it {says}"));
             self.on(AgentEvent::Ended { load, result });
         }
     }
 }
 
-/// A thread that writes lines. What it cannot write means that the coordinator has gone.
-fn write_to(
-    mut output: impl Write + Send + 'static,
-    sender: SyncSender<Happening>,
-) -> Result<(SyncSender<Box<AgentFrame>>, JoinHandle<()>), String> {
-    let (lines, waiting) = sync_channel::<Box<AgentFrame>>(LINES);
-    let write = move || {
-        for frame in waiting {
-            let Ok(line) = post::encode(&frame) else { continue };
-            if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
-                let _ = sender.send(Happening::Closed);
-                return;
-            }
-        }
-    };
-    let writer = thread::Builder::new().name("writes".into()).spawn(write).map_err(no_thread)?;
-    Ok((lines, writer))
-}
-
-fn read_from(
-    mut input: impl Read + Send + 'static,
-    sender: SyncSender<Happening>,
-) -> Result<(), String> {
-    let read = move || {
-        let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
-        while let Ok(length @ 1..) = input.read(&mut buffer) {
-            let at = now_ns();
-            lines.receive(&buffer[..length], &mut |line| {
-                let happening = match line.clone().and_then(post::decode) {
-                    Ok(frame) => Happening::Heard { frame: Box::new(frame), at },
-                    Err(error) => Happening::Unread(unread::<ToServers>(&line, &error, ONLY_LOADS)),
-                };
-                let _ = sender.send(happening);
-            });
-        }
-        let _ = sender.send(Happening::Closed);
-    };
-    thread::Builder::new().name("reads".into()).spawn(read).map_err(no_thread)?;
-    Ok(())
-}
-
-fn no_thread(error: impl fmt::Display) -> String {
-    format!("cannot start a thread: {error}")
+/// Hands on what comes, until the coordinator has gone.
+fn read(input: impl Read, sender: &SyncSender<Happening>) {
+    each_line(
+        input,
+        |_| (),
+        |line, at| {
+            let happening = match line.clone().and_then(post::decode) {
+                Ok(frame) => Happening::Heard { frame: Box::new(frame), at },
+                Err(error) => Happening::Unread(unread::<ToServers>(&line, &error, ONLY_LOADS)),
+            };
+            sender.send(happening).err()
+        },
+    );
+    let _ = sender.send(Happening::Closed);
 }
 
 #[cfg(test)]

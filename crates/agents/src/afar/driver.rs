@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use post::{
@@ -13,6 +13,7 @@ use post::{
 use crate::carrier::child::Child;
 use crate::carrier::{CarrierEvent, Carriers};
 use crate::now_ns;
+use crate::pipes::in_a_thread;
 
 /// What is due is looked for this often.
 const TICK: Nanos = 25 * MILLISECOND;
@@ -50,8 +51,7 @@ impl Driver {
         let children = carriers.children.clone();
         let coordinator = Coordinator::new(run, agents, terms, now_ns());
         let kept = Kept { coordinator, carriers, news: sender };
-        let thread = thread::Builder::new().name("agents".into()).spawn(move || kept.keep());
-        let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
+        let thread = in_a_thread("agents", move || kept.keep())?;
         Ok(Driver { news, wants, children, thread: Some(thread) })
     }
 

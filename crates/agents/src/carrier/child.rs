@@ -8,12 +8,11 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use machine::process::Exit;
-use post::Lines;
 
 use super::CarrierEvent;
 use super::framing::{Framing, Listener, Stop};
 use super::start::{Start, not_copied};
-use crate::now_ns;
+use crate::pipes::{each_line, in_a_thread};
 
 /// Lines that wait to be written.
 const WAITING: usize = 256;
@@ -56,7 +55,7 @@ impl Child {
         // Here, so that processes are started in the order of the agents.
         let started = child.spawn();
         let followed = Arc::clone(&child);
-        if let Err(how) = in_a_thread(move || followed.follow(started, &sender)) {
+        if let Err(how) = in_a_thread("carrier", move || followed.follow(started, &sender)) {
             child.kill();
             return Err(how);
         }
@@ -204,34 +203,18 @@ impl Child {
         };
         let (lines, waiting) = sync_channel(WAITING);
         state.lines = Some(lines);
-        in_a_thread(move || write(input, &waiting))?;
+        in_a_thread("carrier", move || write(input, &waiting))?;
         Ok(Some((output, complaints)))
     }
 
     fn read(
         &self,
-        mut output: ChildStdout,
+        output: ChildStdout,
         was_heard: &mut bool,
         sender: &SyncSender<CarrierEvent>,
     ) -> Option<Stop> {
-        let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
         let mut listener = Listener::new(&self.framing, sender);
-        loop {
-            let length = match output.read(&mut buffer) {
-                Ok(0) | Err(_) => return None,
-                Ok(length) => length,
-            };
-            let (at, mut stop) = (now_ns(), None);
-            *was_heard = true;
-            lines.receive(&buffer[..length], &mut |line| {
-                if stop.is_none() {
-                    stop = listener.take(line, at);
-                }
-            });
-            if stop.is_some() {
-                return stop;
-            }
-        }
+        each_line(output, |_| *was_heard = true, |line, at| listener.take(line, at))
     }
 
     /// How it ended; it has ended already, or is about to.
@@ -252,12 +235,6 @@ impl Child {
         };
         self.start.ended(&how, &complaint.whole(), was_heard)
     }
-}
-
-/// There may be no room for another thread, with many agents and a low limit.
-fn in_a_thread(run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, String> {
-    let thread = thread::Builder::new().name("carrier".into()).spawn(run);
-    thread.map_err(|error| format!("cannot start a thread: {error}"))
 }
 
 fn write(mut input: ChildStdin, lines: &Receiver<Vec<u8>>) {
@@ -290,7 +267,7 @@ impl Complaint {
 fn listen_to(mut pipe: ChildStderr) -> Result<Complaint, String> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeps = Arc::clone(&kept);
-    let reader = in_a_thread(move || {
+    let reader = in_a_thread("carrier", move || {
         let mut buffer = [0; 1_024];
         while let Ok(length @ 1..) = pipe.read(&mut buffer) {
             let mut kept = keeps.lock().unwrap_or_else(PoisonError::into_inner);

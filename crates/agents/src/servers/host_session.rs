@@ -2,24 +2,23 @@
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use load::Halt;
-use machine::limits::Machine;
 use post::{
-    CoordinatorFrame, FromServers, Greeting, Host, Line, Lines, MILLISECOND, Nanos, ToServers,
-    Wholes, cut,
+    CoordinatorFrame, FromServers, Greeting, Line, MILLISECOND, Nanos, ToServers, Wholes, cut,
 };
 
 use super::held;
 use super::remote_session::LEASE;
 use crate::busy::Claim;
 use crate::carrier::child::plain;
-use crate::identity::{VERSION, host_name, nonce, same_program, unread};
+use crate::identity::{nonce, own_host, same_program, unread};
 use crate::now_ns;
+use crate::pipes::{Writer, each_line, in_a_thread};
 
 const ONLY_SERVERS: &str = "this agent only runs servers, and was asked to load (`--load-on`); name a login, or a key with \
                             the line of `dyno agent key`, that may load";
@@ -35,8 +34,8 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// This side of the lines. When the coordinator is gone, the run's halt is asked for.
 pub struct HostSession {
-    lines: Mutex<Option<SyncSender<String>>>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    /// None once the last lines have been written.
+    writer: Mutex<Option<Writer<FromServers>>>,
     news: Mutex<Receiver<ToServers>>,
     wholes: Mutex<Wholes>,
     halt: Arc<Halt>,
@@ -54,9 +53,7 @@ impl HostSession {
         halt: Arc<Halt>,
     ) -> Result<Arc<HostSession>, String> {
         let (sender, news) = sync_channel(WAITING);
-        let (lines, waiting) = sync_channel::<String>(WAITING);
-        let line = Arc::new(HostSession {
-            lines: Mutex::new(Some(lines)),
+        let session = Arc::new(HostSession {
             writer: Mutex::default(),
             news: Mutex::new(news),
             wholes: Mutex::default(),
@@ -65,18 +62,14 @@ impl HostSession {
             heard: AtomicU64::new(now_ns()),
             wrong: Mutex::default(),
         });
-        let no_thread = |error: std::io::Error| format!("cannot start a thread: {error}");
-        let writes = Arc::clone(&line);
-        let writer = thread::Builder::new().name("writes".into());
-        let writer = writer.spawn(move || writes.write(output, &waiting)).map_err(no_thread)?;
-        *held(&line.writer) = Some(writer);
-        let reads = Arc::clone(&line);
-        let reader = thread::Builder::new().name("reads".into());
-        reader.spawn(move || reads.read(input, &sender)).map_err(no_thread)?;
-        let beats = Arc::clone(&line);
-        let beating = thread::Builder::new().name("beats".into());
-        beating.spawn(move || beats.beat()).map_err(no_thread)?;
-        Ok(line)
+        let gone = Arc::clone(&session);
+        let writer = Writer::start(output, WAITING, move || gone.has_gone())?;
+        *held(&session.writer) = Some(writer);
+        let reads = Arc::clone(&session);
+        in_a_thread("reads", move || reads.read(input, &sender))?;
+        let beats = Arc::clone(&session);
+        in_a_thread("beats", move || beats.beat())?;
+        Ok(session)
     }
 
     /// Waits for a coordinator, and answers it if it is the same program.
@@ -95,17 +88,8 @@ impl HostSession {
             true => None,
             false => Some(Claim::stake("servers", &format!("{:016x}", nonce()), &plain(&by))?),
         };
-        let machine = Machine::read();
-        let host = Host {
-            name: host_name(),
-            dyno: VERSION.into(),
-            sha256,
-            cpus: machine.cpus,
-            files: machine.files.hard,
-            ..Host::default()
-        };
         let address = (!is_local).then(reached_by).flatten();
-        self.say(&FromServers::Hello(Box::new(host), address));
+        self.say(FromServers::Hello(Box::new(own_host(sha256)), address));
         Ok(Some(Met { by: plain(&by), address, _claim: claim }))
     }
 
@@ -137,62 +121,36 @@ impl HostSession {
     }
 
     /// Says it, and waits until there is room for it.
-    pub fn say(&self, message: &FromServers) {
-        let lines = held(&self.lines).clone();
-        if let (Some(lines), Ok(line)) = (lines, post::encode(message)) {
-            let _ = lines.send(line);
-        }
+    pub fn say(&self, message: FromServers) {
+        // The lock is not held while it waits.
+        let messages = held(&self.writer).as_ref().map(|writer| writer.messages.clone());
+        messages.map(|messages| messages.send(message));
     }
 
     /// Says it if there is room: it does not matter much.
-    pub fn mention(&self, message: &FromServers) {
-        if let (Some(lines), Ok(line)) = (&*held(&self.lines), post::encode(message)) {
-            match lines.try_send(line) {
-                Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
-            }
+    pub fn mention(&self, message: FromServers) {
+        if let Some(writer) = &*held(&self.writer) {
+            let _ = writer.messages.try_send(message);
         }
     }
 
     /// Sends what may be long; its digest can be named from now on.
     pub fn send(&self, bytes: Vec<u8>) -> String {
         let (digest, parts) = cut(bytes);
-        parts.for_each(|part| self.say(&FromServers::Part(part)));
+        parts.for_each(|part| self.say(FromServers::Part(part)));
         digest
     }
 
     /// Writes the last lines.
     pub fn close(&self) {
-        *held(&self.lines) = None;
-        let until = Instant::now() + LAST_WORDS;
-        let Some(writer) = held(&self.writer).take() else { return };
-        while !writer.is_finished() && Instant::now() < until {
-            thread::sleep(Duration::from_millis(1));
-        }
+        let writer = held(&self.writer).take();
+        writer.into_iter().for_each(|writer| writer.close(LAST_WORDS));
     }
 
-    fn write(&self, mut output: impl Write, waiting: &Receiver<String>) {
-        for line in waiting {
-            if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
-                self.has_gone();
-            }
-        }
-    }
-
-    fn read(&self, mut input: impl Read, sender: &SyncSender<ToServers>) {
-        let (mut lines, mut buffer) = (Lines::default(), vec![0; 64 << 10]);
-        while let Ok(length @ 1..) = input.read(&mut buffer) {
-            self.heard.store(now_ns(), Ordering::Release);
-            let mut wrong = None;
-            lines.receive(&buffer[..length], &mut |line| {
-                if wrong.is_none() {
-                    wrong = self.take_in(&line, sender).err();
-                }
-            });
-            if wrong.is_some() {
-                *held(&self.wrong) = wrong;
-                break;
-            }
-        }
+    fn read(&self, input: impl Read, sender: &SyncSender<ToServers>) {
+        let heard = |at| self.heard.store(at, Ordering::Release);
+        let wrong = each_line(input, heard, |line, _| self.take_in(&line, sender).err());
+        *held(&self.wrong) = wrong;
         self.has_gone();
     }
 
@@ -224,7 +182,7 @@ impl HostSession {
                 self.has_gone();
             }
             match (self.is_gone(), gone) {
-                (false, _) => self.mention(&FromServers::Alive),
+                (false, _) => self.mention(FromServers::Alive),
                 (true, None) => gone = Some(Instant::now()),
                 (true, Some(since)) if ENDING < since.elapsed() => std::process::exit(2),
                 (true, Some(_)) => {}

@@ -25,7 +25,7 @@ pub struct Relayed {
 impl Relayed {
     /// Has the agents of the load met, and waits for that.
     pub fn meet(session: &Arc<HostSession>, halt: &Halt) -> Result<Relayed, LoadsError> {
-        session.say(&FromServers::Meet);
+        session.say(FromServers::Meet);
         loop {
             match session.next(LOOK) {
                 Some(ToServers::Met { lanes, hosts, processes }) => {
@@ -55,12 +55,12 @@ impl Relayed {
         self.load += 1;
         let load = self.load;
         let order = self.session.send(encode_task(task).map_err(|error| refused(&error))?);
-        self.session.say(&FromServers::Load { load, order });
+        self.session.say(FromServers::Load { load, order });
         let mut was_halted = false;
         loop {
             if halt.is_asked() && !was_halted {
                 was_halted = true;
-                self.session.say(&FromServers::HaltLoad { load });
+                self.session.say(FromServers::HaltLoad { load });
             }
             match self.session.next(LOOK) {
                 Some(ToServers::Window { load: of, window }) if of == load => {

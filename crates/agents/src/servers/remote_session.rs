@@ -23,6 +23,7 @@ use crate::carrier::start::Start;
 use crate::identity::{VERSION, digest_to_ask_for, user_at_host};
 use crate::loads::LoadsError;
 use crate::now_ns;
+use crate::pipes::in_a_thread;
 
 /// Whichever side hears nothing of the other for so long ends the run.
 pub(super) const LEASE: Nanos = 10 * SECOND;
@@ -140,13 +141,10 @@ impl RemoteSession {
         events: Receiver<CarrierEvent>,
         says: SyncSender<Result<FromServers, String>>,
     ) -> Result<(), String> {
-        let no_thread = |error: std::io::Error| format!("cannot start a thread: {error}");
         let (shared, beaten) = (Arc::clone(&self.shared), says.clone());
-        let reader = thread::Builder::new().name("servers".into());
-        reader.spawn(move || listen(&shared, &events, &says)).map_err(no_thread)?;
+        in_a_thread("servers", move || listen(&shared, &events, &says))?;
         let (shared, child) = (Arc::clone(&self.shared), Arc::clone(&self.child));
-        let beats = thread::Builder::new().name("beats".into());
-        beats.spawn(move || beat(&shared, &child, &beaten)).map_err(no_thread)?;
+        in_a_thread("beats", move || beat(&shared, &child, &beaten))?;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use machine::limits::Machine;
 use post::Host;
 
 use crate::here::Here;
-use crate::identity::{VERSION, host_name};
+use crate::identity::{host_name, own_host};
 use crate::loads::{AgentFacts, Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
 use crate::serve::orders::raise_files;
 use crate::serve::work::press;
@@ -58,14 +58,7 @@ impl SoleAgent {
     }
 
     fn facts(&self, lanes: usize) -> AgentFacts {
-        let host = Host {
-            name: host_name(),
-            dyno: VERSION.into(),
-            cpus: self.cpus.clone(),
-            files: Machine::read().files.hard,
-            facts: known(),
-            ..Host::default()
-        };
+        let host = Host { cpus: self.cpus.clone(), facts: known(), ..own_host(None) };
         let files = host.files;
         let (name, has_our_clock) = (host.name.clone(), true);
         AgentFacts { name, host, has_our_clock, lanes, of: lanes, files, ..AgentFacts::default() }

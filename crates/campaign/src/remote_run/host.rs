@@ -50,7 +50,7 @@ pub struct HostTerms<'t> {
 pub fn serve(session: &Arc<HostSession>, terms: &HostTerms<'_>) -> Result<(), Refusal> {
     let served = serve_one(session, terms);
     if let Err(refusal) = &served {
-        session.say(&FromServers::Refused { says: refusal.to_string() });
+        session.say(FromServers::Refused { says: refusal.to_string() });
     }
     session.close();
     match session.wrong() {
@@ -90,13 +90,13 @@ fn root(
     if let Some((root, files)) = sent_before(&folder, digest) {
         return trusted(&files, terms).map(|()| Some(root));
     }
-    session.say(&FromServers::Need { files: digest.clone() });
+    session.say(FromServers::Need { files: digest.clone() });
     let bytes = loop {
         match session.next(LOOK) {
             Some(ToServers::Sent { whole }) => break session.take(&whole).map_err(Refusal::new)?,
             Some(_) => {}
             None if session.halt().is_asked() => {
-                session.say(&FromServers::Ended { is_interrupted: true });
+                session.say(FromServers::Ended { is_interrupted: true });
                 return Ok(None);
             }
             None => {}
@@ -159,12 +159,12 @@ impl Hosting<'_> {
         if self.order.is_shown {
             resources.address = self.order.listen_on;
             let text = (self.terms.show)(&campaign, &resources);
-            self.session.say(&FromServers::Shown { text });
+            self.session.say(FromServers::Shown { text });
             return Ok(());
         }
         let _lock = Lock::take(&campaign.project)?;
         if let Some(says) = sweep(&campaign.project) {
-            self.session.say(&FromServers::Notice { says });
+            self.session.say(FromServers::Notice { says });
         }
         let Some(generators) = self.generators()? else { return self.interrupted() };
         resources = resources.with(generators);
@@ -188,10 +188,10 @@ impl Hosting<'_> {
         };
         let began = self.folder.part(&store, run, &Portion::default())?;
         let began = self.session.send(began);
-        self.session.say(&FromServers::Began { store: began });
+        self.session.say(FromServers::Began { store: began });
         let ended = self.go(&campaign, &resources, &entrants, (&record, run), &mut store)?;
         let is_interrupted = ended == Ended::Interrupted;
-        self.session.say(&FromServers::Ended { is_interrupted });
+        self.session.say(FromServers::Ended { is_interrupted });
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl Hosting<'_> {
     }
 
     fn interrupted(&self) -> Result<(), Refusal> {
-        self.session.say(&FromServers::Ended { is_interrupted: true });
+        self.session.say(FromServers::Ended { is_interrupted: true });
         Ok(())
     }
 
@@ -284,7 +284,7 @@ impl Hosting<'_> {
         let send = |portion: &Portion<'_>| -> Result<(), Refusal> {
             let kept = Store::open_to_read(self.path)?;
             let part = self.session.send(self.folder.part(&kept, run, portion)?);
-            self.session.say(&FromServers::Kept { store: part });
+            self.session.say(FromServers::Kept { store: part });
             Ok(())
         };
         let mut watch = |event: &Event<'_>| {
