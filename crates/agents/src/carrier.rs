@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use post::{AgentFrame, CoordinatorEvent, CoordinatorFrame, LineError, Nanos};
+use post::{CoordinatorEvent, CoordinatorFrame, LineError, Nanos};
 
 use crate::place::Place;
 use child::Child;
@@ -28,28 +28,13 @@ const ENDING: Duration = Duration::from_millis(700);
 /// What comes over them.
 #[derive(Debug)]
 pub(crate) enum CarrierEvent {
-    Line {
-        agent: usize,
-        frame: Box<AgentFrame>,
-        at: Nanos,
-    },
-    /// The agent cannot be reached any more, or wrote what cannot be read.
-    Gone {
-        agent: usize,
-        how: String,
-    },
+    /// What happens to the agents; or what this side wants of them.
+    Agents(CoordinatorEvent),
     /// Nothing was carried for so long; lines may be lost.
-    Blinked {
-        agent: usize,
-        nanos: Nanos,
-    },
-    /// A host gets its dyno first: it answers later.
-    Copying,
+    Blinked { agent: usize, nanos: Nanos },
     /// A line of a host of servers.
     Raw(Result<Vec<u8>, LineError>),
-    /// No line: what this side wants of its agents.
-    Wanted(CoordinatorEvent),
-    /// No line: nothing more is wanted.
+    /// Nothing more is wanted.
     Enough,
 }
 

@@ -56,7 +56,7 @@ pub use lock::{Claim, Lock};
 pub use ports::ports_for;
 pub use remains::{part_in, sweep};
 pub use resources::RunResources;
-pub use resume::{as_it_was, same_entries, same_instrument};
+pub use resume::{admitted_again, as_it_was, same_entries, same_instrument};
 pub use trials::{Ended, Run, now_unix_ms};
 
 /// An experiment with everything that it names, read and checked. Copies of it share their certificate, whose files are

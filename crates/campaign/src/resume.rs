@@ -5,11 +5,13 @@ use std::path::Path;
 use lab::Refusal;
 use lab::experiment::Experiment;
 use lab::record::{Entry, Fact, RunRecord};
+use load::Halt;
 use machine::facts::differences_beyond_a_start;
 use store::RunId;
 
+use crate::event::Watch;
 use crate::project::Project;
-use crate::{Campaign, RunResources};
+use crate::{Campaign, Entrant, RunResources};
 
 /// Refuses another dyno or another machine: figures of two instruments would be averaged as if they came from one.
 pub fn same_instrument(
@@ -78,6 +80,25 @@ pub fn same_entries(
             anew(record, store)
         ))),
     }
+}
+
+/// Has the subjects of a kept run built and admitted, so that it goes on; refused unless instrument and subjects are those
+/// with which it began. None: interrupted.
+pub fn admitted_again(
+    campaign: &Campaign,
+    resources: &RunResources,
+    (record, run, store): (&RunRecord, RunId, &Path),
+    halt: &Halt,
+    watch: Watch<'_>,
+) -> Result<Option<Vec<Entrant>>, Refusal> {
+    same_instrument(record, resources, (run, store))?;
+    resources.take()?;
+    let (entrants, entries) = campaign.admit(halt, watch);
+    if halt.is_asked() {
+        return Ok(None);
+    }
+    same_entries(record, &entries, (run, store))?;
+    Ok(Some(entrants))
 }
 
 /// The command that runs the experiment anew, into the same store.

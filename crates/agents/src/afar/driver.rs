@@ -61,7 +61,7 @@ impl Driver {
     }
 
     pub(super) fn want(&self, event: CoordinatorEvent) {
-        let _ = self.wants.send(CarrierEvent::Wanted(event));
+        let _ = self.wants.send(CarrierEvent::Agents(event));
     }
 }
 
@@ -88,16 +88,11 @@ impl Kept {
         loop {
             let wait = (ticked + TICK).saturating_sub(now_ns());
             let event = match self.carriers.events.recv_timeout(Duration::from_nanos(wait)) {
-                Ok(CarrierEvent::Line { agent, frame, at }) => {
-                    CoordinatorEvent::Heard { agent, frame, at }
-                }
-                Ok(CarrierEvent::Gone { agent, how }) => CoordinatorEvent::Gone { agent, how },
+                Ok(CarrierEvent::Agents(event)) => event,
                 Ok(CarrierEvent::Blinked { agent, nanos }) => {
                     self.hand_on(News::Blinked { agent, nanos });
                     continue;
                 }
-                Ok(CarrierEvent::Copying) => CoordinatorEvent::Delayed,
-                Ok(CarrierEvent::Wanted(event)) => event,
                 Ok(CarrierEvent::Raw(_)) => continue,
                 Err(RecvTimeoutError::Timeout) => {
                     ticked = now_ns();

@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use machine::process::Exit;
+use post::CoordinatorEvent;
 
 use super::CarrierEvent;
 use super::framing::{Framing, Listener, Stop};
@@ -146,7 +147,8 @@ impl Child {
             Framing::Servers => vec![0],
         };
         for agent in agents {
-            let _ = sender.send(CarrierEvent::Gone { agent, how: how.clone() });
+            let gone = CoordinatorEvent::Gone { agent, how: how.clone() };
+            let _ = sender.send(CarrierEvent::Agents(gone));
         }
     }
 
@@ -166,7 +168,7 @@ impl Child {
         loop {
             if said.is_none_or(|said| COPYING_AGAIN <= said.elapsed()) {
                 said = Some(Instant::now());
-                let _ = sender.send(CarrierEvent::Copying);
+                let _ = sender.send(CarrierEvent::Agents(CoordinatorEvent::Delayed));
             }
             let waited = self.state().process.as_mut().map(process::Child::try_wait);
             match waited {
@@ -347,7 +349,8 @@ mod tests {
         let mut command = Command::new("sleep");
         command.arg("60").stderr(std::process::Stdio::piped());
         let copied = thread::spawn(move || copies.copy(command, &wanted));
-        assert!(matches!(events.recv(), Ok(CarrierEvent::Copying)));
+        let delayed = events.recv();
+        assert!(matches!(delayed, Ok(CarrierEvent::Agents(CoordinatorEvent::Delayed))));
         let process = child.process().unwrap();
         child.kill();
         let says = copied.join().unwrap().unwrap_err();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
 
-use post::{LineError, MILLISECOND, Nanos};
+use post::{CoordinatorEvent, LineError, MILLISECOND, Nanos};
 
 use super::CarrierEvent;
 
@@ -63,7 +63,7 @@ impl<'a> Listener<'a> {
                 match line.get(length + 1..) {
                     None => {
                         let how = "the broker has no such agent, or it has gone".into();
-                        self.send(CarrierEvent::Gone { agent, how })
+                        self.gone(agent, how)
                     }
                     Some(rest) => match blinked(rest) {
                         Some(nanos) => self.send(CarrierEvent::Blinked { agent, nanos }),
@@ -87,13 +87,16 @@ impl<'a> Listener<'a> {
 
     fn frame(&self, agent: usize, line: Result<&[u8], LineError>, at: Nanos) -> Option<Stop> {
         match line.and_then(post::decode) {
-            Ok(frame) => self.send(CarrierEvent::Line { agent, frame: Box::new(frame), at }),
+            Ok(frame) => {
+                let frame = Box::new(frame);
+                self.send(CarrierEvent::Agents(CoordinatorEvent::Heard { agent, frame, at }))
+            }
             Err(error) => {
                 let how = format!(
                     "it wrote what cannot be read: {}",
                     super::child::plain(&error.to_string())
                 );
-                self.send(CarrierEvent::Gone { agent, how });
+                self.gone(agent, how);
                 matches!(self.framing, Framing::One(_)).then_some(Stop::Done)
             }
         }
@@ -102,11 +105,15 @@ impl<'a> Listener<'a> {
     fn unread(&self, what: &str) -> Option<Stop> {
         let how = format!("it wrote {what}, and nothing of an agent");
         match self.framing {
-            Framing::One(agent) => self.send(CarrierEvent::Gone { agent: *agent, how }),
-            Framing::Servers => self.send(CarrierEvent::Gone { agent: 0, how }),
+            Framing::One(agent) => self.gone(*agent, how),
+            Framing::Servers => self.gone(0, how),
             Framing::Named(_) => None,
         };
         Some(Stop::Done)
+    }
+
+    fn gone(&self, agent: usize, how: String) -> Option<Stop> {
+        self.send(CarrierEvent::Agents(CoordinatorEvent::Gone { agent, how }))
     }
 
     /// Stops if no one listens any more.
@@ -138,18 +145,16 @@ mod tests {
         let stop = lines.iter().find_map(|line| listener.take(Ok(line.as_bytes()), 7));
         drop(sender);
         let short = |event| match event {
-            CarrierEvent::Line { agent, frame, at: 7 } => {
+            CarrierEvent::Agents(CoordinatorEvent::Heard { agent, frame, at: 7 }) => {
                 assert!(matches!(frame.says, FromAgent::Alive { trial: 0 }));
                 format!("{agent} lives")
             }
-            CarrierEvent::Line { .. } => panic!("at another time"),
-            CarrierEvent::Gone { agent, how } => format!("{agent} gone: {how}"),
+            CarrierEvent::Agents(CoordinatorEvent::Gone { agent, how }) => {
+                format!("{agent} gone: {how}")
+            }
             CarrierEvent::Blinked { agent, nanos } => format!("{agent} blinked {nanos}"),
-            CarrierEvent::Raw(_)
-            | CarrierEvent::Copying
-            | CarrierEvent::Wanted(_)
-            | CarrierEvent::Enough => {
-                panic!("no carrier says this")
+            CarrierEvent::Agents(_) | CarrierEvent::Raw(_) | CarrierEvent::Enough => {
+                panic!("no carrier says this, or not now")
             }
         };
         (events.iter().map(short).collect(), stop)

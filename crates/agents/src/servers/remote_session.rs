@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use load::Halt;
 use post::{
-    FromServers, Greeting, Host, LineError, MILLISECOND, Nanos, PROTOCOL, SECOND, ToServers,
-    Wholes, cut,
+    CoordinatorEvent, FromServers, Greeting, Host, LineError, MILLISECOND, Nanos, PROTOCOL, SECOND,
+    ToServers, Wholes, cut,
 };
 
 use super::held;
@@ -265,11 +265,11 @@ fn listen(
                 take_in(shared, line, says)
                     .map_err(|error| format!("it wrote what cannot be read: {}", plain(&error)))
             }
-            CarrierEvent::Copying => {
+            CarrierEvent::Agents(CoordinatorEvent::Delayed) => {
                 shared.copied.store(now_ns(), Ordering::Release);
                 Ok(())
             }
-            CarrierEvent::Gone { how, .. } => Err(how),
+            CarrierEvent::Agents(CoordinatorEvent::Gone { how, .. }) => Err(how),
             _ => Ok(()),
         };
         if let Err(how) = taken {

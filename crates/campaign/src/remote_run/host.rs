@@ -25,8 +25,7 @@ use crate::event::Event;
 use crate::project::Project;
 use crate::trials::{Ended, Run, now_unix_ms};
 use crate::{
-    Campaign, Entrant, Generators, Lock, Meet, RunResources, as_it_was, same_entries,
-    same_instrument, sweep,
+    Campaign, Entrant, Generators, Lock, Meet, RunResources, admitted_again, as_it_was, sweep,
 };
 
 /// How often an end is looked for.
@@ -168,22 +167,23 @@ impl Hosting<'_> {
         }
         let Some(generators) = self.generators()? else { return self.interrupted() };
         resources = resources.with(generators);
-        resources.take()?;
-        let (entrants, entries) =
-            campaign.admit(self.halt(), &mut |event| tell(self.session, event));
-        if self.halt().is_asked() {
-            return self.interrupted();
-        }
-        let (mut store, run, record) = match so_far {
+        let watch = &mut |event: &Event<'_>| tell(self.session, event);
+        let (entrants, mut store, run, record) = match so_far {
             Some((store, run, record)) => {
-                same_instrument(&record, &resources, (run, self.path))?;
-                same_entries(&record, &entries, (run, self.path))?;
-                (store, run, record)
+                let kept = (&record, run, self.path.as_path());
+                let again = admitted_again(&campaign, &resources, kept, self.halt(), watch)?;
+                let Some(entrants) = again else { return self.interrupted() };
+                (entrants, store, run, record)
             }
             None => {
+                resources.take()?;
+                let (entrants, entries) = campaign.admit(self.halt(), watch);
+                if self.halt().is_asked() {
+                    return self.interrupted();
+                }
                 let record = campaign.record(&resources, &entrants, entries, now_unix_ms());
                 let (store, run) = self.begun(&record)?;
-                (store, run, record)
+                (entrants, store, run, record)
             }
         };
         let began = self.folder.part(&store, run, &Portion::default())?;

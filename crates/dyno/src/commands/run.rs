@@ -11,8 +11,7 @@ use campaign::capacity;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
 use campaign::{
-    Campaign, EACH, Ended, RunResources, as_it_was, expected_checks, now_unix_ms, same_entries,
-    same_instrument,
+    Campaign, EACH, Ended, RunResources, admitted_again, as_it_was, expected_checks, now_unix_ms,
 };
 use clap::Args;
 use lab::amounts;
@@ -299,13 +298,9 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let Some(resources) = flags.generators.given_to(&campaign, resources, &job.halt)? else {
         return Ok(interrupted_early());
     };
-    same_instrument(&record, &resources, (run, &job.path))?;
-    resources.take()?;
-    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
-    if job.halt.is_asked() {
-        return Ok(interrupted_early());
-    }
-    same_entries(&record, &entries, (run, &job.path))?;
+    let kept = (&record, run, job.path.as_path());
+    let again = admitted_again(&campaign, &resources, kept, &job.halt, &mut progress::admitting);
+    let Some(entrants) = again? else { return Ok(interrupted_early()) };
     let checks = expected_checks(&campaign, &record, &job.store)?;
     announce(&campaign, &record, (run, &job.path), (&left, checks));
     go_on(&mut job, flags, &campaign, &resources, &entrants, (&record, run))
