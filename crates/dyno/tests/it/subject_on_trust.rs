@@ -134,10 +134,10 @@ fn a_host_that_has_the_servers_of_another_run_says_so() {
 fn a_host_that_does_not_keep_to_the_order_of_a_run_is_not_believed() {
     let (lab, gate) = (one(), Gate::new("strange"));
     let refused = |line: &str, says: &str| {
-        // The first line is an agent's, which has a lock of its own; what comes after it is anything.
+        // The greeting is answered by an agent, which has a lock of its own; what comes after it is anything.
         gate.opens(&format!(
             "DYNO_LOCKS=$DYNO_LOCKS/$$; mkdir $DYNO_LOCKS\n\
-             ({FORCED}) | head -n 1; printf '%s\\n' '{line}'; sleep 60"
+             ({FORCED}) | grep -m 1 hello; printf '%s\\n' '{line}'; sleep 60"
         ));
         let ran = behind(&lab, &gate, &[]).status(2).stderr_has(says);
         assert!(!ran.stderr.contains('\x1b'), "{ran}");
