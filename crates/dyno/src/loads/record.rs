@@ -3,7 +3,7 @@
 
 use campaign::race::label::{Label, labels};
 use campaign::race::side::Side;
-use campaign::race::texts::{self, Course};
+use campaign::race::texts::{self, Course, ExpectedBody};
 use lab::experiment::Point;
 use lab::manner::Manner;
 use lab::record::{
@@ -95,12 +95,19 @@ fn texts(
         slices: None,
         on_time: flags.on_time,
         max_failures: Some(flags.max_failures),
+        max_wrong: None,
     };
     let experiment = texts::experiment(labels, texts::LOAD, load, &course)?;
     let mut sources = vec![experiment.source];
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
-        let asked = order::stated::request(&flags.asking, url.target.clone(), texts::LOAD)?;
+        let mut asked = order::stated::request(&flags.asking, url.target.clone(), texts::LOAD)?;
+        if let (true, Some(ask)) = (flags.same_body, plan.order.asks.iter().next())
+            && matches!(asked.body, ExpectedBody::Any)
+        {
+            // That of the first answer.
+            asked.body = ExpectedBody::of(&ask.expect.body, None);
+        }
         sources.push(texts::workload(texts::LOAD, &asked)?.source);
     }
     Ok(sources.into_iter().map(|source| (source.name, source.text)).collect())

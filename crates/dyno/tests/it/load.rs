@@ -45,6 +45,16 @@ fn what_was_checked_is_said_and_bodies_can_be_compared_with_the_first_one() {
     load("{url}/hello", &["--same-body"])
         .status(0)
         .stdout_has("checked: status 2xx and body of 200 answers");
+    // The report of a kept load says the same.
+    let folder = std::env::temp_dir().join(format!("dyno-checked-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let store = folder.join("runs.sqlite");
+    let store = store.to_str().unwrap();
+    load("{url}/hello", &["--same-body", "--keep", "--store", store]).status(0);
+    rig.dyno(&["report", "1", "--full", "--store", store])
+        .status(0)
+        .stdout_has("checked: status 2xx and body of 200 answers");
+    std::fs::remove_dir_all(&folder).unwrap();
     load("{url}/user/{seq}", &["--same-body"]).status(2).stderr_has("--same-body: `GET /user/0");
     let fault = "wrong-body".parse().ok();
     let faulty = Rig::oracle(Config { fault, fault_rate: 0.5, ..Config::default() });
