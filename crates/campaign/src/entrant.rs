@@ -21,7 +21,8 @@ pub struct Entrant {
 
 impl Entrant {
     /// One of its builds, with the subject as it is run there; of one build always that.
-    pub(crate) fn build(&self, number: usize) -> (&Subject, &Built) {
+    #[must_use]
+    pub fn build(&self, number: usize) -> (&Subject, &Built) {
         match number.checked_sub(1).and_then(|other| self.others.get(other)) {
             Some((subject, built)) => (subject, built),
             None => (&self.subject, &self.built),
@@ -29,8 +30,19 @@ impl Entrant {
     }
 
     /// How many builds it has.
+    #[must_use]
     pub fn builds(&self) -> usize {
         1 + self.others.len()
+    }
+
+    /// What one of its builds is called: `base`, or `base (build 2 of 5)`.
+    #[must_use]
+    pub fn title(&self, number: usize) -> String {
+        let title = &self.subject.title;
+        match self.builds() {
+            1 => title.clone(),
+            builds => format!("{title} (build {} of {builds})", number + 1),
+        }
     }
 }
 

@@ -52,27 +52,32 @@ fn is_steady(first: &Check, halt: &Halt, again: impl Fn() -> Option<Check>) -> b
     })
 }
 
-/// Starts a side, sends it one request, and ends it; one that runs already is only sent the request.
-pub fn look(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
-    seen(campaign, entrant, halt, false)
+/// Starts one of a side's builds, sends it one request, and ends it; one that runs already is only sent the request.
+pub fn look(
+    campaign: &Campaign,
+    entrant: &Entrant,
+    build: usize,
+    halt: &Halt,
+) -> Result<Look, Outcome> {
+    seen(campaign, (entrant, build), halt, false)
 }
 
 /// The same with three requests, where bodies may be compared under load, to see whether they stay the same.
 pub fn look_thrice(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
-    seen(campaign, entrant, halt, may_compare(campaign))
+    seen(campaign, (entrant, 0), halt, may_compare(campaign))
 }
 
 fn seen(
     campaign: &Campaign,
-    entrant: &Entrant,
+    (entrant, build): (&Entrant, usize),
     halt: &Halt,
     compares: bool,
 ) -> Result<Look, Outcome> {
-    let title = entrant.subject.title.clone();
+    let (title, (subject, built)) = (entrant.title(build), entrant.build(build));
     let fail = |kind, says: String| Outcome { kind, says };
     let workload = &campaign.workloads[0];
     let protocol = campaign.experiment.manners[0].protocol;
-    if let Serving::Found(site) = &entrant.subject.serving {
+    if let Serving::Found(site) = &subject.serving {
         let aimed = workload
             .aimed(site, site.scheme(protocol))
             .map_err(|says| fail(OutcomeKind::Unable, says))?;
@@ -109,7 +114,7 @@ fn seen(
         identity: campaign.identity.as_deref(),
         halt,
     };
-    let visit = Visit::begin(setup, &entrant.subject, &entrant.built)?;
+    let visit = Visit::begin(setup, subject, built)?;
     let first = visit.first_answer().cloned();
     let moved = visit.moved();
     let moved_to = moved.as_ref().map(|_| visit.address().port());

@@ -69,6 +69,8 @@ pub struct Course {
     pub on_time: Option<Duration>,
     /// The percentage of requests that may fail.
     pub max_failures: Option<f64>,
+    /// The percentage of answers that may be wrong; none: no answer may be.
+    pub max_wrong: Option<f64>,
 }
 
 /// The experiment.
@@ -99,9 +101,10 @@ pub fn experiment(
     let mut promise: Vec<String> = Vec::new();
     promise.extend(course.on_time.map(|p99| format!("p99 = {}\n", time(p99))));
     promise.extend(course.max_failures.map(|percent| format!("failures = \"{percent}%\"\n")));
+    let wrong = course.max_wrong.map(|percent| format!("\n[require]\nwrong = \"{percent}%\"\n"));
     let text = format!(
         "question = {}\nsubjects = [{}]\nworkload = {}\n\n[load]\n{}\nwarmup = {}\ntimeout = {}\nkeep_alive = {}\n\n\
-         [conditions]\nisolate = {}\n\n[trials]\n{}\n\n[promise]\n{}",
+         [conditions]\nisolate = {}\n\n[trials]\n{}\n\n[promise]\n{}{}",
         quoted(&course.question),
         names.join(", "),
         quoted(workload),
@@ -112,6 +115,7 @@ pub fn experiment(
         course.isolate,
         trials.join("\n"),
         promise.concat(),
+        wrong.unwrap_or_default(),
     );
     let source = SourceFile { name: format!("experiments/{}.toml", course.name), text };
     Experiment::parse(course.name, source).map_err(|error| Refusal::new(error.says()))

@@ -226,7 +226,7 @@ fn ready<'c>(
 /// What dyno's own server achieves with the same answer; no number where that cannot be known, nothing if interrupted.
 fn highest(ready: &Ready<'_>, job: &Job) -> Result<Option<Option<f64>>, Refusal> {
     let Ready { campaign, resources, entrants, .. } = ready;
-    let seen = match look(campaign, &entrants[0], &job.halt) {
+    let seen = match look(campaign, &entrants[0], 0, &job.halt) {
         Ok(seen) => seen,
         Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return Ok(None),
         Err(outcome) => {

@@ -32,7 +32,7 @@ use crate::order::protocol::ProtocolFlags;
 use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, command_line};
 use figures::Wanted;
-use stage::{Loading, Measured, Stage};
+use stage::{Loading, Measured, Stage, builds_of};
 use told::{Stop, unless_interrupted};
 
 /// Say whether a head is slower than its base, with a known error rate
@@ -79,7 +79,8 @@ pub(crate) struct GateFlags {
         default_value = "throughput,cpu,conformance"
     )]
     gate: Vec<Wanted>,
-    /// A side that fails more of its requests, or answers any wrongly, is not compared [1 %, or what the experiment says]
+    /// A side that fails more of its requests is not compared, nor is one that answers wrongly more often than the
+    /// experiment's `require.wrong` allows [1 %, or what the experiment says]
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     max_failures: Option<f64>,
     /// How far pairs of equal code spread here, as a standard deviation [measured with three pairs of the base]
@@ -276,20 +277,25 @@ fn half_of(course: &Course) -> Option<u64> {
     Some(((half / digit).round() * digit) as u64).filter(|rate| 1 <= *rate)
 }
 
-/// Builds both sides, and asks each of them once: they must answer alike.
+/// Builds both sides, and asks each of their builds once: they must answer alike.
 fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<(), Stop> {
     let (campaign, entrants) = unless_interrupted(stage.built(pairs))?;
     let mut looks = Vec::new();
-    for entrant in &entrants {
-        let seen = looked_at(&campaign, entrant, &stage.job.halt)?;
-        if let Some(apart) = stage.apart(entrant, &campaign) {
+    for (entrant, build) in builds_of(&entrants) {
+        let seen = looked_at(&campaign, (entrant, build), &stage.job.halt)?;
+        let (subject, built) = entrant.build(build);
+        if let Some(apart) = stage.apart(&subject.name, built, &campaign) {
             let found = apart.check_places(&seen.places);
             found.map_err(|says| Refusal::new(format!("the {}: {says}", seen.title)))?;
         }
         looks.push(seen);
     }
-    campaign::race::slices::refuse_one_port(&campaign, &looks)?;
-    match differences(&looks).into_iter().next() {
+    // Those that live at once: builds of one side never do.
+    for together in looks.chunks(entrants.len().max(1)) {
+        campaign::race::slices::refuse_one_port(&campaign, together)?;
+    }
+    // What is of the fields alone is said only where the contents are alike.
+    match differences(&looks).into_iter().min_by_key(|found| found.is_of_fields) {
         None => {}
         Some(Difference { says, is_of_fields: true }) => {
             terminal::notice(&format!("dyno: {says}"));
@@ -302,12 +308,17 @@ fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<(), Stop> {
     unless_interrupted(stage.check_base(&campaign, &entrants))
 }
 
-/// Asks a side once. One that fails is looked at again before anything is said of it: a start may fail by accident.
-fn looked_at(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Stop> {
-    let title = &entrant.subject.title;
+/// Asks a build of a side once. One that fails is looked at again before anything is said of it: a start may fail by
+/// accident.
+fn looked_at(
+    campaign: &Campaign,
+    (entrant, build): (&Entrant, usize),
+    halt: &Halt,
+) -> Result<Look, Stop> {
+    let title = entrant.title(build);
     let mut tries = 2;
     loop {
-        let outcome = match look(campaign, entrant, halt) {
+        let outcome = match look(campaign, entrant, build, halt) {
             Ok(seen) => return Ok(seen),
             Err(_) if halt.is_asked() => return unless_interrupted(Ok(None)),
             Err(outcome) => outcome,

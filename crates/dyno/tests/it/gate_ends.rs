@@ -162,7 +162,7 @@ fn gate(lab: &Lab, folder: &Path, flags: &[&str]) -> Ran {
     let sides = ["gate", "gate", "--base", "git:one", "--head", "git:HEAD"];
     let usual = ["--spread", "1%", "--gate", "throughput", "--detect", "60%", "--limit", "20s"];
     let mut command = lab.command(&[&sides[..], &usual, flags].concat());
-    command.current_dir(folder);
+    command.current_dir(folder).env("LIBS", folder.join("lib"));
     Going::start(command).end()
 }
 
@@ -175,6 +175,11 @@ fn each_side_answers_from_its_own_commit_in_the_repository_and_in_a_clone() {
     for folder in [&lab.root, &clone] {
         let path = lab.root.join("state/runs.sqlite");
         let ran = gate(&lab, folder, &["--json", "-", "--store", path.to_str().unwrap()]);
+        let left_out = ran.stderr.split("the sides do not get what leads there: ").nth(1);
+        assert!(
+            left_out.is_some_and(|names| names.lines().next().unwrap().contains("LIBS")),
+            "{ran}"
+        );
         let trials = trials(&path, &ran.json());
         assert!(2 <= trials.len(), "{ran}");
         for trial in trials {
@@ -185,6 +190,41 @@ fn each_side_answers_from_its_own_commit_in_the_repository_and_in_a_clone() {
             assert!(!answers.is_empty() && answers.iter().all(is_own), "{answers:?}");
         }
     }
+}
+
+/// The head answers every tenth request wrongly.
+#[test]
+fn a_gate_tolerates_as_many_wrong_answers_as_its_experiment_allows() {
+    let lab = repository();
+    let counts =
+        "global asked; asked += 1; self.wfile.write(b\"no\" if asked % 10 == 0 else b\"ok\")";
+    let server = SERVER.replace("self.wfile.write(b\"ok\")", counts);
+    lab.write(
+        "server.py",
+        &server.replace("import http.server, sys", "import http.server, sys\nasked = 0"),
+    );
+    commit(&lab);
+    let experiment = fs::read_to_string(lab.root.join("experiments/gate.toml")).unwrap();
+    let gated = |require: &str| {
+        lab.write("experiments/gate.toml", &format!("{experiment}{require}"));
+        let ran = gate(&lab, &lab.root, &["--json", "-"]);
+        let json = ran.json();
+        crate::schema::fits("gate", &json);
+        let sentence = json["sentence"].as_str().unwrap().to_string();
+        (json["answer"].as_str().unwrap().to_string(), sentence, ran)
+    };
+    for require in ["", "require = { wrong = '0.1%' }\n"] {
+        let (answer, sentence, ran) = gated(require);
+        assert_eq!(answer, "worse", "{sentence}");
+        assert!(sentence.starts_with("Worse: the head answered wrongly: "), "{sentence}");
+        let _ = ran.status(1);
+    }
+    let (answer, sentence, ran) = gated("require = { wrong = '30%' }\n");
+    assert!(!sentence.starts_with("Worse: the head answered wrongly"), "{sentence}");
+    assert!(sentence.contains(" Tolerated: the head answered "), "{sentence}");
+    // What the pairs say is the machine's, and the program keeps to it.
+    let codes = [("not_worse", 0), ("worse", 1), ("cannot_tell", 2)];
+    assert_eq!(codes.iter().find(|(it, _)| *it == answer).map(|(_, code)| *code), ran.code());
 }
 
 #[test]

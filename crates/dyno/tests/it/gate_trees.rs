@@ -1,4 +1,5 @@
-//! The trees of `dyno gate git:…`: gates that begin together, and gates whose processes are killed in their check-out.
+//! The trees of `dyno gate git:…`: gates that begin together, gates whose processes are killed in their check-out, and
+//! several builds of each tree.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -7,7 +8,7 @@ use std::process::Command;
 use rustix::process::{Signal, kill_process_group};
 
 use crate::gate::{git, repository};
-use crate::lab_rig::{Lab, SHORT, until};
+use crate::lab_rig::{Lab, ORACLE, SHORT, until};
 use crate::rig::{Going, Ran};
 
 const GATE: [&str; 7] = ["gate", "gated", "--base", "git:first", "--head", "dir:.", "--show"];
@@ -129,4 +130,34 @@ fn a_gate_waits_for_another_dyno_no_longer_than_its_limit_and_ends_when_it_is_to
         Going::start(limited).end().status(2).stderr_has("runs an experiment here; two at once");
     run.signal(Signal::INT);
     let _ = run.end().status(130);
+}
+
+/// A gate of five builds of each side, of which the head's third runs this before its server.
+fn with_an_odd_build(odd: &str) -> Ran {
+    let lab = repository();
+    let root = lab.root.display().to_string();
+    // Each build takes the next number; what leads into the working tree is in no argument.
+    let build = "at=0\nuntil mkdir ROOT/state/taken/$at; do at=$((at+1)); done\necho $at >number\n";
+    let run = "if [ $(cat number) = 7 ]; then\nODD\nfi\nexec \"$@\"\n".replace("ODD", odd);
+    let keys = format!("build = ['sh build.sh']\nrun = 'sh run.sh {ORACLE}'");
+    let lab = lab
+        .subject("it", &keys)
+        .file("subjects/it/build.sh", &build.replace("ROOT", &root))
+        .file("subjects/it/run.sh", &run.replace("ROOT", &root));
+    fs::create_dir_all(lab.root.join("state/taken")).unwrap();
+    git(&lab, &["add", "."]);
+    git(&lab, &["commit", "--quiet", "-m", "builds"]);
+    git(&lab, &["tag", "second"]);
+    let sides = ["gate", "gated", "--base", "git:second", "--head", "git:HEAD", "--builds", "5"];
+    let short = ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "60s"];
+    lab.dyno(&[&sides[..], &short, &usual].concat())
+}
+
+#[test]
+fn each_build_of_a_side_is_asked_and_it_is_looked_where_it_runs() {
+    let wrong = with_an_odd_build("set -- \"$@\" --fault wrong-body");
+    wrong.status(1).stdout_has("Worse: the head failed twice").stdout_has("head (build 3 of 5): ");
+    let elsewhere = with_an_odd_build("cd ROOT");
+    elsewhere.status(2).stderr_has("the head (build 3 of 5): a process of it leads to");
 }

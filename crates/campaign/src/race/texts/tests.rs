@@ -27,6 +27,7 @@ fn course() -> Course {
         slices: None,
         on_time: None,
         max_failures: None,
+        max_wrong: None,
     }
 }
 
@@ -66,6 +67,12 @@ fn a_load_comes_out_as_it_went_in() {
         assert_eq!(format!("{:?}", made.load(made.points[0])), format!("{load:?}"));
         assert_eq!((made.repeat, made.seed, made.has_check), (3, 7, false));
         assert_eq!(made.duration, Some(Duration::from_millis(1_500)));
+    }
+    let wrong = |made: Experiment| made.require.and_then(|required| required.wrong_percent);
+    let closed = Load::Closed { connections: 1 };
+    for max_wrong in [None, Some(0.25)] {
+        let made = experiment(&labels, NAME, &closed, &Course { max_wrong, ..course() }).unwrap();
+        assert_eq!(wrong(made), max_wrong);
     }
     let until = Course { until_percent: Some(3.0), rounds: None, ..course() };
     let made = experiment(&labels, NAME, &Load::Closed { connections: 1 }, &until).unwrap();

@@ -91,6 +91,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         slices: None,
         on_time: Some(Duration::from_nanos(limits[0].within)),
         max_failures: Some(flags.aim.failures),
+        max_wrong: None,
     };
     let experiment = texts::experiment(&labels, &workload.name, &load, &course)?;
     let subject = wanted.subject(

@@ -27,6 +27,8 @@ pub(super) struct Prepared {
     pub(super) about: Vec<String>,
     /// The percentage of requests that may fail, where that is stated.
     pub(super) max_failures: Option<f64>,
+    /// The percentage of answers that may be wrong, where that is stated.
+    pub(super) max_wrong: Option<f64>,
 }
 
 /// How both sides are loaded.
@@ -79,8 +81,9 @@ fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
         conditions: Wanted::default(),
     };
     let about = vec![String::new(), base.clone(), head.clone()];
-    let max_failures = flags.max_failures;
-    Ok(Prepared { home: Project::of_user()?, workload, terms, sides, about, max_failures })
+    let (max_failures, max_wrong) = (flags.max_failures, None);
+    let home = Project::of_user()?;
+    Ok(Prepared { home, workload, terms, sides, about, max_failures, max_wrong })
 }
 
 /// An experiment's workload and load, and two trees.
@@ -134,7 +137,8 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
     };
     let about = vec![experiment.name.clone(), sides[0].of.clone(), sides[1].of.clone()];
     let max_failures = flags.max_failures.or(Some(experiment.promise.failed_percent));
-    Ok(Prepared { home: project, workload, terms, sides, about, max_failures })
+    let max_wrong = experiment.require.and_then(|required| required.wrong_percent);
+    Ok(Prepared { home: project, workload, terms, sides, about, max_failures, max_wrong })
 }
 
 /// Each pair needs fresh processes.

@@ -53,6 +53,7 @@ pub(super) struct Stage<'f> {
     /// The build of the base, once there is one.
     built: Option<Built>,
     max_failures: Option<f64>,
+    max_wrong: Option<f64>,
     /// What keeps base and head apart.
     apart: [Option<Apart>; 2],
     /// The user's variables, as far as sides may have them.
@@ -87,7 +88,8 @@ pub(super) struct Measured {
 impl<'f> Stage<'f> {
     /// Reads all that the flags name, and waits until no other dyno runs in the project. None: interrupted.
     pub(super) fn of(flags: &'f GateFlags) -> Result<Option<Stage<'f>>, Refusal> {
-        let Prepared { home, workload, terms, sides, about, max_failures } = prepared(flags)?;
+        let Prepared { home, workload, terms, sides, about, max_failures, max_wrong } =
+            prepared(flags)?;
         let path = flags.store.clone().unwrap_or_else(|| home.store_path());
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)
@@ -118,6 +120,7 @@ impl<'f> Stage<'f> {
             about,
             built,
             max_failures,
+            max_wrong,
             apart,
             environment,
             base_check: None,
@@ -156,10 +159,11 @@ impl<'f> Stage<'f> {
         if self.job.halt.is_asked() {
             return Ok(None);
         }
-        for entrant in &entrants {
-            let Some(apart) = self.apart(entrant, &campaign) else { continue };
-            let found = apart.check(&entrant.subject, &entrant.built, &campaign.cache);
-            found.map_err(|says| Refusal::new(format!("the {}: {says}", entrant.subject.title)))?;
+        for (entrant, build) in builds_of(&entrants) {
+            let (subject, built) = entrant.build(build);
+            let Some(apart) = self.apart(&subject.name, built, &campaign) else { continue };
+            let found = apart.check(subject, built, &campaign.cache);
+            found.map_err(|says| Refusal::new(format!("the {}: {says}", entrant.title(build))))?;
         }
         let single = entrants.first().filter(|entrant| entrant.builds() == 1);
         self.built = single.map(|entrant| entrant.built.clone());
@@ -187,10 +191,10 @@ impl<'f> Stage<'f> {
         Ok(self.base_check.as_ref().map(|_| ()))
     }
 
-    /// What keeps a side apart from the other one; none of a side that need not be.
-    pub(super) fn apart(&self, entrant: &Entrant, campaign: &Campaign) -> Option<Apart> {
-        let of_side = &self.apart[usize::from(entrant.subject.name == HEAD)];
-        of_side.as_ref().map(|apart| apart.built(&entrant.built, &campaign.cache))
+    /// What keeps a build of a side apart from the other side; none of a side that need not be.
+    pub(super) fn apart(&self, side: &str, built: &Built, campaign: &Campaign) -> Option<Apart> {
+        let of_side = &self.apart[usize::from(side == HEAD)];
+        of_side.as_ref().map(|apart| apart.built(built, &campaign.cache))
     }
 
     /// What a load takes that follows such pairs, as far as it is known before; none: interrupted.
@@ -325,6 +329,7 @@ impl<'f> Stage<'f> {
             slices: Slices::of(self.turns(), &load, None),
             on_time: None,
             max_failures: self.max_failures,
+            max_wrong: self.max_wrong,
         };
         let mut experiment = texts::experiment(&labels, &self.workload.name, &load, &text)?;
         experiment.conditions = Wanted { isolate: text.isolate, ..terms.conditions.clone() };
@@ -334,6 +339,14 @@ impl<'f> Stage<'f> {
         campaign.cache.variables.clone_from(&self.environment);
         Ok(campaign)
     }
+}
+
+/// Each build of each side: the first of all sides, then the second, and so on.
+pub(super) fn builds_of(entrants: &[Entrant]) -> impl Iterator<Item = (&Entrant, usize)> {
+    let most = entrants.iter().map(Entrant::builds).max().unwrap_or(0);
+    (0..most).flat_map(move |build| {
+        entrants.iter().filter(move |it| build < it.builds()).map(move |it| (it, build))
+    })
 }
 
 /// The user's variables without what leads a command of the user's into another tree than its side's. What is built gets

@@ -158,6 +158,7 @@ fn course(
         slices: Slices::of(slices(flags)?, load, flags.total),
         on_time: flags.on_time,
         max_failures: Some(flags.max_failures),
+        max_wrong: None,
     })
 }
 
