@@ -276,8 +276,8 @@ fn recording(number: u32) -> Recording {
     }
 }
 
-/// The same, with the fields that only newer dynos record.
-pub(crate) fn newest(number: u32) -> TrialRecord {
+/// The same, with what a load has of a schedule, of its sections and of failures.
+pub(crate) fn fullest(number: u32) -> TrialRecord {
     let mut made = trial(number);
     let recording = &mut made.loaded.as_mut().unwrap().recording;
     recording.on_time_within = Some(SECOND);
