@@ -61,7 +61,7 @@ pub use recording::{Connections, Cut, End, LaneReport, Notes, Recording, Session
 pub use section::Section;
 pub use security::{Counts, Security};
 pub use silence::Silence;
-pub use tally::{Flight, Still, Tally};
+pub use tally::{Flight, Receipt, Still, Tally};
 pub use thread::LoadError;
 pub use turns::{CpuReader, Place, Turn, Turns};
 pub use wire::Chance;

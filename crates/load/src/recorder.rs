@@ -310,6 +310,7 @@ impl Recorder {
             window,
             [done - exchange.intended, done - exchange.sent, exchange.first_byte - exchange.sent],
         );
+        window.receipt.get_or_insert_default().whole(done - exchange.first_byte);
         if is_measured {
             window.correct += 1;
             window.flight.correct += u128::from(done - exchange.sent);
@@ -372,7 +373,11 @@ impl Recorder {
             window.service.record_censored(age);
             // What was read after the generator stood still may have come at any time.
             match exchange.has_begun_to_be_answered() && exchange.first_byte < until {
-                true => window.first_byte.record(exchange.first_byte - exchange.sent),
+                true => {
+                    window.first_byte.record(exchange.first_byte - exchange.sent);
+                    let receipt = window.receipt.get_or_insert_default();
+                    receipt.given_up(until - exchange.first_byte);
+                }
                 false => window.first_byte.record_censored(age),
             }
         }

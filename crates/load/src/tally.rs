@@ -48,6 +48,9 @@ pub struct Tally {
     pub service: Distribution,
     /// From sent to the answer's first byte.
     pub first_byte: Distribution,
+    /// How long answers took from their first byte to the last; none where none had begun, or it was not recorded.
+    #[serde(default)]
+    pub receipt: Option<Receipt>,
     /// The generator's own delay in sending a request that was due and had a free connection.
     pub late: Distribution,
     /// The wait for a free connection, of the requests that had to wait.
@@ -119,6 +122,36 @@ pub struct Flight {
     pub unsent: u128,
 }
 
+/// How long answers took from their first byte to the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The longest time of an answer as expected, or until one was given up.
+    pub longest: Nanos,
+    /// Answers that had begun and were given up, or left at the end.
+    pub given_up: u64,
+}
+
+impl Receipt {
+    /// A whole answer came.
+    pub(crate) fn whole(&mut self, took: Nanos) {
+        self.longest = self.longest.max(took);
+    }
+
+    /// An answer would have taken longer.
+    pub(crate) fn given_up(&mut self, after: Nanos) {
+        self.longest = self.longest.max(after);
+        self.given_up += 1;
+    }
+
+    fn merge(mine: &mut Option<Receipt>, theirs: Option<Receipt>) {
+        if let Some(other) = theirs {
+            let receipt = mine.get_or_insert_default();
+            receipt.longest = receipt.longest.max(other.longest);
+            receipt.given_up += other.given_up;
+        }
+    }
+}
+
 /// Times in which a lane could not look at what had come, although it should have: because it, or the whole machine,
 /// was stopped, or because other threads had its CPU. Only those of a millisecond or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,6 +205,7 @@ impl Tally {
             response: Distribution::new(max),
             service: Distribution::new(max),
             first_byte: Distribution::new(max),
+            receipt: None,
             late: Distribution::new(max),
             blocked: Distribution::new(max),
             connect: Distribution::new(max),
@@ -234,6 +268,7 @@ impl Tally {
         self.response.merge(&other.response);
         self.service.merge(&other.service);
         self.first_byte.merge(&other.first_byte);
+        Receipt::merge(&mut self.receipt, other.receipt);
         self.late.merge(&other.late);
         self.blocked.merge(&other.blocked);
         self.merge_connections(other);
@@ -297,7 +332,7 @@ impl Tally {
         self.failed = [0; Failure::COUNT];
         (self.connections, self.sessions) = (Connections::default(), Sessions::default());
         self.notes = Notes::default();
-        (self.security, self.http2) = (None, None);
+        (self.security, self.http2, self.receipt) = (None, None, None);
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);

@@ -10,7 +10,7 @@ use serde_json::Value;
 use wire::{Ask, Asks, Expect, Request};
 
 /// The figures of which a changed one may be taken, and why it cannot be known. A number of their way is left out.
-const UNKNOWABLE: [(&str, &str); 22] = [
+const UNKNOWABLE: [(&str, &str); 23] = [
     ("/began_late", "only the agent knows when it began"),
     ("/begun_before", "counted once"),
     ("/quiet/gaps", "the silences are kept once"),
@@ -28,6 +28,7 @@ const UNKNOWABLE: [(&str, &str); 22] = [
     ("/total/first_byte/sum", "the same"),
     ("/total/late/sum", "the same"),
     ("/total/blocked/sum", "the same"),
+    ("/total/receipt", "when the bytes of an answer came is not counted twice"),
     ("/total/connections", "counted once"),
     ("/total/flight", "computed twice, and a difference raises a doubt"),
     ("/total/in_flight_area", "less than the window in which the measured time ends has"),

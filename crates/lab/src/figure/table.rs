@@ -6,9 +6,9 @@ use super::generator::generator_busy;
 use super::rates::{measured_s, silent_share, throughput_per_s};
 use super::readings;
 use super::slope::memory_per_connection;
-use super::source::{count, exact, milliseconds, moment, percent, quantile, share};
+use super::source::{Number, count, exact, milliseconds, moment, percent, quantile, share};
 use super::{Better, Column, Fold, Kind, Unit};
-use load::SECOND;
+use load::{Receipt, SECOND};
 
 use Better::{Higher, Lower, Neither};
 use Column::{Main, More, Nowhere};
@@ -201,6 +201,17 @@ trials {
         meaning: "from sent to done, 99 %",
         population: ANSWERED, time: FROM_SENT,
         trial: |trial| quantile(&trial.total()?.service, 0.99),
+    }
+    ReceiveMax {
+        key: "receive_max_ms", heading: "receive max", unit: Milliseconds, better: Lower, kind: Moment, column: More(7),
+        meaning: "the longest time from the first byte of an answer to its last",
+        population: "requests due in the measured time and answered as expected; those whose answer had begun and was given up at the time-out, or left at the end, as bounds (≥)",
+        time: "from the read with the first byte of the answer to that with its last; 0 where one read brought all of it",
+        fold: Some(Fold::Greatest),
+        trial: |trial| {
+            let Receipt { longest, given_up } = trial.total()?.receipt?;
+            Some(Number { is_bound: 0 < given_up, ..milliseconds(longest as f64)? })
+        },
     }
     ConnectP50 {
         key: "connect_p50_ms", heading: "connect p50", unit: Milliseconds, better: Lower,

@@ -12,7 +12,7 @@ use crate::http2::Http2;
 use crate::recording::{Connections, Notes, Sessions, Slow};
 use crate::section::Section;
 use crate::security::{Counts, Security};
-use crate::tally::{Flight, SLOWEST_KEPT, Still, Tally, add};
+use crate::tally::{Flight, Receipt, SLOWEST_KEPT, Still, Tally, add};
 
 /// No count of a part is higher.
 pub(crate) const COUNT_MAX: u64 = 1 << 50;
@@ -204,6 +204,9 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     no_more("times", &[tally.cpu, tally.idle, tally.polled], bounds.times)?;
     no_more("last time", &[tally.last_done], INSTANT_MAX)?;
     check_still(tally.still, bounds.times)?;
+    let Receipt { longest, given_up } = tally.receipt.unwrap_or_default();
+    no_more("receipts", &[longest], INSTANT_MAX)?;
+    true_or(given_up <= tally.first_byte.count(), "more answers were given up than had begun")?;
     let Flight { area, correct, failed, unsent } = tally.flight;
     let is_small = |area: &u128| *area <= AREA_MAX;
     let areas = [tally.in_flight_area, area, correct, failed, unsent];

@@ -7,6 +7,7 @@ use super::{GOOD, MILLI};
 use crate::arrivals::{Arrivals, Listed, Rate};
 use crate::engine::{Act, Simulated};
 use crate::recording::Recording;
+use crate::tally::{Receipt, Tally};
 use crate::{Nanos, SECOND};
 
 fn measured(recording: &Recording) -> Nanos {
@@ -443,4 +444,48 @@ fn a_close_that_was_announced_and_one_that_was_not_are_distinguished() {
     let tally = run.press(Simulated::new(at_once, always(MILLI, &silent)));
     assert_eq!(tally.notes.announced_closes, 0);
     assert_eq!(tally.notes.idle_closed + tally.notes.stale_retries, 50, "{:?}", tally.notes);
+}
+
+/// Answers whose second half comes late: of every tenth request after `late`, of the others with the first.
+fn in_halves(late: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
+    let mut count = 0;
+    let (head, rest) = GOOD.split_at(GOOD.len() / 2);
+    move |now| {
+        count += 1;
+        let begun = now + MILLI;
+        let whole = if count % 10 == 0 { begun + late } else { begun };
+        vec![(begun, Act::Send(head.to_vec())), (whole, Act::Send(rest.to_vec()))]
+    }
+}
+
+#[test]
+fn the_longest_receipt_is_from_the_first_byte_of_an_answer_to_its_last() {
+    let of = |late: Nanos, until: Nanos| {
+        let run = Run { until, ..open(100, 50) };
+        run.record([Simulated::new(at_once, in_halves(late))]).total
+    };
+    let slow = of(70 * MILLI, 2 * SECOND);
+    assert_eq!(slow.correct, 100, "{:?}", classes(&slow));
+    assert_eq!(slow.receipt, Some(Receipt { longest: 70 * MILLI, given_up: 0 }));
+    let at_once = of(0, 2 * SECOND);
+    assert_eq!(at_once.receipt, Some(Receipt { longest: 0, given_up: 0 }), "one read has all");
+    // Given up after the time-out of 5 s, a millisecond of which was the wait for the first byte.
+    let never = of(never(), 2 * SECOND);
+    let longest = 5 * SECOND - MILLI;
+    assert_eq!(never.receipt, Some(Receipt { longest, given_up: 10 }), "{:?}", classes(&never));
+    assert_eq!(Tally::new(SECOND).receipt, None, "nothing had begun");
+}
+
+#[test]
+fn a_receipt_of_the_warm_up_is_none_of_the_measured_time() {
+    let run = Run { warmup: SECOND, until: SECOND, ..open(100, 50) };
+    let mut is_first = true;
+    let first_is_slow = move |now: Nanos| {
+        let late = if std::mem::take(&mut is_first) { 500 * MILLI } else { 20 * MILLI };
+        let (head, rest) = GOOD.split_at(GOOD.len() / 2);
+        let begun = now + MILLI;
+        vec![(begun, Act::Send(head.to_vec())), (begun + late, Act::Send(rest.to_vec()))]
+    };
+    let total = run.record([Simulated::new(at_once, first_is_slow)]).total;
+    assert_eq!(total.receipt, Some(Receipt { longest: 20 * MILLI, given_up: 0 }));
 }
