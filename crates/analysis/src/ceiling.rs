@@ -6,12 +6,9 @@ use lab::figure::Figure;
 use lab::record::TrialRecord;
 
 use crate::board::{Row, Table};
-use crate::doubt::Doubt;
+use crate::doubt::{Doubt, near};
 use crate::estimate::Estimate;
 use crate::verdict::Verdict;
-
-/// If a reference achieves less than so many times as much, the limit may be something other than the subject.
-const CLEARLY_MORE: f64 = 1.15;
 
 impl Table {
     /// The highest throughput of a reference at a place; nothing where none has a valid or suspect verdict.
@@ -66,18 +63,15 @@ fn doubt(
         Point::Held(_) => false,
         Point::Requests(_) | Point::Sessions(_) => row.is_behind() && is_reference_behind,
     };
-    let is_near = ceiling.value < CLEARLY_MORE * throughput.value;
-    (is_asked && is_near && !row.is_reference).then_some(Doubt::Ceiling {
-        by_agents,
-        ceiling_per_s: ceiling.value,
-        throughput_per_s: throughput.value,
-    })
+    let is_asked = is_asked && !row.is_reference;
+    near(by_agents, ceiling.value, throughput.value).filter(|_| is_asked).map(Doubt::from)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::board::Board;
+    use crate::doubt::CeilingDoubt;
     use crate::fixture::{counted, fail, healthy, run};
     use lab::record::{Outcome, OutcomeKind};
     use load::Failure;
@@ -106,12 +100,18 @@ mod tests {
 
     #[test]
     fn a_server_that_comes_near_to_the_reference_may_be_limited_by_something_else() {
-        let expected =
-            Doubt::Ceiling { by_agents: false, ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
+        let expected = Doubt::Ceiling(CeilingDoubt::Ceiling {
+            by_agents: false,
+            ceiling_per_s: 1_900.0,
+            throughput_per_s: 1_700.0,
+        });
         assert_eq!(doubts(CLOSED, 17_000, 19_000), [vec![expected], vec![]]);
         assert_eq!(doubts(CLOSED, 16_000, 19_000), [vec![], vec![]]);
-        let faster =
-            Doubt::Ceiling { by_agents: false, ceiling_per_s: 1_500.0, throughput_per_s: 1_700.0 };
+        let faster = Doubt::Ceiling(CeilingDoubt::Ceiling {
+            by_agents: false,
+            ceiling_per_s: 1_500.0,
+            throughput_per_s: 1_700.0,
+        });
         assert_eq!(doubts(CLOSED, 17_000, 15_000), [vec![faster], vec![]]);
     }
 
@@ -123,8 +123,11 @@ mod tests {
         }
         let table = table(&trials);
         let row = table.rows.iter().find(|row| row.subject == "a").unwrap();
-        let limit =
-            Doubt::Ceiling { by_agents: true, ceiling_per_s: 1_900.0, throughput_per_s: 1_700.0 };
+        let limit = Doubt::Ceiling(CeilingDoubt::Ceiling {
+            by_agents: true,
+            ceiling_per_s: 1_900.0,
+            throughput_per_s: 1_700.0,
+        });
         assert_eq!(row.doubts, [limit]);
     }
 
@@ -132,8 +135,11 @@ mod tests {
     fn a_schedule_is_only_asked_of_a_server_that_is_behind_like_the_reference() {
         assert_eq!(doubts(OFFERED, 20_000, 20_000), [vec![], vec![]], "both keep up");
         assert_eq!(doubts(OFFERED, 17_000, 20_000), [vec![], vec![]], "the reference keeps up");
-        let expected =
-            Doubt::Ceiling { by_agents: false, ceiling_per_s: 1_800.0, throughput_per_s: 1_700.0 };
+        let expected = Doubt::Ceiling(CeilingDoubt::Ceiling {
+            by_agents: false,
+            ceiling_per_s: 1_800.0,
+            throughput_per_s: 1_700.0,
+        });
         assert_eq!(doubts(OFFERED, 17_000, 18_000), [vec![expected], vec![]]);
         assert_eq!(doubts(OFFERED, 10_000, 18_000), [vec![], vec![]], "it is far behind");
     }

@@ -6,7 +6,7 @@ use lab::experiment::{Point, Promised};
 use lab::figure::Figure;
 
 use crate::board::{Board, JudgedTrial, Row, Table};
-use crate::doubt::Doubt;
+use crate::doubt::{Doubt, RateDoubt};
 use crate::rates::KEPT_UP;
 use crate::verdict::Verdict;
 
@@ -119,7 +119,7 @@ pub(crate) fn kept_up(row: &Row) -> Option<bool> {
 }
 
 fn is_growing(row: &Row) -> bool {
-    let grows = |doubt: &Doubt| matches!(doubt, Doubt::Growing { .. });
+    let grows = |doubt: &Doubt| matches!(doubt, Doubt::Rate(RateDoubt::Growing { .. }));
     let measured = || row.trials.iter().filter(|trial| trial.is_measured());
     let growing = measured().filter(|trial| trial.doubts.iter().any(grows)).count();
     0 < growing && measured().count() <= 2 * growing
@@ -150,7 +150,8 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
 /// Whether a single round kept the promise.
 pub(crate) fn keeps(trial: &JudgedTrial, promise: Promise) -> bool {
     let value = |figure| trial.figures.get(figure).map(|number| number.value);
-    let grows = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Growing { .. }));
+    let grows =
+        trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Rate(RateDoubt::Growing { .. })));
     trial.is_measured() && broken(value, promise, grows).is_empty()
 }
 

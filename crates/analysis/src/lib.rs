@@ -50,9 +50,12 @@ pub use detail::{
     Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,
 };
 pub use doubt::{
-    AgentsDoubt, BusyAgent, Doubt, Drifting, Http2Doubt, LateAgent, Ordered, SAMPLES_FOR_P99,
-    Steady, TlsDoubt, agents_lost, doubts, most_seen, of_agents, of_holding, of_link, of_load,
-    of_recording, overflowed, steady,
+    AgentsDoubt, AnswersDoubt, BooksDoubt, BusyThreads, By, CeilingDoubt, Doubt, DriftDoubt,
+    Drifting, EndingDoubt, FailuresDoubt, GeneratorDoubt, HeldDoubt, Http2Doubt, LateSender,
+    MachineDoubt, Nothing, Ordered, QueueDoubt, RateDoubt, SAME_TLS, SAMPLES_FOR_P99, SamplesDoubt,
+    ShapeDoubt, SpotsDoubt, StatedDoubt, Steady, SteadyDoubt, SubjectDoubt, TlsDoubt, agents_lost,
+    doubts, doubts_table, most_seen, none_held, of_agents, of_holding, of_load, of_recording,
+    outcome_in_words, overflowed, steady,
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};

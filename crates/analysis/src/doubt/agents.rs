@@ -1,34 +1,13 @@
-//! Whether the agents of a load saw one server over equal ways, began together, and could carry out their shares.
+//! Whether the agents of a load saw one server over equal ways, began together, and stayed to the end.
 
 use agents::{AgentFacts, LinkUse};
+use lab::record::{AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, TrialRecord};
 use load::Nanos;
+use units::{count, counted, nanos, percent};
 
 use super::Doubt;
-use super::generator::{BusyAgent, LateAgent};
+use super::definition::{duration, family, in_percent};
 use crate::verdict::Gravity;
-
-/// What may be wrong with a load that several agents carried out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AgentsDoubt {
-    /// These sent late, relative to the response times, which include this delay; the worst is first.
-    Late(Vec<LateAgent>),
-    /// The threads of these were almost never idle; the worst is first.
-    Busy(Vec<BusyAgent>),
-    /// The threads of these had something to do, but other programs had the CPU; the worst is first.
-    Starved(Vec<BusyAgent>),
-    /// The answers to one agent took another time than those to the others.
-    Apart { agent: String, p50: Nanos, others: Nanos },
-    /// An agent began after the instant that had been agreed on.
-    StartApart { agent: String, by: Nanos },
-    /// An agent's clock went another way than the coordinator's while the load went on.
-    ClockDrift { agent: String, by: i64 },
-    /// The link of a host had hardly room left.
-    LinkFull { host: String, link: String, share: f64 },
-    /// Segments were lost on the way.
-    PathLoss { host: String, retransmitted: u64, segments: u64 },
-    /// The connection to an agent was interrupted for so long in all.
-    Blinked { agent: String, nanos: Nanos },
-}
 
 /// Medians that differ by less than this are one server's, by chance or by the length of a cable.
 const APART: f64 = 0.2;
@@ -40,29 +19,149 @@ const FULL: f64 = 0.8;
 const LOSS: f64 = 0.001;
 const LOST_LEAST: u64 = 10;
 
-impl AgentsDoubt {
-    pub(super) fn gravity(&self) -> Gravity {
-        match self {
-            AgentsDoubt::Blinked { .. } => Gravity::Note,
-            AgentsDoubt::Late(_)
-            | AgentsDoubt::Busy(_)
-            | AgentsDoubt::Starved(_)
-            | AgentsDoubt::Apart { .. }
-            | AgentsDoubt::StartApart { .. }
-            | AgentsDoubt::ClockDrift { .. }
-            | AgentsDoubt::LinkFull { .. }
-            | AgentsDoubt::PathLoss { .. } => Gravity::Suspect,
-        }
-    }
+family! {
+    /// What may be wrong with a load that several agents carried out.
+    AgentsDoubt;
 
-    /// Whether it is about any agent.
-    pub(super) fn names_any(&self) -> bool {
-        match self {
-            AgentsDoubt::Late(agents) => !agents.is_empty(),
-            AgentsDoubt::Busy(agents) | AgentsDoubt::Starved(agents) => !agents.is_empty(),
-            _ => true,
-        }
+    /// Agents were lost, and with them their share of the load.
+    Lost {
+        lost: u64,
+        of: u64,
+        /// The share of the load that they had.
+        share: f64,
     }
+    id: "agents_lost",
+    gravity: Gravity::Invalid,
+    when: "with `--load-on`, or when connections are held by several processes: an agent ended, could not be reached for the \
+        time of its lease, or delivered no result",
+    because: "its share of the load left with it, and what the others measured is another load than was ordered; it is \
+        reported all the same",
+    says: format!(
+        "{} of {} were lost, and {} of the load with them: the figures are those of the others",
+        count(*lost),
+        counted(*of, "agent", "agents"),
+        percent(*share)
+    ),
+    way_out: "see above how each was lost; the rest is another load than was ordered, so run it again with all of them",
+    examples: [{ lost: 1, of: 3, share: 0.33 }],
+
+    /// The answers to one agent took another time than those to the others.
+    Apart { agent: String, p50: Nanos, others: Nanos }
+    id: "agents_apart",
+    gravity: Gravity::Suspect,
+    when: format!(
+        "the median response time of one agent differs by more than {} from the middle one of the others', and lies beyond \
+         what their windows' medians vary (their 10th to 90th percentiles)",
+        in_percent(APART)
+    ),
+    because: "another way, another network card, a busy CPU: the agents did not see the same server",
+    says: format!(
+        "half of the answers to {agent} took more than {}, and of those to the other agents more than {}: they did not see \
+         the same server, or not over equal ways",
+        nanos(*p50),
+        nanos(*others)
+    ),
+    way_out: "`dyno agents check` compares the hosts' ways; leave one out whose way or CPU is another, or report it by \
+        itself",
+    examples: [{ agent: "desk2".into(), p50: 8_000_000, others: 5_000_000 }],
+
+    /// An agent began after the instant that had been agreed on.
+    StartApart { agent: String, by: Nanos }
+    id: "start_apart",
+    gravity: Gravity::Suspect,
+    when: format!(
+        "an agent began its load more than {} after the instant that had been agreed on",
+        duration(START_APART as f64)
+    ),
+    because: "until then the load was a part of what was ordered",
+    says: format!(
+        "{agent} began {} after the instant that all agents had agreed on: at first the load was a part of what was ordered",
+        nanos(*by)
+    ),
+    way_out: "see what kept that machine busy, and run again",
+    examples: [{ agent: "desk2".into(), by: 80_000_000 }],
+
+    /// An agent's clock went another way than the coordinator's while the load went on.
+    ClockDrift { agent: String, by: i64 }
+    id: "clock_drift",
+    gravity: Gravity::Suspect,
+    when: format!(
+        "from before the load until after it an agent's clock gained or lost more than {}, and more than the estimates may \
+         be wrong",
+        duration(DRIFT as f64)
+    ),
+    because: "its windows lie beside others of the other agents",
+    says: format!(
+        "the clock of {agent} {} {} against this machine's while the load went on: its windows lie beside other windows, and \
+         its rates are by another second",
+        if *by < 0 { "lost" } else { "gained" },
+        nanos(by.unsigned_abs())
+    ),
+    way_out: "let a service such as chrony keep its clock, and not set it while a load goes on",
+    examples: [{ agent: "desk2".into(), by: -20_000_000 }],
+
+    /// The link of a host had hardly room left.
+    LinkFull { host: String, link: String, share: f64 }
+    id: "link_full",
+    gravity: Gravity::Suspect,
+    when: format!(
+        "more than {} of what a host's link or its shaper (a token bucket) can carry passed in one direction",
+        in_percent(FULL)
+    ),
+    because: "the network may have been the limit",
+    says: format!(
+        "{} of what {link} of {host} can carry passed over it: the network may have been the limit, and not the server",
+        percent(*share)
+    ),
+    way_out: "ask for smaller answers or less load, or take a faster link",
+    examples: [{ host: "desk2".into(), link: "eth0".into(), share: 0.93 }],
+
+    /// Segments were lost on the way.
+    PathLoss { host: String, retransmitted: u64, segments: u64 }
+    id: "path_loss",
+    gravity: Gravity::Suspect,
+    when: format!(
+        "a host sent {LOST_LEAST} segments of TCP or more again, and more than {} of all",
+        in_percent(LOSS)
+    ),
+    because: "the wait for them is in the response times",
+    says: format!(
+        "{host} sent {} of {} segments of TCP again: they were lost on the way, or came late, and the wait for them is in \
+         the response times",
+        count(*retransmitted),
+        count(*segments)
+    ),
+    way_out: "look for a full link, a shaper or a faulty cable between the two; `dyno agents check` shows their speeds",
+    examples: [{ host: "desk2".into(), retransmitted: 90, segments: 10_000 }],
+
+    /// The connection to an agent was interrupted.
+    Blinked {
+        agent: String,
+        /// For so long in all.
+        long: Nanos,
+    }
+    id: "control_blinked",
+    gravity: Gravity::Note,
+    when: "the connection to an agent was interrupted for less than 2 seconds",
+    because: "its load went on; after 2 seconds it would have ended",
+    says: format!(
+        "the connection to {agent} was interrupted for {}; its load went on",
+        nanos(*long)
+    ),
+    way_out: "look at the network to it, or at the broker, if it happens again",
+    examples: [{ agent: "desk2".into(), long: 700_000_000 }],
+}
+
+/// The agents that did not finish, as a load that was kept noted them.
+pub(super) fn noted_lost(trial: &TrialRecord) -> Option<Doubt> {
+    let share = super::noted(trial, AGENTS_LOST_SHARE).unwrap_or(0.0);
+    agents_lost(super::noted(trial, AGENTS_LOST)?, super::noted(trial, AGENTS)?, share)
+}
+
+/// A doubt if any agent was lost: so many of so many, who had such a share of the load.
+#[must_use]
+pub fn agents_lost(lost: u64, of: u64, share: f64) -> Option<Doubt> {
+    (0 < lost).then_some(AgentsDoubt::Lost { lost, of, share }.into())
 }
 
 /// What the agents of a load and their ways give reason to doubt, beside whether they were fast enough.
@@ -76,11 +175,11 @@ pub fn of_agents(agents: &[AgentFacts]) -> Vec<Doubt> {
         doubts.extend(agent.beside.link.iter().flat_map(|link| of_link(&agent.name, link)));
         doubts.extend(blinked(agent));
     }
-    doubts.into_iter().map(Doubt::Agents).collect()
+    doubts.into_iter().map(Doubt::from).collect()
 }
 
 /// What the link of a host gives reason to doubt.
-pub fn of_link(host: &str, link: &LinkUse) -> Vec<AgentsDoubt> {
+fn of_link(host: &str, link: &LinkUse) -> Vec<AgentsDoubt> {
     let full = link.full().filter(|share| FULL < *share).map(|share| AgentsDoubt::LinkFull {
         host: host.into(),
         link: link.name.clone(),
@@ -133,8 +232,8 @@ fn clock_drift(agent: &AgentFacts) -> Option<AgentsDoubt> {
 }
 
 fn blinked(agent: &AgentFacts) -> Option<AgentsDoubt> {
-    let nanos = agent.blinked_ns;
-    (0 < nanos).then(|| AgentsDoubt::Blinked { agent: agent.name.clone(), nanos })
+    let long = agent.blinked_ns;
+    (0 < long).then(|| AgentsDoubt::Blinked { agent: agent.name.clone(), long })
 }
 
 #[cfg(test)]
@@ -255,8 +354,8 @@ mod tests {
     #[test]
     fn an_interrupted_connection_to_an_agent_is_noted() {
         let blinked = found(|agent| agent.blinked_ns = 900 * MS);
-        let doubt = AgentsDoubt::Blinked { agent: name(), nanos: 900 * MS };
-        assert_eq!(doubt.gravity(), Gravity::Note);
+        let doubt = AgentsDoubt::Blinked { agent: name(), long: 900 * MS };
+        assert_eq!(blinked[0].gravity(), Gravity::Note);
         assert_eq!(blinked, [Doubt::Agents(doubt)]);
     }
 }

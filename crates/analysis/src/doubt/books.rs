@@ -1,19 +1,71 @@
-//! Whether the counts add up, and are large enough.
+//! Whether the counts add up.
 
 use lab::record::TrialRecord;
-use load::{End, Failure, Recording};
+use load::{End, Failure, Holding, Recording};
+use units::count;
 
-use super::{Doubt, Ordered};
-use crate::rates::measured_s;
+use super::Ordered;
+use super::definition::family;
 use crate::readings;
+use crate::verdict::Gravity;
 
-/// A p99 with ten samples beyond it needs so many.
-pub const SAMPLES_FOR_P99: u64 = 1_000;
-/// Connections for which no request waits any more may still be opening at the end: so many, and one in a hundred.
+/// Connections for which no request waits any more may still be opening at the end: so many, …
 const CONNECTIONS_LEFT: u64 = 10;
+/// … and one in so many.
+const ONE_LEFT_IN: u64 = 100;
+
+family! {
+    /// Two counts that must agree whatever a server does, and do not.
+    BooksDoubt;
+
+    Books {
+        /// What must agree, in words.
+        rule: &'static str,
+        /// The first count.
+        one: u64,
+        /// The second count.
+        other: u64,
+    }
+    id: "books",
+    gravity: Gravity::Invalid,
+    when: "two counts that must agree whatever a server does do not: attempted = correct + failed + under way; due = \
+        attempted (for sessions: at least); on time ≤ correct; a response time for each correct, timed-out and left \
+        request, and not more service times; as many service times as times to the first byte; answers to requests due \
+        before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
+        request's; due = due in all steps. For held connections: begun = failed + lost + open + being opened",
+    because: "a fault of dyno",
+    says: format!(
+        "the books do not balance: {rule} must agree, and are {} and {}",
+        count(*one),
+        count(*other)
+    ),
+    way_out: "this is a fault of dyno: report it",
+    examples: [{ rule: "due, and attempted", one: 2, other: 1 }],
+
+    /// More, or far fewer, connections were established or failed than were begun.
+    Connections {
+        begun: u64,
+        /// Established or failed.
+        accounted: u64,
+    }
+    id: "connections",
+    gravity: Gravity::Invalid,
+    when: format!(
+        "established + failed > begun, or fewer by more than what was under way, what `accept_queue_full` and \
+         `syn_retries` count, {CONNECTIONS_LEFT} and one in {ONE_LEFT_IN}"
+    ),
+    because: "a fault of dyno",
+    says: format!(
+        "the connections do not balance: {} were begun, {} were established or failed",
+        count(*begun),
+        count(*accounted)
+    ),
+    way_out: "this is a fault of dyno: report it",
+    examples: [{ begun: 1, accounted: 2 }],
+}
 
 /// What must be true whatever a server does. Returns the first rule that is broken.
-pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
+pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<BooksDoubt> {
     let equal = |rule, one: u64, other: u64| (one != other).then_some((rule, one, other));
     let at_most = |rule, one: u64, other: u64| (other < one).then_some((rule, one, other));
     let total = &recording.total;
@@ -69,7 +121,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     });
     let newer = newer.into_iter().flatten().flatten();
     let (rule, one, other) = attempted.into_iter().chain(newer).next()?;
-    Some(Doubt::Books { rule, one, other })
+    Some(BooksDoubt::Books { rule, one, other })
 }
 
 /// Requests that were due before the measured time and not yet answered when it began.
@@ -82,7 +134,7 @@ fn begun_before(recording: &Recording) -> u64 {
     attempted.saturating_sub(answered) + recording.total.warmup_attempted
 }
 
-pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
+pub(super) fn connections(trial: &TrialRecord) -> Option<BooksDoubt> {
     let recording = &trial.loaded.as_ref()?.recording;
     let total = &recording.total;
     let begun = total.connections.begun;
@@ -91,37 +143,28 @@ pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
     let waiting = ["kernel.tcp.listen_overflows", "kernel.tcp.syn_retransmitted"]
         .map(|name| readings::counted(trial, name).unwrap_or(0));
     let left_at_most =
-        total.under_way + waiting.into_iter().sum::<u64>() + CONNECTIONS_LEFT + begun / 100;
+        total.under_way + waiting.into_iter().sum::<u64>() + CONNECTIONS_LEFT + begun / ONE_LEFT_IN;
     let is_right = accounted <= begun && begun - accounted <= left_at_most;
     // A load that was stopped leaves connections behind that were being established.
     let is_whole = recording.end == End::Done;
-    (is_whole && !is_right).then_some(Doubt::Connections { begun, accounted })
+    (is_whole && !is_right).then_some(BooksDoubt::Connections { begun, accounted })
 }
 
-pub(super) fn under_way(recording: &Recording) -> Option<Doubt> {
-    let (left, due) = (recording.total.under_way, recording.total.attempted);
-    (0 < left).then_some(Doubt::UnderWay { left, due })
+/// What must be true of held connections, and of the messages of echoes.
+pub(super) fn of_holding(holding: &Holding) -> impl Iterator<Item = BooksDoubt> {
+    let connections = holding.imbalance().map(|(_, one, other)| BooksDoubt::Books {
+        rule: "connections begun, and failed, lost, open or being opened",
+        one,
+        other,
+    });
+    connections.into_iter().chain(echoes(holding))
 }
 
-pub(super) fn stopped(recording: &Recording) -> Option<Doubt> {
-    match recording.end {
-        End::Done => None,
-        End::Halted => Some(Doubt::Halted { after_s: measured_s(recording) }),
-        End::GaveUp(_) => Some(Doubt::Stopped),
-    }
-}
-
-pub(super) fn own_failures(recording: &Recording) -> Option<Doubt> {
-    let total = &recording.total;
-    let own = Failure::ALL.into_iter().filter(|failure| failure.is_own());
-    let failed: u64 = own.map(|failure| total.failures(failure)).sum();
-    (0 < failed).then_some(Doubt::OwnFailures { failed, attempted: total.attempted })
-}
-
-pub(super) fn few_samples(recording: &Recording) -> Option<Doubt> {
-    let samples = recording.total.response.count();
-    if recording.total.attempted == 0 {
-        return Some(Doubt::Nothing);
-    }
-    (samples < SAMPLES_FOR_P99).then_some(Doubt::FewSamples { samples })
+fn echoes(holding: &Holding) -> Option<BooksDoubt> {
+    holding.plateaus.iter().find_map(|plateau| {
+        let echoes = &plateau.echoes;
+        let other = echoes.correct + echoes.failed + echoes.blocked + echoes.under_way;
+        let rule = "echo messages due, and correct, failed, blocked or under way";
+        (echoes.due != other).then_some(BooksDoubt::Books { rule, one: echoes.due, other })
+    })
 }

@@ -1,8 +1,10 @@
 //! Whether the measured time was uniform.
 
 use load::{Nanos, Recording, SECOND, Window};
+use units::{rate, time};
 
-use super::Doubt;
+use super::definition::{WaysOut, duration, family, in_percent};
+use crate::verdict::Gravity;
 
 /// With fewer windows in a third, a change cannot be distinguished from chance.
 const WINDOWS_EACH: usize = 8;
@@ -26,9 +28,55 @@ pub enum Drifting {
     ResponseP50,
 }
 
+family! {
+    /// The measured time was not uniform.
+    DriftDoubt;
+
+    /// The last third of the measured time was not like the first.
+    Drift {
+        /// The quantity that changed.
+        of: Drifting,
+        /// Its median over the windows of the first third.
+        first: f64,
+        /// Its median over those of the last third.
+        last: f64,
+    }
+    id: "not_stationary",
+    gravity: Gravity::Suspect,
+    when: format!(
+        "first and last third of the windows differ: Mann–Whitney beyond {IMPROBABLE} standard deviations, and the rate by \
+         more than {} or p50 by more than {} and {}; not tested for a server that does not keep up, for ramps and steps, \
+         nor below {WINDOWS_EACH} windows a third",
+        in_percent(RATE_CHANGE),
+        in_percent(MEDIAN_CHANGE),
+        duration(MEDIAN_CHANGE_MS * 1e6)
+    ),
+    because: "warm-up, or drift",
+    says: match of {
+        Drifting::Throughput => format!(
+            "the throughput was not steady: {}/s in the first third of the measured time, {}/s in the last",
+            rate(*first),
+            rate(*last)
+        ),
+        Drifting::ResponseP50 => format!(
+            "the response time was not steady: p50 was {} in the first third of the measured time, {} in the last",
+            time(first * 1e6),
+            time(last * 1e6)
+        ),
+    },
+    way_out: WaysOut {
+        flags: "warm up for longer (--warmup), or measure for longer (-d) and look for what fills up",
+        experiment: "warm up for longer, or measure for longer and look for what fills up",
+    },
+    examples: [
+        { of: Drifting::Throughput, first: 2_000.0, last: 1_500.0 },
+        { of: Drifting::ResponseP50, first: 1.0, last: 1.5 },
+    ],
+}
+
 /// The first third of the windows against the last. What is between them is left out: a slow change is clearest at the
 /// ends.
-pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
+pub(super) fn drift(recording: &Recording) -> Option<DriftDoubt> {
     let windows = whole(recording);
     let third = windows.len() / 3;
     if third < WINDOWS_EACH {
@@ -40,10 +88,10 @@ pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
     })
 }
 
-fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<Doubt> {
+fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<DriftDoubt> {
     let (before, after) = (median(first)?, median(last)?);
     let is_drift = is_large(of, before, after) && IMPROBABLE < distance(first, last).abs();
-    is_drift.then_some(Doubt::Drift { of, first: before, last: after })
+    is_drift.then_some(DriftDoubt::Drift { of, first: before, last: after })
 }
 
 /// Whether a change is large enough to matter.

@@ -1,15 +1,39 @@
 //! Whether the servers' and our own limits of HTTP/2 shaped a load: streams, windows, connections that ended.
 
 use load::{Http2, Recording, Waits};
+use units::{count, counted, nanos, percent};
 
 use super::Doubt;
+use super::definition::{WaysOut, Weight, family};
 use crate::verdict::Gravity;
 
-/// What may be wrong with a load over HTTP/2, or must be known to read its figures.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Http2Doubt {
+/// If a larger share of the requests was sent again, the load was not the one that was ordered.
+const SENT_AGAIN: f64 = 0.01;
+/// Fewer connections than so many for each CPU may leave workers without one, because chance distributes them.
+const CONNECTIONS_FOR_A_CPU: u64 = 4;
+
+family! {
+    /// What may be wrong with a load over HTTP/2, or must be known to read its figures.
+    Http2Doubt;
+
     /// The server allowed fewer requests at once on a connection than were ordered.
-    StreamsCapped { ordered: u64, allowed: u64 },
+    StreamsCapped { ordered: u64, allowed: u64 }
+    id: "streams_capped",
+    gravity: Gravity::Note,
+    when: "over HTTP/2, a server's SETTINGS allow fewer requests at once on a connection than `--streams` ordered",
+    because: "fewer were under way than were ordered: only loads with equally many can be compared; a row of an experiment \
+        is not ranked where another server of its table has more",
+    says: format!(
+        "{} were ordered on each connection at once, and the server allowed {}",
+        counted(*ordered, "request", "requests"),
+        count(*allowed)
+    ),
+    way_out: WaysOut {
+        flags: "compare only loads with equally many requests at once, or give more connections (-c) and fewer --streams",
+        experiment: "compare only loads with equally many requests at once, or give more `connections` and fewer `streams`",
+    },
+    examples: [{ ordered: 100, allowed: 10 }],
+
     /// All requests travelled on few connections, of which a server may serve each with one worker.
     FewConnections {
         /// At a time.
@@ -18,44 +42,141 @@ pub enum Http2Doubt {
         begun: u64,
         /// Of the server: those that dyno gives it, or else those of its machine.
         cpus: u64,
+    }
+    id: "few_connections",
+    gravity: Gravity::Note,
+    when: format!(
+        "over HTTP/2 with more than one stream, to a server on this machine: fewer connections than \
+         {CONNECTIONS_FOR_A_CPU} for each CPU that the server has"
+    ),
+    because: "many servers serve a connection with one worker (nginx, h2o, haproxy, Netty), and chance distributes them",
+    says: format!(
+        "all requests travelled on {}{}, and the server has {} CPUs: many servers serve a connection with one worker, and \
+         leave the others idle",
+        counted(*begun.max(connections), "connection", "connections"),
+        at_a_time(*connections, *begun),
+        count(*cpus)
+    ),
+    way_out: WaysOut {
+        flags: "load with more connections (-c), too",
+        experiment: "load with more `connections`, too",
     },
+    examples: [
+        { connections: 1, begun: 1, cpus: 8 },
+        { connections: 4, begun: 1_364, cpus: 8 },
+    ],
+
     /// The server had to wait for windows of ours.
     OwnWindow {
         waits: Waits,
         /// The waits as a share of the connections' time.
         share: f64,
+    }
+    id: "own_window",
+    gravity: Gravity::Suspect,
+    when: "over HTTP/2, the server sent all that a window of dyno's allowed, and had more to send",
+    because: "it waited for dyno: from that read until more DATA came, a connection's time is counted",
+    says: format!(
+        "the server had used up a window of dyno's {}, and waited {} for more ({} of the connections' time)",
+        times(waits.times),
+        nanos(waits.sum),
+        percent(*share)
+    ),
+    way_out: WaysOut {
+        flags: "leave --h2-windows out if you do not want to measure small windows: then the server never waits",
+        experiment: "its windows are the largest that there are, so this is a fault of dyno: report it",
     },
+    examples: [
+        { waits: Waits { times: 3, sum: 45_000_000, longest: 20_000_000 }, share: 0.12 },
+    ],
+
     /// Bodies of requests waited for windows of the server's.
-    PeerWindow { waits: Waits },
+    PeerWindow { waits: Waits }
+    id: "peer_window",
+    gravity: Gravity::Note,
+    when: "over HTTP/2, the body of a request waited for a window of the server's",
+    because: "the wait is the server's, and in the service times; a request that is given up meanwhile fails as \
+        `send.window`",
+    says: format!(
+        "bodies of requests waited {} for a window of the server's, {} in all and at most {}; this is in the service times",
+        times(waits.times),
+        nanos(waits.sum),
+        nanos(waits.longest)
+    ),
+    way_out: "the server's INITIAL_WINDOW_SIZE sets how much it takes at once",
+    examples: [{ waits: Waits { times: 3, sum: 45_000_000, longest: 20_000_000 } }],
+
     /// The server announced the end of connections under load, or refused requests unread.
     Churn {
         goaways: u64,
         /// Requests that were sent again.
         refused: u64,
         attempted: u64,
+    }
+    id: "churn",
+    gravity: Weight::ByShare {
+        usual: Gravity::Note,
+        graver: Gravity::Suspect,
+        part: *refused as f64,
+        whole: *attempted as f64,
+        bound: SENT_AGAIN,
+        of: "of the requests, counting those that were sent again",
     },
+    when: "over HTTP/2, the server sent GOAWAY under load, or refused requests unread (REFUSED_STREAM, or beyond GOAWAY's \
+        last stream)",
+    because: "each connection is replaced before it is empty, and each such request goes out again with its intended start \
+        kept; a server that does so more often than another has another load",
+    says: churn_says(*goaways, *refused, *attempted),
+    way_out: "let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that are \
+        set alike",
+    examples: [
+        { goaways: 1, refused: 10, attempted: 1_000 },
+        { goaways: 2, refused: 11, attempted: 1_000 },
+    ],
+
     /// The server asked for calm on connections on which we had ended streams.
-    Calm { times: u64, resets_sent: u64 },
+    Calm { asked: u64, resets_sent: u64 }
+    id: "calm",
+    gravity: Gravity::Suspect,
+    when: "over HTTP/2, the server sent ENHANCE_YOUR_CALM on a connection on which dyno had ended streams, because requests \
+        were given up",
+    because: "servers guard against clients that end many streams: what failed there may be dyno's doing",
+    says: format!(
+        "{} the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, {} in all: what \
+         failed there may be dyno's doing",
+        times(*asked),
+        count(*resets_sent)
+    ),
+    way_out: WaysOut {
+        flags: "allow more time (--timeout) or offer less, so that no request is given up",
+        experiment: "give `load.timeout` more time or offer less, so that no request is given up",
+    },
+    examples: [{ asked: 1, resets_sent: 11 }],
 }
 
-/// If a larger share of the requests was sent again, the load was not the one that was ordered.
-const SENT_AGAIN: f64 = 0.01;
-/// Fewer connections than so many for each CPU may leave workers without one, because chance distributes them.
-const CONNECTIONS_FOR_A_CPU: u64 = 4;
+/// Where connections took others' places.
+fn at_a_time(connections: u64, begun: u64) -> String {
+    if connections < begun { format!(", {} at a time", count(connections)) } else { String::new() }
+}
 
-impl Http2Doubt {
-    pub(super) fn gravity(&self) -> Gravity {
-        match *self {
-            Http2Doubt::StreamsCapped { .. }
-            | Http2Doubt::FewConnections { .. }
-            | Http2Doubt::PeerWindow { .. } => Gravity::Note,
-            Http2Doubt::Churn { refused, attempted, .. } => {
-                let is_small = refused as f64 <= SENT_AGAIN * attempted as f64;
-                if is_small { Gravity::Note } else { Gravity::Suspect }
-            }
-            Http2Doubt::OwnWindow { .. } | Http2Doubt::Calm { .. } => Gravity::Suspect,
-        }
+fn churn_says(goaways: u64, refused: u64, attempted: u64) -> String {
+    let ended = counted(goaways, "connection", "connections");
+    let ended = format!("under load the server announced the end of {ended} (GOAWAY)");
+    let again = format!(
+        "requests came back {} because it had not touched them, at {} in all, and went out again: the wait is in their \
+         response times",
+        times(refused),
+        counted(attempted, "request", "requests")
+    );
+    match (goaways, refused) {
+        (_, 0) => ended,
+        (0, _) => format!("the server refused requests unread: {again}"),
+        _ => format!("{ended}; {again}"),
     }
+}
+
+fn times(times: u64) -> String {
+    if times == 1 { "once".into() } else { format!("{} times", count(times)) }
 }
 
 /// What can be seen in any load.
@@ -105,8 +226,8 @@ fn churn(seen: &Http2, attempted: u64) -> Option<Http2Doubt> {
 }
 
 fn calm(seen: &Http2) -> Option<Http2Doubt> {
-    let (times, resets_sent) = (seen.calm_after_resets, seen.resets_sent);
-    (0 < times).then_some(Http2Doubt::Calm { times, resets_sent })
+    let (asked, resets_sent) = (seen.calm_after_resets, seen.resets_sent);
+    (0 < asked).then_some(Http2Doubt::Calm { asked, resets_sent })
 }
 
 #[cfg(test)]
@@ -203,7 +324,7 @@ mod tests {
     #[test]
     fn a_server_that_asks_for_calm_after_our_resets_is_not_blamed_alone() {
         let calm = found(|seen| (seen.calm_after_resets, seen.resets_sent) = (1, 11));
-        assert_eq!(calm, [Doubt::Http2(Http2Doubt::Calm { times: 1, resets_sent: 11 })]);
+        assert_eq!(calm, [Doubt::Http2(Http2Doubt::Calm { asked: 1, resets_sent: 11 })]);
         assert_eq!(calm[0].gravity(), Gravity::Suspect);
     }
 }

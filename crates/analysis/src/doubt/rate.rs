@@ -1,11 +1,16 @@
 //! Whether a server kept up with its schedule, and whether its throughput is its own.
 
 use load::Recording;
+use units::{count, percent, time};
 
+use super::definition::{WaysOut, Weight, family, in_percent};
 use super::drift::{IMPROBABLE, distance, median, medians_ms, whole};
 use super::{Doubt, Ordered};
 use crate::rates::{KEPT_UP, OnTime, measured_s};
+use crate::verdict::Gravity;
 
+/// If a smaller share is under way at the end, no printed p99 depends on it.
+const UNDER_WAY: f64 = 0.001;
 /// Response times that grow by less than this share of the elapsed time are no sign of a growing queue: a server that
 /// is given 1 % more than it can do makes them grow by so much.
 const GROWTH: f64 = 0.01;
@@ -17,19 +22,178 @@ const WINDOWS_EACH: usize = 8;
 const CARRIED: f64 = 0.01;
 /// And so few do not matter in any case.
 const CARRIED_AT_LEAST: u64 = 5;
+/// A throughput that exceeds what was requested by more than this is not the server's own.
+const EXCESS: f64 = 0.01;
 
-pub(super) fn not_on_time(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
+const NOT_ON_TIME: &str = "not_on_time";
+const GROWING: &str = "growing";
+/// These mean that the server did not keep up with its schedule.
+pub(super) const BEHIND: [&str; 2] = [NOT_ON_TIME, GROWING];
+
+family! {
+    /// What a schedule, or the end of a load, left behind.
+    RateDoubt;
+
+    /// Some requests were neither answered nor given up when the load ended.
+    UnderWay {
+        left: u64,
+        /// How many were due.
+        due: u64,
+    }
+    id: "under_way",
+    gravity: Weight::ByShare {
+        usual: Gravity::Note,
+        graver: Gravity::Suspect,
+        part: *left as f64,
+        whole: *due as f64,
+        bound: UNDER_WAY,
+        of: "of the requests",
+    },
+    when: "requests were neither answered nor given up when the load ended, because it was stopped; otherwise each is \
+        waited for until its own time-out",
+    because: "their times are known to be no less than their age: percentiles that they may move are bounds (`≥`)",
+    says: format!(
+        "{} of {} requests were neither answered nor given up when the load ended",
+        count(*left),
+        count(*due)
+    ),
+    way_out: "let it run to its end",
+    examples: [{ left: 1, due: 10_000 }, { left: 500, due: 10_000 }],
+
+    /// The server did not keep up: too few of the requests that were due were answered as expected in time.
+    NotOnTime {
+        /// How many were.
+        on_time: u64,
+        /// How many were due.
+        due: u64,
+        /// The limit, from the time at which each was due, milliseconds.
+        within_ms: f64,
+    }
+    id: NOT_ON_TIME,
+    gravity: Gravity::Note,
+    when: format!(
+        "for a schedule: less than {} of the requests that were due in the measured time were answered correctly within the \
+         limit from when they were due: `--on-time`, `promise.p99` where an experiment says it, or else the time-out; calls \
+         that a session did not reach because the server ended its connection are not counted",
+        in_percent(KEPT_UP)
+    ),
+    because: "a finding: `↓` in the tables",
+    says: format!(
+        "the server did not keep up: {} of the {} requests that were due ({}) were answered correctly within {}",
+        count(*on_time),
+        count(*due),
+        percent(*on_time as f64 / (*due).max(1) as f64),
+        time(within_ms * 1e6)
+    ),
+    way_out: OFFER_LESS,
+    examples: [{ on_time: 1_131, due: 2_000, within_ms: 100.0 }],
+
+    /// The server did not keep up: response times grew for as long as the load lasted.
+    Growing {
+        /// Their median in the first third of the measured time, milliseconds.
+        first_ms: f64,
+        /// Their median in the last third, milliseconds.
+        last_ms: f64,
+    }
+    id: GROWING,
+    gravity: Gravity::Note,
+    when: format!(
+        "for a schedule: the median response time grew from the first third of the measured time to the last by more than \
+         {} of the time between them, beyond chance (Mann–Whitney beyond {IMPROBABLE} standard deviations, {WINDOWS_EACH} \
+         windows a third)",
+        in_percent(GROWTH)
+    ),
+    because: "a finding: the queue of a server that is offered 1 % more than it can do grows like this",
+    says: format!(
+        "the response times grew as long as the load lasted, from a p50 of {} in the first third to {} in the last: more \
+         came than was answered",
+        time(first_ms * 1e6),
+        time(last_ms * 1e6)
+    ),
+    way_out: OFFER_LESS,
+    examples: [{ first_ms: 20.0, last_ms: 900.0 }],
+
+    /// Answers to requests that were due before the measured time arrived inside it.
+    CarriedIn {
+        carried_in: u64,
+        /// All correct answers inside the measured time.
+        inside: u64,
+        /// Correct answers inside it, minus those to requests that were due in it: if this is positive, the server
+        /// cannot sustain the rate.
+        excess: i64,
+    }
+    id: "carried_in",
+    gravity: Weight::ByShare {
+        usual: Gravity::Note,
+        graver: Gravity::Suspect,
+        part: *excess as f64,
+        whole: *inside as f64,
+        bound: EXCESS,
+        of: "more answers than were requested in the measured time",
+    },
+    when: format!(
+        "for a schedule: more than {} of the answers inside the measured time (and {CARRIED_AT_LEAST}) were to requests \
+         that had been due before it. For a closed loop: that many more than were left at its end",
+        in_percent(CARRIED)
+    ),
+    because: "a throughput above the offered rate comes from an earlier queue, and is not a rate that the server can \
+        sustain",
+    says: carried_says(*carried_in, *inside, *excess),
+    way_out: WaysOut {
+        flags: "warm up for longer (--warmup), or measure for longer (-d)",
+        experiment: "give `load.warmup` more time, or measure for longer",
+    },
+    examples: [
+        { carried_in: 500, inside: 1_500, excess: 480 },
+        { carried_in: 500, inside: 1_500, excess: -20 },
+    ],
+}
+
+const OFFER_LESS: WaysOut = WaysOut {
+    flags: "offer less to see the latency of a server that keeps up, or load it in a closed loop (-c) to see its limit",
+    experiment: "offer less to see the latency of a server that keeps up",
+};
+
+fn carried_says(carried_in: u64, inside: u64, excess: i64) -> String {
+    let share = percent(carried_in as f64 / inside.max(1) as f64);
+    let all = format!(
+        "{} of the {} correct answers inside the measured time ({share}) were to requests that had been due before it",
+        count(carried_in),
+        count(inside)
+    );
+    match u64::try_from(excess) {
+        Ok(excess) if 0 < excess => format!(
+            "{all}: the throughput is {} answers more than the requests of that time account for",
+            count(excess)
+        ),
+        Ok(_) | Err(_) => format!("{all}: a queue from before it was worked off"),
+    }
+}
+
+/// All of it; whether it grew is not asked where too few were on time.
+pub(super) fn of_recording(recording: &Recording, ordered: Ordered) -> impl Iterator<Item = Doubt> {
+    let behind = not_on_time(recording, ordered).or_else(|| growing(recording, ordered));
+    let all = [under_way(recording), behind, carried_in(recording, ordered)];
+    all.into_iter().flatten().map(Doubt::from)
+}
+
+fn under_way(recording: &Recording) -> Option<RateDoubt> {
+    let (left, due) = (recording.total.under_way, recording.total.attempted);
+    (0 < left).then_some(RateDoubt::UnderWay { left, due })
+}
+
+fn not_on_time(recording: &Recording, ordered: Ordered) -> Option<RateDoubt> {
     let found = ordered.on_time?;
     let (on_time, due, within_ms) = (found.on_time, found.due, found.within as f64 / 1e6);
     // A server that ends sessions was not late with the calls that they did not reach.
     let unreached = recording.total.sessions.cut.unreached;
     let asked = OnTime { due: due.saturating_sub(unreached), ..found };
     let is_behind = asked.share()? < KEPT_UP;
-    is_behind.then_some(Doubt::NotOnTime { on_time, due, within_ms })
+    is_behind.then_some(RateDoubt::NotOnTime { on_time, due, within_ms })
 }
 
 /// For a schedule that does not change: a queue that grows for as long as the load lasts.
-pub(super) fn growing(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
+fn growing(recording: &Recording, ordered: Ordered) -> Option<RateDoubt> {
     ordered.on_time.filter(|_| recording.sections.is_empty())?;
     let windows = whole(recording);
     let third = windows.len() / 3;
@@ -42,10 +206,10 @@ pub(super) fn growing(recording: &Recording, ordered: Ordered) -> Option<Doubt> 
     // From the middle of the first third to the middle of the last.
     let between_ms = measured_s(recording) * 1e3 * 2.0 / 3.0;
     let grows = GROWTH * between_ms < last_ms - first_ms && IMPROBABLE < distance(&first, &last);
-    grows.then_some(Doubt::Growing { first_ms, last_ms })
+    grows.then_some(RateDoubt::Growing { first_ms, last_ms })
 }
 
-pub(super) fn carried_in(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
+fn carried_in(recording: &Recording, ordered: Ordered) -> Option<RateDoubt> {
     let total = &recording.total;
     let (carried_in, inside) = (total.carried_in, total.correct_inside);
     // Correct answers that arrived later, to requests that were due inside: they make up for those carried in.
@@ -57,5 +221,5 @@ pub(super) fn carried_in(recording: &Recording, ordered: Ordered) -> Option<Doub
         None => least < excess.max(0) as u64,
         Some(_) => least < carried_in,
     };
-    is_it.then_some(Doubt::CarriedIn { carried_in, inside, excess })
+    is_it.then_some(RateDoubt::CarriedIn { carried_in, inside, excess })
 }

@@ -2,9 +2,12 @@
 //! certain (White 1997), and a rank test that the difference is not due to chance. Nothing is cut off the figures.
 
 use load::{Nanos, Recording, SECOND, Window};
+use units::time;
 
+use super::Drifting;
+use super::definition::{family, in_percent};
 use super::drift::{distance, is_large, median, medians_ms, per_s, width};
-use super::{Doubt, Drifting};
+use crate::verdict::Gravity;
 
 /// With fewer windows the beginning cannot be distinguished from the rest.
 const WINDOWS_AT_LEAST: usize = 16;
@@ -24,6 +27,43 @@ const CUT_AT_MOST: f64 = 0.5;
 /// The share of the measured windows that are not steady yet: fewer of them hardly change the figures.
 const SHORT_OF: f64 = 0.05;
 
+family! {
+    /// The warm-up was not long enough.
+    SteadyDoubt;
+
+    /// The steady state began after the measured time did: the figures include what came before it. Seconds since the
+    /// start of the load.
+    WarmupTooShort {
+        /// When the measured time began.
+        warmup_s: f64,
+        /// When the steady state began.
+        steady_from_s: f64,
+    }
+    id: "warmup_too_short",
+    gravity: Gravity::Suspect,
+    when: format!(
+        "of the windows from when the load began, MSER (in groups of {TOGETHER}, where there are {}) cuts off more than the \
+         warm-up, by {} of the measured time or more; the windows cut off differ from the rest (Mann–Whitney beyond \
+         {IMPROBABLE} standard deviations, or nearly as far as so few windows allow) and by as much as `not_stationary` \
+         demands; and they were slower (a server that becomes slower is `not_stationary`); below {WINDOWS_AT_LEAST} windows, \
+         and where more than {} would be cut off, the test is not made. Of simulated steady loads fewer than 1 % are cut, of \
+         such whose windows resemble their neighbours (correlation 0.5) 2–3 %; a ramp of 8 windows of 25 is found in three \
+         of four loads, one of 30 of 120 in nine of ten",
+        TOGETHER * BATCHES_AT_LEAST,
+        in_percent(SHORT_OF),
+        in_percent(CUT_AT_MOST)
+    ),
+    because: "the beginning is in the figures, which stay those of the measured time",
+    says: format!(
+        "the warm-up was too short: the load was steady from {} after its beginning, and only {} were left out of the \
+         figures",
+        time(steady_from_s * 1e9),
+        time(warmup_s * 1e9)
+    ),
+    way_out: "give `load.warmup` more time than that",
+    examples: [{ warmup_s: 0.5, steady_from_s: 1.7 }],
+}
+
 /// Where a load's steady state begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
@@ -42,7 +82,7 @@ pub fn steady(recording: &Recording) -> Steady {
 }
 
 /// The steady state begins clearly after the measured time did, and the server was slower until then.
-pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
+pub(super) fn warmup_too_short(recording: &Recording) -> Option<SteadyDoubt> {
     let windows = whole(recording);
     let cuts = cuts(&windows);
     if cuts.iter().any(|cut| matches!(cut, Cut::Before { was_slower: false, .. })) {
@@ -53,7 +93,7 @@ pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
     let measured = recording.measured_until.saturating_sub(recording.measured_from);
     let missing_s = steady_from_s - found.warmup_s;
     let is_short = SHORT_OF * measured as f64 / SECOND as f64 <= missing_s;
-    is_short.then_some(Doubt::WarmupTooShort { warmup_s: found.warmup_s, steady_from_s })
+    is_short.then_some(SteadyDoubt::WarmupTooShort { warmup_s: found.warmup_s, steady_from_s })
 }
 
 /// The cut by the rate, and the cut by the median response time.

@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture::{MS, ONE, counted, fail, healthy, series};
 use crate::verdict::Gravity;
 use lab::experiment::Point;
-use lab::record::{Fact, Launch};
+use lab::record::{Fact, Launch, OutcomeKind};
 use load::{Distribution, End, Failure, Folded, Recording, SECOND, Tally, Window};
 
 mod agents;
@@ -63,20 +63,26 @@ fn a_trial_that_was_never_pressed_is_not_doubted() {
 fn every_doubt_fires_where_it_must() {
     assert_eq!(
         check(|recording| recording.total.attempted += 1),
-        [Doubt::Books {
+        [Doubt::Books(BooksDoubt::Books {
             rule: "attempted, and correct, failed or under way",
             one: 20_001,
             other: 20_000
-        }]
+        })]
     );
-    assert_eq!(check(|recording| recording.end = End::Halted), [Doubt::Halted { after_s: 10.0 }]);
+    assert_eq!(
+        check(|recording| recording.end = End::Halted),
+        [Doubt::Ending(EndingDoubt::Halted { after_s: 10.0 })]
+    );
     let gave_up = End::GaveUp(Failure::ConnectRefused);
-    assert_eq!(check(|recording| recording.end = gave_up), [Doubt::Stopped]);
+    assert_eq!(check(|recording| recording.end = gave_up), [Doubt::Ending(EndingDoubt::Stopped)]);
     let late = check(|recording| (0..1_000).for_each(|_| recording.total.late.record(3 * MS)));
-    assert!(matches!(late[..], [Doubt::Late { bound_ms: 1.0, .. }]), "{late:?}");
+    assert!(
+        matches!(&late[..], [Doubt::Generator(GeneratorDoubt::Late { senders })] if senders[0].bound_ms == 1.0),
+        "{late:?}"
+    );
     assert_eq!(
         check(|recording| recording.total.on_time = 19_000),
-        [Doubt::NotOnTime { on_time: 19_000, due: 20_000, within_ms: 5_000.0 }]
+        [Doubt::Rate(RateDoubt::NotOnTime { on_time: 19_000, due: 20_000, within_ms: 5_000.0 })]
     );
     assert_eq!(check(|recording| recording.total.correct_inside = 5_000), [], "they came later");
     let of_lane = |idle, cpu_time| {
@@ -84,8 +90,15 @@ fn every_doubt_fires_where_it_must() {
             (recording.lanes[0].idle, recording.lanes[0].cpu_time) = (idle, cpu_time);
         })
     };
-    assert_eq!(of_lane(SECOND / 2, 9 * SECOND), [Doubt::Busy { share: 0.95 }]);
-    assert_eq!(of_lane(SECOND / 2, 5 * SECOND), [Doubt::Starved { busy: 0.95, cpu: 0.5 }]);
+    let own = |cpu| vec![BusyThreads { agent: None, busy: 0.95, cpu }];
+    assert_eq!(
+        of_lane(SECOND / 2, 9 * SECOND),
+        [Doubt::Generator(GeneratorDoubt::Busy { threads: own(0.9) })]
+    );
+    assert_eq!(
+        of_lane(SECOND / 2, 5 * SECOND),
+        [Doubt::Generator(GeneratorDoubt::Starved { threads: own(0.5) })]
+    );
 }
 
 #[test]
@@ -96,8 +109,14 @@ fn connections_come_to_something_or_are_under_way() {
         })
     };
     assert_eq!(of(1_000, 900, 95), []);
-    assert_eq!(of(1_000, 900, 101), [Doubt::Connections { begun: 1_000, accounted: 1_001 }]);
-    assert_eq!(of(1_000, 900, 50), [Doubt::Connections { begun: 1_000, accounted: 950 }]);
+    assert_eq!(
+        of(1_000, 900, 101),
+        [Doubt::Books(BooksDoubt::Connections { begun: 1_000, accounted: 1_001 })]
+    );
+    assert_eq!(
+        of(1_000, 900, 50),
+        [Doubt::Books(BooksDoubt::Connections { begun: 1_000, accounted: 950 })]
+    );
 }
 
 #[test]
@@ -107,7 +126,7 @@ fn a_wait_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
         let connections = load::Connections { begun: 398, established: 298, failed: 0 };
         recording(trial).total.connections = connections;
     });
-    assert!(matches!(found[..], [Doubt::Overflows { .. }]), "{found:?}");
+    assert!(matches!(found[..], [Doubt::Queue(QueueDoubt::Overflows { .. })]), "{found:?}");
 }
 
 #[test]
@@ -121,8 +140,8 @@ fn few_samples_and_none_are_distinguished() {
             (0..samples).for_each(|_| total.response.record(MS));
         })
     };
-    assert_eq!(of(0), [Doubt::Nothing]);
-    assert_eq!(of(999), [Doubt::FewSamples { samples: 999 }]);
+    assert_eq!(of(0), [Doubt::Samples(SamplesDoubt::Nothing { nothing: Nothing::Due })]);
+    assert_eq!(of(999), [Doubt::Samples(SamplesDoubt::TooFew { samples: 999, is_alone: false })]);
 }
 
 #[test]
@@ -137,7 +156,10 @@ fn a_closed_loop_has_nothing_to_reach() {
 #[test]
 fn our_own_failures_are_doubts_and_the_server_s_are_not() {
     let of = |failure| of_trial(|trial| fail(trial, failure, 5));
-    assert_eq!(of(Failure::NoPorts), [Doubt::OwnFailures { failed: 5, attempted: 20_000 }]);
+    assert_eq!(
+        of(Failure::NoPorts),
+        [Doubt::Failures(FailuresDoubt::Own { failed: 5, attempted: 20_000 })]
+    );
     assert_eq!(of(Failure::RecvReset), []);
 }
 
@@ -151,7 +173,9 @@ fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
         })
     };
     assert_eq!(of(0.0, "of its own"), []);
-    let expected = |is_isolated| Doubt::Overflows { overflows: 7, backlog: Some(1), is_isolated };
+    let expected = |is_isolated| {
+        Doubt::Queue(QueueDoubt::Overflows { overflows: 7, backlog: Some(1), is_isolated })
+    };
     assert_eq!(of(7.0, "of its own"), [expected(true)]);
     assert_eq!(of(7.0, "shared with the machine: no"), [expected(false)]);
 }
@@ -167,7 +191,8 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
             total.connections = load::Connections { begun: 1_000, established: 1_000, failed: 0 };
         })
     };
-    let expected = [Doubt::SynRetries { retries: 10, stepped: 10, established: 1_000 }];
+    let expected =
+        [Doubt::Queue(QueueDoubt::SynRetries { retries: 10, stepped: 10, established: 1_000 })];
     assert_eq!(of(10.0, 1_030 * MS), expected);
     assert_eq!(of(10.0, 3_010 * MS), expected);
     assert_eq!(of(10.0, 600 * MS), [], "others' retries, on the machine's network");
@@ -185,7 +210,7 @@ fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
     let (narrow, idle) = ([(20_000, 41 * MS)], 1e9);
     let found = of(&narrow, idle);
     assert!(
-        matches!(found[..], [Doubt::DelayedAck { p50_ms, cpu_share: 0.1 }] if (p50_ms - 41.0).abs() < 0.1),
+        matches!(found[..], [Doubt::Shape(ShapeDoubt::DelayedAck { p50_ms, cpu_share: 0.1 })] if (p50_ms - 41.0).abs() < 0.1),
         "{found:?}"
     );
     assert_eq!(of(&narrow, 9e9), [], "it worked");
@@ -222,9 +247,15 @@ fn windows(of: impl Fn(u64) -> (u64, u64)) -> Vec<Window> {
 fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
     let of = |shape: fn(u64) -> (u64, u64)| check(|recording| recording.windows = windows(shape));
     let slower = of(|at| (200 - at / 2, MS));
-    assert!(matches!(slower[..], [Doubt::Drift { of: Drifting::Throughput, .. }]), "{slower:?}");
+    assert!(
+        matches!(slower[..], [Doubt::Drift(DriftDoubt::Drift { of: Drifting::Throughput, .. })]),
+        "{slower:?}"
+    );
     let later = of(|at| (200, MS + at * MS / 100));
-    assert!(matches!(later[..], [Doubt::Drift { of: Drifting::ResponseP50, .. }]), "{later:?}");
+    assert!(
+        matches!(later[..], [Doubt::Drift(DriftDoubt::Drift { of: Drifting::ResponseP50, .. })]),
+        "{later:?}"
+    );
     assert_eq!(of(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");
     assert_eq!(of(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is no drift");
     assert_eq!(of(|at| (200 - at / 25, MS)), [], "it is too little to matter");
@@ -237,18 +268,18 @@ fn a_server_that_does_not_keep_up_is_not_said_to_drift_as_well() {
         recording.windows = windows(|at| (200, MS + at * 10 * MS));
     };
     let found = check(growing);
-    assert!(matches!(found[..], [Doubt::Growing { .. }]), "{found:?}");
+    assert!(matches!(found[..], [Doubt::Rate(RateDoubt::Growing { .. })]), "{found:?}");
     assert!(found[0].is_behind() && found[0].gravity() == Gravity::Note);
     let late = check(|recording| {
         growing(recording);
         recording.total.on_time = 10_000;
     });
-    assert!(matches!(late[..], [Doubt::NotOnTime { .. }]), "{late:?}");
+    assert!(matches!(late[..], [Doubt::Rate(RateDoubt::NotOnTime { .. })]), "{late:?}");
     let closed = of_trial(|trial| {
         trial.key.point = Point::Connections(10);
         growing(recording(trial));
     });
-    assert!(matches!(closed[..], [Doubt::Drift { .. }]), "{closed:?}");
+    assert!(matches!(closed[..], [Doubt::Drift(DriftDoubt::Drift { .. })]), "{closed:?}");
     let part = load::Section {
         from: 0,
         until: 1,
@@ -282,16 +313,19 @@ fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
         trial.conditions =
             vec![Fact { name: lab::record::OTHER_DYNO.into(), value: process.into() }];
     });
-    assert_eq!(found, [Doubt::OtherDyno { process: process.into() }]);
+    assert_eq!(found, [Doubt::Machine(MachineDoubt::OtherDyno { process: process.into() })]);
     assert_eq!(found[0].gravity(), Gravity::Note);
 }
 
 #[test]
 fn what_others_take_from_the_machine_is_reported_above_a_bound() {
     let of = |name: &str, ns| of_trial(|trial| growing(trial, name, "ns", ns));
-    assert_eq!(of("machine.cpu.steal", 1e9), [Doubt::Steal { share: 0.1 }]);
+    assert_eq!(of("machine.cpu.steal", 1e9), [Doubt::Machine(MachineDoubt::Steal { share: 0.1 })]);
     assert_eq!(of("machine.cpu.steal", 0.1e9), []);
-    assert_eq!(of("machine.cpu.other", 2e9), [Doubt::OtherPrograms { share: 0.2 }]);
+    assert_eq!(
+        of("machine.cpu.other", 2e9),
+        [Doubt::Machine(MachineDoubt::OtherPrograms { share: 0.2 })]
+    );
     assert_eq!(of("machine.cpu.other", 0.4e9), []);
 }
 
@@ -303,8 +337,8 @@ fn a_wall_clock_that_was_set_is_reported_and_one_that_is_slewed_is_not() {
             trial.series = vec![series("machine.clock.offset", "ns", &points)];
         })
     };
-    assert_eq!(of(3.6e12), [Doubt::ClockStep { step_ms: 3_600_000.0 }]);
-    assert_eq!(of(-1e8), [Doubt::ClockStep { step_ms: -100.0 }]);
+    assert_eq!(of(3.6e12), [Doubt::Machine(MachineDoubt::ClockStep { step_ms: 3_600_000.0 })]);
+    assert_eq!(of(-1e8), [Doubt::Machine(MachineDoubt::ClockStep { step_ms: -100.0 })]);
     assert_eq!(of(5e6), [], "0.05 % of ten seconds");
 }
 
@@ -314,7 +348,13 @@ fn a_trial_that_is_no_measurement_says_so_first() {
         trial.outcome.kind = OutcomeKind::Died;
         recording(trial).end = End::Halted;
     });
-    assert_eq!(found, [Doubt::Unmeasured(OutcomeKind::Died), Doubt::Halted { after_s: 10.0 }]);
+    assert_eq!(
+        found,
+        [
+            Doubt::Ending(EndingDoubt::Unmeasured { kind: OutcomeKind::Died }),
+            Doubt::Ending(EndingDoubt::Halted { after_s: 10.0 })
+        ]
+    );
 }
 
 #[test]
@@ -323,7 +363,7 @@ fn four_ticks_of_a_coarse_clock_are_no_finding() {
         recording(trial).measured_until = recording(trial).measured_from + SECOND / 5;
         trial.series = vec![series("machine.cpu.other", "ns", &[(0, 0.0), (4 * SECOND, 0.8e9)])];
     });
-    let noisy = |doubt: &Doubt| matches!(doubt, Doubt::OtherPrograms { .. });
+    let noisy = |doubt: &Doubt| matches!(doubt, Doubt::Machine(MachineDoubt::OtherPrograms { .. }));
     assert!(!found.iter().any(noisy), "{found:?}");
 }
 
@@ -337,7 +377,7 @@ fn processes_that_end_under_load_are_reported() {
             trial.launch = Some(launch(4));
         })
     };
-    assert_eq!(of(3.0), [Doubt::ProcessesEnded { ready: 4, fewest: 3 }]);
+    assert_eq!(of(3.0), [Doubt::Subject(SubjectDoubt::ProcessesEnded { ready: 4, fewest: 3 })]);
     assert_eq!(of(9.0), [], "it may have begun more");
     let found_late = of_trial(|trial| {
         let points = [(2 * SECOND, 1.0), (5 * SECOND, 4.0), (11 * SECOND, 4.0)];
@@ -350,7 +390,7 @@ fn processes_that_end_under_load_are_reported() {
 #[test]
 fn kills_for_memory_are_reported() {
     let of = |kills| of_trial(|trial| growing(trial, "subject.memory.kills", "count", kills));
-    assert_eq!(of(2.0), [Doubt::MemoryKills { kills: 2 }]);
+    assert_eq!(of(2.0), [Doubt::Subject(SubjectDoubt::MemoryKills { kills: 2 })]);
     assert_eq!(of(0.0), []);
 }
 
@@ -363,8 +403,8 @@ fn cpu_time_outside_of_the_cgroup_is_reported() {
             growing(trial, "subject.cpu.system", "ns", 0.25 * by_processes);
         })
     };
-    assert_eq!(of(0.0, 4e9), [Doubt::LeftCgroup { share: 1.0 }]);
-    assert_eq!(of(3e9, 4e9), [Doubt::LeftCgroup { share: 0.25 }]);
+    assert_eq!(of(0.0, 4e9), [Doubt::Subject(SubjectDoubt::LeftCgroup { share: 1.0 })]);
+    assert_eq!(of(3e9, 4e9), [Doubt::Subject(SubjectDoubt::LeftCgroup { share: 0.25 })]);
     assert_eq!(of(3.7e9, 4e9), [], "the two accounts may differ by so much");
     assert_eq!(of(4e9, 3e9), [], "a process whose parent did not wait for it is in the cgroup's");
     assert_eq!(of(0.0, 40e6), [], "fewer than five steps of 10 ms");
@@ -375,7 +415,10 @@ fn a_mean_above_the_p99_is_made_by_a_few() {
     let of = |slow_ms| check(|recording| times(recording, &[(19_900, MS), (100, slow_ms * MS)]));
     let found = of(1_000);
     assert!(
-        matches!(found[..], [Doubt::MeanAboveP99 { mean_ms: 5.995, is_by_rate: false, .. }]),
+        matches!(
+            found[..],
+            [Doubt::Shape(ShapeDoubt::MeanAboveP99 { mean_ms: 5.995, is_by_rate: false, .. })]
+        ),
         "{found:?}"
     );
     assert_eq!(of(2), []);
@@ -395,7 +438,7 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
     assert!(
         posed.iter().any(|doubt| matches!(
             doubt,
-            Doubt::MeanAboveP99 { mean_ms: 50.0, is_by_rate: true, .. }
+            Doubt::Shape(ShapeDoubt::MeanAboveP99 { mean_ms: 50.0, is_by_rate: true, .. })
         )),
         "{posed:?}"
     );
@@ -416,7 +459,10 @@ fn a_warm_up_that_was_too_short_is_reported_and_one_that_was_not_is_not() {
             recording(trial).windows = all;
         })
     };
-    assert_eq!(of(30), [Doubt::WarmupTooShort { warmup_s: 1.0, steady_from_s: 3.0 }]);
+    assert_eq!(
+        of(30),
+        [Doubt::Steady(SteadyDoubt::WarmupTooShort { warmup_s: 1.0, steady_from_s: 3.0 })]
+    );
     assert_eq!(of(10), [], "all of it was warm-up");
     assert_eq!(of(0), []);
 }

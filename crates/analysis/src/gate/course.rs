@@ -10,7 +10,10 @@ use load::Nanos;
 use super::{Answer, Bounds, Difference, Rule, decided};
 use crate::compare::{Better, better};
 use crate::conduct::{Conduct, Faults, Tolerated};
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::{
+    AnswersDoubt, Doubt, EndingDoubt, FailuresDoubt, GeneratorDoubt, MachineDoubt, SubjectDoubt,
+    doubts,
+};
 use crate::figures::{Figures, Number};
 use crate::terms::Terms;
 use crate::verdict::Gravity;
@@ -115,7 +118,8 @@ impl Course {
 
     fn is_disturbed_by(&self, doubt: &Doubt) -> bool {
         let gates_cpu = || self.pairs.figures.contains(&Figure::CpuPerThousand);
-        is_disturbance(doubt) || matches!(doubt, Doubt::LeftCgroup { .. }) && gates_cpu()
+        is_disturbance(doubt)
+            || matches!(doubt, Doubt::Subject(SubjectDoubt::LeftCgroup { .. })) && gates_cpu()
     }
 
     /// How many pairs were tried.
@@ -306,17 +310,23 @@ fn counts(round: &[Option<Tried>]) -> bool {
 /// Whether the machine or dyno may have made the figure, and not the server.
 fn is_disturbance(doubt: &Doubt) -> bool {
     match doubt {
-        Doubt::Busy { .. }
-        | Doubt::Starved { .. }
-        | Doubt::StoodStill { .. }
-        | Doubt::Steal { .. }
-        | Doubt::OtherPrograms { .. }
-        | Doubt::TwinBusy { .. }
-        | Doubt::ShortSlices { .. }
-        | Doubt::OwnFailures { .. }
-        | Doubt::Late { .. }
-        | Doubt::ClockStep { .. } => true,
-        Doubt::Unmeasured(_) | Doubt::Silence { .. } => false,
+        // Agents that were late or busy were so for both sides of a pair.
+        Doubt::Generator(GeneratorDoubt::Late { senders }) => {
+            senders.iter().all(|sender| sender.agent.is_none())
+        }
+        Doubt::Generator(
+            GeneratorDoubt::Busy { threads } | GeneratorDoubt::Starved { threads },
+        ) => threads.iter().all(|threads| threads.agent.is_none()),
+        Doubt::Generator(GeneratorDoubt::StoodStill { .. })
+        | Doubt::Machine(
+            MachineDoubt::Steal { .. }
+            | MachineDoubt::OtherPrograms { .. }
+            | MachineDoubt::ClockStep { .. },
+        )
+        | Doubt::Subject(SubjectDoubt::TwinBusy { .. } | SubjectDoubt::ShortSlices { .. })
+        | Doubt::Failures(FailuresDoubt::Own { .. }) => true,
+        Doubt::Ending(EndingDoubt::Unmeasured { .. })
+        | Doubt::Answers(AnswersDoubt::Silence { .. }) => false,
         other => other.gravity() == Gravity::Invalid,
     }
 }

@@ -1,6 +1,9 @@
 use super::*;
 use crate::board::Board;
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::{
+    BooksDoubt, BusyThreads, Doubt, EndingDoubt, GeneratorDoubt, HeldDoubt, MachineDoubt, Nothing,
+    QueueDoubt, SamplesDoubt, SubjectDoubt, doubts,
+};
 use crate::fixture::{MS, ONE, healthy, run, series};
 use lab::record::{Fact, HeldRecord, OutcomeKind, RunRecord};
 use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND, Still};
@@ -252,7 +255,10 @@ fn a_server_that_lets_connections_wait_for_ever_gave_way() {
     let held = held_subject(&[one.clone()]);
     assert_eq!(held.price.gave_way.unwrap().causes, [Cause::Waiting(995)]);
     assert_eq!(held.plateaus[0].sums.waiting, 995);
-    assert!(doubts(&one, ONE).contains(&Doubt::NotOpened { waiting: 995, connections: 1_000 }));
+    assert!(
+        doubts(&one, ONE)
+            .contains(&Doubt::Held(HeldDoubt::NotOpened { waiting: 995, connections: 1_000 }))
+    );
 }
 
 #[test]
@@ -285,7 +291,10 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
     assert_eq!((gave.connections, gave.causes[0]), (2_000, Cause::Ended(OutcomeKind::Died)));
     assert!(matches!(
         doubts(&dead, ONE)[..],
-        [Doubt::Unmeasured(OutcomeKind::Died), Doubt::NotKept { gone: 2_000, begun: 2_000 }]
+        [
+            Doubt::Ending(EndingDoubt::Unmeasured { kind: OutcomeKind::Died }),
+            Doubt::Held(HeldDoubt::NotKept { gone: 2_000, begun: 2_000 })
+        ]
     ));
 }
 
@@ -320,9 +329,12 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     assert_eq!(of(&|_| {}), []);
     assert_eq!(
         of(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
-        [Doubt::OwnLosses { own: 4, begun: 3_000 }]
+        [Doubt::Held(HeldDoubt::OwnLosses { own: 4, begun: 3_000 })]
     );
-    assert_eq!(of(&|one| lose(one, 0, Loss::Close, 4)), [Doubt::NotKept { gone: 4, begun: 3_000 }]);
+    assert_eq!(
+        of(&|one| lose(one, 0, Loss::Close, 4)),
+        [Doubt::Held(HeldDoubt::NotKept { gone: 4, begun: 3_000 })]
+    );
     let own = |ns: Nanos| {
         of(&move |one| {
             let own = &mut held(one).plateaus[1].own;
@@ -331,49 +343,59 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     };
     assert_eq!(own(MS * 9 / 10), [], "less than a millisecond is no one's");
     let late = own(3 * MS);
-    assert!(matches!(late[..], [Doubt::ReceivedLate { connections: 2_000, .. }]), "{late:?}");
+    assert!(
+        matches!(late[..], [Doubt::Held(HeldDoubt::ReceivedLate { connections: 2_000, .. })]),
+        "{late:?}"
+    );
     let busy = |cpus: &str| {
         of(&|one| {
             held(one).plateaus[2].cpu = 7 * SECOND;
             one.conditions = vec![Fact { name: "cpus.load".into(), value: cpus.into() }];
         })
     };
-    assert_eq!(busy("1"), [Doubt::Busy { share: 1.0 }]);
+    let threads = vec![BusyThreads { agent: None, busy: 1.0, cpu: 1.0 }];
+    assert_eq!(busy("1"), [Doubt::Generator(GeneratorDoubt::Busy { threads })]);
     assert_eq!(busy("0-1"), [], "two lanes share it");
-    assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Halted { after_s: 30.0 }]);
+    assert_eq!(
+        of(&|one| held(one).was_halted = true),
+        [Doubt::Ending(EndingDoubt::Halted { after_s: 30.0 })]
+    );
     assert_eq!(
         of(&|one| held(one).plateaus[1].begun += 1),
-        [Doubt::Books {
+        [Doubt::Books(BooksDoubt::Books {
             rule: "connections begun, and failed, lost, open or being opened",
             one: 2_001,
             other: 2_000
-        }],
+        })],
         "the first step that is wrong"
     );
     assert_eq!(
         of(&|one| held(one).plateaus[1].echoes.due = 5),
-        [Doubt::Books {
+        [Doubt::Books(BooksDoubt::Books {
             rule: "echo messages due, and correct, failed, blocked or under way",
             one: 5,
             other: 0
-        }]
+        })]
     );
     let still = |sum: Nanos, overslept: Nanos| {
         of(&|one| held(one).plateaus[1].still = Still { sum, overslept, kept_waiting: 0 })
     };
     assert_eq!(still(4 * MS, 4 * MS), [], "any scheduler takes that now and then");
     let found = |sum: Nanos, overslept: Nanos| match still(sum, overslept)[..] {
-        [Doubt::StoodStill { longest_ms, share, p99_ms, .. }] => {
+        [Doubt::Generator(GeneratorDoubt::StoodStill { longest_ms, share, p99_ms, .. })] => {
             (longest_ms, (share * 1e6).round(), p99_ms.round())
         }
         ref other => panic!("{other:?}"),
     };
     assert_eq!(found(6 * MS, 6 * MS), (6.0, 600.0, 2.0), "longer than a p99 that is printed");
     assert_eq!(found(2 * SECOND, SECOND), (1_000.0, 200_000.0, 2.0));
-    assert_eq!(of(&|one| held(one).plateaus.clear()), [Doubt::Nothing]);
+    assert_eq!(
+        of(&|one| held(one).plateaus.clear()),
+        [Doubt::Samples(SamplesDoubt::Nothing { nothing: Nothing::Begun })]
+    );
     assert_eq!(
         of(&|one| held(one).plateaus[1].silent = 3),
-        [Doubt::Silent { silent: 3, connections: 2_000 }]
+        [Doubt::Held(HeldDoubt::Silent { silent: 3, connections: 2_000 })]
     );
 }
 
@@ -388,9 +410,13 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
         ));
         doubts(&one, ONE)
     };
-    let expected = Doubt::Overflows { overflows: 7, backlog: None, is_isolated: false };
+    let expected =
+        Doubt::Queue(QueueDoubt::Overflows { overflows: 7, backlog: None, is_isolated: false });
     assert_eq!(of("kernel.tcp.listen_overflows", "count", 7.0), [expected]);
-    assert_eq!(of("subject.memory.kills", "count", 1.0), [Doubt::MemoryKills { kills: 1 }]);
+    assert_eq!(
+        of("subject.memory.kills", "count", 1.0),
+        [Doubt::Subject(SubjectDoubt::MemoryKills { kills: 1 })]
+    );
     let steal = of("machine.cpu.steal", "ns", 3e9);
-    assert!(matches!(steal[..], [Doubt::Steal { .. }]), "{steal:?}");
+    assert!(matches!(steal[..], [Doubt::Machine(MachineDoubt::Steal { .. })]), "{steal:?}");
 }

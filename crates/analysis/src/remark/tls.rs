@@ -141,7 +141,7 @@ impl Unlike {
     pub(super) fn doubt(&self, subject: &str) -> Option<Doubt> {
         let (_, mine) = self.others.iter().find(|(name, _)| name == subject)?;
         let (what, mine, most) = (self.what, mine.clone(), self.most.clone());
-        Some(Doubt::Tls(TlsDoubt::Unlike { what, mine, most }))
+        Some(TlsDoubt::Unlike { what, mine, most }.into())
     }
 }
 

@@ -4,7 +4,7 @@ use lab::record::TrialRecord;
 use load::{Failure, Recording};
 
 use super::{Aim, Limit};
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::{AgentsDoubt, Doubt, FailuresDoubt, GeneratorDoubt, MachineDoubt, doubts};
 use crate::terms::Terms;
 use crate::verdict::Gravity;
 
@@ -108,18 +108,22 @@ pub fn noise_in(trial: &TrialRecord, aim: Option<&Aim>, cpus: f64) -> Option<Noi
 fn noise_of(doubt: &Doubt, aim: Option<&Aim>, recording: &Recording, cpus: f64) -> Option<Noise> {
     let is_invalid = doubt.gravity() == Gravity::Invalid;
     match *doubt {
-        Doubt::Books { .. } | Doubt::Connections { .. } => Some(Noise::Counts),
-        Doubt::AgentsLost { .. } => Some(Noise::AgentsLost),
-        Doubt::OwnFailures { .. } if is_invalid && OWN_MOST < own(recording) => {
+        Doubt::Books(_) => Some(Noise::Counts),
+        Doubt::Agents(AgentsDoubt::Lost { .. }) => Some(Noise::AgentsLost),
+        Doubt::Failures(FailuresDoubt::Own { .. }) if is_invalid && OWN_MOST < own(recording) => {
             Some(Noise::OwnFailures)
         }
-        Doubt::StoodStill { longest_ms, .. } if is_invalid && is_long(aim, longest_ms) => {
+        Doubt::Generator(GeneratorDoubt::StoodStill { longest_ms, .. })
+            if is_invalid && is_long(aim, longest_ms) =>
+        {
             Some(Noise::StoodStill { longest_ms })
         }
-        Doubt::OtherPrograms { share } if OTHERS_MOST * cpus < share => {
+        Doubt::Machine(MachineDoubt::OtherPrograms { share }) if OTHERS_MOST * cpus < share => {
             Some(Noise::OtherPrograms { cpus: share })
         }
-        Doubt::Steal { share } if OTHERS_MOST * cpus < share => Some(Noise::Stolen { cpus: share }),
+        Doubt::Machine(MachineDoubt::Steal { share }) if OTHERS_MOST * cpus < share => {
+            Some(Noise::Stolen { cpus: share })
+        }
         _ => None,
     }
 }

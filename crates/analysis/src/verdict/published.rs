@@ -7,6 +7,7 @@ use lab::record::TrialRecord;
 use load::{Distribution, SECOND};
 
 use super::*;
+use crate::doubt::ShapeDoubt;
 use crate::fixture::{MS, counted, healthy, run};
 
 const CONNECTIONS: u32 = 512;
@@ -76,8 +77,9 @@ fn a_hundred_and_seventy_four_of_three_hundred_and_eighty_at_one_rate_with_a_p99
     assert_eq!(board.verdict(), Some(Verdict::Suspect));
     for row in &board.tables[0].rows {
         let is_limited = 90_000.0 <= row.estimate(Figure::Throughput).unwrap().value;
-        let is_impossible =
-            |reason: &Reason| matches!(reason.doubt, Doubt::MeanAboveP99 { is_by_rate: true, .. });
+        let is_impossible = |reason: &Reason| {
+            matches!(reason.doubt, Doubt::Shape(ShapeDoubt::MeanAboveP99 { is_by_rate: true, .. }))
+        };
         assert_eq!(row.reasons().iter().any(is_impossible), is_limited, "{}", row.subject);
     }
 }

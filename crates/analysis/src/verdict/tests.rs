@@ -1,4 +1,5 @@
 use super::*;
+use crate::doubt::{BooksDoubt, EndingDoubt, MachineDoubt, Nothing, RateDoubt, SamplesDoubt};
 use crate::fixture::{fail, healthy, run, series};
 use lab::experiment::Point;
 use lab::record::{Outcome, OutcomeKind, TrialKey, TrialRecord};
@@ -93,12 +94,12 @@ fn few_own_failures_are_suspect_and_more_are_not_the_subject_s() {
 #[test]
 fn findings_and_unsupported_percentiles_do_not_touch_the_verdict() {
     for (doubt, gravity) in [
-        (Doubt::NotOnTime { on_time: 1, due: 2, within_ms: 1.0 }, Gravity::Note),
-        (Doubt::FewSamples { samples: 9 }, Gravity::Note),
-        (Doubt::Nothing, Gravity::Invalid),
-        (Doubt::Halted { after_s: 1.0 }, Gravity::Note),
-        (Doubt::Stopped, Gravity::Invalid),
-        (Doubt::Books { rule: "a and b", one: 2, other: 1 }, Gravity::Invalid),
+        (Doubt::Rate(RateDoubt::NotOnTime { on_time: 1, due: 2, within_ms: 1.0 }), Gravity::Note),
+        (Doubt::Samples(SamplesDoubt::TooFew { samples: 9, is_alone: false }), Gravity::Note),
+        (Doubt::Samples(SamplesDoubt::Nothing { nothing: Nothing::Due }), Gravity::Invalid),
+        (Doubt::Ending(EndingDoubt::Halted { after_s: 1.0 }), Gravity::Note),
+        (Doubt::Ending(EndingDoubt::Stopped), Gravity::Invalid),
+        (Doubt::Books(BooksDoubt::Books { rule: "a and b", one: 2, other: 1 }), Gravity::Invalid),
     ] {
         assert_eq!(doubt.gravity(), gravity, "{doubt:?}");
     }
@@ -112,8 +113,11 @@ fn reasons_say_in_how_many_rounds_and_begin_with_the_gravest() {
     let reasons = board.tables[0].rows[0].reasons();
     let expected: Vec<_> = reasons.iter().map(|reason| (reason.rounds, reason.of)).collect();
     assert_eq!(expected, [(1, 5), (2, 5)]);
-    assert_eq!(reasons[0].doubt, Doubt::Unmeasured(OutcomeKind::Died));
-    assert!(matches!(reasons[1].doubt, Doubt::Steal { .. }));
+    assert_eq!(
+        reasons[0].doubt,
+        Doubt::Ending(EndingDoubt::Unmeasured { kind: OutcomeKind::Died })
+    );
+    assert!(matches!(reasons[1].doubt, Doubt::Machine(MachineDoubt::Steal { .. })));
 }
 
 #[test]

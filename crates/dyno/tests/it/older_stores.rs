@@ -241,7 +241,7 @@ fn closes_that_an_older_dyno_did_not_distinguish_are_not_distinguished() {
     for format in ["text", "html", "json"] {
         let ran = copy.report(1, format).status(0);
         let _ = ran
-            .stdout_has("were to be kept were closed by the server: 49 without a word, at")
+            .stdout_has("were to be kept were closed by the server: 49 without notice, at")
             .stdout_lacks("as their last answer had announced");
     }
 }

@@ -8,7 +8,6 @@ use super::{FinishedGate, Word, name, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
-use crate::doubt;
 use crate::run::conditions::machine;
 use crate::run::words::number;
 use crate::time::utc;
@@ -175,10 +174,10 @@ fn disturbed(gate: &FinishedGate<'_>) -> Option<Section> {
     let disturbances = &gate.weighing.disturbances;
     let mut seen: Vec<(&str, String, usize)> = Vec::new();
     for found in disturbances {
-        let id = doubt::id(found);
+        let id = found.id();
         match seen.iter_mut().find(|(other, ..)| *other == id) {
             Some((.., times)) => *times += 1,
-            None => seen.push((id, doubt::says(found), 1)),
+            None => seen.push((id, found.says(), 1)),
         }
     }
     let entry = |(id, says, times): (&str, String, usize)| {

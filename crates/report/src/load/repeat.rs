@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Conduct, Estimate, Faults, JudgedTrial, Reason, Row};
+use analysis::{By, Conduct, Estimate, Faults, JudgedTrial, Reason, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,7 +12,6 @@ use super::{FinishedLoad, words};
 use crate::Findings;
 use crate::conduct;
 use crate::document::{self, Block, Cell, Column, Depth, Document, Section, Table, Tone};
-use crate::doubt::By;
 use crate::json::written;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};

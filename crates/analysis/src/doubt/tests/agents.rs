@@ -38,16 +38,17 @@ fn of_eight(second: fn(&mut PartSummary), seventh: fn(&mut PartSummary)) -> Vec<
 }
 
 fn late(agents: &[(&str, f64, f64)]) -> Vec<Doubt> {
-    let one = |&(agent, p99_ms, bound_ms): &_| LateAgent {
-        agent: str::to_string(agent),
+    let one = |&(agent, p99_ms, bound_ms): &_| LateSender {
+        agent: Some(str::to_string(agent)),
         p99_ms,
         bound_ms,
     };
-    vec![Doubt::Agents(AgentsDoubt::Late(agents.iter().map(one).collect()))]
+    vec![GeneratorDoubt::Late { senders: agents.iter().map(one).collect() }.into()]
 }
 
-fn named(agents: &[(&str, f64, f64)]) -> Vec<BusyAgent> {
-    let one = |&(agent, busy, cpu): &_| BusyAgent { agent: str::to_string(agent), busy, cpu };
+fn named(agents: &[(&str, f64, f64)]) -> Vec<BusyThreads> {
+    let one =
+        |&(agent, busy, cpu): &_| BusyThreads { agent: Some(str::to_string(agent)), busy, cpu };
     agents.iter().map(one).collect()
 }
 
@@ -67,7 +68,7 @@ fn the_agent_that_stood_still_for_longest_is_named_unless_nothing_here_looked_fo
             loaded.agents = agents;
         });
         match &found[..] {
-            [Doubt::StoodStill { agent, .. }] => agent.clone(),
+            [Doubt::Generator(GeneratorDoubt::StoodStill { agent, .. })] => agent.clone(),
             other => panic!("{other:?}"),
         }
     };
@@ -93,7 +94,7 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     let of = |agents: &[AgentFacts]| {
         let agents = agents.to_vec();
         let mut found = of_trial(|trial| trial.loaded.as_mut().unwrap().agents = agents);
-        found.retain(|doubt| matches!(doubt, Doubt::Agents(AgentsDoubt::Late(_))));
+        found.retain(|doubt| matches!(doubt, Doubt::Generator(GeneratorDoubt::Late { .. })));
         found
     };
     assert_eq!(of(&agents), []);
@@ -118,7 +119,10 @@ fn all_together_are_late_where_no_agent_says_how_late_it_was() {
         trial.loaded.as_mut().unwrap().agents = agents;
         (0..1_000).for_each(|_| recording(trial).total.late.record(3 * MS));
     });
-    assert!(matches!(found[..], [Doubt::Late { .. }]), "{found:?}");
+    assert!(
+        matches!(&found[..], [Doubt::Generator(GeneratorDoubt::Late { senders })] if senders[0].agent.is_none()),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -127,22 +131,22 @@ fn one_busy_agent_of_eight_is_named_though_the_others_were_idle() {
     assert_eq!(of_eight(|saw| saw.idle = 2 * SECOND, |_| {}), [], "nine tenths are not much");
     let busy = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (SECOND, 14 * SECOND);
     let found = of_eight(busy, |_| {});
-    let doubt = AgentsDoubt::Busy(named(&[("desk2", 0.95, 0.7)]));
-    assert_eq!(found, [Doubt::Agents(doubt)]);
+    let doubt = GeneratorDoubt::Busy { threads: named(&[("desk2", 0.95, 0.7)]) };
+    assert_eq!(found, [Doubt::Generator(doubt)]);
     // Another one had no CPU while it had something to do.
     let starved = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (0, 12 * SECOND);
     let found = of_eight(busy, starved);
     let doubts = [
-        AgentsDoubt::Starved(named(&[("desk7", 1.0, 0.6)])),
-        AgentsDoubt::Busy(named(&[("desk2", 0.95, 0.7)])),
+        GeneratorDoubt::Starved { threads: named(&[("desk7", 1.0, 0.6)]) },
+        GeneratorDoubt::Busy { threads: named(&[("desk2", 0.95, 0.7)]) },
     ];
-    assert_eq!(found, doubts.map(Doubt::Agents));
+    assert_eq!(found, doubts.map(Doubt::Generator));
 }
 
 #[test]
 fn of_several_busy_agents_the_worst_is_first() {
     let busy = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (SECOND, 19 * SECOND);
     let busier = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (0, 20 * SECOND);
-    let all = named(&[("desk7", 1.0, 1.0), ("desk2", 0.95, 0.95)]);
-    assert_eq!(of_eight(busy, busier), [Doubt::Agents(AgentsDoubt::Busy(all))]);
+    let threads = named(&[("desk7", 1.0, 1.0), ("desk2", 0.95, 0.95)]);
+    assert_eq!(of_eight(busy, busier), [Doubt::Generator(GeneratorDoubt::Busy { threads })]);
 }

@@ -14,7 +14,7 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
         });
         assert_eq!(older, [], "not asked");
         match found[..] {
-            [Doubt::Books { rule, .. }, ..] => rule,
+            [Doubt::Books(BooksDoubt::Books { rule, .. }), ..] => rule,
             _ => panic!("{found:?}"),
         }
     };
@@ -66,7 +66,10 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     trial.key.point = Point::Sessions(200.0);
     recording(&mut trial).total.due = 21_000;
     let found = doubts(&trial, Terms { calls: 10, ..ONE });
-    assert!(matches!(found[..], [Doubt::NotOnTime { due: 21_000, .. }]), "{found:?}");
+    assert!(
+        matches!(found[..], [Doubt::Rate(RateDoubt::NotOnTime { due: 21_000, .. })]),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -81,7 +84,7 @@ fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
     let (some, much) = (of(700 * MS), of(1_400 * MS));
     let expected = matches!(
         some[..],
-        [Doubt::Silence { longest_ms: 700.0, from_ms: 2_000.0, times: 1, share }] if (share - 0.07).abs() < 1e-9
+        [Doubt::Answers(AnswersDoubt::Silence { longest_ms: 700.0, from_ms: 2_000.0, times: 1, share })] if (share - 0.07).abs() < 1e-9
     );
     assert!(expected, "{some:?}");
     assert_eq!((some[0].gravity(), of(SECOND)[0].gravity()), (Gravity::Suspect, Gravity::Suspect));
@@ -96,10 +99,16 @@ fn an_instrument_that_stood_still_says_so() {
             recording.total.still = load::Still { sum, overslept: longest, kept_waiting: 0 };
         })
     };
-    let expected =
-        |longest_ms, share| vec![Doubt::StoodStill { longest_ms, share, p99_ms: 1.0, agent: None }];
+    let expected = |longest_ms, share| {
+        vec![Doubt::Generator(GeneratorDoubt::StoodStill {
+            longest_ms,
+            share,
+            p99_ms: 1.0,
+            agent: None,
+        })]
+    };
     let near = |mut found: Vec<Doubt>| {
-        if let [Doubt::StoodStill { p99_ms, .. }] = &mut found[..] {
+        if let [Doubt::Generator(GeneratorDoubt::StoodStill { p99_ms, .. })] = &mut found[..] {
             *p99_ms = p99_ms.round();
         }
         found
@@ -116,7 +125,13 @@ fn an_instrument_that_stood_still_says_so() {
         let points: Vec<_> = looks.map(|at| (at * SECOND / 10, 1.0)).collect();
         trial.series = vec![series("subject.processes", "count", &points)];
     });
-    assert!(matches!(found[..], [Doubt::StoodStill { longest_ms: 2_000.0, .. }]), "{found:?}");
+    assert!(
+        matches!(
+            found[..],
+            [Doubt::Generator(GeneratorDoubt::StoodStill { longest_ms: 2_000.0, .. })]
+        ),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -137,11 +152,14 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
     // 5,000 were carried in, and as many of the 20,000 due were carried out: the server's own rate, and an old queue.
     assert_eq!(
         of(5_000, 20_000),
-        [Doubt::CarriedIn { carried_in: 5_000, inside: 20_000, excess: 0 }]
+        [Doubt::Rate(RateDoubt::CarriedIn { carried_in: 5_000, inside: 20_000, excess: 0 })]
     );
     assert_eq!(of(5_000, 20_000)[0].gravity(), Gravity::Note);
     let more = of(5_000, 25_000);
-    assert_eq!(more, [Doubt::CarriedIn { carried_in: 5_000, inside: 25_000, excess: 5_000 }]);
+    assert_eq!(
+        more,
+        [Doubt::Rate(RateDoubt::CarriedIn { carried_in: 5_000, inside: 25_000, excess: 5_000 })]
+    );
     assert_eq!(more[0].gravity(), Gravity::Suspect);
 }
 
@@ -149,12 +167,19 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
 fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
     let of = |change: fn(&mut load::Notes)| check(|recording| change(&mut recording.total.notes));
     let doubled = of(|notes| notes.unsolicited = 3);
-    assert_eq!(doubled, [Doubt::Surplus { answers: 3, bytes: 0, correct: 20_000 }]);
+    assert_eq!(
+        doubled,
+        [Doubt::Answers(AnswersDoubt::Surplus { answers: 3, bytes: 0, correct: 20_000 })]
+    );
     assert_eq!(doubled[0].gravity(), Gravity::Suspect);
     let announced = of(|notes| notes.announced_closes = 20_000);
     assert_eq!(
         announced,
-        [Doubt::Reconnects { announced: 20_000, unannounced: 0, answers: 20_000 }]
+        [Doubt::Answers(AnswersDoubt::Reconnects {
+            announced: 20_000,
+            unannounced: 0,
+            answers: 20_000
+        })]
     );
     assert_eq!(announced[0].gravity(), Gravity::Note);
     assert_eq!(of(|notes| notes.stale_retries = 10_000)[0].gravity(), Gravity::Suspect);
@@ -174,7 +199,7 @@ fn what_is_left_at_the_end_is_said() {
             }
         })
     };
-    assert_eq!(of(1), [Doubt::UnderWay { left: 1, due: 20_001 }]);
+    assert_eq!(of(1), [Doubt::Rate(RateDoubt::UnderWay { left: 1, due: 20_001 })]);
     assert_eq!(of(1)[0].gravity(), Gravity::Note);
     assert_eq!(of(100)[0].gravity(), Gravity::Suspect);
 }

@@ -23,11 +23,18 @@ fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
             after.iter().map(|(id, verdict)| spot(Phase::After, id, *verdict, "no answer")),
         );
         let found = doubts(&trial, ONE);
-        found.into_iter().find(|doubt| matches!(doubt, Doubt::ConformanceUnderLoad { .. }))
+        found
+            .into_iter()
+            .find(|doubt| matches!(doubt, Doubt::Spots(SpotsDoubt::ConformanceUnderLoad { .. })))
     };
     let expected = |case: &str, others| {
         let (before, after) = ("200".into(), "no answer".into());
-        Some(Doubt::ConformanceUnderLoad { case: case.into(), before, after, others })
+        Some(Doubt::Spots(SpotsDoubt::ConformanceUnderLoad {
+            case: case.into(),
+            before,
+            after,
+            others,
+        }))
     };
     assert_eq!(of(&[]), None);
     assert_eq!(

@@ -19,7 +19,10 @@ fn a_server_that_works_while_the_load_is_with_another_is_reported() {
             trial.loaded.as_mut().unwrap().in_turns = Some(turns);
         })
     };
-    assert_eq!(of(Some(SECOND)), [Doubt::TwinBusy { share: 0.2, own: 0.75 }]);
+    assert_eq!(
+        of(Some(SECOND)),
+        [Doubt::Subject(SubjectDoubt::TwinBusy { share: 0.2, own: 0.75 })]
+    );
     assert_eq!(of(Some(SECOND / 10)), []);
     assert_eq!(of(None), [], "it could not be read");
 }
@@ -32,7 +35,7 @@ fn slices_that_are_spent_waiting_are_reported() {
             trial.loaded.as_mut().unwrap().in_turns = Some(turns);
         })
     };
-    assert_eq!(of(SECOND), [Doubt::ShortSlices { share: 0.25 }]);
+    assert_eq!(of(SECOND), [Doubt::Subject(SubjectDoubt::ShortSlices { share: 0.25 })]);
     assert_eq!(of(SECOND / 10), []);
 }
 
@@ -49,5 +52,8 @@ fn readings_that_are_apart_because_of_the_turns_are_no_stillness() {
         })
     };
     assert_eq!(of(Some(0)), []);
-    assert!(matches!(of(Some(SECOND / 2))[..], [Doubt::StoodStill { .. }]));
+    assert!(matches!(
+        of(Some(SECOND / 2))[..],
+        [Doubt::Generator(GeneratorDoubt::StoodStill { .. })]
+    ));
 }
