@@ -62,7 +62,7 @@ impl Job {
         let ended = Run { campaign, resources, entrants, record, store, id: run, halt }.go(
             &mut |event| match event {
                 Event::FirstRoundKept => {
-                    page::leave_first(path, run, &campaign.project, pages);
+                    page::leave_first(path, run, pages);
                 }
                 event => progress.update(event),
             },
@@ -82,7 +82,7 @@ impl Job {
         let mut progress = Progress::open(campaign, self.store.kept(run)?.len());
         let (path, pages) = (&self.path, &self.pages);
         let ended = abroad.go((record, run), &mut self.store, &mut |event| match event {
-            Event::FirstRoundKept => page::leave_first(path, run, &campaign.project, pages),
+            Event::FirstRoundKept => page::leave_first(path, run, pages),
             event => progress.update(event),
         });
         if ended.is_err() {

@@ -152,9 +152,7 @@ impl Figure {
     /// The figure with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Figure> {
-        let named = Figure::ALL.into_iter().find(|figure| figure.name() == name);
-        // Files of before 2026-12 name the throughput so.
-        named.or((name == "achieved_per_s").then_some(Figure::Throughput))
+        Figure::ALL.into_iter().find(|figure| figure.name() == name)
     }
 
     /// The figure with this name, or what is wrong with the name.

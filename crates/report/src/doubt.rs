@@ -342,7 +342,7 @@ pub(crate) fn says(doubt: &Doubt) -> String {
     }
 }
 
-/// An older dyno did not record which closes had been announced: none is not said to be none.
+/// A kind of close that did not happen is not named.
 fn closed(announced: u64, unannounced: u64, answers: u64) -> String {
     let parts =
         [(announced, "as their last answer had announced"), (unannounced, "without a word")];

@@ -1,5 +1,4 @@
-//! What a trial measured, written as JSON texts and read back. Older stores have it in columns: `load_rows`,
-//! `held_rows`.
+//! What a trial measured, written as JSON texts and read back.
 
 use lab::record::{HeldRecord, LoadRecord, TrialRecord};
 use serde::Serialize;
@@ -7,7 +6,6 @@ use serde::de::DeserializeOwned;
 
 use crate::cell::row;
 use crate::table::Rows;
-use crate::{held_rows, load_rows};
 
 /// Which part of a trial a body holds.
 const LOAD: &str = "load";
@@ -35,7 +33,7 @@ fn written(value: &impl Serialize) -> String {
 /// The load and the held connections of a trial, as far as it got. Without the rows of its details they have no
 /// windows.
 pub(crate) fn parts(rows: &mut Rows) -> Result<(Option<LoadRecord>, Option<HeldRecord>), String> {
-    let (mut loaded, mut held) = (load_rows::loaded(rows)?, held_rows::held(rows)?);
+    let (mut loaded, mut held) = (None::<LoadRecord>, None::<HeldRecord>);
     for mut row in rows.take("trial_body") {
         let (part, body): (String, String) = (row.next()?, row.next()?);
         match part.as_str() {

@@ -7,10 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use crate::error::Fault;
 use crate::seal::seal;
 use crate::table::{CONFORMANCE, Rows};
-use crate::{conformance_rows, ledger, opening};
-
-/// The version of the store that introduced them.
-const SINCE: i64 = 3;
+use crate::{conformance_rows, ledger};
 
 /// Stores a check. `run` gives the position of its subject.
 pub(crate) fn insert(
@@ -44,9 +41,6 @@ pub(crate) fn read(
     id: i64,
     run: &RunRecord,
 ) -> Result<Vec<Conformance>, Fault> {
-    if opening::version(connection)? < SINCE {
-        return Ok(Vec::new());
-    }
     let mut all = Vec::new();
     for (place, entry) in run.entries.iter().enumerate() {
         let damaged = |says: String| Conformance {
@@ -80,9 +74,6 @@ fn one(
 
 /// The rows of a check, if there is one; they are those that were sealed.
 pub(crate) fn sealed(connection: &Connection, owner: [i64; 2]) -> Result<Option<Rows>, Fault> {
-    if opening::version(connection)? < SINCE {
-        return Ok(None);
-    }
     let sql = "SELECT sha256 FROM run_conformance_seal WHERE run = ?1 AND entry = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let sealed: Option<Vec<u8>> = statement.query_row(owner, |row| row.get(0)).optional()?;
@@ -106,7 +97,7 @@ pub(crate) fn lasting(
     manifest: &str,
     with_http2: bool,
 ) -> Result<Option<Conformance>, Fault> {
-    if opening::version(connection)? < SINCE || build.is_empty() {
+    if build.is_empty() {
         return Ok(None);
     }
     let sql = "SELECT conformance.run, entry FROM run_conformance AS conformance

@@ -27,6 +27,8 @@ pub enum Fault {
     ReadOnly,
     /// It is another kind of file.
     NotAStore,
+    /// A dyno made it before the first release; its tables were others.
+    Unreleased,
     /// A newer dyno made it.
     Newer {
         /// The version of its tables.
@@ -81,6 +83,10 @@ impl fmt::Display for StoreError {
                 "may not be written to; copy it, with its -wal file if there is one, into a folder of your own",
             ),
             Fault::NotAStore => f.write_str("is not a store of dyno's; name another file"),
+            Fault::Unreleased => f.write_str(
+                "was made by a dyno before its first release, and is not read by this one; move it away, or name \
+                 another file",
+            ),
             Fault::Newer { found, known } => write!(
                 f,
                 "was made by a newer dyno (its tables are version {found}, this dyno knows {known}); \

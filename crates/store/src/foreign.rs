@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
 
 use crate::error::Fault;
-use crate::opening::beside;
+use crate::opening::{SCHEMA, beside};
 
 /// No text or blob is longer: a load's windows of an hour are some megabytes.
 const VALUE_BYTES: i32 = 128 << 20;
@@ -57,12 +57,12 @@ impl Steps {
 /// A table, an index or a view: its type, its name, and the essence of the statement that made it.
 type Object = (String, String, String);
 
-/// Refuses a store whose tables are not those that these steps make.
-pub(crate) fn refuse_other_tables(connection: &Connection, steps: &[&str]) -> Result<(), Fault> {
-    let known = known(steps)?;
+/// Refuses a store whose tables are not those of the schema.
+pub(crate) fn refuse_other_tables(connection: &Connection) -> Result<(), Fault> {
+    let known = known()?;
     let found = objects(connection, known.len() + 1)?;
     let lacks = |all: &[Object], of: &Object| !all.contains(of);
-    let odd = found.iter().find(|it| lacks(&known, it)).map(|it| (it, "is none of a dyno's"));
+    let odd = found.iter().find(|it| lacks(known, it)).map(|it| (it, "is none of a dyno's"));
     let odd =
         odd.or_else(|| known.iter().find(|it| lacks(&found, it)).map(|it| (it, "is missing")));
     let Some(((kind, name, _), says)) = odd else { return Ok(()) };
@@ -70,19 +70,16 @@ pub(crate) fn refuse_other_tables(connection: &Connection, steps: &[&str]) -> Re
     Err(Fault::OtherTables(format!("the {} `{}` {says}", short(kind), short(name))))
 }
 
-/// The objects that these steps make. They are made in memory, once.
-fn known(steps: &[&str]) -> Result<Arc<Vec<Object>>, Fault> {
-    static KNOWN: Mutex<Vec<(String, Arc<Vec<Object>>)>> = Mutex::new(Vec::new());
-    let key = steps.concat();
-    let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, known)) = all.iter().find(|(steps, _)| *steps == key) {
-        return Ok(Arc::clone(known));
+/// The objects that the schema makes. They are made in memory, once.
+fn known() -> Result<&'static [Object], Fault> {
+    static KNOWN: OnceLock<Vec<Object>> = OnceLock::new();
+    if let Some(known) = KNOWN.get() {
+        return Ok(known);
     }
     let memory = Connection::open_in_memory()?;
-    steps.iter().try_for_each(|step| memory.execute_batch(step))?;
-    let known = Arc::new(objects(&memory, usize::MAX)?);
-    all.push((key, Arc::clone(&known)));
-    Ok(known)
+    memory.execute_batch(SCHEMA)?;
+    let made = objects(&memory, usize::MAX)?;
+    Ok(KNOWN.get_or_init(|| made))
 }
 
 fn objects(connection: &Connection, most: usize) -> Result<Vec<Object>, Fault> {

@@ -5,7 +5,6 @@ use rusqlite::{Connection, params_from_iter};
 
 use crate::cell::{Row, copied};
 use crate::error::Fault;
-use crate::opening;
 use crate::table::{Rows, Table};
 
 /// Writes the rows of an owner.
@@ -22,8 +21,8 @@ pub(crate) fn insert(
         }
         let columns = [&table.owners[..owner.len()], table.columns].concat();
         let placeholders = vec!["?"; columns.len()].join(", ");
-        let name = table.stored(opening::version(connection)?);
-        let sql = format!("INSERT INTO {name} ({}) VALUES ({placeholders})", columns.join(", "));
+        let (name, columns) = (table.name, columns.join(", "));
+        let sql = format!("INSERT INTO {name} ({columns}) VALUES ({placeholders})");
         let mut statement = connection.prepare_cached(&sql)?;
         let owner: Row = owner.iter().map(|&number| Value::Integer(number)).collect();
         for row in rows {
@@ -39,7 +38,7 @@ const LARGEST: usize = 192 << 20;
 /// The memory that a value takes besides its text or bytes.
 const VALUE: usize = size_of::<Value>();
 
-/// Reads the rows of an owner. A table that an older store does not have yet has no rows.
+/// Reads the rows of an owner.
 pub(crate) fn read(
     connection: &Connection,
     owner: &[i64],
@@ -56,15 +55,14 @@ fn read_within(
 ) -> Result<Rows, Fault> {
     let mut all = Rows::default();
     let (mut bytes, mut alike) = (0, 0);
-    let version = opening::version(connection)?;
-    for table in tables.iter().filter(|table| table.since <= version) {
+    for table in tables {
         let owners = &table.owners[..owner.len()];
         let mine: Vec<String> = owners.iter().map(|column| format!("{column} = ?")).collect();
         let keys = [owners, &table.columns[..table.keys]].concat();
         let sql = format!(
             "SELECT {} FROM {} WHERE {} ORDER BY {}",
             table.columns.join(", "),
-            table.stored(version),
+            table.name,
             mine.join(" AND "),
             keys.join(", "),
         );
@@ -109,6 +107,7 @@ fn size(value: ValueRef<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::opening;
     use crate::table::RUN;
 
     #[test]

@@ -1,8 +1,7 @@
 //! Stores every run and every trial in one SQLite file. No arithmetic, no printing.
 //!
 //! A record becomes rows (`run_rows`, `conformance_rows`, `trial_rows`) and JSON texts in rows (`bodies`); the rows are
-//! sealed (`seal`, `sealed`) and written (`ledger`). Reading goes the same way backwards. What stores before version 4
-//! have in columns is read by `load_rows` and `held_rows`. `foreign` bounds what a file
+//! sealed (`seal`, `sealed`) and written (`ledger`). Reading goes the same way backwards. `foreign` bounds what a file
 //! from elsewhere may cost. Only `foreign`, `ledger`, `opening`, `sealed`, `conformance` and `store` contain SQL.
 
 mod bodies;
@@ -10,12 +9,9 @@ mod cell;
 mod conformance;
 mod conformance_rows;
 mod error;
-mod folding;
 mod foreign;
-mod held_rows;
 mod identity;
 mod ledger;
-mod load_rows;
 mod opening;
 mod run;
 mod run_rows;

@@ -1,4 +1,4 @@
-//! Opens a store: what the file must be, how SQLite is to treat it, and the versions of its tables.
+//! Opens a store: what the file must be, how SQLite is to treat it, and the tables of a new one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -14,26 +14,21 @@ use rustix::process::geteuid;
 use crate::error::{Fault, StoreError};
 use crate::foreign::{Steps, refuse_other_tables};
 
-/// Marks the file as dyno's in its header: `dyno` in ASCII.
-const APPLICATION_ID: i64 = 0x6479_6e6f;
+/// Marks the file as dyno's in its header: `DYNO` in ASCII.
+const APPLICATION_ID: i64 = 0x4459_4e4f;
+/// What marked it before the first release: `dyno`.
+const UNRELEASED_ID: i64 = 0x6479_6e6f;
 
-/// Each step leads to the version that is its position, counted from 1. A step never changes once it has been released;
-/// a step that changes what a seal covers has to verify and seal again. A new table changes no seal as long as it has
-/// no rows.
-const STEPS: &[&str] = &[
-    include_str!("schema.sql"),
-    include_str!("held.sql"),
-    include_str!("conformance.sql"),
-    include_str!("bodies.sql"),
-    include_str!("views.sql"),
-];
+/// The tables, and their version, which is in the file's header, too.
+pub(crate) const SCHEMA: &str = include_str!("schema.sql");
+const VERSION: i64 = 1;
 
 /// How long a writer waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a store, or makes one.
 pub(crate) fn open(path: &Path) -> Result<(Connection, Steps), StoreError> {
-    open_with(path, STEPS).map_err(|fault| fault.at(path))
+    open_to_write(path).map_err(|fault| fault.at(path))
 }
 
 /// Opens an existing store, and never writes to it.
@@ -115,7 +110,7 @@ fn immutable(path: &Path) -> String {
 fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Reading, Fault> {
     let steps = Steps::of(&connection, path)?;
     connection.busy_timeout(PATIENCE)?;
-    judge(&connection, STEPS)?;
+    judge(&connection)?;
     // An empty file may become a store, but is not one yet.
     if version(&connection)? == 0 {
         return Err(Fault::NotAStore);
@@ -124,7 +119,7 @@ fn judged(path: &Path, connection: Connection, rest: Option<Rest>) -> Result<Rea
     Ok(Reading { connection, steps, rest })
 }
 
-fn open_with(path: &Path, steps: &[&str]) -> Result<(Connection, Steps), Fault> {
+fn open_to_write(path: &Path) -> Result<(Connection, Steps), Fault> {
     if path.as_os_str() == "-" {
         return Err(Fault::Dash);
     }
@@ -135,25 +130,25 @@ fn open_with(path: &Path, steps: &[&str]) -> Result<(Connection, Steps), Fault> 
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    let work = Steps::of(&connection, path)?;
+    let steps = Steps::of(&connection, path)?;
     connection.busy_timeout(PATIENCE)?;
     // SQLite falls back to reading without an error.
     if connection.is_readonly(MAIN_DB)? {
         return Err(Fault::ReadOnly);
     }
-    judge(&connection, steps)?;
+    if let Err(fault) = judge(&connection) {
+        // What is refused stays as it is: SQLite would move the content of its log into it.
+        let has_log = !is_without_log(path);
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, has_log)?;
+        return Err(fault);
+    }
     configure(&connection)?;
     if version(&connection)? == 0 {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        take_steps(&transaction, steps)?;
+        make_tables(&transaction)?;
         transaction.commit()?;
     }
-    Ok((connection, work))
-}
-
-/// Brings an older store to the current version. A program that only reads leaves it as it is.
-pub(crate) fn bring_up_to_date(transaction: &Transaction<'_>) -> Result<(), Fault> {
-    take_steps(transaction, STEPS)
+    Ok((connection, steps))
 }
 
 /// Moves the content of the log into the file. When it is opened next, SQLite would apply the log to whatever file has
@@ -166,9 +161,8 @@ pub(crate) fn empty_the_log(connection: &Connection) -> Result<(), Fault> {
 }
 
 /// The version of its tables; 0 if there are none yet.
-pub(crate) fn version(connection: &Connection) -> Result<i64, Fault> {
-    let mut statement = connection.prepare_cached("PRAGMA user_version")?;
-    Ok(statement.query_row([], |row| row.get(0))?)
+fn version(connection: &Connection) -> Result<i64, Fault> {
+    number(connection, "PRAGMA user_version")
 }
 
 /// The folder that a file is in.
@@ -180,8 +174,7 @@ pub(crate) fn folder(path: &Path) -> &Path {
 }
 
 /// Refuses a file that is not a dyno store, before anything is written to it.
-fn judge(connection: &Connection, steps: &[&str]) -> Result<(), Fault> {
-    let known = steps.len() as i64;
+fn judge(connection: &Connection) -> Result<(), Fault> {
     // All is read at one time: another process may be making the store.
     let seen = connection.unchecked_transaction()?;
     let application_id = number(&seen, "PRAGMA application_id").map_err(|fault| match fault {
@@ -190,19 +183,15 @@ fn judge(connection: &Connection, steps: &[&str]) -> Result<(), Fault> {
     })?;
     let found = version(&seen)?;
     let is_empty = || number(&seen, "SELECT count(*) FROM sqlite_schema");
-    let is_new = (application_id, found) == (0, 0) && is_empty()? == 0;
-    if application_id != APPLICATION_ID && !is_new {
-        return Err(Fault::NotAStore);
+    if (application_id, found) == (0, 0) && is_empty()? == 0 {
+        return Ok(());
     }
-    if found < 1 && !is_new {
-        return Err(Fault::Damaged(format!("its version is {found}")));
-    }
-    if known < found {
-        return Err(Fault::Newer { found, known });
-    }
-    match usize::try_from(found) {
-        Ok(taken @ 1..) => refuse_other_tables(&seen, &steps[..taken]),
-        _ => Ok(()),
+    match application_id {
+        APPLICATION_ID if found < VERSION => Err(Fault::Damaged(format!("its version is {found}"))),
+        APPLICATION_ID if VERSION < found => Err(Fault::Newer { found, known: VERSION }),
+        APPLICATION_ID => refuse_other_tables(&seen),
+        UNRELEASED_ID => Err(Fault::Unreleased),
+        _ => Err(Fault::NotAStore),
     }
 }
 
@@ -239,17 +228,14 @@ fn distrust(connection: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Takes every step that the store has not taken.
-fn take_steps(transaction: &Transaction<'_>, steps: &[&str]) -> Result<(), Fault> {
-    let taken = usize::try_from(version(transaction)?).unwrap_or(0);
-    // Another process may have been first, even a newer dyno: the known state of the tables is then out of date.
-    let lacking = steps.get(taken..).unwrap_or_default();
-    if lacking.is_empty() {
+/// Makes the tables of a new store, unless another process was first.
+fn make_tables(transaction: &Transaction<'_>) -> Result<(), Fault> {
+    if version(transaction)? != 0 {
         return Ok(());
     }
-    lacking.iter().try_for_each(|step| transaction.execute_batch(step))?;
+    transaction.execute_batch(SCHEMA)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", steps.len() as i64)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
     Ok(())
 }
 
@@ -285,53 +271,15 @@ mod tests {
         }
     }
 
-    fn write_with(connection: &mut Connection, steps: &[&str]) -> Result<(), Fault> {
-        let transaction = connection.transaction()?;
-        take_steps(&transaction, steps)?;
-        Ok(transaction.commit()?)
-    }
-
-    const NEXT: &str = "ALTER TABLE run ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';";
-
     #[test]
-    fn an_older_store_takes_the_steps_that_it_lacks() {
-        let folder = Folder::new("older");
-        let steps = [STEPS[0], NEXT];
-        let (old, _) = open_with(&folder.store(), &steps[..1]).unwrap();
-        assert_eq!(version(&old), Ok(1));
-        old.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
-        drop(old);
-        for _ in 0..2 {
-            let (mut new, _) = open_with(&folder.store(), &steps).unwrap();
-            write_with(&mut new, &steps).unwrap();
-            assert_eq!(version(&new), Ok(2));
-            let mood: String = new.query_row("SELECT mood FROM run", [], |row| row.get(0)).unwrap();
-            assert_eq!(mood, "calm");
-        }
-        let refused = open_with(&folder.store(), &steps[..1]).unwrap_err();
-        assert_eq!(refused, Fault::Newer { found: 2, known: 1 });
-    }
-
-    #[test]
-    fn a_step_that_fails_leaves_the_store_as_it_was() {
-        let folder = Folder::new("fails");
-        drop(open_with(&folder.store(), STEPS).unwrap());
-        let steps = [STEPS, &[NEXT, "CREATE TABLE run (a);"]].concat();
-        let (mut store, _) = open_with(&folder.store(), &steps).unwrap();
-        assert!(write_with(&mut store, &steps).is_err());
-        assert_eq!(version(&store), Ok(STEPS.len() as i64));
-        assert!(store.prepare("SELECT mood FROM run").is_err());
-    }
-
-    #[test]
-    fn a_store_that_is_only_read_is_neither_changed_nor_migrated() {
+    fn a_store_that_is_only_read_is_not_changed() {
         let folder = Folder::new("reads");
         assert!(open_to_read(&folder.store()).is_err() && !folder.store().exists());
-        drop(open_with(&folder.store(), STEPS).unwrap());
+        drop(open_to_write(&folder.store()).unwrap());
         let reader = open_to_read(&folder.store()).unwrap().connection;
         assert!(reader.execute("DELETE FROM run", []).is_err());
         // Another connection writes meanwhile, and the reader sees it.
-        let (writer, _) = open_with(&folder.store(), STEPS).unwrap();
+        let (writer, _) = open_to_write(&folder.store()).unwrap();
         writer.execute("INSERT INTO run VALUES (1, 'json', 0, 7, 0, '0.1.0')", []).unwrap();
         assert_eq!(number(&reader, "SELECT count(*) FROM run"), Ok(1));
         drop((reader, writer));
@@ -344,7 +292,7 @@ mod tests {
     #[test]
     fn a_commit_waits_for_the_disk() {
         let folder = Folder::new("full");
-        let (store, _) = open_with(&folder.store(), STEPS).unwrap();
+        let (store, _) = open_to_write(&folder.store()).unwrap();
         assert_eq!(number(&store, "PRAGMA synchronous"), Ok(2), "FULL");
         assert_eq!(number(&store, "PRAGMA foreign_keys"), Ok(1));
     }
@@ -352,7 +300,7 @@ mod tests {
     #[test]
     fn tables_in_code_are_the_tables_of_the_schema() {
         let folder = Folder::new("tables");
-        let (store, _) = open_with(&folder.store(), STEPS).unwrap();
+        let (store, _) = open_to_write(&folder.store()).unwrap();
         let seals = ["run_seal", "run_conformance_seal", "trial_seal"];
         let mut expected: Vec<String> = seals.map(String::from).to_vec();
         for (tables, owner) in [
@@ -366,11 +314,10 @@ mod tests {
                 let columns = [owner, table.columns].concat();
                 let sql = "SELECT name FROM pragma_table_info(?1) ORDER BY cid";
                 let mut statement = store.prepare(sql).unwrap();
-                let name = table.stored(STEPS.len() as i64);
-                let found = statement.query_map([&name], |row| row.get(0)).unwrap();
+                let found = statement.query_map([table.name], |row| row.get(0)).unwrap();
                 let found: Vec<String> = found.map(Result::unwrap).collect();
-                assert_eq!(found, columns, "{name}: a column that is in no seal");
-                expected.push(name);
+                assert_eq!(found, columns, "{}: a column that is in no seal", table.name);
+                expected.push(table.name.to_string());
             }
         }
         let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";

@@ -57,15 +57,14 @@ pub struct Damage {
 }
 
 impl Store {
-    /// Opens the store in this file, and makes it if there is none. A store of an older dyno is brought up to date by
-    /// the first write to it.
+    /// Opens the store in this file, and makes it if there is none.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let (connection, steps) = opening::open(path)?;
         let identity = Some(FileIdentity::of(path).map_err(|fault| fault.at(path))?);
         Ok(Store { path: path.to_path_buf(), identity, connection, steps, rest: None })
     }
 
-    /// Opens the store in this file to read it, also one of an older dyno. Makes none if there is none.
+    /// Opens the store in this file to read it. Makes none if there is none.
     pub fn open_to_read(path: &Path) -> Result<Store, StoreError> {
         let Reading { connection, steps, rest } = opening::open_to_read(path)?;
         Ok(Store { path: path.to_path_buf(), identity: None, connection, steps, rest })
@@ -238,7 +237,6 @@ impl Store {
             // Immediate: two writers wait for each other here, and never in the middle of a transaction.
             let immediate = TransactionBehavior::Immediate;
             let transaction = self.connection.transaction_with_behavior(immediate)?;
-            opening::bring_up_to_date(&transaction)?;
             let done = work(&transaction);
             if let Some(from) = from.filter(|from| from.is_disturbed()) {
                 return Err(Located::There(Fault::Busy.at(&from.path)));

@@ -1,5 +1,5 @@
-//! The tables as data: the version that introduced them, the owner of their rows, and their columns in the order in
-//! which they are written, read and sealed.
+//! The tables as data: the owner of their rows, and their columns in the order in which they are written, read and
+//! sealed.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 
 use crate::cell::{Row, RowReader};
 
-/// One table of `schema.sql` or of a file of a later version.
+/// One table of `schema.sql`.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
@@ -15,10 +15,6 @@ pub(crate) struct Table {
     pub(crate) columns: &'static [&'static str],
     /// How many of these order the rows of one owner.
     pub(crate) keys: usize,
-    /// The version of the store that introduced it: it is sealed as in that version, and older stores lack it.
-    pub(crate) since: i64,
-    /// Since version 4 a body holds its values: what older versions stored is under its name with `_3`.
-    pub(crate) is_old: bool,
     /// The columns that say which record owns a row; a table of a run has only the first of them.
     pub(crate) owners: [&'static str; 2],
     /// How many rows one owner can have; none where only their size is limited.
@@ -44,7 +40,7 @@ pub(crate) const TRIALS_MOST: usize = 250_000;
 const POINTS_MOST: usize = 100_000;
 
 const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { name, columns, keys, since: 1, is_old: false, owners: ["run", "trial"], limit: None }
+    Table { name, columns, keys, owners: ["run", "trial"], limit: None }
 }
 
 /// A table of which no owner can have more rows than this.
@@ -52,29 +48,9 @@ const fn limited(limit: Limit, table: &Table) -> Table {
     Table { limit: Some(limit), ..*table }
 }
 
-/// A table that version 2 introduced.
-const fn second(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { since: 2, ..table(name, keys, columns) }
-}
-
-/// A table that version 3 introduced.
-const fn third(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { since: 3, ..table(name, keys, columns) }
-}
-
-/// A table that version 4 introduced.
-const fn fourth(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { since: 4, ..table(name, keys, columns) }
-}
-
-/// A table whose values are in a body now.
-const fn old(table: &Table) -> Table {
-    Table { is_old: true, ..*table }
-}
-
 /// A table of a subject in a run.
 const fn of_entry(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table { owners: ["run", "entry"], ..third(name, keys, columns) }
+    Table { owners: ["run", "entry"], ..table(name, keys, columns) }
 }
 
 /// The tables of a run. Owned by (run).
@@ -121,67 +97,20 @@ pub(crate) const SUMMARY: &[Table] = &[
     table("trial_check", 1, &[
         "place", "phase", "ask", "wrong", "request", "response", "head_bytes", "rest_bytes", "digest",
     ]),
-    old(&table("trial_load", 0, &[
-        "began_ns", "measured_from_ns", "measured_until_ns", "ended_ns", "end", "gave_up_by", "timeout_ns",
-        "attempted", "correct", "correct_inside", "under_way", "answered", "warmup_attempted", "warmup_failed",
-        "connections_begun", "connections_established", "connections_failed",
-        "sessions_attempted", "sessions_complete", "sessions_failed",
-        "stale_retries", "idle_closed", "surplus", "unsolicited",
-        "bytes_sent", "bytes_received", "in_flight_area_ns", "cpu_ns", "idle_ns", "polled_ns", "last_done_ns",
-    ])),
-    old(&table("trial_failure", 1, &["class", "count"])),
-    old(&table("trial_distribution", 1, &["name", "count", "censored", "sum_ns", "histogram"])),
-    old(&table("trial_slow", 1, &[
-        "place", "intended_ns", "sent_ns", "first_byte_ns", "done_ns", "seq", "status",
-    ])),
-    old(&table("trial_lane", 1, &["place", "cpu", "cpu_time_ns", "wall_ns", "idle_ns", "polled_ns"])),
-    old(&second("trial_hold", 0, &["began_ns", "closed_at_ns", "was_halted"])),
-    old(&second("trial_plateau", 1, &[
-        "place", "connections", "from_ns", "measured_from_ns", "until_ns", "measured_ns",
-        "begun", "begun_again", "opened", "open", "opening", "silent", "messages", "bytes", "missed", "stamped",
-        "echoes_due", "echoes_blocked", "echoes_correct", "echoes_failed", "echoes_under_way", "cpu_ns",
-    ])),
-    old(&second("trial_plateau_loss", 3, &["plateau", "phase", "cause", "count"])),
-    old(&second("trial_plateau_distribution", 2, &[
-        "plateau", "name", "count", "censored", "sum_ns", "histogram",
-    ])),
-    old(&second("trial_broadcast", 2, &["plateau", "place", "number", "first_ns", "last_ns", "heard"])),
-    third("trial_spot", 1, &["place", "phase", "case_id", "verdict", "why"]),
-    fourth("trial_body", 1, &["part", "body"]),
+    table("trial_spot", 1, &["place", "phase", "case_id", "verdict", "why"]),
+    table("trial_body", 1, &["part", "body"]),
 ];
 
 /// A trial's details: large, and seldom needed. Owned by (run, trial).
 #[rustfmt::skip]
 pub(crate) const DETAIL: &[Table] = &[
-    old(&table("trial_window", 1, &[
-        "place", "from_ns", "until_ns", "is_warmup", "attempted", "correct", "bytes_sent", "bytes_received",
-        "in_flight", "cpu_ns", "response_sum_ns", "response_censored", "response_histogram",
-        "service_sum_ns", "service_censored", "service_histogram",
-    ])),
-    old(&table("trial_window_failure", 2, &["window", "class", "count"])),
     table("trial_series", 1, &["place", "name", "unit"]),
     limited(
         Limit { alike: 1, most: POINTS_MOST, of: "points are in one series" },
         &table("trial_point", 2, &["series", "place", "at_ns", "value"]),
     ),
-    old(&second("trial_hold_window", 1, &[
-        "place", "from_ns", "until_ns", "open", "opening", "begun", "opened", "failed", "lost", "messages", "bytes",
-        "open_after_sum_ns", "open_after_censored", "open_after_histogram",
-        "late_sum_ns", "late_censored", "late_histogram",
-    ])),
-    fourth("trial_detail", 1, &["part", "body"]),
+    table("trial_detail", 1, &["part", "body"]),
 ];
-
-impl Table {
-    /// The name of the table that holds its rows in a store of this version.
-    pub(crate) fn stored(&self, version: i64) -> String {
-        let is_renamed = self.is_old && BODIES_SINCE <= version;
-        if is_renamed { format!("{}_3", self.name) } else { self.name.to_string() }
-    }
-}
-
-/// The version that moved what a load measured into bodies.
-const BODIES_SINCE: i64 = 4;
 
 /// Rows of one run or of one trial, by table, in the order of their keys.
 #[derive(Debug, Default, PartialEq)]

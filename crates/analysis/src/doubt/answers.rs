@@ -38,7 +38,7 @@ pub(super) fn reconnects(recording: &Recording) -> Option<Doubt> {
 
 /// Whether the server answered all the time.
 pub(super) fn silence(recording: &Recording) -> Option<Doubt> {
-    let (silence, share) = recording.silence.zip(silent_share(recording))?;
+    let (silence, share) = (recording.silence, silent_share(recording)?);
     let ms = |ns: u64| ns as f64 / 1e6;
     (SILENT < share).then(|| Doubt::Silence {
         longest_ms: ms(silence.longest),

@@ -224,7 +224,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
         return Ok(ExitStatus::Interrupted);
     }
-    finish(flags, &job, (run, kept), (&campaign, &origin), ended)
+    finish(flags, &job, (run, kept), &origin, ended)
 }
 
 /// The campaign with the body that every answer is compared with; or why bodies are not compared under load, where that
@@ -298,7 +298,7 @@ fn finish(
     flags: &RaceFlags,
     job: &Job,
     (run, kept): (RunId, usize),
-    (campaign, origin): (&Campaign, &Origin),
+    origin: &Origin,
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
     let format = match (flags.json, flags.markdown) {
@@ -307,7 +307,7 @@ fn finish(
         (false, false) => flags.format,
     };
     let how = How { format, is_full: false, output: flags.output.as_deref() };
-    let reported = report::finish_race(job, run, campaign, how);
+    let reported = report::finish_race(job, run, how);
     if ended == Ended::Interrupted {
         if let Err(refusal) = reported {
             terminal::notice(&format!("dyno: {refusal}"));

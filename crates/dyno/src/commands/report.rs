@@ -3,21 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use archive::keep;
-use archive::kept::{alike, findings, kept, nothing_kept, still_kept, store_of};
+use archive::kept::{findings, kept, newest_or, store_of};
 use archive::page::{leave, near};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use store::{RunId, RunSummary, Store};
+use store::{RunId, Store};
 
 use super::capacity::shown::again as search_again;
 use super::charts::{self, ChartFlags};
 use crate::job::Job;
 use crate::shell::{ExitStatus, Refusal, print};
-use campaign::Campaign;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
 use report::run::{self, Findings, RaceOutcome, RunOutcome};
-use report::trend::{self, RunFigures};
 
 /// Show the results of a kept run: the newest, or the one with this number
 ///
@@ -33,9 +31,6 @@ pub(crate) struct ReportFlags {
     /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
-    /// Instead of one run, all runs of its experiment: each server's leading figure, run by run, and what changed
-    #[arg(long, conflicts_with_all = ["format", "full", "workload", "theme"])]
-    trend: bool,
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -87,58 +82,29 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     if flags.format != Format::Svg {
         flags.charts.check_unused()?;
     }
-    let (project, path) = store_of(flags.store.as_deref())?;
+    let (_, path) = store_of(flags.store.as_deref())?;
     let store = Store::open(&path)?;
-    let id = which(&store, flags.run.as_deref())?;
-    let root = project.map(|project| project.root);
-    if flags.trend {
-        trend(&store, id, root.as_deref(), flags.output.as_deref())?;
-        return Ok(ExitStatus::Yes);
-    }
+    let id = newest_or(&store, flags.run.as_deref())?;
     if flags.format == Format::Svg {
         let loaded = kept(&store, id)?;
-        let findings = findings(&store, id, &loaded, root.as_deref());
+        let findings = findings(&store, id, &loaded);
         tell_damage(&findings);
         charts::write(&findings, &flags.charts, flags.output.as_deref())?;
         return Ok(ExitStatus::Yes);
     }
     let how = How { format: flags.format, is_full: flags.full, output: flags.output.as_deref() };
-    write(&store, id, root.as_deref(), how)?;
+    write(&store, id, how)?;
     Ok(ExitStatus::Yes)
 }
 
-/// Reports the runs of an experiment, one of which this is; one at a time is in memory.
-fn trend(
-    store: &Store,
-    id: RunId,
-    root: Option<&Path>,
-    output: Option<&Path>,
-) -> Result<(), Refusal> {
-    let figures = |run: &RunSummary| -> Result<Option<RunFigures>, Refusal> {
-        let Some(loaded) = still_kept(store, run.id)? else {
-            terminal::notice(&format!(
-                "dyno: run {} was deleted meanwhile; it is left out",
-                run.id
-            ));
-            return Ok(None);
-        };
-        Ok(Some(findings(store, run.id, &loaded, root).figures()))
-    };
-    let runs = alike(store, id)?;
-    let runs = runs.iter().filter_map(|run| figures(run).transpose());
-    let runs = runs.collect::<Result<Vec<_>, Refusal>>()?;
-    let text = render::text(&trend::document(&runs), screen(output, true));
-    deliver(output, &text)
-}
-
 /// Reports a kept run on standard output, or in a file.
-fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
+fn write(store: &Store, id: RunId, how: How<'_>) -> Result<(), Refusal> {
     let of_search = search_again(store, id, how.format, screen(how.output, how.is_full))?;
     if let Some(text) = of_search {
         return deliver(how.output, &text);
     }
     let loaded = kept(store, id)?;
-    let findings = findings(store, id, &loaded, root);
+    let findings = findings(store, id, &loaded);
     if how.format == Format::Csv {
         tell_damage(&findings);
     }
@@ -146,7 +112,7 @@ fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<
 }
 
 /// What programs read has its own place for it; people see it on standard error.
-fn tell_damage(findings: &Findings<'_>) {
+pub(super) fn tell_damage(findings: &Findings<'_>) {
     let tell = |says| terminal::notice(&format!("dyno: run {}: {says}", findings.id));
     findings.says_of_damage().for_each(tell);
 }
@@ -156,12 +122,11 @@ fn tell_damage(findings: &Findings<'_>) {
 pub(super) fn finish(
     store: &Store,
     id: RunId,
-    project: &Project,
     how: How<'_>,
     pages: &Path,
 ) -> Result<RunOutcome, Refusal> {
     let loaded = kept(store, id)?;
-    let findings = findings(store, id, &loaded, Some(&project.root));
+    let findings = findings(store, id, &loaded);
     let page = leave(&findings, pages);
     write_findings(&findings, how)?;
     match page {
@@ -183,14 +148,9 @@ pub(super) fn finish(
 }
 
 /// The same for a race.
-pub(super) fn finish_race(
-    job: &Job,
-    id: RunId,
-    campaign: &Campaign,
-    how: How<'_>,
-) -> Result<RaceOutcome, Refusal> {
+pub(super) fn finish_race(job: &Job, id: RunId, how: How<'_>) -> Result<RaceOutcome, Refusal> {
     let loaded = kept(&job.store, id)?;
-    let findings = findings(&job.store, id, &loaded, Some(&campaign.project.root));
+    let findings = findings(&job.store, id, &loaded);
     let page = leave(&findings, &job.pages);
     match how.format {
         Format::Text => deliver(how.output, &race_text(&findings, how.output))?,
@@ -240,14 +200,4 @@ fn deliver(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
         None => print(text).map(drop),
         Some(path) => keep::write_for("--output", path, text),
     }
-}
-
-/// The requested run, or the newest.
-fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
-    if let Some(text) = asked {
-        return Ok(text.parse()?);
-    }
-    let runs = store.runs()?;
-    let newest = runs.iter().map(|run| run.id).max();
-    newest.ok_or_else(|| nothing_kept(store.path()))
 }

@@ -409,20 +409,14 @@ fn go_on(
                 Err(_) => refusal,
             }
         })?;
-    finish(job, flags, &campaign.project, run, ended)
+    finish(job, flags, run, ended)
 }
 
 /// Reports.
-fn finish(
-    job: &Job,
-    flags: &RunFlags,
-    project: &Project,
-    run: RunId,
-    ended: Ended,
-) -> Result<ExitStatus, Refusal> {
+fn finish(job: &Job, flags: &RunFlags, run: RunId, ended: Ended) -> Result<ExitStatus, Refusal> {
     let format = if flags.json { Format::Json } else { flags.format };
     let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
-    let reported = report::finish(&job.store, run, project, how, &job.pages);
+    let reported = report::finish(&job.store, run, how, &job.pages);
     let outcome = match ended {
         Ended::Interrupted => {
             // If the terminal was closed, there is nothing to report to any more.

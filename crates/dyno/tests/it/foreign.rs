@@ -2,7 +2,11 @@
 
 use std::process::Command;
 
+use rusqlite::Connection;
+use store::Store;
+
 use crate::lab_rig::{Lab, SHORT};
+use crate::report::{Kept, fixture};
 use crate::rig::Rig;
 
 fn small_experiment() -> Lab {
@@ -78,6 +82,71 @@ fn a_store_is_neither_standard_input_nor_output() {
         let ran = lab.dyno(&[command, &["--store", "-"]].concat()).status(2);
         let _ = ran.stderr_has("-: a store is a file, and cannot be standard input or output");
         assert!(!lab.has("-"), "{command:?}");
+    }
+}
+
+/// More than are read, of trials and of points.
+const ROWS: u32 = 300_000;
+
+#[test]
+fn a_plan_or_a_series_beyond_all_measure_is_refused_by_the_name_of_its_file() {
+    let trial = fixture::trials()[0].key.number;
+    for (name, table, says) in [
+        (
+            "plan",
+            "run_plan SELECT 1, 1000 + i, 'resets', 'hello', 4, 'connections', i".to_string(),
+            "run 1: more than 250000 trials are planned".to_string(),
+        ),
+        (
+            "points",
+            format!("trial_point SELECT 1, {trial}, 99, i, i, 1"),
+            format!("run 1, trial {trial}: more than 100000 points are in one series"),
+        ),
+        (
+            "trials",
+            "trial_seal SELECT 1, 1000 + i, x'', x''".to_string(),
+            "run 1: more than 250000 trials".to_string(),
+        ),
+    ] {
+        let kept = Kept::new(&format!("many-{name}"));
+        let store = kept.path("runs.sqlite");
+        Store::open(store.as_ref()).unwrap().begin(&fixture::run()).unwrap();
+        let connection = Connection::open(&store).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
+        connection
+            .execute_batch(&format!(
+                "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS})
+                 INSERT INTO {table} FROM n"
+            ))
+            .unwrap();
+        for command in
+            [&["report", "1"][..], &["report", "1", "--format", "json"], &["compare", "1", "2"]]
+        {
+            let light = Rig::new().memory_kib(256 << 10);
+            let ran = light.dyno(&[command, &["--store", &store]].concat()).status(2);
+            let refused = format!("{store}: holds more than any dyno keeps ({says})");
+            let _ = ran.stderr_has(&refused).stderr_has("name another file");
+        }
+        // The other runs of the store can be read.
+        let _ = Rig::new().dyno(&["report", "2", "--store", &store]).status(0);
+    }
+}
+
+#[test]
+fn a_store_of_before_the_first_release_is_refused_by_the_name_of_its_file() {
+    let lab = small_experiment();
+    let connection = Connection::open(lab.root.join("old.sqlite")).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE run (run); PRAGMA application_id = 0x64796e6f; PRAGMA user_version = 5",
+        )
+        .unwrap();
+    drop(connection);
+    let before = std::fs::read(lab.root.join("old.sqlite")).unwrap();
+    for command in [&["run", "x"][..], &["list"], &["report"], &["rm", "1"]] {
+        let ran = lab.dyno(&[command, &["--store", "old.sqlite"]].concat()).status(2);
+        let _ = ran.stderr_has("old.sqlite: was made by a dyno before its first release");
+        assert!(before == std::fs::read(lab.root.join("old.sqlite")).unwrap(), "{command:?}");
     }
 }
 

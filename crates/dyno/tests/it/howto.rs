@@ -91,7 +91,7 @@ const ELSEWHERE: [(&str, &str); 24] = [
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
          --warmup --total",
     ),
-    ("report", "--full --store --trend --workload"),
+    ("report", "--full --store --workload"),
     (
         "run",
         "--format --full --json --listen-on --load-cpus --load-on --no-check --output --quick --resume --show \

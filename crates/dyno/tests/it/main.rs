@@ -56,7 +56,6 @@ mod machines;
 mod namespaces;
 mod new;
 mod old_kernel;
-mod older_stores;
 mod race;
 mod real;
 mod refusals;

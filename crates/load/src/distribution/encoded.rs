@@ -239,13 +239,6 @@ mod tests {
         assert_eq!(places(u64::MAX), 56_320);
     }
 
-    #[test]
-    fn more_censored_than_counted_is_refused() {
-        let folded = folded(1_000, &[3]);
-        assert!(Folded::from_counted(folded.bytes(), 3, 1).is_ok());
-        assert_eq!(Folded::from_counted(folded.bytes(), 3, 2), Err(EncodedError::Censored));
-    }
-
     proptest! {
         #[test]
         fn what_is_added_up_unopened_is_what_opening_would_give(

@@ -9,7 +9,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
 use super::encoded::{self, EncodedError};
-use super::{Distribution, Form, Open, empty};
+use super::{Distribution, Form, Open};
 use crate::Nanos;
 
 /// A distribution in a few hundred bytes. `unfold` loses nothing.
@@ -63,31 +63,6 @@ impl Folded {
         } else {
             Err(EncodedError::Censored)
         }
-    }
-
-    /// What version 3 of the store kept: only the number of censored values, which it took for the largest ones.
-    pub fn from_counted(values: &[u8], sum: u128, censored: u64) -> Result<Folded, EncodedError> {
-        let count = encoded::judge(values)?;
-        if count < censored {
-            return Err(EncodedError::Censored);
-        }
-        let mut folded =
-            Folded { values: values.into(), censored: None, count, censored_count: censored, sum };
-        if 0 < censored {
-            let all = decoded(values);
-            let mut largest = empty(all.high());
-            let (mut rest, mut left) = (count - censored, censored);
-            for step in all.iter_recorded() {
-                let here = step.count_at_value();
-                let skipped = here.min(rest);
-                rest -= skipped;
-                let taken = (here - skipped).min(left);
-                left -= taken;
-                largest.saturating_record_n(step.value_iterated_to(), taken);
-            }
-            folded.censored = Some(bytes(&largest));
-        }
-        Ok(folded)
     }
 
     /// No place has more censored values than values.

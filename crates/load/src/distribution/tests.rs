@@ -131,20 +131,6 @@ fn a_distribution_that_contradicts_itself_is_refused() {
     assert!(says.contains("censored"), "{says}");
 }
 
-#[test]
-fn an_older_form_takes_the_largest_for_censored() {
-    let mut plain = Distribution::new(10_000);
-    (0..90).for_each(|_| plain.record(100));
-    (0..10).for_each(|_| plain.record(5_000));
-    let folded = Folded::of(&plain);
-    let read = Folded::from_counted(folded.bytes(), folded.sum(), 10).unwrap().unfold();
-    let mut expected = Distribution::new(10_000);
-    (0..90).for_each(|_| expected.record(100));
-    (0..10).for_each(|_| expected.record_censored(5_000));
-    assert_eq!(read, expected);
-    assert!(Folded::from_counted(folded.bytes(), folded.sum(), 101).is_err());
-}
-
 /// As many values as there are powers of two and their neighbours, into bounds of many sizes.
 #[test]
 fn a_sparse_histogram_has_the_places_of_a_whole_one() {

@@ -1,4 +1,4 @@
-//! A gate as JSON, `dyno.gate/2`.
+//! A gate as JSON, `dyno.gate/1`.
 
 use analysis::gate::{Answer, PairOf, Weighed};
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use super::FinishedGate;
 use crate::doubt;
 use crate::json::{json_type, written};
 
-const SCHEMA: &str = "dyno.gate/2";
+const SCHEMA: &str = "dyno.gate/1";
 
 /// A gate: whether the head is worse than the base, with known error rates. gate.md explains the rule.
 #[derive(Serialize, JsonSchema)]

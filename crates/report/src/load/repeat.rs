@@ -17,7 +17,7 @@ use crate::json::written;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};
 
-pub(crate) const SCHEMA: &str = "dyno.loads/2";
+pub(crate) const SCHEMA: &str = "dyno.loads/1";
 
 /// What each load has in the table.
 const SHOWN: [Figure; 7] = [

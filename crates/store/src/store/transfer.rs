@@ -34,13 +34,12 @@ impl Store {
     pub fn remove(&mut self, runs: &[RunId]) -> Result<(), StoreError> {
         self.write(|transaction| {
             transaction.execute_batch("PRAGMA secure_delete = ON")?;
-            let version = opening::version(transaction)?;
             let tables = [RUN, END, CONFORMANCE, SUMMARY, DETAIL].into_iter().flatten();
-            let tables: Vec<String> = tables.map(|table| table.stored(version)).collect();
+            let tables: Vec<&str> = tables.map(|table| table.name).collect();
             for run in runs {
                 refuse_unknown(transaction, *run)?;
                 // Rows before those that they refer to.
-                for table in SEALS.into_iter().chain(tables.iter().rev().map(String::as_str)) {
+                for table in SEALS.into_iter().chain(tables.iter().rev().copied()) {
                     let sql = format!("DELETE FROM {table} WHERE run = ?1");
                     transaction.prepare_cached(&sql)?.execute([run.0])?;
                 }

@@ -211,7 +211,7 @@ fn every_change_to_a_trial_is_noticed_and_the_others_are_read() {
         "DELETE FROM trial_detail WHERE trial = 1 AND part = 'held'",
         "DELETE FROM trial_detail WHERE trial = 1",
         "INSERT INTO trial_condition VALUES (1, 1, 1, 'cpu', '0')",
-        "INSERT INTO trial_failure_3 VALUES (1, 1, 'recv.reset', 0)",
+        "INSERT INTO trial_spot VALUES (1, 1, 9, 'before', 'H1-A01', 'pass', '')",
         "UPDATE trial_seal SET detail_sha256 = x'00' WHERE trial = 1",
         "UPDATE trial_seal SET summary_sha256 = zeroblob(32) WHERE trial = 1",
     ] {

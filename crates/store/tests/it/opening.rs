@@ -45,7 +45,66 @@ fn a_newer_store_is_refused_by_its_version() {
     let connection = Connection::open(folder.store()).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
-    assert_eq!(fault(&folder.store()), Fault::Newer { found: 99, known: 5 });
+    assert_eq!(fault(&folder.store()), Fault::Newer { found: 99, known: 1 });
+}
+
+/// The files in a folder, with their bytes. What SQLite has in memory of a file is no part of it.
+fn files(folder: &Folder) -> Vec<(String, Vec<u8>)> {
+    let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.retain(|name| !name.ends_with("-shm"));
+    names.sort_unstable();
+    let with_bytes = |name: String| (name.clone(), fs::read(folder.path().join(name)).unwrap());
+    names.into_iter().map(with_bytes).collect()
+}
+
+/// A store as a dyno made it before the first release, when its tables had this version: at rest, or with a log of what
+/// came last, as a dyno that was killed leaves it.
+fn unreleased(version: i64, has_log: bool) -> Folder {
+    let (made, folder) = (Folder::new(), Folder::new());
+    let connection = Connection::open(made.store()).unwrap();
+    connection
+        .execute_batch(&format!(
+            "PRAGMA journal_mode = WAL;
+             CREATE TABLE run (run INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+             INSERT INTO run VALUES (1, 'json');
+             PRAGMA application_id = 0x64796e6f;
+             PRAGMA user_version = {version};"
+        ))
+        .unwrap();
+    if has_log {
+        std::mem::forget(connection);
+    } else {
+        drop(connection);
+    }
+    for (name, bytes) in files(&made) {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_store_of_before_the_first_release_is_refused_and_left_as_it_was() {
+    for version in 1..=5 {
+        for has_log in [false, true] {
+            let folder = unreleased(version, has_log);
+            let before = files(&folder);
+            assert_eq!(before.len(), 1 + usize::from(has_log));
+            let expected = format!(
+                "{}: was made by a dyno before its first release, and is not read by this one; move it away, or name \
+                 another file",
+                folder.store().display()
+            );
+            assert_eq!(Store::open(&folder.store()).unwrap_err().to_string(), expected);
+            assert!(files(&folder) == before, "version {version} was written to");
+            assert_eq!(Store::open_to_read(&folder.store()).unwrap_err().to_string(), expected);
+            let after = files(&folder);
+            assert!(
+                before.iter().all(|file| after.contains(file)),
+                "version {version} was written to"
+            );
+        }
+    }
 }
 
 #[test]

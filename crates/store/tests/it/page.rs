@@ -7,8 +7,7 @@ use rusqlite::Connection;
 use store::Store;
 
 use crate::findings::checked_run;
-use crate::kept_stores;
-use crate::made_up::{Folder, run, trial, two_trials};
+use crate::made_up::{Folder, trial, two_trials};
 
 /// The examples of the page, in their order.
 fn questions() -> Vec<String> {
@@ -43,38 +42,11 @@ fn the_questions_of_the_page_have_answers() {
     }
 }
 
-/// The same questions of stores that whole dynos made. Everything was measured there and nothing checked: what is left
-/// to do, the checks and the cases that failed under load have no rows.
-#[test]
-fn the_questions_of_the_page_have_answers_in_stores_that_whole_dynos_made() {
-    const UNANSWERED: [&str; 4] = ["run_plan", "conformance_summary", "run_finding", "trial_spot"];
-    for kept in &kept_stores::ALL {
-        let folder = kept.copied();
-        Store::open(&folder.store()).unwrap().begin(&run(1)).unwrap();
-        let connection = Connection::open(folder.store()).unwrap();
-        for question in questions() {
-            // The examples ask about run 1; the connections were held in run 3.
-            let is_held = question.contains("plateau");
-            let question = if is_held { question.replace("run = 1", "run = 3") } else { question };
-            let is_answered = !UNANSWERED.iter().any(|table| question.contains(table));
-            let found = answers(&connection, &question);
-            assert_eq!(0 < found, is_answered, "version {}: {question}", kept.version);
-        }
-    }
-}
-
 #[test]
 fn the_page_names_every_table() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/store.md");
     let page = fs::read_to_string(page).unwrap();
-    let schema = [
-        include_str!("../../src/schema.sql"),
-        include_str!("../../src/held.sql"),
-        include_str!("../../src/conformance.sql"),
-        include_str!("../../src/bodies.sql"),
-        include_str!("../../src/views.sql"),
-    ]
-    .concat();
+    let schema = include_str!("../../src/schema.sql");
     let created = schema.split("\nCREATE TABLE ").chain(schema.split("\nCREATE VIEW ")).skip(1);
     for name in created.filter_map(|rest| rest.split([' ', '\n']).next()) {
         assert!(page.contains(&format!("`{name}`")) || name.starts_with("--"), "{name}");
@@ -92,4 +64,61 @@ fn a_trial_that_was_never_loaded_has_no_number_of_failures() {
         summary.query_map([], row).unwrap().map(Result::unwrap).collect();
     assert!(rows[0].0.is_some() && rows[0].1.is_some_and(|failed| 0 < failed), "{rows:?}");
     assert_eq!(rows[1], (None, None), "not zero: nothing was counted");
+}
+
+/// A number of a view's row, of the trial with everything in it.
+fn shown(connection: &Connection, column: &str, view: &str) -> i64 {
+    let sql = format!("SELECT CAST({column} AS INTEGER) FROM {view} AND run = 1 AND trial = 0");
+    let found = connection.query_row(&sql, [], |row| row.get(0));
+    found.unwrap_or_else(|error| panic!("{error}: {sql}"))
+}
+
+#[test]
+fn views_show_what_bodies_hold() {
+    let (folder, _) = two_trials();
+    let connection = Connection::open(folder.store()).unwrap();
+    let (made, number) = (trial(0), |number: u64| i64::try_from(number).unwrap());
+    let recording = made.loaded.unwrap().recording;
+    let (total, windows) = (&recording.total, &recording.windows);
+    let plateaus = made.held.unwrap().holding.plateaus;
+    for (column, view, expected) in [
+        ("measured_until_ns", "trial_load WHERE true", recording.measured_until),
+        ("timeout_ns", "trial_load WHERE true", recording.timeout),
+        ("attempted", "trial_load WHERE end = 'gave-up'", total.attempted),
+        ("correct_inside", "trial_load WHERE gave_up_by = 'connect.refused'", total.correct_inside),
+        ("answered", "trial_load WHERE true", total.answered),
+        ("warmup_failed", "trial_load WHERE true", total.warmup_failed),
+        ("connections_failed", "trial_load WHERE true", total.connections.failed),
+        ("sessions_complete", "trial_load WHERE true", total.sessions.complete),
+        ("unsolicited", "trial_load WHERE true", total.notes.unsolicited),
+        ("polled_ns", "trial_load WHERE true", total.polled),
+        ("sum(count)", "trial_failure WHERE true", total.failed.iter().sum()),
+        ("count", "trial_distribution WHERE name = 'response'", total.response.count()),
+        ("censored", "trial_distribution WHERE name = 'response'", total.response.censored()),
+        ("status", "trial_slow WHERE place = 1", total.slowest[1].status.into()),
+        ("wall_ns", "trial_lane WHERE place = 0", recording.lanes[0].wall),
+        ("attempted", "trial_window WHERE place = 2", windows[2].attempted),
+        ("response_sum_ns", "trial_window WHERE place = 2", windows[2].response.sum() as u64),
+        ("sum(count)", "trial_window_failure WHERE window = 1", windows[1].failed.iter().sum()),
+        ("connections", "trial_plateau WHERE place = 1", plateaus[1].times.connections as u64),
+        ("echoes_failed", "trial_plateau WHERE place = 1", plateaus[1].echoes.failed),
+        (
+            "sum(count)",
+            "trial_plateau_loss WHERE phase = 'lost' AND plateau = 1",
+            plateaus[1].lost.iter().sum(),
+        ),
+        (
+            "count",
+            "trial_plateau_distribution WHERE name = 'echo' AND plateau = 0",
+            plateaus[0].echoes.response.count(),
+        ),
+        (
+            "received",
+            "trial_broadcast WHERE number = '7' AND plateau = 1",
+            plateaus[1].broadcasts[&7].received,
+        ),
+        ("sum(messages)", "trial_hold_window WHERE true", 600 + 1_200),
+    ] {
+        assert_eq!(shown(&connection, column, view), number(expected), "{column} of {view}");
+    }
 }

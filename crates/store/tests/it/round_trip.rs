@@ -9,7 +9,9 @@ use proptest::prelude::*;
 use store::{Extent, Fault, Kept, RunEnd, RunId, Store};
 use wire::{Ask, Asks, Expect, Request};
 
-use crate::made_up::{Folder, bare_trial, filled, is_same, key, newest, run, series, trial, whole};
+use crate::made_up::{
+    Folder, bare_trial, filled, fullest, is_same, key, run, series, trial, whole,
+};
 
 #[test]
 fn a_run_and_its_trials_come_back_as_they_were() {
@@ -18,7 +20,7 @@ fn a_run_and_its_trials_come_back_as_they_were() {
     let id = store.begin(&run(4)).unwrap();
     store.keep(id, &trial(2)).unwrap();
     store.keep(id, &bare_trial(0)).unwrap();
-    store.keep(id, &newest(3)).unwrap();
+    store.keep(id, &fullest(3)).unwrap();
     drop(store);
 
     let store = Store::open(&folder.store()).unwrap();
@@ -26,7 +28,7 @@ fn a_run_and_its_trials_come_back_as_they_were() {
     assert_eq!(store.kept(id).unwrap(), [0, 2, 3]);
     assert!(is_same(&whole(store.trial(id, 2).unwrap()), &trial(2)));
     assert!(is_same(&whole(store.trial(id, 0).unwrap()), &bare_trial(0)));
-    assert!(is_same(&whole(store.trial(id, 3).unwrap()), &newest(3)));
+    assert!(is_same(&whole(store.trial(id, 3).unwrap()), &fullest(3)));
     assert_eq!(store.trial(id, 1).unwrap_err().fault, Fault::NoTrial(id, 1));
     assert_eq!(store.trials(id, Extent::Whole).unwrap().len(), 3);
     assert_eq!(store.verify(id).unwrap(), []);

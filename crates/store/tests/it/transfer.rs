@@ -7,7 +7,6 @@ use rusqlite::Connection;
 use store::{Extent, Fault, Imported, Portion, RunEnd, RunId, Store};
 
 use crate::findings::{checked_run, is_as_checked};
-use crate::kept_stores::ALL;
 use crate::made_up::{Folder, bare_trial, is_same, run, trial, whole};
 
 fn id(number: u32) -> RunId {
@@ -83,29 +82,6 @@ fn of_runs_one_of_which_is_unknown_none_is_removed() {
     let mut store = two_runs(&folder);
     assert_eq!(store.remove(&[id(2), id(9)]).unwrap_err().fault, Fault::NoRun(id(9)));
     is_whole(&store, id(2));
-}
-
-#[test]
-fn a_run_of_an_older_store_is_removed_and_taken_over_whole() {
-    for kept in &ALL {
-        let (old, new) = (kept.copied(), Folder::new());
-        let source = Store::open_to_read(&old.store()).unwrap();
-        let mut store = Store::open(&new.store()).unwrap();
-        let debug = |store: &Store, run| {
-            let trials = store.trials(run, Extent::Whole).unwrap();
-            trials.into_iter().map(|trial| format!("{:?}", whole(trial))).collect::<Vec<_>>()
-        };
-        for number in [2, 1, 3] {
-            let Imported::New(run) = store.import(&source, id(number)).unwrap() else { panic!() };
-            assert_eq!(store.verify(run).unwrap(), []);
-            assert!(debug(&store, run) == debug(&source, id(number)), "version {}", kept.version);
-            assert_eq!(store.run(run).unwrap(), source.run(id(number)).unwrap());
-        }
-        drop(source);
-        let mut store = Store::open(&old.store()).unwrap();
-        store.remove(&[id(1), id(2), id(3)]).unwrap();
-        assert_eq!((1..=3).map(|run| rows_left(&old.store(), run)).sum::<i64>(), 0);
-    }
 }
 
 #[test]

@@ -254,7 +254,7 @@ impl<'f> Stage<'f> {
 
     /// The page of a load. That there is none changes no answer.
     fn leave_page(&self, id: RunId, loaded: &Loaded) {
-        let found = findings(&self.job.store, id, loaded, Some(&self.home.root));
+        let found = findings(&self.job.store, id, loaded);
         match page::leave(&found, &self.job.pages) {
             Ok(path) => terminal::notice(&format!("page: {}", page::near(&path))),
             Err(error) => {

@@ -165,13 +165,13 @@ fn follow(
     drop(abroad);
     drop(session);
     match ended {
-        Ok(ended) => finish(&job, flags, &campaign.project, run, ended),
+        Ok(ended) => finish(&job, flags, run, ended),
         Err(refusal) => {
             terminal::notice(&format!(
                 "dyno: {refusal}; what was finished before is kept, and `{}` goes on",
                 again(&job, &record, run)
             ));
-            finish(&job, flags, &campaign.project, run, Ended::Done)?;
+            finish(&job, flags, run, Ended::Done)?;
             Ok(ExitStatus::CouldNotTell)
         }
     }

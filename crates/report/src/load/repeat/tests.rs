@@ -24,7 +24,7 @@ fn told(recordings: &[Recording]) -> (String, String) {
     run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
     let loads: Vec<FinishedLoad> =
         recordings.iter().map(|recording| finished(closed(), recording.clone())).collect();
-    let findings = Findings::of(&1, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&1, &run, &trials, Vec::new());
     let json: Value = serde_json::from_str(&repeated_json(&loads, &findings).unwrap()).unwrap();
     let screen = Screen { width: 400, is_coloured: false, is_full: false };
     let text = render::text(&repeated(&loads, &findings), screen);
