@@ -6,13 +6,11 @@ use std::time::Duration;
 use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::side::Side;
-use campaign::race::texts;
 use lab::manner::Protocol;
-use lab::subject::Subject;
+use lab::subject::{Site, Subject};
 use lab::workload::Workload;
 use requests::reach;
 use requests::url::Endpoint;
-use tls::Client;
 
 use crate::order::flags::AskingFlags;
 use crate::order::protocol::alpn;
@@ -76,10 +74,7 @@ impl Wanted<'_> {
             Side::Own { text, .. } => {
                 let here = std::env::current_dir()
                     .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-                let here = here.to_str().ok_or_else(|| {
-                    Refusal::new("the current folder's name is not UTF-8; go to another folder")
-                })?;
-                texts::own(label, workload, text, here)?
+                Subject::own(&label.name, &label.title, text, &here).map_err(Refusal::new)?
             }
             Side::Found(url) => {
                 let Endpoint::Host(host, port) = &url.endpoint else {
@@ -91,8 +86,13 @@ impl Wanted<'_> {
                     true => self.tls.offering(url, alpn(protocol))?,
                     false => None,
                 };
-                let tls = tls.as_ref().map(Client::order);
-                texts::found(label, workload, address, (&url.host_field, &target), tls)?
+                let site = Site {
+                    address,
+                    host: url.host_field.clone(),
+                    target: Some(target),
+                    tls: tls.map(|client| client.order().clone()),
+                };
+                Subject::found(&label.name, &label.title, site).map_err(Refusal::new)?
             }
             Side::Named(name) => {
                 let root = project.map(|project| project.root.clone()).unwrap_or_default();
@@ -102,8 +102,10 @@ impl Wanted<'_> {
         };
         let subject = reach::located(subject, self.asking.i_may_load_this_target)?;
         Ok(match side {
-            Side::Own { .. } => Subject { ready: self.ready, ..subject },
-            Side::Found(_) => subject,
+            Side::Own { .. } => {
+                Subject { ready: self.ready, speaks: vec![workload.into()], ..subject }
+            }
+            Side::Found(_) => Subject { speaks: vec![workload.into()], ..subject },
             Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
         })
     }

@@ -1,9 +1,12 @@
 //! The figures of a trial, number by number: one list of names for results, articles, files and tables.
 
+use serde::{Deserialize, Serialize};
+
 use crate::source_file::nearest;
 
 /// A number that a trial measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
 #[allow(missing_docs)] // `row` says what each one is, in the words that people read
 pub enum Figure {
     Throughput,
@@ -98,6 +101,20 @@ impl Unit {
             Unit::Count => Fold::Amounts,
             Unit::Percent => Fold::Shares,
         }
+    }
+}
+
+impl TryFrom<String> for Figure {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Figure, String> {
+        Figure::named(&name)
+    }
+}
+
+impl From<Figure> for &'static str {
+    fn from(figure: Figure) -> &'static str {
+        figure.name()
     }
 }
 

@@ -15,15 +15,16 @@ use campaign::race::look::look;
 use campaign::{
     Campaign, Ended, Entrant, RunResources, now_unix_ms, same_entries, same_instrument,
 };
-use clap::{Args, Parser};
+use clap::Args;
 use lab::amounts;
-use lab::command::Command as Words;
 use lab::record::{
-    CAPACITY, CAPACITY_CEILING, CAPACITY_SEARCH, Entry, Fact, OutcomeKind, RunRecord,
+    CAPACITY, CAPACITY_CEILING, CAPACITY_FLAGS, CAPACITY_SEARCH, Entry, Fact, OutcomeKind,
+    RunRecord,
 };
 use lab::schedule::rate;
 use lab::sought;
 use load::Rate;
+use serde::{Deserialize, Serialize};
 use store::{RunId, Store};
 use terminal::progress;
 
@@ -42,7 +43,8 @@ use preparation::{Prepared, prepared};
 ///
 /// Short trials narrow the range; full trials at the two ends decide, each with a fresh process, until the ends are as near to
 /// each other as --width says. Every trial is kept, so that an interrupted search goes on with --resume.
-#[derive(Args)]
+// A search keeps them, and goes on with them; where its results go is said anew.
+#[derive(Args, Serialize, Deserialize)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CapacityFlags {
     /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a subject's name
@@ -98,18 +100,23 @@ pub(crate) struct CapacityFlags {
 
     /// Continue an interrupted search: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_SEARCH)]
+    #[serde(skip)]
     resume: Option<Option<RunId>>,
     /// Keep the trials in this file [default: dyno/runs.sqlite in the user's state folder]
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     store: Option<PathBuf>,
     /// Write the results as JSON to standard output
     #[arg(long)]
+    #[serde(skip)]
     json: bool,
     /// Write the results as JSON to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
+    #[serde(skip)]
     output: Option<PathBuf>,
     /// Write the results as a page for a browser to this file
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     html: Option<PathBuf>,
 }
 
@@ -136,14 +143,6 @@ Exit codes:
   1    it does not keep the aim even at the lowest rate
   2    could not tell, or the search was refused
   130  interrupted; what is finished is kept, and --resume goes on";
-
-/// A command line as it was kept.
-#[derive(Parser)]
-#[command(name = "capacity")]
-struct Kept {
-    #[command(flatten)]
-    flags: CapacityFlags,
-}
 
 pub(crate) fn run(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let files = [("--output", &flags.output), ("--html", &flags.html)];
@@ -180,6 +179,8 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     record.plan = places(0, &key.subject, &key.workload);
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     record.facts.push(fact(CAPACITY, command_line()));
+    let kept = serde_json::to_string(flags).map_err(|error| Refusal::new(error.to_string()))?;
+    record.facts.push(fact(CAPACITY_FLAGS, kept));
     record.facts.push(fact(CAPACITY_SEARCH, search.written()));
     record.facts.extend(ceiling.map(|per_s| fact(CAPACITY_CEILING, per_s.to_string())));
     let run = job.store.begin(&record)?;
@@ -263,28 +264,31 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     };
     let record = store.run(run)?;
     drop(store);
-    let command = record.facts.iter().find(|fact| fact.name == CAPACITY);
-    let (Some(command), false) = (command, searches_of(&record).is_empty()) else {
+    let fact = |name: &str| record.facts.iter().find(|fact| fact.name == name);
+    let kept = fact(CAPACITY).zip(fact(CAPACITY_FLAGS));
+    let (Some((command, kept)), false) = (kept, searches_of(&record).is_empty()) else {
         return Err(Refusal::new(format!(
             "run {run} is no search for a capacity; `dyno report {run}` shows it"
         )));
     };
-    let words = Words::parse(&command.value).map_err(|error| Refusal::new(error.to_string()))?;
-    let kept = Kept::try_parse_from(words.words().iter().skip(1)).map_err(|_| {
-        Refusal::new(format!("run {run}: dyno does not understand its command: {}", command.value))
+    let asked: CapacityFlags = serde_json::from_str(&kept.value).map_err(|error| {
+        Refusal::new(format!(
+            "run {run}: its flags cannot be read: {error}; it was: {}",
+            command.value
+        ))
     })?;
-    let mut found = prepared(&kept.flags)?;
+    let mut found = prepared(&asked)?;
     found.store = path;
     let mut job = job(&found)?;
     job.claim(run)?;
-    let Some(ready) = ready(&kept.flags, &found.campaign, &job)? else {
+    let Some(ready) = ready(&asked, &found.campaign, &job)? else {
         return Ok(interrupted_early());
     };
     let place = (run, job.path.as_path());
     same_instrument(&record, &ready.resources, place)?;
     same_entries(&record, &ready.entries, place)?;
     let now = found.campaign.record(&ready.resources, &ready.entrants, Vec::new(), 0);
-    if now.files != record.files {
+    if (now.files, now.experiment) != (record.files.clone(), record.experiment.clone()) {
         return Err(Refusal::new(format!(
             "what run {run} measures has changed since it began; begin anew: {}",
             command.value

@@ -22,6 +22,7 @@ use lab::experiment::{Experiment, Shape};
 use lab::plan::plan;
 use lab::record::{RunRecord, TrialKey};
 use requests::reach;
+use serde::{Deserialize, Serialize};
 use store::RunId;
 
 use super::report::{self, How, formats};
@@ -90,7 +91,7 @@ pub(crate) struct RunFlags {
 }
 
 // No sentence for readers of the help: clap would take it for the command's own.
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct CpuFlags {
     /// CPUs of the servers: 1,3 or 0-3 [what the experiment says, or half of them]
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]

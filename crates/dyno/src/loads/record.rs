@@ -1,15 +1,16 @@
 //! Loads as the record of a run: one subject, the URL; one row; and a trial for each load. Its experiment and its
-//! workload are texts that the lab's own readers read, as a race's are.
+//! workload are made of the flags, as a race's are.
 
 use campaign::race::label::{Label, labels};
+use campaign::race::made::{self, Course};
 use campaign::race::side::Side;
-use campaign::race::texts::{self, Course};
-use lab::experiment::Point;
+use lab::experiment::{Experiment, Point};
 use lab::manner::Manner;
 use lab::record::{
     AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG,
     QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey, TrialRecord,
 };
+use lab::source_file::SourceFile;
 use load::{Arrivals, Load, Order};
 use report::load::FinishedLoad;
 use requests::RequestSource;
@@ -18,18 +19,18 @@ use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
 use crate::shell::{Refusal, command_line};
 
-/// The run that these flags make, before its first load. A load that is only shown on a page needs no texts: a ramp, for
-/// example, is no experiment.
+/// The run that these flags make, before its first load. A load that is only shown on a page needs no experiment: one of a
+/// list of times, for example, is none.
 pub(crate) fn of_run(
     flags: &LoadFlags,
     plan: &Plan,
-    needs_texts: bool,
+    needs_experiment: bool,
     began_unix_ms: i64,
 ) -> Result<RunRecord, Refusal> {
     let labels = labels(&[Side::Found(plan.url.clone())], &[])?;
-    let files = match texts(flags, plan, &labels) {
-        Err(refusal) if needs_texts => return Err(refusal),
-        files => files.unwrap_or_default(),
+    let (experiment, files) = match asked(flags, plan, &labels) {
+        Err(refusal) if needs_experiment => return Err(refusal),
+        asked => asked.unwrap_or_default(),
     };
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     let mut facts = machine::facts::read();
@@ -40,13 +41,14 @@ pub(crate) fn of_run(
     let key = |number: u32| TrialKey {
         number,
         subject: name.clone(),
-        workload: texts::LOAD.into(),
+        workload: made::LOAD.into(),
         point: point(&plan.order.load),
         repeat: number,
     };
     let keys = (0..flags.keeping.loads()).map(key).collect();
     Ok(RunRecord {
-        name: texts::LOAD.into(),
+        name: made::LOAD.into(),
+        experiment,
         files,
         seed: plan.order.seed,
         began_unix_ms,
@@ -64,15 +66,15 @@ pub(crate) fn of_run(
     })
 }
 
-/// The experiment and the workload, which say what a store keeps of the flags.
-fn texts(
+/// The experiment and the text of the workload, which say what a store keeps of the flags.
+fn asked(
     flags: &LoadFlags,
     plan: &Plan,
     labels: &[Label],
-) -> Result<Vec<(String, String)>, Refusal> {
+) -> Result<(Option<Experiment>, Vec<(String, String)>), Refusal> {
     let Order { load, stop, warmup, timeout, keep_alive, seed, .. } = &plan.order;
     let course = Course {
-        name: texts::LOAD,
+        name: made::LOAD,
         question: plan.asked.identity(),
         // Steps have lengths of their own.
         duration: match load.arrivals() {
@@ -96,14 +98,15 @@ fn texts(
         on_time: flags.on_time,
         max_failures: Some(flags.max_failures),
     };
-    let experiment = texts::experiment(labels, texts::LOAD, load, &course)?;
-    let mut sources = vec![experiment.source];
+    let experiment = made::experiment(labels, made::LOAD, load, &course)?;
+    let mut files = Vec::new();
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
-        let asked = order::stated::request(&flags.asking, url.target.clone(), texts::LOAD)?;
-        sources.push(texts::workload(texts::LOAD, &asked)?.source);
+        let SourceFile { name, text } =
+            order::stated::workload(&flags.asking, url.target.clone(), made::LOAD)?.source;
+        files.push((name, text));
     }
-    Ok(sources.into_iter().map(|source| (source.name, source.text)).collect())
+    Ok((Some(experiment), files))
 }
 
 /// The row's place on the axis: the peak of a load that changes.

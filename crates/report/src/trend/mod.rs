@@ -76,8 +76,8 @@ impl Findings<'_> {
         let run = self.run;
         let others = ["subjects/", "experiments/history/"];
         let is_plan =
-            |(path, _): &&(String, String)| !others.iter().any(|folder| path.starts_with(folder));
-        let files = run.files.iter().filter(is_plan).cloned().collect();
+            |(path, _): &(String, String)| !others.iter().any(|folder| path.starts_with(folder));
+        let files = run.texts().into_iter().filter(is_plan).collect();
         let terms = terms::unusual(&run.facts);
         let table = |table: &analysis::Table| Figures {
             workload: table.workload.clone(),

@@ -18,6 +18,7 @@ fn run(
         "load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000,",
         "load = { closed = { connections = [16] }, duration = \"10s\",",
     );
+    fixture::reread(&mut run);
     run.plan.retain(|key| key.point == Point::Sessions(100.0));
     run.plan.iter_mut().for_each(|key| key.point = Point::Connections(16));
     run.began_unix_ms += i64::from(id) * 3_600_000;
@@ -106,6 +107,7 @@ fn another_plan_is_another_picture_and_the_newest_comes_first() {
     let quick = |run: &mut RunRecord, _: &mut [TrialRecord]| run.is_quick = true;
     let longer = |run: &mut RunRecord, _: &mut [TrialRecord]| {
         run.files[0].1 = run.files[0].1.replace("10s", "20s");
+        fixture::reread(run);
     };
     let server = |run: &mut RunRecord, _: &mut [TrialRecord]| {
         run.files.push(("subjects/quick/subject.toml".into(), run.began_unix_ms.to_string()));

@@ -6,8 +6,8 @@ use std::time::Duration;
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::labels;
+use campaign::race::made::{self, Course};
 use campaign::race::side::{self, Side};
-use campaign::race::texts::{self, Course};
 use lab::schedule::Schedule;
 use lab::subject::is_file_name;
 use machine::limits::Machine;
@@ -65,17 +65,14 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
     };
     let workload = match wanted.standard(&sides, project.as_ref())? {
         Some(workload) => workload,
-        None => texts::workload(
-            texts::CAPACITY,
-            &stated::request(&flags.asking, wanted.target(), texts::CAPACITY)?,
-        )?,
+        None => stated::workload(&flags.asking, wanted.target(), made::CAPACITY)?,
     };
     let files_for = Machine::read().files.connections_max();
-    let load = schedule::load(&arriving(flags)?, texts::USUAL, files_for)?;
+    let load = schedule::load(&arriving(flags)?, made::USUAL, files_for)?;
     let course = Course {
-        name: texts::CAPACITY,
+        name: made::CAPACITY,
         question: format!("What does {} hold?", labels[0].title),
-        duration: Some(texts::USUAL),
+        duration: Some(made::USUAL),
         total: None,
         warmup: flags.warmup,
         timeout: flags.asking.timeout,
@@ -92,7 +89,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         on_time: Some(Duration::from_nanos(limits[0].within)),
         max_failures: Some(flags.aim.failures),
     };
-    let experiment = texts::experiment(&labels, &workload.name, &load, &course)?;
+    let experiment = made::experiment(&labels, &workload.name, &load, &course)?;
     let subject = wanted.subject(
         manner.protocol,
         (&sides[0], &labels[0]),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use campaign::project::Project;
-use campaign::race::texts;
+use campaign::race::made::{GATE, USUAL};
 use lab::experiment::{Experiment, Point, Shape, Wanted};
 use lab::manner::Manner;
 use lab::workload::Workload;
@@ -65,13 +65,12 @@ fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
     let manner = manner(flags)?;
     let path = flags.path.as_deref().unwrap_or_default();
     let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
-    let workload =
-        texts::workload(texts::GATE, &stated::request(&flags.asking, path, texts::GATE)?)?;
+    let workload = stated::workload(&flags.asking, path, GATE)?;
     let of = ([BASE, HEAD], workload.name.as_str(), manner.protocol);
     let sides = sides::of_commands(flags, [base, head], of)?;
     let terms = Terms {
         connections: flags.connections.unwrap_or(USUAL_CONNECTIONS),
-        duration: flags.duration.unwrap_or(texts::USUAL),
+        duration: flags.duration.unwrap_or(USUAL),
         warmup: flags.warmup.unwrap_or(USUAL_WARMUP),
         timeout: flags.asking.timeout,
         keep_alive: !flags.asking.no_keepalive,
@@ -125,7 +124,7 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
     refuse_running(&sides)?;
     let terms = Terms {
         connections: flags.connections.unwrap_or_else(|| connections(&experiment)),
-        duration: flags.duration.or(experiment.duration).unwrap_or(texts::USUAL),
+        duration: flags.duration.or(experiment.duration).unwrap_or(USUAL),
         warmup: flags.warmup.unwrap_or(experiment.warmup),
         timeout: experiment.timeout,
         keep_alive: experiment.keep_alive,

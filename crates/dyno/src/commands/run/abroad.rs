@@ -62,7 +62,7 @@ impl<'s> Session<'s> {
             name: experiment.name.clone(),
             file: experiment.source.name.clone(),
             text: experiment.source.text.clone(),
-            is_quick: experiment.is_quick,
+            experiment: experiment.json(),
             is_unchecked: flags.no_check,
             subject_cpus: cpus(&flags.cpus.subject_cpus),
             listen_on,

@@ -12,6 +12,7 @@ use crate::run::fixture;
 fn told(recordings: &[Recording]) -> (String, String) {
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
     run.files.clear();
+    run.experiment = None;
     run.entries.truncate(1);
     trials.truncate(recordings.len());
     for ((place, trial), recording) in trials.iter_mut().enumerate().zip(recordings) {

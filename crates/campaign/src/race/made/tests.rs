@@ -1,5 +1,4 @@
 use lab::experiment::Point;
-use lab::subject::Serving;
 
 use super::*;
 
@@ -28,29 +27,6 @@ fn course() -> Course {
         on_time: None,
         max_failures: None,
     }
-}
-
-#[test]
-fn whatever_is_typed_comes_out_of_the_readers_unchanged() {
-    let odd = "a \"b\" \\ \n\t\u{7f}\u{1b} é ' # { port }";
-    let subject = own(&label(odd, "x"), NAME, "sh -c 'a \"b\"'", "/tmp/a b").unwrap();
-    assert_eq!(subject.title, odd);
-    let Serving::Own(command, folder) = subject.serving else { panic!("its own") };
-    assert_eq!(command.words(), ["sh", "-c", "a \"b\""]);
-    assert_eq!(folder, Path::new("/tmp/a b"));
-    let stated = StatedRequest {
-        method: "POST".into(),
-        target: "/a?b={seq}".into(),
-        fields: vec![("X-Odd".into(), "a\"b".into())],
-        send: odd.replace(['\u{1b}'], ""),
-        status: Some(StatusRule::Any),
-        answer_fields: Vec::new(),
-        body: ExpectedBody::Text(odd.into()),
-    };
-    let workload = workload(NAME, &stated).unwrap();
-    let BodyRule::Exactly(body) = &workload.questions[0].ask.expect.body else { panic!() };
-    assert_eq!(body.constant(), Some(odd.as_bytes()));
-    assert_eq!(workload.questions[0].method, "POST");
 }
 
 #[test]
@@ -92,23 +68,22 @@ fn a_ramp_and_steps_come_out_as_they_went_in() {
 }
 
 #[test]
-fn a_server_that_runs_already_has_its_own_host_and_path() {
-    let address = "127.0.0.1:81".parse().unwrap();
-    let subject = found(&label("h", "h"), NAME, address, ("h:81", "/x?y"), None).unwrap();
-    let Serving::Found(site) = subject.serving else { panic!("found") };
-    assert_eq!((site.host.as_str(), site.target.as_deref()), ("h:81", Some("/x?y")));
-    let mut tls = TlsOrder::to("h");
-    for (version, trust) in [
-        (None, Trust::System),
-        (Some(tls::Version::V1_2), Trust::All),
-        (Some(tls::Version::V1_3), Trust::Given("-----BEGIN\n\"'\\ü\n".into())),
-    ] {
-        (tls.version, tls.trust) = (version, trust);
-        (tls.groups, tls.resume) = (vec!["x25519".into()], tls::Resume::parse("80").unwrap());
-        let subject = found(&label("h", "h"), NAME, address, ("h", "/"), Some(&tls)).unwrap();
-        let Serving::Found(site) = subject.serving else { panic!("found") };
-        assert_eq!(site.tls.as_ref(), Some(&tls), "what is kept is what was asked for");
-    }
-    let fields = vec![("a".into(), "1".into()), ("A".into(), "2".into())];
-    assert!(table("send_header", &fields, "a race").unwrap_err().to_string().contains("twice"));
+fn what_cannot_be_is_refused_with_its_flag() {
+    let labels = [label("A", "a"), label("B", "b")];
+    let closed = Load::Closed { connections: 1 };
+    let says = |load: &Load, course: &Course| {
+        experiment(&labels, NAME, load, course).unwrap_err().to_string()
+    };
+    let of = |change: fn(&mut Course)| {
+        let mut course = course();
+        change(&mut course);
+        says(&closed, &course)
+    };
+    assert_eq!(of(|it| it.rounds = Some(1_001)), "--rounds: 1000 is the most");
+    assert!(of(|it| it.until_percent = Some(60.0)).starts_with("--until: `±60%` is no interval"));
+    let few = |it: &mut Course| (it.until_percent, it.rounds) = (Some(3.0), Some(2));
+    assert!(of(few).starts_with("--rounds: with `until` it is the least number of rounds"));
+    assert!(of(|it| it.slices = Some(Duration::from_millis(5))).starts_with("--slices: a slice"));
+    let many = Load::Closed { connections: 1_000_001 };
+    assert!(says(&many, &course()).starts_with("--rate or --connections: 1000001 connections"));
 }

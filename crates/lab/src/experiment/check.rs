@@ -1,0 +1,294 @@
+//! What holds of every experiment, whoever made it: a file's reader, flags, or the JSON that a run keeps.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use super::{Experiment, Pairs, Point, Shape, Subjects, Until, as_rate};
+use crate::figure::Fold;
+use crate::schedule::Schedule;
+use crate::subject::is_file_name;
+
+/// What is wrong with an experiment, and with which of its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    pub key: Key,
+    pub says: String,
+}
+
+/// A value of an experiment: a file's reader knows the line that says it, and a command its flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    Subjects,
+    Workload,
+    Load,
+    Points,
+    MaxConnections,
+    Total,
+    Duration,
+    Warmup,
+    Protocol,
+    Streams,
+    Repeat,
+    RepeatMax,
+    Until,
+    Slices,
+    Pairs,
+    Failures,
+    Quick,
+}
+
+impl Key {
+    pub(super) fn flaw<T>(self, says: impl Into<String>) -> Result<T, Flaw> {
+        Err(Flaw { key: self, says: says.into() })
+    }
+}
+
+/// A curve has no more places than this.
+pub(super) const POINTS_MAX: usize = 200;
+pub(super) const CONNECTIONS_MAX: u64 = 1_000_000;
+pub(super) const REPEATS_MAX: u32 = 1_000;
+/// Rounds, by default: with three, Student's t gives intervals that reach beyond every value that was measured.
+const REPEAT: u32 = 5;
+/// Rounds at least, by default, where their number is to be found: with fewer the intervals hold less often than they
+/// claim.
+const REPEAT_UNTIL: u32 = 6;
+/// Rounds at most, by default.
+const REPEAT_UNTIL_MAX: u32 = 20;
+/// With two rounds, an interval says nothing.
+const REPEAT_UNTIL_LEAST: u32 = 3;
+/// How narrow an interval can be required to be, as a share to either side.
+const WITHIN: RangeInclusive<f64> = 0.1 / 100.0..=0.5;
+/// A shorter slice would mostly be waiting, or fall between two readings of the monitors; a longer one is a trial.
+const SLICE: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_secs(10);
+/// Steps that last longer are a slip of the pen.
+const STEPS_MAX: Duration = Duration::from_secs(24 * 3_600);
+
+impl Until {
+    /// So narrow, with at least so many rounds, or the usual number.
+    #[must_use]
+    pub fn with(
+        within: f64,
+        least: Option<u32>,
+        most: Option<u32>,
+        limit: Option<Duration>,
+    ) -> Until {
+        let repeat_max = most.unwrap_or(least.unwrap_or(REPEAT_UNTIL).max(REPEAT_UNTIL_MAX));
+        Until { within, repeat_max, limit }
+    }
+
+    /// The number of rounds, the least where it is to be found, unless another is stated.
+    #[must_use]
+    pub fn rounds(until: Option<&Until>, stated: Option<u32>) -> u32 {
+        stated.unwrap_or(if until.is_some() { REPEAT_UNTIL } else { REPEAT })
+    }
+}
+
+impl Experiment {
+    /// The same, if it can be run.
+    pub fn checked(self) -> Result<Experiment, Flaw> {
+        if let Subjects::Named(subjects) = &self.subjects {
+            names(Key::Subjects, subjects)?;
+        }
+        names(Key::Workload, &self.workloads)?;
+        self.check_points()?;
+        self.check_course()?;
+        self.check_length()?;
+        self.check_rounds()?;
+        self.check_slices()?;
+        self.check_manners()?;
+        match &self.pairs {
+            None => {}
+            Some(pairs) => check_pairs(pairs, &self.subjects)?,
+        }
+        Ok(self)
+    }
+
+    fn check_points(&self) -> Result<(), Flaw> {
+        let least = match self.shape {
+            Shape::Open { connections, max_connections, .. } if max_connections < connections => {
+                return Key::MaxConnections
+                    .flaw("the pool's most is less than what it starts with");
+            }
+            Shape::Open { connections, .. } => connections,
+            Shape::Sessions { calls, max_connections } => max_connections.min(calls as usize),
+            Shape::Held(holds) => holds.step.min(holds.per_second as usize),
+            Shape::Closed => 1,
+        };
+        if least == 0 {
+            return Key::Load.flaw("connections, calls and steps are at least 1");
+        }
+        if self.points.is_empty() || POINTS_MAX < self.points.len() {
+            return Key::Points.flaw(format!("between 1 and {POINTS_MAX} points can be pressed"));
+        }
+        for point in &self.points {
+            if Point::of(&self.shape, point.value())? != *point {
+                return Key::Points.flaw(format!("{point} are no load of this kind"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A ramp and steps begin with the trial and end by themselves.
+    fn check_course(&self) -> Result<(), Flaw> {
+        match &self.course {
+            None => return Ok(()),
+            Some(Schedule::Level(_)) => {
+                return Key::Points.flaw("write one rate as a number, without quotes");
+            }
+            Some(steps) if steps.length().is_some_and(|length| STEPS_MAX < length) => {
+                return Key::Points.flaw("the steps are longer than a day; 24h is the most");
+            }
+            Some(Schedule::Ramp(..) | Schedule::Steps(_)) => {}
+        }
+        if matches!(self.shape, Shape::Open { poisson: true, .. }) {
+            return Key::Points.flaw("a ramp and steps are evenly spaced; leave `arrivals` out");
+        }
+        if self.total.is_some() {
+            return Key::Total.flaw("a ramp and steps end by themselves; leave `total` out");
+        }
+        if !self.warmup.is_zero() && !self.is_quick {
+            return Key::Warmup.flaw(
+                "a ramp and steps are measured from their first request; leave `warmup` out",
+            );
+        }
+        if self.quick.points.is_some() || self.quick.total.is_some() {
+            return Key::Quick.flaw("a ramp and steps have no points and no total; leave this out");
+        }
+        Ok(())
+    }
+
+    fn check_length(&self) -> Result<(), Flaw> {
+        let held =
+            "held connections end after their last step; say `every`, not `total` or `duration`";
+        match (self.shape, self.total, self.duration) {
+            (Shape::Held(_), Some(_), _) => Key::Total.flaw(held),
+            (Shape::Held(_), None, Some(_)) => Key::Duration.flaw(held),
+            (Shape::Held(_), None, None) => Ok(()),
+            (Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. }, None, None) => {
+                Key::Load.flaw("a load that never ends; give it a `total` or a `duration`")
+            }
+            (Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. }, ..) => Ok(()),
+        }
+    }
+
+    fn check_rounds(&self) -> Result<(), Flaw> {
+        let bounds = |key: Key, rounds: u32| match rounds {
+            0 => key.flaw("it must be at least 1"),
+            1..=REPEATS_MAX => Ok(()),
+            _ => key.flaw(format!("{REPEATS_MAX} is the most")),
+        };
+        bounds(Key::Repeat, self.repeat)?;
+        let Some(until) = self.until else { return Ok(()) };
+        if !WITHIN.contains(&until.within) {
+            return Key::Until.flaw(format!(
+                "`±{}%` is no interval; write it like \"±3%\", from ±0.1% to ±50%",
+                until.within * 100.0
+            ));
+        }
+        if self.repeat < REPEAT_UNTIL_LEAST {
+            return Key::Repeat
+                .flaw("with `until` it is the least number of rounds, and three have an interval");
+        }
+        bounds(Key::RepeatMax, until.repeat_max)?;
+        match until.repeat_max < self.repeat {
+            true => Key::RepeatMax
+                .flaw(format!("fewer than the least, which are {} (`repeat`)", self.repeat)),
+            false => Ok(()),
+        }
+    }
+
+    fn check_slices(&self) -> Result<(), Flaw> {
+        let Some(length) = self.slices else { return Ok(()) };
+        if !SLICE.contains(&length) {
+            return Key::Slices.flaw("a slice lasts from 50 ms to 10 s");
+        }
+        if self.course.is_some() {
+            return Key::Slices.flaw("a ramp and steps have no slices; leave this out");
+        }
+        match (self.shape, self.total) {
+            (Shape::Closed | Shape::Open { .. }, None) => Ok(()),
+            (Shape::Closed | Shape::Open { .. }, Some(_)) => {
+                Key::Slices.flaw("a load in slices ends by its `duration`; leave `total` out")
+            }
+            (Shape::Sessions { .. } | Shape::Held(_), _) => {
+                Key::Slices.flaw("sessions and held connections have no slices; leave this out")
+            }
+        }
+    }
+
+    fn check_manners(&self) -> Result<(), Flaw> {
+        if self.manners.is_empty() {
+            return Key::Protocol.flaw("an empty list; name at least one protocol");
+        }
+        let is_held = matches!(self.shape, Shape::Held(_));
+        if is_held && self.manners.iter().any(|manner| manner.protocol.is_http2()) {
+            return Key::Protocol
+                .flaw("connections are held over HTTP/1.1 only: name http/1.1 or http/1.1+tls");
+        }
+        let is_single = matches!(self.shape, Shape::Sessions { .. }) || !self.keep_alive;
+        match is_single && self.manners.iter().any(|manner| 1 < manner.streams.get()) {
+            true => Key::Streams.flaw(
+                "sessions, and connections that carry one request, have one stream at a time; leave `streams` out",
+            ),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Point {
+    /// A place of the axis of such loads.
+    pub(super) fn of(shape: &Shape, value: f64) -> Result<Point, Flaw> {
+        let is_count = value.fract() == 0.0 && (1.0..=CONNECTIONS_MAX as f64).contains(&value);
+        let is_rate = as_rate(value).is_some();
+        match shape {
+            Shape::Closed if is_count => Ok(Point::Connections(value as u32)),
+            Shape::Held(_) if is_count => Ok(Point::Held(value as u32)),
+            Shape::Closed | Shape::Held(_) => {
+                Key::Points.flaw(format!("{value} connections; a whole number from 1 to 1,000,000"))
+            }
+            Shape::Open { .. } if is_rate => Ok(Point::Requests(value)),
+            Shape::Sessions { .. } if is_rate => Ok(Point::Sessions(value)),
+            Shape::Open { .. } | Shape::Sessions { .. } => {
+                Key::Points.flaw(format!("{value} is no rate; from 0.001 to 100,000,000 a second"))
+            }
+        }
+    }
+}
+
+/// At least one name, and none twice.
+fn names(key: Key, names: &[String]) -> Result<(), Flaw> {
+    if let Some(odd) = names.iter().find(|name| !is_file_name(name)) {
+        let odd = odd.escape_debug();
+        return key.flaw(format!("`{odd}` is no name; names are of a-z, 0-9 and -"));
+    }
+    if names.is_empty() {
+        return key.flaw("an empty list; name at least one");
+    }
+    match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+        Some(at) => key.flaw(format!("`{}` stands here twice", names[at])),
+        None => Ok(()),
+    }
+}
+
+fn check_pairs(pairs: &Pairs, subjects: &Subjects) -> Result<(), Flaw> {
+    /// More pairs than this no rule looks at.
+    const MOST: u32 = 100;
+    if !matches!(subjects, Subjects::Named(names) if matches!(names.len(), 2 | 3)) {
+        return Key::Subjects
+            .flaw("with `pairs` they are a base, a head and perhaps the base once more");
+    }
+    let shares = [pairs.detect, pairs.level, pairs.missed];
+    if shares.into_iter().any(|share| !(0.0 < share && share < 1.0)) {
+        return Key::Pairs.flaw("it is a share above 0 and below 1");
+    }
+    if pairs.figures.iter().any(|figure| !matches!(figure.fold(), Fold::Factors)) {
+        return Key::Pairs.flaw("its values have no ratio; name a rate, a time or a memory");
+    }
+    if [Some(pairs.most), pairs.builds].into_iter().flatten().any(|number| MOST < number) {
+        return Key::Pairs.flaw(format!("{MOST} is the most"));
+    }
+    if [Some(pairs.most), pairs.builds].into_iter().flatten().any(|number| number == 0) {
+        return Key::Pairs.flaw("it must be at least 1");
+    }
+    Ok(())
+}
