@@ -20,6 +20,8 @@
 # make gate-truth  the bounds of `dyno gate`, and how often its rule is wrong over simulated pairs: the figures of docs/gate.md
 # make gate-aa  real gates of equal code (GATES), of a head that is slower (KIND=ab5, ab10) and beside another program (spun);
 #              what GATE_FILE has counts, so that they may be collected in several sittings
+# make difference-truth  how often races, runs and comparisons of simulated servers name a difference: the figures of
+#              docs/difference.md
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of docs/trend.md
 # make bench   the figures of docs/bench.md and README, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
@@ -31,7 +33,7 @@ PROFILE := release
 DYNO = $(CARGO_TARGET_DIR)/$(PROFILE)/dyno
 FUZZ_SECONDS ?= 10
 
-.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa trend-truth test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
+.PHONY: all build nats check install install-nats uninstall deb deb-test demo tour trouble torture worlds searches capacity-truth clocks gate-truth gate-aa difference-truth trend-truth test test-build test-whole test-rooms test-parts test-carriers bench bench-peers fuzz needs clean
 
 all: build
 
@@ -85,6 +87,9 @@ KIND ?= aa
 GATE_FILE ?= $(CARGO_TARGET_DIR)/gates.jsonl
 gate-aa: build
 	@./crates/dyno/tests/it/gate_truth/run $(DYNO) $(GATE_FILE) $(KIND) $(GATES)
+
+difference-truth:
+	cargo run --release --locked --quiet --package dyno-report --example difference_truth
 
 trend-truth:
 	cargo run --release --locked --quiet --package dyno-analysis --example trend_truth

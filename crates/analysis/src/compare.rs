@@ -1,5 +1,5 @@
-//! Two sides, figure by figure: how they differ, how certain that is, and which difference this data could not have
-//! shown. The sample of a side is its rounds: only a fresh process is a repetition, and nothing smaller.
+//! Two sides, row by row and figure by figure, decided together by the rule of `difference`. The sample of a side is its
+//! rounds: only a fresh process is a repetition, and nothing smaller.
 
 mod gate;
 mod numbers;
@@ -7,15 +7,17 @@ mod rank;
 mod single;
 
 use lab::experiment::Point;
-use lab::figure::{Better, Figure, Number};
+use lab::figure::Figure;
 
 use crate::board::{Board, Row};
-use crate::student;
+use crate::difference::{
+    Comparison, Spread, Why, decide, paired, share_spread, shared_spread, unpaired, weights,
+};
 
 pub(crate) use gate::primary;
 pub use gate::{Gate, GateAnswer, Gated, Unsure};
-use numbers::{numbers, rounds};
-pub use rank::ranks;
+use numbers::{numbers, rounds, rounds_of_all};
+pub(crate) use rank::ranks;
 pub use single::Single;
 
 /// The figures that are compared for loads of requests. At an offered rate the share on time takes the place of the
@@ -27,243 +29,6 @@ pub const COMPARED: [Figure; 5] = [
     Figure::CpuPerThousand,
     Figure::RssPeak,
 ];
-
-/// The significance level.
-const ALPHA: f64 = 0.05;
-/// A histogram has three digits: rounds that agree in all of them may still differ by so much.
-const RESOLUTION: f64 = 0.001;
-
-/// One figure, compared between two sides.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
-    pub figure: Figure,
-    /// The geometric means of A's rounds and of B's.
-    pub means: [f64; 2],
-    pub rounds: [usize; 2],
-    /// B's mean divided by A's.
-    pub ratio: f64,
-    /// The 95 % confidence interval of the ratio, on logarithms, for this comparison alone: Welch's, or of two subjects
-    /// of one run Student's over the ratios of its rounds. Of a bound it is open on the side where the true ratio may
-    /// lie: it ends there at infinity, or at 0.
-    pub interval: (f64, f64),
-    /// The p-value: how likely chance alone makes a difference at least this large.
-    pub p: f64,
-    /// The same, adjusted for all comparisons that were made, by Holm's method. Until `adjust` it is `p`.
-    pub adjusted_p: f64,
-    /// One side's rounds are bounds, and the true ratio is further from 1 than this one.
-    pub is_bound: bool,
-    /// Every round of both sides had enough samples for it.
-    pub is_supported: bool,
-    /// The variance of one round's logarithm: the mean of both sides' variances.
-    variance: f64,
-    /// The standard error of the ratio's logarithm, and its degrees of freedom.
-    error: f64,
-    freedom: f64,
-    /// How many degrees of freedom each further round adds.
-    freedom_a_round: f64,
-}
-
-/// What a comparison shows about B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    Better,
-    Worse,
-    /// It differs, and neither way is better.
-    Differs,
-    /// Alone it would be a difference; among so many comparisons, chance makes one like it too easily.
-    ByChance,
-    /// No difference that this data can show.
-    NotShown,
-}
-
-/// Why a figure was not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// A side has no such number.
-    Missing,
-    /// A side has only one round, and nothing shows how far its rounds lie apart.
-    OneRound,
-    /// A round measured 0, for which there are no ratios.
-    Nothing,
-    /// Both kept up with the offered load.
-    KeptUp,
-    /// Rounds are bounds, and do not show which side is greater.
-    Bounds,
-    /// A side answered more requests wrongly, or failed more of them, than is tolerated.
-    Faults,
-}
-
-/// Compares B's rounds with A's.
-pub fn compare(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison, Why> {
-    if a.is_empty() || b.is_empty() {
-        return Err(Why::Missing);
-    }
-    if a.len() < 2 || b.len() < 2 {
-        return Err(Why::OneRound);
-    }
-    if a.iter().chain(b).any(|number| number.value <= 0.0) {
-        return Err(Why::Nothing);
-    }
-    let ((a_mean, a_variance), (b_mean, b_variance)) = (logarithms(a), logarithms(b));
-    let (a_count, b_count) = (a.len() as f64, b.len() as f64);
-    let (a_part, b_part) = (a_variance / a_count, b_variance / b_count);
-    // Welch and Satterthwaite: the two sides may have different variances.
-    let freedom = (a_part + b_part).powi(2)
-        / (a_part.powi(2) / (a_count - 1.0) + b_part.powi(2) / (b_count - 1.0));
-    let spread = Spread {
-        variance: f64::midpoint(a_variance, b_variance),
-        error: (a_part + b_part).sqrt(),
-        freedom,
-        freedom_a_round: 2.0,
-    };
-    made(figure, [a, b], [a_mean, b_mean], spread)
-}
-
-/// Compares two subjects of one run, round by round: what all of a round have in common is in no difference.
-pub(crate) fn compare_rounds(figure: Figure, rounds: &[[Number; 2]]) -> Result<Comparison, Why> {
-    let [a, b] = [0, 1].map(|side| rounds.iter().map(|round| round[side]).collect::<Vec<_>>());
-    if rounds.is_empty() {
-        return Err(Why::Missing);
-    }
-    if rounds.len() < 2 {
-        return Err(Why::OneRound);
-    }
-    if rounds.iter().flatten().any(|number| number.value <= 0.0) {
-        return Err(Why::Nothing);
-    }
-    let ratio = |[a, b]: &[Number; 2]| Number { value: b.value / a.value, ..*a };
-    let ratios: Vec<Number> = rounds.iter().map(ratio).collect();
-    let (_, variance) = logarithms(&ratios);
-    let count = rounds.len() as f64;
-    let spread = Spread {
-        variance: variance / 2.0,
-        error: (variance / count).sqrt(),
-        freedom: count - 1.0,
-        freedom_a_round: 1.0,
-    };
-    made(figure, [&a, &b], [logarithms(&a).0, logarithms(&b).0], spread)
-}
-
-/// How far the logarithms of rounds lie apart.
-#[derive(Clone, Copy)]
-struct Spread {
-    variance: f64,
-    error: f64,
-    freedom: f64,
-    freedom_a_round: f64,
-}
-
-fn made(
-    figure: Figure,
-    [a, b]: [&[Number]; 2],
-    [a_mean, b_mean]: [f64; 2],
-    spread: Spread,
-) -> Result<Comparison, Why> {
-    let Spread { variance, error, freedom, freedom_a_round } = spread;
-    let difference = b_mean - a_mean;
-    let half = student::point(ALPHA, freedom) * error;
-    let p = student::two_sided(difference / error, freedom);
-    let is_bound = is_bound(a, b, difference, p)?;
-    let (low, high) = ((difference - half).exp(), (difference + half).exp());
-    Ok(Comparison {
-        figure,
-        means: [a_mean.exp(), b_mean.exp()],
-        rounds: [a.len(), b.len()],
-        ratio: difference.exp(),
-        interval: match is_bound {
-            true if 0.0 < difference => (low, f64::INFINITY),
-            true => (0.0, high),
-            false => (low, high),
-        },
-        p,
-        adjusted_p: p,
-        is_bound,
-        is_supported: a.iter().chain(b).all(|number| number.is_supported),
-        variance,
-        error,
-        freedom,
-        freedom_a_round,
-    })
-}
-
-/// Mean and variance of the logarithms of the numbers.
-fn logarithms(numbers: &[Number]) -> (f64, f64) {
-    let count = numbers.len() as f64;
-    let mean = numbers.iter().map(|number| number.value.ln()).sum::<f64>() / count;
-    let squares: f64 = numbers.iter().map(|number| (number.value.ln() - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0)).max(RESOLUTION.powi(2)))
-}
-
-/// If one side is a lower bound, and already seems greater, the true difference is even larger.
-fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool, Why> {
-    let is_any = |numbers: &[Number]| numbers.iter().any(|number| number.is_bound);
-    match (is_any(a), is_any(b)) {
-        (false, false) => Ok(false),
-        (false, true) if 0.0 < difference && p < ALPHA => Ok(true),
-        (true, false) if difference < 0.0 && p < ALPHA => Ok(true),
-        (false | true, false | true) => Err(Why::Bounds),
-    }
-}
-
-impl Comparison {
-    /// Whether A's mean and B's are bounds.
-    #[must_use]
-    pub fn bounds(&self) -> [bool; 2] {
-        [self.ratio < 1.0, 1.0 < self.ratio].map(|is_greater| self.is_bound && is_greater)
-    }
-
-    /// The ends of the interval; none where it is open.
-    #[must_use]
-    pub fn ends(&self) -> [Option<f64>; 2] {
-        let [is_a, is_b] = self.bounds();
-        [(!is_a).then_some(self.interval.0), (!is_b).then_some(self.interval.1)]
-    }
-
-    /// What it shows about B.
-    #[must_use]
-    pub fn finding(&self) -> Change {
-        match (self.p < ALPHA, self.adjusted_p < ALPHA, self.figure.better()) {
-            (false, _, _) => Change::NotShown,
-            (true, false, _) => Change::ByChance,
-            (true, true, Better::Neither) => Change::Differs,
-            (true, true, Better::Higher) if 1.0 < self.ratio => Change::Better,
-            (true, true, Better::Lower) if self.ratio < 1.0 => Change::Better,
-            (true, true, Better::Higher | Better::Lower) => Change::Worse,
-        }
-    }
-
-    /// The smallest difference that this data could have shown as the only comparison: 0.04 is ±4 %.
-    #[must_use]
-    pub fn smallest_shown(&self) -> f64 {
-        (self.interval.1 / self.interval.0).sqrt() - 1.0
-    }
-
-    /// How many more rounds each side needs to show a true difference of this size (0.05 is 5 %) four times in five, as
-    /// the only comparison; nothing beyond a thousand.
-    #[must_use]
-    pub fn more_rounds(&self, difference: f64) -> Option<usize> {
-        let [a, b] = self.rounds;
-        let here = a.max(b);
-        let is_enough = |&rounds: &usize| {
-            let freedom = self.freedom_a_round * (rounds as f64 - 1.0);
-            let reach = student::point(ALPHA, freedom) + student::point(0.4, freedom);
-            reach * (2.0 * self.variance / rounds as f64).sqrt() <= difference.ln_1p()
-        };
-        (here..=1_000).find(is_enough).map(|rounds| rounds - here)
-    }
-}
-
-/// Holm's correction over all comparisons that were made: the probability that even one of them is called a difference
-/// by chance is at most 1 in 20.
-pub(crate) fn adjust(comparisons: &mut [&mut Comparison]) {
-    comparisons.sort_by(|one, other| one.p.total_cmp(&other.p));
-    let count = comparisons.len();
-    let mut highest = 0.0_f64;
-    for (place, comparison) in comparisons.iter_mut().enumerate() {
-        highest = highest.max(comparison.p * (count - place) as f64).min(1.0);
-        comparison.adjusted_p = highest;
-    }
-}
 
 /// What is compared with what.
 #[derive(Clone, Copy, Debug)]
@@ -300,9 +65,10 @@ pub struct Pair<'a> {
 }
 
 impl<'a> Versus<'a> {
-    /// Matches rows by workload and point, and by subject unless one of each side is named; compares and adjusts them.
+    /// Matches rows by workload and point, and by subject unless one of each side is named; compares them, and decides
+    /// all figures together.
     #[must_use]
-    pub fn of(a: &'a Board, b: &'a Board, sides: Sides<'_>, wanted: Option<Figure>) -> Versus<'a> {
+    pub fn of(a: &'a Board, b: &'a Board, sides: Sides<'_>, gate: Gate) -> Versus<'a> {
         let subjects = match sides {
             Sides::Runs => None,
             Sides::Subjects(both) | Sides::OfOneRun(both) => Some(both),
@@ -320,21 +86,75 @@ impl<'a> Versus<'a> {
                 None => alone.push((workload, row)),
                 Some(place) => {
                     let partner = b_rows.remove(place).1;
-                    pairs.push(pair(workload, [row, partner], is_one_run, wanted));
+                    pairs.push(pair(workload, [row, partner], is_one_run, gate.figure));
                 }
             }
         }
-        let figures = pairs.iter_mut().flat_map(|pair: &mut Pair<'_>| pair.figures.iter_mut());
-        let mut made: Vec<&mut Comparison> =
-            figures.filter_map(|(_, comparison)| comparison.as_mut().ok()).collect();
-        adjust(&mut made);
-        Versus { pairs, alone: [alone, b_rows] }
+        Versus { pairs, alone: [alone, b_rows] }.decided(gate)
+    }
+
+    fn decided(mut self, gate: Gate) -> Versus<'a> {
+        let figures = self.pairs.iter_mut().flat_map(|pair| &mut pair.figures);
+        for comparison in figures.filter_map(|(_, made)| made.as_mut().ok()) {
+            comparison.set_tolerance(gate.tolerance);
+        }
+        decide_all(self.pairs.iter_mut(), gate.figure);
+        self
     }
 
     pub fn made(&self) -> impl Iterator<Item = &Comparison> {
         let figures = self.pairs.iter().flat_map(|pair| &pair.figures);
         figures.filter_map(|(_, comparison)| comparison.as_ref().ok())
     }
+}
+
+/// Each of these rows of one run against the first of them, decided together.
+#[must_use]
+pub fn against_first<'a>(workload: &'a str, rows: &[&'a Row]) -> Vec<Pair<'a>> {
+    let Some((first, others)) = rows.split_first() else { return Vec::new() };
+    let against = |row: &&'a Row| pair(workload, [first, row], true, None);
+    let mut pairs: Vec<Pair<'a>> = others.iter().map(against).collect();
+    let compared: Vec<&Row> =
+        rows.iter().copied().filter(|row| row.conduct.is_tolerated()).collect();
+    share_spreads(&mut pairs, |figure, _| shared_spread(&rounds_of_all(&compared, figure)));
+    decide_all(pairs.iter_mut(), None);
+    pairs
+}
+
+/// Judges each figure of pairs of one run by the spread that is found for it.
+pub(crate) fn share_spreads(
+    pairs: &mut [Pair<'_>],
+    spread: impl Fn(Figure, &[&mut Comparison]) -> Option<Spread>,
+) {
+    let Some(first) = pairs.first() else { return };
+    let figures: Vec<Figure> = first.figures.iter().map(|(figure, _)| *figure).collect();
+    for (place, figure) in figures.into_iter().enumerate() {
+        let made = pairs.iter_mut().filter_map(|pair| pair.figures[place].1.as_mut().ok());
+        let mut made: Vec<&mut Comparison> = made.collect();
+        let shared = spread(figure, &made);
+        share_spread(&mut made, shared);
+    }
+}
+
+/// Decides all figures of all pairs of an output together: first what each load is about, or the figure that was
+/// requested.
+pub(crate) fn decide_all<'p, 'a: 'p>(
+    pairs: impl Iterator<Item = &'p mut Pair<'a>>,
+    wanted: Option<Figure>,
+) {
+    let mut made: Vec<(bool, &mut Comparison)> = Vec::new();
+    for pair in pairs {
+        let primary = primary(pair.a.point);
+        let is_headline = |figure: Figure| match wanted {
+            Some(wanted) => figure == wanted,
+            None => figure == primary || figure == Figure::OnTime,
+        };
+        for (figure, comparison) in &mut pair.figures {
+            made.extend(comparison.as_mut().ok().map(|made| (is_headline(*figure), made)));
+        }
+    }
+    let weights = weights(&made.iter().map(|(is_headline, _)| *is_headline).collect::<Vec<_>>());
+    decide(weights.into_iter().zip(made.into_iter().map(|(_, made)| made)).collect(), 0.0);
 }
 
 fn rows<'a>(board: &'a Board, subject: Option<&str>) -> Vec<(&'a str, &'a Row)> {
@@ -369,8 +189,8 @@ pub(crate) fn pair<'a>(
         Figure::Throughput | Figure::OnTime if kept_up && 0 < a.measured().min(b.measured()) => {
             (figure, Err(Why::KeptUp))
         }
-        _ if is_one_run => (figure, compare_rounds(figure, &rounds(a, b, figure))),
-        _ => (figure, compare(figure, &numbers(a, figure), &numbers(b, figure))),
+        _ if is_one_run => (figure, paired(figure, &rounds(a, b, figure))),
+        _ => (figure, unpaired(figure, &numbers(a, figure), &numbers(b, figure))),
     };
     let mut figures = match a.point {
         Point::Held(_) => vec![Figure::MemoryPerConnection],

@@ -9,6 +9,7 @@ mod compare;
 mod conduct;
 mod conformance;
 mod detail;
+mod difference;
 mod doubt;
 mod estimate;
 mod fairness;
@@ -35,8 +36,7 @@ pub use alarm::Alarm;
 pub use board::{Board, JudgedTrial, Peak, Row, StatedLoad, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
-    COMPARED, Change, Comparison, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure, Versus,
-    Why, compare, ranks,
+    COMPARED, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure, Versus, against_first,
 };
 pub use conduct::{Conduct, Faults, Tolerated};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
@@ -44,6 +44,7 @@ pub use detail::{
     Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Moment, ProbeTrack, Reading, Role,
     Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,
 };
+pub use difference::{Change, Comparison, Why};
 pub use doubt::{
     AgentsDoubt, BusyAgent, Doubt, Drifting, Http2Doubt, LateAgent, Ordered, SAMPLES_FOR_P99,
     Steady, TlsDoubt, agents_lost, doubts, most_seen, of_agents, of_holding, of_link, of_load,

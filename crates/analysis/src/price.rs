@@ -6,7 +6,8 @@ use lab::figure::{Better, Figure};
 use lab::manner::{Manner, Protocol, Task};
 
 use crate::board::{Board, Row, Table};
-use crate::compare::{Comparison, Pair, adjust, pair, primary};
+use crate::compare::{Pair, decide_all, pair, primary, share_spreads};
+use crate::difference::common_spread;
 use crate::judgement::Unranked;
 use crate::verdict::Verdict;
 
@@ -50,7 +51,7 @@ impl MannerPrice<'_> {
 }
 
 impl Board {
-    /// Every price that this run can tell, in the order of its tables.
+    /// Every price that this run can tell, in the order of its tables; all are decided together.
     #[must_use]
     pub fn prices(&self) -> Vec<MannerPrice<'_>> {
         let tasks: Vec<(Task, &Table)> =
@@ -68,6 +69,7 @@ impl Board {
                 }
             }
         }
+        decide_all(prices.iter_mut().flat_map(|price| price.pairs.iter_mut()), None);
         // One workload after the other, and of each first all that is paid for TLS.
         let of_workload = |one: &MannerPrice<'_>, other: &MannerPrice<'_>| {
             one.tasks[0].workload == other.tasks[0].workload
@@ -119,10 +121,7 @@ fn price<'b>(
     if pairs.is_empty() && left_out.is_empty() {
         return None;
     }
-    for figure in 0..pairs.first().map_or(0, |pair| pair.figures.len()) {
-        let all = pairs.iter_mut().filter_map(|pair| pair.figures[figure].1.as_mut().ok());
-        adjust(&mut all.collect::<Vec<&mut Comparison>>());
-    }
+    share_spreads(&mut pairs, |_, made| common_spread(made.iter().map(|comparison| &**comparison)));
     sort(&mut pairs, primary(point));
     Some(MannerPrice { paid_for, tasks, point, pairs, left_out })
 }
@@ -181,11 +180,10 @@ The figures are those that `dyno compare` compares: `throughput_per_s` of a clos
   because what all trials of a round have in common is in both, and so in no ratio
 - estimate: the geometric mean of the ratios of the rounds; it estimates the ratio of the figure's geometric means over
   rounds like these, on this machine on this day
-- interval: 95 %, Student's t over the logarithms of the ratios, with one degree of freedom fewer than rounds; for each
-  ratio by itself
-- what was found: of each figure Holm's correction over all servers of the pair, so that the probability that even one
-  of them is called a difference by chance is at most 1 in 20; an interval that includes 1 is no difference that this
-  data shows
+- interval: the one that decides ([difference.md](difference.md)): Student's t over the logarithms of the ratios, with
+  the spread of all servers of the price, or its server's own if that is larger
+- what was found: all prices of a run are decided together, so that the probability that even one of them is called a
+  difference by chance is at most 1 in 20; an interval that includes 1 is no difference that this data shows
 - digits: rounds that agree in all three digits of a histogram may still differ by 0.1 %, and no interval is narrower
 - edges: one round: the ratio, and no interval. A round in which one side is no measurement: in no ratio. A round of 0:
   no ratio. A schedule: no ratio of the throughput, which is its own. Bounds (`≥`): a ratio only where the bound makes

@@ -10,6 +10,7 @@ use lab::figure::Figure;
 
 use crate::board::{Row, Table};
 use crate::compare::ranks;
+use crate::difference::HEADLINE;
 use crate::judgement::Unranked;
 
 /// A row and its rank.
@@ -50,7 +51,8 @@ impl Table {
     /// The competitors at one place, best first.
     #[must_use]
     pub fn at(&self, point: Point) -> Vec<Placed<'_>> {
-        placed(self.rows.iter().filter(|row| !row.is_reference && row.point == point).collect())
+        let rows = self.rows.iter().filter(|row| !row.is_reference && row.point == point);
+        self.placed(rows.collect())
     }
 
     /// Every competitor once, best first: where its throughput was highest, or, if rates were offered, at the highest
@@ -63,7 +65,7 @@ impl Table {
             _ if self.rows.iter().any(Row::is_offered) => self.by_capacity(),
             _ => {
                 let rows = self.rows.iter().filter(|row| !row.is_reference);
-                placed(one_each(rows, |row| {
+                self.placed(one_each(rows, |row| {
                     let peak = self.peaks.iter().find(|peak| peak.subject == row.subject);
                     peak.is_none_or(|peak| peak.point == row.point)
                 }))
@@ -86,6 +88,41 @@ impl Table {
     #[must_use]
     pub fn is_mostly_invalid(&self) -> bool {
         is_mostly_invalid(&self.rows.iter().filter(|row| !row.is_reference).collect::<Vec<_>>())
+    }
+
+    /// Rows of one place, or each of another place, best first.
+    fn placed<'t>(&self, rows: Vec<&'t Row>) -> Vec<Placed<'t>> {
+        let is_void = is_mostly_invalid(&rows);
+        let (ranked, rest): (Vec<&Row>, Vec<&Row>) =
+            rows.into_iter().partition(|row| !is_void && row.judgement.is_ranked());
+        let has_rounds = ranked.iter().all(|row| 1 < row.measured());
+        let (behind, kept_up): (Vec<&Row>, Vec<&Row>) =
+            ranked.into_iter().partition(|row| row.is_offered() && row.is_behind());
+        let (offered, closed): (Vec<&Row>, Vec<&Row>) =
+            kept_up.into_iter().partition(|row| row.is_offered());
+        let mut groups = Vec::new();
+        let orders = [
+            (closed, Figure::Throughput),
+            (offered, Figure::ResponseP99),
+            (behind, Figure::OnTime),
+        ];
+        let compared = orders.iter().filter(|(rows, _)| 1 < rows.len()).count().max(1) as f64;
+        for (rows, figure) in orders {
+            let found = ranks(&rows, figure, HEADLINE / self.orders() / compared);
+            let is_found =
+                |row: &&Row| found.iter().flatten().any(|other| std::ptr::eq(*other, *row));
+            let lacking: Vec<&Row> = rows.iter().copied().filter(|row| !is_found(row)).collect();
+            groups.extend(found);
+            groups.extend(lacking.into_iter().map(|row| vec![row]));
+        }
+        let mut rest = rest;
+        let rate = |row: &Row| row.estimate(Figure::Throughput).map_or(-1.0, |rate| rate.value);
+        rest.sort_by(|one, other| {
+            let by_rate = rate(other).total_cmp(&rate(one));
+            one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
+        });
+        groups.extend(rest.into_iter().map(|row| vec![row]));
+        numbered(groups, |row| !is_void && has_rounds && row.judgement.is_ranked())
     }
 
     fn by_capacity(&self) -> Vec<Placed<'_>> {
@@ -128,36 +165,6 @@ fn one_each<'t>(
         rows.iter().copied().find(|row| is_the_one(row)).or(rows.first().copied())
     };
     of_subjects.filter_map(one).collect()
-}
-
-/// Rows of one place, or each of another place, best first.
-fn placed(rows: Vec<&Row>) -> Vec<Placed<'_>> {
-    let is_void = is_mostly_invalid(&rows);
-    let (ranked, rest): (Vec<&Row>, Vec<&Row>) =
-        rows.into_iter().partition(|row| !is_void && row.judgement.is_ranked());
-    let has_rounds = ranked.iter().all(|row| 1 < row.measured());
-    let (behind, kept_up): (Vec<&Row>, Vec<&Row>) =
-        ranked.into_iter().partition(|row| row.is_offered() && row.is_behind());
-    let (offered, closed): (Vec<&Row>, Vec<&Row>) =
-        kept_up.into_iter().partition(|row| row.is_offered());
-    let mut groups = Vec::new();
-    for (rows, figure) in
-        [(closed, Figure::Throughput), (offered, Figure::ResponseP99), (behind, Figure::OnTime)]
-    {
-        let found = ranks(&rows, figure);
-        let is_found = |row: &&Row| found.iter().flatten().any(|other| std::ptr::eq(*other, *row));
-        let lacking: Vec<&Row> = rows.iter().copied().filter(|row| !is_found(row)).collect();
-        groups.extend(found);
-        groups.extend(lacking.into_iter().map(|row| vec![row]));
-    }
-    let mut rest = rest;
-    let rate = |row: &Row| row.estimate(Figure::Throughput).map_or(-1.0, |rate| rate.value);
-    rest.sort_by(|one, other| {
-        let by_rate = rate(other).total_cmp(&rate(one));
-        one.unmet.is_some().cmp(&other.unmet.is_some()).then(by_rate)
-    });
-    groups.extend(rest.into_iter().map(|row| vec![row]));
-    numbered(groups, |row| !is_void && has_rounds && row.judgement.is_ranked())
 }
 
 fn numbered<'t>(groups: Vec<Vec<&'t Row>>, has_rank: impl Fn(&Row) -> bool) -> Vec<Placed<'t>> {

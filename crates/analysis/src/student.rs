@@ -8,7 +8,7 @@ pub(crate) fn two_sided(t: f64, freedom: f64) -> f64 {
 /// The critical value: the deviation to either side that has this probability.
 pub(crate) fn point(two_sided_p: f64, freedom: f64) -> f64 {
     // Newton's method on the logarithm of the probability, which falls with t, kept between two ends.
-    let (mut low, mut high) = (0.0, 1e6_f64);
+    let (mut low, mut high) = (0.0, 1e12_f64);
     let mut t = 2.0;
     let whole = ln_beta(freedom);
     for _ in 0..100 {

@@ -1,10 +1,10 @@
 //! Whether B is as good as A, within a tolerance: the answer of a gate, which may be that this data cannot decide.
 
 use lab::experiment::Point;
-use lab::figure::{Better, Figure};
+use lab::figure::Figure;
 
-use super::{ALPHA, Comparison, Pair, Versus, Why};
-use crate::student;
+use super::{Pair, Versus};
+use crate::difference::{Change, Comparison, Why};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
@@ -55,6 +55,17 @@ pub struct Gated<'v, 'a> {
     pub answer: Result<GateAnswer, Unsure>,
 }
 
+impl Pair<'_> {
+    /// Why nothing is said of a comparison although it was made.
+    #[must_use]
+    pub fn unsure(&self, made: &Comparison) -> Option<Unsure> {
+        if self.a.is_doubtful() || self.b.is_doubtful() {
+            return Some(Unsure::Doubt);
+        }
+        (!made.is_supported).then_some(Unsure::FewSamples)
+    }
+}
+
 /// What a load is about: for a closed loop, how much it does; for a schedule, what its requests cost, because their
 /// number is given; for held connections, what one of them takes.
 #[must_use]
@@ -75,8 +86,8 @@ impl Gated<'_, '_> {
 }
 
 impl<'a> Versus<'a> {
-    /// Each pair, judged by its primary figure; one of which a side is failing is not compared. Where A keeps up with a schedule and B does not, it is also judged by
-    /// its share on time. The probability that even one of all pairs is called worse by chance is at most 1 in 40.
+    /// Each pair, judged by its primary figure, as all its figures were decided; one of which a side is failing is not
+    /// compared. Where A keeps up with a schedule and B does not, it is also judged by its share on time.
     #[must_use]
     pub fn gate(&self, gate: Gate) -> Vec<Gated<'_, 'a>> {
         let mut all: Vec<Gated<'_, 'a>> = Vec::new();
@@ -86,13 +97,9 @@ impl<'a> Versus<'a> {
                 let is_any = 0 < pair.a.measured() + pair.b.measured();
                 let made = pair.figures.iter().find(|(of, _)| *of == figure).map(|(_, made)| *made);
                 if let Some(made) = made.filter(|_| is_any) {
-                    all.push(Gated { pair, figure, made, answer: Err(Unsure::Wide) });
+                    all.push(Gated { pair, figure, made, answer: judge(pair, made) });
                 }
             }
-        }
-        let beyond = beyond_chance(&all, gate.tolerance);
-        for (gated, is_worse) in all.iter_mut().zip(beyond) {
-            gated.answer = judge(gated, is_worse, gate.tolerance);
         }
         all
     }
@@ -119,63 +126,19 @@ fn judged_by(pair: &Pair<'_>, gate: Gate) -> Vec<Figure> {
     [primary(pair.a.point)].into_iter().chain(on_time).collect()
 }
 
-/// For each, whether it is worse by more than the tolerance, and not by chance: Holm's correction of one-sided
-/// p-values.
-fn beyond_chance(all: &[Gated<'_, '_>], tolerance: f64) -> Vec<bool> {
-    let p = |gated: &Gated<'_, '_>| gated.made.map_or(1.0, |made| made.worse_by_chance(tolerance));
-    let mut order: Vec<(usize, f64)> = all.iter().map(p).enumerate().collect();
-    order.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let mut beyond = vec![false; all.len()];
-    for (place, (which, p)) in order.iter().enumerate() {
-        if ALPHA / 2.0 <= p * (order.len() - place) as f64 {
-            break;
-        }
-        beyond[*which] = true;
-    }
-    beyond
-}
-
-fn judge(gated: &Gated<'_, '_>, is_worse: bool, tolerance: f64) -> Result<GateAnswer, Unsure> {
-    let made = match gated.made {
+fn judge(pair: &Pair<'_>, made: Result<Comparison, Why>) -> Result<GateAnswer, Unsure> {
+    let made = match made {
         Ok(made) => made,
         Err(Why::Faults) => return Ok(GateAnswer::Failing),
         Err(why) => return Err(Unsure::Not(why)),
     };
-    if gated.pair.a.is_doubtful() || gated.pair.b.is_doubtful() {
-        return Err(Unsure::Doubt);
+    if let Some(unsure) = pair.unsure(&made) {
+        return Err(unsure);
     }
-    if !made.is_supported {
-        return Err(Unsure::FewSamples);
-    }
-    match (is_worse, made.is_within(tolerance)) {
-        (true, _) => Ok(GateAnswer::Worse),
-        (false, true) => Ok(GateAnswer::Within),
-        (false, false) => Err(Unsure::Wide),
-    }
-}
-
-impl Comparison {
-    /// Whether the worse end of the interval is within the tolerance.
-    #[must_use]
-    pub fn is_within(&self, tolerance: f64) -> bool {
-        let (low, high) = self.interval;
-        match self.figure.better() {
-            Better::Higher => 1.0 - tolerance <= low,
-            Better::Lower => high <= 1.0 + tolerance,
-            Better::Neither => 1.0 - tolerance <= low && high <= 1.0 + tolerance,
-        }
-    }
-
-    /// How likely chance alone makes B seem so bad, if it is worse by no more than the tolerance.
-    fn worse_by_chance(&self, tolerance: f64) -> f64 {
-        // How far it is beyond the tolerance, in logarithms, on the worse side.
-        let beyond = match self.figure.better() {
-            Better::Higher => (1.0 - tolerance).ln() - self.ratio.ln(),
-            Better::Lower => self.ratio.ln() - tolerance.ln_1p(),
-            Better::Neither => return 1.0,
-        };
-        let two_sided = student::two_sided(beyond / self.error, self.freedom);
-        if 0.0 < beyond { two_sided / 2.0 } else { 1.0 - two_sided / 2.0 }
+    match made.finding() {
+        Change::Worse => Ok(GateAnswer::Worse),
+        Change::Better | Change::Within => Ok(GateAnswer::Within),
+        Change::Differs | Change::NotShown => Err(Unsure::Wide),
     }
 }
 

@@ -6,12 +6,19 @@ use crate::board::{JudgedTrial, Row};
 
 /// A figure in the rounds in which both were measured.
 pub(super) fn rounds(a: &Row, b: &Row, figure: Figure) -> Vec<[Number; 2]> {
-    let measured = |row: &'_ Row, repeat: u32| {
+    let both = |round: Vec<Number>| [round[0], round[1]];
+    rounds_of_all(&[a, b], figure).into_iter().map(both).collect()
+}
+
+/// A figure in the rounds in which all of these were measured.
+pub(super) fn rounds_of_all(rows: &[&Row], figure: Figure) -> Vec<Vec<Number>> {
+    let Some(first) = rows.first() else { return Vec::new() };
+    let measured = |row: &Row, repeat: u32| {
         let trial = row.trials.iter().find(|trial| trial.repeat == repeat && trial.is_measured());
         trial.and_then(|trial| number(trial, figure))
     };
-    let both = |round: u32| Some([measured(a, round)?, measured(b, round)?]);
-    a.trials.iter().filter_map(|trial| both(trial.repeat)).collect()
+    let all = |round: u32| rows.iter().map(|row| measured(row, round)).collect();
+    first.trials.iter().filter_map(|trial| all(trial.repeat)).collect()
 }
 
 /// A figure in the rounds that were measured.

@@ -3,8 +3,11 @@
 use lab::experiment::Point;
 use lab::figure::{Better, Figure};
 
-use super::{ALPHA, adjust, compare, numbers};
+use super::{numbers, rounds, rounds_of_all};
 use crate::board::{Row, Table};
+use crate::difference::{
+    Change, Comparison, HEADLINE, decide, paired, share_spread, shared_spread,
+};
 use crate::standing::is_mostly_invalid;
 
 impl Table {
@@ -12,15 +15,29 @@ impl Table {
     #[must_use]
     pub fn ranks(&self, figure: Figure, point: Point) -> Vec<Vec<&Row>> {
         let rows: Vec<&Row> = self.rows.iter().filter(|row| row.point == point).collect();
-        if is_mostly_invalid(&rows) { Vec::new() } else { ranks(&rows, figure) }
+        if is_mostly_invalid(&rows) {
+            return Vec::new();
+        }
+        // By the p99 of a closed loop the order of its rows is not made.
+        let is_leading = figure == Figure::Throughput || rows.iter().any(|row| row.is_offered());
+        let share = if is_leading { HEADLINE } else { 1.0 - HEADLINE };
+        ranks(&rows, figure, share / self.orders())
+    }
+
+    /// In how many orders its rows are shown: one for each place, and one of the best places.
+    pub(crate) fn orders(&self) -> f64 {
+        match self.points().len() {
+            0 | 1 => 1.0,
+            places => places as f64 + 1.0,
+        }
     }
 }
 
 /// Subjects at one point in groups, best first: no row of a group is shown to differ from its first, which is the best
-/// of it. Pairs are compared with Holm's correction over all of them. A row without such a number is in no group, nor
-/// is one that is not ranked.
+/// of it. All pairs are decided together; `share` is the share of the error rate that they have among all orders of their
+/// table. A row without such a number is in no group, nor is one that is not ranked.
 #[must_use]
-pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
+pub(crate) fn ranks<'a>(rows: &[&'a Row], figure: Figure, share: f64) -> Vec<Vec<&'a Row>> {
     let mean = |row: &Row| row.estimate(figure).map_or(f64::NAN, |found| found.value);
     let mut order: Vec<&Row> = rows
         .iter()
@@ -31,17 +48,20 @@ pub fn ranks<'a>(rows: &[&'a Row], figure: Figure) -> Vec<Vec<&'a Row>> {
         Better::Higher => mean(other).total_cmp(&mean(one)),
         Better::Lower | Better::Neither => mean(one).total_cmp(&mean(other)),
     });
-    let mut pairs = Vec::new();
+    let mut pairs: Vec<([usize; 2], Comparison)> = Vec::new();
     for (place, one) in order.iter().enumerate() {
         for (other_place, other) in order.iter().enumerate().skip(place + 1) {
-            let compared = compare(figure, &numbers(one, figure), &numbers(other, figure));
-            pairs.extend(compared.ok().map(|comparison| (place, other_place, comparison)));
+            let compared = paired(figure, &rounds(one, other, figure));
+            pairs.extend(compared.ok().map(|comparison| ([place, other_place], comparison)));
         }
     }
-    adjust(&mut pairs.iter_mut().map(|(_, _, comparison)| comparison).collect::<Vec<_>>());
+    let mut made: Vec<&mut Comparison> = pairs.iter_mut().map(|(_, made)| made).collect();
+    share_spread(&mut made, shared_spread(&rounds_of_all(&order, figure)));
+    let weight = share / made.len() as f64;
+    decide(made.into_iter().map(|comparison| (weight, comparison)).collect(), 1.0 - share);
     let differ = |one: usize, other: usize| {
-        let same = pairs.iter().find(|(a, b, _)| (*a, *b) == (one, other));
-        same.is_some_and(|(_, _, comparison)| comparison.adjusted_p < ALPHA)
+        let same = pairs.iter().find(|(places, _)| *places == [one, other]);
+        same.is_some_and(|(_, comparison)| comparison.finding() != Change::NotShown)
     };
     let mut groups: Vec<(usize, Vec<&Row>)> = Vec::new();
     for (place, row) in order.iter().copied().enumerate() {

@@ -2,7 +2,8 @@
 
 use lab::figure::Figure;
 
-use super::{Comparison, Pair, Why, rounds};
+use super::{Pair, rounds};
+use crate::difference::{Comparison, Why};
 
 /// A figure of both sides where single rounds allow no interval: it shows no difference.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use lab::record::{Outcome, OutcomeKind, TrialRecord};
 use load::Chance;
 
 use super::*;
-use crate::compare::{Change, Why};
+use crate::difference::{Change, Comparison, Why};
 use crate::fixture::{healthy, normal, run, series};
 
 const CLEAR: &str = "hello";

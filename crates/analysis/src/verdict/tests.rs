@@ -181,13 +181,14 @@ fn a_reference_is_in_no_alarm_rank_or_comparison_and_its_peak_is_the_last() {
     let peaks: Vec<_> = table.peaks.iter().map(|peak| peak.subject.as_str()).collect();
     assert_eq!((peaks.len(), peaks[3], table.peaks[3].is_reference), (4, "idle", true));
     let rows: Vec<&Row> = table.rows.iter().collect();
-    let ranked = crate::ranks(&rows, lab::figure::Figure::Throughput);
+    let ranked = crate::compare::ranks(&rows, lab::figure::Figure::Throughput, 1.0);
     assert!(ranked.iter().flatten().all(|row| !row.is_reference));
     let subjects = |versus: &crate::Versus<'_>| -> Vec<String> {
         versus.pairs.iter().map(|pair| pair.a.subject.clone()).collect()
     };
-    let whole = crate::Versus::of(&board, &board, crate::Sides::Runs, None);
+    let of = |sides| crate::Versus::of(&board, &board, sides, crate::Gate::default());
+    let whole = of(crate::Sides::Runs);
     assert!(!subjects(&whole).contains(&"idle".into()) && !whole.pairs.is_empty());
-    let named = crate::Versus::of(&board, &board, crate::Sides::OfOneRun(["idle", "a"]), None);
+    let named = of(crate::Sides::OfOneRun(["idle", "a"]));
     assert_eq!(subjects(&named), ["idle", "idle"]);
 }

@@ -19,7 +19,7 @@ use crate::shell::{ExitStatus, Refusal, print};
 ///
 /// Two runs of one experiment, row by row (`dyno compare 1 3`), two subjects (`dyno compare 1:hyper 3:axum`, or
 /// `dyno compare --run 3 hyper axum`), or what `dyno load --json` wrote (`dyno compare a.json b.json`). Each figure is a
-/// ratio with its 95 % interval; single loads have none. Nothing is measured.
+/// ratio with the interval that decides; single loads have none. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CompareFlags {

@@ -36,8 +36,8 @@ use units::{counted, duration};
 /// Race servers against each other: commands, addresses, folders or subjects
 ///
 /// Commands and folders are started anew for each round, and the sides take turns; a server that runs already is only
-/// loaded. The end is a ratio with its 95 % interval. No file and no project is needed, and nothing is left in the current
-/// folder.
+/// loaded. The end is a ratio with the interval that decides. No file and no project is needed, and nothing is left in
+/// the current folder.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RaceFlags {

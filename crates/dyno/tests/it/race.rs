@@ -107,7 +107,7 @@ fn two_commands_race_from_any_folder_and_the_usual_commands_know_the_run() {
     place.dyno(&["list"]).status(0).stdout_has("race");
     let report = place.dyno(&["report"]).status(0).stdout_has("--warmup");
     assert!(report.has_sentence("as many requests as quick"), "{report}");
-    place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's 95 % interval");
+    place.dyno(&["compare", "--run", "1", "quick", "slow"]).stdout_has("Student's interval over");
     let page = fs::read_to_string(place.state().join("reports/1-race.html")).unwrap();
     assert!(page.contains("as many requests as quick"));
 }
@@ -150,7 +150,13 @@ fn a_race_as_json_has_the_ratios_that_compare_has() {
     crate::schema::fits("race", &json);
     let compared =
         place.dyno(&["compare", "--run", "1", "dyno-serve", "dyno-serve-2", "--json"]).json();
-    assert_eq!(json["ratios"][0]["figures"], compared["rows"][0]["figures"]);
+    // A comparison has a tolerance, and judges no row in doubt: what was measured is the same.
+    let measured = |figures: &Value| -> Vec<[Value; 6]> {
+        let keys = ["figure", "a_mean", "b_mean", "a_rounds", "b_rounds", "ratio"];
+        let figures = figures.as_array().unwrap().iter();
+        figures.map(|figure| keys.map(|key| figure[key].clone())).collect()
+    };
+    assert_eq!(measured(&json["ratios"][0]["figures"]), measured(&compared["rows"][0]["figures"]));
     assert_eq!(json["answers_differ"], Value::Array(Vec::new()));
     let titles: Vec<&str> = json["sides"]
         .as_array()

@@ -270,7 +270,8 @@ fn two_runs_and_two_subjects_are_compared() {
     let view = shelf.view();
     let runs = view.get("/compare?a=1&b=2").status(200).has("echo-xml");
     runs.has("the tolerance, 5 %")
-        .has("not shown to differ")
+        .has("alike, or worse by less than 5 %")
+        .has("not judged: in doubt")
         .has("href=\"/run/2\"")
         .lacks("\u{1b}");
     view.get("/compare?a=1%3Aquick&b=1%3Aevil").status(200).has("Quick, two, run 1");

@@ -49,7 +49,7 @@ impl Ratios {
         let scale = Scale::log(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
         let note = format!(
-            "B / A, logarithmic, with the 95 % interval; the line is 1; shaded: the tolerance, {}",
+            "B / A, logarithmic, with the interval that decides; the line is 1; shaded: the tolerance, {}",
             self.tolerance
         );
         let mut drawn = text("note", "start", (2.0, 13.0), &note);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Row, Sides, Table, Verdict, Versus};
+use analysis::{Row, Table, Verdict, against_first};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::{Fact, LOAD_ON, SUBJECT_HOST, SUBJECT_ON};
@@ -145,7 +145,7 @@ fn of_row(
     let entry = findings.entry(&row.subject);
     let side = origin.side(&row.subject);
     let first = origin.first_side().filter(|first| side.is_some() && first.subject != row.subject);
-    let ratios = first.map(|first| ratios(findings, &first.subject, row)).unwrap_or_default();
+    let ratios = first.map(|first| ratios(table, &first.subject, row)).unwrap_or_default();
     let line = |figure: Figure| {
         let estimate = row.estimate(figure)?;
         let measured = row.trials.iter().filter(|trial| trial.is_measured());
@@ -177,14 +177,12 @@ fn of_row(
 
 /// A side's figures divided by those of the first side, as the race states them. A bound is none, and nothing is divided
 /// by a figure that is none.
-fn ratios(findings: &Findings<'_>, first: &str, row: &Row) -> Vec<(Figure, f64)> {
-    let board = &findings.board;
-    let versus = Versus::of(board, board, Sides::OfOneRun([first, &row.subject]), None);
-    let pairs = versus
-        .pairs
-        .iter()
-        .filter(|pair| pair.a.point == row.point && pair.a.verdict() != Some(Verdict::Invalid));
-    let made =
-        pairs.flat_map(|pair| pair.figures.iter().filter_map(|(_, made)| made.as_ref().ok()));
+fn ratios(table: &Table, first: &str, row: &Row) -> Vec<(Figure, f64)> {
+    let is_first = |other: &&Row| other.subject == first && other.point == row.point;
+    let is_valid = |first: &&Row| first.verdict() != Some(Verdict::Invalid);
+    let first = table.rows.iter().find(is_first).filter(is_valid);
+    let pairs = first.map_or(Vec::new(), |first| against_first(&table.workload, &[first, row]));
+    let figures = pairs.iter().flat_map(|pair| &pair.figures);
+    let made = figures.filter_map(|(_, made)| made.as_ref().ok());
     made.filter(|made| !made.is_bound).map(|made| (made.figure, made.ratio)).collect()
 }

@@ -8,7 +8,9 @@ mod loads;
 
 use std::collections::BTreeSet;
 
-use analysis::{Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Verdict, Versus};
+use analysis::{
+    Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Unsure, Verdict, Versus,
+};
 use lab::manner::Task;
 use lab::record::RunRecord;
 use load::Spin;
@@ -36,6 +38,15 @@ impl<'t> Side<'t> {
     }
 }
 
+/// Why a figure that was compared is not judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unjudged {
+    /// The loads are not alike.
+    Unlike,
+    /// Its rounds are in doubt, or too short for it.
+    Unsure(Unsure),
+}
+
 /// Both sides, matched and compared.
 pub struct Compared<'t> {
     sides: [Side<'t>; 2],
@@ -58,7 +69,7 @@ impl<'t> Compared<'t> {
             }
             Some((first, second)) => Sides::Subjects([first, second]),
         };
-        let versus = Versus::of(&a.findings.board, &b.findings.board, sides, gate.figure);
+        let versus = Versus::of(&a.findings.board, &b.findings.board, sides, gate);
         Compared { sides: [a, b], versus, gate }
     }
 
@@ -133,13 +144,23 @@ impl<'t> Compared<'t> {
         json::of(self)
     }
 
-    /// What a comparison of a figure shows; nothing where the loads are not alike.
-    fn finding(&self, made: &Comparison) -> Option<Change> {
-        (!self.is_unlike()).then(|| made.finding())
+    /// What a comparison of a figure shows, or why it is not judged.
+    fn finding(&self, pair: &Pair<'_>, made: &Comparison) -> Result<Change, Unjudged> {
+        if self.is_unlike() {
+            return Err(Unjudged::Unlike);
+        }
+        match pair.unsure(made) {
+            Some(unsure) => Err(Unjudged::Unsure(unsure)),
+            None => Ok(made.finding()),
+        }
     }
 
     fn count(&self, finding: Change) -> usize {
-        self.versus.made().filter(|made| self.finding(made) == Some(finding)).count()
+        let of_pair = |pair: &Pair<'t>| {
+            let made = pair.figures.iter().filter_map(|(_, made)| made.as_ref().ok());
+            made.filter(|made| self.finding(pair, made) == Ok(finding)).count()
+        };
+        self.versus.pairs.iter().map(of_pair).sum()
     }
 
     /// What a reader must know about the data: one sentence each.

@@ -138,10 +138,10 @@ fn table(findings: &Findings<'_>, price: &MannerPrice<'_>, key: String) -> Table
 
 fn notes(price: &MannerPrice<'_>) -> Vec<String> {
     let mut notes = vec![
-        "each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the 95 % \
-         interval by Student's t over the ratios of the rounds"
+        "each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the interval \
+         that decides: of at least 95 %, wider because all prices of the run are decided together (Holm's correction)"
             .into(),
-        "difference: what this shows of the first figure, by Holm's correction over all servers".into(),
+        "difference: what this shows of the first figure".into(),
     ];
     let [without, with] = price.tasks.each_ref().map(|task| task.manner.streams);
     if without < with && matches!(price.point, Point::Connections(_)) {
@@ -159,7 +159,7 @@ fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
         Some(Ok(made)) => {
             let (text, interval) = ratio(made);
             let tone = match made.finding() {
-                Change::NotShown | Change::ByChance => Tone::Dim,
+                Change::NotShown | Change::Within => Tone::Dim,
                 Change::Worse | Change::Better | Change::Differs => Tone::Plain,
             };
             let marks = Marks::default().when(!made.is_supported, Mark::FewSamples);
@@ -185,11 +185,10 @@ fn difference(pair: &Pair<'_>, figure: Figure) -> Cell {
     };
     let way = if made.ratio < 1.0 { "less" } else { "more" };
     let (text, tone) = match made.finding() {
-        Change::Worse => (way.into(), Tone::Bad),
-        Change::Better => (way.into(), Tone::Good),
-        Change::Differs => (way.into(), Tone::Strong),
-        Change::ByChance => (format!("perhaps {way}"), Tone::Doubtful),
-        Change::NotShown => ("none shown".into(), Tone::Dim),
+        Change::Worse => (way, Tone::Bad),
+        Change::Better => (way, Tone::Good),
+        Change::Differs => (way, Tone::Strong),
+        Change::Within | Change::NotShown => ("none shown", Tone::Dim),
     };
     Cell::text(text).toned(tone)
 }

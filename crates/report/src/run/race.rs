@@ -4,7 +4,7 @@
 pub(crate) mod json;
 
 use analysis::gate::{Verdict as Gated, Weighing};
-use analysis::{Change, Comparison, Pair, Row, Sides, Verdict, Versus, Why};
+use analysis::{Change, Comparison, Pair, Row, Verdict, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE};
 
@@ -80,21 +80,15 @@ fn sides<'t>(findings: &'t Findings<'_>) -> Vec<&'t Row> {
 }
 
 /// Each side against the first.
-fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Versus<'t>> {
-    let sides = sides(findings);
-    let Some((first, others)) = sides.split_first() else { return Vec::new() };
-    let board = &findings.board;
-    let against = |row: &&Row| {
-        Versus::of(board, board, Sides::OfOneRun([&first.subject, &row.subject]), None)
-    };
-    others.iter().map(against).collect()
+fn against_first<'t>(findings: &'t Findings<'_>) -> Vec<Pair<'t>> {
+    let table = findings.board.tables.first();
+    table.map_or(Vec::new(), |table| analysis::against_first(&table.workload, &sides(findings)))
 }
 
 /// The sides that answered wrongly or failed too often come first; then a sentence for each side but the first; then
 /// what the compared sides failed.
 pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     let all = against_first(findings);
-    let pairs = all.iter().flat_map(|versus| &versus.pairs);
     let is_failing = |row: &&Row| !row.conduct.is_tolerated();
     let (failing, tolerated): (Vec<&Row>, Vec<&Row>) =
         sides(findings).into_iter().partition(is_failing);
@@ -107,7 +101,7 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
     if failing.is_empty() {
         says.extend(findings.gate().map(|gate| gate::sentence(&gate, None)));
     }
-    let compared = pairs.filter(|pair| [pair.a, pair.b].iter().all(|row| !is_failing(row)));
+    let compared = all.iter().filter(|pair| [pair.a, pair.b].iter().all(|row| !is_failing(row)));
     says.extend(compared.map(|pair| self::says(findings, pair)));
     says.extend(tolerated.iter().filter_map(|row| named(row, ".")));
     says
@@ -164,32 +158,18 @@ fn both(made: &Comparison, p99: &Comparison, (a, b): (&str, &str)) -> String {
         (false, true) => {
             format!("{b} {}; no difference of the p99 is shown ({ratio}).", compared(made, a))
         }
-        (false, false)
-            if made.finding() != Change::ByChance && p99.finding() != Change::ByChance =>
-        {
-            format!("{b} {}, at {ratio} the p99.", compared(made, a))
-        }
-        (false, false) => format!("{b} {}; it {}.", compared(made, a), compared(p99, a)),
+        (false, false) => format!("{b} {}, at {ratio} the p99.", compared(made, a)),
     }
 }
 
-/// `answers 0.9× [0.8–0.9] as many requests as A`; what chance makes too easily is called probable, with its
-/// probability among all comparisons.
+/// `answers 0.9× [0.8–0.9] as many requests as A`.
 fn compared(made: &Comparison, a: &str) -> String {
     let ratio = bracket(made);
-    let (verb, rest) = match made.figure {
-        Figure::OnTime => ("answers", format!("{ratio} as many requests on time as {a}")),
-        Figure::CpuPerThousand => ("uses", format!("{ratio} the CPU time of {a} for each answer")),
-        Figure::ResponseP99 => ("has", format!("{ratio} the p99 of {a}")),
-        _ => ("answers", format!("{ratio} as many requests as {a}")),
-    };
-    match made.finding() {
-        Change::ByChance => {
-            format!("probably {verb} {rest}, but that is not certain (p = {:.2})", made.adjusted_p)
-        }
-        Change::Better | Change::Worse | Change::Differs | Change::NotShown => {
-            format!("{verb} {rest}")
-        }
+    match made.figure {
+        Figure::OnTime => format!("answers {ratio} as many requests on time as {a}"),
+        Figure::CpuPerThousand => format!("uses {ratio} the CPU time of {a} for each answer"),
+        Figure::ResponseP99 => format!("has {ratio} the p99 of {a}"),
+        _ => format!("answers {ratio} as many requests as {a}"),
     }
 }
 
@@ -220,7 +200,7 @@ fn unmeasured(findings: &Findings<'_>, rows: [&Row; 2]) -> Option<String> {
     }
 }
 
-/// Whether the interval holds 1.
+/// Whether the interval that decides holds 1.
 fn is_unshown(made: &Comparison) -> bool {
     made.finding() == Change::NotShown
 }
@@ -299,6 +279,16 @@ pub(super) fn document(findings: &Findings<'_>) -> Document {
     }
 }
 
+/// What the brackets of ratios are, where there are any.
+fn notes(findings: &Findings<'_>) -> Vec<String> {
+    let pairs = against_first(findings);
+    let mut figures = pairs.iter().flat_map(|pair| &pair.figures);
+    let note = "ratios have the interval that decides: it excludes 1 where a difference is shown, and in 95 % of races of \
+                equal servers none does";
+    let is_any = figures.any(|(_, made)| made.is_ok());
+    is_any.then(|| note.into()).into_iter().collect()
+}
+
 fn table(findings: &Findings<'_>) -> Table {
     let mut rows = sides(findings);
     let all = findings.board.tables.first().map_or(&[][..], |table| &table.rows);
@@ -351,7 +341,7 @@ fn table(findings: &Findings<'_>) -> Table {
             ..document::Row::default()
         }
     };
-    Table::of("sides", columns, rows.into_iter().map(row))
+    Table::of("sides", columns, rows.into_iter().map(row)).noting(notes(findings))
 }
 
 #[cfg(test)]

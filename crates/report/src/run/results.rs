@@ -96,7 +96,7 @@ fn notes(table: &Table) -> Vec<String> {
 fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let mut all = Columns::default();
     if 1 < table.bests().len() && table.rows.iter().any(|row| 1 < row.measured()) {
-        let meaning = "first to last place: the order within is not settled (Holm's correction over all pairs)";
+        let meaning = "first to last place: the order within is not settled (Holm's correction over the table)";
         all.add(Column::new("rank", "rank", 8).left().folding().meaning(meaning), rank);
     }
     all.add(Column::new("subject", "server", 0).left(), |shown| {

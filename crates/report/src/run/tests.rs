@@ -4,6 +4,7 @@ use lab::record::{RunRecord, TrialRecord};
 use super::*;
 
 mod damaged;
+mod difference;
 mod headline;
 mod held_page;
 mod markdown;

@@ -223,12 +223,12 @@ fn ratios_agree(seen: &mut Seen, shown: &Shown, reader: &Reader) {
 /// Both sides and the ratio of each figure that is compared.
 fn pairs_agree(seen: &mut Seen, shown: &Shown, reader: &Reader) {
     let figures = || list(&shown.json["rows"][0]["figures"]);
-    let table = read(shown, reader, "B / A [95 %]", figures().count());
+    let table = read(shown, reader, "B / A [interval]", figures().count());
     for (of, cells) in figures().zip(table) {
         let Some(stated) = ratio(of) else { continue };
         let name = of["figure"].as_str().unwrap();
         let about = format!("{}, {}, {name}", shown.case, reader.name);
-        compare(seen, &about, cells.get("B / A [95 %]"), &stated);
+        compare(seen, &about, cells.get("B / A [interval]"), &stated);
         for (side, column) in [("a", "A"), ("b", "B")] {
             let is_bound = of[format!("{side}_is_bound")] == true;
             assert_eq!(cells[column].starts_with('≥'), is_bound, "{about}, {column}");

@@ -1,7 +1,7 @@
-use super::super::tests::{numbers_of, rounds, share};
-use super::super::{Comparison, compare};
 use super::*;
 use crate::board::{Board, Row};
+use crate::difference::tests::{numbers_of, rounds, share};
+use crate::difference::unpaired;
 use crate::fixture::{healthy, key, run, series};
 use lab::figure::Number;
 use lab::record::TrialRecord;
@@ -25,9 +25,10 @@ fn answer(pairs: &[(Vec<Number>, Vec<Number>)], is_doubtful: bool) -> GateAnswer
         a: &a,
         b: &b,
         is_one_run: false,
-        figures: vec![(Figure::Throughput, compare(Figure::Throughput, one, other))],
+        figures: vec![(Figure::Throughput, unpaired(Figure::Throughput, one, other))],
     };
-    let versus = Versus { pairs: pairs.iter().map(pair).collect(), alone: [vec![], vec![]] };
+    let pairs = pairs.iter().map(pair).collect();
+    let versus = Versus { pairs, alone: [vec![], vec![]] }.decided(Gate::default());
     versus.answer(&versus.gate(Gate::default()))
 }
 
@@ -86,11 +87,12 @@ fn alike_servers_are_seldom_called_worse_and_a_slower_one_is_found() {
             let pair = |_| {
                 let one = rounds(&mut chance, count, 1_000.0, spread);
                 let other = rounds(&mut chance, count, 1_000.0 * factor, spread);
-                let figures = vec![(Figure::Throughput, compare(Figure::Throughput, &one, &other))];
+                let figures =
+                    vec![(Figure::Throughput, unpaired(Figure::Throughput, &one, &other))];
                 Pair { workload: "hello", a: &a, b: &b, is_one_run: false, figures }
             };
             let pairs = (0..pairs).map(pair).collect();
-            let versus = Versus { pairs, alone: [vec![], vec![]] };
+            let versus = Versus { pairs, alone: [vec![], vec![]] }.decided(Gate::default());
             versus.answer(&versus.gate(Gate::default())) == GateAnswer::Worse
         })
     };
@@ -149,7 +151,7 @@ fn scheduled(subject: &str, answered: u64, cpu_s: f64) -> Vec<TrialRecord> {
 fn of_boards(a: &[TrialRecord], b: &[TrialRecord], gate: Gate) -> (GateAnswer, Vec<Figure>) {
     let entries = run(&[("a", "default")]);
     let (a, b) = (Board::of(&entries, a), Board::of(&entries, b));
-    let versus = Versus::of(&a, &b, crate::Sides::Runs, gate.figure);
+    let versus = Versus::of(&a, &b, crate::Sides::Runs, gate);
     let gated = versus.gate(gate);
     (versus.answer(&gated), gated.iter().map(|gated| gated.figure).collect())
 }
@@ -171,12 +173,4 @@ fn a_schedule_is_judged_by_its_cost_and_by_keeping_up() {
     assert_eq!((found, by), (GateAnswer::Within, vec![Figure::ResponseP50]));
     let (found, _) = of_boards(&cheap, &[], usual);
     assert_eq!(found, GateAnswer::CannotTell, "B has nothing of what A measured");
-}
-
-#[test]
-fn a_smaller_tolerance_asks_more() {
-    let made: Comparison =
-        compare(Figure::ResponseP50, &numbers_of(&STEADY), &numbers_of(&by(1.03))).unwrap();
-    assert!(made.is_within(0.05) && !made.is_within(0.02));
-    assert!(made.worse_by_chance(0.02) < 0.025 && 0.5 < made.worse_by_chance(0.05));
 }

@@ -20,9 +20,7 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
             figures(gated.iter())
         )),
         GateAnswer::Worse => Some(worse(&gated, &tolerance)),
-        GateAnswer::CannotTell => Some(format!(
-            "Answer: this data cannot tell whether B is more than {tolerance} worse than A."
-        )),
+        GateAnswer::CannotTell => Some(cannot_tell(&gated, &tolerance)),
         GateAnswer::Failing => None,
     };
     let (failing, tolerated) = conduct(compared);
@@ -52,6 +50,15 @@ pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
         says.push(format!("Cannot tell: {rows} not in B."));
     }
     says
+}
+
+/// By which figures it cannot be told, where any are judged.
+fn cannot_tell(gated: &[Gated<'_, '_>], tolerance: &str) -> String {
+    let by = match figures(gated.iter()) {
+        names if names.is_empty() => String::new(),
+        names => format!("by {names}, "),
+    };
+    format!("Answer: {by}this data cannot tell whether B is more than {tolerance} worse than A.")
 }
 
 /// By which figures B is worse; by none, where it is the clauses of the RFCs.
@@ -200,7 +207,7 @@ fn name(answer: GateAnswer) -> &'static str {
     }
 }
 
-fn why(unsure: Unsure) -> &'static str {
+pub(super) fn why(unsure: Unsure) -> &'static str {
     match unsure {
         Unsure::Not(why) => super::json::not_compared(why),
         Unsure::Wide => "too_wide",

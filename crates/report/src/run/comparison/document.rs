@@ -1,11 +1,11 @@
 //! A comparison as a document: the two sides, a table for each workload and load level, the answer, and what a reader
 //! must know before believing it.
 
-use analysis::{Change, Comparison, Pair, Row, Why};
+use analysis::{Change, Comparison, Pair, Row, Unsure, Why};
 use lab::figure::Figure;
 use units::{count, digits};
 
-use super::{Compared, Side, answer, conformance};
+use super::{Compared, Side, Unjudged, answer, conformance};
 use crate::chart::{About, Ratio, Ratios};
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone,
@@ -117,10 +117,10 @@ fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> Vec<Ratio> {
         interval: made.interval,
         says: bracket(&made),
         is_found: matches!(
-            compared.finding(&made),
-            Some(Change::Worse | Change::Better | Change::Differs)
+            compared.finding(pair, &made),
+            Ok(Change::Worse | Change::Better | Change::Differs)
         ),
-        is_worse: compared.finding(&made) == Some(Change::Worse),
+        is_worse: compared.finding(pair, &made) == Ok(Change::Worse),
     };
     let made =
         |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
@@ -139,7 +139,7 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
         Column::new("figure", "figure", 0).left(),
         Column::new("a", "A", 2),
         Column::new("b", "B", 2),
-        Column::new("ratio", "B / A [95 %]", 0),
+        Column::new("ratio", "B / A [interval]", 0),
         Column::new("finding", "B is", 0).left(),
     ];
     if is_named {
@@ -153,7 +153,7 @@ fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
             value(pair.a, figure, &made, 0),
             value(pair.b, figure, &made, 1),
             ratio_cell(pair, figure, &made),
-            finding(compared, &made),
+            finding(compared, pair, &made),
         ]);
         document::Row { cells, ..document::Row::default() }
     };
@@ -183,18 +183,21 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
         return Vec::new();
     }
     let interval = match compared.sides[0].subject.is_some() && compared.is_one_run() {
-        true => "Student's 95 % interval over the ratios of the rounds, on logarithms",
-        false => "Welch's 95 % interval on logarithms",
+        true => "Student's interval over the ratios of the rounds, on logarithms",
+        false => "Welch's interval on logarithms",
     };
     let rounds = match compared.is_of_loads() {
         true => "loads of a server that was not restarted",
         false => "measured rounds, each a fresh process",
     };
     let found = match compared.is_unlike() {
-        true => "",
-        false => {
-            "; worse, better: with Holm's correction over all comparisons; not known: the interval holds 1"
-        }
+        true => String::new(),
+        false => format!(
+            ", which decides what B is: wider than of 95 %, because {} figures are compared (Holm's correction); worse: by \
+             more than {}; not known: the interval allows both",
+            count(compared.versus.made().count() as u64),
+            answer::tolerated(compared.gate)
+        ),
     };
     vec![format!(
         "A, B: geometric means over the {rounds}; B / A: their ratio, with {interval}{found}"
@@ -259,38 +262,23 @@ fn between(ratio: f64, (low, high): (f64, f64)) -> Option<String> {
     Written::ratio(ratio, Some((low, high))).interval
 }
 
-fn finding(compared: &Compared<'_>, made: &Made) -> Cell {
-    let gate = compared.gate;
+fn finding(compared: &Compared<'_>, pair: &Pair<'_>, made: &Made) -> Cell {
     let comparison = match made {
         Err(why) => return Cell::text(format!("not compared: {}", because(*why))).toned(Tone::Dim),
         Ok(comparison) => comparison,
     };
-    let Some(found) = compared.finding(comparison) else {
-        return Cell::text("not judged").toned(Tone::Dim);
-    };
-    let (text, tone) = match found {
-        Change::Worse => ("worse".into(), Tone::Bad),
-        Change::Better => ("better".into(), Tone::Good),
-        Change::Differs => ("different".into(), Tone::Strong),
-        Change::ByChance => {
-            let (way, p) = (leaning(comparison), comparison.adjusted_p);
-            (format!("probably {way}, not certain (p = {p:.2})"), Tone::Doubtful)
-        }
-        Change::NotShown if comparison.is_within(gate.tolerance) => {
-            (format!("alike, or worse by less than {}", answer::tolerated(gate)), Tone::Dim)
-        }
-        Change::NotShown => ("not known".into(), Tone::Dim),
+    let tolerance = answer::tolerated(compared.gate);
+    let (text, tone) = match compared.finding(pair, comparison) {
+        Err(Unjudged::Unlike) => ("not judged".into(), Tone::Dim),
+        Err(Unjudged::Unsure(Unsure::FewSamples)) => ("not judged: few samples".into(), Tone::Dim),
+        Err(Unjudged::Unsure(_)) => ("not judged: in doubt".into(), Tone::Doubtful),
+        Ok(Change::Worse) => ("worse".into(), Tone::Bad),
+        Ok(Change::Better) => ("better".into(), Tone::Good),
+        Ok(Change::Differs) => ("different".into(), Tone::Strong),
+        Ok(Change::Within) => (format!("alike, or worse by less than {tolerance}"), Tone::Dim),
+        Ok(Change::NotShown) => ("not known".into(), Tone::Dim),
     };
     Cell::text(text).toned(tone)
-}
-
-/// The direction in which it seems to differ.
-fn leaning(comparison: &Comparison) -> &'static str {
-    match (comparison.figure.better(), 1.0 < comparison.ratio) {
-        (analysis::Better::Higher, true) | (analysis::Better::Lower, false) => "better",
-        (analysis::Better::Higher, false) | (analysis::Better::Lower, true) => "worse",
-        (analysis::Better::Neither, _) => "different",
-    }
 }
 
 pub(in crate::run) fn because(why: Why) -> &'static str {
@@ -337,7 +325,7 @@ fn findings(compared: &Compared<'_>) -> String {
     }
     let rest = all - worse - better - differs;
     format!(
-        "All {all} comparisons: B is worse in {worse}, better in {better}, and not shown to differ in {rest}."
+        "All {all} comparisons: B is worse in {worse}, better in {better}, and not shown to be either in {rest}."
     )
 }
 
@@ -348,7 +336,7 @@ fn more(compared: &Compared<'_>) -> Option<String> {
     }
     let needs = |figure: Figure| {
         let unsettled = compared.versus.made().filter(|made| {
-            made.figure == figure && matches!(made.finding(), Change::NotShown | Change::ByChance)
+            made.figure == figure && matches!(made.finding(), Change::NotShown | Change::Within)
         });
         let most = unsettled.map(|made| made.more_rounds(SOUGHT).unwrap_or(usize::MAX)).max()?;
         match most {

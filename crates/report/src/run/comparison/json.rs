@@ -5,7 +5,7 @@ use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Compared, Side, answer, conformance};
+use super::{Compared, Side, Unjudged, answer, conformance};
 use crate::conduct::FaultsJson;
 use crate::json::{json_type, written};
 
@@ -94,8 +94,9 @@ struct FigureJson {
     figure: &'static str,
     /// its unit
     unit: &'static str,
-    /// better, worse, differs, perhaps_chance, no_difference_shown; unlike_loads, of which none is judged; or not_compared_
-    /// and why: missing, one_round, zero, kept_up, bounds, faults (a side answered wrongly or failed too often)
+    /// better, worse, differs, no_difference_shown; of `dyno compare` worse is by more than the tolerance, and there are
+    /// within_tolerance, and unlike_loads, in_doubt and few_samples, which are not judged; or not_compared_ and why:
+    /// missing, one_round, zero, kept_up, bounds, faults (a side answered wrongly or failed too often)
     finding: &'static str,
     /// A's geometric mean over its rounds
     a_mean: Option<f64>,
@@ -111,13 +112,15 @@ struct FigureJson {
     b_rounds: Option<usize>,
     /// B divided by A
     ratio: Option<f64>,
-    /// lower end of the ratio's 95 % interval, of this comparison alone; null where it is open, because A is a bound
+    /// lower end of the ratio's interval that decides `finding`; null where it is open, because A is a bound
     ratio_low: Option<f64>,
     /// its upper end; null where it is open, because B is a bound
     ratio_high: Option<f64>,
-    /// the probability of such a difference between equal servers, alone
+    /// what interval this is, by the share of all statements that it has: 95, or more where there are others
+    level_percent: Option<f64>,
+    /// the probability of such a difference between equal servers, by the rounds of these two sides alone
     p: Option<f64>,
-    /// the same among all comparisons
+    /// the probability of what is tested, that B differs, or is worse by more than the tolerance, among all statements
     p_adjusted: Option<f64>,
     /// half of the interval's width: the smallest difference that could have been shown; null where it is open
     smallest_shown_percent: Option<f64>,
@@ -149,14 +152,21 @@ pub(super) fn of(compared: &Compared<'_>) -> serde_json::Result<String> {
     })
 }
 
-/// Figures of loads that are not alike stand without a judgement.
+/// Figures that are not judged stand without a finding.
 fn rows<'t>(compared: &'t Compared<'_>) -> Vec<RowJson<'t>> {
-    let mut rows: Vec<RowJson<'t>> = compared.versus.pairs.iter().map(RowJson::from).collect();
-    let figures = rows.iter_mut().flat_map(|row| &mut row.figures);
-    for figure in figures.filter(|figure| compared.is_unlike() && figure.p.is_some()) {
-        figure.finding = UNLIKE;
-        (figure.p, figure.p_adjusted) = (None, None);
-        (figure.smallest_shown_percent, figure.more_rounds_for_5_percent) = (None, None);
+    let pairs = &compared.versus.pairs;
+    let mut rows: Vec<RowJson<'t>> = pairs.iter().map(RowJson::from).collect();
+    for (pair, row) in pairs.iter().zip(&mut rows) {
+        for ((_, made), figure) in pair.figures.iter().zip(&mut row.figures) {
+            let Ok(made) = made else { continue };
+            let Err(unjudged) = compared.finding(pair, made) else { continue };
+            figure.finding = match unjudged {
+                Unjudged::Unlike => UNLIKE,
+                Unjudged::Unsure(unsure) => answer::why(unsure),
+            };
+            (figure.p, figure.p_adjusted) = (None, None);
+            (figure.smallest_shown_percent, figure.more_rounds_for_5_percent) = (None, None);
+        }
     }
     rows
 }
@@ -182,6 +192,7 @@ fn figure(pair: &Pair<'_>, figure: Figure, made: &Result<Comparison, Why>) -> Fi
         ratio: got.map(|made| made.ratio).or(single.map(Single::ratio)),
         ratio_low,
         ratio_high,
+        level_percent: got.map(|made| (1.0 - made.outside) * 100.0),
         p: got.map(|made| made.p),
         p_adjusted: got.map(|made| made.adjusted_p),
         smallest_shown_percent: got
@@ -200,7 +211,7 @@ fn finding(made: &Result<Comparison, Why>) -> &'static str {
             Change::Better => "better",
             Change::Worse => "worse",
             Change::Differs => "differs",
-            Change::ByChance => "perhaps_chance",
+            Change::Within => "within_tolerance",
             Change::NotShown => "no_difference_shown",
         },
     }

@@ -19,8 +19,8 @@ pub(super) struct RanksJson<'t> {
     point_unit: &'static str,
     /// the figure: for closed loops throughput and p99, else p99
     figure: &'static str,
-    /// best first: no member of a group is shown to differ from its first (Holm over all pairs; with one round no
-    /// difference can be shown)
+    /// best first: no member of a group is shown to differ from its first (round by round, Holm's correction over all
+    /// pairs and all orders of the table; with one round no difference can be shown)
     groups: Vec<Vec<&'t str>>,
 }
 

@@ -111,15 +111,13 @@ fn beginning(price: &MannerPrice<'_>) -> &'static str {
 fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
     let primary = price.primary();
     let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
-    let mut perhaps = vec![];
     for pair in competitors(price) {
         let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
         match made(pair, primary)? {
             Ok(made) => match made.finding() {
                 Change::Worse => worse.push((named, amount(primary, made))),
                 Change::Better => better.push((named, amount(primary, made))),
-                Change::ByChance => perhaps.push(named),
-                Change::Differs | Change::NotShown => alike.push(named),
+                Change::Differs | Change::Within | Change::NotShown => alike.push(named),
             },
             Err(Why::OneRound) => single.push(named),
             Err(_) => {}
@@ -146,12 +144,6 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
             few => parts
                 .push(format!("it {verb} {}", few.iter().map(one).collect::<Vec<_>>().join(", "))),
         }
-    }
-    if !perhaps.is_empty() {
-        parts.push(format!(
-            "for {} the difference may be chance, as so many are compared",
-            list(&perhaps)
-        ));
     }
     if !alike.is_empty() {
         parts.push(format!("for {} this data shows no difference", list(&alike)));

@@ -41,7 +41,8 @@ pub(crate) struct Document<'t> {
     gate: Option<FigureJson>,
     /// the sides, in the order in which they were named; then the reference, if there is one
     sides: Vec<SideJson<'t>>,
-    /// each side but the first, divided by the first: round by round, with Student's t on the logarithms
+    /// each side but the first, divided by the first: round by round, with Student's t on the logarithms; all are decided
+    /// together
     ratios: Vec<PairJson<'t>>,
     /// what was checked of the answers
     checked: Option<CheckedJson>,
@@ -83,7 +84,7 @@ pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {
             .chain(references)
             .map(|row| side(findings, row))
             .collect(),
-        ratios: against.iter().flat_map(|versus| versus.pairs.iter().map(PairJson::from)).collect(),
+        ratios: against.iter().map(PairJson::from).collect(),
         answers_differ: race_answers(findings).collect(),
     })
 }

@@ -52,8 +52,8 @@ fn where_the_interval_holds_1_no_side_is_ahead() {
     assert!(says.contains("as many requests as Quick, at 1.00× ["), "{says}");
     let says = said([[(10_000, MS), (12_000, MS)], [(10_000, MS), (12_000, 4 * MS)]]);
     assert!(says.contains("; no difference of the p99 is shown ("), "{says}");
-    let says = said([[(10_000, MS), (12_000, 2 * MS)], [(10_000, MS), (9_000, 2 * MS)]]);
-    assert!(says.starts_with("Other has 2.00× ["), "what differs is said first: {says}");
+    let says = said([[(10_000, MS), (12_000, 4 * MS)], [(10_000, MS), (9_000, 4 * MS)]]);
+    assert!(says.starts_with("Other has 4.0× ["), "what differs is said first: {says}");
     assert!(
         says.contains("] the p99 of Quick; no difference of the throughput is shown (1.0"),
         "{says}"
@@ -61,30 +61,15 @@ fn where_the_interval_holds_1_no_side_is_ahead() {
 }
 
 #[test]
-fn what_chance_makes_too_easily_is_called_probable() {
-    let (run, trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
-    let versus = against_first(&findings);
-    let made = |place: usize| versus[0].pairs[0].figures[place].1.unwrap();
-    let (rate, p99) = (made(0), made(2));
-    let with = |made: Comparison, p: f64, adjusted_p: f64| {
-        let mut changed = made;
-        (changed.p, changed.adjusted_p) = (p, adjusted_p);
-        changed
-    };
-    let perhaps = |made: Comparison| with(made, 0.04, 0.23);
-    let unshown = |made: Comparison| with(made, 0.4, 0.9);
-    let says = |made: Comparison, p99: Comparison| both(&made, &p99, ("A", "B")).replace(" [", "[");
-    assert!(
-        says(perhaps(rate), unshown(p99)).starts_with("B probably answers 1.20×["),
-        "{}",
-        says(perhaps(rate), unshown(p99))
-    );
-    let certain =
-        "as A, but that is not certain (p = 0.23); no difference of the p99 is shown (1.00×";
-    assert!(says(perhaps(rate), unshown(p99)).contains(certain));
-    let p99_too = says(rate, perhaps(p99));
-    assert!(p99_too.contains("; it probably has 1.00×["), "{p99_too}");
+fn the_p99_has_what_the_headline_leaves_over() {
+    let first = [(10_000, MS), (12_000, MS * 11 / 10)];
+    let says = |second: (u64, u64)| said([first, [(10_000, MS), second]]);
+    // Nothing is left over where the throughput shows no difference.
+    let shown = says((12_000, MS * 11 / 10));
+    assert!(shown.contains("as many requests as Quick, at 1.10× [1.0"), "{shown}");
+    let unshown = says((9_000, MS * 11 / 10));
+    assert!(unshown.starts_with("No difference is shown: Other answers 1.0"), "{unshown}");
+    assert!(unshown.contains(", at 1.1") && unshown.contains("× [0."), "{unshown}");
 }
 
 #[test]

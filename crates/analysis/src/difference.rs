@@ -1,0 +1,398 @@
+//! The one rule for "does B differ from A?": paired rounds of one run or the rounds of two runs, and one correction over
+//! all statements that one output makes. docs/difference.md has the rule and its error rates.
+//!
+//! A comparison alone states nothing. `decide` takes all comparisons of an output and gives each the interval that
+//! decides it: a difference is stated exactly where that interval excludes it.
+
+use lab::figure::{Better, Figure, Number};
+
+use crate::student;
+
+/// The probability that an output names any difference among equals; and that an interval which stands alone does not
+/// hold the truth.
+pub(crate) const ALPHA: f64 = 0.05;
+/// The share of it that the headline figures have among themselves. All other figures have the rest, and what a stated
+/// difference frees flows on to those that are left.
+pub(crate) const HEADLINE: f64 = 0.95;
+/// A histogram has three digits: rounds that agree in all of them may still differ by so much.
+const RESOLUTION: f64 = 0.001;
+
+/// One figure, compared between two sides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    pub figure: Figure,
+    /// The geometric means of A's rounds and of B's.
+    pub means: [f64; 2],
+    pub rounds: [usize; 2],
+    /// B's mean divided by A's.
+    pub ratio: f64,
+    /// The interval of the ratio that decides the finding: of a 95 % interval at least, and wider where the output makes
+    /// more statements; where B is found within the tolerance, the 95 % interval. Of a bound it is open on the side where
+    /// the true ratio may lie: it ends there at infinity, or at 0.
+    pub interval: (f64, f64),
+    /// The probability that the interval does not hold the true ratio: 0.05 is a 95 % interval.
+    pub outside: f64,
+    /// How likely chance alone makes a difference at least this large, by the rounds of these two sides.
+    pub p: f64,
+    /// The p-value of what is tested, adjusted for all statements of the output.
+    pub adjusted_p: f64,
+    /// One side's rounds are bounds, and the true ratio is further from 1 than this one.
+    pub is_bound: bool,
+    /// Every round of both sides had enough samples for it.
+    pub is_supported: bool,
+    /// B is worse only if it is so by more than this: 0.05 is 5 %. None: any difference counts.
+    tolerance: Option<f64>,
+    finding: Change,
+    /// By the rounds of these two sides, and as it is decided: with the rounds of all sides.
+    own: Spread,
+    judged: Spread,
+    /// The standard error of the ratio's logarithm, by either.
+    own_error: f64,
+    judged_error: f64,
+    /// How many comparisons share the spread by which it is judged.
+    sharing: f64,
+    /// How many degrees of freedom each further round adds.
+    freedom_a_round: f64,
+}
+
+/// How far the ratios of rounds lie apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    /// The variance of the logarithm of a round's ratio.
+    variance: f64,
+    freedom: f64,
+}
+
+/// What a comparison shows about B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Better,
+    /// By more than the tolerance, where there is one.
+    Worse,
+    /// It differs, and neither way is better.
+    Differs,
+    /// It is not shown to be better, and is no worse than the tolerance allows.
+    Within,
+    /// No difference that this data can show.
+    NotShown,
+}
+
+/// Why a figure was not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A side has no such number.
+    Missing,
+    /// A side has only one round, and nothing shows how far its rounds lie apart.
+    OneRound,
+    /// A round measured 0, for which there are no ratios.
+    Nothing,
+    /// Both kept up with the offered load.
+    KeptUp,
+    /// Rounds are bounds, and do not show which side is greater.
+    Bounds,
+    /// A side answered more requests wrongly, or failed more of them, than is tolerated.
+    Faults,
+}
+
+/// The rounds of two runs: Welch's comparison of their logarithms.
+pub(crate) fn unpaired(figure: Figure, a: &[Number], b: &[Number]) -> Result<Comparison, Why> {
+    comparable(a, b)?;
+    let ((a_mean, a_variance), (b_mean, b_variance)) = (logarithms(a), logarithms(b));
+    let (a_count, b_count) = (a.len() as f64, b.len() as f64);
+    let (a_part, b_part) = (a_variance / a_count, b_variance / b_count);
+    // Welch and Satterthwaite: the two sides may have different variances.
+    let freedom = (a_part + b_part).powi(2)
+        / (a_part.powi(2) / (a_count - 1.0) + b_part.powi(2) / (b_count - 1.0));
+    let own = Own {
+        spread: Spread { variance: a_variance + b_variance, freedom },
+        error: (a_part + b_part).sqrt(),
+        freedom_a_round: 2.0,
+    };
+    made(figure, [a, b], [a_mean, b_mean], own)
+}
+
+/// Two sides of one run, round by round: what all of a round have in common is in no difference.
+pub(crate) fn paired(figure: Figure, rounds: &[[Number; 2]]) -> Result<Comparison, Why> {
+    let [a, b] = [0, 1].map(|side| rounds.iter().map(|round| round[side]).collect::<Vec<_>>());
+    comparable(&a, &b)?;
+    let ratio = |[a, b]: &[Number; 2]| Number { value: b.value / a.value, ..*a };
+    let ratios: Vec<Number> = rounds.iter().map(ratio).collect();
+    let (_, variance) = logarithms(&ratios);
+    let count = rounds.len() as f64;
+    let own = Own {
+        spread: Spread { variance, freedom: count - 1.0 },
+        error: (variance / count).sqrt(),
+        freedom_a_round: 1.0,
+    };
+    made(figure, [&a, &b], [logarithms(&a).0, logarithms(&b).0], own)
+}
+
+fn comparable(a: &[Number], b: &[Number]) -> Result<(), Why> {
+    if a.is_empty() || b.is_empty() {
+        return Err(Why::Missing);
+    }
+    if a.len() < 2 || b.len() < 2 {
+        return Err(Why::OneRound);
+    }
+    if a.iter().chain(b).any(|number| number.value <= 0.0) {
+        return Err(Why::Nothing);
+    }
+    Ok(())
+}
+
+/// What the rounds of two sides say of their spread.
+#[derive(Clone, Copy)]
+struct Own {
+    spread: Spread,
+    error: f64,
+    freedom_a_round: f64,
+}
+
+/// Alone, until all statements of its output are decided.
+fn made(
+    figure: Figure,
+    [a, b]: [&[Number]; 2],
+    [a_mean, b_mean]: [f64; 2],
+    Own { spread: own, error, freedom_a_round }: Own,
+) -> Result<Comparison, Why> {
+    let difference = b_mean - a_mean;
+    let p = student::two_sided(difference / error, own.freedom);
+    let mut comparison = Comparison {
+        figure,
+        means: [a_mean.exp(), b_mean.exp()],
+        rounds: [a.len(), b.len()],
+        ratio: difference.exp(),
+        interval: (0.0, f64::INFINITY),
+        outside: ALPHA,
+        p,
+        adjusted_p: p,
+        is_bound: is_bound(a, b, difference, p)?,
+        is_supported: a.iter().chain(b).all(|number| number.is_supported),
+        tolerance: None,
+        finding: Change::NotShown,
+        own,
+        judged: own,
+        own_error: error,
+        judged_error: error,
+        sharing: 1.0,
+        freedom_a_round,
+    };
+    comparison.decide(ALPHA);
+    Ok(comparison)
+}
+
+/// Mean and variance of the logarithms of the numbers.
+fn logarithms(numbers: &[Number]) -> (f64, f64) {
+    let count = numbers.len() as f64;
+    let mean = numbers.iter().map(|number| number.value.ln()).sum::<f64>() / count;
+    let squares: f64 = numbers.iter().map(|number| (number.value.ln() - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0)).max(RESOLUTION.powi(2)))
+}
+
+/// If one side is a lower bound, and already seems greater, the true difference is even larger.
+fn is_bound(a: &[Number], b: &[Number], difference: f64, p: f64) -> Result<bool, Why> {
+    let is_any = |numbers: &[Number]| numbers.iter().any(|number| number.is_bound);
+    match (is_any(a), is_any(b)) {
+        (false, false) => Ok(false),
+        (false, true) if 0.0 < difference && p < ALPHA => Ok(true),
+        (true, false) if difference < 0.0 && p < ALPHA => Ok(true),
+        (false | true, false | true) => Err(Why::Bounds),
+    }
+}
+
+/// The spread of the sides of one run, from the rounds in which all of them were measured: what is left of each value
+/// when the means of its round and of its side are taken away. With few rounds it is known far better than that of two
+/// sides alone. Two sides have no other rounds than their own.
+pub(crate) fn shared_spread(rounds: &[Vec<Number>]) -> Option<Spread> {
+    let (count, sides) = (rounds.len(), rounds.first()?.len());
+    let is_zero = |number: &Number| number.value <= 0.0;
+    if count < 2 || sides < 3 || rounds.iter().flatten().any(is_zero) {
+        return None;
+    }
+    let logarithms: Vec<Vec<f64>> =
+        rounds.iter().map(|round| round.iter().map(|number| number.value.ln()).collect()).collect();
+    let of_rounds: Vec<f64> =
+        logarithms.iter().map(|round| round.iter().sum::<f64>() / sides as f64).collect();
+    let of_sides: Vec<f64> = (0..sides)
+        .map(|side| logarithms.iter().map(|round| round[side]).sum::<f64>() / count as f64)
+        .collect();
+    let whole = of_sides.iter().sum::<f64>() / sides as f64;
+    let mut squares = 0.0;
+    for (round, of_round) in logarithms.iter().zip(of_rounds) {
+        for (value, of_side) in round.iter().zip(&of_sides) {
+            squares += (value - of_round - of_side + whole).powi(2);
+        }
+    }
+    let freedom = ((count - 1) * (sides - 1)) as f64;
+    // The ratio of two sides has the variance of both.
+    let variance = (2.0 * squares / freedom).max(RESOLUTION.powi(2));
+    Some(Spread { variance, freedom })
+}
+
+/// The spread of ratios that have no side in common, such as the prices of several servers.
+pub(crate) fn common_spread<'c>(made: impl Iterator<Item = &'c Comparison>) -> Option<Spread> {
+    let spreads: Vec<Spread> = made.map(|comparison| comparison.own).collect();
+    let freedom: f64 = spreads.iter().map(|own| own.freedom).sum();
+    let variance = spreads.iter().map(|own| own.freedom * own.variance).sum::<f64>() / freedom;
+    (1 < spreads.len()).then_some(Spread { variance, freedom })
+}
+
+/// Judges comparisons of one figure by the spread that their sides share. Sides may be unlike: where these comparisons
+/// spread further on average, or one of them does, that counts; and each must show its difference by its own rounds,
+/// too, at the level that all of these comparisons have together. The spread of its rounds is taken half from them and
+/// half from the average. So a side that is far noisier than the others raises hardly more alarms, as simulations show.
+pub(crate) fn share_spread(made: &mut [&mut Comparison], shared: Option<Spread>) {
+    let Some(shared) = shared else { return };
+    let sum: f64 = made.iter().map(|comparison| comparison.own.variance).sum();
+    let sharing = made.len() as f64;
+    let average = sum / sharing;
+    for comparison in made {
+        let rounds = comparison.rounds[0].min(comparison.rounds[1]) as f64;
+        let variance = shared.variance.max(average).max(comparison.own.variance);
+        comparison.judged = Spread { variance, ..shared };
+        comparison.judged_error = (variance / rounds).sqrt();
+        let own = f64::midpoint(comparison.own.variance, average);
+        (comparison.own_error, comparison.sharing) = ((own / rounds).sqrt(), sharing);
+    }
+}
+
+/// Decides all statements that one output makes, each with its weight, so that the probability that even one of them
+/// is a difference among equals is at most 1 in 20: Holm's method with weights. `reserved` is the weight of statements
+/// that are decided elsewhere.
+pub(crate) fn decide(mut statements: Vec<(f64, &mut Comparison)>, reserved: f64) {
+    statements.iter_mut().for_each(|(_, comparison)| comparison.adjusted_p = comparison.alone());
+    statements.sort_by(|(weight, one), (other_weight, other)| {
+        (one.adjusted_p / weight).total_cmp(&(other.adjusted_p / other_weight))
+    });
+    let mut left = reserved + statements.iter().map(|(weight, _)| weight).sum::<f64>();
+    let (mut highest, mut sharing) = (0.0_f64, left);
+    for (weight, comparison) in statements {
+        highest = highest.max(comparison.adjusted_p * left / weight).min(1.0);
+        comparison.adjusted_p = highest;
+        left = (left - weight).max(0.0);
+        comparison.decide(ALPHA * weight / sharing);
+        // Only a stated difference frees its share for the others.
+        if highest < ALPHA {
+            sharing = left;
+        }
+    }
+}
+
+/// The weights of the statements of an output: the headline figures share 19/20, all others the rest.
+pub(crate) fn weights(is_headline: &[bool]) -> Vec<f64> {
+    let headlines = is_headline.iter().filter(|it| **it).count() as f64;
+    let others = is_headline.len() as f64 - headlines;
+    let weight = |&is: &bool| if is { HEADLINE / headlines } else { (1.0 - HEADLINE) / others };
+    is_headline.iter().map(weight).collect()
+}
+
+impl Comparison {
+    /// B is worse only if it is so by more than this.
+    pub(crate) fn set_tolerance(&mut self, tolerance: f64) {
+        self.tolerance = Some(tolerance);
+    }
+
+    /// Half of the width of an interval of the logarithm, by the rounds of the two sides.
+    fn own_half(&self, outside: f64) -> f64 {
+        student::point(outside, self.own.freedom) * self.own_error
+    }
+
+    /// The p-value of what is tested, before any correction: that B differs, or is worse by more than the tolerance.
+    /// Whatever other sides are like, the rounds of these two must show it by themselves, too.
+    fn alone(&self) -> f64 {
+        let beyond = (self.ratio.ln().abs() - self.tolerated()).max(0.0);
+        let own = student::two_sided(beyond / self.own_error, self.own.freedom);
+        if ALPHA <= own {
+            return 1.0;
+        }
+        student::two_sided(beyond / self.judged_error, self.judged.freedom).max(own / self.sharing)
+    }
+
+    /// How far the ratio may be from 1 on its side, as a logarithm: a tolerance is for what is worse.
+    fn tolerated(&self) -> f64 {
+        let tolerance = self.tolerance.unwrap_or(0.0);
+        match self.figure.better() {
+            Better::Higher if self.ratio < 1.0 => -(-tolerance).ln_1p(),
+            Better::Lower if 1.0 < self.ratio => tolerance.ln_1p(),
+            Better::Higher | Better::Lower | Better::Neither => 0.0,
+        }
+    }
+
+    /// By the interval that does not hold the truth with this probability.
+    fn decide(&mut self, outside: f64) {
+        let judged = student::point(outside, self.judged.freedom) * self.judged_error;
+        let half = judged.max(self.own_half((self.sharing * outside).min(ALPHA)));
+        let (deciding, own) = (self.around(half), self.around(self.own_half(ALPHA)));
+        let tolerance = self.tolerance.unwrap_or(0.0);
+        let is_within = |(low, high): (f64, f64)| match self.figure.better() {
+            Better::Higher => 1.0 - tolerance <= low,
+            Better::Lower => high <= 1.0 + tolerance,
+            Better::Neither => 1.0 - tolerance <= low && high <= 1.0 + tolerance,
+        };
+        let (is_less, is_more) = (deciding.1 < 1.0, 1.0 < deciding.0);
+        self.finding = match self.figure.better() {
+            Better::Higher if is_more => Change::Better,
+            Better::Lower if is_less => Change::Better,
+            Better::Higher if deciding.1 < 1.0 - tolerance => Change::Worse,
+            Better::Lower if 1.0 + tolerance < deciding.0 => Change::Worse,
+            Better::Neither if is_less || is_more => Change::Differs,
+            _ if self.tolerance.is_some() && is_within(own) => Change::Within,
+            Better::Higher | Better::Lower | Better::Neither => Change::NotShown,
+        };
+        // Each row must be within the tolerance by itself, and there is nothing to correct.
+        let is_own = self.finding == Change::Within && !is_within(deciding);
+        (self.interval, self.outside) = if is_own { (own, ALPHA) } else { (deciding, outside) };
+    }
+
+    /// Of a bound it is open on the side where the true ratio may lie.
+    fn around(&self, half: f64) -> (f64, f64) {
+        let (low, high) = (self.ratio * (-half).exp(), self.ratio * half.exp());
+        match self.bounds() {
+            [true, _] => (0.0, high),
+            [_, true] => (low, f64::INFINITY),
+            [false, false] => (low, high),
+        }
+    }
+
+    /// Whether A's mean and B's are bounds.
+    #[must_use]
+    pub fn bounds(&self) -> [bool; 2] {
+        [self.ratio < 1.0, 1.0 < self.ratio].map(|is_greater| self.is_bound && is_greater)
+    }
+
+    /// The ends of the interval; none where it is open.
+    #[must_use]
+    pub fn ends(&self) -> [Option<f64>; 2] {
+        let [is_a, is_b] = self.bounds();
+        [(!is_a).then_some(self.interval.0), (!is_b).then_some(self.interval.1)]
+    }
+
+    /// What it shows about B.
+    #[must_use]
+    pub fn finding(&self) -> Change {
+        self.finding
+    }
+
+    /// The smallest difference that this data could have shown: 0.04 is ±4 %.
+    #[must_use]
+    pub fn smallest_shown(&self) -> f64 {
+        (self.interval.1 / self.interval.0).sqrt() - 1.0
+    }
+
+    /// How many more rounds each side needs to show a true difference of this size (0.05 is 5 %) four times in five, as
+    /// the only comparison; nothing beyond a thousand.
+    #[must_use]
+    pub fn more_rounds(&self, difference: f64) -> Option<usize> {
+        let [a, b] = self.rounds;
+        let here = a.max(b);
+        let is_enough = |&rounds: &usize| {
+            let freedom = self.freedom_a_round * (rounds as f64 - 1.0);
+            let reach = student::point(ALPHA, freedom) + student::point(0.4, freedom);
+            reach * (self.own.variance / rounds as f64).sqrt() <= difference.ln_1p()
+        };
+        (here..=1_000).find(is_enough).map(|rounds| rounds - here)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
