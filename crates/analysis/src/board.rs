@@ -17,7 +17,7 @@ use crate::capped;
 use crate::ceiling;
 use crate::conduct::{self, Conduct, Faults, Tolerated};
 use crate::conformance::{Conformity, Score, conformities};
-use crate::doubt::{Doubt, Steady, doubts, steady};
+use crate::doubt::{Doubt, Steady, doubts, http2, steady};
 use crate::estimate::Estimate;
 use crate::figures::Figures;
 use crate::held::{PlateauFigure, Ramps};
@@ -100,6 +100,8 @@ pub struct JudgedTrial {
     pub figures: Figures,
     /// Where its steady state begins, if it had a load.
     pub steady: Option<Steady>,
+    /// How many streams were ordered on each connection, and how many the server allowed, if these were fewer.
+    pub streams_capped: Option<(u64, u64)>,
     /// Why its figures may not be what they seem.
     pub doubts: Vec<Doubt>,
 }
@@ -402,6 +404,7 @@ fn weighed(trial: &TrialRecord, terms: Terms) -> JudgedTrial {
         outcome: trial.outcome.clone(),
         figures: Figures::of(trial, terms),
         steady: trial.loaded.as_ref().map(|loaded| steady(&loaded.recording)),
+        streams_capped: http2::capped(trial),
         doubts: doubts(trial, terms),
     }
 }

@@ -1,8 +1,7 @@
 //! Servers that allow fewer requests at once on a connection than a table's task has: they were under another load than
 //! the others.
 
-use crate::board::{JudgedTrial, Row};
-use crate::doubt::{Doubt, Http2Doubt};
+use crate::board::Row;
 
 /// A row with fewer streams than another server of its place has is not ranked. Where all have as few, they compare.
 pub(crate) fn mark(rows: &mut [Row], task: &str) {
@@ -28,16 +27,8 @@ pub(crate) fn mark(rows: &mut [Row], task: &str) {
 
 /// How many streams were ordered, and how many the server allowed, if that was fewer in any round.
 fn capped(row: &Row) -> Option<(u64, u64)> {
-    let of_trial = |trial: &JudgedTrial| {
-        trial.doubts.iter().find_map(|doubt| match *doubt {
-            Doubt::Http2(Http2Doubt::StreamsCapped { ordered, allowed }) => {
-                Some((ordered, allowed))
-            }
-            _ => None,
-        })
-    };
     let measured = row.trials.iter().filter(|trial| trial.is_measured());
-    measured.filter_map(of_trial).min_by_key(|(_, allowed)| *allowed)
+    measured.filter_map(|trial| trial.streams_capped).min_by_key(|(_, allowed)| *allowed)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use lab::experiment::{Experiment, Promised};
 use lab::record::TrialRecord;
 use load::{Cut, Evidence, Failure, Sessions, Tally};
+use units::{count, counted};
 
 use crate::board::Row;
 
@@ -78,6 +79,28 @@ impl Faults {
                 Faults { wrong, failed, mostly, of, of_sessions: true, cut }
             }
         }
+    }
+
+    /// Why so many failed: the class of most of them, and the sessions that the server ended.
+    #[must_use]
+    pub fn why(self) -> String {
+        let cut = self.cut;
+        let mostly = self.mostly.map_or(String::new(), |failure| format!(", mostly {failure}"));
+        if cut.sessions == 0 {
+            return mostly;
+        }
+        let (fewest, most) = (count(cut.calls_min.into()), u64::from(cut.calls_max));
+        let most = counted(most, "call", "calls");
+        let after =
+            if cut.calls_min == cut.calls_max { most } else { format!("{fewest} to {most}") };
+        let others = match self.failed - cut.sessions {
+            0 => String::new(),
+            _ => format!("; in the others a call failed{mostly}"),
+        };
+        format!(
+            ": in {} the server closed the connection after {after}{others}",
+            count(cut.sessions)
+        )
     }
 
     /// How many went wrong in either way.

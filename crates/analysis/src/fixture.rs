@@ -5,7 +5,10 @@ use lab::probe::ProbeReading;
 use lab::record::{Entry, LoadRecord, RunRecord, Series, TrialKey, TrialRecord};
 use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
 
+use expect_test::Expect;
 use lab::figure::Terms;
+
+use crate::doubt::Doubt;
 
 /// Normally distributed, approximately: a sum of twelve.
 pub(crate) fn normal(chance: &mut Chance) -> f64 {
@@ -133,4 +136,12 @@ pub(crate) fn fail(trial: &mut TrialRecord, failure: Failure, times: u64) {
             (0..times).for_each(|_| distribution.record_censored(5 * SECOND));
         }
     }
+}
+
+/// What is said of each doubt, with its name and gravity.
+pub(crate) fn told(doubts: &[Doubt], expected: &Expect) {
+    let line =
+        |doubt: &Doubt| format!("{} ({}): {}", doubt.id(), doubt.gravity().name(), doubt.says());
+    let lines: Vec<String> = doubts.iter().map(line).collect();
+    expected.assert_eq(&lines.join("\n"));
 }

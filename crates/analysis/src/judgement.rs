@@ -6,7 +6,7 @@ use lab::experiment::{Point, Promised};
 use lab::figure::{Figure, rates::KEPT_UP};
 
 use crate::board::{Board, JudgedTrial, Row, Table};
-use crate::doubt::Doubt;
+use crate::doubt::rate::GROWING;
 use crate::verdict::Verdict;
 
 /// What a server is to keep while the offered load grows.
@@ -118,9 +118,8 @@ pub(crate) fn kept_up(row: &Row) -> Option<bool> {
 }
 
 fn is_growing(row: &Row) -> bool {
-    let grows = |doubt: &Doubt| matches!(doubt, Doubt::Growing { .. });
     let measured = || row.trials.iter().filter(|trial| trial.is_measured());
-    let growing = measured().filter(|trial| trial.doubts.iter().any(grows)).count();
+    let growing = measured().filter(|trial| grows(trial)).count();
     0 < growing && measured().count() <= 2 * growing
 }
 
@@ -149,8 +148,11 @@ fn breaches(row: &Row, promise: Promise) -> Vec<Breach> {
 /// Whether a single round kept the promise.
 pub(crate) fn keeps(trial: &JudgedTrial, promise: Promise) -> bool {
     let value = |figure| trial.figures.get(figure).map(|number| number.value);
-    let grows = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::Growing { .. }));
-    trial.is_measured() && broken(value, promise, grows).is_empty()
+    trial.is_measured() && broken(value, promise, grows(trial)).is_empty()
+}
+
+fn grows(trial: &JudgedTrial) -> bool {
+    trial.doubts.iter().any(|doubt| doubt.is(&GROWING))
 }
 
 /// How these figures break the promise.

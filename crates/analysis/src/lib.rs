@@ -46,9 +46,9 @@ pub use detail::{
 };
 pub use difference::{Change, Comparison, Why};
 pub use doubt::{
-    AgentsDoubt, BusyAgent, Doubt, Drifting, Http2Doubt, LateAgent, Ordered, SAMPLES_FOR_P99,
-    Steady, TlsDoubt, agents_lost, doubts, most_seen, of_agents, of_holding, of_link, of_load,
-    of_recording, overflowed, steady,
+    By, Definition, Doubt, Drifting, NOT_MEASURED, OWN_FAILURES, Ordered, SAME_TLS,
+    SAMPLES_FOR_P99, Steady, agents_lost, doubts, doubts_table, most_seen, none_held, of_agents,
+    of_holding, of_load, of_recording, outcome_in_words, overflowed, steady,
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};

@@ -4,7 +4,7 @@
 pub const ROUNDING: f64 = 1.02;
 /// If the median is further below the p99 than this, the times are spread, and a mean that reaches the p99 cannot be
 /// the centre of the same times.
-const SPREAD: f64 = 0.8;
+pub(crate) const SPREAD: f64 = 0.8;
 /// A mean that is above what Little's law permits by less than this share is no contradiction: the load has a beginning
 /// and an end.
 const LITTLE: f64 = 0.05;

@@ -1,8 +1,6 @@
 //! What a trial, a row, a table and a board are worth, given the doubts about them. A whole is worth what most of its
 //! parts are, and a single part in doubt is always reported.
 
-use std::mem::discriminant;
-
 use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::Doubt;
 
@@ -138,7 +136,7 @@ impl Row {
         for trial in &self.trials {
             // A trial has only one doubt of each kind.
             for doubt in &trial.doubts {
-                let same = |reason: &&mut Reason| is_one_kind(&reason.doubt, doubt);
+                let same = |reason: &&mut Reason| reason.doubt.id() == doubt.id();
                 match reasons.iter_mut().find(same) {
                     Some(reason) => reason.rounds += 1,
                     None => reasons.push(Reason { doubt: doubt.clone(), rounds: 1, of }),
@@ -147,16 +145,6 @@ impl Row {
         }
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.doubt.gravity()));
         reasons
-    }
-}
-
-/// Doubts about TLS, and those about HTTP/2, are of several kinds.
-fn is_one_kind(one: &Doubt, other: &Doubt) -> bool {
-    match (one, other) {
-        (Doubt::Tls(one), Doubt::Tls(other)) => discriminant(one) == discriminant(other),
-        (Doubt::Http2(one), Doubt::Http2(other)) => discriminant(one) == discriminant(other),
-        (Doubt::Agents(one), Doubt::Agents(other)) => discriminant(one) == discriminant(other),
-        _ => discriminant(one) == discriminant(other),
     }
 }
 

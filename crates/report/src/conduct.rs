@@ -1,7 +1,7 @@
 //! What a server answered wrongly or failed, in words: the sentence of every command names it by this fragment.
 
 use analysis::{Conduct, Faults};
-use units::{count, counted, percent};
+use units::{count, percent};
 
 use crate::json::json_type;
 
@@ -24,13 +24,14 @@ pub(crate) fn says(name: &str, conduct: Conduct) -> Option<String> {
             share(failed),
             count(failed),
             count(of),
-            why(faults)
+            faults.why()
         )),
         Conduct::Tolerated(_) => {
             let counted =
                 |times| format!("{} of {} {unit} ({})", count(times), count(of), share(times));
             let wrongly = (0 < wrong).then(|| format!("answered {} wrongly", counted(wrong)));
-            let failed = (0 < failed).then(|| format!("failed {}{}", counted(failed), why(faults)));
+            let failed =
+                (0 < failed).then(|| format!("failed {}{}", counted(failed), faults.why()));
             let both: Vec<String> = [wrongly, failed].into_iter().flatten().collect();
             Some(format!("{name} {}", both.join(" and ")))
         }
@@ -56,23 +57,6 @@ json_type! {
 /// `requests`, or `sessions`.
 pub(crate) fn unit(faults: Faults) -> &'static str {
     if faults.of_sessions { "sessions" } else { "requests" }
-}
-
-/// Why so many failed: the class of most of them, and the sessions that the server ended.
-pub(crate) fn why(faults: Faults) -> String {
-    let cut = faults.cut;
-    let mostly = faults.mostly.map_or(String::new(), |failure| format!(", mostly {failure}"));
-    if cut.sessions == 0 {
-        return mostly;
-    }
-    let (fewest, most) = (count(cut.calls_min.into()), u64::from(cut.calls_max));
-    let most = counted(most, "call", "calls");
-    let after = if cut.calls_min == cut.calls_max { most } else { format!("{fewest} to {most}") };
-    let others = match faults.failed - cut.sessions {
-        0 => String::new(),
-        _ => format!("; in the others a call failed{mostly}"),
-    };
-    format!(": in {} the server closed the connection after {after}{others}", count(cut.sessions))
 }
 
 #[cfg(test)]

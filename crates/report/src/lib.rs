@@ -11,7 +11,6 @@ mod conduct;
 mod conformance;
 mod detail;
 pub mod document;
-mod doubt;
 pub mod dry_run;
 mod evidence;
 pub mod gate;
@@ -30,6 +29,7 @@ pub mod markup;
 mod page;
 pub mod paint;
 mod quantile;
+mod remark;
 pub mod render;
 pub mod run;
 #[cfg(test)]

@@ -115,7 +115,7 @@ fn no_ranking(findings: &Findings<'_>, table: &Table) -> String {
         .filter(|row| row.judgement.unranked == Some(Unranked::Invalid))
         .collect();
     let why = invalid.first().and_then(|row| row.reasons().into_iter().next());
-    let why = why.map_or(String::new(), |why| format!(" ({})", crate::doubt::says(&why.doubt)));
+    let why = why.map_or(String::new(), |why| format!(" ({})", why.doubt.says()));
     let heading = trouble::DOUBTS;
     let (these, of) = (invalid.len(), measured.len());
     match of {

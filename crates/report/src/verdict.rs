@@ -1,14 +1,12 @@
 //! What figures are worth, and why, in words: for readers and for programs.
 
 use agents::LostAgent;
-use analysis::{Doubt, Gravity, Verdict, gone};
-use load::{Holding, Loss, Plateau};
+use analysis::{By, Doubt, Gravity, Verdict, none_held};
+use load::Holding;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
-use units::count;
 
 use crate::document::{Block, Depth, Entry, Section, Tone};
-use crate::doubt::{self, By};
 
 /// The heading under which doubts stand, in every report.
 pub(crate) const DOUBTS: &str = "What to doubt";
@@ -64,14 +62,13 @@ impl ExplainedDoubt {
         ExplainedDoubt { id, gravity, says, what_to_do, rounds: None, of: None }
     }
 
-    /// In the words of the dictionary. What one command found on its own is a sentence.
+    /// In its own words. What one command found on its own is a sentence.
     pub(crate) fn of(found: &Doubt, by: By) -> ExplainedDoubt {
         let says = match by {
-            By::Experiment => doubt::says(found),
-            By::Flags => sentence(&doubt::says(found)),
+            By::Experiment => found.says().into(),
+            By::Flags => sentence(found.says()),
         };
-        let way_out = doubt::way_out(found, by);
-        ExplainedDoubt::new(doubt::id(found), found.gravity(), says, way_out)
+        ExplainedDoubt::new(found.id(), found.gravity(), says, found.way_out(by))
     }
 }
 
@@ -88,8 +85,9 @@ impl ExplainedVerdict {
     pub fn of_held(holding: &Holding, lanes: u64, lost: &[LostAgent]) -> ExplainedVerdict {
         let mut found = analysis::of_holding(holding, lanes);
         found.extend(without(lost));
+        found.extend(none_held(holding));
         let doubts = found.iter().map(|found| ExplainedDoubt::of(found, By::Flags));
-        ExplainedVerdict::by(doubts.chain(nothing_held(holding)).collect())
+        ExplainedVerdict::by(doubts.collect())
     }
 
     pub fn find(&self, id: &str) -> Option<&ExplainedDoubt> {
@@ -121,26 +119,6 @@ impl ExplainedVerdict {
 pub(crate) fn without(lost: &[LostAgent]) -> Option<Doubt> {
     let of = lost.first().map_or(0, |lost| lost.of as u64);
     analysis::agents_lost(lost.len() as u64, of, lost.iter().map(|lost| lost.share).sum())
-}
-
-/// A doubt if not one was opened, or none is left.
-fn nothing_held(holding: &Holding) -> Option<ExplainedDoubt> {
-    let sum = |of: fn(&Plateau) -> u64| holding.plateaus.iter().map(of).sum::<u64>();
-    let (begun, opened) = (sum(|plateau| plateau.begun), sum(|plateau| plateau.opened));
-    let says = match holding.plateaus.last()?.open {
-        _ if begun == 0 => return None,
-        _ if opened == 0 => format!("Not one of {} attempts opened a connection.", count(begun)),
-        0 => {
-            format!("Of {} connections that were opened, none was held to the end.", count(opened))
-        }
-        _ => return None,
-    };
-    let most = gone(&holding.plateaus.iter().collect::<Vec<_>>());
-    let what_to_do = match most.first().map(|gone| gone.loss) {
-        Some(Loss::Failure(failure)) => doubt::of_nothing_but(failure),
-        _ => "see whether the server runs, and at this address",
-    };
-    Some(ExplainedDoubt::new("nothing_measured", Gravity::Invalid, says, what_to_do))
 }
 
 /// With a capital and a full stop.

@@ -6,7 +6,7 @@ use lab::record::{Outcome, OutcomeKind};
 
 use super::{Board, JudgedTrial, Row, Table, estimates};
 use crate::conduct::{self, Conduct, Faults, Tolerated};
-use crate::doubt::Doubt;
+use crate::doubt::stated;
 use crate::figures::Figures;
 use crate::judgement::{Judgement, Promise, judge};
 use crate::verdict::Verdict;
@@ -31,15 +31,15 @@ impl Board {
         tolerated: Tolerated,
     ) -> Board {
         let round = |(place, load): (usize, &StatedLoad)| {
-            let stated = Doubt::Stated { verdict: load.verdict, ids: load.doubts.clone() };
-            let is_any = !load.doubts.is_empty() || load.verdict != Verdict::Valid;
+            let doubt = stated(load.verdict, &load.doubts);
             JudgedTrial {
                 number: place as u32,
                 repeat: place as u32,
                 outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
                 figures: Figures::of_numbers(&load.numbers),
                 steady: None,
-                doubts: is_any.then_some(stated).into_iter().collect(),
+                streams_capped: None,
+                doubts: doubt.into_iter().collect(),
             }
         };
         let trials: Vec<JudgedTrial> = loads.iter().enumerate().map(round).collect();

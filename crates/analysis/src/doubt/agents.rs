@@ -1,68 +1,103 @@
-//! Whether the agents of a load saw one server over equal ways, began together, and could carry out their shares.
+//! Whether the agents of a load saw one server over equal ways, began together, and stayed to the end.
 
 use agents::{AgentFacts, LinkUse};
+use lab::record::{self, TrialRecord};
 use load::Nanos;
+use units::{count, counted, nanos, percent};
 
 use super::Doubt;
-use super::generator::{BusyAgent, LateAgent};
-use crate::verdict::Gravity;
-
-/// What may be wrong with a load that several agents carried out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AgentsDoubt {
-    /// These sent late, relative to the response times, which include this delay; the worst is first.
-    Late(Vec<LateAgent>),
-    /// The threads of these were almost never idle; the worst is first.
-    Busy(Vec<BusyAgent>),
-    /// The threads of these had something to do, but other programs had the CPU; the worst is first.
-    Starved(Vec<BusyAgent>),
-    /// The answers to one agent took another time than those to the others.
-    Apart { agent: String, p50: Nanos, others: Nanos },
-    /// An agent began after the instant that had been agreed on.
-    StartApart { agent: String, by: Nanos },
-    /// An agent's clock went another way than the coordinator's while the load went on.
-    ClockDrift { agent: String, by: i64 },
-    /// The link of a host had hardly room left.
-    LinkFull { host: String, link: String, share: f64 },
-    /// Segments were lost on the way.
-    PathLoss { host: String, retransmitted: u64, segments: u64 },
-    /// The connection to an agent was interrupted for so long in all.
-    Blinked { agent: String, nanos: Nanos },
-}
+use super::definition::Definition;
+use super::definition::Threshold::{Count, Share, Time};
+use crate::verdict::Gravity::{Invalid, Note, Suspect};
 
 /// Medians that differ by less than this are one server's, by chance or by the length of a cable.
 const APART: f64 = 0.2;
 /// Windows of an agent that begin this much later lie beside other windows of the others.
-const START_APART: Nanos = 50_000_000;
+const BEGAN_APART: Nanos = 50_000_000;
 const DRIFT: u64 = 10_000_000;
 const FULL: f64 = 0.8;
 /// Of a thousand segments, and never fewer than this many at all: single ones are lost on every way.
 const LOSS: f64 = 0.001;
 const LOST_LEAST: u64 = 10;
 
-impl AgentsDoubt {
-    pub(super) fn gravity(&self) -> Gravity {
-        match self {
-            AgentsDoubt::Blinked { .. } => Gravity::Note,
-            AgentsDoubt::Late(_)
-            | AgentsDoubt::Busy(_)
-            | AgentsDoubt::Starved(_)
-            | AgentsDoubt::Apart { .. }
-            | AgentsDoubt::StartApart { .. }
-            | AgentsDoubt::ClockDrift { .. }
-            | AgentsDoubt::LinkFull { .. }
-            | AgentsDoubt::PathLoss { .. } => Gravity::Suspect,
-        }
-    }
+pub(super) const ALL: &[Definition] =
+    &[AGENTS_LOST, AGENTS_APART, START_APART, CLOCK_DRIFT, LINK_FULL, PATH_LOSS, CONTROL_BLINKED];
 
-    /// Whether it is about any agent.
-    pub(super) fn names_any(&self) -> bool {
-        match self {
-            AgentsDoubt::Late(agents) => !agents.is_empty(),
-            AgentsDoubt::Busy(agents) | AgentsDoubt::Starved(agents) => !agents.is_empty(),
-            _ => true,
-        }
-    }
+/// Agents were lost, and with them their share of the load.
+pub(crate) const AGENTS_LOST: Definition = Definition::new("agents_lost", Invalid)
+    .when("with `--load-on`, or when connections are held by several processes: an agent ended, could not be reached \
+        for the time of its lease, or delivered no result")
+    .because("its share of the load left with it, and what the others measured is another load than was ordered; it is \
+        reported all the same")
+    .way_out("see above how each was lost; the rest is another load than was ordered, so run it again with all of \
+        them");
+
+/// The answers to one agent took another time than those to the others.
+pub(crate) const AGENTS_APART: Definition = Definition::new("agents_apart", Suspect)
+    .when("the median response time of one agent differs by more than {} from the middle one of the others', and lies \
+        beyond what their windows' medians vary (their 10th to 90th percentiles)")
+    .thresholds(&[Share(APART)])
+    .because("another way, another network card, a busy CPU: the agents did not see the same server")
+    .way_out("`dyno agents check` compares the hosts' ways; leave one out whose way or CPU is another, or report it by \
+        itself");
+
+/// An agent began after the instant that had been agreed on.
+pub(crate) const START_APART: Definition = Definition::new("start_apart", Suspect)
+    .when("an agent began its load more than {} after the instant that had been agreed on")
+    .thresholds(&[Time(BEGAN_APART as f64)])
+    .because("until then the load was a part of what was ordered")
+    .way_out("see what kept that machine busy, and run again");
+
+/// An agent's clock went another way than the coordinator's while the load went on.
+pub(crate) const CLOCK_DRIFT: Definition = Definition::new("clock_drift", Suspect)
+    .when("from before the load until after it an agent's clock gained or lost more than {}, and more than the \
+        estimates may be wrong")
+    .thresholds(&[Time(DRIFT as f64)])
+    .because("its windows lie beside others of the other agents")
+    .way_out("let a service such as chrony keep its clock, and not set it while a load goes on");
+
+/// The link of a host had hardly room left.
+pub(crate) const LINK_FULL: Definition = Definition::new("link_full", Suspect)
+    .when("more than {} of what a host's link or its shaper (a token bucket) can carry passed in one direction")
+    .thresholds(&[Share(FULL)])
+    .because("the network may have been the limit")
+    .way_out("ask for smaller answers or less load, or take a faster link");
+
+/// Segments were lost on the way.
+pub(crate) const PATH_LOSS: Definition = Definition::new("path_loss", Suspect)
+    .when("a host sent {} segments of TCP or more again, and more than {} of all")
+    .thresholds(&[Count(LOST_LEAST), Share(LOSS)])
+    .because("the wait for them is in the response times")
+    .way_out("look for a full link, a shaper or a faulty cable between the two; `dyno agents check` shows their \
+        speeds");
+
+/// The connection to an agent was interrupted.
+pub(crate) const CONTROL_BLINKED: Definition = Definition::new("control_blinked", Note)
+    .when("the connection to an agent was interrupted for less than 2 seconds")
+    .because("its load went on; after 2 seconds it would have ended")
+    .way_out("look at the network to it, or at the broker, if it happens again");
+
+/// The agents that did not finish, as a load that was kept noted them.
+pub(super) fn noted_lost(trial: &TrialRecord) -> Option<Doubt> {
+    let share = super::noted(trial, record::AGENTS_LOST_SHARE).unwrap_or(0.0);
+    agents_lost(
+        super::noted(trial, record::AGENTS_LOST)?,
+        super::noted(trial, record::AGENTS)?,
+        share,
+    )
+}
+
+/// A doubt if any agent was lost: so many of so many, who had such a share of the load.
+#[must_use]
+pub fn agents_lost(lost: u64, of: u64, share: f64) -> Option<Doubt> {
+    (0 < lost).then(|| {
+        AGENTS_LOST.found(format!(
+            "{} of {} were lost, and {} of the load with them: the figures are those of the others",
+            count(lost),
+            counted(of, "agent", "agents"),
+            percent(share)
+        ))
+    })
 }
 
 /// What the agents of a load and their ways give reason to doubt, beside whether they were fast enough.
@@ -76,25 +111,34 @@ pub fn of_agents(agents: &[AgentFacts]) -> Vec<Doubt> {
         doubts.extend(agent.beside.link.iter().flat_map(|link| of_link(&agent.name, link)));
         doubts.extend(blinked(agent));
     }
-    doubts.into_iter().map(Doubt::Agents).collect()
+    doubts
 }
 
 /// What the link of a host gives reason to doubt.
-pub fn of_link(host: &str, link: &LinkUse) -> Vec<AgentsDoubt> {
-    let full = link.full().filter(|share| FULL < *share).map(|share| AgentsDoubt::LinkFull {
-        host: host.into(),
-        link: link.name.clone(),
-        share,
+fn of_link(host: &str, link: &LinkUse) -> Vec<Doubt> {
+    let full = link.full().filter(|share| FULL < *share).map(|share| {
+        let link = &link.name;
+        LINK_FULL.found(format!(
+            "{} of what {link} of {host} can carry passed over it: the network may have been the limit, and not the \
+             server",
+            percent(share)
+        ))
     });
     let LinkUse { segments, retransmitted, .. } = *link;
     let is_lossy = LOST_LEAST <= retransmitted && (LOSS * segments as f64) < retransmitted as f64;
-    let loss =
-        is_lossy.then(|| AgentsDoubt::PathLoss { host: host.into(), retransmitted, segments });
+    let loss = is_lossy.then(|| {
+        PATH_LOSS.found(format!(
+            "{host} sent {} of {} segments of TCP again: they were lost on the way, or came late, and the wait for \
+             them is in the response times",
+            count(retransmitted),
+            count(segments)
+        ))
+    });
     full.into_iter().chain(loss).collect()
 }
 
 /// An agent's median against the middle one of the others', if it lies beyond what its own windows and theirs vary.
-fn apart(agent: &AgentFacts, agents: &[AgentFacts]) -> Option<AgentsDoubt> {
+fn apart(agent: &AgentFacts, agents: &[AgentFacts]) -> Option<Doubt> {
     let (p50, own) = medians(agent)?;
     let mut others: Vec<_> =
         agents.iter().filter(|it| it.name != agent.name).filter_map(medians).collect();
@@ -108,10 +152,14 @@ fn apart(agent: &AgentFacts, agents: &[AgentFacts]) -> Option<AgentsDoubt> {
     let high = others.iter().map(|(_, (_, high))| *high).max()?;
     let is_beyond = own.1 < low || high < own.0;
     let ratio = p50.max(middle) as f64 / p50.min(middle).max(1) as f64;
-    (is_beyond && 1.0 + APART < ratio).then(|| AgentsDoubt::Apart {
-        agent: agent.name.clone(),
-        p50,
-        others: middle,
+    (is_beyond && 1.0 + APART < ratio).then(|| {
+        AGENTS_APART.found(format!(
+            "half of the answers to {} took more than {}, and of those to the other agents more than {}: they did not \
+             see the same server, or not over equal ways",
+            agent.name,
+            nanos(p50),
+            nanos(middle)
+        ))
     })
 }
 
@@ -120,21 +168,42 @@ fn medians(agent: &AgentFacts) -> Option<(Nanos, (Nanos, Nanos))> {
     Some((saw.p50?, saw.p50_of_windows?))
 }
 
-fn start_apart(agent: &AgentFacts) -> Option<AgentsDoubt> {
+fn start_apart(agent: &AgentFacts) -> Option<Doubt> {
     let by = agent.beside.began_late;
-    (START_APART < by).then(|| AgentsDoubt::StartApart { agent: agent.name.clone(), by })
+    (BEGAN_APART < by).then(|| {
+        START_APART.found(format!(
+            "{} began {} after the instant that all agents had agreed on: at first the load was a part of what was \
+             ordered",
+            agent.name,
+            nanos(by)
+        ))
+    })
 }
 
-fn clock_drift(agent: &AgentFacts) -> Option<AgentsDoubt> {
+fn clock_drift(agent: &AgentFacts) -> Option<Doubt> {
     let by = agent.drift_ns?;
     // What may be the estimate's own error is none of the clock's.
     let is_much = DRIFT < by.unsigned_abs().saturating_sub(agent.drift_error_ns);
-    is_much.then(|| AgentsDoubt::ClockDrift { agent: agent.name.clone(), by })
+    is_much.then(|| {
+        CLOCK_DRIFT.found(format!(
+            "the clock of {} {} {} against this machine's while the load went on: its windows lie beside other \
+             windows, and its rates are by another second",
+            agent.name,
+            if by < 0 { "lost" } else { "gained" },
+            nanos(by.unsigned_abs())
+        ))
+    })
 }
 
-fn blinked(agent: &AgentFacts) -> Option<AgentsDoubt> {
-    let nanos = agent.blinked_ns;
-    (0 < nanos).then(|| AgentsDoubt::Blinked { agent: agent.name.clone(), nanos })
+fn blinked(agent: &AgentFacts) -> Option<Doubt> {
+    let long = agent.blinked_ns;
+    (0 < long).then(|| {
+        CONTROL_BLINKED.found(format!(
+            "the connection to {} was interrupted for {}; its load went on",
+            agent.name,
+            nanos(long)
+        ))
+    })
 }
 
 #[cfg(test)]
@@ -142,7 +211,10 @@ mod tests {
     use agents::Beside;
     use load::PartSummary;
 
+    use expect_test::expect;
+
     use super::*;
+    use crate::fixture::told;
 
     const MS: Nanos = 1_000_000;
 
@@ -190,10 +262,6 @@ mod tests {
         (saw.p50, saw.p50_of_windows) = (Some(p50), Some(windows));
     }
 
-    fn name() -> String {
-        "g2".into()
-    }
-
     #[test]
     fn agents_that_see_one_server_alike_raise_no_doubt() {
         assert_eq!(found(|_| {}), []);
@@ -208,18 +276,27 @@ mod tests {
 
     #[test]
     fn an_agent_whose_answers_take_another_time_is_apart() {
-        let apart = |p50| {
-            let others = 5 * MS + 30_000;
-            vec![Doubt::Agents(AgentsDoubt::Apart { agent: name(), p50, others })]
-        };
-        assert_eq!(found(|agent| seen(agent, 8 * MS, (7 * MS, 9 * MS))), apart(8 * MS));
-        assert_eq!(found(|agent| seen(agent, 2 * MS, (2 * MS, 3 * MS))), apart(2 * MS));
+        told(
+            &found(|agent| seen(agent, 8 * MS, (7 * MS, 9 * MS))),
+            &expect![
+                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other agents more than 5.03 ms: they did not see the same server, or not over equal ways"
+            ],
+        );
+        told(
+            &found(|agent| seen(agent, 2 * MS, (2 * MS, 3 * MS))),
+            &expect![
+                "agents_apart (suspect): half of the answers to g2 took more than 2.00 ms, and of those to the other agents more than 5.03 ms: they did not see the same server, or not over equal ways"
+            ],
+        );
         // Of two the slower one is named, once.
         let mut two = three();
         two.pop();
         seen(&mut two[1], 8 * MS, (7 * MS, 9 * MS));
-        assert!(
-            matches!(&of_agents(&two)[..], [Doubt::Agents(AgentsDoubt::Apart { agent, .. })] if *agent == name())
+        told(
+            &of_agents(&two),
+            &expect![
+                "agents_apart (suspect): half of the answers to g2 took more than 8.00 ms, and of those to the other agents more than 5.01 ms: they did not see the same server, or not over equal ways"
+            ],
         );
     }
 
@@ -228,13 +305,22 @@ mod tests {
         let late = |by| found(|agent| agent.beside.began_late = by);
         assert_eq!(late(50 * MS), []);
         let by = 51 * MS;
-        assert_eq!(late(by), [Doubt::Agents(AgentsDoubt::StartApart { agent: name(), by })]);
+        told(
+            &late(by),
+            &expect![
+                "start_apart (suspect): g2 began 51.0 ms after the instant that all agents had agreed on: at first the load was a part of what was ordered"
+            ],
+        );
         let drifted =
             |by, within| found(|agent| (agent.drift_ns, agent.drift_error_ns) = (Some(by), within));
         assert_eq!(drifted(-12_000_000, 2 * MS), [], "it may be the estimate's error");
         let by = -12_000_001;
-        let doubt = AgentsDoubt::ClockDrift { agent: name(), by };
-        assert_eq!(drifted(by, 2 * MS), [Doubt::Agents(doubt)]);
+        told(
+            &drifted(by, 2 * MS),
+            &expect![
+                "clock_drift (suspect): the clock of g2 lost 12.0 ms against this machine's while the load went on: its windows lie beside other windows, and its rates are by another second"
+            ],
+        );
     }
 
     #[test]
@@ -243,20 +329,32 @@ mod tests {
             |change: fn(&mut LinkUse)| found(|agent| change(agent.beside.link.as_mut().unwrap()));
         assert_eq!(link(|link| link.received = 100_000_000), []);
         let full = link(|link| link.received = 100_000_001);
-        assert!(matches!(&full[..], [Doubt::Agents(AgentsDoubt::LinkFull { .. })]), "{full:?}");
+        told(
+            &full,
+            &expect![
+                "link_full (suspect): 80 % of what eth0 of g2 can carry passed over it: the network may have been the limit, and not the server"
+            ],
+        );
         assert_eq!(link(|link| (link.speed, link.sent) = (None, u64::MAX)), [], "nobody knows");
         assert_eq!(link(|link| (link.speed, link.over) = (Some(0), 0)), []);
         assert_eq!(link(|link| link.retransmitted = 10), [], "one of a thousand");
-        let (host, segments) = (name(), 10_000);
-        let loss = AgentsDoubt::PathLoss { host, retransmitted: 11, segments };
-        assert_eq!(link(|link| link.retransmitted = 11), [Doubt::Agents(loss)]);
+        told(
+            &link(|link| link.retransmitted = 11),
+            &expect![
+                "path_loss (suspect): g2 sent 11 of 10,000 segments of TCP again: they were lost on the way, or came late, and the wait for them is in the response times"
+            ],
+        );
     }
 
     #[test]
     fn an_interrupted_connection_to_an_agent_is_noted() {
         let blinked = found(|agent| agent.blinked_ns = 900 * MS);
-        let doubt = AgentsDoubt::Blinked { agent: name(), nanos: 900 * MS };
-        assert_eq!(doubt.gravity(), Gravity::Note);
-        assert_eq!(blinked, [Doubt::Agents(doubt)]);
+        assert_eq!(blinked[0].gravity(), Note);
+        told(
+            &blinked,
+            &expect![
+                "control_blinked (note): the connection to g2 was interrupted for 900 ms; its load went on"
+            ],
+        );
     }
 }

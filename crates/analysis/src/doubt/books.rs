@@ -1,15 +1,38 @@
-//! Whether the counts add up, and are large enough.
+//! Whether the counts add up.
 
-use lab::figure::{rates::measured_s, readings};
+use lab::figure::readings;
 use lab::record::TrialRecord;
-use load::{End, Failure, Recording};
+use load::{End, Failure, Holding, Recording};
+use units::count;
 
+use super::definition::Definition;
+use super::definition::Threshold::Count;
 use super::{Doubt, Ordered};
+use crate::verdict::Gravity::Invalid;
 
-/// A p99 with ten samples beyond it needs so many.
-pub const SAMPLES_FOR_P99: u64 = 1_000;
-/// Connections for which no request waits any more may still be opening at the end: so many, and one in a hundred.
+/// Connections for which no request waits any more may still be opening at the end: so many, …
 const CONNECTIONS_LEFT: u64 = 10;
+/// … and one in so many.
+const ONE_LEFT_IN: u64 = 100;
+
+pub(crate) const ALL: &[Definition] = &[BOOKS, CONNECTIONS];
+
+pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
+    .when("two counts that must agree whatever a server does do not: attempted = correct + failed + under way; due = \
+        attempted (for sessions: at least); on time ≤ correct; a response time for each correct, timed-out and left \
+        request, and not more service times; as many service times as times to the first byte; answers to requests due \
+        before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
+        request's; due = due in all steps. For held connections: begun = failed + lost + open + being opened")
+    .because("a fault of dyno")
+    .way_out("this is a fault of dyno: report it");
+
+/// More, or far fewer, connections were established or failed than were begun.
+pub(crate) const CONNECTIONS: Definition = Definition::new("connections", Invalid)
+    .when("established + failed > begun, or fewer by more than what was under way, what `accept_queue_full` and \
+        `syn_retries` count, {} and one in {}")
+    .thresholds(&[Count(CONNECTIONS_LEFT), Count(ONE_LEFT_IN)])
+    .because("a fault of dyno")
+    .way_out("this is a fault of dyno: report it");
 
 /// What must be true whatever a server does. Returns the first rule that is broken.
 pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
@@ -68,7 +91,15 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     });
     let newer = newer.into_iter().flatten().flatten();
     let (rule, one, other) = attempted.into_iter().chain(newer).next()?;
-    Some(Doubt::Books { rule, one, other })
+    Some(unbalanced(rule, one, other))
+}
+
+fn unbalanced(rule: &str, one: u64, other: u64) -> Doubt {
+    BOOKS.found(format!(
+        "the books do not balance: {rule} must agree, and are {} and {}",
+        count(one),
+        count(other)
+    ))
 }
 
 /// Requests that were due before the measured time and not yet answered when it began.
@@ -90,37 +121,32 @@ pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
     let waiting = ["kernel.tcp.listen_overflows", "kernel.tcp.syn_retransmitted"]
         .map(|name| readings::counted(trial, name).unwrap_or(0));
     let left_at_most =
-        total.under_way + waiting.into_iter().sum::<u64>() + CONNECTIONS_LEFT + begun / 100;
+        total.under_way + waiting.into_iter().sum::<u64>() + CONNECTIONS_LEFT + begun / ONE_LEFT_IN;
     let is_right = accounted <= begun && begun - accounted <= left_at_most;
     // A load that was stopped leaves connections behind that were being established.
     let is_whole = recording.end == End::Done;
-    (is_whole && !is_right).then_some(Doubt::Connections { begun, accounted })
+    (is_whole && !is_right).then(|| {
+        CONNECTIONS.found(format!(
+            "the connections do not balance: {} were begun, {} were established or failed",
+            count(begun),
+            count(accounted)
+        ))
+    })
 }
 
-pub(super) fn under_way(recording: &Recording) -> Option<Doubt> {
-    let (left, due) = (recording.total.under_way, recording.total.attempted);
-    (0 < left).then_some(Doubt::UnderWay { left, due })
+/// What must be true of held connections, and of the messages of echoes.
+pub(super) fn of_holding(holding: &Holding) -> impl Iterator<Item = Doubt> {
+    let connections = holding.imbalance().map(|(_, begun, ended)| {
+        unbalanced("connections begun, and failed, lost, open or being opened", begun, ended)
+    });
+    connections.into_iter().chain(echoes(holding))
 }
 
-pub(super) fn stopped(recording: &Recording) -> Option<Doubt> {
-    match recording.end {
-        End::Done => None,
-        End::Halted => Some(Doubt::Halted { after_s: measured_s(recording) }),
-        End::GaveUp(_) => Some(Doubt::Stopped),
-    }
-}
-
-pub(super) fn own_failures(recording: &Recording) -> Option<Doubt> {
-    let total = &recording.total;
-    let own = Failure::ALL.into_iter().filter(|failure| failure.is_own());
-    let failed: u64 = own.map(|failure| total.failures(failure)).sum();
-    (0 < failed).then_some(Doubt::OwnFailures { failed, attempted: total.attempted })
-}
-
-pub(super) fn few_samples(recording: &Recording) -> Option<Doubt> {
-    let samples = recording.total.response.count();
-    if recording.total.attempted == 0 {
-        return Some(Doubt::Nothing);
-    }
-    (samples < SAMPLES_FOR_P99).then_some(Doubt::FewSamples { samples })
+fn echoes(holding: &Holding) -> Option<Doubt> {
+    let rule = "echo messages due, and correct, failed, blocked or under way";
+    holding.plateaus.iter().find_map(|plateau| {
+        let echoes = &plateau.echoes;
+        let ended = echoes.correct + echoes.failed + echoes.blocked + echoes.under_way;
+        (echoes.due != ended).then(|| unbalanced(rule, echoes.due, ended))
+    })
 }

@@ -1,8 +1,12 @@
 //! Whether the measured time was uniform.
 
 use load::{Nanos, Recording, SECOND, Window};
+use units::{rate, time};
 
 use super::Doubt;
+use super::definition::Definition;
+use super::definition::Threshold::{Count, Number, Share, Time};
+use crate::verdict::Gravity::Suspect;
 
 /// With fewer windows in a third, a change cannot be distinguished from chance.
 const WINDOWS_EACH: usize = 8;
@@ -26,6 +30,19 @@ pub enum Drifting {
     ResponseP50,
 }
 
+pub(super) const ALL: &[Definition] = &[NOT_STATIONARY];
+
+/// The last third of the measured time was not like the first.
+pub(crate) const NOT_STATIONARY: Definition = Definition::new("not_stationary", Suspect)
+    .when("first and last third of the windows differ: Mann–Whitney beyond {} standard deviations, and the rate by \
+        more than {} or p50 by more than {} and {}; not tested for a server that does not keep up, for ramps and \
+        steps, nor below {} windows a third")
+    .thresholds(&[Number(IMPROBABLE), Share(RATE_CHANGE), Share(MEDIAN_CHANGE),
+        Time(MEDIAN_CHANGE_MS * 1e6), Count(WINDOWS_EACH as u64)])
+    .because("warm-up, or drift")
+    .way_out("warm up for longer, or measure for longer and look for what fills up")
+    .by_flags("warm up for longer (--warmup), or measure for longer (-d) and look for what fills up");
+
 /// The first third of the windows against the last. What is between them is left out: a slow change is clearest at the
 /// ends.
 pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
@@ -43,7 +60,20 @@ pub(super) fn drift(recording: &Recording) -> Option<Doubt> {
 fn drift_of(of: Drifting, first: &[f64], last: &[f64]) -> Option<Doubt> {
     let (before, after) = (median(first)?, median(last)?);
     let is_drift = is_large(of, before, after) && IMPROBABLE < distance(first, last).abs();
-    is_drift.then_some(Doubt::Drift { of, first: before, last: after })
+    is_drift.then(|| {
+        NOT_STATIONARY.found(match of {
+            Drifting::Throughput => format!(
+                "the throughput was not steady: {}/s in the first third of the measured time, {}/s in the last",
+                rate(before),
+                rate(after)
+            ),
+            Drifting::ResponseP50 => format!(
+                "the response time was not steady: p50 was {} in the first third of the measured time, {} in the last",
+                time(before * 1e6),
+                time(after * 1e6)
+            ),
+        })
+    })
 }
 
 /// Whether a change is large enough to matter.

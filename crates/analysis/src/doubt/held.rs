@@ -3,9 +3,60 @@
 use lab::record::{HeldRecord, TrialRecord};
 use load::{Holding, Loss, Plateau};
 use machine::conditions::Cpus;
+use units::{count, time};
 
-use super::generator::{BUSY, LATE_MS, LATE_SHARE};
-use super::{Doubt, security, still};
+use super::definition::Definition;
+use super::definition::Threshold::{Share, Time};
+use super::failures::OWN;
+use super::generator::{LATE_MS, LATE_SHARE};
+use super::{Doubt, books, ending, generator, samples, security};
+use crate::verdict::Gravity::{Invalid, Note, Suspect};
+
+pub(super) const ALL: &[Definition] = &[
+    OWN_LOSSES,
+    INSTRUMENT_HEARD_LATE,
+    CONNECTIONS_NOT_KEPT,
+    CONNECTIONS_NOT_OPENED,
+    CONNECTIONS_SILENT,
+];
+
+/// Held connections failed or were lost for reasons of dyno's own.
+pub(crate) const OWN_LOSSES: Definition = Definition::new("own_losses", Suspect)
+    .graver_above(OWN, "of the connections", Invalid)
+    .when(
+        "one held connection or more failed, or was lost, for a reason of dyno's own: ports, files",
+    )
+    .because("that is not the subject's loss")
+    .way_out("see their causes; hold fewer, or give dyno more of what it lacked");
+
+/// dyno's own turns may be a large part of how late messages seemed to arrive.
+pub(crate) const INSTRUMENT_HEARD_LATE: Definition = Definition::new("instrument_heard_late", Suspect)
+    .when("on a plateau, 1 % of the messages may have waited for dyno's own turn longer than {} and {} of the p99 of \
+        their lateness")
+    .thresholds(&[Time(LATE_MS * 1e6), Share(LATE_SHARE)])
+    .because("the wait is in the lateness, and is not the subject's")
+    .way_out("give dyno more CPUs, apart from the subject's, or hold fewer");
+
+/// Connections could not be opened, or were lost.
+pub(crate) const CONNECTIONS_NOT_KEPT: Definition = Definition::new("connections_not_kept", Note)
+    .when("one held connection or more could not be opened, or was lost, for any other reason")
+    .because("a finding: causes are listed below the tables")
+    .way_out("see their causes, and what it wrote");
+
+/// Connections were begun, and neither opened nor failed in all the time of a step.
+pub(crate) const CONNECTIONS_NOT_OPENED: Definition =
+    Definition::new("connections_not_opened", Note)
+        .when("at a plateau's end a connection was begun, and neither open nor failed")
+        .because("a finding: it waits in the backlog, or for a worker")
+        .way_out(
+            "it takes no more at once (workers, its backlog): see its settings, and what it wrote",
+        );
+
+/// Connections stayed open, but received no more messages.
+pub(crate) const CONNECTIONS_SILENT: Definition = Definition::new("connections_silent", Note)
+    .when("at a plateau's end a connection was open and had received nothing for the time of `silence`")
+    .because("a finding: the socket is there, but the server sends nothing on it")
+    .way_out("it keeps sockets that it no longer serves: see what it wrote, and its limits");
 
 /// Every doubt that only held connections raise, dyno's own faults first.
 pub(super) fn all(trial: &TrialRecord, held: &HeldRecord) -> Vec<Doubt> {
@@ -16,57 +67,50 @@ pub(super) fn all(trial: &TrialRecord, held: &HeldRecord) -> Vec<Doubt> {
 /// instrument's faults are first.
 #[must_use]
 pub fn of_holding(holding: &Holding, lanes: u64) -> Vec<Doubt> {
-    let all = [
-        books(holding),
-        echo_books(holding),
-        nothing(holding),
-        stopped(holding),
+    let mut doubts: Vec<Doubt> = books::of_holding(holding).collect();
+    doubts.extend(samples::of_holding(holding));
+    doubts.extend(ending::of_holding(holding));
+    let own = [generator::held_still(holding, lanes), generator::held_busy(holding, lanes)];
+    doubts.extend(own.into_iter().flatten());
+    let held = [
         own_losses(holding),
-        still::held_still(holding, lanes),
         received_late(holding),
-        busy(holding, lanes),
         not_kept(holding),
         not_opened(holding),
         silent(holding),
     ];
-    all.into_iter().flatten().chain(security::of_holding(holding)).collect()
-}
-
-fn books(holding: &Holding) -> Option<Doubt> {
-    let (_, one, other) = holding.imbalance()?;
-    let rule = "connections begun, and failed, lost, open or being opened";
-    Some(Doubt::Books { rule, one, other })
-}
-
-fn echo_books(holding: &Holding) -> Option<Doubt> {
-    holding.plateaus.iter().find_map(|plateau| {
-        let echoes = &plateau.echoes;
-        let other = echoes.correct + echoes.failed + echoes.blocked + echoes.under_way;
-        let rule = "echo messages due, and correct, failed, blocked or under way";
-        (echoes.due != other).then_some(Doubt::Books { rule, one: echoes.due, other })
-    })
-}
-
-fn nothing(holding: &Holding) -> Option<Doubt> {
-    let is_any = holding.plateaus.iter().any(|plateau| 0 < plateau.begun);
-    (!is_any).then_some(Doubt::Nothing)
-}
-
-fn stopped(holding: &Holding) -> Option<Doubt> {
-    holding.was_halted.then(|| Doubt::Halted { after_s: holding.closed_at as f64 / 1e9 })
+    doubts.extend(held.into_iter().flatten());
+    doubts.extend(security::of_holding(holding));
+    doubts
 }
 
 fn own_losses(holding: &Holding) -> Option<Doubt> {
     let (own, _) = gone(holding);
     let begun = holding.plateaus.iter().map(|plateau| plateau.begun).sum();
-    (0 < own).then_some(Doubt::OwnLosses { own, begun })
+    (0 < own).then(|| {
+        OWN_LOSSES.found_in(
+            own as f64,
+            begun as f64,
+            format!(
+                "{} of {} connections failed or were lost for reasons of dyno's own",
+                count(own),
+                count(begun)
+            ),
+        )
+    })
 }
 
 /// Refused or lost connections are a finding about the subject.
 fn not_kept(holding: &Holding) -> Option<Doubt> {
     let (_, gone) = gone(holding);
     let begun = holding.plateaus.iter().map(|plateau| plateau.begun).sum();
-    (0 < gone).then_some(Doubt::NotKept { gone, begun })
+    (0 < gone).then(|| {
+        CONNECTIONS_NOT_KEPT.found(format!(
+            "{} of {} connections could not be opened or were lost",
+            count(gone),
+            count(begun)
+        ))
+    })
 }
 
 /// Connections that failed or were lost: for reasons of dyno's own, and for all others.
@@ -94,17 +138,12 @@ fn received_late(holding: &Holding) -> Option<Doubt> {
     let found = holding.plateaus.iter().filter_map(of);
     let (connections, own_p99_ms, late_p99_ms) =
         found.max_by(|one, other| one.1.total_cmp(&other.1))?;
-    Some(Doubt::ReceivedLate { connections, own_p99_ms, late_p99_ms })
-}
-
-/// The step in which dyno's lanes used the most of their CPUs.
-fn busy(holding: &Holding, lanes: u64) -> Option<Doubt> {
-    let share = |plateau: &Plateau| {
-        let time = plateau.measured as f64 * lanes.max(1) as f64;
-        (0 < plateau.measured).then(|| plateau.cpu as f64 / time)
-    };
-    let share = holding.plateaus.iter().filter_map(share).max_by(f64::total_cmp)?;
-    (BUSY < share).then_some(Doubt::Busy { share })
+    Some(INSTRUMENT_HEARD_LATE.found(format!(
+        "with {} connections one message in a hundred may have waited {} for dyno itself, and came {} late in all",
+        count(connections as u64),
+        time(own_p99_ms * 1e6),
+        time(late_p99_ms * 1e6)
+    )))
 }
 
 /// One lane for each CPU of the load, as long as each has a connection.
@@ -119,11 +158,23 @@ fn lanes(trial: &TrialRecord, held: &HeldRecord) -> u64 {
 fn not_opened(holding: &Holding) -> Option<Doubt> {
     let most = holding.plateaus.iter().max_by_key(|plateau| plateau.opening)?;
     let (waiting, connections) = (most.opening, most.times.connections);
-    (0 < waiting).then_some(Doubt::NotOpened { waiting, connections })
+    (0 < waiting).then(|| {
+        CONNECTIONS_NOT_OPENED.found(format!(
+            "of {} connections {} neither opened nor failed in the time that a step has",
+            count(connections as u64),
+            count(waiting)
+        ))
+    })
 }
 
 fn silent(holding: &Holding) -> Option<Doubt> {
     let most = holding.plateaus.iter().max_by_key(|plateau| plateau.silent)?;
     let (silent, connections) = (most.silent, most.times.connections);
-    (0 < silent).then_some(Doubt::Silent { silent, connections })
+    (0 < silent).then(|| {
+        CONNECTIONS_SILENT.found(format!(
+            "of {} connections {} stayed open and received nothing any more",
+            count(connections as u64),
+            count(silent)
+        ))
+    })
 }

@@ -1,61 +1,96 @@
 //! Whether the servers' and our own limits of HTTP/2 shaped a load: streams, windows, connections that ended.
 
-use load::{Http2, Recording, Waits};
+use lab::record::TrialRecord;
+use load::{Http2, Recording};
+use units::{count, counted, nanos, percent};
 
 use super::Doubt;
-use crate::verdict::Gravity;
-
-/// What may be wrong with a load over HTTP/2, or must be known to read its figures.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Http2Doubt {
-    /// The server allowed fewer requests at once on a connection than were ordered.
-    StreamsCapped { ordered: u64, allowed: u64 },
-    /// All requests travelled on few connections, of which a server may serve each with one worker.
-    FewConnections {
-        /// At a time.
-        connections: u64,
-        /// In all, as the server ends some.
-        begun: u64,
-        /// Of the server: those that dyno gives it, or else those of its machine.
-        cpus: u64,
-    },
-    /// The server had to wait for windows of ours.
-    OwnWindow {
-        waits: Waits,
-        /// The waits as a share of the connections' time.
-        share: f64,
-    },
-    /// Bodies of requests waited for windows of the server's.
-    PeerWindow { waits: Waits },
-    /// The server announced the end of connections under load, or refused requests unread.
-    Churn {
-        goaways: u64,
-        /// Requests that were sent again.
-        refused: u64,
-        attempted: u64,
-    },
-    /// The server asked for calm on connections on which we had ended streams.
-    Calm { times: u64, resets_sent: u64 },
-}
+use super::definition::Definition;
+use super::definition::Threshold::Count;
+use crate::verdict::Gravity::{Note, Suspect};
 
 /// If a larger share of the requests was sent again, the load was not the one that was ordered.
 const SENT_AGAIN: f64 = 0.01;
 /// Fewer connections than so many for each CPU may leave workers without one, because chance distributes them.
 const CONNECTIONS_FOR_A_CPU: u64 = 4;
 
-impl Http2Doubt {
-    pub(super) fn gravity(&self) -> Gravity {
-        match *self {
-            Http2Doubt::StreamsCapped { .. }
-            | Http2Doubt::FewConnections { .. }
-            | Http2Doubt::PeerWindow { .. } => Gravity::Note,
-            Http2Doubt::Churn { refused, attempted, .. } => {
-                let is_small = refused as f64 <= SENT_AGAIN * attempted as f64;
-                if is_small { Gravity::Note } else { Gravity::Suspect }
-            }
-            Http2Doubt::OwnWindow { .. } | Http2Doubt::Calm { .. } => Gravity::Suspect,
-        }
+pub(super) const ALL: &[Definition] =
+    &[STREAMS_CAPPED, FEW_CONNECTIONS, OWN_WINDOW, PEER_WINDOW, CHURN, CALM];
+
+/// The server allowed fewer requests at once on a connection than were ordered.
+pub(crate) const STREAMS_CAPPED: Definition = Definition::new("streams_capped", Note)
+    .when("over HTTP/2, a server's SETTINGS allow fewer requests at once on a connection than `--streams` ordered")
+    .because("fewer were under way than were ordered: only loads with equally many can be compared; a row of an \
+        experiment is not ranked where another server of its table has more")
+    .way_out("compare only loads with equally many requests at once, or give more `connections` and fewer `streams`")
+    .by_flags("compare only loads with equally many requests at once, or give more connections (-c) and fewer \
+        --streams");
+
+/// All requests travelled on few connections, of which a server may serve each with one worker.
+pub(crate) const FEW_CONNECTIONS: Definition = Definition::new("few_connections", Note)
+    .when("over HTTP/2 with more than one stream, to a server on this machine: fewer connections than {} for each CPU \
+        that the server has")
+    .thresholds(&[Count(CONNECTIONS_FOR_A_CPU)])
+    .because("many servers serve a connection with one worker (nginx, h2o, haproxy, Netty), and chance distributes \
+        them")
+    .way_out("load with more `connections`, too")
+    .by_flags("load with more connections (-c), too");
+
+/// The server had to wait for windows of ours.
+pub(crate) const OWN_WINDOW: Definition = Definition::new("own_window", Suspect)
+    .when("over HTTP/2, the server sent all that a window of dyno's allowed, and had more to send")
+    .because("it waited for dyno: from that read until more DATA came, a connection's time is counted")
+    .way_out("its windows are the largest that there are, so this is a fault of dyno: report it")
+    .by_flags("leave --h2-windows out if you do not want to measure small windows: then the server never waits");
+
+/// Bodies of requests waited for windows of the server's.
+pub(crate) const PEER_WINDOW: Definition = Definition::new("peer_window", Note)
+    .when("over HTTP/2, the body of a request waited for a window of the server's")
+    .because("the wait is the server's, and in the service times; a request that is given up meanwhile fails as \
+        `send.window`")
+    .way_out("the server's INITIAL_WINDOW_SIZE sets how much it takes at once");
+
+/// The server announced the end of connections under load, or refused requests unread.
+pub(crate) const CHURN: Definition = Definition::new("churn", Note)
+    .graver_above(SENT_AGAIN, "of the requests, counting those that were sent again", Suspect)
+    .when("over HTTP/2, the server sent GOAWAY under load, or refused requests unread (REFUSED_STREAM, or beyond \
+        GOAWAY's last stream)")
+    .because("each connection is replaced before it is empty, and each such request goes out again with its intended \
+        start kept; a server that does so more often than another has another load")
+    .way_out("let the server keep its connections for longer (nginx: keepalive_requests), or compare with servers that \
+        are set alike");
+
+/// The server asked for calm on connections on which we had ended streams.
+pub(crate) const CALM: Definition = Definition::new("calm", Suspect)
+    .when("over HTTP/2, the server sent ENHANCE_YOUR_CALM on a connection on which dyno had ended streams, because \
+        requests were given up")
+    .because("servers guard against clients that end many streams: what failed there may be dyno's doing")
+    .way_out("give `load.timeout` more time or offer less, so that no request is given up")
+    .by_flags("allow more time (--timeout) or offer less, so that no request is given up");
+
+/// Where connections took others' places.
+fn at_a_time(connections: u64, begun: u64) -> String {
+    if connections < begun { format!(", {} at a time", count(connections)) } else { String::new() }
+}
+
+fn churn_says(goaways: u64, refused: u64, attempted: u64) -> String {
+    let ended = counted(goaways, "connection", "connections");
+    let ended = format!("under load the server announced the end of {ended} (GOAWAY)");
+    let again = format!(
+        "requests came back {} because it had not touched them, at {} in all, and went out again: the wait is in their \
+         response times",
+        times(refused),
+        counted(attempted, "request", "requests")
+    );
+    match (goaways, refused) {
+        (_, 0) => ended,
+        (0, _) => format!("the server refused requests unread: {again}"),
+        _ => format!("{ended}; {again}"),
     }
+}
+
+fn times(times: u64) -> String {
+    if times == 1 { "once".into() } else { format!("{} times", count(times)) }
 }
 
 /// What can be seen in any load.
@@ -69,51 +104,92 @@ pub(super) fn of_recording(recording: &Recording) -> Vec<Doubt> {
         churn(seen, recording.total.attempted),
         calm(seen),
     ];
-    all.into_iter().flatten().map(Doubt::Http2).collect()
+    all.into_iter().flatten().collect()
 }
 
-fn streams_capped(seen: &Http2) -> Option<Http2Doubt> {
+fn streams_capped(seen: &Http2) -> Option<Doubt> {
+    let (ordered, allowed) = fewer_streams(seen)?;
+    Some(STREAMS_CAPPED.found(format!(
+        "{} were ordered on each connection at once, and the server allowed {}",
+        counted(ordered, "request", "requests"),
+        count(allowed)
+    )))
+}
+
+/// How many streams were ordered in a trial, and how many the server allowed, if these were fewer.
+pub(crate) fn capped(trial: &TrialRecord) -> Option<(u64, u64)> {
+    fewer_streams(trial.loaded.as_ref()?.recording.total.http2.as_ref()?)
+}
+
+fn fewer_streams(seen: &Http2) -> Option<(u64, u64)> {
     let (ordered, (allowed, _)) = (seen.wanted.streams, seen.effective_streams()?);
-    (allowed < ordered).then_some(Http2Doubt::StreamsCapped { ordered, allowed })
+    (allowed < ordered).then_some((ordered, allowed))
 }
 
 /// With one stream a connection, the number of connections is what was ordered to be under way.
-fn few_connections(seen: &Http2, begun: u64) -> Option<Http2Doubt> {
+fn few_connections(seen: &Http2, begun: u64) -> Option<Doubt> {
     let (connections, cpus) = (seen.wanted.connections, seen.wanted.server_cpus?);
     // Where no connection got as far as SETTINGS, no request travelled.
     seen.effective_streams()?;
     let is_few = 1 < seen.wanted.streams && connections < CONNECTIONS_FOR_A_CPU * cpus;
-    (is_few && 1 < cpus).then_some(Http2Doubt::FewConnections { connections, begun, cpus })
+    (is_few && 1 < cpus).then(|| FEW_CONNECTIONS.found(format!(
+        "all requests travelled on {}{}, and the server has {} CPUs: many servers serve a connection with one worker, \
+         and leave the others idle",
+        counted(begun.max(connections), "connection", "connections"),
+        at_a_time(connections, begun),
+        count(cpus)
+    )))
 }
 
-fn own_window(seen: &Http2, recording: &Recording) -> Option<Http2Doubt> {
+fn own_window(seen: &Http2, recording: &Recording) -> Option<Doubt> {
     let waits = seen.own_window;
     let measured = recording.measured_until.saturating_sub(recording.measured_from);
     let time = measured as f64 * seen.wanted.connections.max(1) as f64;
     let share = if 0.0 < time { waits.sum as f64 / time } else { 0.0 };
-    (0 < waits.times).then_some(Http2Doubt::OwnWindow { waits, share })
+    (0 < waits.times).then(|| OWN_WINDOW.found(format!(
+        "the server had used up a window of dyno's {}, and waited {} for more ({} of the connections' time)",
+        times(waits.times),
+        nanos(waits.sum),
+        percent(share)
+    )))
 }
 
-fn peer_window(seen: &Http2) -> Option<Http2Doubt> {
+fn peer_window(seen: &Http2) -> Option<Doubt> {
     let waits = seen.peer_window;
-    (0 < waits.times).then_some(Http2Doubt::PeerWindow { waits })
+    (0 < waits.times).then(|| PEER_WINDOW.found(format!(
+        "bodies of requests waited {} for a window of the server's, {} in all and at most {}; this is in the service \
+         times",
+        times(waits.times),
+        nanos(waits.sum),
+        nanos(waits.longest)
+    )))
 }
 
-fn churn(seen: &Http2, attempted: u64) -> Option<Http2Doubt> {
+fn churn(seen: &Http2, attempted: u64) -> Option<Doubt> {
     let (goaways, refused) = (seen.goaways.sum(), seen.refused);
-    (0 < goaways + refused).then_some(Http2Doubt::Churn { goaways, refused, attempted })
+    (0 < goaways + refused).then(|| {
+        CHURN.found_in(refused as f64, attempted as f64, churn_says(goaways, refused, attempted))
+    })
 }
 
-fn calm(seen: &Http2) -> Option<Http2Doubt> {
-    let (times, resets_sent) = (seen.calm_after_resets, seen.resets_sent);
-    (0 < times).then_some(Http2Doubt::Calm { times, resets_sent })
+fn calm(seen: &Http2) -> Option<Doubt> {
+    let (asked, resets_sent) = (seen.calm_after_resets, seen.resets_sent);
+    (0 < asked).then(|| CALM.found(format!(
+        "{} the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, {} in all: \
+         what failed there may be dyno's doing",
+        times(asked),
+        count(resets_sent)
+    )))
 }
 
 #[cfg(test)]
 mod tests {
-    use load::{ServerSettings, Tally, WantedStreams};
+    use load::{ServerSettings, Tally, Waits, WantedStreams};
+
+    use expect_test::expect;
 
     use super::*;
+    use crate::fixture::told;
 
     /// A second of a load of 10,000 requests on 16 connections with 10 streams, to a server of this machine with 2 CPUs
     /// that allows 100.
@@ -154,8 +230,13 @@ mod tests {
     #[test]
     fn fewer_streams_than_ordered_are_said() {
         let capped = |streams| found(|seen| seen.settings[0].0 = allowing(Some(streams)));
-        let doubt = Http2Doubt::StreamsCapped { ordered: 10, allowed: 9 };
-        assert_eq!((capped(10), capped(9)), (vec![], vec![Doubt::Http2(doubt)]));
+        assert_eq!(capped(10), []);
+        told(
+            &capped(9),
+            &expect![
+                "streams_capped (note): 10 requests were ordered on each connection at once, and the server allowed 9"
+            ],
+        );
         let one_of_two = found(|seen| seen.settings.push((allowing(Some(1)), 1)));
         assert_eq!(one_of_two.len(), 1, "one connection's server allows fewer");
     }
@@ -176,14 +257,21 @@ mod tests {
     #[test]
     fn waiting_for_windows_is_told_apart() {
         let own = found(|seen| seen.own_window = waits(1_600_000_000));
-        let [Doubt::Http2(Http2Doubt::OwnWindow { share, .. })] = own[..] else {
-            panic!("{own:?}")
-        };
-        assert!((share - 0.1).abs() < 1e-12, "of 16 connections' seconds: {share}");
-        assert_eq!(own[0].gravity(), Gravity::Suspect);
+        told(
+            &own,
+            &expect![
+                "own_window (suspect): the server had used up a window of dyno's 2 times, and waited 1.60 s for more (10 % of the connections' time)"
+            ],
+        );
+        assert_eq!(own[0].gravity(), Suspect);
         let peer = found(|seen| seen.peer_window = waits(5));
-        assert_eq!(peer, [Doubt::Http2(Http2Doubt::PeerWindow { waits: waits(5) })]);
-        assert_eq!(peer[0].gravity(), Gravity::Note);
+        told(
+            &peer,
+            &expect![
+                "peer_window (note): bodies of requests waited 2 times for a window of the server's, 5.00 ns in all and at most 5.00 ns; this is in the service times"
+            ],
+        );
+        assert_eq!(peer[0].gravity(), Note);
     }
 
     #[test]
@@ -196,14 +284,19 @@ mod tests {
             found.first().map(Doubt::gravity)
         };
         assert_eq!(churn(0, 0), None);
-        assert_eq!((churn(1, 0), churn(0, 100)), (Some(Gravity::Note), Some(Gravity::Note)));
-        assert_eq!(churn(1, 101), Some(Gravity::Suspect));
+        assert_eq!((churn(1, 0), churn(0, 100)), (Some(Note), Some(Note)));
+        assert_eq!(churn(1, 101), Some(Suspect));
     }
 
     #[test]
     fn a_server_that_asks_for_calm_after_our_resets_is_not_blamed_alone() {
         let calm = found(|seen| (seen.calm_after_resets, seen.resets_sent) = (1, 11));
-        assert_eq!(calm, [Doubt::Http2(Http2Doubt::Calm { times: 1, resets_sent: 11 })]);
-        assert_eq!(calm[0].gravity(), Gravity::Suspect);
+        told(
+            &calm,
+            &expect![
+                "calm (suspect): once the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, 11 in all: what failed there may be dyno's doing"
+            ],
+        );
+        assert_eq!(calm[0].gravity(), Suspect);
     }
 }

@@ -3,8 +3,12 @@
 use lab::figure::readings;
 use lab::record::{OTHER_DYNO, TrialRecord};
 use load::SECOND;
+use units::{percent, time};
 
 use super::Doubt;
+use super::definition::Definition;
+use super::definition::Threshold::{Share, Time};
+use crate::verdict::Gravity::{Note, Suspect};
 
 /// As a share of one CPU: if the host takes more than this away, it shows in a p99.
 const STEAL: f64 = 0.02;
@@ -15,27 +19,90 @@ const STEP_MS: f64 = 100.0;
 /// The kernel counts this time in steps of 10 ms: fewer than five of them are not a finding.
 const LEAST_NS: f64 = 50e6;
 
-pub(super) fn steal(trial: &TrialRecord) -> Option<Doubt> {
-    let share = share(trial, "machine.cpu.steal")?;
-    (STEAL < share).then_some(Doubt::Steal { share })
+pub(super) const ALL: &[Definition] = &[CPU_STOLEN, MACHINE_NOISE, ANOTHER_DYNO, CLOCK_STEP];
+
+/// The host took CPU time away.
+pub(crate) const CPU_STOLEN: Definition = Definition::new("cpu_stolen", Suspect)
+    .when("`machine.cpu.steal` above {} of a CPU")
+    .thresholds(&[Share(STEAL)])
+    .because("the host gave the CPU to others")
+    .way_out("use a machine that is not shared, or more rounds");
+
+/// Programs that are neither the subject nor dyno used the CPU.
+pub(crate) const MACHINE_NOISE: Definition = Definition::new("machine_noise", Suspect)
+    .when("`machine.cpu.other` above {} of a CPU")
+    .thresholds(&[Share(OTHERS)])
+    .because("other programs worked beside it")
+    .way_out("stop them, and run it again");
+
+/// Another dyno loaded a server on this machine as the trial began or ended. Its CPU time is judged by
+/// `machine_noise`.
+pub(crate) const ANOTHER_DYNO: Definition = Definition::new("another_dyno", Note)
+    .when(
+        "another dyno loaded a server on this machine (seen in /proc as the trial began or ended)",
+    )
+    .because("it is named; the CPU time that it took is `machine_noise`")
+    .way_out("run them one after the other");
+
+/// The wall clock was set during the trial. dyno's times do not follow it; the subject's timers may.
+pub(crate) const CLOCK_STEP: Definition = Definition::new("clock_step", Suspect)
+    .when("`machine.clock.offset` changed by {} or more within the trial")
+    .thresholds(&[Time(STEP_MS * 1e6)])
+    .because("dyno's times are from a clock that cannot be set; the subject's timers may have followed the wall clock")
+    .way_out("keep the clock still while it is measured (timedatectl set-ntp)");
+
+/// All of it, whatever was loaded or held.
+pub(super) fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
+    let all = [steal(trial), other_programs(trial), other_dyno(trial), clock_step(trial)];
+    all.into_iter().flatten()
 }
 
-pub(super) fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
-    let share = share(trial, "machine.cpu.other")?;
-    (OTHERS < share).then_some(Doubt::OtherPrograms { share })
+fn steal(trial: &TrialRecord) -> Option<Doubt> {
+    let share = stolen(trial).filter(|share| STEAL < *share)?;
+    Some(CPU_STOLEN.found(format!(
+        "the host took {} of a CPU's time from this machine (steal)",
+        percent(share)
+    )))
 }
 
-/// Reported, not judged: an idle dyno disturbs nothing, and the CPU time of a busy one shows in `other_programs`.
-pub(super) fn other_dyno(trial: &TrialRecord) -> Option<Doubt> {
+fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
+    let share = used_by_others(trial).filter(|share| OTHERS < *share)?;
+    Some(MACHINE_NOISE.found(format!(
+        "programs that are neither the subject nor dyno used {} of a CPU",
+        percent(share)
+    )))
+}
+
+/// Reported, not judged: an idle dyno disturbs nothing, and the CPU time of a busy one shows in `machine_noise`.
+fn other_dyno(trial: &TrialRecord) -> Option<Doubt> {
     let fact = trial.conditions.iter().find(|fact| fact.name == OTHER_DYNO)?;
-    Some(Doubt::OtherDyno { process: fact.value.clone() })
+    let process = &fact.value;
+    Some(
+        ANOTHER_DYNO.found(format!("another dyno was loading a server on this machine: {process}")),
+    )
 }
 
 /// The wall clock against the clock by which all times are measured. It is slewed by no more than 0.05 %; a step is
 /// more.
-pub(super) fn clock_step(trial: &TrialRecord) -> Option<Doubt> {
+fn clock_step(trial: &TrialRecord) -> Option<Doubt> {
     let step_ms = readings::change(trial, "machine.clock.offset")? / 1e6;
-    (STEP_MS <= step_ms.abs()).then_some(Doubt::ClockStep { step_ms })
+    (STEP_MS <= step_ms.abs()).then(|| {
+        CLOCK_STEP.found(format!(
+            "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",
+            if step_ms < 0.0 { "back" } else { "forward" },
+            time(step_ms.abs() * 1e6)
+        ))
+    })
+}
+
+/// The CPU time that the host took away, as a share of one CPU.
+pub(crate) fn stolen(trial: &TrialRecord) -> Option<f64> {
+    share(trial, "machine.cpu.steal")
+}
+
+/// The CPU time of programs that are neither the subject nor dyno, as a share of one CPU.
+pub(crate) fn used_by_others(trial: &TrialRecord) -> Option<f64> {
+    share(trial, "machine.cpu.other")
 }
 
 /// A share of one CPU, over the measured time.

@@ -1,35 +1,32 @@
-//! Which reasons there are to doubt a trial, or a single load: every check, in its order.
+//! Which reasons there are to doubt a trial, or a single load: every family's checks, in their order.
 
 use ::agents::AgentFacts;
 use lab::experiment::Point;
-use lab::figure::{Terms, rates::OnTime, readings};
-use lab::record::{OutcomeKind, TrialRecord};
+use lab::figure::{Terms, rates::OnTime};
+use lab::record::TrialRecord;
 use load::{Nanos, Recording};
 
 use super::{
-    Doubt, agents, alone, answers, books, drift, generator, held, http2, machine, queue, rate,
-    security, shape, spots, steady, still, subject,
+    Doubt, agents, answers, books, drift, ending, failures, generator, held, http2, machine, queue,
+    rate, samples, security, shape, spots, steady, subject,
 };
-use agents::of_agents;
-use alone::of_load;
+use crate::verdict::Gravity;
 
 /// All reasons to doubt what was measured, the instrument's faults first.
 #[must_use]
 pub fn doubts(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     if let (true, Some(loaded)) = (terms.is_load, &trial.loaded) {
         let ordered = Ordered { looked_away: None, ..ordered(trial, &loaded.recording, terms) };
-        let lost = alone::noted_agents_lost(trial).into_iter();
-        let beside = lost.chain(of_agents(&loaded.agents)).chain(alone::overflows(trial));
+        let lost = agents::noted_lost(trial).into_iter();
+        let beside = lost.chain(agents::of_agents(&loaded.agents)).chain(queue::of_load(trial));
         return of_load(&loaded.recording, &loaded.agents, ordered, beside);
     }
-    let kind = trial.outcome.kind;
-    let unmeasured = (kind != OutcomeKind::Measured).then_some(Doubt::Unmeasured(kind));
-    unmeasured
-        .into_iter()
-        .chain(of_pressed(trial, terms))
-        .chain(of_held(trial))
-        .chain(spots::conformance_under_load(trial))
-        .collect()
+    let unmeasured = ending::of_outcome(trial.outcome.kind);
+    let mut doubts: Vec<Doubt> = unmeasured.into_iter().collect();
+    doubts.extend(of_pressed(trial, terms));
+    doubts.extend(of_held(trial));
+    doubts.extend(spots::conformance_under_load(trial));
+    doubts
 }
 
 fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
@@ -39,18 +36,7 @@ fn of_held(trial: &TrialRecord) -> Vec<Doubt> {
 
 /// What the machine and the subject's processes did meanwhile, whatever was loaded or held.
 fn of_surroundings(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
-    let all = [
-        queue::overflows(trial),
-        queue::syn_retries(trial),
-        machine::steal(trial),
-        machine::other_programs(trial),
-        machine::other_dyno(trial),
-        machine::clock_step(trial),
-        subject::processes_ended(trial),
-        subject::memory_kills(trial),
-        subject::left_cgroup(trial),
-    ];
-    all.into_iter().flatten()
+    queue::of_trial(trial).chain(machine::of_trial(trial)).chain(subject::of_trial(trial))
 }
 
 fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
@@ -59,17 +45,15 @@ fn of_pressed(trial: &TrialRecord, terms: Terms) -> Vec<Doubt> {
     let ordered = ordered(trial, recording, terms);
     let mut doubts = of_recording(recording, &loaded.agents, ordered);
     doubts.extend(books::connections(trial));
-    doubts.extend(of_agents(&loaded.agents));
+    doubts.extend(agents::of_agents(&loaded.agents));
     doubts.extend(of_surroundings(trial));
     doubts.extend(shape::delayed_ack(trial));
-    doubts.extend(subject::twin_busy(loaded));
-    doubts.extend(subject::short_slices(loaded));
     // A server that does not keep up has no steady state to wait for.
     if !doubts.iter().any(Doubt::is_behind)
         && let Some(found) = steady::warmup_too_short(recording)
     {
         // It is more specific than a difference between the first third and the last.
-        doubts.retain(|doubt| !matches!(doubt, Doubt::Drift { .. }));
+        doubts.retain(|doubt| !doubt.is(&drift::NOT_STATIONARY));
         doubts.push(found);
     }
     doubts
@@ -84,10 +68,7 @@ fn ordered(trial: &TrialRecord, recording: &Recording, terms: Terms) -> Ordered 
             Point::Connections(connections) => Some(connections),
             Point::Requests(_) | Point::Sessions(_) | Point::Held(_) => None,
         },
-        looked_away: match trial.loaded.as_ref().and_then(|loaded| loaded.in_turns) {
-            None => readings::longest_gap(trial),
-            Some(turns) => turns.looked_away,
-        },
+        looked_away: generator::looked_away(trial),
     }
 }
 
@@ -108,37 +89,50 @@ pub struct Ordered {
 /// first. Where agents carried the load out, those that were too slow for it are named.
 #[must_use]
 pub fn of_recording(recording: &Recording, agents: &[AgentFacts], ordered: Ordered) -> Vec<Doubt> {
-    let behind =
-        rate::not_on_time(recording, ordered).or_else(|| rate::growing(recording, ordered));
+    let mut doubts: Vec<Doubt> = books::books(recording, ordered).into_iter().collect();
+    doubts.extend(ending::of_recording(recording));
+    doubts.extend(failures::of_recording(recording));
+    doubts.extend(generator::of_recording(recording, agents, ordered));
+    doubts.extend(rate::of_recording(recording, ordered));
+    doubts.extend(answers::of_recording(recording));
     // A server that does not keep up answers later and later, and a load that changes is not steady: both are expected.
-    let is_steady = behind.is_none() && recording.sections.is_empty();
-    let drift = if is_steady { drift::drift(recording) } else { None };
-    let own = [
-        books::books(recording, ordered),
-        books::stopped(recording),
-        books::own_failures(recording),
-        still::stood_still(recording, agents, ordered),
-        generator::late(recording, agents),
-        books::under_way(recording),
-        behind,
-        rate::carried_in(recording, ordered),
-    ];
-    let seen = [
-        answers::silence(recording),
-        answers::surplus(recording),
-        answers::unlike_bodies(recording),
-        answers::reconnects(recording),
-        drift,
-        shape::mean_above_p99(recording, ordered.connections),
-        books::few_samples(recording),
-    ];
-    let protocols =
-        security::of_recording(recording).into_iter().chain(http2::of_recording(recording));
-    let busy = generator::busy(recording, agents);
-    own.into_iter()
-        .flatten()
-        .chain(busy)
-        .chain(seen.into_iter().flatten())
-        .chain(protocols)
-        .collect()
+    if !doubts.iter().any(Doubt::is_behind) && recording.sections.is_empty() {
+        doubts.extend(drift::drift(recording));
+    }
+    doubts.extend(shape::mean_above_p99(recording, ordered.connections));
+    doubts.extend(samples::of_recording(recording));
+    doubts.extend(security::of_recording(recording));
+    doubts.extend(http2::of_recording(recording));
+    doubts
+}
+
+/// All reasons to doubt a load that stands alone, as `dyno load` makes it: what can be seen in any recording, and what
+/// matters only where one load is looked at. What is beside the recording, such as connections that found the accept
+/// queue full, is handed over.
+#[must_use]
+pub fn of_load(
+    recording: &Recording,
+    agents: &[AgentFacts],
+    ordered: Ordered,
+    beside: impl IntoIterator<Item = Doubt>,
+) -> Vec<Doubt> {
+    let mut doubts: Vec<Doubt> = ending::of_load(recording).into_iter().collect();
+    doubts.extend(samples::of_load(recording).into_iter().flatten());
+    doubts.extend(failures::of_load(recording, ordered).into_iter().flatten());
+    let samples = recording.total.response.count();
+    let any = of_recording(recording, agents, ordered).into_iter();
+    doubts.extend(any.filter_map(|found| alone(found, samples)));
+    doubts.extend(beside);
+    doubts
+}
+
+/// A doubt about any recording, as it is about a load that stands alone: that it gave up, and that nothing was measured,
+/// is said in more detail there.
+fn alone(found: Doubt, samples: u64) -> Option<Doubt> {
+    let is_few = found.is(&samples::TOO_FEW_SAMPLES);
+    if found.is_any(&[ending::STOPPED, samples::NOTHING_MEASURED]) || is_few && samples == 0 {
+        return None;
+    }
+    // The verdict is about a handful of lines here, and not about a table.
+    Some(if is_few { Doubt { gravity: Gravity::Suspect, ..found } } else { found })
 }

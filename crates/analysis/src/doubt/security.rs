@@ -2,61 +2,12 @@
 
 use lab::figure::generator::generator_busy;
 use load::{Holding, Recording, Security};
+use units::{count, percent};
 
 use super::Doubt;
-use crate::verdict::Gravity;
-
-/// What may be wrong with the TLS of a load.
-#[derive(Clone, Debug, PartialEq)]
-pub enum TlsDoubt {
-    /// The connections differ in what they agreed on with TLS.
-    Mixed {
-        /// In what: `version`.
-        what: &'static str,
-        /// What most of them have.
-        most: String,
-        /// What others have.
-        other: String,
-    },
-    /// The server agreed on something else than the others of its table. A doubt about a row, not about a trial.
-    Unlike {
-        /// In what it differs: `version`.
-        what: &'static str,
-        mine: String,
-        /// What most of the others have; none where there is no majority.
-        most: Option<String>,
-    },
-    /// Another share of the connections resumed a session than was ordered.
-    ResumptionUnlike {
-        resumed: u64,
-        /// How many were to.
-        meant: u64,
-        /// All handshakes.
-        of: u64,
-    },
-    /// The server asked for another group than the first one offered, which takes a round trip.
-    HelloRetry {
-        retried: u64,
-        /// All handshakes.
-        of: u64,
-    },
-    /// There was a handshake with TLS for most of the answers, and dyno's part of it may be the larger one.
-    HandshakesCost {
-        handshakes: u64,
-        /// The share of their time in which dyno's threads were busy.
-        share: f64,
-    },
-}
-
-impl TlsDoubt {
-    pub(super) fn gravity(&self) -> Gravity {
-        match self {
-            TlsDoubt::Mixed { .. } | TlsDoubt::Unlike { .. } => Gravity::Invalid,
-            TlsDoubt::ResumptionUnlike { .. } => Gravity::Suspect,
-            TlsDoubt::HelloRetry { .. } | TlsDoubt::HandshakesCost { .. } => Gravity::Note,
-        }
-    }
-}
+use super::definition::Definition;
+use super::definition::Threshold::{Count, Share};
+use crate::verdict::Gravity::{Invalid, Note, Suspect};
 
 /// A share of resumed connections that differs by more than this from what was ordered is another load.
 const UNLIKE: f64 = 0.01;
@@ -64,6 +15,70 @@ const UNLIKE: f64 = 0.01;
 const HANDSHAKES: u64 = 100;
 /// Beyond this share of its time, dyno's part of the handshakes may be what limits the rate.
 const BUSY: f64 = 0.5;
+
+pub(super) const ALL: &[Definition] =
+    &[TLS_MIXED, TLS_UNLIKE, RESUMPTION_UNLIKE, HELLO_RETRY, HANDSHAKES_COST];
+
+/// The connections differ in what they agreed on with TLS.
+pub(crate) const TLS_MIXED: Definition = Definition::new("tls_mixed", Invalid)
+    .when("the connections of one load differ in version, suite, group or ALPN name")
+    .because("they cost different amounts, so no figure is about one thing")
+    .way_out("see whether several servers answer at its address, and let all of them have the same settings for TLS")
+    .by_flags("see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)");
+
+/// The server agreed on something else than the others of its table. A doubt about a row, not about a trial: it is
+/// raised with the remark of that name.
+pub(crate) const TLS_UNLIKE: Definition = Definition::new("tls_unlike", Invalid)
+    .when("for a row: the subject is one of those that the [remark](#remarks-about-a-table) of that name names")
+    .because("its figures would compare what TLS costs, and not the servers")
+    .way_out(SAME_TLS)
+    .by_flags("give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)");
+
+/// Another share of the connections resumed a session than was ordered.
+pub(crate) const RESUMPTION_UNLIKE: Definition = Definition::new("resumption_unlike", Suspect)
+    .when("the share of handshakes that resumed a session differs by more than {} of all handshakes from what \
+        `--tls-resume`, or `tls_resume` of an experiment, ordered")
+    .thresholds(&[Share(UNLIKE)])
+    .because("full and resumed handshakes differ several times in what they cost; a row of an experiment in which not \
+        one handshake resumed a session, although some were to, is not ranked, and its server has no price of \
+        resumption")
+    .way_out("connections that are opened at once have no session to resume yet: load with `keep_alive = false`, and \
+        for a longer `duration`; the row `TLS, as agreed on` says whether the server sent tickets")
+    .by_flags("connections that are opened at once have no session to resume yet: load with --no-keepalive or \
+        --sessions, and for longer; the line `TLS` says whether the server sent tickets");
+
+/// The server asked for another group than the first one offered, which takes a round trip.
+pub(crate) const HELLO_RETRY: Definition = Definition::new("hello_retry", Note)
+    .when("the server asked for another group than the first one offered (RFC 8446, 4.1.4)")
+    .because("each such handshake takes a round trip more")
+    .way_out(
+        "let its settings for TLS take the group that is offered first: x25519, if dyno starts it",
+    )
+    .by_flags("offer the server's group first (--groups); its name is in the line `TLS`");
+
+/// There was a handshake with TLS for most of the answers, and dyno's part of it may be the larger one.
+pub(crate) const HANDSHAKES_COST: Definition = Definition::new("handshakes_cost", Note)
+    .when("one handshake or more for two answers, {} of them, and dyno's threads were busy more than {} of the time")
+    .thresholds(&[Count(HANDSHAKES), Share(BUSY)])
+    .because("a client's part of a handshake costs about as much as the server's, or more: the rate may be dyno's \
+        limit")
+    .way_out("give dyno more CPUs, apart from the server's, and compare CPU times and not rates");
+
+/// How servers come to agree on the same TLS, wherever dyno says what is offered.
+pub const SAME_TLS: &str = "give all servers the same certificate chain (a server that dyno starts should send {cert} \
+    unchanged), and look in their settings for what makes them choose another version, suite or group";
+
+/// The doubt about a server that agreed on something else than most others, if most of them agree.
+pub(crate) fn unlike(what: &str, mine: &str, most: Option<&str>) -> Doubt {
+    let others = match most {
+        Some(most) => format!("that of most others `{}`", most.escape_debug()),
+        None => "that of others is another, without a majority for any".into(),
+    };
+    TLS_UNLIKE.found(format!(
+        "the {what} that it agreed on with TLS is `{}`, and {others}: they differ in what TLS costs them",
+        mine.escape_debug()
+    ))
+}
 
 /// What can be seen in any load.
 pub(super) fn of_recording(recording: &Recording) -> Vec<Doubt> {
@@ -77,7 +92,7 @@ pub(super) fn of_holding(holding: &Holding) -> Vec<Doubt> {
 }
 
 fn of(security: &Security) -> Vec<Doubt> {
-    [mixed(security), unlike(security), retried(security)].into_iter().flatten().collect()
+    [mixed(security), resumed(security), retried(security)].into_iter().flatten().collect()
 }
 
 fn mixed(security: &Security) -> Option<Doubt> {
@@ -90,32 +105,55 @@ fn mixed(security: &Security) -> Option<Doubt> {
     let (what, counts) = all.into_iter().find(|(_, counts)| counts.is_mixed())?;
     let sorted = counts.sorted();
     let name = |place: usize| sorted[place].0.to_string();
-    Some(Doubt::Tls(TlsDoubt::Mixed { what, most: name(0), other: name(1) }))
+    let says = format!(
+        "connections differ in what they agreed on with TLS: most have the {what} `{}`, others `{}`",
+        name(0).escape_debug(),
+        name(1).escape_debug()
+    );
+    Some(TLS_MIXED.found(says))
 }
 
-fn unlike(security: &Security) -> Option<Doubt> {
+fn resumed(security: &Security) -> Option<Doubt> {
     let (resumed, meant, of) = (security.resumed, security.meant_to_resume, security.handshakes());
     let is_unlike = UNLIKE * (of as f64) < resumed.abs_diff(meant) as f64;
-    is_unlike.then_some(Doubt::Tls(TlsDoubt::ResumptionUnlike { resumed, meant, of }))
+    is_unlike.then(|| RESUMPTION_UNLIKE.found(format!(
+        "{} of {} handshakes resumed a session, and {} were to: full and resumed handshakes differ in what they cost",
+        count(resumed),
+        count(of),
+        count(meant)
+    )))
 }
 
 fn retried(security: &Security) -> Option<Doubt> {
     let (retried, of) = (security.retried, security.handshakes());
-    (0 < retried).then_some(Doubt::Tls(TlsDoubt::HelloRetry { retried, of }))
+    (0 < retried).then(|| HELLO_RETRY.found(format!(
+        "in {} of {} handshakes the server asked for another group than the first one offered, which takes a round \
+         trip more",
+        count(retried),
+        count(of)
+    )))
 }
 
 fn costly(recording: &Recording, security: &Security) -> Option<Doubt> {
     let handshakes = security.handshakes();
     let is_load = HANDSHAKES <= handshakes && recording.total.correct <= 2 * handshakes;
     let share = generator_busy(&recording.lanes)?;
-    (is_load && BUSY < share).then_some(Doubt::Tls(TlsDoubt::HandshakesCost { handshakes, share }))
+    (is_load && BUSY < share).then(|| HANDSHAKES_COST.found(format!(
+        "there were {} handshakes with TLS, and dyno was busy {} of the time: a client's part of a handshake costs \
+         about as much as the server's, or more, so the rate may be dyno's limit",
+        count(handshakes),
+        percent(share)
+    )))
 }
 
 #[cfg(test)]
 mod tests {
     use load::{LaneReport, Tally};
 
+    use expect_test::expect;
+
     use super::*;
+    use crate::fixture::told;
 
     /// Ten thousand answers in 10 s on connections that agree, by a lane that is busy for a tenth of the time.
     fn recording(change: impl FnOnce(&mut Security, &mut LaneReport)) -> Recording {
@@ -144,12 +182,24 @@ mod tests {
     #[test]
     fn connections_that_agree_raise_no_doubt_and_others_do() {
         assert_eq!(found(|_, _| {}), []);
-        let mixed = |what, most: &str, other: &str| {
-            vec![Doubt::Tls(TlsDoubt::Mixed { what, most: most.into(), other: other.into() })]
-        };
-        assert_eq!(found(|it, _| it.versions.add("1.2", 1)), mixed("version", "1.3", "1.2"));
-        assert_eq!(found(|it, _| it.groups.add("p", 60)), mixed("group", "p", "x25519"));
-        assert_eq!(found(|it, _| it.alpn.add("", 1)), mixed("ALPN name", "http/1.1", ""));
+        told(
+            &found(|it, _| it.versions.add("1.2", 1)),
+            &expect![
+                "tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the version `1.3`, others `1.2`"
+            ],
+        );
+        told(
+            &found(|it, _| it.groups.add("p", 60)),
+            &expect![
+                "tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the group `p`, others `x25519`"
+            ],
+        );
+        told(
+            &found(|it, _| it.alpn.add("", 1)),
+            &expect![
+                "tls_mixed (invalid): connections differ in what they agreed on with TLS: most have the ALPN name `http/1.1`, others ``"
+            ],
+        );
     }
 
     #[test]
@@ -158,7 +208,7 @@ mod tests {
             let found = found(|it, _| {
                 (it.full, it.resumed, it.meant_to_resume) = (1_000 - resumed, resumed, meant);
             });
-            found.iter().any(|doubt| matches!(doubt, Doubt::Tls(TlsDoubt::ResumptionUnlike { .. })))
+            found.iter().any(|doubt| doubt.is(&RESUMPTION_UNLIKE))
         };
         let all = [unlike(0, 0), unlike(990, 1_000), unlike(989, 1_000), unlike(0, 1_000)];
         assert_eq!(all, [false, false, true, true]);
@@ -167,15 +217,21 @@ mod tests {
 
     #[test]
     fn a_round_trip_more_and_costly_handshakes_are_noted() {
-        assert_eq!(
-            found(|it, _| it.retried = 7),
-            [Doubt::Tls(TlsDoubt::HelloRetry { retried: 7, of: 50 })]
+        told(
+            &found(|it, _| it.retried = 7),
+            &expect![
+                "hello_retry (note): in 7 of 50 handshakes the server asked for another group than the first one offered, which takes a round trip more"
+            ],
         );
         let costly = |handshakes, idle| {
             found(|it, lane| (it.full, lane.idle) = (handshakes, idle * load::SECOND))
         };
-        let doubt = Doubt::Tls(TlsDoubt::HandshakesCost { handshakes: 10_000, share: 0.6 });
-        assert_eq!(costly(10_000, 4), [doubt]);
+        told(
+            &costly(10_000, 4),
+            &expect![
+                "handshakes_cost (note): there were 10,000 handshakes with TLS, and dyno was busy 60 % of the time: a client's part of a handshake costs about as much as the server's, or more, so the rate may be dyno's limit"
+            ],
+        );
         assert_eq!((costly(10_000, 6), costly(1_000, 1)), (vec![], vec![]));
     }
 

@@ -2,9 +2,13 @@
 //! certain (White 1997), and a rank test that the difference is not due to chance. Nothing is cut off the figures.
 
 use load::{Nanos, Recording, SECOND, Window};
+use units::time;
 
+use super::definition::Definition;
+use super::definition::Threshold::{Count, Number, Share};
 use super::drift::{distance, is_large, median, medians_ms, per_s, width};
 use super::{Doubt, Drifting};
+use crate::verdict::Gravity::Suspect;
 
 /// With fewer windows the beginning cannot be distinguished from the rest.
 const WINDOWS_AT_LEAST: usize = 16;
@@ -23,6 +27,23 @@ const NEARLY: f64 = 0.95;
 const CUT_AT_MOST: f64 = 0.5;
 /// The share of the measured windows that are not steady yet: fewer of them hardly change the figures.
 const SHORT_OF: f64 = 0.05;
+
+pub(super) const ALL: &[Definition] = &[WARMUP_TOO_SHORT];
+
+/// The steady state began after the measured time did: the figures include what came before it. Seconds since the
+/// start of the load.
+pub(crate) const WARMUP_TOO_SHORT: Definition = Definition::new("warmup_too_short", Suspect)
+    .when("of the windows from when the load began, MSER (in groups of {}, where there are {}) cuts off more than the \
+        warm-up, by {} of the measured time or more; the windows cut off differ from the rest (Mann–Whitney beyond {} \
+        standard deviations, or nearly as far as so few windows allow) and by as much as `not_stationary` demands; and \
+        they were slower (a server that becomes slower is `not_stationary`); below {} windows, and where more than {} \
+        would be cut off, the test is not made. Of simulated steady loads fewer than 1 % are cut, of such whose \
+        windows resemble their neighbours (correlation 0.5) 2–3 %; a ramp of 8 windows of 25 is found in three of four \
+        loads, one of 30 of 120 in nine of ten")
+    .thresholds(&[Count(TOGETHER as u64), Count((TOGETHER * BATCHES_AT_LEAST) as u64),
+        Share(SHORT_OF), Number(IMPROBABLE), Count(WINDOWS_AT_LEAST as u64), Share(CUT_AT_MOST)])
+    .because("the beginning is in the figures, which stay those of the measured time")
+    .way_out("give `load.warmup` more time than that");
 
 /// Where a load's steady state begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +74,14 @@ pub(super) fn warmup_too_short(recording: &Recording) -> Option<Doubt> {
     let measured = recording.measured_until.saturating_sub(recording.measured_from);
     let missing_s = steady_from_s - found.warmup_s;
     let is_short = SHORT_OF * measured as f64 / SECOND as f64 <= missing_s;
-    is_short.then_some(Doubt::WarmupTooShort { warmup_s: found.warmup_s, steady_from_s })
+    is_short.then(|| {
+        WARMUP_TOO_SHORT.found(format!(
+            "the warm-up was too short: the load was steady from {} after its beginning, and only {} were left out of \
+             the figures",
+            time(steady_from_s * 1e9),
+            time(found.warmup_s * 1e9)
+        ))
+    })
 }
 
 /// The cut by the rate, and the cut by the median response time.

@@ -9,7 +9,9 @@ use load::Nanos;
 
 use super::{Answer, Bounds, Difference, Rule, decided};
 use crate::conduct::{Conduct, Faults, Tolerated};
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::{
+    Definition, Doubt, OWN_FAILURES, answers, doubts, ending, generator, machine, subject,
+};
 use crate::figures::Figures;
 use crate::verdict::Gravity;
 
@@ -113,7 +115,7 @@ impl Course {
 
     fn is_disturbed_by(&self, doubt: &Doubt) -> bool {
         let gates_cpu = || self.pairs.figures.contains(&Figure::CpuPerThousand);
-        is_disturbance(doubt) || matches!(doubt, Doubt::LeftCgroup { .. }) && gates_cpu()
+        is_disturbance(doubt) || doubt.is(&subject::LEFT_CGROUP) && gates_cpu()
     }
 
     /// How many pairs were tried.
@@ -301,22 +303,26 @@ fn counts(round: &[Option<Tried>]) -> bool {
     })
 }
 
-/// Whether the machine or dyno may have made the figure, and not the server.
+/// With these the machine or dyno may have made the figure, and not the server.
+const DISTURBANCES: [Definition; 7] = [
+    generator::INSTRUMENT_STOOD_STILL,
+    machine::CPU_STOLEN,
+    machine::MACHINE_NOISE,
+    machine::CLOCK_STEP,
+    subject::TWIN_BUSY,
+    subject::SHORT_SLICES,
+    OWN_FAILURES,
+];
+/// And with these, unless it was agents: they were late or busy for both sides of a pair.
+const OWN_LIMITS: [Definition; 3] =
+    [generator::INSTRUMENT_LATE, generator::INSTRUMENT_BUSY, generator::INSTRUMENT_STARVED];
+/// These are the server's own.
+const ITS_OWN: [Definition; 2] = [ending::NOT_MEASURED, answers::SILENCE];
+
 fn is_disturbance(doubt: &Doubt) -> bool {
-    match doubt {
-        Doubt::Busy { .. }
-        | Doubt::Starved { .. }
-        | Doubt::StoodStill { .. }
-        | Doubt::Steal { .. }
-        | Doubt::OtherPrograms { .. }
-        | Doubt::TwinBusy { .. }
-        | Doubt::ShortSlices { .. }
-        | Doubt::OwnFailures { .. }
-        | Doubt::Late { .. }
-        | Doubt::ClockStep { .. } => true,
-        Doubt::Unmeasured(_) | Doubt::Silence { .. } => false,
-        other => other.gravity() == Gravity::Invalid,
-    }
+    let is_own_limit = doubt.is_any(&OWN_LIMITS) && !doubt.is_of_agents;
+    let is_invalid = doubt.gravity() == Gravity::Invalid && !doubt.is_any(&ITS_OWN);
+    doubt.is_any(&DISTURBANCES) || is_own_limit || is_invalid
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 use super::*;
 use crate::board::Board;
-use crate::doubt::{Doubt, doubts};
-use crate::fixture::{MS, ONE, healthy, run, series};
+use crate::doubt::doubts;
+use crate::fixture::{MS, ONE, healthy, run, series, told};
+use expect_test::expect;
 use lab::record::{Fact, HeldRecord, OutcomeKind, RunRecord};
 use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND, Still};
 
@@ -252,7 +253,12 @@ fn a_server_that_lets_connections_wait_for_ever_gave_way() {
     let held = held_subject(&[one.clone()]);
     assert_eq!(held.price.gave_way.unwrap().causes, [Cause::Waiting(995)]);
     assert_eq!(held.plateaus[0].sums.waiting, 995);
-    assert!(doubts(&one, ONE).contains(&Doubt::NotOpened { waiting: 995, connections: 1_000 }));
+    told(
+        &doubts(&one, ONE),
+        &expect![
+            "connections_not_opened (note): of 1,000 connections 995 neither opened nor failed in the time that a step has"
+        ],
+    );
 }
 
 #[test]
@@ -283,10 +289,12 @@ fn a_death_on_the_way_up_is_no_measurement_and_gave_way() {
     assert!(held.plateaus.is_empty() && held.price.memory.is_none() && held.rounds.len() == 1);
     let gave = held.price.gave_way.as_ref().unwrap();
     assert_eq!((gave.connections, gave.causes[0]), (2_000, Cause::Ended(OutcomeKind::Died)));
-    assert!(matches!(
-        doubts(&dead, ONE)[..],
-        [Doubt::Unmeasured(OutcomeKind::Died), Doubt::NotKept { gone: 2_000, begun: 2_000 }]
-    ));
+    told(
+        &doubts(&dead, ONE),
+        &expect![[r#"
+        not_measured (invalid): this trial is no measurement, and is in no figure: died
+        connections_not_kept (note): 2,000 of 2,000 connections could not be opened or were lost"#]],
+    );
 }
 
 #[test]
@@ -318,11 +326,18 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
         doubts(&one, ONE)
     };
     assert_eq!(of(&|_| {}), []);
-    assert_eq!(
-        of(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
-        [Doubt::OwnLosses { own: 4, begun: 3_000 }]
+    told(
+        &of(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
+        &expect![
+            "own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons of dyno's own"
+        ],
     );
-    assert_eq!(of(&|one| lose(one, 0, Loss::Close, 4)), [Doubt::NotKept { gone: 4, begun: 3_000 }]);
+    told(
+        &of(&|one| lose(one, 0, Loss::Close, 4)),
+        &expect![
+            "connections_not_kept (note): 4 of 3,000 connections could not be opened or were lost"
+        ],
+    );
     let own = |ns: Nanos| {
         of(&move |one| {
             let own = &mut held(one).plateaus[1].own;
@@ -331,49 +346,67 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     };
     assert_eq!(own(MS * 9 / 10), [], "less than a millisecond is no one's");
     let late = own(3 * MS);
-    assert!(matches!(late[..], [Doubt::ReceivedLate { connections: 2_000, .. }]), "{late:?}");
+    told(
+        &late,
+        &expect![
+            "instrument_heard_late (suspect): with 2,000 connections one message in a hundred may have waited 3.00 ms for dyno itself, and came 2.00 ms late in all"
+        ],
+    );
     let busy = |cpus: &str| {
         of(&|one| {
             held(one).plateaus[2].cpu = 7 * SECOND;
             one.conditions = vec![Fact { name: "cpus.load".into(), value: cpus.into() }];
         })
     };
-    assert_eq!(busy("1"), [Doubt::Busy { share: 1.0 }]);
-    assert_eq!(busy("0-1"), [], "two lanes share it");
-    assert_eq!(of(&|one| held(one).was_halted = true), [Doubt::Halted { after_s: 30.0 }]);
-    assert_eq!(
-        of(&|one| held(one).plateaus[1].begun += 1),
-        [Doubt::Books {
-            rule: "connections begun, and failed, lost, open or being opened",
-            one: 2_001,
-            other: 2_000
-        }],
-        "the first step that is wrong"
+    told(
+        &busy("1"),
+        &expect![
+            "instrument_busy (suspect): dyno's own threads were busy 100 % of the time: the rate may be dyno's limit"
+        ],
     );
-    assert_eq!(
-        of(&|one| held(one).plateaus[1].echoes.due = 5),
-        [Doubt::Books {
-            rule: "echo messages due, and correct, failed, blocked or under way",
-            one: 5,
-            other: 0
-        }]
+    assert_eq!(busy("0-1"), [], "two lanes share it");
+    told(
+        &of(&|one| held(one).was_halted = true),
+        &expect!["halted (note): it was stopped after 30.0 s; the figures are of that time"],
+    );
+    told(
+        &of(&|one| held(one).plateaus[1].begun += 1),
+        &expect![
+            "books (invalid): the books do not balance: connections begun, and failed, lost, open or being opened must agree, and are 2,001 and 2,000"
+        ],
+    );
+    told(
+        &of(&|one| held(one).plateaus[1].echoes.due = 5),
+        &expect![
+            "books (invalid): the books do not balance: echo messages due, and correct, failed, blocked or under way must agree, and are 5 and 0"
+        ],
     );
     let still = |sum: Nanos, overslept: Nanos| {
         of(&|one| held(one).plateaus[1].still = Still { sum, overslept, kept_waiting: 0 })
     };
     assert_eq!(still(4 * MS, 4 * MS), [], "any scheduler takes that now and then");
-    let found = |sum: Nanos, overslept: Nanos| match still(sum, overslept)[..] {
-        [Doubt::StoodStill { longest_ms, share, p99_ms, .. }] => {
-            (longest_ms, (share * 1e6).round(), p99_ms.round())
-        }
-        ref other => panic!("{other:?}"),
-    };
-    assert_eq!(found(6 * MS, 6 * MS), (6.0, 600.0, 2.0), "longer than a p99 that is printed");
-    assert_eq!(found(2 * SECOND, SECOND), (1_000.0, 200_000.0, 2.0));
-    assert_eq!(of(&|one| held(one).plateaus.clear()), [Doubt::Nothing]);
-    assert_eq!(
-        of(&|one| held(one).plateaus[1].silent = 3),
-        [Doubt::Silent { silent: 3, connections: 2_000 }]
+    // Longer than a p99 that is printed.
+    told(
+        &still(6 * MS, 6 * MS),
+        &expect![
+            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known"
+        ],
+    );
+    told(
+        &still(2 * SECOND, SECOND),
+        &expect![
+            "instrument_stood_still (invalid): dyno was not running for up to 1.00 s, 20 % of the time in all (the p99 of what it measured: 2.00 ms): what the server did meanwhile is not known"
+        ],
+    );
+    told(
+        &of(&|one| held(one).plateaus.clear()),
+        &expect!["nothing_measured (invalid): not one connection was begun"],
+    );
+    told(
+        &of(&|one| held(one).plateaus[1].silent = 3),
+        &expect![
+            "connections_silent (note): of 2,000 connections 3 stayed open and received nothing any more"
+        ],
     );
 }
 
@@ -388,9 +421,23 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
         ));
         doubts(&one, ONE)
     };
-    let expected = Doubt::Overflows { overflows: 7, backlog: None, is_isolated: false };
-    assert_eq!(of("kernel.tcp.listen_overflows", "count", 7.0), [expected]);
-    assert_eq!(of("subject.memory.kills", "count", 1.0), [Doubt::MemoryKills { kills: 1 }]);
+    told(
+        &of("kernel.tcp.listen_overflows", "count", 7.0),
+        &expect![
+            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
+        ],
+    );
+    told(
+        &of("subject.memory.kills", "count", 1.0),
+        &expect![
+            "memory_kills (suspect): the kernel killed 1 of the subject's processes, because they were out of memory"
+        ],
+    );
     let steal = of("machine.cpu.steal", "ns", 3e9);
-    assert!(matches!(steal[..], [Doubt::Steal { .. }]), "{steal:?}");
+    told(
+        &steal,
+        &expect![
+            "cpu_stolen (suspect): the host took 10 % of a CPU's time from this machine (steal)"
+        ],
+    );
 }

@@ -6,7 +6,7 @@ use lab::record::TrialRecord;
 use load::{Counts, Security};
 
 use super::Remark;
-use crate::doubt::{Doubt, TlsDoubt};
+use crate::doubt::{Doubt, security};
 
 /// The ALPN name of HTTP/1.1.
 const HTTP_1_1: &str = "http/1.1";
@@ -140,8 +140,7 @@ impl Unlike {
     /// What is wrong with the rows of this subject.
     pub(super) fn doubt(&self, subject: &str) -> Option<Doubt> {
         let (_, mine) = self.others.iter().find(|(name, _)| name == subject)?;
-        let (what, mine, most) = (self.what, mine.clone(), self.most.clone());
-        Some(Doubt::Tls(TlsDoubt::Unlike { what, mine, most }))
+        Some(security::unlike(self.what, mine, self.most.as_deref()))
     }
 }
 

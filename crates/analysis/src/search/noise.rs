@@ -5,7 +5,7 @@ use lab::record::TrialRecord;
 use load::{Failure, Recording};
 
 use super::{Aim, Limit};
-use crate::doubt::{Doubt, doubts};
+use crate::doubt::{Doubt, OWN_FAILURES, agents, books, doubts, generator, machine};
 use crate::verdict::Gravity;
 
 /// Why a trial is repeated.
@@ -102,25 +102,29 @@ pub fn noise_in(trial: &TrialRecord, aim: Option<&Aim>, cpus: f64) -> Option<Noi
         return Some(Noise::Late);
     }
     let doubts = doubts(trial, Terms::of(None));
-    doubts.iter().find_map(|doubt| noise_of(doubt, aim, recording, cpus))
+    doubts.iter().find_map(|doubt| noise_of(doubt, aim, trial, cpus))
 }
 
-fn noise_of(doubt: &Doubt, aim: Option<&Aim>, recording: &Recording, cpus: f64) -> Option<Noise> {
+fn noise_of(doubt: &Doubt, aim: Option<&Aim>, trial: &TrialRecord, cpus: f64) -> Option<Noise> {
+    let recording = &trial.loaded.as_ref()?.recording;
     let is_invalid = doubt.gravity() == Gravity::Invalid;
-    match *doubt {
-        Doubt::Books { .. } | Doubt::Connections { .. } => Some(Noise::Counts),
-        Doubt::AgentsLost { .. } => Some(Noise::AgentsLost),
-        Doubt::OwnFailures { .. } if is_invalid && OWN_MOST < own(recording) => {
-            Some(Noise::OwnFailures)
-        }
-        Doubt::StoodStill { longest_ms, .. } if is_invalid && is_long(aim, longest_ms) => {
-            Some(Noise::StoodStill { longest_ms })
-        }
-        Doubt::OtherPrograms { share } if OTHERS_MOST * cpus < share => {
-            Some(Noise::OtherPrograms { cpus: share })
-        }
-        Doubt::Steal { share } if OTHERS_MOST * cpus < share => Some(Noise::Stolen { cpus: share }),
-        _ => None,
+    let is_much = |share: &f64| OTHERS_MOST * cpus < *share;
+    if doubt.is_any(books::ALL) {
+        Some(Noise::Counts)
+    } else if doubt.is(&agents::AGENTS_LOST) {
+        Some(Noise::AgentsLost)
+    } else if doubt.is(&OWN_FAILURES) {
+        (is_invalid && OWN_MOST < own(recording)).then_some(Noise::OwnFailures)
+    } else if doubt.is(&generator::INSTRUMENT_STOOD_STILL) {
+        let longest_ms = generator::longest_pause(trial)? as f64 / 1e6;
+        (is_invalid && is_long(aim, longest_ms)).then_some(Noise::StoodStill { longest_ms })
+    } else if doubt.is(&machine::MACHINE_NOISE) {
+        let share = machine::used_by_others(trial).filter(is_much);
+        share.map(|cpus| Noise::OtherPrograms { cpus })
+    } else if doubt.is(&machine::CPU_STOLEN) {
+        machine::stolen(trial).filter(is_much).map(|cpus| Noise::Stolen { cpus })
+    } else {
+        None
     }
 }
 

@@ -76,8 +76,7 @@ fn a_hundred_and_seventy_four_of_three_hundred_and_eighty_at_one_rate_with_a_p99
     assert_eq!(board.verdict(), Some(Verdict::Suspect));
     for row in &board.tables[0].rows {
         let is_limited = 90_000.0 <= row.estimate(Figure::Throughput).unwrap().value;
-        let is_impossible =
-            |reason: &Reason| matches!(reason.doubt, Doubt::MeanAboveP99 { is_by_rate: true, .. });
+        let is_impossible = |reason: &Reason| reason.doubt.says().contains("Little's law");
         assert_eq!(row.reasons().iter().any(is_impossible), is_limited, "{}", row.subject);
     }
 }

@@ -91,20 +91,6 @@ fn few_own_failures_are_suspect_and_more_are_not_the_subject_s() {
 }
 
 #[test]
-fn findings_and_unsupported_percentiles_do_not_touch_the_verdict() {
-    for (doubt, gravity) in [
-        (Doubt::NotOnTime { on_time: 1, due: 2, within_ms: 1.0 }, Gravity::Note),
-        (Doubt::FewSamples { samples: 9 }, Gravity::Note),
-        (Doubt::Nothing, Gravity::Invalid),
-        (Doubt::Halted { after_s: 1.0 }, Gravity::Note),
-        (Doubt::Stopped, Gravity::Invalid),
-        (Doubt::Books { rule: "a and b", one: 2, other: 1 }, Gravity::Invalid),
-    ] {
-        assert_eq!(doubt.gravity(), gravity, "{doubt:?}");
-    }
-}
-
-#[test]
 fn reasons_say_in_how_many_rounds_and_begin_with_the_gravest() {
     let rounds = [healthy(), noisy(), died(), noisy(), healthy()];
     let all: Vec<_> = rounds.into_iter().map(|trial| ("a", trial)).collect();
@@ -112,8 +98,8 @@ fn reasons_say_in_how_many_rounds_and_begin_with_the_gravest() {
     let reasons = board.tables[0].rows[0].reasons();
     let expected: Vec<_> = reasons.iter().map(|reason| (reason.rounds, reason.of)).collect();
     assert_eq!(expected, [(1, 5), (2, 5)]);
-    assert_eq!(reasons[0].doubt, Doubt::Unmeasured(OutcomeKind::Died));
-    assert!(matches!(reasons[1].doubt, Doubt::Steal { .. }));
+    let ids: Vec<_> = reasons.iter().map(|reason| reason.doubt.id()).collect();
+    assert_eq!(ids, ["not_measured", "cpu_stolen"]);
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! What a reader of a capacity should know.
 
-use analysis::Gravity;
 use analysis::search::{Conclusion, Ending};
+use analysis::{Gravity, outcome_in_words};
 use lab::record::OutcomeKind;
 use lab::sought::SaidBy;
 use units::rate;
 
 use super::{FinishedSearch, words};
-use crate::run::words::outcome;
 use crate::verdict::ExplainedDoubt;
 
 pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
@@ -90,7 +89,7 @@ fn ended(found: &FinishedSearch<'_>, ending: &Ending) -> ExplainedDoubt {
             "{} of {} trials were no measurement ({}): {}.",
             ending.times,
             found.answer.trials,
-            outcome(ending.kind),
+            outcome_in_words(ending.kind),
             ending.says.trim_end_matches('.')
         ),
         SEE,

@@ -8,7 +8,6 @@ use super::{FinishedGate, Word, name, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
-use crate::doubt;
 use crate::run::conditions::machine;
 use crate::run::words::number;
 use crate::time::utc;
@@ -173,15 +172,15 @@ fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {
 
 fn disturbed(gate: &FinishedGate<'_>) -> Option<Section> {
     let disturbances = &gate.weighing.disturbances;
-    let mut seen: Vec<(&str, String, usize)> = Vec::new();
+    let mut seen: Vec<(&str, &str, usize)> = Vec::new();
     for found in disturbances {
-        let id = doubt::id(found);
+        let id = found.id();
         match seen.iter_mut().find(|(other, ..)| *other == id) {
             Some((.., times)) => *times += 1,
-            None => seen.push((id, doubt::says(found), 1)),
+            None => seen.push((id, found.says(), 1)),
         }
     }
-    let entry = |(id, says, times): (&str, String, usize)| {
+    let entry = |(id, says, times): (&str, &str, usize)| {
         let pairs = counted(times as u64, "pair", "pairs");
         Entry::new(Tone::Doubtful, format!("{id}: {pairs} did not count")).with(Tone::Dim, says)
     };

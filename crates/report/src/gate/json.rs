@@ -1,12 +1,12 @@
 //! A gate as JSON, `dyno.gate/2`.
 
 use analysis::gate::{Answer, PairOf, Weighed};
+use analysis::{By, Doubt};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FinishedGate;
 use crate::conduct::FaultsJson;
-use crate::doubt::{self, By};
 use crate::json::{json_type, written};
 use crate::verdict::ExplainedDoubt;
 
@@ -147,7 +147,7 @@ pub(crate) fn answer(answer: Answer) -> String {
 pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
     let weighing = gate.weighing;
     let rule = weighing.rule;
-    let mut disturbances: Vec<&'static str> = weighing.disturbances.iter().map(doubt::id).collect();
+    let mut disturbances: Vec<&'static str> = weighing.disturbances.iter().map(Doubt::id).collect();
     disturbances.sort_unstable();
     disturbances.dedup();
     let first = weighing.disturbances.first();

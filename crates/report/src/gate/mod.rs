@@ -13,7 +13,6 @@ use lab::experiment::Experiment;
 use lab::record::{RunRecord, TrialRecord};
 
 use crate::document::Document;
-use crate::doubt;
 use crate::render::{self, Screen};
 pub(crate) use sentence::sentence;
 
@@ -153,7 +152,7 @@ pub(crate) fn of_run(experiment: &Experiment, trials: &[TrialRecord]) -> Option<
 
 /// What disturbed the first pair of a load that does not count, if any.
 pub fn disturbance(course: &Course) -> Option<String> {
-    course.disturbances().next().map(doubt::says)
+    course.disturbances().next().map(|found| found.says().into())
 }
 
 /// What a figure is of: `throughput/s, 16 connections`.

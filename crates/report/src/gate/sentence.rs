@@ -7,7 +7,6 @@ use units::{chosen, counted, percent};
 
 use super::{Early, name};
 use crate::conduct;
-use crate::doubt;
 use crate::written::Written;
 
 /// `newly_broken` are the cases that the head breaks and the base keeps, or why they are not known; none where
@@ -65,7 +64,7 @@ fn answer(
         Verdict::CannotTell(WhyUnclear::Disturbed) => {
             let lost = weighing.tried - weighing.counted;
             let why = weighing.disturbances.first();
-            let why = why.map_or(String::new(), |why| format!("; the first: {}", doubt::says(why)));
+            let why = why.map_or(String::new(), |why| format!("; the first: {}", why.says()));
             let pairs = counted(weighing.tried as u64, "pair", "pairs");
             format!("Cannot tell: of {pairs} {lost} did not count{why}.")
         }

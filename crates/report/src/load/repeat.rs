@@ -1,6 +1,6 @@
 //! Several loads of one kind, one after another: each of them, and every figure over all of them with its interval.
 
-use analysis::{Conduct, Estimate, Faults, JudgedTrial, Reason, Row};
+use analysis::{By, Conduct, Estimate, Faults, JudgedTrial, Reason, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,6 @@ use super::{FinishedLoad, words};
 use crate::Findings;
 use crate::conduct;
 use crate::document::{self, Block, Cell, Column, Depth, Document, Section, Table, Tone};
-use crate::doubt::By;
 use crate::json::{ByFigure, written};
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};

@@ -192,7 +192,7 @@ fn doubtful(run: &FinishedLoad) -> String {
             format!("{share} of the load was lost with its agents, and this is of the rest")
         }
         "instrument_stood_still" => {
-            "dyno itself stood still for a while, and what the server did then is not known".into()
+            "dyno was not running for a while, and what the server did then is not known".into()
         }
         "silence" => {
             let share = percent(silent_share(&run.recording).unwrap_or(0.0));

@@ -2,11 +2,12 @@
 //! `analysis`, which judges a load that was kept in the same way.
 
 use agents::{AgentFacts, LostAgent};
-use analysis::{Doubt, Ordered, most_seen, of_agents, of_load, on_time, overflowed};
+use analysis::{
+    By, Doubt, OWN_FAILURES, Ordered, most_seen, of_agents, of_load, on_time, overflowed,
+};
 use load::{Failure, Load, Order, Recording};
 
 use super::Queue;
-use crate::doubt::By;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict, without};
 
 /// Judges a recording, what was observed of the server's accept queue, and which agents are missing.
@@ -21,11 +22,11 @@ pub fn weigh(
     let found = of_load(recording, agents, ordered(recording, order), beside);
     let explained = |found: &Doubt| {
         let explained = ExplainedDoubt::of(found, By::Flags);
-        match (found, most_seen(&recording.total, Failure::is_own)) {
-            (Doubt::OwnFailures { .. }, Some((most, _))) => {
+        match most_seen(&recording.total, Failure::is_own).filter(|_| found.is(&OWN_FAILURES)) {
+            Some((most, _)) => {
                 ExplainedDoubt { what_to_do: own_way_out(most, order).into(), ..explained }
             }
-            _ => explained,
+            None => explained,
         }
     };
     ExplainedVerdict::by(found.iter().map(explained).collect())

@@ -10,15 +10,15 @@ use std::collections::BTreeSet;
 
 use analysis::{
     Change, Comparison, Gate, GateAnswer, Gated, Pair, Row, Sides, Unsure, Verdict, Versus,
+    outcome_in_words,
 };
 use lab::manner::Task;
 use lab::record::RunRecord;
 use load::Spin;
 use machine::facts::differences;
 
-use super::{Findings, words};
+use super::Findings;
 use crate::document::Document;
-use crate::doubt;
 use crate::load::file::POLLING;
 use crate::load::terms;
 use conformance::Checks;
@@ -296,7 +296,7 @@ fn left_out(name: &str, which: &str, row: &Row) -> Option<String> {
     let ends: Vec<String> = row
         .unmeasured()
         .into_iter()
-        .map(|(kind, times)| format!(", {times} × {}", words::outcome(kind)))
+        .map(|(kind, times)| format!(", {times} × {}", outcome_in_words(kind)))
         .collect();
     (0 < missing).then(|| {
         let (planned, ends) = (row.planned, ends.concat());
@@ -321,7 +321,7 @@ fn in_doubt(name: &str, rows: &[(String, &Row)], findings: &Findings<'_>) -> Opt
         None => format!("`dyno report {}{}` says why", findings.id, findings.store_option),
         Some(_) => {
             let reasons = rows.iter().flat_map(|(_, row)| row.reasons());
-            reasons.map(|reason| doubt::says(&reason.doubt)).collect::<Vec<_>>().join("; ")
+            reasons.map(|reason| reason.doubt.says().to_owned()).collect::<Vec<_>>().join("; ")
         }
     };
     Some(format!("{name}, in doubt: {named}; {why}"))

@@ -123,7 +123,7 @@ pub(super) fn words(
     trial: &JudgedTrial,
 ) -> Vec<String> {
     let entry = findings.run.entries.iter().find(|entry| entry.name == row.subject);
-    let doubts: Vec<&str> = trial.doubts.iter().map(crate::doubt::id).collect();
+    let doubts: Vec<&str> = trial.doubts.iter().map(analysis::Doubt::id).collect();
     let score = conformance::score(findings, &row.subject);
     let counted =
         |of: fn(&Score) -> usize| score.map_or(String::new(), |score| of(score).to_string());

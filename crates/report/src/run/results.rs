@@ -1,6 +1,6 @@
 //! The table of results: each server where it is best, all of them at one load level, or everything.
 
-use analysis::{Placed, Row, Table, Verdict};
+use analysis::{Placed, Row, Table, Verdict, outcome_in_words};
 use lab::figure::{self, Figure};
 use units::count;
 
@@ -273,7 +273,7 @@ pub(crate) fn unmeasured(row: &Row) -> Cell {
     let ways: Vec<String> = row
         .unmeasured()
         .into_iter()
-        .map(|(kind, times)| format!("{} ({times} of {})", words::outcome(kind), row.planned))
+        .map(|(kind, times)| format!("{} ({times} of {})", outcome_in_words(kind), row.planned))
         .collect();
     match ways.is_empty() {
         true => Cell::text("not run yet").toned(Tone::Dim),
@@ -298,7 +298,7 @@ fn failures(shown: &Shown<'_>) -> Cell {
 /// `3`, or `1 of 2, 1 × died`.
 fn rounds(row: &Row) -> Cell {
     let ends = row.unmeasured().into_iter();
-    let ends = ends.map(|(kind, times)| format!(", {times} × {}", words::outcome(kind)));
+    let ends = ends.map(|(kind, times)| format!(", {times} × {}", outcome_in_words(kind)));
     let text = match row.measured() == row.planned {
         true => row.planned.to_string(),
         false => format!("{} of {}{}", row.measured(), row.planned, ends.collect::<String>()),

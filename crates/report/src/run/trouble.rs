@@ -1,14 +1,16 @@
 //! What went wrong, with its evidence, and the doubts.
 
-use analysis::{Doubt, Gravity, JudgedTrial, Reason, Remark, Row, Table};
+use analysis::{
+    By, Gravity, JudgedTrial, NOT_MEASURED, Reason, Remark, Row, Table, outcome_in_words,
+};
 use lab::experiment::Point;
 use lab::record::{Check, TrialRecord};
 use units::count;
 
-use super::{Findings, words};
+use super::Findings;
 use crate::document::{Block, Entry, Paragraph, Tone};
-use crate::doubt;
 use crate::evidence;
+use crate::remark;
 
 /// The headings under which reasons stand, by which sentences refer to them: a terminal has its answer at the end, and a
 /// page at the top.
@@ -50,7 +52,7 @@ pub(crate) fn failures(findings: &Findings<'_>) -> Vec<Entry> {
             findings.task(workload),
             findings.place(row.point),
             first.repeat + 1,
-            words::outcome(first.outcome.kind)
+            outcome_in_words(first.outcome.kind)
         );
         let mut entry = Entry::new(Tone::Bad, head).with(Tone::Plain, &first.outcome.says);
         if let Some(trial) = findings.trials.iter().find(|trial| trial.key.number == first.number) {
@@ -129,13 +131,13 @@ pub(super) fn under_load(findings: &Findings<'_>) -> Vec<Entry> {
 /// What is odd about the board as a whole.
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<String> {
     let alarms = findings.board.alarms();
-    alarms.iter().map(|alarm| doubt::alarm(findings, alarm)).collect()
+    alarms.iter().map(|alarm| remark::alarm(findings, alarm)).collect()
 }
 
 /// Remarks about a table as a whole. That servers answered differently is said where all differences are listed.
 pub(super) fn remarks(findings: &Findings<'_>, table: &Table) -> Vec<Block> {
     let remarks = table.remarks.iter().filter(|remark| !matches!(remark, Remark::Apart(_)));
-    let says = |remark: &Remark| doubt::remark_says(remark, &|point| findings.shown(point));
+    let says = |remark: &Remark| remark::says(remark, &|point| findings.shown(point));
     let one = |remark: &Remark| {
         Block::paragraph(
             remark.gravity().into(),
@@ -163,19 +165,18 @@ struct Alike<'t> {
 /// text of the first doubt.
 pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
     let mut causes: Vec<Alike<'_>> = Vec::new();
-    let by = if findings.is_load() { doubt::By::Flags } else { doubt::By::Experiment };
+    let by = if findings.is_load() { By::Flags } else { By::Experiment };
     let measured = findings.rows().filter(|(_, row)| 0 < row.measured()).count();
     for (workload, row) in findings.rows().filter(|(_, row)| 0 < row.measured()) {
         for Reason { doubt: found, rounds, of } in row.reasons() {
             // Notes are marked in the table, except those about TLS, HTTP/2 and agents, and trials that are no measurement are
             // listed with what went wrong. A single load's report has its notes.
-            let is_listed = matches!(found, Doubt::Tls(_) | Doubt::Http2(_) | Doubt::Agents(_))
-                || findings.is_load();
+            let is_listed = found.is_about_its_ways() || findings.is_load();
             let is_marked = found.gravity() == Gravity::Note && !is_listed;
-            if is_marked || matches!(found, Doubt::Unmeasured(_)) {
+            if is_marked || found.is(&NOT_MEASURED) {
                 continue;
             }
-            let id = doubt::id(&found);
+            let id = found.id();
             let place = match causes.iter().position(|cause| cause.id == id) {
                 Some(place) => place,
                 None => {
@@ -185,8 +186,8 @@ pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
                         rows: Vec::new(),
                         rounds: 0,
                         of: 0,
-                        says: doubt::says(&found),
-                        way_out: doubt::way_out(&found, by),
+                        says: found.says().into(),
+                        way_out: found.way_out(by),
                         first: format!(
                             "{} at {}",
                             findings.title(&row.subject),

@@ -6,7 +6,6 @@ use analysis::search::Aim;
 use lab::experiment::{Experiment, Holds, Point, Shape};
 use lab::figure::Figure;
 use lab::manner::Manner;
-use lab::record::OutcomeKind;
 use lab::schedule::Schedule;
 use lab::sought::Sought;
 use load::Rate;
@@ -15,20 +14,6 @@ use units::{chosen, count, duration, percent};
 use crate::capacity;
 use crate::load::words::{of_arrivals, on_each};
 use crate::written;
-
-/// How a trial ended, as it reads after "not measured:".
-pub fn outcome(kind: OutcomeKind) -> &'static str {
-    match kind {
-        OutcomeKind::Measured => "measured",
-        OutcomeKind::Skipped => "skipped",
-        OutcomeKind::NotReady => "no right answer in time",
-        OutcomeKind::Wrong => "wrong answer",
-        OutcomeKind::Died => "died",
-        OutcomeKind::WrongServer => "another server on its port",
-        OutcomeKind::Unable => "dyno was unable to",
-        OutcomeKind::Interrupted => "interrupted",
-    }
-}
 
 /// A number without an interval in its figure's unit.
 pub fn number(figure: Figure, value: f64) -> String {

@@ -37,27 +37,13 @@ fn of_eight(second: fn(&mut PartSummary), seventh: fn(&mut PartSummary)) -> Vec<
     of_trial(|trial| trial.loaded.as_mut().unwrap().agents = agents)
 }
 
-fn late(agents: &[(&str, f64, f64)]) -> Vec<Doubt> {
-    let one = |&(agent, p99_ms, bound_ms): &_| LateAgent {
-        agent: str::to_string(agent),
-        p99_ms,
-        bound_ms,
-    };
-    vec![Doubt::Agents(AgentsDoubt::Late(agents.iter().map(one).collect()))]
-}
-
-fn named(agents: &[(&str, f64, f64)]) -> Vec<BusyAgent> {
-    let one = |&(agent, busy, cpu): &_| BusyAgent { agent: str::to_string(agent), busy, cpu };
-    agents.iter().map(one).collect()
-}
-
 #[test]
 fn the_agent_that_stood_still_for_longest_is_named_unless_nothing_here_looked_for_longer() {
     let of = |looked_at: fn(u64) -> bool| {
         let mut agents = eight();
         agents[1].saw.as_mut().unwrap().still = 40 * MS;
         agents[6].saw.as_mut().unwrap().still = 90 * MS;
-        let found = of_trial(|trial| {
+        of_trial(|trial| {
             let points: Vec<_> = (0..=130_u64).filter(|at| looked_at(*at)).collect();
             let points: Vec<_> = points.iter().map(|at| (at * SECOND / 10, 1.0)).collect();
             trial.series = vec![series("subject.processes", "count", &points)];
@@ -65,14 +51,20 @@ fn the_agent_that_stood_still_for_longest_is_named_unless_nothing_here_looked_fo
             loaded.recording.total.still =
                 load::Still { sum: 130 * MS, overslept: 90 * MS, kept_waiting: 0 };
             loaded.agents = agents;
-        });
-        match &found[..] {
-            [Doubt::StoodStill { agent, .. }] => agent.clone(),
-            other => panic!("{other:?}"),
-        }
+        })
     };
-    assert_eq!(of(|_| true), Some("desk7".into()));
-    assert_eq!(of(|at| !(50..70).contains(&at)), None);
+    told(
+        &of(|_| true),
+        &expect![
+            "instrument_stood_still (invalid): agent desk7 was not running for up to 90.0 ms, 1.3 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+        ],
+    );
+    told(
+        &of(|at| !(50..70).contains(&at)),
+        &expect![
+            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+        ],
+    );
 }
 
 #[test]
@@ -81,7 +73,12 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     // A millisecond is no reason for a doubt, and more is.
     assert_eq!(of_eight(|saw| saw.late_p99 = Some(MS), |_| {}), []);
     let found = of_eight(|saw| saw.late_p99 = Some(MS + 500_000), |_| {});
-    assert_eq!(found, late(&[("desk2", 1.5, 1.0)]));
+    told(
+        &found,
+        &expect![
+            "instrument_late (suspect): agent desk2 sent 1 % of its requests 1.50 ms or more late (bound: 1.00 ms); this is in the response times"
+        ],
+    );
     // A tenth of what its own requests took.
     let slow = |late: u64| PartSummary {
         p50: Some(30 * MS),
@@ -93,12 +90,17 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     let of = |agents: &[AgentFacts]| {
         let agents = agents.to_vec();
         let mut found = of_trial(|trial| trial.loaded.as_mut().unwrap().agents = agents);
-        found.retain(|doubt| matches!(doubt, Doubt::Agents(AgentsDoubt::Late(_))));
+        found.retain(|doubt| doubt.is(&generator::INSTRUMENT_LATE));
         found
     };
     assert_eq!(of(&agents), []);
     agents[1].saw = Some(slow(3 * MS + 1));
-    assert_eq!(of(&agents), late(&[("desk2", 3.000_001, 3.0)]));
+    told(
+        &of(&agents),
+        &expect![
+            "instrument_late (suspect): agent desk2 sent 1 % of its requests 3.00 ms or more late (bound: 3.00 ms); this is in the response times"
+        ],
+    );
     // One that was lost says nothing.
     agents[1].saw = None;
     assert_eq!(of(&agents), []);
@@ -107,7 +109,13 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
 #[test]
 fn of_several_late_agents_the_worst_is_first() {
     let found = of_eight(|saw| saw.late_p99 = Some(2 * MS), |saw| saw.late_p99 = Some(7 * MS));
-    assert_eq!(found, late(&[("desk7", 7.0, 1.0), ("desk2", 2.0, 1.0)]));
+    told(
+        &found,
+        &expect![
+            "instrument_late (suspect): agent desk7 sent 1 % of its requests 7.00 ms or more late (bound: 1.00 ms); also late: desk2 (2.00 ms); this is in the response times"
+        ],
+    );
+    assert_eq!(found[0].way_out(By::Flags), found[0].way_out(By::Experiment), "on that host");
 }
 
 #[test]
@@ -118,7 +126,12 @@ fn all_together_are_late_where_no_agent_says_how_late_it_was() {
         trial.loaded.as_mut().unwrap().agents = agents;
         (0..1_000).for_each(|_| recording(trial).total.late.record(3 * MS));
     });
-    assert!(matches!(found[..], [Doubt::Late { .. }]), "{found:?}");
+    told(
+        &found,
+        &expect![
+            "instrument_late (suspect): dyno sent 1 % of the requests 3.00 ms or more late (bound: 1.00 ms); this is in the response times"
+        ],
+    );
 }
 
 #[test]
@@ -127,22 +140,31 @@ fn one_busy_agent_of_eight_is_named_though_the_others_were_idle() {
     assert_eq!(of_eight(|saw| saw.idle = 2 * SECOND, |_| {}), [], "nine tenths are not much");
     let busy = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (SECOND, 14 * SECOND);
     let found = of_eight(busy, |_| {});
-    let doubt = AgentsDoubt::Busy(named(&[("desk2", 0.95, 0.7)]));
-    assert_eq!(found, [Doubt::Agents(doubt)]);
+    told(
+        &found,
+        &expect![
+            "instrument_busy (suspect): the threads of agent desk2 were busy 95 % of the time: the rate may be the limit of that host, and not the server's"
+        ],
+    );
     // Another one had no CPU while it had something to do.
     let starved = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (0, 12 * SECOND);
     let found = of_eight(busy, starved);
-    let doubts = [
-        AgentsDoubt::Starved(named(&[("desk7", 1.0, 0.6)])),
-        AgentsDoubt::Busy(named(&[("desk2", 0.95, 0.7)])),
-    ];
-    assert_eq!(found, doubts.map(Doubt::Agents));
+    told(
+        &found,
+        &expect![[r#"
+        instrument_starved (suspect): the threads of agent desk7 had something to do 100 % of the time, and a CPU for 60 % of it: other programs there, or a limit on dyno's CPU time, kept it waiting
+        instrument_busy (suspect): the threads of agent desk2 were busy 95 % of the time: the rate may be the limit of that host, and not the server's"#]],
+    );
 }
 
 #[test]
 fn of_several_busy_agents_the_worst_is_first() {
     let busy = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (SECOND, 19 * SECOND);
     let busier = |saw: &mut PartSummary| (saw.idle, saw.cpu) = (0, 20 * SECOND);
-    let all = named(&[("desk7", 1.0, 1.0), ("desk2", 0.95, 0.95)]);
-    assert_eq!(of_eight(busy, busier), [Doubt::Agents(AgentsDoubt::Busy(all))]);
+    told(
+        &of_eight(busy, busier),
+        &expect![
+            "instrument_busy (suspect): the threads of agent desk7 were busy 100 % of the time, and so were those of desk2 (95 %): the rate may be the limit of that host, and not the server's"
+        ],
+    );
 }

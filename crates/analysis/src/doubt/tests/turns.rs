@@ -19,7 +19,12 @@ fn a_server_that_works_while_the_load_is_with_another_is_reported() {
             trial.loaded.as_mut().unwrap().in_turns = Some(turns);
         })
     };
-    assert_eq!(of(Some(SECOND)), [Doubt::TwinBusy { share: 0.2, own: 0.75 }]);
+    told(
+        &of(Some(SECOND)),
+        &expect![
+            "twin_busy (suspect): it used 20 % of a CPU while the load was with another server, and 75 % under load: the servers disturb one another"
+        ],
+    );
     assert_eq!(of(Some(SECOND / 10)), []);
     assert_eq!(of(None), [], "it could not be read");
 }
@@ -32,7 +37,12 @@ fn slices_that_are_spent_waiting_are_reported() {
             trial.loaded.as_mut().unwrap().in_turns = Some(turns);
         })
     };
-    assert_eq!(of(SECOND), [Doubt::ShortSlices { share: 0.25 }]);
+    told(
+        &of(SECOND),
+        &expect![
+            "short_slices (suspect): 25 % of its slices went by waiting for their last answers, while ever fewer requests were under way: that lowers its rate"
+        ],
+    );
     assert_eq!(of(SECOND / 10), []);
 }
 
@@ -49,5 +59,10 @@ fn readings_that_are_apart_because_of_the_turns_are_no_stillness() {
         })
     };
     assert_eq!(of(Some(0)), []);
-    assert!(matches!(of(Some(SECOND / 2))[..], [Doubt::StoodStill { .. }]));
+    told(
+        &of(Some(SECOND / 2)),
+        &expect![
+            "instrument_stood_still (invalid): dyno was not running for up to 500 ms, 5.0 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+        ],
+    );
 }

@@ -240,7 +240,7 @@ fn place(id: &str, says: &str, sentence: &str) -> Option<usize> {
         "not_on_time" => "did not keep up",
         "too_few_samples" => "the sample is small",
         "gave_up" => "then it gave up",
-        "instrument_stood_still" => "stood still",
+        "instrument_stood_still" => "was not running",
         "instrument_busy" => "was busy",
         "instrument_late" => "the instrument itself was late",
         "own_failures" if sentence.contains("had its share") => "the instrument had its share",

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps};
+use analysis::{
+    Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps, outcome_in_words,
+};
 use lab::experiment::{Experiment, Shape};
 use lab::figure::Unit;
 use units::{count, duration};
 
-use super::super::words;
 use super::shown_in;
 use crate::written::number;
 
@@ -90,7 +91,7 @@ pub(super) fn gave_way(held: &HeldSubject) -> Option<String> {
 fn short(cause: &Cause) -> String {
     let own = if cause.is_own() { "dyno: " } else { "" };
     let says = match cause {
-        Cause::Ended(kind) => words::outcome(*kind).to_string(),
+        Cause::Ended(kind) => outcome_in_words(*kind).to_string(),
         Cause::Failed(loss, times) => format!("{} failed, {loss}", count(*times)),
         Cause::Lost(loss, times) => format!("{} lost, {loss}", count(*times)),
         Cause::Waiting(times) => format!("{} not opened", count(*times)),
@@ -132,7 +133,7 @@ fn some(found: &FirstFailure) -> String {
 fn full(cause: &Cause) -> String {
     let own = if cause.is_own() { "dyno's own: " } else { "" };
     let says = match cause {
-        Cause::Ended(kind) => format!("the trial ended there: {}", words::outcome(*kind)),
+        Cause::Ended(kind) => format!("the trial ended there: {}", outcome_in_words(*kind)),
         Cause::Failed(loss, times) => {
             format!("{} failed: {loss} ({})", count(*times), loss.meaning())
         }

@@ -6,7 +6,7 @@ use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::doubt;
+use crate::remark;
 use crate::run::Findings;
 
 /// Subjects in groups, by a figure at a place. References have no rank.
@@ -147,7 +147,7 @@ pub(super) struct AlarmJson {
 
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
     let one = |alarm: Alarm| AlarmJson {
-        says: doubt::alarm(findings, &alarm),
+        says: remark::alarm(findings, &alarm),
         point: alarm.point.value(),
         point_unit: alarm.point.unit(),
         figure: alarm.figure.name(),

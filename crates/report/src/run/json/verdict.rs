@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::EstimateJson;
-use crate::doubt;
+use crate::remark;
 use crate::run::Findings;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
@@ -39,7 +39,7 @@ pub(in crate::run) fn of_run(findings: &Findings<'_>) -> BoardJson {
 }
 
 fn doubt(found: &analysis::Doubt) -> ExplainedDoubt {
-    ExplainedDoubt::of(found, doubt::By::Experiment)
+    ExplainedDoubt::of(found, analysis::By::Experiment)
 }
 
 pub(super) fn of_trial(trial: &JudgedTrial) -> ExplainedVerdict {
@@ -51,12 +51,11 @@ pub(super) fn of_trial(trial: &JudgedTrial) -> ExplainedVerdict {
 pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdict {
     let alarms = table.alarms().into_iter().map(|alarm| {
         let way_out = "see how busy dyno and the CPUs were";
-        ExplainedDoubt::new("alike", Gravity::Suspect, doubt::alarm(findings, &alarm), way_out)
+        ExplainedDoubt::new("alike", Gravity::Suspect, remark::alarm(findings, &alarm), way_out)
     });
     let remarks = table.remarks.iter().map(|remark| {
-        let (id, says) =
-            (doubt::remark_id(remark), doubt::remark_says(remark, &|point| findings.shown(point)));
-        ExplainedDoubt::new(id, remark.gravity(), says, doubt::remark_way_out(remark))
+        let says = remark::says(remark, &|point| findings.shown(point));
+        ExplainedDoubt::new(remark::id(remark), remark.gravity(), says, remark::way_out(remark))
     });
     if findings.is_search() {
         // Its rows are trials at rates that no other server had: what a server holds has a verdict of its own.

@@ -1,13 +1,14 @@
-//! Remarks about a table in words.
+//! Remarks and alarms about a table in words.
 
-use analysis::Remark;
+use analysis::{Alarm, Remark, SAME_TLS};
 use lab::experiment::Point;
+use lab::figure::Figure;
 
-use super::way_out::SAME_TLS;
+use crate::Findings;
 use crate::run::words;
 
 /// A remark's stable name.
-pub(crate) fn remark_id(remark: &Remark) -> &'static str {
+pub(crate) fn id(remark: &Remark) -> &'static str {
     match remark {
         Remark::NoCeiling(_) => "no_ceiling",
         Remark::Apart(_) => "answers_apart",
@@ -18,7 +19,7 @@ pub(crate) fn remark_id(remark: &Remark) -> &'static str {
 }
 
 /// A remark in a sentence; `shown` makes of a place the one that people read.
-pub(crate) fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
+pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
     match remark {
         Remark::NoCeiling(points) => {
             let at = match points.as_slice() {
@@ -54,7 +55,7 @@ pub(crate) fn remark_says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> St
 }
 
 /// What to do about a remark.
-pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
+pub(crate) fn way_out(remark: &Remark) -> &'static str {
     match remark {
         Remark::NoCeiling(_) => {
             "let a subject of tier `reference` take part, and see why if it could not"
@@ -65,3 +66,29 @@ pub(crate) fn remark_way_out(remark: &Remark) -> &'static str {
         Remark::TlsMissing { .. } => "the difference between them includes what TLS costs",
     }
 }
+
+/// What is odd about a table, and what to do about it.
+pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
+    let number = |value| words::number(alarm.figure, value);
+    let range = match (number(alarm.low), number(alarm.high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    };
+    let what = match alarm.figure {
+        Figure::Throughput => format!("achieved {range}/s"),
+        figure => format!("share one {}, {range}", figure.heading()),
+    };
+    let subjects: Vec<&str> = alarm.subjects.iter().map(|name| findings.title(name)).collect();
+    format!(
+        "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle reaches here \
+         (`dyno calibrate`)",
+        findings.task(&alarm.workload),
+        words::place_and_unit(findings.shown(alarm.point)),
+        alarm.subjects.len(),
+        alarm.of,
+        subjects.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;

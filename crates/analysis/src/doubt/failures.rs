@@ -1,0 +1,114 @@
+//! Whether requests failed, or had to wait for a connection, and through what.
+
+use load::{Failure, Recording, Tally};
+use units::{count, nanos, percent};
+
+use super::definition::Definition;
+use super::definition::Threshold::Share;
+use super::{Doubt, Ordered};
+use crate::conduct::Faults;
+use crate::verdict::Gravity::{Invalid, Note, Suspect};
+
+/// If dyno's own failures are a larger share, the rest is not a sample of what was ordered.
+pub(super) const OWN: f64 = 0.01;
+/// If a larger share of a load that stands alone failed, its latencies are mostly those of the others.
+const FAILED: f64 = 0.01;
+/// If more of the requests waited for a connection than this, it is said.
+const WAITED: f64 = 0.01;
+
+pub(super) const ALL: &[Definition] = &[OWN_FAILURES, FAILURES, BLOCKED];
+
+/// Requests failed for reasons of dyno's own.
+pub const OWN_FAILURES: Definition = Definition::new("own_failures", Suspect)
+    .graver_above(OWN, "of the requests", Invalid)
+    .when("one request or more failed for a reason of dyno's own")
+    .because("that is not the subject's failure")
+    .way_out("see their classes; offer less, or give dyno more of what it lacked");
+
+/// Requests of a load that stands alone failed, or its sessions were not completed, and not for a reason of dyno's
+/// own.
+pub(crate) const FAILURES: Definition = Definition::new("failures", Note)
+    .graver_above(FAILED, "of the requests or sessions", Suspect)
+    .when("for `dyno load`: requests failed, and not for a reason of dyno's own; of a load of sessions, sessions were \
+        not completed: a call failed, or the server ended the connection before the last one")
+    .because("the latencies are mostly those of the others")
+    .way_out("the latencies are mostly those of the others: find the cause, or offer less");
+
+/// Such a share of the requests of a load that stands alone had to wait for a free connection.
+pub(crate) const BLOCKED: Definition = Definition::new("blocked", Note)
+    .when("for `dyno load`: more than {} of the requests waited for a free connection")
+    .thresholds(&[Share(WAITED)])
+    .because("the wait is in the response times")
+    .way_out("this is the server's time for the requests before it");
+
+pub(super) fn of_recording(recording: &Recording) -> Option<Doubt> {
+    let total = &recording.total;
+    let own = Failure::ALL.into_iter().filter(|failure| failure.is_own());
+    let failed: u64 = own.map(|failure| total.failures(failure)).sum();
+    let attempted = total.attempted;
+    (0 < failed).then(|| {
+        OWN_FAILURES.found_in(
+            failed as f64,
+            attempted as f64,
+            format!(
+                "{} of {} requests failed for reasons of dyno's own",
+                count(failed),
+                count(attempted)
+            ),
+        )
+    })
+}
+
+/// What matters only where one load is looked at.
+pub(super) fn of_load(recording: &Recording, ordered: Ordered) -> [Option<Doubt>; 2] {
+    [others(&recording.total), blocked(&recording.total, ordered)]
+}
+
+fn others(total: &Tally) -> Option<Doubt> {
+    let faults = Faults::of([total]);
+    let (times, of) = (faults.all(), faults.of);
+    if total.correct == 0 || times == 0 {
+        return None;
+    }
+    let is_cut = 0 < faults.cut.sessions;
+    let mostly = most_seen(total, |failure| !failure.is_own()).filter(|_| !is_cut);
+    let why = match mostly {
+        Some((mostly, _)) => format!(", mostly {mostly} ({})", mostly.meaning()),
+        None => faults.why(),
+    };
+    let (what, failed) = if faults.of_sessions {
+        ("sessions", "were not completed")
+    } else {
+        ("attempts", "failed")
+    };
+    let share = percent(times as f64 / of.max(1) as f64);
+    let says = format!("{} of {} {what} ({share}) {failed}{why}", count(times), count(of));
+    let found = FAILURES.found_in(times as f64, of as f64, says);
+    Some(if is_cut { found.with_way_out(CUT) } else { found })
+}
+
+const CUT: &str = "see the server's limit of requests for a connection, or let sessions make fewer calls (--calls)";
+
+/// The most frequent class among those that `belongs` admits, and how many they are together.
+#[must_use]
+pub fn most_seen(total: &Tally, belongs: fn(Failure) -> bool) -> Option<(Failure, u64)> {
+    let there = Failure::ALL.into_iter().filter(|&failure| belongs(failure));
+    let all: u64 = there.clone().map(|failure| total.failures(failure)).sum();
+    let most = there.max_by_key(|&failure| total.failures(failure))?;
+    (0 < all).then_some((most, all))
+}
+
+fn blocked(total: &Tally, ordered: Ordered) -> Option<Doubt> {
+    let share = total.blocked.count() as f64 / total.attempted.max(1) as f64;
+    let p99 = total.blocked.quantile(0.99)?.value;
+    let found = BLOCKED.found(format!(
+        "{} of the requests waited for a free connection, 1 % of these {} or longer; this is in the response times",
+        percent(share),
+        nanos(p99)
+    ));
+    // An open load may open more connections.
+    let found = if ordered.connections.is_none() { found.with_way_out(MORE) } else { found };
+    (WAITED < share).then_some(found)
+}
+
+const MORE: &str = "if your clients would open more connections, allow more with --max-connections";
