@@ -11,7 +11,7 @@ use lab::figure::Figure;
 
 use crate::board::{Board, Row};
 use crate::difference::{
-    Comparison, Spread, Why, decide, paired, share_spread, shared_spread, unpaired, weights,
+    Comparison, Spread, Why, decide, join, paired, share_spread, shared_spread, unpaired, weights,
 };
 
 pub(crate) use gate::primary;
@@ -117,6 +117,10 @@ pub fn against_first<'a>(workload: &'a str, rows: &[&'a Row]) -> Vec<Pair<'a>> {
     let compared: Vec<&Row> =
         rows.iter().copied().filter(|row| row.conduct.is_tolerated()).collect();
     share_spreads(&mut pairs, |figure, _| shared_spread(&rounds_of_all(&compared, figure)));
+    let headline = primary(first.point);
+    let figures = pairs.iter_mut().flat_map(|pair| &mut pair.figures);
+    let made = figures.filter(|(figure, _)| *figure == headline);
+    join(&mut made.filter_map(|(_, made)| made.as_mut().ok()).collect::<Vec<_>>());
     decide_all(pairs.iter_mut(), None);
     pairs
 }

@@ -6,7 +6,7 @@
 
 use lab::figure::{Better, Figure, Number};
 
-use crate::student;
+use crate::{dunnett, student};
 
 /// The probability that an output names any difference among equals; and that an interval which stands alone does not
 /// hold the truth.
@@ -14,6 +14,12 @@ pub(crate) const ALPHA: f64 = 0.05;
 /// The share of it that the headline figures have among themselves. All other figures have the rest, and what a stated
 /// difference frees flows on to those that are left.
 pub(crate) const HEADLINE: f64 = 0.95;
+/// The spread of all sides counts as much as the rounds of so many other pairs, ...
+const OTHERS: f64 = 3.0;
+/// ... and has at most so many degrees of freedom: with many rounds a pair's own say more.
+const MOST: f64 = 12.0;
+/// How many times the level of all sides is the one at which the rounds of two must show a difference by themselves.
+const ALONE: f64 = 2.0;
 /// A histogram has three digits: rounds that agree in all of them may still differ by so much.
 const RESOLUTION: f64 = 0.001;
 
@@ -49,8 +55,10 @@ pub struct Comparison {
     /// The standard error of the ratio's logarithm, by either.
     own_error: f64,
     judged_error: f64,
-    /// How many comparisons share the spread by which it is judged.
-    sharing: f64,
+    /// How many times the probability of a false statement it may have by its own rounds.
+    leeway: f64,
+    /// It is one of several that are of the same figure and have the first side in common.
+    is_of_many: bool,
     /// How many degrees of freedom each further round adds.
     freedom_a_round: f64,
 }
@@ -174,10 +182,11 @@ fn made(
         judged: own,
         own_error: error,
         judged_error: error,
-        sharing: 1.0,
+        leeway: 1.0,
+        is_of_many: false,
         freedom_a_round,
     };
-    comparison.decide(ALPHA);
+    comparison.decide(ALPHA, 1);
     Ok(comparison)
 }
 
@@ -237,43 +246,58 @@ pub(crate) fn common_spread<'c>(made: impl Iterator<Item = &'c Comparison>) -> O
     (1 < spreads.len()).then_some(Spread { variance, freedom })
 }
 
-/// Judges comparisons of one figure by the spread that their sides share. Sides may be unlike: where these comparisons
-/// spread further on average, or one of them does, that counts; and each must show its difference by its own rounds,
-/// too, at the level that all of these comparisons have together. The spread of its rounds is taken half from them and
-/// half from the average. So a side that is far noisier than the others raises hardly more alarms, as simulations show.
+/// Judges comparisons of one figure by the spread that their sides share, and each also by its own rounds: the more of
+/// them there are, the more they count. Sides may be unlike. Where these comparisons spread further on average than what
+/// they share, that counts; and the rounds of each must show its difference by themselves, too, at twice the level that
+/// all of these comparisons have together, with a spread that is taken half from them and half from the average.
 pub(crate) fn share_spread(made: &mut [&mut Comparison], shared: Option<Spread>) {
     let Some(shared) = shared else { return };
     let sum: f64 = made.iter().map(|comparison| comparison.own.variance).sum();
-    let sharing = made.len() as f64;
-    let average = sum / sharing;
+    let leeway = ALONE * made.len() as f64;
+    let average = sum / made.len() as f64;
     for comparison in made {
         let rounds = comparison.rounds[0].min(comparison.rounds[1]) as f64;
-        let variance = shared.variance.max(average).max(comparison.own.variance);
-        comparison.judged = Spread { variance, ..shared };
-        comparison.judged_error = (variance / rounds).sqrt();
-        let own = f64::midpoint(comparison.own.variance, average);
-        (comparison.own_error, comparison.sharing) = ((own / rounds).sqrt(), sharing);
+        let own = comparison.own;
+        let others = (OTHERS * own.freedom).min(MOST);
+        let freedom = others + own.freedom;
+        let squares = others * shared.variance.max(average) + own.freedom * own.variance;
+        comparison.judged =
+            Spread { variance: squares / freedom, freedom: freedom.min(shared.freedom) };
+        comparison.judged_error = (comparison.judged.variance / rounds).sqrt();
+        let alone = f64::midpoint(own.variance, average);
+        (comparison.own_error, comparison.leeway) = ((alone / rounds).sqrt(), leeway);
     }
 }
 
+/// Says of comparisons with the same side, whose spread is shared, that they are large together: Dunnett's distribution
+/// has the largest of them.
+pub(crate) fn join(made: &mut [&mut Comparison]) {
+    let is_shared = made.iter().all(|comparison| 1.0 < comparison.leeway);
+    made.iter_mut().for_each(|comparison| comparison.is_of_many = is_shared);
+}
+
 /// Decides all statements that one output makes, each with its weight, so that the probability that even one of them
-/// is a difference among equals is at most 1 in 20: Holm's method with weights. `reserved` is the weight of statements
-/// that are decided elsewhere.
+/// is a difference among equals is at most 1 in 20: Holm's method with weights, and Dunnett's among those that have a side
+/// in common, whose weights are equal. `reserved` is the weight of statements that are decided elsewhere.
 pub(crate) fn decide(mut statements: Vec<(f64, &mut Comparison)>, reserved: f64) {
-    statements.iter_mut().for_each(|(_, comparison)| comparison.adjusted_p = comparison.alone());
+    let mut many = statements.iter().filter(|(_, comparison)| comparison.is_of_many).count();
+    for (_, comparison) in &mut statements {
+        comparison.adjusted_p = comparison.alone(many);
+    }
     statements.sort_by(|(weight, one), (other_weight, other)| {
         (one.adjusted_p / weight).total_cmp(&(other.adjusted_p / other_weight))
     });
     let mut left = reserved + statements.iter().map(|(weight, _)| weight).sum::<f64>();
-    let (mut highest, mut sharing) = (0.0_f64, left);
+    let (mut highest, mut sharing, mut together) = (0.0_f64, left, many);
     for (weight, comparison) in statements {
-        highest = highest.max(comparison.adjusted_p * left / weight).min(1.0);
+        highest = highest.max(comparison.alone(many) * left / weight).min(1.0);
         comparison.adjusted_p = highest;
+        comparison.decide(ALPHA * weight / sharing, together);
         left = (left - weight).max(0.0);
-        comparison.decide(ALPHA * weight / sharing);
+        many -= usize::from(comparison.is_of_many);
         // Only a stated difference frees its share for the others.
         if highest < ALPHA {
-            sharing = left;
+            (sharing, together) = (left, many);
         }
     }
 }
@@ -297,15 +321,21 @@ impl Comparison {
         student::point(outside, self.own.freedom) * self.own_error
     }
 
-    /// The p-value of what is tested, before any correction: that B differs, or is worse by more than the tolerance.
-    /// Whatever other sides are like, the rounds of these two must show it by themselves, too.
-    fn alone(&self) -> f64 {
+    /// The p-value of what is tested, that B differs, or is worse by more than the tolerance, as one of `many` that have
+    /// a side in common: what each of them has of the probability that any is so large. Whatever other sides are like, the
+    /// rounds of these two must show it by themselves, too.
+    fn alone(&self, many: usize) -> f64 {
         let beyond = (self.ratio.ln().abs() - self.tolerated()).max(0.0);
         let own = student::two_sided(beyond / self.own_error, self.own.freedom);
-        if ALPHA <= own {
+        if ALONE * ALPHA <= own {
             return 1.0;
         }
-        student::two_sided(beyond / self.judged_error, self.judged.freedom).max(own / self.sharing)
+        let (t, freedom) = (beyond / self.judged_error, self.judged.freedom);
+        let judged = match self.is_of_many {
+            true => dunnett::any(t, many, freedom) / many as f64,
+            false => student::two_sided(t, freedom),
+        };
+        judged.max(own / self.leeway)
     }
 
     /// How far the ratio may be from 1 on its side, as a logarithm: a tolerance is for what is worse.
@@ -318,10 +348,19 @@ impl Comparison {
         }
     }
 
-    /// By the interval that does not hold the truth with this probability.
-    fn decide(&mut self, outside: f64) {
-        let judged = student::point(outside, self.judged.freedom) * self.judged_error;
-        let half = judged.max(self.own_half((self.sharing * outside).min(ALPHA)));
+    /// By the interval that does not hold the truth with this probability, or not that of any of `many` that have a side in
+    /// common with so many times this probability.
+    fn decide(&mut self, outside: f64, many: usize) {
+        let freedom = self.judged.freedom;
+        let alone = self.own_half((self.leeway * outside).min(ALONE * ALPHA));
+        let (point, outside) = match self.is_of_many {
+            true => {
+                let point = dunnett::point(outside * many as f64, many, freedom);
+                (point, student::two_sided(point, freedom))
+            }
+            false => (student::point(outside, freedom), outside),
+        };
+        let half = alone.max(point * self.judged_error);
         let (deciding, own) = (self.around(half), self.around(self.own_half(ALPHA)));
         let tolerance = self.tolerance.unwrap_or(0.0);
         let is_within = |(low, high): (f64, f64)| match self.figure.better() {

@@ -11,6 +11,7 @@ mod conformance;
 mod detail;
 mod difference;
 mod doubt;
+mod dunnett;
 mod estimate;
 mod fairness;
 mod figures;
