@@ -181,7 +181,7 @@ The figures are those that `dyno compare` compares: `throughput_per_s` of a clos
 - estimate: the geometric mean of the ratios of the rounds; it estimates the ratio of the figure's geometric means over
   rounds like these, on this machine on this day
 - interval: the one that decides ([difference.md](difference.md)): Student's t over the logarithms of the ratios, with
-  the spread of all servers of the price, or its server's own if that is larger
+  the spread of its server and of all servers of the price
 - what was found: all prices of a run are decided together, so that the probability that even one of them is called a
   difference by chance is at most 1 in 20; an interval that includes 1 is no difference that this data shows
 - digits: rounds that agree in all three digits of a histogram may still differ by 0.1 %, and no interval is narrower
