@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use lab::Refusal;
 use rustix::fs::{FlockOperation, flock};
@@ -93,8 +94,51 @@ fn check_out(top: &Path, commit: &str, to: &Path) -> Result<(), String> {
     let shown = to.to_str().ok_or_else(|| format!("{}: its name is not UTF-8", to.display()))?;
     // Once more than git asks for: it locks what it makes, and a git that was killed leaves it locked.
     let add = ["worktree", "add", "--quiet", "--force", "--force", "--detach", shown, commit];
-    git_with(lock.try_clone().map_err(io)?.into(), top, &add)?;
+    let add = || git_with(lock.try_clone().map_err(io)?.into(), top, &add);
+    if let Err(says) = add() {
+        match remove_half_made(top)? {
+            0 => return Err(says),
+            _ => add()?,
+        };
+    }
     fs::write(whole(to), "").map_err(io)
+}
+
+/// Git writes these files for each tree that it checks out; while one of them is empty, git refuses all work on trees.
+const OF_EACH_TREE: [&str; 3] = ["gitdir", "HEAD", "commondir"];
+/// What is being written is complete after this time.
+const WRITTEN_WITHIN: Duration = Duration::from_millis(300);
+
+/// Removes what a git that was killed wrote of trees that dyno had it check out, and says of how many. All other trees are
+/// left as they are.
+fn remove_half_made(top: &Path) -> Result<usize, String> {
+    let common = git(top, &["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
+    let Ok(entries) = fs::read_dir(Path::new(&common).join("worktrees")) else { return Ok(0) };
+    let is_half_made = |entry: &PathBuf| {
+        let is_empty = |name| fs::metadata(entry.join(name)).map_or(true, |it| it.len() == 0);
+        is_of_dyno(entry) && OF_EACH_TREE.iter().any(is_empty)
+    };
+    let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    found.retain(is_half_made);
+    if !found.is_empty() {
+        // Another dyno, with another cache, may be at work in this repository.
+        std::thread::sleep(WRITTEN_WITHIN);
+        found.retain(is_half_made);
+    }
+    for entry in &found {
+        fs::remove_dir_all(entry).map_err(|error| format!("{}: {error}", entry.display()))?;
+    }
+    Ok(found.len())
+}
+
+/// Whether git's notes are of a tree of dyno's: named after its commit, as no user names one, with a number where git knew
+/// the name already.
+fn is_of_dyno(entry: &Path) -> bool {
+    let name = entry.file_name().unwrap_or_default().to_string_lossy();
+    let (hash, number) = name.split_at_checked(40).unwrap_or_default();
+    hash.len() == 40
+        && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What git prints, without the line's end; or the last line of what it complains of.

@@ -95,6 +95,30 @@ fn a_gate_that_is_killed_in_its_check_out_keeps_no_other_from_running() {
 }
 
 #[test]
+fn what_a_killed_git_left_of_a_tree_is_removed_and_trees_of_others_are_left() {
+    let lab = with_projects();
+    has_run(&lab, Going::start(shown(&lab)).end());
+    let notes = lab.root.join(".git/worktrees");
+    let made = fs::read_dir(&notes).unwrap().flatten().next().unwrap().path();
+    let others = notes.join("a-tree-of-the-user");
+    // Git ended while it wrote this file. An entry without `gitdir` is none for git.
+    for (file, is_removed) in [("commondir", true), ("HEAD", true), ("gitdir", false)] {
+        fs::write(made.join(file), "").unwrap();
+        fs::remove_dir_all(lab.root.join("cache")).unwrap();
+        has_run(&lab, Going::start(shown(&lab)).end());
+        let is_whole = fs::metadata(made.join(file)).unwrap().len() != 0;
+        assert_eq!(is_whole, is_removed, "{file}");
+    }
+    fs::remove_dir_all(&made).unwrap();
+    fs::create_dir(&others).unwrap();
+    fs::write(others.join("gitdir"), "/elsewhere/.git\n").unwrap();
+    fs::write(others.join("commondir"), "").unwrap();
+    fs::remove_dir_all(lab.root.join("cache")).unwrap();
+    let _ = Going::start(shown(&lab)).end().status(2).stderr_has("a-tree-of-the-user/commondir");
+    assert!(others.exists());
+}
+
+#[test]
 fn gates_of_one_repository_that_begin_together_all_run() {
     let lab = slow();
     let gates = three(&lab, APART);
