@@ -7,15 +7,16 @@ mod commands;
 mod generators;
 mod history;
 mod interrupt;
-mod job;
 mod kernel;
 mod loads;
 mod order;
 mod origin;
 mod own_server;
 mod pattern;
+mod session;
 mod shell;
 mod sides;
+mod stores;
 mod unfinished;
 
 use std::io;

@@ -7,30 +7,97 @@ use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::side::Side;
 use campaign::race::texts;
-use lab::manner::Protocol;
+use clap::Args;
+use lab::amounts;
+use lab::experiment::Experiment;
+use lab::manner::{Manner, Protocol};
 use lab::subject::Subject;
 use lab::workload::Workload;
 use requests::reach;
 use requests::url::Endpoint;
 use tls::Client;
 
+use crate::generators::GeneratorFlags;
 use crate::order::flags::AskingFlags;
-use crate::order::protocol::alpn;
+use crate::order::protocol::{ProtocolFlags, alpn};
+use crate::order::stated;
 use crate::order::tls::TlsFlags;
 use crate::shell::Refusal;
 
-/// What the flags want of every side.
-pub(crate) struct Wanted<'f> {
-    pub(crate) path: Option<&'f str>,
-    pub(crate) asking: &'f AskingFlags,
-    pub(crate) tls: &'f TlsFlags,
-    /// How long a command may take until its first right answer.
-    pub(crate) ready: Duration,
+// No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args)]
+pub(crate) struct CpuFlags {
+    /// CPUs of the servers: 1,3 or 0-3 [what the experiment says, or half of them]
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    pub(crate) subject_cpus: Option<amounts::Cpus>,
+    /// CPUs of the load [what the experiment says, or the other half]
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    pub(crate) load_cpus: Option<amounts::Cpus>,
 }
 
-impl Wanted<'_> {
+impl CpuFlags {
+    /// The experiment with these CPUs in place of its own.
+    pub(crate) fn given_to(&self, mut experiment: Experiment) -> Experiment {
+        let conditions = &mut experiment.conditions;
+        conditions.subject_cpus = self.subject_cpus.clone().or(conditions.subject_cpus.take());
+        conditions.load_cpus = self.load_cpus.clone().or(conditions.load_cpus.take());
+        experiment
+    }
+}
+
+// No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args)]
+pub(crate) struct SideFlags {
+    /// The path that is requested; a URL may have its own [/, and of a subject what it is made for]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Option<String>,
+    #[command(flatten)]
+    pub(crate) asking: AskingFlags,
+    /// How long a command may take until its first right answer
+    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
+    pub(crate) ready: Duration,
+    #[command(flatten)]
+    pub(crate) tls: TlsFlags,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolFlags,
+    #[command(flatten)]
+    pub(crate) cpus: CpuFlags,
+    #[command(flatten)]
+    pub(crate) generators: GeneratorFlags,
+    /// Give each process that is started a network of its own
+    #[arg(long)]
+    pub(crate) isolate: bool,
+}
+
+impl SideFlags {
+    /// How the sides are spoken to; flags of TLS are refused where they change nothing.
+    pub(crate) fn manner(&self, sides: &[Side]) -> Result<Manner, Refusal> {
+        let urls: Vec<_> = sides.iter().filter_map(Side::url).collect();
+        let manner = self.protocol.manner(&urls, sides.len(), self.tls.tls_resume.percent())?;
+        if urls.is_empty() && manner.protocol.is_secured() {
+            self.tls.refuse_for_started()?;
+        } else {
+            self.tls.refuse_without(&urls)?;
+        }
+        refuse_without_files(sides, manner.protocol)?;
+        Ok(manner)
+    }
+
+    /// What is requested: what the flags say, or what the subjects of a project have in common.
+    pub(crate) fn workload(
+        &self,
+        sides: &[Side],
+        project: Option<&Project>,
+        name: &'static str,
+    ) -> Result<Workload, Refusal> {
+        match self.standard(sides, project)? {
+            Some(workload) => Ok(workload),
+            None => texts::workload(name, &stated::request(&self.asking, self.target(), name)?),
+        }
+    }
+
     /// The workload that subjects of a project have in common, where nothing else is asked for.
-    pub(crate) fn standard(
+    fn standard(
         &self,
         sides: &[Side],
         project: Option<&Project>,
@@ -59,7 +126,7 @@ impl Wanted<'_> {
 
     /// The path that is requested.
     pub(crate) fn target(&self) -> String {
-        let path = self.path.unwrap_or_default();
+        let path = self.path.as_deref().unwrap_or_default();
         if path.starts_with('/') { path.into() } else { format!("/{path}") }
     }
 

@@ -10,31 +10,24 @@ use std::time::Duration;
 use analysis::search::{searched, searches_of};
 use archive::keep;
 use campaign::capacity::{self, ceiling, ceiling_says, places};
-use campaign::project::Project;
 use campaign::race::look::look;
-use campaign::{
-    Campaign, Ended, Entrant, RunResources, now_unix_ms, same_entries, same_instrument,
-};
+use campaign::{Campaign, Ended};
 use clap::{Args, Parser};
 use lab::amounts;
 use lab::command::Command as Words;
-use lab::record::{
-    CAPACITY, CAPACITY_CEILING, CAPACITY_SEARCH, Entry, Fact, OutcomeKind, RunRecord,
-};
+use lab::record::{CAPACITY, CAPACITY_CEILING, CAPACITY_SEARCH, OutcomeKind, RunRecord};
 use lab::schedule::rate;
 use lab::sought;
 use load::Rate;
 use store::{RunId, Store};
 use terminal::progress;
 
-use super::run::CpuFlags;
 use crate::ceiling::Ceiling;
-use crate::generators::GeneratorFlags;
-use crate::job::{Job, interrupted_early, weighed};
-use crate::order::flags::{AskingFlags, Law};
-use crate::order::protocol::ProtocolFlags;
-use crate::order::tls::TlsFlags;
+use crate::order::flags::Law;
+use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
+use crate::sides::SideFlags;
+use crate::stores::UserStoreFlag;
 use aim::AimFlags;
 use preparation::{Prepared, prepared};
 
@@ -76,32 +69,14 @@ pub(crate) struct CapacityFlags {
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = sought::WARMUP)]
     warmup: Duration,
 
-    /// The path that is requested; a URL may have its own [/, and of a subject what it is made for]
-    #[arg(long, value_name = "PATH")]
-    path: Option<String>,
     #[command(flatten)]
-    asking: AskingFlags,
-    /// How long a command may take until its first right answer
-    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
-    ready: Duration,
-    #[command(flatten)]
-    tls: TlsFlags,
-    #[command(flatten)]
-    protocol: ProtocolFlags,
-    #[command(flatten)]
-    cpus: CpuFlags,
-    #[command(flatten)]
-    generators: GeneratorFlags,
-    /// Give each trial a network of its own
-    #[arg(long)]
-    isolate: bool,
+    at: SideFlags,
 
     /// Continue an interrupted search: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_SEARCH)]
     resume: Option<Option<RunId>>,
-    /// Keep the trials in this file [default: dyno/runs.sqlite in the user's state folder]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: UserStoreFlag,
     /// Write the results as JSON to standard output
     #[arg(long)]
     json: bool,
@@ -149,84 +124,53 @@ pub(crate) fn run(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let files = [("--output", &flags.output), ("--html", &flags.html)];
     let written: Vec<_> =
         files.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?))).collect();
-    let store = flags.store.iter().map(|path| ("--store", path.as_path()));
-    keep::check_all(&written, &store.collect::<Vec<_>>())?;
+    keep::check_all(&written, flags.store.given().as_slice())?;
     match flags.resume {
         None => begin(flags),
         Some(wanted) => resume(flags, wanted),
     }
 }
 
-/// A search that has what it needs.
-struct Ready<'c> {
-    campaign: &'c Campaign,
-    resources: RunResources,
-    entrants: Vec<Entrant>,
-    entries: Vec<Entry>,
-}
-
 fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
-    let found = prepared(flags)?;
+    let Prepared { campaign, is_fresh } = prepared(flags)?;
     // What the flags alone make impossible is refused before anything starts.
-    aim::search(flags, None, found.is_fresh)?;
-    let mut job = job(&found)?;
-    let Some(ready) = ready(flags, &found.campaign, &job)? else { return Ok(interrupted_early()) };
-    let is_poisson = flags.arrivals == Law::Poisson;
-    let Some(ceiling) = highest(&ready, &job)? else { return Ok(interrupted_early()) };
-    let search = aim::search(flags, ceiling, found.is_fresh)?;
-    let Ready { campaign, resources, entrants, entries } = &ready;
-    let mut record = campaign.record(resources, entrants, entries.clone(), now_unix_ms());
+    aim::search(flags, None, is_fresh)?;
+    let by = (weighed(&campaign)?, &flags.at.generators);
+    let mut session = Session::open(&campaign.project, flags.store.place()?)?;
+    let admitted = session.admit(&campaign, by, &mut progress::admitting)?;
+    let Some(admitted) = admitted else { return Ok(interrupted_early()) };
+    if admitted.entrants.is_empty() {
+        return Err(Refusal::new("the server cannot take part, for the reason above"));
+    }
+    let Some(ceiling) = highest(&campaign, &admitted, &session)? else {
+        return Ok(interrupted_early());
+    };
+    let search = aim::search(flags, ceiling, is_fresh)?;
+    let mut record = admitted.record(&campaign);
     let key = record.plan.first().ok_or_else(|| Refusal::new("it cannot take part"))?.clone();
     record.plan = places(0, &key.subject, &key.workload);
-    let fact = |name: &str, value: String| Fact { name: name.into(), value };
     record.facts.push(fact(CAPACITY, command_line()));
     record.facts.push(fact(CAPACITY_SEARCH, search.written()));
     record.facts.extend(ceiling.map(|per_s| fact(CAPACITY_CEILING, per_s.to_string())));
-    let run = job.store.begin(&record)?;
-    job.claim(run)?;
+    let run = session.keeping.begin(&record)?;
+    let is_poisson = flags.arrivals == Law::Poisson;
     terminal::notice(&format!(
         "search {run}: what {} holds with {}, {}; at most {}; Ctrl-C ends it, and keeps what is finished",
-        entrants[0].subject.title,
+        admitted.entrants[0].subject.title,
         report::capacity::aim(&search.aim),
         if is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" },
         units::duration(flags.limit),
     ));
-    go_on(flags, &mut job, &ready, &record, run)
-}
-
-fn job(found: &Prepared) -> Result<Job, Refusal> {
-    if let Some(folder) = found.store.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
-    }
-    Job::open(&found.campaign.project, &found.store, found.pages.clone())
-}
-
-/// Builds what must be built, and takes what is needed. None: interrupted.
-fn ready<'c>(
-    flags: &CapacityFlags,
-    campaign: &'c Campaign,
-    job: &Job,
-) -> Result<Option<Ready<'c>>, Refusal> {
-    let resources = weighed(campaign)?;
-    let Some(resources) = flags.generators.given_to(campaign, resources, &job.halt)? else {
-        return Ok(None);
-    };
-    resources.take()?;
-    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
-    if job.halt.is_asked() {
-        return Ok(None);
-    }
-    if entrants.is_empty() {
-        return Err(Refusal::new("the server cannot take part, for the reason above"));
-    }
-    Ok(Some(Ready { campaign, resources, entrants, entries }))
+    go_on(flags, &mut session, (&campaign, &admitted), (&record, run))
 }
 
 /// What dyno's own server achieves with the same answer; no number where that cannot be known, nothing if interrupted.
-fn highest(ready: &Ready<'_>, job: &Job) -> Result<Option<Option<f64>>, Refusal> {
-    let Ready { campaign, resources, entrants, .. } = ready;
-    let seen = match look(campaign, &entrants[0], 0, &job.halt) {
+fn highest(
+    campaign: &Campaign,
+    Admitted { resources, entrants, .. }: &Admitted,
+    session: &Session,
+) -> Result<Option<Option<f64>>, Refusal> {
+    let seen = match look(campaign, &entrants[0], 0, &session.halt) {
         Ok(seen) => seen,
         Err(outcome) if outcome.kind == OutcomeKind::Interrupted => return Ok(None),
         Err(outcome) => {
@@ -241,13 +185,13 @@ fn highest(ready: &Ready<'_>, job: &Job) -> Result<Option<Option<f64>>, Refusal>
     let Some(own) = Ceiling::of(campaign, &seen.first, resources.address)? else {
         return Ok(Some(None));
     };
-    let with = (*campaign).clone().with_reference(own.subject.clone());
-    let (entrants, _) = with.admit(&job.halt, &mut progress::admitting);
+    let with = campaign.clone().with_reference(own.subject.clone());
+    let (entrants, _) = with.admit(&session.halt, &mut progress::admitting);
     let Some(task) = campaign.experiment.tasks().next() else { return Ok(Some(None)) };
     let reference = (own.subject.name.as_str(), task.to_string());
     let reference = (reference.0, reference.1.as_str());
-    let found = ceiling(&with, resources, &entrants, reference, &job.halt)?;
-    let found = found.filter(|_| !job.halt.is_asked());
+    let found = ceiling(&with, resources, &entrants, reference, &session.halt)?;
+    let found = found.filter(|_| !session.halt.is_asked());
     if let Some(found) = &found {
         terminal::notice(&ceiling_says("dyno's own server", found));
     }
@@ -255,8 +199,8 @@ fn highest(ready: &Ready<'_>, job: &Job) -> Result<Option<Option<f64>>, Refusal>
 }
 
 fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {
-    let path = preparation::store(flags)?.0;
-    let store = Store::open_to_read(&path)?;
+    let place = flags.store.place()?;
+    let store = Store::open_to_read(&place.path)?;
     let run = match wanted {
         Some(run) => run,
         None => shown::newest_unfinished(&store)?,
@@ -273,53 +217,43 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     let kept = Kept::try_parse_from(words.words().iter().skip(1)).map_err(|_| {
         Refusal::new(format!("run {run}: dyno does not understand its command: {}", command.value))
     })?;
-    let mut found = prepared(&kept.flags)?;
-    found.store = path;
-    let mut job = job(&found)?;
-    job.claim(run)?;
-    let Some(ready) = ready(&kept.flags, &found.campaign, &job)? else {
-        return Ok(interrupted_early());
-    };
-    let place = (run, job.path.as_path());
-    same_instrument(&record, &ready.resources, place)?;
-    same_entries(&record, &ready.entries, place)?;
-    let now = found.campaign.record(&ready.resources, &ready.entrants, Vec::new(), 0);
-    if now.files != record.files {
+    let Prepared { campaign, .. } = prepared(&kept.flags)?;
+    let mut session = Session::open(&campaign.project, place)?;
+    session.keeping.claim(run)?;
+    let again = session.admit_again(&campaign, &kept.flags.at.generators, (&record, run))?;
+    let Some(admitted) = again else { return Ok(interrupted_early()) };
+    if admitted.record(&campaign).files != record.files {
         return Err(Refusal::new(format!(
             "what run {run} measures has changed since it began; begin anew: {}",
             command.value
         )));
     }
-    let kept = job.store.kept(run)?.len();
+    let kept = session.store().kept(run)?.len();
     terminal::notice(&format!("search {run} goes on after {kept} trials"));
-    go_on(flags, &mut job, &ready, &record, run)
+    go_on(flags, &mut session, (&campaign, &admitted), (&record, run))
 }
 
 fn go_on(
     flags: &CapacityFlags,
-    job: &mut Job,
-    ready: &Ready<'_>,
-    record: &RunRecord,
-    run: RunId,
+    session: &mut Session,
+    (campaign, admitted): (&Campaign, &Admitted),
+    (record, run): (&RunRecord, RunId),
 ) -> Result<ExitStatus, Refusal> {
-    let Ready { campaign, resources, entrants, .. } = ready;
-    let ended = job.go_on(campaign, resources, entrants, record, run)?;
-    let kept = capacity::kept(&job.store, run)?;
-    if kept.is_empty() {
-        job.store.remove(&[run])?;
-        terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
+    let ended = session.measure(campaign, admitted, (record, run))?;
+    if session.delete_if_empty(run)? {
         return Ok(ExitStatus::Interrupted);
     }
+    let kept = capacity::kept(session.store(), run)?;
     let searched = searched(record, &kept);
     let found = searched.first().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
-    shown::deliver(flags, &shown::finished(record, found, run), &job.path)?;
+    shown::deliver(flags, &shown::finished(record, found, run), session.store().path())?;
     match ended {
         Ended::Done => Ok(shown::status(found)),
         Ended::Interrupted => {
-            let option = Project::store_option(&job.path);
             terminal::notice(&format!(
-                "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{option}",
-                units::counted(kept.len() as u64, "trial is", "trials are")
+                "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{}",
+                units::counted(kept.len() as u64, "trial is", "trials are"),
+                session.store_option()
             ));
             Ok(ExitStatus::Interrupted)
         }

@@ -1,9 +1,9 @@
 //! `dyno compare`: two kept runs, two subjects of them, or two files of `dyno load`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use analysis::{Gate, GateAnswer};
-use archive::kept::{Named, compared, differ, named, number, store_of};
+use archive::kept::{Named, compared, differ, named, number};
 use clap::Args;
 use lab::amounts;
 use lab::figure::{Better, Figure, Fold};
@@ -14,6 +14,7 @@ use requests::file;
 use store::Store;
 
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::stores::StoreFlag;
 
 /// Compare two kept runs, two subjects of them, or two files of `dyno load`
 ///
@@ -42,9 +43,8 @@ pub(crate) struct CompareFlags {
     /// All of the text: every case of the conformance check that differs
     #[arg(long, conflicts_with = "json")]
     full: bool,
-    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
 }
 
 const AFTER_HELP: &str = "\
@@ -82,7 +82,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
         return show(flags, &compared);
     }
     let (a, b) = sides(flags)?;
-    let (_, path) = store_of(flags.store.as_deref())?;
+    let (_, path) = flags.store.find()?;
     let store = Store::open(&path)?;
     compared(&store, &a, &b, gate, |compared| show(flags, compared))
 }
@@ -113,7 +113,7 @@ fn files(flags: &CompareFlags) -> Result<Option<[&str; 2]>, Refusal> {
     let refused = |says: String| Err(Refusal::new(says));
     match (is_file(a), is_file(b)) {
         (false, false) => Ok(None),
-        (true, true) if flags.store.is_some() => {
+        (true, true) if flags.store.named().is_some() => {
             refused("--store: files are compared without a store; leave it out".into())
         }
         (true, true) if a == b => {

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use archive::keep;
-use archive::kept::store_of;
 use archive::page::near;
 use archive::removal::in_words;
 use clap::Args;
 use store::{RunId, Store};
 
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::stores::StoreFlag;
 
 /// Write a run into one file, to be kept or shared; `dyno import` reads it
 #[derive(Args)]
@@ -21,9 +21,8 @@ pub(crate) struct ExportFlags {
     /// The file, which must not be there yet
     #[arg(short, long, value_name = "FILE", required = true)]
     output: PathBuf,
-    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
 }
 
 const AFTER_HELP: &str = "\
@@ -48,7 +47,7 @@ pub(crate) fn run(flags: &ExportFlags) -> Result<ExitStatus, Refusal> {
             output.display()
         )));
     }
-    let (_, path) = store_of(flags.store.as_deref())?;
+    let (_, path) = flags.store.find()?;
     let store = Store::open_to_read(&path)?;
     let beside = keep::beside(output);
     let written = store.export(flags.run, &beside).map_err(Refusal::from).and_then(|()| {

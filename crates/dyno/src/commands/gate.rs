@@ -25,12 +25,8 @@ use lab::figure::Figure;
 use lab::record::OutcomeKind;
 use load::Halt;
 
-use super::run::CpuFlags;
-use crate::generators::GeneratorFlags;
-use crate::order::flags::AskingFlags;
-use crate::order::protocol::ProtocolFlags;
-use crate::order::tls::TlsFlags;
 use crate::shell::{ExitStatus, Refusal, command_line};
+use crate::sides::SideFlags;
 use figures::Wanted;
 use stage::{Loading, Measured, Stage, builds_of};
 use told::{Stop, unless_interrupted};
@@ -108,25 +104,8 @@ pub(crate) struct GateFlags {
     /// How long before that; this is not counted [the experiment's, or 1s]
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
     warmup: Option<Duration>,
-    /// Without an experiment: the path that is requested [/]
-    #[arg(long, value_name = "PATH")]
-    path: Option<String>,
     #[command(flatten)]
-    asking: AskingFlags,
-    /// How long a command may take until its first right answer
-    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
-    ready: Duration,
-    #[command(flatten)]
-    tls: TlsFlags,
-    #[command(flatten)]
-    protocol: ProtocolFlags,
-    #[command(flatten)]
-    cpus: CpuFlags,
-    #[command(flatten)]
-    generators: GeneratorFlags,
-    /// Give each process a network of its own
-    #[arg(long)]
-    isolate: bool,
+    at: SideFlags,
 
     /// Keep the runs in this file [default: as `dyno run` and `dyno race` do]
     #[arg(long, value_name = "FILE")]
@@ -282,7 +261,7 @@ fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<(), Stop> {
     let (campaign, entrants) = unless_interrupted(stage.built(pairs))?;
     let mut looks = Vec::new();
     for (entrant, build) in builds_of(&entrants) {
-        let seen = looked_at(&campaign, (entrant, build), &stage.job.halt)?;
+        let seen = looked_at(&campaign, (entrant, build), &stage.session.halt)?;
         let (subject, built) = entrant.build(build);
         if let Some(apart) = stage.apart(&subject.name, built, &campaign) {
             let found = apart.check_places(&seen.places);

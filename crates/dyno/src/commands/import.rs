@@ -11,6 +11,7 @@ use clap::Args;
 use store::{Imported, RunId, RunSummary, Store};
 
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::stores::StoreFlag;
 
 /// Take over the runs of a file that `dyno export` wrote, or of another store
 #[derive(Args)]
@@ -18,9 +19,8 @@ use crate::shell::{ExitStatus, Refusal, print};
 pub(crate) struct ImportFlags {
     /// The file
     file: PathBuf,
-    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
 }
 
 const AFTER_HELP: &str = "\
@@ -54,11 +54,11 @@ pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     if runs.is_empty() {
         return Err(Refusal::new(format!("{}: there is no run in it", file.display())));
     }
-    let path = match &flags.store {
-        Some(path) => path.clone(),
+    let path = match flags.store.named() {
+        Some(path) => path.to_path_buf(),
         None => Project::find()?.store_path(),
     };
-    if let (Some(folder), None) = (path.parent(), &flags.store) {
+    if let (Some(folder), None) = (path.parent(), flags.store.named()) {
         fs::create_dir_all(folder)
             .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
     }

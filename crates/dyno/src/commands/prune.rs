@@ -1,8 +1,5 @@
 //! `dyno prune`: deletes old and unfinished runs by a rule.
 
-use std::path::PathBuf;
-
-use archive::kept::store_of;
 use archive::removal::Removal;
 use campaign::{Claim, now_unix_ms};
 use clap::Args;
@@ -10,6 +7,7 @@ use lab::amounts;
 use store::RunSummary;
 
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::stores::StoreFlag;
 
 /// Delete runs by their age, or all but the newest
 #[derive(Args)]
@@ -28,9 +26,8 @@ pub(crate) struct PruneFlags {
     /// Print what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
 }
 
 const AFTER_HELP: &str = "\
@@ -53,7 +50,7 @@ pub(crate) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
             "say which runs to delete: --keep N, --older-than 30d or --unfinished; `dyno rm RUN` deletes one",
         ));
     }
-    let (project, path) = store_of(flags.store.as_deref())?;
+    let (project, path) = flags.store.find()?;
     let mut removal = Removal::open(project, path)?;
     let runs = removal.store.runs()?;
     let (mut claimed, mut claims) = (Vec::new(), Vec::<Claim>::new());
@@ -152,7 +149,13 @@ mod tests {
             run(6, "x", 2, true),
         ];
         let older_than = older_than.map(|text| age_ms(text).unwrap());
-        let flags = PruneFlags { keep, older_than, unfinished, dry_run: false, store: None };
+        let flags = PruneFlags {
+            keep,
+            older_than,
+            unfinished,
+            dry_run: false,
+            store: StoreFlag::default(),
+        };
         let chosen = flags.chosen(&runs, 5 * DAY);
         let found: Vec<String> = chosen.iter().map(|run| run.id.to_string()).collect();
         assert_eq!(found, expected);

@@ -2,34 +2,30 @@
 
 pub(super) mod preparation;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
-use archive::keep;
 use campaign::race::look::{Look, differences, look_thrice, usual_body};
 use campaign::race::slices::{Slices, refuse_one_port};
-use campaign::{Campaign, Ended, Entrant, expected_checks, now_unix_ms};
+use campaign::{Campaign, Ended, Entrant, expected_checks};
 use clap::Args;
 use lab::amounts;
-use lab::record::{Fact, OutcomeKind, RACE, RACE_ANSWERS, RACE_BODIES, RunRecord, TrialKey};
+use lab::record::{OutcomeKind, RACE, RACE_ANSWERS, RACE_BODIES, RunRecord, TrialKey};
 use store::RunId;
 use terminal::progress;
 
 use super::gate::share;
-use super::report::{self, How, formats};
-use super::run::CpuFlags;
+use super::report::{ResultFlags, Shows, conclude};
 use crate::ceiling::{Ceiling, is_fixed};
-use crate::generators::GeneratorFlags;
 use crate::history::HistoryFlags;
-use crate::job::{Job, interrupted_early, weighed};
-use crate::order::flags::{ArrivingFlags, AskingFlags};
-use crate::order::protocol::ProtocolFlags;
-use crate::order::tls::TlsFlags;
+use crate::order::flags::ArrivingFlags;
+use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
+use crate::sides::SideFlags;
+use crate::stores::UserStoreFlag;
 use ::report::dry_run;
 use ::report::history::Origin;
-use ::report::render::Format;
-use ::report::run::RaceOutcome;
+use ::report::run::{Findings, RaceOutcome};
 use preparation::{Race, prepared};
 use units::{counted, duration};
 
@@ -77,11 +73,8 @@ pub(crate) struct RaceFlags {
     #[arg(long, value_name = "TIME", value_parser = Slices::parse)]
     slices: Option<Slices>,
 
-    /// The path that the sides are asked for; a URL may have its own [/, and of subjects alone what they are made for]
-    #[arg(long, value_name = "PATH")]
-    path: Option<String>,
     #[command(flatten)]
-    asking: AskingFlags,
+    at: SideFlags,
     /// End with exit code 1 before the load if the sides do not answer alike
     #[arg(long)]
     same: bool,
@@ -95,20 +88,6 @@ pub(crate) struct RaceFlags {
     /// A side that fails more than this share of its requests is not compared, and the exit code is 1
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent, default_value = "1")]
     max_failures: f64,
-    /// How long a command may take until its first right answer
-    #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
-    ready: Duration,
-    #[command(flatten)]
-    tls: TlsFlags,
-    #[command(flatten)]
-    protocol: ProtocolFlags,
-    #[command(flatten)]
-    cpus: CpuFlags,
-    #[command(flatten)]
-    generators: GeneratorFlags,
-    /// Give each trial a network of its own
-    #[arg(long)]
-    isolate: bool,
     /// Leave dyno's own server out, which gives the sides' answer and shows how far the load and the machine come
     #[arg(long)]
     no_ceiling: bool,
@@ -116,21 +95,10 @@ pub(crate) struct RaceFlags {
     #[arg(long)]
     check: bool,
 
-    /// Keep the run in this file [default: dyno/runs.sqlite in the user's state folder]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
-    /// How the results are shown
-    #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
-    format: Format,
-    /// The same as --format md
-    #[arg(long, conflicts_with = "format")]
-    markdown: bool,
-    /// The same as --format json
-    #[arg(long, conflicts_with_all = ["format", "markdown"])]
-    json: bool,
-    /// Write the results to this file, whole or not at all
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    store: UserStoreFlag,
+    #[command(flatten)]
+    results: ResultFlags,
     #[command(flatten)]
     history: HistoryFlags,
 }
@@ -162,29 +130,18 @@ Exit codes:
   130  interrupted; what is finished is kept";
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
-    if let Some(path) = &flags.output {
-        keep::check_all(&[("--output", path)], flags.history.named().as_slice())?;
-    }
+    flags.results.check(flags.history.named().as_slice())?;
     flags.history.begin(Path::new("."))?;
-    let Race { campaign, store, pages, origin } = prepared(flags)?;
-    let resources = weighed(&campaign)?;
-    if let Some(folder) = store.parent() {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
-    }
-    let mut job = Job::open(&campaign.project, &store, pages)?;
-    let Some(resources) = flags.generators.given_to(&campaign, resources, &job.halt)? else {
-        return Ok(interrupted_early());
-    };
-    resources.take()?;
-    let (entrants, _) = campaign.admit(&job.halt, &mut progress::admitting);
-    if job.halt.is_asked() {
-        return Ok(interrupted_early());
-    }
+    let Race { campaign, place, origin } = prepared(flags)?;
+    let by = (weighed(&campaign)?, &flags.at.generators);
+    let mut session = Session::open(&campaign.project, place)?;
+    let admitted = session.admit(&campaign, by, &mut progress::admitting)?;
+    let Some(admitted) = admitted else { return Ok(interrupted_early()) };
+    let Admitted { resources, entrants, .. } = admitted;
     if entrants.len() < campaign.members.len() {
         return Err(Refusal::new("a side cannot take part, for the reason above"));
     }
-    let looks = match looked(&campaign, &entrants, &job)? {
+    let looks = match looked(&campaign, &entrants, &session)? {
         Ok(looks) => looks,
         Err(status) => return Ok(status),
     };
@@ -208,23 +165,19 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         None => campaign,
     };
     let (campaign, not_compared) = with_body(campaign, &looks, flags.same_body)?;
-    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
-    let mut record = campaign.record(&resources, &entrants, entries, now_unix_ms());
-    let fact = |name: &str, value: String| Fact { name: name.into(), value };
+    let (entrants, entries) = campaign.admit(&session.halt, &mut progress::admitting);
+    let admitted = Admitted { resources, entrants, entries };
+    let mut record = admitted.record(&campaign);
     record.facts.push(fact(RACE, command_line()));
     record.facts.extend(not_compared.map(|why| fact(RACE_BODIES, why)));
     record.facts.extend(differences.into_iter().map(|says| fact(RACE_ANSWERS, says)));
-    let run = job.store.begin(&record)?;
-    job.claim(run)?;
-    announce(&campaign, &record, run, &job)?;
-    let ended = job.go_on(&campaign, &resources, &entrants, &record, run)?;
-    let kept = job.store.kept(run)?.len();
-    if ended == Ended::Interrupted && kept == 0 {
-        job.store.remove(&[run])?;
-        terminal::notice("dyno: interrupted before a trial ended; nothing was kept");
+    let run = session.keeping.begin(&record)?;
+    announce(&campaign, &record, run, &session)?;
+    let ended = session.measure(&campaign, &admitted, (&record, run))?;
+    if ended == Ended::Interrupted && session.delete_if_empty(run)? {
         return Ok(ExitStatus::Interrupted);
     }
-    finish(flags, &job, (run, kept), (&campaign, &origin), ended)
+    finish(flags, &session, run, (&campaign, &origin), ended)
 }
 
 /// The campaign with the body that every answer is compared with; or why bodies are not compared under load, where that
@@ -253,12 +206,12 @@ fn with_body(
 fn looked(
     campaign: &Campaign,
     entrants: &[Entrant],
-    job: &Job,
+    session: &Session,
 ) -> Result<Result<Vec<Look>, ExitStatus>, Refusal> {
     let mut looks = Vec::new();
     for entrant in entrants {
         let title = &entrant.subject.title;
-        let seen = match look_thrice(campaign, entrant, &job.halt) {
+        let seen = match look_thrice(campaign, entrant, &session.halt) {
             Ok(seen) => seen,
             Err(outcome) if outcome.kind == OutcomeKind::Interrupted => {
                 return Ok(Err(interrupted_early()));
@@ -278,9 +231,14 @@ fn looked(
     Ok(Ok(looks))
 }
 
-fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> Result<(), Refusal> {
+fn announce(
+    campaign: &Campaign,
+    record: &RunRecord,
+    run: RunId,
+    session: &Session,
+) -> Result<(), Refusal> {
     let left: Vec<&TrialKey> = record.plan.iter().collect();
-    let checks = expected_checks(campaign, record, &job.store)?;
+    let checks = expected_checks(campaign, record, session.store())?;
     let sides = campaign.members.iter().filter(|member| !campaign.is_extra(&member.name));
     let titles: Vec<&str> =
         sides.filter_map(|it| Some(it.subject.as_ref().ok()?.title.as_str())).collect();
@@ -296,34 +254,30 @@ fn announce(campaign: &Campaign, record: &RunRecord, run: RunId, job: &Job) -> R
 
 fn finish(
     flags: &RaceFlags,
-    job: &Job,
-    (run, kept): (RunId, usize),
+    session: &Session,
+    run: RunId,
     (campaign, origin): (&Campaign, &Origin),
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
-    let format = match (flags.json, flags.markdown) {
-        (true, _) => Format::Json,
-        (_, true) => Format::Markdown,
-        (false, false) => flags.format,
-    };
-    let how = How { format, is_full: false, output: flags.output.as_deref() };
-    let reported = report::finish_race(job, run, campaign, how);
-    if ended == Ended::Interrupted {
-        if let Err(refusal) = reported {
-            terminal::notice(&format!("dyno: {refusal}"));
-        }
+    let how = flags.results.how(Shows::Race);
+    let reported = conclude(session, (run, ended), &campaign.project, how, outcome)?;
+    let Some(outcome) = reported else {
+        let kept = session.store().kept(run)?.len();
         let trials = counted(kept as u64, "trial is", "trials are");
         terminal::notice(&format!(
             "dyno: interrupted; {trials} kept as run {run}; a race cannot be resumed, the same command begins it anew"
         ));
         flags.history.leave_out();
         return Ok(ExitStatus::Interrupted);
-    }
-    let outcome = reported?;
-    flags.history.end(&job.store, run, origin)?;
+    };
+    flags.history.end(session.store(), run, origin)?;
     Ok(match outcome {
         RaceOutcome::Measured => ExitStatus::Yes,
         RaceOutcome::Failed => ExitStatus::No,
         RaceOutcome::CannotTell => ExitStatus::CouldNotTell,
     })
+}
+
+fn outcome(findings: &Findings<'_>) -> RaceOutcome {
+    findings.race()
 }

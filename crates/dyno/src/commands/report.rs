@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use archive::keep;
-use archive::kept::{alike, findings, kept, nothing_kept, still_kept, store_of};
+use archive::kept::{alike, findings, kept, nothing_kept, still_kept};
 use archive::page::{leave, near};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -11,12 +11,13 @@ use store::{RunId, RunSummary, Store};
 
 use super::capacity::shown::again as search_again;
 use super::charts::{self, ChartFlags};
-use crate::job::Job;
+use crate::session::Session;
 use crate::shell::{ExitStatus, Refusal, print};
-use campaign::Campaign;
+use crate::stores::StoreFlag;
+use campaign::Ended;
 use campaign::project::Project;
 use report::render::{self, Format, Screen};
-use report::run::{self, Findings, RaceOutcome, RunOutcome};
+use report::run::{self, Findings};
 use report::trend::{self, RunFigures};
 
 /// Show the results of a kept run: the newest, or the one with this number
@@ -39,9 +40,8 @@ pub(crate) struct ReportFlags {
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
     #[command(flatten)]
     charts: ChartFlags,
 }
@@ -70,12 +70,73 @@ pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(values).try_map(|name| Format::named(&name).ok_or("no such format"))
 }
 
-/// The format of a report, its length, and its file.
+/// How the results of a run that has just ended are shown, and where they are written.
+#[derive(Args)]
+pub(super) struct ResultFlags {
+    /// How the results are shown
+    #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
+    format: Format,
+    /// Short for --format md
+    #[arg(long, conflicts_with = "format")]
+    markdown: bool,
+    /// Short for --format json
+    #[arg(long, conflicts_with_all = ["format", "markdown"])]
+    json: bool,
+    /// Write the results to this file, whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl ResultFlags {
+    /// Refuses, before anything is measured, a file that could not be written in the end.
+    pub(super) fn check(&self, others: &[(&'static str, &Path)]) -> Result<(), Refusal> {
+        match &self.output {
+            Some(path) => keep::check_all(&[("--output", path)], others),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn how(&self, shows: Shows) -> How<'_> {
+        let format = match (self.json, self.markdown) {
+            (true, _) => Format::Json,
+            (_, true) => Format::Markdown,
+            (false, false) => self.format,
+        };
+        How { format, shows, output: self.output.as_deref() }
+    }
+}
+
+/// Which report is made of a run.
+#[derive(Clone, Copy)]
+pub(super) enum Shows {
+    Run { is_full: bool },
+    Race,
+}
+
+/// The format of a report, its kind, and its file.
 #[derive(Clone, Copy)]
 pub(super) struct How<'t> {
-    pub(super) format: Format,
-    pub(super) is_full: bool,
-    pub(super) output: Option<&'t Path>,
+    format: Format,
+    shows: Shows,
+    output: Option<&'t Path>,
+}
+
+impl How<'_> {
+    /// Where a text is shown.
+    fn screen(self) -> Screen {
+        let is_full = matches!(self.shows, Shows::Run { is_full: true });
+        match self.output {
+            Some(_) => Screen { width: FILE_WIDTH, is_coloured: false, is_full },
+            None => Screen { is_full, ..terminal::screen() },
+        }
+    }
+
+    fn deliver(self, text: &str) -> Result<(), Refusal> {
+        match self.output {
+            None => print(text).map(drop),
+            Some(path) => keep::write_for("--output", path, text),
+        }
+    }
 }
 
 pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
@@ -87,12 +148,14 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     if flags.format != Format::Svg {
         flags.charts.check_unused()?;
     }
-    let (project, path) = store_of(flags.store.as_deref())?;
+    let (project, path) = flags.store.find()?;
     let store = Store::open(&path)?;
     let id = which(&store, flags.run.as_deref())?;
     let root = project.map(|project| project.root);
+    let shows = Shows::Run { is_full: flags.full };
+    let how = How { format: flags.format, shows, output: flags.output.as_deref() };
     if flags.trend {
-        trend(&store, id, root.as_deref(), flags.output.as_deref())?;
+        trend(&store, id, root.as_deref(), how)?;
         return Ok(ExitStatus::Yes);
     }
     if flags.format == Format::Svg {
@@ -102,18 +165,12 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
         charts::write(&findings, &flags.charts, flags.output.as_deref())?;
         return Ok(ExitStatus::Yes);
     }
-    let how = How { format: flags.format, is_full: flags.full, output: flags.output.as_deref() };
     write(&store, id, root.as_deref(), how)?;
     Ok(ExitStatus::Yes)
 }
 
 /// Reports the runs of an experiment, one of which this is; one at a time is in memory.
-fn trend(
-    store: &Store,
-    id: RunId,
-    root: Option<&Path>,
-    output: Option<&Path>,
-) -> Result<(), Refusal> {
+fn trend(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
     let figures = |run: &RunSummary| -> Result<Option<RunFigures>, Refusal> {
         let Some(loaded) = still_kept(store, run.id)? else {
             terminal::notice(&format!(
@@ -127,15 +184,14 @@ fn trend(
     let runs = alike(store, id)?;
     let runs = runs.iter().filter_map(|run| figures(run).transpose());
     let runs = runs.collect::<Result<Vec<_>, Refusal>>()?;
-    let text = render::text(&trend::document(&runs), screen(output, true));
-    deliver(output, &text)
+    let how = How { shows: Shows::Run { is_full: true }, ..how };
+    how.deliver(&render::text(&trend::document(&runs), how.screen()))
 }
 
 /// Reports a kept run on standard output, or in a file.
 fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
-    let of_search = search_again(store, id, how.format, screen(how.output, how.is_full))?;
-    if let Some(text) = of_search {
-        return deliver(how.output, &text);
+    if let Some(text) = search_again(store, id, how.format, how.screen())? {
+        return how.deliver(&text);
     }
     let loaded = kept(store, id)?;
     let findings = findings(store, id, &loaded, root);
@@ -151,95 +207,76 @@ fn tell_damage(findings: &Findings<'_>) {
     findings.says_of_damage().for_each(tell);
 }
 
-/// Reports a run that has just ended, writes its page into the folder `pages`, prints its path, and returns the run's
-/// result.
-pub(super) fn finish(
-    store: &Store,
+/// Reports a run that has just ended, leaves its page beside the store, and returns what came of it. None: it was
+/// interrupted; what of it could be reported is.
+pub(super) fn conclude<T>(
+    session: &Session,
+    (id, ended): (RunId, Ended),
+    project: &Project,
+    how: How<'_>,
+    outcome: fn(&Findings<'_>) -> T,
+) -> Result<Option<T>, Refusal> {
+    let reported = reported(session, id, project, how, outcome);
+    match (ended, reported) {
+        (Ended::Done, reported) => reported.map(Some),
+        (Ended::Interrupted, Ok(_)) => Ok(None),
+        // If the terminal was closed, there is nothing to report to any more.
+        (Ended::Interrupted, Err(refusal)) => {
+            terminal::notice(&format!("dyno: {refusal}"));
+            Ok(None)
+        }
+    }
+}
+
+fn reported<T>(
+    session: &Session,
     id: RunId,
     project: &Project,
     how: How<'_>,
-    pages: &Path,
-) -> Result<RunOutcome, Refusal> {
-    let loaded = kept(store, id)?;
-    let findings = findings(store, id, &loaded, Some(&project.root));
-    let page = leave(&findings, pages);
+    outcome: fn(&Findings<'_>) -> T,
+) -> Result<T, Refusal> {
+    let loaded = kept(session.store(), id)?;
+    let findings = findings(session.store(), id, &loaded, Some(&project.root));
+    let page = leave(&findings, &session.pages);
     write_findings(&findings, how)?;
+    let option = session.store_option();
     match page {
         Ok(path) if how.format == Format::Text && how.output.is_none() => {
             print(&format!("page: {}\n", near(&path)))?;
+            if matches!(how.shows, Shows::Race) {
+                print(&format!("more: dyno report {id} --full{option}\n"))?;
+            }
         }
-        Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
-        // The measurement is kept and reported: a missing page changes no answer.
-        Err(error) => {
-            terminal::notice(&format!(
-                "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE{}` \
-                 makes it",
-                pages.display(),
-                Project::store_option(store.path())
-            ));
-        }
+        page => tell_page(page, id, session),
     }
-    Ok(findings.outcome())
+    Ok(outcome(&findings))
 }
 
-/// The same for a race.
-pub(super) fn finish_race(
-    job: &Job,
-    id: RunId,
-    campaign: &Campaign,
-    how: How<'_>,
-) -> Result<RaceOutcome, Refusal> {
-    let loaded = kept(&job.store, id)?;
-    let findings = findings(&job.store, id, &loaded, Some(&campaign.project.root));
-    let page = leave(&findings, &job.pages);
-    match how.format {
-        Format::Text => deliver(how.output, &race_text(&findings, how.output))?,
-        Format::Markdown => deliver(how.output, &render::markdown(&run::race(&findings)))?,
-        Format::Json => {
-            let json = run::race_json(&findings);
-            deliver(how.output, &json?)?;
-        }
-        Format::Html | Format::Csv | Format::Svg => write_findings(&findings, how)?,
-    }
-    let more = format!("dyno report {id} --full{}", Project::store_option(&job.path));
+/// Says on standard error where the page of a run is. The measurement is kept and reported: a missing page changes no
+/// answer.
+pub(super) fn tell_page(page: std::io::Result<PathBuf>, id: RunId, session: &Session) {
     match page {
-        Ok(path) if how.format == Format::Text && how.output.is_none() => {
-            print(&format!("page: {}\nmore: {more}\n", near(&path)))?;
-        }
         Ok(path) => terminal::notice(&format!("page: {}", near(&path))),
-        Err(error) => {
-            terminal::notice(&format!("dyno: no page: {}: {error}", job.pages.display()));
-        }
+        Err(error) => terminal::notice(&format!(
+            "dyno: no page was written: {}: {error}; `dyno report {id} --format html -o FILE{}` makes it",
+            session.pages.display(),
+            session.store_option()
+        )),
     }
-    Ok(findings.race())
-}
-
-fn race_text(findings: &Findings<'_>, output: Option<&Path>) -> String {
-    render::text(&run::race(findings), screen(output, false))
 }
 
 fn write_findings(findings: &Findings<'_>, how: How<'_>) -> Result<(), Refusal> {
-    let How { format, is_full, output } = how;
-    if format == Format::Svg {
-        return charts::write(findings, &ChartFlags::default(), output);
-    }
-    let how = (screen(output, is_full), terminal::stdout_glyphs());
-    deliver(output, &run::rendered(findings, format, how).map_err(Refusal::new)?)
-}
-
-/// Where a text is shown.
-fn screen(output: Option<&Path>, is_full: bool) -> Screen {
-    match output {
-        Some(_) => Screen { width: FILE_WIDTH, is_coloured: false, is_full },
-        None => Screen { is_full, ..terminal::screen() },
-    }
-}
-
-fn deliver(output: Option<&Path>, text: &str) -> Result<(), Refusal> {
-    match output {
-        None => print(text).map(drop),
-        Some(path) => keep::write_for("--output", path, text),
-    }
+    let text = match (how.shows, how.format) {
+        (_, Format::Svg) => return charts::write(findings, &ChartFlags::default(), how.output),
+        (Shows::Race, Format::Text) => render::text(&run::race(findings), how.screen()),
+        (Shows::Race, Format::Markdown) => render::markdown(&run::race(findings)),
+        (Shows::Race, Format::Json) => run::race_json(findings)?,
+        (Shows::Run { .. }, _) | (Shows::Race, Format::Html | Format::Csv) => {
+            let screen = (how.screen(), terminal::stdout_glyphs());
+            run::rendered(findings, how.format, screen).map_err(Refusal::new)?
+        }
+    };
+    how.deliver(&text)
 }
 
 /// The requested run, or the newest.

@@ -1,13 +1,11 @@
 //! `dyno rm`: deletes runs by their numbers, with their pages.
 
-use std::path::PathBuf;
-
-use archive::kept::store_of;
 use archive::removal::Removal;
 use clap::Args;
 use store::{Fault, RunId, RunSummary, StoreError};
 
 use crate::shell::{ExitStatus, Refusal};
+use crate::stores::StoreFlag;
 
 /// Delete runs and their pages
 #[derive(Args)]
@@ -19,9 +17,8 @@ pub(crate) struct RmFlags {
     /// Print what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
 }
 
 const AFTER_HELP: &str = "\
@@ -37,7 +34,7 @@ Exit codes:
   2    there is no such run, another dyno works on it, or the store cannot be written to";
 
 pub(crate) fn run(flags: &RmFlags) -> Result<ExitStatus, Refusal> {
-    let (project, path) = store_of(flags.store.as_deref())?;
+    let (project, path) = flags.store.find()?;
     let mut removal = Removal::open(project, path.clone())?;
     let all = removal.store.runs()?;
     let mut chosen: Vec<RunSummary> = Vec::new();

@@ -2,38 +2,32 @@
 
 mod remote;
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
 use agents::servers::ServersOn;
-use archive::keep;
 use campaign::capacity;
 use campaign::project::Project;
 use campaign::roster::{Member, State};
-use campaign::{
-    Campaign, EACH, Ended, RunResources, admitted_again, as_it_was, expected_checks, now_unix_ms,
-};
+use campaign::{Campaign, EACH, Ended, RunResources, as_it_was, expected_checks};
 use clap::Args;
-use lab::amounts;
 use lab::build::Recipe;
 use lab::conformance::LEFT_OUT;
-use lab::experiment::{Experiment, Shape};
+use lab::experiment::Shape;
 use lab::plan::plan;
 use lab::record::{RunRecord, TrialKey};
 use requests::reach;
 use store::RunId;
 
-use super::report::{self, How, formats};
+use super::report::{ResultFlags, Shows, conclude};
 use crate::generators::GeneratorFlags;
 use crate::history::HistoryFlags;
-use crate::job::{Job, interrupted_early, weighed};
 use crate::order::changes::ChangeFlags;
+use crate::session::{Admitted, Session, StorePlace, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::sides::CpuFlags;
+use crate::stores::StoreFlag;
 use crate::unfinished::{again, is_finished, newest_unfinished, unresumable};
 use ::report::dry_run::{self, DryMember, DryRun};
 use ::report::history::Origin;
-use ::report::render::Format;
-use ::report::run::RunOutcome;
+use ::report::run::{Findings, RunOutcome};
 use terminal::progress;
 use units::count;
 
@@ -69,44 +63,15 @@ pub(crate) struct RunFlags {
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_RUN)]
     resume: Option<Option<RunId>>,
-    /// Keep the run in this file [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
-    /// How the results are shown
-    #[arg(long, value_parser = formats(), default_value = Format::Text.name())]
-    format: Format,
+    #[command(flatten)]
+    store: StoreFlag,
+    #[command(flatten)]
+    results: ResultFlags,
     /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
-    /// The same as --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-    /// Write the results to this file, whole or not at all
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
     #[command(flatten)]
     history: HistoryFlags,
-}
-
-// No sentence for readers of the help: clap would take it for the command's own.
-#[derive(Args)]
-pub(crate) struct CpuFlags {
-    /// CPUs of the servers: 1,3 or 0-3 [what the experiment says, or half of them]
-    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    subject_cpus: Option<amounts::Cpus>,
-    /// CPUs of the load [what the experiment says, or the other half]
-    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    load_cpus: Option<amounts::Cpus>,
-}
-
-impl CpuFlags {
-    /// The experiment with these CPUs in place of its own.
-    pub(crate) fn given_to(&self, mut experiment: Experiment) -> Experiment {
-        let conditions = &mut experiment.conditions;
-        conditions.subject_cpus = self.subject_cpus.clone().or(conditions.subject_cpus.take());
-        conditions.load_cpus = self.load_cpus.clone().or(conditions.load_cpus.take());
-        experiment
-    }
 }
 
 /// What a run that is continued has from its beginning.
@@ -143,9 +108,7 @@ Exit codes:
   130  interrupted; what is finished is kept";
 
 pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
-    if let Some(path) = &flags.output {
-        keep::check_all(&[("--output", path)], flags.history.named().as_slice())?;
-    }
+    flags.results.check(flags.history.named().as_slice())?;
     match (&flags.resume, &flags.experiment) {
         (Some(wanted), _) => resume(flags, *wanted),
         (None, Some(name)) => {
@@ -154,16 +117,16 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             let experiment = if flags.quick { experiment.quickened() } else { experiment };
             flags.history.refuse_search(&experiment)?;
             let campaign = Campaign::read(project, flags.cpus.given_to(experiment))?;
+            let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             if let Some(on) = &flags.subject_on {
                 return remote::begin(flags, on, &campaign);
             }
             let campaign = located(campaign, flags)?;
-            let campaign = if flags.no_check { campaign.without_check() } else { campaign };
             let resources = weighed(&campaign)?;
-            if flags.show {
-                return print(&dry_run::text(&dry(&campaign, &resources)));
+            match flags.show {
+                true => print(&dry_run::text(&dry(&campaign, &resources))),
+                false => begin(flags, &campaign, resources),
             }
-            begin(flags, &campaign, resources)
         }
         (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
     }
@@ -227,92 +190,81 @@ pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> Dr
 fn begin(
     flags: &RunFlags,
     campaign: &Campaign,
-    resources: RunResources,
+    weighed: RunResources,
 ) -> Result<ExitStatus, Refusal> {
-    let mut job = job(flags, &campaign.project)?;
-    let Some(resources) = &flags.generators.given_to(campaign, resources, &job.halt)? else {
-        return Ok(interrupted_early());
-    };
-    resources.take()?;
-    let (entrants, entries) = campaign.admit(&job.halt, &mut progress::admitting);
-    if job.halt.is_asked() {
-        return Ok(interrupted_early());
-    }
+    let mut session = session(flags, &campaign.project)?;
+    let by = (weighed, &flags.generators);
+    let admitted = session.admit(campaign, by, &mut progress::admitting)?;
+    let Some(admitted) = admitted else { return Ok(interrupted_early()) };
+    let Admitted { resources, entrants, .. } = &admitted;
+    let halt = &session.halt;
     let searched =
-        capacity::ceilings(campaign, resources, &entrants, &job.halt, &mut progress::admitting)?;
+        capacity::ceilings(campaign, resources, entrants, halt, &mut progress::admitting)?;
     let Some(ceilings) = searched else { return Ok(interrupted_early()) };
-    let began = now_unix_ms();
-    let mut record = campaign.record(resources, &entrants, entries, began);
-    capacity::make_searches(campaign, &entrants, &mut record, &ceilings)?;
+    let mut record = admitted.record(campaign);
+    capacity::make_searches(campaign, entrants, &mut record, &ceilings)?;
     if record.plan.is_empty() {
         return Err(Refusal::new(
             "no server can take part here, for the reasons above; see `dyno list`",
         ));
     }
-    let run = job.store.begin(&record)?;
-    job.claim(run)?;
-    let checks = expected_checks(campaign, &record, &job.store)?;
-    announce(
-        campaign,
-        &record,
-        (run, &job.path),
-        (&record.plan.iter().collect::<Vec<_>>(), checks),
-    );
-    go_on(&mut job, flags, campaign, resources, &entrants, (&record, run))
+    let run = session.keeping.begin(&record)?;
+    announce(&session, campaign, (&record, run), None)?;
+    let ended = session.measure(campaign, &admitted, (&record, run))?;
+    finish(&session, flags, &campaign.project, run, ended)
 }
 
 /// The rest of a run that was not finished.
 fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
-    let mut job = job(flags, &project)?;
+    let mut session = session(flags, &project)?;
     let run = match wanted {
         Some(run) => run,
-        None => newest_unfinished(&job.store)?,
+        None => newest_unfinished(session.store())?,
     };
-    job.claim(run)?;
-    let record = job.store.run(run)?;
-    if let Some(says) = unresumable(&record, (run, &job.path)) {
+    session.keeping.claim(run)?;
+    let store = session.store();
+    let record = store.run(run)?;
+    if let Some(says) = unresumable(&record, (run, store.path())) {
         return Err(Refusal::new(says));
     }
-    let kept = job.store.kept(run)?;
     same_place(flags, &record, run)?;
-    let left: Vec<&TrialKey> =
-        record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
-    let option = Project::store_option(&job.path);
-    if is_finished(&job.store, run)? {
+    if is_finished(store, run)? {
+        let option = session.store_option();
         return Err(Refusal::new(format!(
             "run {run} is complete; `dyno report {run}{option}` shows it, `{}{option}` runs it anew",
             record.again()
         )));
     }
-    if let Some(on) = &flags.subject_on {
-        let campaign = as_it_was(project, &record, &job.path)?;
-        return remote::resume(flags, on, &campaign, job, (run, &left));
-    }
-    let mut campaign = located(as_it_was(project, &record, &job.path)?, flags)?;
-    campaign.experiment = flags.cpus.given_to(campaign.experiment);
+    let campaign = as_it_was(project, &record, store.path())?;
     let is_left_out = flags.no_check || record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     let campaign = if is_left_out { campaign.without_check() } else { campaign };
+    let kept = store.kept(run)?;
+    let left: Vec<&TrialKey> =
+        record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
+    if let Some(on) = &flags.subject_on {
+        return remote::follow(flags, on, &campaign, session, Some((run, &left)));
+    }
+    let mut campaign = located(campaign, flags)?;
+    campaign.experiment = flags.cpus.given_to(campaign.experiment);
     flags.history.refuse_search(&campaign.experiment)?;
-    let resources = weighed(&campaign)?;
-    let Some(resources) = flags.generators.given_to(&campaign, resources, &job.halt)? else {
-        return Ok(interrupted_early());
-    };
-    let kept = (&record, run, job.path.as_path());
-    let again = admitted_again(&campaign, &resources, kept, &job.halt, &mut progress::admitting);
-    let Some(entrants) = again? else { return Ok(interrupted_early()) };
-    let checks = expected_checks(&campaign, &record, &job.store)?;
-    announce(&campaign, &record, (run, &job.path), (&left, checks));
-    go_on(&mut job, flags, &campaign, &resources, &entrants, (&record, run))
+    let admitted = session.admit_again(&campaign, &flags.generators, (&record, run))?;
+    let Some(admitted) = admitted else { return Ok(interrupted_early()) };
+    announce(&session, &campaign, (&record, run), Some(&left))?;
+    let ended = session.measure(&campaign, &admitted, (&record, run))?;
+    finish(&session, flags, &campaign.project, run, ended)
 }
 
-/// What is left to be done: trials, and checks that take about so long.
+/// Says what is to be done: these trials or all of the plan, and checks that take about so long.
 fn announce(
+    session: &Session,
     campaign: &Campaign,
-    record: &RunRecord,
-    (run, store): (RunId, &Path),
-    (left, checks): (&[&TrialKey], Duration),
-) {
+    (record, run): (&RunRecord, RunId),
+    left: Option<&[&TrialKey]>,
+) -> Result<(), Refusal> {
+    let all: Vec<&TrialKey> = record.plan.iter().collect();
+    let left = left.unwrap_or(&all);
+    let checks = expected_checks(campaign, record, session.store())?;
     let experiment = &campaign.experiment;
     let subjects: std::collections::BTreeSet<&str> =
         record.plan.iter().map(|key| key.subject.as_str()).collect();
@@ -326,10 +278,10 @@ fn announce(
         subjects.into_iter().collect::<Vec<_>>().join(", "),
         dry_run::time(experiment, left, checks),
         record.place_flags(),
-        Project::store_option(store),
+        session.store_option(),
     ));
     if experiment.sought.is_some() {
-        return;
+        return Ok(());
     }
     let in_plan = |member: &&Member| record.plan.iter().any(|key| key.subject == member.name);
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
@@ -341,6 +293,7 @@ fn announce(
     }
     let firsts: Vec<String> = order_of(record);
     terminal::notice(&format!("  order (seed {}): {}", record.seed, firsts.join(" · ")));
+    Ok(())
 }
 
 /// The order of the trials, as much as fits on a line.
@@ -355,10 +308,9 @@ fn order_of(record: &RunRecord) -> Vec<String> {
     order
 }
 
-fn job(flags: &RunFlags, project: &Project) -> Result<Job, Refusal> {
+fn session(flags: &RunFlags, project: &Project) -> Result<Session, Refusal> {
     flags.history.begin(&project.root)?;
-    let path = flags.store.clone().unwrap_or_else(|| project.store_path());
-    Job::open(project, &path, project.reports(&path))
+    Session::open(project, StorePlace::of(project, flags.store.named()))
 }
 
 /// A run goes on where it took place.
@@ -382,43 +334,21 @@ fn same_place(flags: &RunFlags, record: &RunRecord, run: RunId) -> Result<(), Re
     }
 }
 
-/// Runs what is left, and reports.
-fn go_on(
-    job: &mut Job,
-    flags: &RunFlags,
-    campaign: &Campaign,
-    resources: &RunResources,
-    entrants: &[campaign::Entrant],
-    (record, run): (&RunRecord, RunId),
-) -> Result<ExitStatus, Refusal> {
-    let ended = job.go_on(campaign, resources, entrants, record, run)?;
-    finish(job, flags, &campaign.project, run, ended)
-}
-
-/// Reports.
 fn finish(
-    job: &Job,
+    session: &Session,
     flags: &RunFlags,
     project: &Project,
     run: RunId,
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
-    let format = if flags.json { Format::Json } else { flags.format };
-    let how = How { format, is_full: flags.full, output: flags.output.as_deref() };
-    let reported = report::finish(&job.store, run, project, how, &job.pages);
-    let outcome = match ended {
-        Ended::Interrupted => {
-            // If the terminal was closed, there is nothing to report to any more.
-            if let Err(refusal) = reported {
-                terminal::notice(&format!("dyno: {refusal}"));
-            }
-            let again = again(&job.store.run(run)?, (run, &job.path));
-            terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));
-            return Ok(ExitStatus::Interrupted);
-        }
-        Ended::Done => reported?,
+    let how = flags.results.how(Shows::Run { is_full: flags.full });
+    let reported = conclude(session, (run, ended), project, how, outcome)?;
+    let Some(outcome) = reported else {
+        let again = again(&session.store().run(run)?, (run, session.store().path()));
+        terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));
+        return Ok(ExitStatus::Interrupted);
     };
-    flags.history.end(&job.store, run, &Origin::Experiment)?;
+    flags.history.end(session.store(), run, &Origin::Experiment)?;
     if let Some(says) = outcome.says() {
         terminal::notice(&format!("dyno: {says}"));
     }
@@ -427,4 +357,8 @@ fn finish(
         RunOutcome::Failing(_) => ExitStatus::No,
         RunOutcome::Unmeasured | RunOutcome::InVain(..) => ExitStatus::CouldNotTell,
     })
+}
+
+fn outcome(findings: &Findings<'_>) -> RunOutcome {
+    findings.outcome()
 }

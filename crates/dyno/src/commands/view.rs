@@ -1,9 +1,7 @@
 //! `dyno view`: the reports of a store, for a browser on this machine.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use archive::kept::store_of;
 use archive::view::View;
 use clap::Args;
 use host::Host;
@@ -11,6 +9,7 @@ use store::Store;
 
 use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal, print};
+use crate::stores::StoreFlag;
 
 /// Show the kept runs to a browser on this machine: an index, each run's page, two compared
 ///
@@ -21,9 +20,8 @@ pub(crate) struct ViewFlags {
     /// The port; 0 is any that is free
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
 }
 
 const AFTER_HELP: &str = "\
@@ -36,7 +34,7 @@ Exit codes:
   2    there are no runs, or the port is taken";
 
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
-    let (project, path) = store_of(flags.store.as_deref())?;
+    let (project, path) = flags.store.find()?;
     // A store that cannot be read is reported here, not to the first client.
     Store::open_to_read(&path)?;
     let host = Host::listen(flags.port).map_err(|error| {

@@ -1,31 +1,25 @@
 //! Where loads are put as they end: in memory, as a run whose figures are estimated; and with --keep in the store.
 
-use std::fs;
 use std::path::Path;
 
+use campaign::now_unix_ms;
 use campaign::project::Project;
-use campaign::{Claim, now_unix_ms};
 use lab::record::{RunRecord, TrialRecord};
 use report::load::FinishedLoad;
 use report::run::Findings;
-use store::{RunEnd, RunId, Store};
+use store::{RunEnd, RunId};
 
 use super::record;
 use crate::order::Plan;
 use crate::order::flags::LoadFlags;
+use crate::session::{Keeping, StorePlace};
 use crate::shell::Refusal;
 
 pub(crate) struct Shelf {
     run: RunRecord,
     trials: Vec<TrialRecord>,
-    kept: Option<InStore>,
-}
-
-struct InStore {
-    store: Store,
-    id: RunId,
-    /// No other dyno deletes the run meanwhile.
-    _claim: Claim,
+    /// With --keep: the store, and the run's number in it.
+    kept: Option<(Keeping, RunId)>,
 }
 
 impl Shelf {
@@ -37,10 +31,7 @@ impl Shelf {
             return Ok(None);
         }
         let run = record::of_run(flags, plan, needs_texts, now_unix_ms())?;
-        let kept = match keeping.keep {
-            true => Some(InStore::open(keeping.store.as_deref(), &run)?),
-            false => None,
-        };
+        let kept = keeping.keep.then(|| kept_in(keeping.store.as_deref(), &run)).transpose()?;
         Ok(Some(Shelf { run, trials: Vec::new(), kept }))
     }
 
@@ -48,9 +39,15 @@ impl Shelf {
     pub(crate) fn put(&mut self, load: &FinishedLoad) -> Result<(), Refusal> {
         let Some(key) = self.run.plan.get(self.trials.len()) else { return Ok(()) };
         let trial = record::of_trial(key, load);
-        let kept = self.kept.as_mut().map_or(Ok(()), |kept| kept.store.keep(kept.id, &trial));
+        let kept = match &mut self.kept {
+            None => Ok(()),
+            Some((keeping, id)) => keeping
+                .store
+                .keep(*id, &trial)
+                .map_err(|error| keeping.with_way_on(error, (&self.run, *id))),
+        };
         self.trials.push(trial);
-        Ok(kept?)
+        kept
     }
 
     /// After the last load. Returns a sentence that says where they are kept, if they are.
@@ -59,7 +56,7 @@ impl Shelf {
         is_whole: bool,
         is_interrupted: bool,
     ) -> Result<Option<String>, Refusal> {
-        let Some(InStore { store, id, .. }) = &mut self.kept else { return Ok(None) };
+        let Some((Keeping { store, .. }, id)) = &mut self.kept else { return Ok(None) };
         let end = if is_whole { RunEnd::Done } else { RunEnd::Interrupted };
         store.end(*id, now_unix_ms(), end)?;
         let option = Project::store_option(store.path());
@@ -69,30 +66,21 @@ impl Shelf {
 
     /// The loads so far, analysed as a run.
     pub(crate) fn findings(&self) -> Findings<'_> {
-        let id = self.kept.as_ref().map_or("–".to_string(), |kept| kept.id.to_string());
+        let id = self.kept.as_ref().map_or("–".to_string(), |(_, id)| id.to_string());
         let found = Findings::of(&id, &self.run, &self.trials, Vec::new(), None);
         let kept = self.kept.as_ref();
-        let option = kept.map(|kept| Project::store_option(kept.store.path()));
+        let option = kept.map(|(keeping, _)| Project::store_option(keeping.store.path()));
         found.kept_where(option.unwrap_or_default())
     }
 }
 
-impl InStore {
-    fn open(named: Option<&Path>, run: &RunRecord) -> Result<InStore, Refusal> {
-        let path = match named {
-            Some(path) => path.to_path_buf(),
-            None => {
-                let path = Project::find()?.store_path();
-                if let Some(folder) = path.parent() {
-                    fs::create_dir_all(folder)
-                        .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
-                }
-                path
-            }
-        };
-        let mut store = Store::open(&path)?;
-        let id = store.begin(run)?;
-        let claim = Claim::stake(&path, id)?;
-        Ok(InStore { store, id, _claim: claim })
-    }
+/// Begins the run in the store that is named, or in the project's own.
+fn kept_in(named: Option<&Path>, run: &RunRecord) -> Result<(Keeping, RunId), Refusal> {
+    let place = match named {
+        Some(_) => StorePlace::of(&Project::of_user()?, named),
+        None => StorePlace::of(&Project::find()?, None),
+    };
+    let mut keeping = Keeping::open(&place)?;
+    let id = keeping.begin(run)?;
+    Ok((keeping, id))
 }

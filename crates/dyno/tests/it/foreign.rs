@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use oracle::Config;
 use rusqlite::Connection;
 use store::Store;
 
@@ -203,4 +204,20 @@ fn a_run_without_room_says_by_which_command_it_goes_on() {
         let ran = lab.dyno(&[command, &["--store", &store]].concat()).status(2);
         let _ = ran.stderr_has("the disk is full").stderr_has(&format!("make room; {says}"));
     }
+}
+
+#[test]
+fn loads_without_room_are_reported_and_name_the_command_that_begins_them_anew() {
+    let lab = Lab::new().before("ulimit -f 700");
+    let rig = Rig::oracle(Config::default());
+    let url = rig.url("/hello");
+    let repeated = ["load", &url, "-c", "1", "-d", "20ms", "--repeat", "200", "--no-live"];
+    let ran = lab.dyno(&[&repeated[..], &["--keep", "--store", "s.sqlite"]].concat()).status(2);
+    let ran = ran.stdout_has("throughput/s").stderr_has("s.sqlite: the disk ");
+    let says = format!(
+        "run 1 is a kept load, and only a run of an experiment can be resumed; `dyno report 1 --store s.sqlite` shows \
+         what is kept of it, and this begins it anew: dyno load {url}"
+    );
+    let _ = ran.stderr_has(&says);
+    let _ = lab.dyno(&["report", "1", "--store", "s.sqlite"]).stdout_has("20 ms");
 }

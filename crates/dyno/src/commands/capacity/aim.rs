@@ -66,14 +66,14 @@ pub(super) fn search(
     let (least, most) = (flags.least.as_f64(), flags.most.map(Rate::as_f64));
     sought::check_range(least, most, SaidBy::Flags).map_err(Refusal::new)?;
     let sought = Sought {
-        limits: flags.aim.limits(flags.asking.timeout)?,
+        limits: flags.aim.limits(flags.at.asking.timeout)?,
         failures: flags.aim.failures / 100.0,
         width: flags.width / 100.0,
         limit: flags.limit,
         least,
         most,
     };
-    Search::of(&sought, ceiling, is_fresh, flags.asking.seed)
+    Search::of(&sought, ceiling, is_fresh, flags.at.asking.seed)
         .map_err(|says| Refusal::new(format!("--least: {says}")))
 }
 

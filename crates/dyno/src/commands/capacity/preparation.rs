@@ -1,6 +1,5 @@
 //! The flags and the server of a search, made into a campaign.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use campaign::Campaign;
@@ -14,62 +13,32 @@ use machine::limits::Machine;
 
 use super::CapacityFlags;
 use crate::order::flags::ArrivingFlags;
+use crate::order::schedule;
 use crate::order::schedule::Spacing;
-use crate::order::{schedule, stated};
 use crate::shell::Refusal;
-use crate::sides::{Wanted, refuse_without_files};
 
 /// A search, read and ready.
 pub(super) struct Prepared {
     pub(super) campaign: Campaign,
-    pub(super) store: PathBuf,
-    pub(super) pages: PathBuf,
     /// Each trial has a process of its own.
     pub(super) is_fresh: bool,
-}
-
-/// The store of searches, and the folder of its pages.
-pub(super) fn store(flags: &CapacityFlags) -> Result<(PathBuf, PathBuf), Refusal> {
-    let user = Project::of_user()?;
-    let store = flags.store.clone().unwrap_or_else(|| user.store_path());
-    let pages = user.reports(&store);
-    Ok((store, pages))
 }
 
 /// Reads the server, and makes of it what the lab reads.
 pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
     let target = flags.target.as_deref().unwrap_or_default();
-    let limits = flags.aim.limits(flags.asking.timeout)?;
+    let limits = flags.aim.limits(flags.at.asking.timeout)?;
     let project = is_file_name(target).then(|| Project::find().ok()).flatten();
     let sides = [side::read(target, project.as_ref())?];
-    let urls: Vec<_> = sides.iter().filter_map(Side::url).collect();
-    let manner = flags.protocol.manner(&urls, 1, flags.tls.tls_resume.percent())?;
-    if urls.is_empty() && manner.protocol.is_secured() {
-        flags.tls.refuse_for_started()?;
-    } else {
-        flags.tls.refuse_without(&urls)?;
-    }
-    refuse_without_files(&sides, manner.protocol)?;
-    let is_fresh = urls.is_empty();
-    if flags.isolate && !is_fresh {
+    let manner = flags.at.manner(&sides)?;
+    let is_fresh = sides[0].url().is_none();
+    if flags.at.isolate && !is_fresh {
         return Err(Refusal::new(
             "--isolate: a server that runs already cannot be given another network; leave it out",
         ));
     }
     let labels = labels(&sides, &[])?;
-    let wanted = Wanted {
-        path: flags.path.as_deref(),
-        asking: &flags.asking,
-        tls: &flags.tls,
-        ready: flags.ready,
-    };
-    let workload = match wanted.standard(&sides, project.as_ref())? {
-        Some(workload) => workload,
-        None => texts::workload(
-            texts::CAPACITY,
-            &stated::request(&flags.asking, wanted.target(), texts::CAPACITY)?,
-        )?,
-    };
+    let workload = flags.at.workload(&sides, project.as_ref(), texts::CAPACITY)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&arriving(flags)?, texts::USUAL, files_for)?;
     let course = Course {
@@ -78,34 +47,33 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         duration: Some(texts::USUAL),
         total: None,
         warmup: flags.warmup,
-        timeout: flags.asking.timeout,
-        keep_alive: !flags.asking.no_keepalive,
+        timeout: flags.at.asking.timeout,
+        keep_alive: !flags.at.asking.no_keepalive,
         manner,
         rounds: Some(1),
         until_percent: None,
         pairs: None,
         limit: None,
-        isolate: flags.isolate,
+        isolate: flags.at.isolate,
         check: false,
-        seed: flags.asking.seed,
+        seed: flags.at.asking.seed,
         slices: None,
         on_time: Some(Duration::from_nanos(limits[0].within)),
         max_failures: Some(flags.aim.failures),
         max_wrong: None,
     };
     let experiment = texts::experiment(&labels, &workload.name, &load, &course)?;
-    let subject = wanted.subject(
+    let subject = flags.at.subject(
         manner.protocol,
         (&sides[0], &labels[0]),
         &workload.name,
         project.as_ref(),
     )?;
-    let (store, pages) = store(flags)?;
     let is_named = matches!(sides[0], Side::Named(_));
     let home = project.filter(|_| is_named).map_or_else(Project::of_user, Ok)?;
-    let experiment = flags.cpus.given_to(experiment);
+    let experiment = flags.at.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, vec![subject])?;
-    Ok(Prepared { campaign, store, pages, is_fresh })
+    Ok(Prepared { campaign, is_fresh })
 }
 
 /// Requests that arrive by the law; each trial has a rate of its own.

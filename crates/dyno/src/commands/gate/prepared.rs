@@ -11,7 +11,6 @@ use lab::workload::Workload;
 use super::GateFlags;
 use super::sides::{self, Named};
 use super::stage::{BASE, HEAD};
-use crate::order::stated;
 use crate::shell::Refusal;
 
 const USUAL_CONNECTIONS: usize = 50;
@@ -65,18 +64,15 @@ fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
         ));
     }
     let manner = manner(flags)?;
-    let path = flags.path.as_deref().unwrap_or_default();
-    let path = if path.starts_with('/') { path.into() } else { format!("/{path}") };
-    let workload =
-        texts::workload(texts::GATE, &stated::request(&flags.asking, path, texts::GATE)?)?;
+    let workload = flags.at.workload(&[], None, texts::GATE)?;
     let of = ([BASE, HEAD], workload.name.as_str(), manner.protocol);
     let sides = sides::of_commands(flags, [base, head], of)?;
     let terms = Terms {
         connections: flags.connections.unwrap_or(USUAL_CONNECTIONS),
         duration: flags.duration.unwrap_or(texts::USUAL),
         warmup: flags.warmup.unwrap_or(USUAL_WARMUP),
-        timeout: flags.asking.timeout,
-        keep_alive: !flags.asking.no_keepalive,
+        timeout: flags.at.asking.timeout,
+        keep_alive: !flags.at.asking.no_keepalive,
         manner,
         conditions: Wanted::default(),
     };
@@ -95,7 +91,7 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
             "name both sides: --base and --head, as git:REVISION, dir:FOLDER or subject:NAME",
         ));
     };
-    if !flags.asking.is_usual() || flags.path.is_some() {
+    if !flags.at.asking.is_usual() || flags.at.path.is_some() {
         return Err(Refusal::new(format!(
             "the workload of {file} says what is requested; leave the flags of the request out"
         )));
@@ -107,7 +103,7 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
         )));
     };
     let manner = match experiment.manners.as_slice() {
-        _ if flags.protocol.is_given() => manner(flags)?,
+        _ if flags.at.protocol.is_given() => manner(flags)?,
         [manner] => resuming(flags, *manner)?,
         _ => {
             return Err(Refusal::new(format!(
@@ -156,7 +152,7 @@ fn refuse_running(sides: &[Named; 2]) -> Result<(), Refusal> {
 
 /// What the flags say is spoken, with both sides.
 fn manner(flags: &GateFlags) -> Result<Manner, Refusal> {
-    let manner = flags.protocol.manner(&[], 2, flags.tls.tls_resume.percent())?;
+    let manner = flags.at.protocol.manner(&[], 2, flags.at.tls.tls_resume.percent())?;
     refuse_tls(flags, manner)?;
     Ok(manner)
 }
@@ -164,7 +160,7 @@ fn manner(flags: &GateFlags) -> Result<Manner, Refusal> {
 /// The same of an experiment's, whose connections resume as often as the flag says.
 fn resuming(flags: &GateFlags, manner: Manner) -> Result<Manner, Refusal> {
     refuse_tls(flags, manner)?;
-    let resumed = match flags.tls.tls_resume.percent() {
+    let resumed = match flags.at.tls.tls_resume.percent() {
         0 => manner.resumed,
         percent => percent,
     };
@@ -174,8 +170,8 @@ fn resuming(flags: &GateFlags, manner: Manner) -> Result<Manner, Refusal> {
 /// dyno starts both sides, and decides what TLS is like.
 fn refuse_tls(flags: &GateFlags, manner: Manner) -> Result<(), Refusal> {
     match manner.protocol.is_secured() {
-        true => flags.tls.refuse_for_started(),
-        false => flags.tls.refuse_without(&[]),
+        true => flags.at.tls.refuse_for_started(),
+        false => flags.at.tls.refuse_without(&[]),
     }
 }
 

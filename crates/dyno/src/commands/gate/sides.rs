@@ -51,7 +51,7 @@ pub(super) fn of_commands(
         refuse_without_files(&[Side::Own { text: text.into(), words }], protocol)?;
         let label = Label { title: names[at].into(), name: names[at].into() };
         let subject = texts::own(&label, workload, text, here)?;
-        let subject = Subject { ready: flags.ready, ..subject };
+        let subject = Subject { ready: flags.at.ready, ..subject };
         Ok(Named {
             subject,
             title: format!("`{text}`"),

@@ -1,11 +1,10 @@
 //! What all measurements of a gate have in common, and how one of them runs.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use ::report::history::Commit;
 use analysis::gate::Course;
-use archive::kept::{Loaded, findings, kept};
+use archive::kept::{findings, kept};
 use archive::page;
 use campaign::apart::Apart;
 use campaign::project::Project;
@@ -17,7 +16,7 @@ use campaign::{Campaign, Ended, Entrant, Event, RunResources, expected_checks, n
 use lab::build::Built;
 use lab::conformance::Conformance;
 use lab::experiment::{Pairs, Wanted};
-use lab::record::{Fact, RACE, RunRecord, TrialRecord};
+use lab::record::{RACE, RunRecord, TrialRecord};
 use lab::subject::{Serving, Subject};
 use lab::workload::Workload;
 use load::{Arrivals, Load, Rate};
@@ -27,7 +26,8 @@ use terminal::progress;
 use super::GateFlags;
 use super::prepared::{Prepared, Terms, prepared};
 use super::sides::{self, Named};
-use crate::job::{Job, weighed};
+use crate::commands::report::tell_page;
+use crate::session::{Session, StorePlace, fact, weighed};
 use crate::shell::{Refusal, command_line};
 
 pub(super) const BASE: &str = "base";
@@ -37,7 +37,7 @@ const AGAIN: &str = "base-again";
 
 pub(super) struct Stage<'f> {
     flags: &'f GateFlags,
-    pub(super) job: Job,
+    pub(super) session: Session,
     home: Project,
     workload: Workload,
     terms: Terms,
@@ -90,13 +90,8 @@ impl<'f> Stage<'f> {
     pub(super) fn of(flags: &'f GateFlags) -> Result<Option<Stage<'f>>, Refusal> {
         let Prepared { home, workload, terms, sides, about, max_failures, max_wrong } =
             prepared(flags)?;
-        let path = flags.store.clone().unwrap_or_else(|| home.store_path());
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
-        }
-        let pages: PathBuf = home.reports(&path);
-        let Some(job) = Job::open_in_turn(&home, &path, pages, flags.limit)? else {
+        let place = StorePlace::of(&home, flags.store.as_deref());
+        let Some(session) = Session::open_in_turn(&home, place, flags.limit)? else {
             return Ok(None);
         };
         let apart = sides::apart(&home, &sides);
@@ -108,7 +103,7 @@ impl<'f> Stage<'f> {
         let (base, head, built) = (base.subject, head.subject, None);
         Ok(Some(Stage {
             flags,
-            job,
+            session,
             home,
             workload,
             terms,
@@ -155,10 +150,11 @@ impl<'f> Stage<'f> {
     ) -> Result<Option<(Campaign, Vec<Entrant>)>, Refusal> {
         let sides = vec![self.base.clone(), self.head.clone()];
         let campaign = self.campaign(Loading::Closed, pairs, sides)?;
-        let entrants = self.admitted(&campaign)?;
-        if self.job.halt.is_asked() {
+        let (entrants, _) = campaign.admit(&self.session.halt, &mut admitting);
+        if self.session.halt.is_asked() {
             return Ok(None);
         }
+        take_part(&campaign, &entrants)?;
         for (entrant, build) in builds_of(&entrants) {
             let (subject, built) = entrant.build(build);
             let Some(apart) = self.apart(&subject.name, built, &campaign) else { continue };
@@ -177,16 +173,16 @@ impl<'f> Stage<'f> {
         campaign: &Campaign,
         entrants: &[Entrant],
     ) -> Result<Option<()>, Refusal> {
-        let (_, entries) = campaign.admit(&self.job.halt, &mut |_| {});
+        let (_, entries) = campaign.admit(&self.session.halt, &mut |_| {});
         let resources = RunResources::weigh(&campaign.experiment)?;
         let record = campaign.record(&resources, entrants, entries, now_unix_ms());
-        let is_kept = expected_checks(campaign, &record, &self.job.store)?.is_zero();
+        let is_kept = expected_checks(campaign, &record, self.session.store())?.is_zero();
         if is_kept || self.flags.aa.is_some() {
             return Ok(Some(()));
         }
         terminal::notice("how much of the RFCs the base keeps is checked before the pairs");
         let began = Instant::now();
-        self.base_check = campaign.checked(&entrants[0], &self.job.halt);
+        self.base_check = campaign.checked(&entrants[0], &self.session.halt);
         self.check = began.elapsed();
         Ok(self.base_check.as_ref().map(|_| ()))
     }
@@ -205,7 +201,7 @@ impl<'f> Stage<'f> {
         let sides = vec![self.base.clone(), self.head.clone()];
         let campaign = self.campaign(Loading::Closed, pairs, sides)?;
         let resources = RunResources::weigh(&campaign.experiment)?;
-        let given = self.flags.generators.given_to(&campaign, resources, &self.job.halt)?;
+        let given = self.flags.at.generators.given_to(&campaign, resources, &self.session.halt)?;
         Ok(given.map(|resources| (campaign, resources)))
     }
 
@@ -229,28 +225,25 @@ impl<'f> Stage<'f> {
         if let (Some(twin), Some(built), Loading::Equal) = (twin, &self.built, loading) {
             twin.state = State::Built { built: built.clone(), version: None };
         }
-        let resources = weighed(&campaign)?;
-        let given = self.flags.generators.given_to(&campaign, resources, &self.job.halt)?;
-        let Some(resources) = given else { return Ok(None) };
-        resources.take()?;
-        let entrants = self.admitted(&campaign)?;
-        if self.job.halt.is_asked() {
+        let by = (weighed(&campaign)?, &self.flags.at.generators);
+        let Some(admitted) = self.session.admit(&campaign, by, &mut admitting)? else {
             return Ok(None);
-        }
-        let (_, entries) = campaign.admit(&self.job.halt, &mut |_| {});
-        let mut record = campaign.record(&resources, &entrants, entries, now_unix_ms());
+        };
+        take_part(&campaign, &admitted.entrants)?;
+        let mut record = admitted.record(&campaign);
         if campaign.experiment.has_check {
             record.conformance.extend(self.base_check.clone());
         }
-        record.facts.push(Fact { name: RACE.into(), value: command_line() });
-        let id = self.job.store.begin(&record)?;
-        self.job.claim(id)?;
-        let ended = self.job.go_on(&campaign, &resources, &entrants, &record, id)?;
+        record.facts.push(fact(RACE, command_line()));
+        let id = self.session.keeping.begin(&record)?;
+        let ended = self.session.measure(&campaign, &admitted, (&record, id))?;
         if ended == Ended::Interrupted {
             return Ok(None);
         }
-        let loaded = kept(&self.job.store, id)?;
-        self.leave_page(id, &loaded);
+        let loaded = kept(self.session.store(), id)?;
+        let found = findings(self.session.store(), id, &loaded, Some(&self.home.root));
+        tell_page(page::leave(&found, &self.session.pages), id, &self.session);
+        drop(found);
         let (run, trials, _) = loaded;
         let course = Course::of(&campaign.experiment);
         let mut course = course.ok_or_else(|| Refusal::new("a gate without pairs"))?;
@@ -258,32 +251,9 @@ impl<'f> Stage<'f> {
         Ok(Some(Measured { id, campaign, run, trials, course }))
     }
 
-    /// The page of a load. That there is none changes no answer.
-    fn leave_page(&self, id: RunId, loaded: &Loaded) {
-        let found = findings(&self.job.store, id, loaded, Some(&self.home.root));
-        match page::leave(&found, &self.job.pages) {
-            Ok(path) => terminal::notice(&format!("page: {}", page::near(&path))),
-            Err(error) => {
-                terminal::notice(&format!("dyno: no page: {}: {error}", self.job.pages.display()));
-            }
-        }
-    }
-
-    /// Both sides, built; the log of a build that failed is shown.
-    fn admitted(&self, campaign: &Campaign) -> Result<Vec<Entrant>, Refusal> {
-        let (entrants, _) = campaign.admit(&self.job.halt, &mut |event: &Event<'_>| match event {
-            Event::BuildFailed { name, log } => show_log(name, log),
-            event => progress::admitting(event),
-        });
-        match entrants.len() == campaign.members.len() || self.job.halt.is_asked() {
-            true => Ok(entrants),
-            false => Err(Refusal::new("a side cannot take part, for the reason above")),
-        }
-    }
-
     /// Agents do not take turns within a pair: whole trials follow one another.
     fn turns(&self) -> Option<Slices> {
-        self.flags.generators.is_given().then_some(Slices::Off)
+        self.flags.at.generators.is_given().then_some(Slices::Off)
     }
 
     fn campaign(
@@ -323,9 +293,9 @@ impl<'f> Stage<'f> {
             until_percent: None,
             pairs: Some(pairs),
             limit: None,
-            isolate: self.flags.isolate || terms.conditions.isolate,
+            isolate: self.flags.at.isolate || terms.conditions.isolate,
             check: wants_check && matches!(loading, Loading::Closed),
-            seed: self.flags.asking.seed,
+            seed: self.flags.at.asking.seed,
             slices: Slices::of(self.turns(), &load, None),
             on_time: None,
             max_failures: self.max_failures,
@@ -333,11 +303,27 @@ impl<'f> Stage<'f> {
         };
         let mut experiment = texts::experiment(&labels, &self.workload.name, &load, &text)?;
         experiment.conditions = Wanted { isolate: text.isolate, ..terms.conditions.clone() };
-        let experiment = self.flags.cpus.given_to(experiment);
+        let experiment = self.flags.at.cpus.given_to(experiment);
         let made = Campaign::made(self.home.clone(), experiment, self.workload.clone(), sides);
         let mut campaign = made?;
         campaign.cache.variables.clone_from(&self.environment);
         Ok(campaign)
+    }
+}
+
+/// Shows what is built, and the end of the log of a build that failed.
+fn admitting(event: &Event<'_>) {
+    match event {
+        Event::BuildFailed { name, log } => show_log(name, log),
+        event => progress::admitting(event),
+    }
+}
+
+/// Both sides must take part.
+fn take_part(campaign: &Campaign, entrants: &[Entrant]) -> Result<(), Refusal> {
+    match entrants.len() == campaign.members.len() {
+        true => Ok(()),
+        false => Err(Refusal::new("a side cannot take part, for the reason above")),
     }
 }
 

@@ -1,6 +1,5 @@
 //! The flags and the sides of a race, made into a campaign.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use ::report::history::Origin;
@@ -19,10 +18,10 @@ use load::Load;
 use machine::limits::Machine;
 
 use super::RaceFlags;
-use crate::order::{schedule, stated};
+use crate::order::schedule;
 use crate::origin::of_race;
+use crate::session::StorePlace;
 use crate::shell::Refusal;
-use crate::sides::{self, Wanted};
 
 /// How long a trial loads before it counts.
 const WARMUP: Duration = Duration::from_secs(1);
@@ -30,8 +29,7 @@ const WARMUP: Duration = Duration::from_secs(1);
 /// A race, read and ready.
 pub(super) struct Race {
     pub(super) campaign: Campaign,
-    pub(super) store: PathBuf,
-    pub(super) pages: PathBuf,
+    pub(super) place: StorePlace,
     /// What it is, for a history.
     pub(super) origin: Origin,
 }
@@ -48,58 +46,33 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
             "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
         ));
     }
-    let urls: Vec<_> = sides.iter().filter_map(Side::url).collect();
-    let manner = flags.protocol.manner(&urls, sides.len(), flags.tls.tls_resume.percent())?;
-    if urls.is_empty() && manner.protocol.is_secured() {
-        flags.tls.refuse_for_started()?;
-    } else {
-        flags.tls.refuse_without(&urls)?;
-    }
-    sides::refuse_without_files(&sides, manner.protocol)?;
-    let wanted = wanted(flags);
+    let manner = flags.at.manner(&sides)?;
     let labels = labels(&sides, &flags.name)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&flags.arriving, flags.duration.unwrap_or(texts::USUAL), files_for)?;
-    let workload = match wanted.standard(&sides, project.as_ref())? {
-        Some(workload) => workload,
-        None => texts::workload(
-            texts::NAME,
-            &stated::request(&flags.asking, wanted.target(), texts::NAME)?,
-        )?,
-    };
+    let workload = flags.at.workload(&sides, project.as_ref(), texts::NAME)?;
     let course = course(flags, &load, &labels, manner)?;
     let experiment = texts::experiment(&labels, &workload.name, &load, &course)?;
-    let user = Project::of_user();
     // Only a subject's name needs the project, for its probe, and for what was built of it before.
     let is_named = sides.iter().any(|side| matches!(side, Side::Named(_)));
     let subjects = sides
         .iter()
         .zip(&labels)
         .map(|(side, label)| {
-            wanted.subject(manner.protocol, (side, label), &workload.name, project.as_ref())
+            flags.at.subject(manner.protocol, (side, label), &workload.name, project.as_ref())
         })
         .collect::<Result<Vec<_>, _>>()?;
     refuse_for_found(flags, &subjects)?;
     let named = sides.iter().zip(&labels).zip(&subjects);
     let named: Vec<_> = named.map(|((side, label), subject)| (side, label, subject)).collect();
     let times = [course.duration, flags.warmup];
-    let asked = (&flags.asking, wanted.target());
+    let asked = (&flags.at.asking, flags.at.target());
     let origin = of_race(&named, &load, &asked, manner, times);
-    let (store, pages) = match (&flags.store, &user) {
-        (Some(store), Ok(user)) => (store.clone(), user.reports(store)),
-        (None, Ok(user)) => (user.store_path(), user.reports(&user.store_path())),
-        (_, Err(refusal)) => return Err(refusal.clone()),
-    };
-    let home = project.filter(|_| is_named).map_or(user, Ok)?;
-    let experiment = flags.cpus.given_to(experiment);
+    let place = flags.store.place()?;
+    let home = project.filter(|_| is_named).map_or_else(Project::of_user, Ok)?;
+    let experiment = flags.at.cpus.given_to(experiment);
     let campaign = Campaign::made(home, experiment, workload, subjects)?;
-    Ok(Race { campaign, store, pages, origin })
-}
-
-/// What is wanted of every side.
-fn wanted(flags: &RaceFlags) -> Wanted<'_> {
-    let RaceFlags { asking, tls, ready, .. } = flags;
-    Wanted { path: flags.path.as_deref(), asking, tls, ready: *ready }
+    Ok(Race { campaign, place, origin })
 }
 
 /// Refuses what cannot be done for a server that runs already.
@@ -109,7 +82,7 @@ fn refuse_for_found(flags: &RaceFlags, subjects: &[Subject]) -> Result<(), Refus
         Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => None,
     });
     for address in found {
-        if flags.isolate {
+        if flags.at.isolate {
             return Err(Refusal::new(
                 "--isolate: a server that runs already cannot be given another network; leave it out",
             ));
@@ -145,16 +118,16 @@ fn course(
         duration: flags.duration.or(usual.then_some(texts::USUAL)),
         total: flags.total,
         warmup: flags.warmup.unwrap_or(if changes { Duration::ZERO } else { WARMUP }),
-        timeout: flags.asking.timeout,
-        keep_alive: !flags.asking.no_keepalive,
+        timeout: flags.at.asking.timeout,
+        keep_alive: !flags.at.asking.no_keepalive,
         manner,
         rounds: flags.rounds,
         until_percent: flags.until,
         pairs: pairs(flags, load, labels)?,
         limit: flags.limit.filter(|_| flags.until.is_some()),
-        isolate: flags.isolate,
+        isolate: flags.at.isolate,
         check: flags.check,
-        seed: flags.asking.seed,
+        seed: flags.at.asking.seed,
         slices: Slices::of(slices(flags)?, load, flags.total),
         on_time: flags.on_time,
         max_failures: Some(flags.max_failures),
@@ -199,7 +172,7 @@ fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pair
 
 /// Agents do not take turns within a round: whole trials follow one another.
 fn slices(flags: &RaceFlags) -> Result<Option<Slices>, Refusal> {
-    match (flags.generators.is_given(), flags.slices) {
+    match (flags.at.generators.is_given(), flags.slices) {
         (false, slices) => Ok(slices),
         (true, None | Some(Slices::Off)) => Ok(Some(Slices::Off)),
         (true, Some(_)) => Err(Refusal::new(

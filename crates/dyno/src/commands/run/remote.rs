@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agents::servers::{ProjectFiles, RemoteSession, RunOrder, ServersOn, load_host_facts};
 use agents::{Allow, Allowed};
 use campaign::remote_run::{NO_SEARCH_THERE, RemoteRun, files_of};
-use campaign::{Campaign, Ended, Meet, expected_checks};
+use campaign::{Campaign, Ended, Meet};
 use lab::conformance::LEFT_OUT;
 use lab::experiment::Experiment;
 use lab::record::{SUBJECT_ON, TrialKey};
@@ -15,10 +15,10 @@ use load::Halt;
 use requests::reach;
 use store::RunId;
 
-use super::{RunFlags, announce, finish, job};
+use super::{RunFlags, announce, finish, session};
 use crate::afar::{own_program, uninterrupted};
 use crate::interrupt::halt_on_interrupt;
-use crate::job::{Job, interrupted_early};
+use crate::session::{Session, interrupted_early};
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::unfinished::again;
 use terminal::progress;
@@ -100,19 +100,7 @@ pub(super) fn begin(
     if flags.show {
         return show(flags, on, campaign);
     }
-    let job = job(flags, &campaign.project)?;
-    follow(flags, on, campaign, job, None)
-}
-
-/// The rest of a run that was not finished.
-pub(super) fn resume(
-    flags: &RunFlags,
-    on: &ServersOn,
-    campaign: &Campaign,
-    job: Job,
-    (run, left): (RunId, &[&TrialKey]),
-) -> Result<ExitStatus, Refusal> {
-    follow(flags, on, campaign, job, Some((run, left)))
+    follow(flags, on, campaign, session(flags, &campaign.project)?, None)
 }
 
 fn show(flags: &RunFlags, on: &ServersOn, campaign: &Campaign) -> Result<ExitStatus, Refusal> {
@@ -129,50 +117,45 @@ fn show(flags: &RunFlags, on: &ServersOn, campaign: &Campaign) -> Result<ExitSta
     }
 }
 
-fn follow(
+/// Follows a run that begins, or the rest of one that was not finished.
+pub(super) fn follow(
     flags: &RunFlags,
     on: &ServersOn,
     campaign: &Campaign,
-    mut job: Job,
+    mut session: Session,
     goes_on: Option<(RunId, &[&TrialKey])>,
 ) -> Result<ExitStatus, Refusal> {
-    let halt = Arc::clone(&job.halt);
+    let halt = Arc::clone(&session.halt);
     let Some(host) = MetHost::open(flags, on, campaign, &halt)? else {
         return Ok(ExitStatus::Interrupted);
     };
     let (mut order, meet) = host.order(&campaign.experiment)?;
     if let Some((run, _)) = goes_on {
-        let record = job.store.run(run)?;
+        let record = session.store().run(run)?;
         order.is_unchecked |= record.facts.iter().any(|fact| fact.name == LEFT_OUT);
     }
     let mut remote = host.remote(campaign, &halt, (order.listen_on, meet))?;
-    let is_unchecked = order.is_unchecked;
     let goes_on_as = goes_on.map(|(run, _)| run);
-    let begun = remote.begin(order, goes_on_as, &mut job.store, &mut progress::admitting)?;
+    let store = &mut session.keeping.store;
+    let begun = remote.begin(order, goes_on_as, store, &mut progress::admitting)?;
     let Some(run) = begun else { return Ok(interrupted_early()) };
     if goes_on.is_none() {
-        job.claim(run)?;
+        session.keeping.claim(run)?;
     }
-    let record = job.store.run(run)?;
-    let all: Vec<&TrialKey> = record.plan.iter().collect();
-    let left = goes_on.map_or(all.as_slice(), |(_, left)| left);
-    let checks = match campaign.experiment.has_check && !is_unchecked {
-        true => expected_checks(campaign, &record, &job.store)?,
-        false => std::time::Duration::ZERO,
-    };
-    announce(campaign, &record, (run, &job.path), (left, checks));
-    let ended = job.follow(&mut remote, campaign, &record, run);
+    let record = session.store().run(run)?;
+    announce(&session, campaign, (&record, run), goes_on.map(|(_, left)| left))?;
+    let ended = session.follow(&mut remote, campaign, &record, run);
     // The servers' host is free from now on.
     drop(remote);
     drop(host);
     match ended {
-        Ok(ended) => finish(&job, flags, &campaign.project, run, ended),
+        Ok(ended) => finish(&session, flags, &campaign.project, run, ended),
         Err(refusal) => {
             terminal::notice(&format!(
                 "dyno: {refusal}; what was finished before is kept, and `{}` goes on",
-                again(&record, (run, &job.path))
+                again(&record, (run, session.store().path()))
             ));
-            finish(&job, flags, &campaign.project, run, Ended::Done)?;
+            finish(&session, flags, &campaign.project, run, Ended::Done)?;
             Ok(ExitStatus::CouldNotTell)
         }
     }
