@@ -153,7 +153,6 @@ pub struct AgentFacts {
     pub saw: Option<PartSummary>,
     pub beside: Beside,
     /// The way to the server before the load; none of a process of this machine.
-    #[serde(default)]
     pub way: Option<Way>,
 }
 

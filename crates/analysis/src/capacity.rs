@@ -189,7 +189,7 @@ mod tests {
         slow.loaded.as_mut().unwrap().recording.total.correct_inside = 1_900;
         assert_eq!(found(&[slow.clone()]).unwrap().bad, None, "what comes later is in time, too");
         let total = &mut slow.loaded.as_mut().unwrap().recording.total;
-        (total.correct, total.under_way) = (1_900, 100);
+        (total.correct, total.on_time, total.under_way) = (1_900, 1_900, 100);
         assert_eq!(breaches(slow), [Breach::Behind(0.95)]);
         let mut died = trial(200, 1);
         died.outcome = Outcome { kind: OutcomeKind::Died, says: String::new() };

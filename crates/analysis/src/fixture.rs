@@ -28,7 +28,7 @@ pub(crate) fn healthy() -> TrialRecord {
     (total.attempted, total.correct, total.correct_inside) = (20_000, 20_000, 20_000);
     (total.due, total.on_time) = (20_000, 20_000);
     (total.answered, total.bytes_received) = (20_000, 2_000_000);
-    total.received_inside = Some(2_000_000);
+    total.received_inside = 2_000_000;
     total.in_flight_area = u128::from(20_000 * MS);
     (total.flight.area, total.flight.correct) = (total.in_flight_area, total.in_flight_area);
     let lane = LaneReport {
@@ -82,14 +82,14 @@ pub(crate) fn key(subject: &str, rate: f64, repeat: u32) -> TrialKey {
     }
 }
 
-/// As an older dyno recorded it, without the counts that must agree in newer recordings: so many requests were due, so
-/// many of them were answered in time, and all of those inside the measured time.
+/// So many requests were due; so many of them were answered in time, all of those inside the measured time, and the
+/// connections of the others were reset.
 pub(crate) fn counted(trial: &mut TrialRecord, due: u64, answered: u64) {
-    let recording = &mut trial.loaded.as_mut().unwrap().recording;
-    (recording.on_time_within, recording.scheduled_until) = (None, None);
-    let total = &mut recording.total;
-    (total.attempted, total.correct, total.correct_inside) = (due, answered, answered);
+    let total = &mut trial.loaded.as_mut().unwrap().recording.total;
+    (total.due, total.attempted, total.correct) = (due, due, answered);
+    (total.on_time, total.correct_inside) = (answered, answered);
     total.failed[Failure::RecvReset.index()] = due - answered;
+    remake(total);
 }
 
 /// So many requests were due, and all of them were answered as expected: so many in time and inside the measured time,
@@ -103,16 +103,30 @@ pub(crate) fn late(trial: &mut TrialRecord, due: u64, in_time: u64) {
 
 /// Response, service and first-byte times of all correct requests, a millisecond each.
 fn remake(total: &mut Tally) {
+    let all = equal(MS, total.correct);
     for distribution in [&mut total.response, &mut total.service, &mut total.first_byte] {
         let censored = distribution.censored();
-        *distribution = Distribution::new(5 * SECOND);
-        (0..total.correct).for_each(|_| distribution.record(MS));
+        *distribution = all.clone();
         (0..censored).for_each(|_| distribution.record_censored(5 * SECOND));
     }
 }
 
-/// One call a session, and any time up to the time-out.
-pub(crate) const ONE: Terms = Terms { calls: 1, on_time_within: None, is_load: false };
+/// So many times the same.
+pub(crate) fn equal(time: Nanos, times: u64) -> Distribution {
+    let (mut all, mut some) = (Distribution::new(5 * SECOND), Distribution::new(5 * SECOND));
+    some.record(time);
+    for bit in 0..u64::BITS - times.leading_zeros() {
+        if times >> bit & 1 == 1 {
+            all.merge(&some);
+        }
+        let twice = some.clone();
+        some.merge(&twice);
+    }
+    all
+}
+
+/// One call a session.
+pub(crate) const ONE: Terms = Terms { calls: 1, is_load: false };
 
 pub(crate) fn series(name: &str, unit: &str, points: &[(Nanos, f64)]) -> Series {
     Series { name: name.into(), unit: unit.into(), points: points.to_vec() }

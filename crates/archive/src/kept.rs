@@ -39,6 +39,15 @@ pub fn nothing_kept(path: &Path) -> Refusal {
     ))
 }
 
+/// The run with this number, or the newest.
+pub fn newest_or(store: &Store, number: Option<&str>) -> Result<RunId, Refusal> {
+    if let Some(number) = number {
+        return Ok(number.parse()?);
+    }
+    let newest = store.runs()?.iter().map(|run| run.id).max();
+    newest.ok_or_else(|| nothing_kept(store.path()))
+}
+
 /// A run, its whole trials, and those that are damaged.
 pub type Loaded = (RunRecord, Vec<TrialRecord>, Vec<DamagedTrial>);
 
@@ -71,13 +80,8 @@ pub fn still_kept(store: &Store, id: RunId) -> Result<Option<Loaded>, Refusal> {
 }
 
 /// What is found in a run, with the commands that show it again.
-pub fn findings<'t>(
-    store: &Store,
-    id: RunId,
-    (run, trials, damaged): &'t Loaded,
-    root: Option<&Path>,
-) -> Findings<'t> {
-    let found = Findings::of(&id, run, trials, damaged.clone(), root);
+pub fn findings<'t>(store: &Store, id: RunId, (run, trials, damaged): &'t Loaded) -> Findings<'t> {
+    let found = Findings::of(&id, run, trials, damaged.clone());
     found.kept_where(Project::store_option(store.path()))
 }
 
@@ -163,8 +167,8 @@ pub fn compared<T>(
             a.run, a_loaded.0.name, b.run, b_loaded.0.name
         )));
     }
-    let a_found = findings(store, a.run, &a_loaded, None);
-    let b_found = findings(store, b.run, &b_loaded, None);
+    let a_found = findings(store, a.run, &a_loaded);
+    let b_found = findings(store, b.run, &b_loaded);
     then(&Compared::of(
         Side { findings: &a_found, subject: a.subject.as_deref() },
         Side { findings: &b_found, subject: b.subject.as_deref() },

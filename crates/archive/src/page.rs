@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use campaign::project::Project;
 use report::run::{self, Findings};
 use store::{RunId, Store};
 
@@ -38,10 +37,10 @@ pub fn near(path: &Path) -> String {
 }
 
 /// Writes the page of a run that goes on. What goes wrong is reported at the end, when the page is written again.
-pub fn leave_first(store: &Path, id: RunId, project: &Project, pages: &Path) {
+pub fn leave_first(store: &Path, id: RunId, pages: &Path) {
     let Ok(store) = Store::open_to_read(store) else { return };
     let Ok(loaded) = kept(&store, id) else { return };
-    let findings = findings(&store, id, &loaded, Some(&project.root));
+    let findings = findings(&store, id, &loaded);
     if let Ok(path) = leave(&findings, pages) {
         terminal::notice(&format!(
             "the page after the first round: {} (written again at the end)",

@@ -67,7 +67,7 @@ impl HistoryFlags {
             return Ok(());
         }
         let loaded = kept(store, run)?;
-        self.append(&findings(store, run, &loaded, None), origin)
+        self.append(&findings(store, run, &loaded), origin)
     }
 
     /// Appends what was found.

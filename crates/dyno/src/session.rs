@@ -221,7 +221,7 @@ impl Session {
         let mut progress = Progress::open(campaign, store.kept(run)?.len());
         let pages = &self.pages;
         let ended = go(store, &self.halt, &mut |event| match event {
-            Event::FirstRoundKept => page::leave_first(&path, run, &campaign.project, pages),
+            Event::FirstRoundKept => page::leave_first(&path, run, pages),
             event => progress.update(event),
         });
         let end = match ended {

@@ -16,9 +16,6 @@ use crate::subject::BUILD_HOLES;
 
 pub use reading::{ProbeFigure, ProbeFold, ProbeReading};
 
-/// What the only probe declares that there was when dyno did not yet keep a probe's manifest with the run.
-const OLDER: &str = include_str!("probe/older.toml");
-
 /// A probe: variables say where it is to report, and it joins the subject through variables only.
 #[derive(Clone, Debug)]
 pub struct Probe {
@@ -122,8 +119,8 @@ fn declared_by(files: &[(String, String)], probe: &str) -> Vec<ProbeReading> {
         reading: Vec<reading::Keys>,
     }
     let name = manifest(probe);
-    let kept = files.iter().find(|(path, _)| *path == name);
-    let source = SourceFile { text: kept.map_or(OLDER, |(_, text)| text.as_str()).into(), name };
+    let Some((_, text)) = files.iter().find(|(path, _)| *path == name) else { return Vec::new() };
+    let source = SourceFile { text: text.clone(), name };
     // What another dyno wrote and this one cannot read is not shown.
     let readings =
         source.parse().and_then(|found: Declared| reading::read(&source, &found.reading));

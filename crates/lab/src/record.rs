@@ -402,10 +402,8 @@ pub struct LoadRecord {
     /// When the clock of the recording began.
     pub began: Nanos,
     /// The load took turns with others; none if it went on without a break.
-    #[serde(default)]
     pub in_turns: Option<InTurns>,
     /// Which agents carried it out; none if dyno's own process did.
-    #[serde(default)]
     pub agents: Vec<AgentFacts>,
     pub recording: Recording,
 }
@@ -417,10 +415,8 @@ pub struct InTurns {
     /// How long a turn lasted at first, before what was under way was waited for.
     pub length: Nanos,
     /// How much of its turns it spent waiting for what was under way when their time was over.
-    #[serde(default)]
     pub waited: Nanos,
     /// The longest time in its own turns in which no monitor read anything, although it was to.
-    #[serde(default)]
     pub looked_away: Option<Nanos>,
     /// How many it had.
     pub turns: u64,
@@ -440,7 +436,6 @@ pub struct HeldRecord {
     /// When their clock began.
     pub began: Nanos,
     /// Which agents held them; none if dyno's own process did.
-    #[serde(default)]
     pub agents: Vec<AgentFacts>,
     pub holding: Holding,
 }

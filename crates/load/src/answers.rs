@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The statuses and sizes of whole answers, whether they were right or wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
-    /// How many answers had each status, by status. Older recordings have them in the order in which they were seen.
+    /// How many answers had each status, by status.
     statuses: Vec<(u16, u64)>,
     /// Octets of the smallest answer, its head included.
     smallest_bytes: u64,
@@ -26,10 +26,8 @@ impl Answers {
 
     /// How many answers had each status, by status.
     #[must_use]
-    pub fn statuses(&self) -> Vec<(u16, u64)> {
-        let mut sorted = self.statuses.clone();
-        sorted.sort_unstable();
-        sorted
+    pub fn statuses(&self) -> &[(u16, u64)] {
+        &self.statuses
     }
 
     /// How many there are.

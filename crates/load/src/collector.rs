@@ -192,7 +192,7 @@ impl<'a> Collector<'a> {
             report.idle += tally.idle;
             report.polled += tally.polled;
             report.still.merge(tally.still);
-            tally.received_inside = Some(tally.bytes_received);
+            tally.received_inside = tally.bytes_received;
         } else {
             // A lane that stood still when all lanes were to end noticed the end late.
             (tally.correct_inside, tally.carried_in) = (0, 0);

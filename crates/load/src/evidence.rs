@@ -29,10 +29,8 @@ pub struct Evidence {
     pub is_cut: bool,
     /// The stream that carried it, if that was one of HTTP/2; then the request and the answer are shown as fields, one a
     /// line, an empty line, and the body.
-    #[serde(default)]
     pub stream: Option<u32>,
     /// What was wrong, in words, where the class says less.
-    #[serde(default)]
     pub reason: Option<String>,
 }
 

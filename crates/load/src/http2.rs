@@ -15,10 +15,9 @@ pub struct Http2 {
     pub wanted: WantedStreams,
     /// From the establishment of a connection, TLS included, until the SETTINGS of its server; none if none came.
     pub ready: Option<Distribution>,
-    /// What servers announced first, and on how many connections; in ascending order, but for older recordings.
+    /// What servers announced first, and on how many connections; in ascending order.
     pub settings: Vec<(ServerSettings, u64)>,
     /// The least that any announced later as the limit of streams on a connection.
-    #[serde(default)]
     pub least_streams: Option<u32>,
     /// Answers that became whole, and reads in which any did.
     pub answers: u64,

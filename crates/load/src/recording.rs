@@ -25,27 +25,23 @@ pub struct Recording {
     /// The generator's threads.
     pub lanes: Vec<LaneReport>,
     /// Parts of a changing load: the steps of steps, the tenths of a ramp; none of any other load.
-    #[serde(default)]
     pub sections: Vec<Section>,
-    /// Silences of the server; none where they were not recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub silence: Option<Silence>,
+    /// Silences of the server.
+    pub silence: Silence,
     /// When the measured time began, on the run's clock.
     pub measured_from: Nanos,
     /// When it ended: as planned, or when it was stopped, or, where the ordered number of requests ended it, when the
     /// last of them had ended. What an exchange does later is not part of any rate.
     pub measured_until: Nanos,
-    /// Until when the schedule had something due; none for a closed loop, and where it was not recorded.
-    #[serde(default)]
+    /// Until when the schedule had something due; none for a closed loop.
     pub scheduled_until: Option<Nanos>,
     /// The run's end, after the exchanges under way had been waited for.
     pub ended: Nanos,
     pub end: End,
     /// The time-out in force.
     pub timeout: Nanos,
-    /// An answer within this time of its intended start is on time; none where the limit was not recorded.
-    #[serde(default)]
-    pub on_time_within: Option<Nanos>,
+    /// An answer within this time of its intended start is on time.
+    pub on_time_within: Nanos,
 }
 
 /// Why a run ended.
@@ -121,7 +117,6 @@ pub struct Sessions {
     /// Not completed: a call failed, or the session was cut.
     pub failed: u64,
     /// Those of `failed` that were cut.
-    #[serde(default)]
     pub cut: Cut,
 }
 
@@ -188,7 +183,6 @@ pub struct Notes {
     /// A reused connection turned out to be closed; the request was sent once more.
     pub stale_retries: u64,
     /// Requests that the server refused unread; each was sent once more.
-    #[serde(default)]
     pub refused: u64,
     /// The server closed an idle connection.
     pub idle_closed: u64,
@@ -197,10 +191,8 @@ pub struct Notes {
     /// An answer came that was not requested; the connection was dropped.
     pub unsolicited: u64,
     /// An answer announced that the connection closes after it, where connections are kept.
-    #[serde(default)]
     pub announced_closes: u64,
     /// Correct answers whose body differs from the usual one.
-    #[serde(default)]
     pub unlike_bodies: u64,
 }
 
@@ -241,7 +233,6 @@ pub struct LaneReport {
     /// Of the idle time, polling.
     pub polled: Nanos,
     /// The time that it overslept, or worked without looking at its connections.
-    #[serde(default)]
     pub still: Still,
 }
 
@@ -260,14 +251,14 @@ impl Recording {
             windows: Vec::new(),
             lanes: Vec::new(),
             sections: Vec::new(),
-            silence: None,
+            silence: Silence::default(),
             measured_from: measured.start,
             measured_until: measured.end,
             scheduled_until: None,
             ended: measured.end,
             end: End::Done,
             timeout,
-            on_time_within: Some(timeout),
+            on_time_within: timeout,
         }
     }
 }

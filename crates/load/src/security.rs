@@ -45,7 +45,7 @@ pub struct Security {
     pub reasons: Counts,
 }
 
-/// How often each of a few names was seen, by name. Older recordings have them in the order in which they were seen.
+/// How often each of a few names was seen, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts(Vec<(String, u64)>);
 

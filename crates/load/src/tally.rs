@@ -18,17 +18,14 @@ pub struct Tally {
     /// Exchanges that became due in the measured time; of a session that became due in it, each call that was begun.
     pub attempted: u64,
     /// The same, including the calls that a session did not reach because an earlier one failed.
-    #[serde(default)]
     pub due: u64,
     /// Answered as expected.
     pub correct: u64,
     /// Of them, answered within the limit from their intended start.
-    #[serde(default)]
     pub on_time: u64,
     /// Correct answers that came inside the measured time, whenever they were due: the basis of the throughput.
     pub correct_inside: u64,
     /// Of them, those to requests that had been due before it.
-    #[serde(default)]
     pub carried_in: u64,
     /// Failed, by class, in the order of `Failure::ALL`.
     #[serde(with = "written::failures")]
@@ -58,10 +55,10 @@ pub struct Tally {
     /// From the start of a connection to its establishment by TCP.
     pub connect: Distribution,
     /// What connections agreed on with TLS; none without TLS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub security: Option<Box<Security>>,
     /// What was seen of HTTP/2; none with HTTP/1.1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub http2: Option<Box<Http2>>,
 
     /// Connections begun, established and failed.
@@ -71,23 +68,19 @@ pub struct Tally {
     /// Things that happened beside the exchanges.
     pub notes: Notes,
     /// The statuses and sizes of whole answers to measured requests, right ones and wrong ones.
-    #[serde(default)]
     pub answers: Answers,
     /// Bytes written to the server.
     pub bytes_sent: u64,
     /// Bytes read from the server.
     pub bytes_received: u64,
-    /// Of them, inside the measured time: the basis of a rate. None where it was not recorded.
-    #[serde(default)]
-    pub received_inside: Option<u64>,
+    /// Of them, inside the measured time: the basis of a rate.
+    pub received_inside: u64,
     /// Exchanges between sent and done, integrated over the measured time: exchange-nanoseconds.
     #[serde(with = "written::large")]
     pub in_flight_area: u128,
     /// The same, of measured exchanges alone, and until their end.
-    #[serde(default)]
     pub flight: Flight,
     /// The time that the lanes overslept, or worked without looking at their connections.
-    #[serde(default)]
     pub still: Still,
     /// CPU time of the lanes, user and system.
     pub cpu: Nanos,
@@ -100,7 +93,6 @@ pub struct Tally {
     /// The slowest exchanges, slowest first.
     pub slowest: Vec<Slow>,
     /// The first few failures of each class, with their bytes.
-    #[serde(default)]
     pub evidence: Vec<Evidence>,
 }
 
@@ -217,7 +209,7 @@ impl Tally {
             answers: Answers::default(),
             bytes_sent: 0,
             bytes_received: 0,
-            received_inside: None,
+            received_inside: 0,
             in_flight_area: 0,
             flight: Flight::default(),
             still: Still::default(),
@@ -284,10 +276,7 @@ impl Tally {
         self.answers.merge(&other.answers);
         self.bytes_sent += other.bytes_sent;
         self.bytes_received += other.bytes_received;
-        self.received_inside = match (self.received_inside, other.received_inside) {
-            (None, None) => None,
-            (mine, theirs) => Some(mine.unwrap_or(0) + theirs.unwrap_or(0)),
-        };
+        self.received_inside += other.received_inside;
         self.flight.area += other.flight.area;
         self.flight.correct += other.flight.correct;
         self.flight.failed += other.flight.failed;
@@ -336,7 +325,7 @@ impl Tally {
         self.answers.clear();
         self.evidence.clear();
         (self.attempted, self.due, self.correct, self.on_time) = (0, 0, 0, 0);
-        (self.correct_inside, self.carried_in, self.received_inside) = (0, 0, None);
+        (self.correct_inside, self.carried_in, self.received_inside) = (0, 0, 0);
         (self.answered, self.under_way) = (0, 0);
         (self.warmup_attempted, self.warmup_failed) = (0, 0);
         (self.bytes_sent, self.bytes_received, self.in_flight_area) = (0, 0, 0);

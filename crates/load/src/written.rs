@@ -33,7 +33,7 @@ pub(crate) mod large {
     }
 }
 
-/// Counts by the names of what is counted, without zeros: a later dyno that distinguishes more names reads them, too.
+/// Counts by the names of what is counted, without zeros.
 macro_rules! by_name {
     ($module:ident, $type:ty, $count:expr, $all:expr) => {
         pub(crate) mod $module {

@@ -84,7 +84,6 @@ pub struct Host {
     pub files: u64,
     pub caps: Caps,
     /// What its owner allows to be loaded, as rules; none: whatever its coordinator may.
-    #[serde(default)]
     pub allow: Option<Vec<String>>,
     /// What else shapes a measurement there, by name.
     pub facts: Vec<(String, String)>,

@@ -113,16 +113,18 @@ impl IndexRow<'_> {
     }
 }
 
-/// The body of a page for the runs of one experiment; `left_out` of them are not in it.
-pub fn trend(document: &Document, runs: &[String], left_out: usize) -> Markup {
+/// The body of a page for the runs of one experiment, with what is damaged in them; `left_out` of them are not in it.
+pub fn trend(document: &Document, runs: &[String], damaged: &[String], left_out: usize) -> Markup {
     let link = |run: &String| markup!(" <a href=\"/run/{0}\">run {0}</a>", run);
     let links: Markup = runs.iter().map(link).collect();
     let left_out = (0 < left_out).then(|| {
         let says = counted(left_out as u64, "older run is", "older runs are");
         html::dim(&format!("{says} not shown: not read yet (load this page again), or too many."))
     });
+    let damaged: Markup =
+        damaged.iter().map(|says| markup!("<p class=\"bad\">{}</p>\n", says)).collect();
     let (title, whole) = (&document.title, html::document(document));
-    markup!("<h1>{}</h1>\n<p>{}</p>\n{}{}", title, links, left_out, whole)
+    markup!("<h1>{}</h1>\n<p>{}</p>\n{}{}{}", title, links, left_out, damaged, whole)
 }
 
 /// In UTC; a script adds the reader's own time, where that differs.

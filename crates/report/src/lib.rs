@@ -40,7 +40,6 @@ mod signature;
 #[cfg(test)]
 mod tests;
 pub mod time;
-pub mod trend;
 pub mod verdict;
 mod written;
 

@@ -92,7 +92,7 @@ fn page() -> String {
         let schema = schema.as_value();
         text.push_str(&format!("\n## `{command}`\n\n{}\n", wrapped(described(schema))));
         text.push_str(&wrapped(&format!(
-            "`schema` is `dyno.{name}/2`; [{name}.schema.json]({name}.schema.json) is its JSON Schema."
+            "`schema` is `dyno.{name}/1`; [{name}.schema.json]({name}.schema.json) is its JSON Schema."
         )));
         text.push_str(&table(schema));
         for (title, of) in definitions(schema).filter(|(title, _)| !is_shared(title)) {

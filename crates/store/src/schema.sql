@@ -438,7 +438,7 @@ CREATE VIEW trial_broadcast AS
 SELECT run, trial, plateaus.key AS plateau,
        row_number() OVER (PARTITION BY run, trial, plateaus.key ORDER BY CAST(texts.key AS INTEGER)) - 1 AS place,
        texts.key AS number, texts.value ->> '$.first' AS first_ns, texts.value ->> '$.last' AS last_ns,
-       texts.value ->> '$.heard' AS heard
+       texts.value ->> '$.received' AS received
 FROM trial_body, json_each(body, '$.holding.plateaus') AS plateaus,
      json_each(plateaus.value, '$.broadcasts') AS texts
 WHERE part = 'held';

@@ -17,7 +17,6 @@ pub struct Expect {
     /// The body.
     pub body: BodyRule,
     /// Another body is no failure: it is counted.
-    #[serde(default)]
     pub body_is_usual: bool,
 }
 

@@ -121,7 +121,7 @@ fn reconnects(recording: &Recording) -> Option<Doubt> {
 
 /// Whether the server answered all the time.
 fn silence(recording: &Recording) -> Option<Doubt> {
-    let (silence, share) = recording.silence.zip(silent_share(recording))?;
+    let (silence, share) = (recording.silence, silent_share(recording)?);
     (SILENT < share).then(|| {
         let others = match silence.times {
             1 => String::new(),

@@ -40,57 +40,53 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let at_most = |rule, one: u64, other: u64| (other < one).then_some((rule, one, other));
     let total = &recording.total;
     let ended = total.correct + total.failed_in_all();
-    let attempted = equal(
-        "attempted, and correct, failed or under way",
-        total.attempted,
-        ended + total.under_way,
-    );
-    // An older dyno did not count all of this.
-    let newer = recording.on_time_within.is_some().then(|| {
-        let given_up: u64 = Failure::ALL
-            .into_iter()
-            .filter(|failure| failure.is_censored())
-            .map(|failure| total.failures(failure))
-            .sum();
-        let timed = total.correct + given_up + total.under_way;
-        let inside = total.correct_inside.saturating_sub(total.carried_in);
-        let sections: u64 = recording.sections.iter().map(|section| section.due).sum();
-        let flight = total.flight;
-        let (over_time, one_by_one) = (flight.area, flight.correct + flight.failed + flight.unsent);
-        [
-            match ordered.calls {
-                1 => equal("due, and attempted", total.due, total.attempted),
-                _ => at_most("attempted, and due", total.attempted, total.due),
-            },
-            at_most("on time, and correct", total.on_time, total.correct),
-            at_most("correct inside the measured time, and correct", inside, total.correct),
-            at_most(
-                "answers to what was due before, and what was under way then",
-                total.carried_in,
-                begun_before(recording),
-            ),
-            equal("response times, and requests that have one", total.response.count(), timed),
-            at_most("service times, and response times", total.service.count(), timed),
-            at_most("correct, and service times", total.correct, total.service.count()),
-            equal(
-                "service times, and times to the first byte",
-                total.service.count(),
-                total.first_byte.count(),
-            ),
-            if recording.sections.is_empty() {
-                None
-            } else {
-                equal("due, and due in the parts", total.due, sections)
-            },
-            equal(
-                "milliseconds in flight over time, and one by one",
-                (over_time / 1_000_000) as u64,
-                (one_by_one / 1_000_000) as u64,
-            ),
-        ]
-    });
-    let newer = newer.into_iter().flatten().flatten();
-    let (rule, one, other) = attempted.into_iter().chain(newer).next()?;
+    let given_up: u64 = Failure::ALL
+        .into_iter()
+        .filter(|failure| failure.is_censored())
+        .map(|failure| total.failures(failure))
+        .sum();
+    let timed = total.correct + given_up + total.under_way;
+    let inside = total.correct_inside.saturating_sub(total.carried_in);
+    let sections: u64 = recording.sections.iter().map(|section| section.due).sum();
+    let flight = total.flight;
+    let (over_time, one_by_one) = (flight.area, flight.correct + flight.failed + flight.unsent);
+    let broken = [
+        equal(
+            "attempted, and correct, failed or under way",
+            total.attempted,
+            ended + total.under_way,
+        ),
+        match ordered.calls {
+            1 => equal("due, and attempted", total.due, total.attempted),
+            _ => at_most("attempted, and due", total.attempted, total.due),
+        },
+        at_most("on time, and correct", total.on_time, total.correct),
+        at_most("correct inside the measured time, and correct", inside, total.correct),
+        at_most(
+            "answers to what was due before, and what was under way then",
+            total.carried_in,
+            begun_before(recording),
+        ),
+        equal("response times, and requests that have one", total.response.count(), timed),
+        at_most("service times, and response times", total.service.count(), timed),
+        at_most("correct, and service times", total.correct, total.service.count()),
+        equal(
+            "service times, and times to the first byte",
+            total.service.count(),
+            total.first_byte.count(),
+        ),
+        if recording.sections.is_empty() {
+            None
+        } else {
+            equal("due, and due in the parts", total.due, sections)
+        },
+        equal(
+            "milliseconds in flight over time, and one by one",
+            (over_time / 1_000_000) as u64,
+            (one_by_one / 1_000_000) as u64,
+        ),
+    ];
+    let (rule, one, other) = broken.into_iter().flatten().next()?;
     Some(unbalanced(rule, one, other))
 }
 

@@ -154,6 +154,8 @@ fn what_a_probe_reads_is_folded_over_the_measured_part_alone() {
     ]);
     let mut run = held_run();
     run.files.push(("subjects/a/subject.toml".into(), "probe = \"beam\"".into()));
+    let manifest = include_str!("../../../../probes/beam/probe.toml");
+    run.files.push(("probes/beam/probe.toml".into(), manifest.into()));
     let board = Board::of(&run, &[one]);
     let held = &board.ramps[0].subjects[0];
     let found = |plateau: &Plateau, of: &dyn Fn(PlateauFigure<'_>) -> Option<f64>| {

@@ -7,7 +7,7 @@ use load::Chance;
 
 use super::*;
 use crate::difference::{Change, Comparison, Why};
-use crate::fixture::{healthy, normal, run, series};
+use crate::fixture::{counted, healthy, normal, run, series};
 
 const CLEAR: &str = "hello";
 const TLS: &str = "hello over http/1.1+tls";
@@ -21,12 +21,8 @@ fn trial(subject: &str, task: &str, repeat: u32, answers: u64) -> TrialRecord {
     trial.key.subject = subject.into();
     (trial.key.workload, trial.key.point, trial.key.repeat) =
         (task.into(), Point::Connections(64), repeat);
-    let recording = &mut trial.loaded.as_mut().unwrap().recording;
-    // As an older dyno recorded it, without the counts that must agree in newer recordings.
-    (recording.on_time_within, recording.scheduled_until) = (None, None);
-    let total = &mut recording.total;
-    (total.attempted, total.correct, total.correct_inside) = (answers, answers, answers);
-    (total.due, total.on_time, total.answered) = (answers, answers, answers);
+    counted(&mut trial, answers, answers);
+    trial.loaded.as_mut().unwrap().recording.total.answered = answers;
     trial.series = vec![series("subject.cpu.total", "ns", &[(0, 0.0), (20 * load::SECOND, 10e9)])];
     trial
 }

@@ -4,10 +4,10 @@
 use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::record::TrialRecord;
-use load::{Distribution, SECOND};
+use load::SECOND;
 
 use super::*;
-use crate::fixture::{MS, counted, healthy, run};
+use crate::fixture::{MS, counted, equal, healthy, run};
 
 const CONNECTIONS: u32 = 512;
 
@@ -36,12 +36,12 @@ impl Published {
         let loaded = trial.loaded.as_mut().unwrap();
         let total = &mut loaded.recording.total;
         total.in_flight_area = u128::from(CONNECTIONS) * u128::from(10 * SECOND);
-        let mut times = Distribution::new(5 * SECOND);
-        (0..1_960).for_each(|_| times.record(self.p50));
-        (0..40).for_each(|_| times.record(self.p99));
-        total.response = times;
-        // Such tables had no service time, and no sum of what was in flight.
-        total.service = Distribution::new(5 * SECOND);
+        let slow = total.correct / 50;
+        let mut times = equal(self.p50, total.correct - slow);
+        times.merge(&equal(self.p99, slow));
+        for each in [&mut total.response, &mut total.service, &mut total.first_byte] {
+            *each = times.clone();
+        }
         trial
     }
 }

@@ -15,16 +15,14 @@ use store::{RunEnd, RunId, RunSummary, Store};
 
 use crate::kept::{alike, compared, differ, findings, kept, named};
 use frame::framed;
+use report::history::{History, Line, Trend, illustrated, kept_lines};
 use report::index::{self, IndexRow};
 use report::render::{Format, Screen, html};
 use report::run::{self, Brief, Findings, Glyphs};
-use report::trend::{self, RunFigures};
 
 /// One store, looked at.
 pub struct View {
     store: PathBuf,
-    /// The project in which published figures are looked for that a run has not kept.
-    root: Option<PathBuf>,
     /// A page takes a CPU for a while: one at a time, so that many requests take no more than one. The holder of the
     /// lock has the known results of each run, by its number of kept trials.
     turn: Mutex<Known>,
@@ -36,7 +34,10 @@ type Known = HashMap<(RunId, u64), Analysed>;
 #[derive(Clone)]
 struct Analysed {
     brief: Brief,
-    figures: RunFigures,
+    /// What a trend needs of it: as in a history.
+    lines: Vec<Line>,
+    /// A sentence for each trial that is damaged, and in no figure.
+    damaged: Vec<String>,
 }
 
 /// A page takes no longer than this to analyse runs; the remaining ones are left for the next request.
@@ -47,8 +48,8 @@ const LISTED: usize = 300;
 const FOLLOWED: usize = 100;
 
 impl View {
-    pub fn new(store: PathBuf, root: Option<PathBuf>) -> View {
-        View { store, root, turn: Mutex::default() }
+    pub fn new(store: PathBuf) -> View {
+        View { store, turn: Mutex::default() }
     }
 
     pub fn answer(&self, question: &Request) -> Response {
@@ -134,8 +135,12 @@ impl View {
             return None;
         }
         let loaded = kept(store, run.id).ok()?;
-        let found = findings(store, run.id, &loaded, self.root.as_deref());
-        let analysed = Analysed { brief: found.brief(), figures: found.figures() };
+        let found = findings(store, run.id, &loaded);
+        let analysed = Analysed {
+            brief: found.brief(),
+            lines: kept_lines(&found),
+            damaged: found.says_of_damage().map(|says| format!("run {}: {says}", run.id)).collect(),
+        };
         // What it was with fewer trials is not needed any more.
         known.retain(|(id, _), _| *id != run.id);
         known.insert(key, analysed.clone());
@@ -153,14 +158,16 @@ impl View {
         runs.reverse();
         runs.truncate(FOLLOWED);
         let until = Instant::now() + LOOKING;
-        let look = |run: &RunSummary| {
-            Some((run.id.to_string(), self.analysed(&store, run, known, until)?.figures))
-        };
-        let mut found: Vec<(String, RunFigures)> = runs.iter().filter_map(look).collect();
-        found.reverse();
-        let (ids, figures): (Vec<String>, Vec<RunFigures>) = found.into_iter().unzip();
-        let document = trend::document(&figures);
-        let body = index::trend(&document, &ids, all - ids.len());
+        let (mut ids, mut lines, mut damaged) = (Vec::new(), Vec::new(), Vec::new());
+        for run in &runs {
+            let Some(found) = self.analysed(&store, run, known, until) else { continue };
+            ids.insert(0, run.id.to_string());
+            lines.extend(found.lines);
+            damaged.extend(found.damaged);
+        }
+        let name = runs.first().map_or("", |run| &run.name);
+        let document = illustrated(&Trend::of(vec![name.into()], History::of(lines), ""));
+        let body = index::trend(&document, &ids, &damaged, all - ids.len());
         Ok(framed(Status::Ok, &document.title, &body))
     }
 
@@ -177,7 +184,7 @@ impl View {
             return Ok(nothing(&format!("There is no run {asked}.")));
         };
         let loaded = kept(&store, id)?;
-        shaped(&findings(&store, id, &loaded, self.root.as_deref()), format, workload)
+        shaped(&findings(&store, id, &loaded), format, workload)
     }
 
     /// Two sides, named as on the command line: a title, and the page's body.

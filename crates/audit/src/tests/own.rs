@@ -10,7 +10,7 @@ fn dyno_s_own_results_are_asked_the_same() {
     );
     let of = |name: &str| String::from_utf8(fixture(name)).unwrap();
     let several = format!(
-        "{{\"schema\": \"dyno.loads/2\", \"loads\": [{}, {}]}}",
+        "{{\"schema\": \"dyno.loads/1\", \"loads\": [{}, {}]}}",
         of("dyno-healthy.json"),
         of("dyno-false.json")
     );
@@ -63,10 +63,10 @@ fn requests_that_end_after_the_measured_time_break_no_law() {
 fn what_else_dyno_writes_is_no_result_of_a_load() {
     let why = |text: &str| read("x", text.as_bytes(), NOTHING).unwrap_err();
     let own = |schema: &str| Unreadable::OwnDocument(schema.into());
-    assert_eq!(why("{\"schema\": \"dyno.run/2\"}"), own("dyno.run/2"));
+    assert_eq!(why("{\"schema\": \"dyno.run/1\"}"), own("dyno.run/1"));
     assert_eq!(why("{\"schema\": \"dyno.loader/1\"}"), own("dyno.loader/1"));
-    let stream = "{\"schema\": \"dyno.stream/2\"}\n{\"schema\": \"dyno.stream/2\"}\n";
-    assert_eq!(why(stream), own("dyno.stream/2"));
+    let stream = "{\"schema\": \"dyno.stream/1\"}\n{\"schema\": \"dyno.stream/1\"}\n";
+    assert_eq!(why(stream), own("dyno.stream/1"));
     for nothing in ["", "\n", " \t\n\n"] {
         assert_eq!(why(nothing), Unreadable::Empty);
     }

@@ -177,7 +177,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     if ended == Ended::Interrupted && session.delete_if_empty(run)? {
         return Ok(ExitStatus::Interrupted);
     }
-    finish(flags, &session, run, (&campaign, &origin), ended)
+    finish(flags, &session, run, &origin, ended)
 }
 
 /// The campaign with the body that every answer is compared with; or why bodies are not compared under load, where that
@@ -256,11 +256,11 @@ fn finish(
     flags: &RaceFlags,
     session: &Session,
     run: RunId,
-    (campaign, origin): (&Campaign, &Origin),
+    origin: &Origin,
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
     let how = flags.results.how(Shows::Race);
-    let reported = conclude(session, (run, ended), &campaign.project, how, outcome)?;
+    let reported = conclude(session, (run, ended), how, outcome)?;
     let Some(outcome) = reported else {
         let kept = session.store().kept(run)?.len();
         let trials = counted(kept as u64, "trial is", "trials are");

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use archive::keep;
-use archive::kept::{alike, findings, kept, nothing_kept, still_kept};
+use archive::kept::{findings, kept, newest_or};
 use archive::page::{leave, near};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use store::{RunId, RunSummary, Store};
+use store::{RunId, Store};
 
 use super::capacity::shown::again as search_again;
 use super::charts::{self, ChartFlags};
@@ -15,10 +15,8 @@ use crate::session::Session;
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 use campaign::Ended;
-use campaign::project::Project;
 use report::render::{self, Format, Screen};
 use report::run::{self, Findings};
-use report::trend::{self, RunFigures};
 
 /// Show the results of a kept run: the newest, or the one with this number
 ///
@@ -34,9 +32,6 @@ pub(crate) struct ReportFlags {
     /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
-    /// Instead of one run, all runs of its experiment: each server's leading figure, run by run, and what changed
-    #[arg(long, conflicts_with_all = ["format", "full", "workload", "theme"])]
-    trend: bool,
     /// Write to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -148,53 +143,29 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
     if flags.format != Format::Svg {
         flags.charts.check_unused()?;
     }
-    let (project, path) = flags.store.find()?;
+    let (_, path) = flags.store.find()?;
     let store = Store::open(&path)?;
-    let id = which(&store, flags.run.as_deref())?;
-    let root = project.map(|project| project.root);
+    let id = newest_or(&store, flags.run.as_deref())?;
     let shows = Shows::Run { is_full: flags.full };
     let how = How { format: flags.format, shows, output: flags.output.as_deref() };
-    if flags.trend {
-        trend(&store, id, root.as_deref(), how)?;
-        return Ok(ExitStatus::Yes);
-    }
     if flags.format == Format::Svg {
         let loaded = kept(&store, id)?;
-        let findings = findings(&store, id, &loaded, root.as_deref());
+        let findings = findings(&store, id, &loaded);
         tell_damage(&findings);
         charts::write(&findings, &flags.charts, flags.output.as_deref())?;
         return Ok(ExitStatus::Yes);
     }
-    write(&store, id, root.as_deref(), how)?;
+    write(&store, id, how)?;
     Ok(ExitStatus::Yes)
 }
 
-/// Reports the runs of an experiment, one of which this is; one at a time is in memory.
-fn trend(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
-    let figures = |run: &RunSummary| -> Result<Option<RunFigures>, Refusal> {
-        let Some(loaded) = still_kept(store, run.id)? else {
-            terminal::notice(&format!(
-                "dyno: run {} was deleted meanwhile; it is left out",
-                run.id
-            ));
-            return Ok(None);
-        };
-        Ok(Some(findings(store, run.id, &loaded, root).figures()))
-    };
-    let runs = alike(store, id)?;
-    let runs = runs.iter().filter_map(|run| figures(run).transpose());
-    let runs = runs.collect::<Result<Vec<_>, Refusal>>()?;
-    let how = How { shows: Shows::Run { is_full: true }, ..how };
-    how.deliver(&render::text(&trend::document(&runs), how.screen()))
-}
-
 /// Reports a kept run on standard output, or in a file.
-fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<(), Refusal> {
+fn write(store: &Store, id: RunId, how: How<'_>) -> Result<(), Refusal> {
     if let Some(text) = search_again(store, id, how.format, how.screen())? {
         return how.deliver(&text);
     }
     let loaded = kept(store, id)?;
-    let findings = findings(store, id, &loaded, root);
+    let findings = findings(store, id, &loaded);
     if how.format == Format::Csv {
         tell_damage(&findings);
     }
@@ -202,7 +173,7 @@ fn write(store: &Store, id: RunId, root: Option<&Path>, how: How<'_>) -> Result<
 }
 
 /// What programs read has its own place for it; people see it on standard error.
-fn tell_damage(findings: &Findings<'_>) {
+pub(super) fn tell_damage(findings: &Findings<'_>) {
     let tell = |says| terminal::notice(&format!("dyno: run {}: {says}", findings.id));
     findings.says_of_damage().for_each(tell);
 }
@@ -212,11 +183,10 @@ fn tell_damage(findings: &Findings<'_>) {
 pub(super) fn conclude<T>(
     session: &Session,
     (id, ended): (RunId, Ended),
-    project: &Project,
     how: How<'_>,
     outcome: fn(&Findings<'_>) -> T,
 ) -> Result<Option<T>, Refusal> {
-    let reported = reported(session, id, project, how, outcome);
+    let reported = reported(session, id, how, outcome);
     match (ended, reported) {
         (Ended::Done, reported) => reported.map(Some),
         (Ended::Interrupted, Ok(_)) => Ok(None),
@@ -231,12 +201,11 @@ pub(super) fn conclude<T>(
 fn reported<T>(
     session: &Session,
     id: RunId,
-    project: &Project,
     how: How<'_>,
     outcome: fn(&Findings<'_>) -> T,
 ) -> Result<T, Refusal> {
     let loaded = kept(session.store(), id)?;
-    let findings = findings(session.store(), id, &loaded, Some(&project.root));
+    let findings = findings(session.store(), id, &loaded);
     let page = leave(&findings, &session.pages);
     write_findings(&findings, how)?;
     let option = session.store_option();
@@ -277,14 +246,4 @@ fn write_findings(findings: &Findings<'_>, how: How<'_>) -> Result<(), Refusal> 
         }
     };
     how.deliver(&text)
-}
-
-/// The requested run, or the newest.
-fn which(store: &Store, asked: Option<&str>) -> Result<RunId, Refusal> {
-    if let Some(text) = asked {
-        return Ok(text.parse()?);
-    }
-    let runs = store.runs()?;
-    let newest = runs.iter().map(|run| run.id).max();
-    newest.ok_or_else(|| nothing_kept(store.path()))
 }

@@ -211,7 +211,7 @@ fn begin(
     let run = session.keeping.begin(&record)?;
     announce(&session, campaign, (&record, run), None)?;
     let ended = session.measure(campaign, &admitted, (&record, run))?;
-    finish(&session, flags, &campaign.project, run, ended)
+    finish(&session, flags, run, ended)
 }
 
 /// The rest of a run that was not finished.
@@ -252,7 +252,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let Some(admitted) = admitted else { return Ok(interrupted_early()) };
     announce(&session, &campaign, (&record, run), Some(&left))?;
     let ended = session.measure(&campaign, &admitted, (&record, run))?;
-    finish(&session, flags, &campaign.project, run, ended)
+    finish(&session, flags, run, ended)
 }
 
 /// Says what is to be done: these trials or all of the plan, and checks that take about so long.
@@ -337,12 +337,11 @@ fn same_place(flags: &RunFlags, record: &RunRecord, run: RunId) -> Result<(), Re
 fn finish(
     session: &Session,
     flags: &RunFlags,
-    project: &Project,
     run: RunId,
     ended: Ended,
 ) -> Result<ExitStatus, Refusal> {
     let how = flags.results.how(Shows::Run { is_full: flags.full });
-    let reported = conclude(session, (run, ended), project, how, outcome)?;
+    let reported = conclude(session, (run, ended), how, outcome)?;
     let Some(outcome) = reported else {
         let again = again(&session.store().run(run)?, (run, session.store().path()));
         terminal::notice(&format!("dyno: interrupted; `{again}` goes on"));

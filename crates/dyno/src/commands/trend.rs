@@ -1,26 +1,39 @@
-//! `dyno trend`: at which runs of a history the levels of its figures changed.
+//! `dyno trend`: at which runs of a history, or of those that a store keeps, the levels of their figures changed.
 
 use std::path::PathBuf;
 
+use archive::kept::{alike, findings, newest_or, still_kept, store_of};
 use archive::{history, keep};
 use clap::Args;
-use report::history::{Broken, Trend, document, json, machine_key, page, read};
+use report::history::{
+    Broken, History, Trend, document, json, kept_lines, machine_key, page, read,
+};
 use report::render;
+use store::Store;
 use units::counted;
 
+use super::report::tell_damage;
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Show at which runs the figures of a history changed
+/// Show at which runs the figures of a history, or of the kept runs, changed
 ///
 /// Reads what `--history FILE` of `dyno run`, `dyno load` and `dyno race` appended: a series for each figure of each row,
 /// machine by machine. Of each change it shows the first commit of the new level, the ratio with its 95 % interval, how many
-/// runs such a change needs to be seen, and the command that proves it. Nothing is measured.
+/// runs such a change needs to be seen, and the command that proves it. Without a file it reads the kept runs of one
+/// experiment, race or load, of which the store does not know the commits. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TrendFlags {
-    /// Histories; several are read as one, and a line that is in two of them counts once
-    #[arg(required = true, value_name = "FILE")]
+    /// Histories; several are read as one, and a line that is in two of them counts once [default: the kept runs of the
+    /// newest run's experiment]
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// The kept runs of this run's experiment, race or load
+    #[arg(long, value_name = "RUN", conflicts_with = "files")]
+    run: Option<String>,
+    /// The store of the kept runs [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    store: Option<PathBuf>,
     /// Write JSON, as docs/json.md says
     #[arg(long)]
     json: bool,
@@ -41,12 +54,14 @@ Examples:
   dyno load localhost:8080/hello --repeat 5 --history perf/history.jsonl
   # what changed, and when
   dyno trend perf/history.jsonl
+  # the kept runs of run 3's experiment
+  dyno trend --run 3
   # a page with a chart of each series
   dyno trend perf/history.jsonl --html trend.html
 
 Exit codes:
   0    shown, whether anything changed or not
-  2    a file cannot be read or written, or has no line of a history";
+  2    a file cannot be read or written, or has no line of a history, or nothing is kept";
 
 /// So many broken lines are named where there is nothing else.
 const NAMED: usize = 5;
@@ -56,21 +71,56 @@ pub(crate) fn run(flags: &TrendFlags) -> Result<ExitStatus, Refusal> {
         let read: Vec<_> = flags.files.iter().map(|path| ("FILE", path.as_path())).collect();
         keep::check_all(&[("--html", path)], &read)?;
     }
-    let files = history::read(&flags.files)?;
-    let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
     let (here, _) = machine_key(&machine::facts::read());
-    let history = read(&files);
-    let gates = history.gates.len();
-    let trend = Trend::of(names, history, &here);
-    if trend.is_empty() {
-        return Err(empty(&files, trend.broken(), gates));
-    }
+    let trend = if flags.files.is_empty() {
+        of_kept(flags, &here)?
+    } else {
+        of_files(&flags.files, &here)?
+    };
     if let Some(path) = &flags.html {
         keep::write_for("--html", path, &page(&trend))?;
     }
     match flags.json {
         true => print(&json(&trend)?),
         false => print(&render::text(&document(&trend), terminal::screen())),
+    }
+}
+
+fn of_files(files: &[PathBuf], here: &str) -> Result<Trend, Refusal> {
+    let files = history::read(files)?;
+    let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    let history = read(&files);
+    let gates = history.gates.len();
+    let trend = Trend::of(names, history, here);
+    match trend.is_empty() {
+        true => Err(empty(&files, trend.broken(), gates)),
+        false => Ok(trend),
+    }
+}
+
+/// The kept runs of which one is asked for; one at a time is in memory.
+fn of_kept(flags: &TrendFlags, here: &str) -> Result<Trend, Refusal> {
+    let (_, path) = store_of(flags.store.as_deref())?;
+    let store = Store::open(&path)?;
+    let id = newest_or(&store, flags.run.as_deref())?;
+    let mut lines = Vec::new();
+    for run in alike(&store, id)? {
+        let Some(loaded) = still_kept(&store, run.id)? else {
+            let says = format!("dyno: run {} was deleted meanwhile; it is left out", run.id);
+            terminal::notice(&says);
+            continue;
+        };
+        let found = findings(&store, run.id, &loaded);
+        tell_damage(&found);
+        lines.extend(kept_lines(&found));
+    }
+    let trend = Trend::of(vec![path.display().to_string()], History::of(lines), here);
+    match trend.is_empty() {
+        true => Err(Refusal::new(format!(
+            "the runs of run {id}'s experiment have no figures that are compared from run to run; \
+             `dyno report {id}` shows what is kept of it"
+        ))),
+        false => Ok(trend),
     }
 }
 

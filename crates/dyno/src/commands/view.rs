@@ -34,7 +34,7 @@ Exit codes:
   2    there are no runs, or the port is taken";
 
 pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
-    let (project, path) = flags.store.find()?;
+    let (_, path) = flags.store.find()?;
     // A store that cannot be read is reported here, not to the first client.
     Store::open_to_read(&path)?;
     let host = Host::listen(flags.port).map_err(|error| {
@@ -47,7 +47,7 @@ pub(crate) fn run(flags: &ViewFlags) -> Result<ExitStatus, Refusal> {
         "the runs of {}, for this machine only; Ctrl-C ends",
         path.display()
     ));
-    let view = View::new(path, project.map(|project| project.root));
+    let view = View::new(path);
     let answering: Arc<host::Handler> = Arc::new(move |question| view.answer(question));
     host.serve(&answering);
     Ok(ExitStatus::Yes)

@@ -67,7 +67,7 @@ impl Shelf {
     /// The loads so far, analysed as a run.
     pub(crate) fn findings(&self) -> Findings<'_> {
         let id = self.kept.as_ref().map_or("–".to_string(), |(_, id)| id.to_string());
-        let found = Findings::of(&id, &self.run, &self.trials, Vec::new(), None);
+        let found = Findings::of(&id, &self.run, &self.trials, Vec::new());
         let kept = self.kept.as_ref();
         let option = kept.map(|(keeping, _)| Project::store_option(keeping.store.path()));
         found.kept_where(option.unwrap_or_default())

@@ -39,7 +39,7 @@ fn healthy_results_exit_with_0_and_planted_faults_with_1() {
 
 #[test]
 fn dyno_s_own_verdict_is_carried() {
-    let load = r#"{"schema": "dyno.load/2", "order": {"load": {"kind": "closed", "connections": 1}},
+    let load = r#"{"schema": "dyno.load/1", "order": {"load": {"kind": "closed", "connections": 1}},
         "verdict": {"word": "invalid", "doubts": [{"id": "failures", "gravity": "invalid"}]}}"#;
     piped(load, "")
         .status(1)
@@ -60,7 +60,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
         .stderr_has("standard input: it has none of the formats")
         .stderr_has("HttpArena's data");
     piped("[{\"rps\": NaN}]", "").status(2).stderr_has("write null");
-    piped("{\"schema\": \"dyno.run/2\"}", "").status(2).stderr_has("`dyno load --json`");
+    piped("{\"schema\": \"dyno.run/1\"}", "").status(2).stderr_has("`dyno load --json`");
     piped("[]", "").status(2).stderr_has("there is no row");
     piped("", "").status(2).stderr_has("standard input: it is empty");
 }
@@ -120,9 +120,9 @@ fn each_document_that_dyno_writes_has_a_verdict_or_is_refused_by_its_schema() {
     }
     let others = [
         ("dyno.check-list/1", rig.dyno(&["check", "--list", "--json"]).status(0).stdout),
-        ("dyno.compare/2", rig.dyno(&["compare", &load, &several, "--json"]).stdout),
-        ("dyno.audit/2", audit(&[&load, "--json"]).stdout),
-        ("dyno.stream/2", std::fs::read_to_string(&stream).unwrap()),
+        ("dyno.compare/1", rig.dyno(&["compare", &load, &several, "--json"]).stdout),
+        ("dyno.audit/1", audit(&[&load, "--json"]).stdout),
+        ("dyno.stream/1", std::fs::read_to_string(&stream).unwrap()),
     ];
     for (schema, document) in others {
         assert!(document.contains(schema), "{document}");

@@ -67,7 +67,7 @@ fn a_job_leaves_the_answer_for_people_and_programs() {
     assert!(matches!(code, Some(0..=2)), "{says}");
     let read = |name: &str| fs::read_to_string(lab.root.join("results").join(name)).unwrap();
     assert!(read("gate.md").starts_with("<!-- dyno gate -->\n"));
-    assert!(read("gate.json").contains("dyno.gate/2") && read("gate.xml").contains("testsuite"));
+    assert!(read("gate.json").contains("dyno.gate/1") && read("gate.xml").contains("testsuite"));
 }
 
 /// A gh that writes down how it was called, and has these pull requests and comments.

@@ -42,7 +42,7 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 24] = [
+const ELSEWHERE: [(&str, &str); 25] = [
     (
         "agent",
         "--allow --allow-file --ca --key-file --lab --max-connections --max-duration --max-rate --name \
@@ -91,7 +91,7 @@ const ELSEWHERE: [(&str, &str); 24] = [
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
          --warmup --total",
     ),
-    ("report", "--full --store --trend --workload"),
+    ("report", "--full --store --workload"),
     (
         "run",
         "--format --full --json --listen-on --load-cpus --load-on --no-check --output --quick --resume --show \
@@ -110,6 +110,7 @@ const ELSEWHERE: [(&str, &str); 24] = [
     ("rm", "--dry-run --store"),
     ("prune", "--unfinished --store"),
     ("export", "--store"),
+    ("trend", "--run --store"),
     ("man", "--to man"),
 ];
 

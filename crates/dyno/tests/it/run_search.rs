@@ -82,7 +82,7 @@ fn searches_that_are_interrupted_and_killed_go_on_where_they_were() {
     // Two rates are no figure.
     for (words, says) in [
         (&["compare", "1:slow", "1:mute"][..], "run 1 searched for capacities"),
-        (&["report", "1", "--trend"], "run 1 searched for capacities"),
+        (&["trend", "--run", "1"], "run 1 searched for capacities"),
         (&["capacity", "--resume", "1", "--store", ".dyno/runs.sqlite"], "run 1 is no search"),
     ] {
         lab.dyno(words).status(2).stderr_has(says);

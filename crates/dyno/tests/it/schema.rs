@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 #[track_caller]
 pub(crate) fn fits(name: &str, document: &Value) {
     assert_eq!(violations(&of(name), document), Vec::<String>::new(), "{document:#}");
-    assert_eq!(document["schema"], format!("dyno.{name}/2"));
+    assert_eq!(document["schema"], format!("dyno.{name}/1"));
     assert!(document["sentence"].as_str().is_some_and(|text| !text.is_empty()), "{document:#}");
 }
 

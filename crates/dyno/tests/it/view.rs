@@ -294,14 +294,14 @@ fn the_runs_of_an_experiment_are_followed_and_others_are_not() {
     for run in ["1", "2", "4"] {
         let trend = view.get(&format!("/trend/{run}")).status(200);
         trend
-            .has("two, run by run")
-            .has("the highest rate that kept the promise")
+            .has("From run to run: two")
+            .has("two, echo-xml: quick at 100 sessions/s, p99")
             .has("href=\"/run/1\"")
             .has("href=\"/run/2\"")
             .lacks("href=\"/run/3\"")
             .lacks("\u{1b}");
     }
-    view.get("/trend/3").status(200).has("other, run by run");
+    view.get("/trend/3").status(200).has("From run to run: other");
     for target in ["/trend/9", "/trend/", "/trend/x", "/trend/1.csv", "/trend/-1"] {
         view.get(target).status(404);
     }
@@ -330,6 +330,7 @@ fn damage_is_shown_and_hides_nothing_else() {
     let view = shelf.view();
     view.get("/").status(200).has("/run/1\"").has("damaged: ").lacks("forged").lacks("/run/2\"");
     view.get("/run/1").status(200).has("trial 3").has("not those that were sealed");
+    view.get("/trend/1").status(200).has("run 1: trial 3").has("is damaged, and in no figure");
     view.get("/run/2").status(500).has("not those that were sealed");
 }
 
@@ -337,7 +338,7 @@ fn damage_is_shown_and_hides_nothing_else() {
 fn what_a_run_was_called_is_shown_and_not_obeyed() {
     let shelf = Shelf::new("hostile").run(HOSTILE, 8, Some(RunEnd::Done));
     let view = shelf.view();
-    for target in ["/", "/run/1", "/compare?a=1:quick&b=1:evil"] {
+    for target in ["/", "/run/1", "/trend/1", "/compare?a=1:quick&b=1:evil"] {
         let got = view.get(target).status(200).lacks("<script>alert").lacks("\u{1b}");
         got.has("&lt;script&gt;");
     }

@@ -39,10 +39,10 @@ pub fn measured_s(recording: &Recording) -> f64 {
     seconds(recording.measured_from, recording.measured_until)
 }
 
-/// The share of the measured time in silences of the server; none where they were not recorded.
+/// The share of the measured time in silences of the server; none where nothing was measured.
 #[must_use]
 pub fn silent_share(recording: &Recording) -> Option<f64> {
-    let (silence, measured_s) = (recording.silence?, measured_s(recording));
+    let (silence, measured_s) = (recording.silence, measured_s(recording));
     (0.0 < measured_s).then(|| silence.sum as f64 / SECOND as f64 / measured_s)
 }
 
@@ -64,8 +64,8 @@ pub fn throughput_per_s(recording: &Recording) -> Option<f64> {
     per_s(total.correct_inside, measured_s(recording)).filter(|_| is_any)
 }
 
-/// The requests that the schedule offered, divided by the time in which it offered them: none for a closed loop, and
-/// none where it was not recorded. A session offers all its calls.
+/// The requests that the schedule offered, divided by the time in which it offered them: none for a closed loop. A
+/// session offers all its calls.
 #[must_use]
 pub fn offered_per_s(recording: &Recording) -> Option<f64> {
     let until = recording.scheduled_until?;
@@ -78,19 +78,11 @@ pub fn offered_per_s(recording: &Recording) -> Option<f64> {
 #[must_use]
 pub fn on_time(recording: &Recording, limit: Option<Nanos>) -> OnTime {
     let total = &recording.total;
-    match (recording.on_time_within, limit) {
-        (Some(ordered), None) => OnTime { on_time: total.on_time, due: total.due, within: ordered },
-        (Some(ordered), Some(limit)) if ordered == limit => on_time(recording, None),
-        (Some(_), Some(limit)) => {
-            OnTime { on_time: total.response.known_within(limit), due: total.due, within: limit }
-        }
-        // An older dyno counted the requests that were begun, and had no limits.
-        (None, limit) => OnTime {
-            on_time: limit.map_or(total.correct, |limit| total.response.known_within(limit)),
-            due: total.attempted,
-            within: limit.unwrap_or(recording.timeout),
-        },
-    }
+    let ordered = recording.on_time_within;
+    let within = limit.unwrap_or(ordered);
+    let on_time =
+        if within == ordered { total.on_time } else { total.response.known_within(within) };
+    OnTime { on_time, due: total.due, within }
 }
 
 #[cfg(test)]
@@ -107,7 +99,7 @@ mod tests {
         (0..100).for_each(|_| total.response.record_censored(5 * SECOND));
         Recording {
             scheduled_until: Some(2 * SECOND),
-            on_time_within: Some(SECOND),
+            on_time_within: SECOND,
             ..Recording::new(total, SECOND..2 * SECOND, 5 * SECOND)
         }
     }
@@ -141,12 +133,5 @@ mod tests {
         };
         assert_eq!(throughput_per_s(&all_failed), Some(0.0));
         assert_eq!(on_time(&all_failed, None).share(), Some(0.0));
-    }
-
-    #[test]
-    fn what_an_older_dyno_recorded_is_read_as_it_was_meant() {
-        let older = Recording { on_time_within: None, scheduled_until: None, ..recording() };
-        assert_eq!(on_time(&older, None).share(), Some(0.9));
-        assert_eq!((on_time(&older, None).within, offered_per_s(&older)), (5 * SECOND, None));
     }
 }

@@ -186,7 +186,7 @@ trials {
         population: "silences, as in `silent_percent`",
         time: MEASURED,
         fold: Some(Fold::Greatest),
-        trial: |trial| milliseconds(trial.recording?.silence?.longest as f64),
+        trial: |trial| milliseconds(trial.recording?.silence.longest as f64),
     }
     ServiceP50 {
         key: "service_p50_ms", heading: "service p50", unit: Milliseconds, better: Lower,
@@ -258,8 +258,7 @@ trials {
         time: MEASURED,
         trial: |trial| {
             let (total, seconds) = (trial.total()?, measured_s(trial.recording?));
-            // An older dyno also counted the bytes that arrived after the measured time.
-            let received = total.received_inside.unwrap_or(total.bytes_received) as f64;
+            let received = total.received_inside as f64;
             exact(received / 1_024.0 / seconds)
         },
         at_step: Some(Figure::StepReceived),

@@ -57,7 +57,7 @@ pub struct Plateau {
     /// From the beginning of a connection until TCP has established it.
     pub connect: Distribution,
     /// What connections agreed on with TLS; none without TLS.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub security: Option<Box<Security>>,
     /// From there, or from the end of TLS's handshake, to the head, or to the end of the handshake.
     pub agree: Distribution,
@@ -76,10 +76,8 @@ pub struct Plateau {
     /// How long the measured part really was.
     pub measured: Nanos,
     /// The part of it on which a rate is based, where the interval between messages is known.
-    #[serde(default)]
     pub whole: Option<WholeBeats>,
     /// How long dyno's threads overslept in the step, or were kept from the CPU.
-    #[serde(default)]
     pub still: Still,
 }
 
@@ -116,8 +114,7 @@ pub struct Broadcast {
     pub first: Nanos,
     /// How long after it was due the last receiver had it.
     pub last: Nanos,
-    /// How many receivers had it. Stores know it by its first name.
-    #[serde(rename = "heard")]
+    /// How many receivers had it.
     pub received: u64,
 }
 

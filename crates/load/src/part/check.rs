@@ -198,8 +198,8 @@ pub(crate) fn check_tally(tally: &Tally, bounds: Bounds) -> Result<(), String> {
     ];
     no_more("counts", &counts, COUNT_MAX)?;
     no_more("failures", &tally.failed, COUNT_MAX)?;
-    let inside = tally.received_inside.unwrap_or(0);
-    no_more("octets", &[tally.bytes_sent, tally.bytes_received, inside], BYTES_MAX)?;
+    let octets = [tally.bytes_sent, tally.bytes_received, tally.received_inside];
+    no_more("octets", &octets, BYTES_MAX)?;
     true_or(tally.answers.are_within(COUNT_MAX, BYTES_MAX), "there are too many answers")?;
     no_more("times", &[tally.cpu, tally.idle, tally.polled], bounds.times)?;
     no_more("last time", &[tally.last_done], INSTANT_MAX)?;

@@ -137,12 +137,12 @@ impl Parts {
             ended,
             end,
             timeout: facts.timeout,
-            on_time_within: Some(facts.on_time_within),
+            on_time_within: facts.on_time_within,
             total: self.whole.total,
             windows: self.whole.windows.into_windows(),
             lanes: self.whole.reports,
             sections: self.whole.sections,
-            silence: Some(silence),
+            silence,
         }
     }
 

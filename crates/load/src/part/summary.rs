@@ -20,18 +20,13 @@ pub struct PartSummary {
     /// How late its lanes sent requests, the p99.
     pub late_p99: Option<Nanos>,
     /// Its lanes that had something to do.
-    #[serde(default)]
     pub lanes: u64,
     /// For how long they were idle in the measured time, all together, and for how long they had a CPU.
-    #[serde(default)]
     pub idle: Nanos,
-    #[serde(default)]
     pub cpu: Nanos,
     /// The longest time for which one of its lanes stood still.
-    #[serde(default)]
     pub still: Nanos,
     /// The measured time. A part alone does not know it.
-    #[serde(default)]
     pub measured: Nanos,
 }
 

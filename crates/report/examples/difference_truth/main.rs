@@ -47,14 +47,14 @@ fn said(kind: Kind, world: World, chance: &mut Chance) -> Said {
         text.and_then(|text| serde_json::from_str(&text)).expect("it is JSON")
     };
     let (record, trials) = run(world, matches!(kind, Kind::Race), chance);
-    let findings = Findings::of(&1, &record, &trials, Vec::new(), None);
+    let findings = Findings::of(&1, &record, &trials, Vec::new());
     match kind {
         Kind::Race => documents::race(&parsed(report::run::race_json(&findings))),
         Kind::Run => documents::run(&parsed(report::run::json(&findings))),
         Kind::Compare => {
             // A has equal rows.
             let (other, before) = run(World { truth: 1.0, ..world }, false, chance);
-            let base = Findings::of(&2, &other, &before, Vec::new(), None);
+            let base = Findings::of(&2, &other, &before, Vec::new());
             let [a, b] = [&base, &findings].map(|findings| Side { findings, subject: None });
             // Any difference counts.
             let gate = Gate { tolerance: 0.0, ..Gate::default() };

@@ -149,7 +149,7 @@ fn trial(key: TrialKey, rate: f64, [p50, p99]: [f64; 2], [cpu, memory]: [f64; 2]
     (total.attempted, total.correct, total.correct_inside) = (ANSWERS, ANSWERS, ANSWERS);
     (total.due, total.on_time, total.answered) = (ANSWERS, ANSWERS, ANSWERS);
     total.bytes_received = 100 * ANSWERS;
-    total.received_inside = Some(100 * ANSWERS);
+    total.received_inside = 100 * ANSWERS;
     total.in_flight_area = u128::from(ANSWERS * MS);
     (total.flight.area, total.flight.correct) = (total.in_flight_area, total.in_flight_area);
     let wall = (ANSWERS as f64 / rate * 1e9) as u64;

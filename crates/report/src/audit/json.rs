@@ -1,4 +1,4 @@
-//! An audit as JSON, `dyno.audit/2`: every row that was read, and what speaks against it.
+//! An audit as JSON, `dyno.audit/1`: every row that was read, and what speaks against it.
 
 use audit::{Audit, AuditedRow, AuditedSource, Finding, Time, Untested};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use super::words;
 use crate::json::{json_type, written};
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 
-const SCHEMA: &str = "dyno.audit/2";
+const SCHEMA: &str = "dyno.audit/1";
 
 /// The whole document, with a line end.
 pub fn json(audit: &Audit) -> serde_json::Result<String> {

@@ -1,4 +1,4 @@
-//! A search for a capacity as JSON, `dyno.capacity/2`.
+//! A search for a capacity as JSON, `dyno.capacity/1`.
 
 use analysis::search::{Conclusion, Criterion, Judged, Place, Pooled};
 use load::SECOND;
@@ -9,7 +9,7 @@ use super::{FinishedSearch, words};
 use crate::json::{json_type, written};
 use crate::verdict::ExplainedVerdict;
 
-const SCHEMA: &str = "dyno.capacity/2";
+const SCHEMA: &str = "dyno.capacity/1";
 
 /// The whole document, with a line end.
 pub fn json(found: &FinishedSearch<'_>) -> serde_json::Result<String> {

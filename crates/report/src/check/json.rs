@@ -1,4 +1,4 @@
-//! Checks as JSON, `dyno.check/2`: every finding with its bytes.
+//! Checks as JSON, `dyno.check/1`: every finding with its bytes.
 
 use check::{Area, Finding, VerdictCounts, stamp};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{CheckResult, CheckedServer};
 use crate::json::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, json_type, written};
 
-const SCHEMA: &str = "dyno.check/2";
+const SCHEMA: &str = "dyno.check/1";
 
 /// The whole document, with a line end.
 pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {

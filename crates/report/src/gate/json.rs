@@ -1,4 +1,4 @@
-//! A gate as JSON, `dyno.gate/2`.
+//! A gate as JSON, `dyno.gate/1`.
 
 use analysis::gate::{Answer, PairOf, Weighed};
 use analysis::{By, Doubt};
@@ -10,7 +10,7 @@ use crate::conduct::FaultsJson;
 use crate::json::{json_type, written};
 use crate::verdict::ExplainedDoubt;
 
-const SCHEMA: &str = "dyno.gate/2";
+const SCHEMA: &str = "dyno.gate/1";
 
 /// A gate: whether the head is worse than the base, with known error rates. gate.md explains the rule.
 #[derive(Serialize, JsonSchema)]

@@ -7,7 +7,7 @@ use lab::source_file::SourceFile;
 use load::{Failure, SECOND};
 
 use super::*;
-use crate::run::fixture::recording;
+use crate::run::fixture::{recording, recount};
 
 fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
     let finding = Finding {
@@ -134,6 +134,7 @@ fn trial(subject: &str, repeat: u32, Side(per_s, kind, happened): Side) -> Trial
         let total = &mut recording.total;
         total.failed[Failure::from_name(name).unwrap().index()] += times;
         (total.correct, total.correct_inside) = (total.correct - times, total.correct - times);
+        recount(total, 1_000_000);
     };
     match happened {
         Happened::Nothing => {}

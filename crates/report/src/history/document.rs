@@ -42,6 +42,11 @@ pub fn document(trend: &Trend) -> Document {
 
 /// One self-contained HTML file.
 pub fn page(trend: &Trend) -> String {
+    crate::page::alone(&illustrated(trend)).into_string()
+}
+
+/// The whole history, with a picture of each series.
+pub fn illustrated(trend: &Trend) -> Document {
     let mut document = document(trend);
     let pictures = trend.series.iter().enumerate().filter(|(_, series)| !series.values.is_empty());
     let pictures = pictures.flat_map(|(place, series)| {
@@ -53,7 +58,7 @@ pub fn page(trend: &Trend) -> String {
     document.sections.push(
         Section::new("pictures", "Run by run", Depth::Page).with(pictures.collect::<Vec<_>>()),
     );
-    crate::page::alone(&document).into_string()
+    document
 }
 
 /// The answer.

@@ -1,4 +1,4 @@
-//! The lines of gates in a history, `dyno.gates/2`: what their pairs differed by, from which a later gate knows how far
+//! The lines of gates in a history, `dyno.gates/1`: what their pairs differed by, from which a later gate knows how far
 //! pairs spread. A trend has no use for them: a difference is of two commits, and no level.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::lines::{Commit, hash, machine_key};
 use super::{KERNEL, fact};
 use crate::gate::json;
 
-const SCHEMA: &str = "dyno.gates/2";
+const SCHEMA: &str = "dyno.gates/1";
 
 /// One gated figure of one gate: a line of the file that `--history` names. `dyno trend` leaves such lines out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

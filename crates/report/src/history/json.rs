@@ -1,4 +1,4 @@
-//! A trend as JSON, `dyno.trend/2`.
+//! A trend as JSON, `dyno.trend/1`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::reader::Broken;
 use super::series::{Machine, Series, Trend};
 use crate::json::{json_type, written};
 
-const SCHEMA: &str = "dyno.trend/2";
+const SCHEMA: &str = "dyno.trend/1";
 
 /// The whole document, with a line end.
 pub fn json(trend: &Trend) -> serde_json::Result<String> {

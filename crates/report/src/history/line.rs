@@ -1,4 +1,4 @@
-//! A line of a history, `dyno.history/2`.
+//! A line of a history, `dyno.history/1`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::origin::{MadeBy, Side, wrong_flag};
 
-pub(super) const SCHEMA: &str = "dyno.history/2";
+pub(super) const SCHEMA: &str = "dyno.history/1";
 
 /// One figure of one row of one run: a line of the file that `--history` names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +30,7 @@ pub struct Line {
     pub(super) kernel: Option<String>,
     /// the dyno that measured
     pub(super) dyno_version: String,
-    /// the command that measured: run, load or race; older lines lack it, and are of a run
-    #[serde(default)]
+    /// the command that measured: run, load or race
     pub(super) made_by: MadeBy,
     /// the experiment's name, the race's sides, or what the load requested
     pub(super) experiment: String,
@@ -67,16 +66,12 @@ pub struct Line {
     /// the same figure of that
     pub(super) reference_value: Option<f64>,
     /// of a race: its first side, if this is another one
-    #[serde(default)]
     pub(super) first_side: Option<String>,
     /// the figure divided by that of the first side, as the race compares them: the geometric mean of the rounds' ratios
-    #[serde(default)]
     pub(super) ratio_to_first: Option<f64>,
     /// of a race: how its command line named this side
-    #[serde(default)]
     pub(super) side: Option<Side>,
     /// of a load or a race: the flags that load likewise; `…` stands for what is not written here
-    #[serde(default)]
     pub(super) flags: Vec<String>,
     /// what the row is worth: valid, suspect or invalid
     #[schemars(extend("enum" = ["valid", "suspect", "invalid"]))]

@@ -81,6 +81,12 @@ pub fn lines(
     Ok(text)
 }
 
+/// The lines of a kept run, which its store does not know the commit of.
+#[must_use]
+pub fn kept_lines(findings: &Findings<'_>) -> Vec<Line> {
+    of_run(findings, &Origin::of_kept(findings.run), None)
+}
+
 pub(super) fn of_run(
     findings: &Findings<'_>,
     origin: &Origin,

@@ -13,11 +13,11 @@ mod series;
 
 use lab::record::Fact;
 
-pub use document::{document, page};
+pub use document::{document, illustrated, page};
 pub use gates::{GateLine, GateOf, Like, differences, gate_line, plan_key};
 pub use json::json;
 pub use line::Line;
-pub use lines::{Commit, lines, machine_key};
+pub use lines::{Commit, kept_lines, lines, machine_key};
 pub use origin::{Flags, Origin, RaceSide, Side, SideKind, without_values};
 pub use reader::{Broken, History, read};
 pub use series::Trend;

@@ -8,14 +8,15 @@ use load::{Arrivals, Load};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::load::terms;
+
 /// The command that measured.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub(super) enum MadeBy {
-    #[default]
     Run,
     Load,
     Race,
@@ -47,6 +48,8 @@ pub struct Side {
 pub enum Origin {
     /// An experiment, whose files say all.
     Experiment,
+    /// A kept run of any kind, by what its store has of it: in `terms` what stands in none of its files.
+    Kept { terms: Vec<String> },
     /// A load of one URL. `asked` says what is requested, without what may be secret; `from` which agents it comes from, if
     /// any; `terms` are what makes it another load and stands in no file of its run.
     Load { asked: String, from: Option<String>, terms: Vec<String>, flags: Vec<String> },
@@ -65,9 +68,14 @@ pub struct RaceSide {
 }
 
 impl Origin {
+    pub(super) fn of_kept(run: &RunRecord) -> Origin {
+        let terms = run.facts.iter().filter(|fact| terms::is_one(&fact.name));
+        Origin::Kept { terms: terms.map(|fact| format!("{}: {}", fact.name, fact.value)).collect() }
+    }
+
     pub(super) fn made_by(&self) -> MadeBy {
         match self {
-            Origin::Experiment => MadeBy::Run,
+            Origin::Experiment | Origin::Kept { .. } => MadeBy::Run,
             Origin::Load { .. } => MadeBy::Load,
             Origin::Race { .. } => MadeBy::Race,
         }
@@ -75,7 +83,7 @@ impl Origin {
 
     pub(super) fn experiment(&self, run: &RunRecord) -> String {
         match self {
-            Origin::Experiment => run.group(),
+            Origin::Experiment | Origin::Kept { .. } => run.group(),
             Origin::Load { asked, .. } => asked.clone(),
             Origin::Race { sides, .. } => {
                 let names: Vec<&str> = sides.iter().map(|side| side.name.as_str()).collect();
@@ -87,13 +95,15 @@ impl Origin {
     pub(super) fn terms(&self) -> &[String] {
         match self {
             Origin::Experiment => &[],
-            Origin::Load { terms, .. } | Origin::Race { terms, .. } => terms,
+            Origin::Kept { terms } | Origin::Load { terms, .. } | Origin::Race { terms, .. } => {
+                terms
+            }
         }
     }
 
     pub(super) fn flags(&self) -> &[String] {
         match self {
-            Origin::Experiment => &[],
+            Origin::Experiment | Origin::Kept { .. } => &[],
             Origin::Load { flags, .. } | Origin::Race { flags, .. } => flags,
         }
     }
@@ -119,7 +129,7 @@ impl Origin {
     fn sides(&self) -> &[RaceSide] {
         match self {
             Origin::Race { sides, .. } => sides,
-            Origin::Experiment | Origin::Load { .. } => &[],
+            Origin::Experiment | Origin::Kept { .. } | Origin::Load { .. } => &[],
         }
     }
 }

@@ -26,6 +26,16 @@ pub struct Broken {
 /// No line is longer.
 const LONGEST: usize = 1 << 20;
 
+impl History {
+    /// Of these lines alone, which are no file's.
+    #[must_use]
+    pub fn of(mut lines: Vec<Line>) -> History {
+        lines.sort_by_cached_key(Line::order);
+        lines.dedup();
+        History { lines, ..History::default() }
+    }
+}
+
 /// Reads files of lines, each with its name.
 #[must_use]
 pub fn read(files: &[(String, Vec<u8>)]) -> History {
@@ -48,10 +58,8 @@ pub fn read(files: &[(String, Vec<u8>)]) -> History {
             }
         }
     }
-    history.lines.sort_by_cached_key(Line::order);
-    history.lines.dedup();
-    history.gates = gates::sorted(history.gates);
-    history
+    let gates = gates::sorted(history.gates);
+    History { gates, broken: history.broken, ..History::of(history.lines) }
 }
 
 fn one(bytes: &[u8]) -> Result<Line, String> {

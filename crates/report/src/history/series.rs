@@ -103,7 +103,7 @@ impl Key<'_> {
 }
 
 impl Trend {
-    /// What the history of these files shows; `here` is the machine on which it is shown.
+    /// What the history of these files shows; `here` is the machine on which it is shown, empty where that is no matter.
     #[must_use]
     pub fn of(files: Vec<String>, history: History, here: &str) -> Trend {
         let mut groups: BTreeMap<Key<'_>, Vec<&Line>> = BTreeMap::new();

@@ -46,7 +46,7 @@ fn of(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Line> {
 }
 
 fn of_origin(run: &RunRecord, trials: &[TrialRecord], origin: &Origin) -> Vec<Line> {
-    of_run(&Findings::of(&1, run, trials, Vec::new(), None), origin, Some(&commit(0)))
+    of_run(&Findings::of(&1, run, trials, Vec::new()), origin, Some(&commit(0)))
 }
 
 /// One line of a closed loop's throughput.
@@ -233,7 +233,7 @@ fn broken_lines_are_named_and_the_others_count() {
         "<<<<<<< ours".into(),
         "[1, 2]".into(),
         "\u{1b}[31m".into(),
-        good.lines().next().unwrap().replace("dyno.history/2", "dyno.history/9"),
+        good.lines().next().unwrap().replace("dyno.history/1", "dyno.history/9"),
         good.lines().next().unwrap().replace(&commit(0).hash, "--upload-pack=x"),
     ];
     let found = trend(&format!("{}\n{good}", bad.join("\n")));
@@ -307,7 +307,7 @@ fn names_are_escaped_on_the_page_and_in_the_command() {
 #[test]
 fn the_lines_of_gates_change_nothing_in_a_trend() {
     let runs = written(&days(&step(1_200.0)));
-    let gate = r#"{"schema":"dyno.gates/2","began_unix_ms":7,"base":"git:a","base_commit":null,"base_is_dirty":null,"head":"dir:.","head_commit":null,"head_is_dirty":null,"machine":"elsewhere","machine_facts":{},"kernel":null,"dyno_version":"1","plan":"p","point":16.0,"point_unit":"connections","figure":"throughput_per_s","builds":null,"differences":[0.1,0.2],"spread":0.07,"detect_percent":5.0,"alpha_percent":1.0,"answer":"worse"}"#;
+    let gate = r#"{"schema":"dyno.gates/1","began_unix_ms":7,"base":"git:a","base_commit":null,"base_is_dirty":null,"head":"dir:.","head_commit":null,"head_is_dirty":null,"machine":"elsewhere","machine_facts":{},"kernel":null,"dyno_version":"1","plan":"p","point":16.0,"point_unit":"connections","figure":"throughput_per_s","builds":null,"differences":[0.1,0.2],"spread":0.07,"detect_percent":5.0,"alpha_percent":1.0,"answer":"worse"}"#;
     let (with, without) = (trend(&format!("{gate}\n{runs}{gate}\n")), trend(&runs));
     assert_eq!(json(&with).unwrap(), json(&without).unwrap());
     assert!(with.broken().is_empty() && with.shifts().count() == 1);

@@ -1,4 +1,4 @@
-//! Held connections as JSON, `dyno.hold/2`.
+//! Held connections as JSON, `dyno.hold/1`.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::json::{DistributionJson, json_type, written};
 use crate::security::{SecurityJson, TlsOrderJson};
 use crate::verdict::ExplainedVerdict;
 
-const SCHEMA: &str = "dyno.hold/2";
+const SCHEMA: &str = "dyno.hold/1";
 
 /// The whole document, with a line end.
 pub fn json(held: &FinishedHold) -> serde_json::Result<String> {

@@ -42,8 +42,8 @@ pub(super) fn instead(failure: Failure, answers: &Answers, order: &Order) -> Str
 }
 
 fn listed(answers: &Answers, belongs: impl Fn(u16) -> bool) -> String {
-    let shown = answers.statuses().into_iter().filter(|(status, _)| belongs(*status));
-    let one = |(status, times): (u16, u64)| {
+    let shown = answers.statuses().iter().filter(|(status, _)| belongs(*status));
+    let one = |&(status, times): &(u16, u64)| {
         let name = match meaning(status) {
             "" => String::new(),
             name => format!(" {name}"),
@@ -100,7 +100,7 @@ json_type! {
     pub(super) struct AnswersJson as "answers" of it: Answers {
         /// how many answers had each status
         statuses: BTreeMap<String, u64> =
-            it.statuses().into_iter().map(|(status, times)| (status.to_string(), times)).collect(),
+            it.statuses().iter().map(|(status, times)| (status.to_string(), *times)).collect(),
         /// octets of the smallest answer, its head included; null without an answer
         smallest_bytes: Option<u64> = it.extremes_bytes().map(|(smallest, _)| smallest),
         /// octets of the largest one

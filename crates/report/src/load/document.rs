@@ -137,7 +137,8 @@ fn rates(run: &FinishedLoad) -> Vec<Block> {
     if let Some(throughput) = throughput_per_s(recording) {
         facts.push(Fact::new("throughput", format!("{} correct answers/s", rate(throughput))));
     }
-    if let Some(silence) = recording.silence.filter(|silence| 0 < silence.times) {
+    let silence = recording.silence;
+    if 0 < silence.times {
         let says = format!(
             "{} without a right answer in all, {} at the longest",
             time(silence.sum as f64),

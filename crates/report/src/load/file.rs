@@ -45,12 +45,11 @@ pub(crate) const POLLING: &str = "polling";
 
 #[derive(Deserialize)]
 struct One {
-    began_unix_ms: Option<i64>,
+    began_unix_ms: i64,
     verdict: Judged,
     order: Ordered,
     figures: BTreeMap<String, FigureValue>,
     books: Books,
-    #[serde(default)]
     sessions: SessionBooks,
 }
 
@@ -68,28 +67,22 @@ struct Named {
 #[derive(Deserialize)]
 struct Ordered {
     method: Option<String>,
-    #[serde(default)]
     request_file: Option<RequestFile>,
     url: String,
     in_words: String,
-    #[serde(default)]
     expects: String,
     load: Loaded,
     warmup_s: f64,
     timeout_s: f64,
     on_time_within_s: f64,
-    #[serde(default)]
-    max_failures_percent: Option<f64>,
+    max_failures_percent: f64,
     keep_alive: bool,
     lenient: bool,
     lanes: u64,
     spin: String,
-    #[serde(default)]
     tls: Option<Offered>,
-    #[serde(default)]
     http2: Option<Streams>,
-    #[serde(default)]
-    spread: Option<String>,
+    spread: String,
 }
 
 /// Its name is its owner's: two files are alike if their content is.
@@ -128,13 +121,11 @@ struct Step {
 #[derive(Deserialize)]
 struct Books {
     attempted: u64,
-    #[serde(default)]
     by_class: BTreeMap<String, u64>,
 }
 
 /// Of a load without sessions, zeros.
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct SessionBooks {
     attempted: u64,
     cut: u64,
@@ -172,7 +163,7 @@ impl LoadsFile {
             return Err("its loads are not of one kind".into());
         }
         let order = first.order.in_words.clone();
-        let began_unix_ms = first.began_unix_ms.unwrap_or(0);
+        let began_unix_ms = first.began_unix_ms;
         let run = RunRecord {
             name: WORKLOAD.into(),
             began_unix_ms,
@@ -181,9 +172,8 @@ impl LoadsFile {
             ..RunRecord::default()
         };
         let point = first.order.load.point().ok_or("its load has no rate and no connections")?;
-        let usual = Tolerated::default();
-        let failed_percent = first.order.max_failures_percent.unwrap_or(usual.failed_percent);
-        let tolerated = Tolerated { failed_percent, ..usual };
+        let failed_percent = first.order.max_failures_percent;
+        let tolerated = Tolerated { failed_percent, ..Tolerated::default() };
         let loads = loads.into_iter().map(One::stated).collect::<Result<_, _>>()?;
         Ok(LoadsFile { run, name: name.into(), order, point, loads, tolerated })
     }
@@ -221,8 +211,6 @@ impl Ordered {
         let fact = |name: &str, value: String| Fact { name: name.into(), value };
         let seconds = |seconds: f64| format!("{seconds} s");
         let yes = |is: bool| if is { "yes" } else { "no" }.to_string();
-        // An older dyno did not write what was expected: two files that do not both say it are not unlike in it.
-        let expected = Some(&self.expects).filter(|text| !text.is_empty());
         let facts = [
             fact(REQUEST, self.request()),
             fact("load", self.in_words.clone()),
@@ -233,11 +221,10 @@ impl Ordered {
             fact("lenient", yes(self.lenient)),
             fact("lanes", self.lanes.to_string()),
             fact(POLLING, self.spin.clone()),
+            fact("expected of an answer", self.expects.clone()),
         ];
-        let expected = expected.map(|text| fact("expected of an answer", text.clone()));
-        let spread = self.spread.as_deref().unwrap_or("even");
-        let terms = terms::facts(self.http2.as_ref(), spread, self.tls.as_ref());
-        facts.into_iter().chain(expected).chain(terms).collect()
+        let terms = terms::facts(self.http2.as_ref(), &self.spread, self.tls.as_ref());
+        facts.into_iter().chain(terms).collect()
     }
 }
 
@@ -283,7 +270,7 @@ impl One {
         })
     }
 
-    /// From the counts, which every dyno has written.
+    /// From the counts.
     fn faults(&self) -> Result<Faults, String> {
         let (Books { attempted, by_class, .. }, sessions) = (&self.books, &self.sessions);
         let mut total = Tally::new(SECOND);

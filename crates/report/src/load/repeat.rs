@@ -14,7 +14,7 @@ use crate::json::{ByFigure, written};
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
 use crate::written::{Written, marks};
 
-pub(crate) const SCHEMA: &str = "dyno.loads/2";
+pub(crate) const SCHEMA: &str = "dyno.loads/1";
 
 /// What each load has in the table.
 const SHOWN: [Figure; 7] = [

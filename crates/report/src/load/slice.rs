@@ -1,4 +1,4 @@
-//! A second of a load, while it is under way, as a line of JSON: `dyno.stream/2`.
+//! A second of a load, while it is under way, as a line of JSON: `dyno.stream/1`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use units::seconds;
 use super::json::by_class;
 use crate::json::{DistributionJson, json_type};
 
-const SCHEMA: &str = "dyno.stream/2";
+const SCHEMA: &str = "dyno.stream/1";
 
 /// What happened in about a second.
 #[derive(Clone, Debug)]

@@ -95,15 +95,6 @@ pub(crate) fn is_one(name: &str) -> bool {
     ALL.contains(&name)
 }
 
-/// What differs from a load that an older dyno kept, which wrote none of these down.
-pub(crate) fn unusual(facts: &[Fact]) -> Vec<Fact> {
-    let is_unusual = |fact: &&Fact| {
-        is_one(&fact.name)
-            && ![(PROTOCOL, HTTP_1), (TLS, NO_TLS)].contains(&(&fact.name, &fact.value))
-    };
-    facts.iter().filter(is_unusual).cloned().collect()
-}
-
 /// Whether a load with these facts took certificates without verifying them.
 pub(crate) fn is_unverified(facts: &[Fact]) -> bool {
     facts.iter().any(|fact| (&fact.name[..], &fact.value[..]) == (CERTIFICATES, UNVERIFIED))

@@ -31,7 +31,7 @@ fn the_page_of_doubts_has_every_remark() {
 #[test]
 fn an_alarm_names_the_rows_that_are_alike() {
     let run = crate::run::fixture::run();
-    let findings = Findings::of(&1, &run, &[], Vec::new(), None);
+    let findings = Findings::of(&1, &run, &[], Vec::new());
     let alarm = |figure, low, high| {
         super::alarm(
             &findings,

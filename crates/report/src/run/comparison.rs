@@ -359,7 +359,7 @@ mod tests {
     fn apart(a: impl Fn(&mut TrialKey), b: impl Fn(&mut TrialKey)) -> Vec<String> {
         let [a, b] = [run(a), run(b)];
         let [first, second] = [(&7, &a), (&8, &b)]
-            .map(|(id, (run, trials))| Findings::of(id, run, trials, Vec::new(), None));
+            .map(|(id, (run, trials))| Findings::of(id, run, trials, Vec::new()));
         let [first, second] = [&first, &second].map(|findings| Side { findings, subject: None });
         Compared::of(first, second, Gate::default()).apart_by_protocol()
     }

@@ -24,7 +24,6 @@ pub(crate) mod trouble;
 pub mod words;
 
 use std::cell::OnceCell;
-use std::path::Path;
 use std::time::Duration;
 
 use analysis::search::{Searched, searched};
@@ -89,17 +88,16 @@ pub struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    /// Analyses a run. Published figures come from the run's own files, else from the project at `root`.
+    /// Analyses a run.
     pub fn of(
         id: &impl ToString,
         run: &'a RunRecord,
         trials: &'a [TrialRecord],
         damaged: Vec<DamagedTrial>,
-        root: Option<&Path>,
     ) -> Findings<'a> {
         let experiment = Experiment::of_run(run).ok();
         let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
-        let (history, history_says) = match name.map(|name| history(run, root, name)) {
+        let (history, history_says) = match name.map(|name| history(run, name)) {
             None => (History::default(), None),
             Some(Ok(history)) => (history, None),
             Some(Err(says)) => (History::default(), Some(says)),
@@ -256,7 +254,7 @@ impl<'a> Findings<'a> {
     pub(crate) fn heading(&self, figure: Figure) -> String {
         let recorded = || {
             let loaded = self.trials.iter().find_map(|trial| trial.loaded.as_ref());
-            loaded?.recording.on_time_within.map(Duration::from_nanos)
+            loaded.map(|loaded| Duration::from_nanos(loaded.recording.on_time_within))
         };
         let stated = self.experiment.as_ref().and_then(Experiment::on_time_within);
         let limit = if self.is_load() { recorded() } else { stated };
@@ -361,14 +359,13 @@ pub fn place(run: &RunRecord, point: Point) -> String {
     words::place_in(Experiment::of_run(run).ok().as_ref(), point)
 }
 
-fn history(run: &RunRecord, root: Option<&Path>, name: &str) -> Result<History, String> {
-    let shown = format!("experiments/history/{name}");
-    let history = match (run.files.iter().find(|(path, _)| *path == shown), root) {
-        (Some((_, text)), _) => History::parse(&SourceFile { name: shown, text: text.clone() }),
-        (None, Some(root)) => History::read(&root.join(&shown), &shown),
-        (None, None) => return Err(format!("{shown}: no project is here to look for it")),
+/// The published figures, which are kept with the run.
+fn history(run: &RunRecord, name: &str) -> Result<History, String> {
+    let name = format!("experiments/history/{name}");
+    let Some((_, text)) = run.files.iter().find(|(path, _)| *path == name) else {
+        return Err(format!("{name}: it is not among the run's files"));
     };
-    history.map_err(|error| error.to_string())
+    History::parse(&SourceFile { name, text: text.clone() }).map_err(|error| error.to_string())
 }
 
 /// The end of a race, for a terminal or in Markdown.

@@ -19,7 +19,7 @@ fn check(
 ) {
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
     change(&mut run, &mut trials);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     expected.assert_eq(&full(&findings, width, false));
 }
 
@@ -30,7 +30,7 @@ pub(super) fn full(findings: &Findings<'_>, width: usize, is_coloured: bool) -> 
 
 fn whole(width: usize, is_coloured: bool) -> String {
     let (run, trials) = (fixture::run(), fixture::trials());
-    full(&Findings::of(&7, &run, &trials, Vec::new(), None), width, is_coloured)
+    full(&Findings::of(&7, &run, &trials, Vec::new()), width, is_coloured)
 }
 
 #[test]
@@ -50,16 +50,17 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
             echo-xml: Echo a value
             each server at the load level where it did best
-            rank  server      requests/s         throughput/s  2011  offered/s     p50     p99  failed  verdict  CPU/1k
-            –     Quick            1,000    1,002 [977–1,028]   800      1,000  1.05ms  1.05ms      0%  valid     499ms
-            1–2   Quick            2,000  2,002 [1,977–2,028]     –      2,000  1.05ms  1.05ms      0%  valid     250ms
-            –     Evil ␛[31m       1,000                1,000?    –      1,000  1.00ms  1.00ms      0%  suspect   500ms
-            1–2   Evil ␛[31m       2,000   1,170? [900–1,540]     –      2,000   180ms  ≥949ms    2.1%  suspect   430ms
-            the same in all rows: on time (5 s) 100% · memory 4.20MB · conformance not checked · processes one
+            server      requests/s         throughput/s  2011  offered/s  on time (5 s)     p50     p99  failed  verdict  CPU/1k
+            Quick            1,000    1,002 [977–1,028]   800      1,002           100%  1.05ms  1.05ms      0%  valid     499ms
+                             2,000  2,002 [1,977–2,028]     –      2,002           100%  1.05ms  1.05ms      0%  valid     250ms
+            Evil ␛[31m       1,000                1,000?    –      1,000           100%  1.00ms  1.00ms      0%  suspect   500ms
+                             2,000  1,170↓? [900–1,540]     –      1,200            98%   180ms  ≥949ms    2.1%  suspect   430ms
+            the same in all rows: memory 4.20MB · conformance not checked · silent 0% · longest silence 0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
             rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
             on another machine · CPU/1k: the subject's CPU time for 1,000 correct answers · ≥ requests were given up at the
-            time-out: the true value is no lower · ? suspect: read why before you use the figure
+            time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to
+            tell · ? suspect: read why before you use the figure
             echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not
             known
 
@@ -197,7 +198,7 @@ fn a_history_that_cannot_be_read_is_reported() {
     let break_it = |run: &mut RunRecord| run.files[2].1.push_str("quick,echo-xml,1,zebra,1,\n");
     let (mut run, trials) = (fixture::run(), fixture::trials());
     break_it(&mut run);
-    let text = full(&Findings::of(&7, &run, &trials, Vec::new(), None), 100, false);
+    let text = full(&Findings::of(&7, &run, &trials, Vec::new()), 100, false);
     assert!(text.contains("experiments/history/two-2011.csv:5: unknown figure `zebra`"), "{text}");
 }
 
@@ -207,7 +208,7 @@ fn what_runs_it_once_more_is_a_command_that_works() {
         let (mut run, trials) = (fixture::run(), fixture::trials());
         run.files[0].0 = file.into();
         run.is_quick = is_quick;
-        let text = full(&Findings::of(&7, &run, &trials, Vec::new(), None), 300, false);
+        let text = full(&Findings::of(&7, &run, &trials, Vec::new()), 300, false);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.split_once("once more: `").unwrap().1.split('`').next().unwrap().to_string()
     };
@@ -219,7 +220,7 @@ fn what_runs_it_once_more_is_a_command_that_works() {
 #[test]
 fn every_trial_has_a_line_and_every_figure_a_column() {
     let (run, trials) = (fixture::run(), fixture::trials());
-    let csv = csv(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    let csv = csv(&Findings::of(&7, &run, &trials, Vec::new()));
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 8);
     let heading: Vec<&str> = lines[0].split(',').collect();

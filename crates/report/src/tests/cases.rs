@@ -74,7 +74,7 @@ impl Case {
             return self.load();
         }
         let (record, trials) = self.record();
-        let findings = Findings::of(&7, &record, &trials, Vec::new(), None);
+        let findings = Findings::of(&7, &record, &trials, Vec::new());
         let side = |subject| Side { findings: &findings, subject: Some(subject) };
         let compared = Compared::of(side("quick"), side("evil"), Gate::default());
         let (json, document) = match self.kind {
@@ -180,15 +180,18 @@ impl Case {
             trial.outcome.kind = OutcomeKind::Measured;
             let round = u64::from(key.repeat);
             let mut found = fixture::recording(9_760 + 13 * round, MS + 31_000 * round);
-            (0..400).for_each(|n| found.total.response.record(2 * MS + n * 9_177));
             let total = &mut found.total;
-            for times in [&mut total.attempted, &mut total.correct, &mut total.correct_inside] {
-                *times += 400;
+            for times in [&mut total.response, &mut total.service, &mut total.first_byte] {
+                (0..400).for_each(|n| times.record(2 * MS + n * 9_177));
             }
+            (total.due, total.attempted) = (total.due + 400, total.attempted + 400);
+            (total.correct, total.correct_inside) =
+                (total.correct + 400, total.correct_inside + 400);
+            total.on_time += 400;
             if number % 2 == 1 {
                 for (failure, times) in self.failures() {
                     total.failed[failure.index()] += times;
-                    total.attempted += times;
+                    (total.due, total.attempted) = (total.due + times, total.attempted + times);
                 }
                 (0..self.given_up).for_each(|_| total.response.record_censored(5 * SECOND));
             }

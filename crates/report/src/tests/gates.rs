@@ -88,6 +88,7 @@ fn trial(side: &str, repeat: u32, world: &World, noise: f64, is_busy: bool) -> T
     }
     total.under_way = total.response.count() - CORRECT;
     total.attempted += total.under_way;
+    total.due = total.attempted;
     let loaded = LoadRecord { began: SECOND, in_turns: None, agents: Vec::new(), recording };
     let outcome = Outcome { kind: OutcomeKind::Measured, says: String::new() };
     TrialRecord { outcome, loaded: Some(loaded), ..TrialRecord::new(key, 0) }

@@ -107,7 +107,7 @@ fn every_format_of_held_connections_says_what_the_json_says() {
     for rounds in 1..=4 {
         let run = fixture::run(rounds);
         let trials = fixture::trials(&run);
-        let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+        let findings = Findings::of(&7, &run, &trials, Vec::new());
         let json: Value = serde_json::from_str(&run::json(&findings).unwrap()).unwrap();
         let subjects: Vec<&Value> = list(&json["held"][0]["subjects"]).collect();
         assert_eq!(subjects.len(), 4);

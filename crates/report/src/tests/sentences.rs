@@ -111,8 +111,6 @@ fn made(seed: u64, times: &[Distribution]) -> Made {
         };
         let noise = 1.0 + world.noise * (2.0 * chance.unit() - 1.0);
         let recording = &mut trial.loaded.as_mut().unwrap().recording;
-        (recording.scheduled_until, recording.on_time_within) =
-            (Some(11 * SECOND), Some(5 * SECOND));
         let total = &mut recording.total;
         let speed = if is_open { 1.0 } else { world.speed * noise };
         (total.correct, total.answered) = (CORRECT, CORRECT);
@@ -174,7 +172,7 @@ impl Made {
 
     /// Its sentence, what is true, and with its JSON if that is wanted.
     fn says(&self, wants_json: bool) -> (Told, Option<Value>) {
-        let findings = Findings::of(&7, &self.record, &self.trials, Vec::new(), None);
+        let findings = Findings::of(&7, &self.record, &self.trials, Vec::new());
         let side = |subject| Side { findings: &findings, subject: Some(subject) };
         let compared = || Compared::of(side("quick"), side("evil"), Gate::default());
         let names = SIDES.iter().zip(["A", "B", ""]).take(self.sides);

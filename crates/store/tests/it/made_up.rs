@@ -271,7 +271,6 @@ fn recording(number: u32) -> Recording {
         ],
         ended: 300_000_001,
         end: End::GaveUp(Failure::ConnectRefused),
-        on_time_within: None,
         ..Recording::new(total, 100_000_000..300_000_000, 5 * SECOND)
     }
 }
@@ -280,7 +279,7 @@ fn recording(number: u32) -> Recording {
 pub(crate) fn fullest(number: u32) -> TrialRecord {
     let mut made = trial(number);
     let recording = &mut made.loaded.as_mut().unwrap().recording;
-    recording.on_time_within = Some(SECOND);
+    recording.on_time_within = SECOND;
     recording.scheduled_until = Some(250_000_000);
     recording.sections = vec![Section {
         from: 1,
@@ -294,7 +293,7 @@ pub(crate) fn fullest(number: u32) -> TrialRecord {
     }];
     recording.lanes[0].still = Still { sum: 1, overslept: 2, kept_waiting: 3 };
     let total = &mut recording.total;
-    (total.due, total.on_time, total.carried_in, total.received_inside) = (1, 2, 3, Some(4));
+    (total.due, total.on_time, total.carried_in, total.received_inside) = (1, 2, 3, 4);
     total.flight = Flight { area: 1 << 100, correct: 5, failed: 6, unsent: 7 };
     total.still = Still { sum: 8, overslept: 9, kept_waiting: 10 };
     total.notes.announced_closes = 11;

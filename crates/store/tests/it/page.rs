@@ -113,7 +113,7 @@ fn views_show_what_bodies_hold() {
             plateaus[0].echoes.response.count(),
         ),
         (
-            "heard",
+            "received",
             "trial_broadcast WHERE number = '7' AND plateau = 1",
             plateaus[1].broadcasts[&7].received,
         ),

@@ -241,7 +241,7 @@ impl<'f> Stage<'f> {
             return Ok(None);
         }
         let loaded = kept(self.session.store(), id)?;
-        let found = findings(self.session.store(), id, &loaded, Some(&self.home.root));
+        let found = findings(self.session.store(), id, &loaded);
         tell_page(page::leave(&found, &self.session.pages), id, &self.session);
         drop(found);
         let (run, trials, _) = loaded;

@@ -22,7 +22,7 @@ const FILE: &str = "foreign.sqlite";
 const COMMANDS: [&[&str]; 8] = [
     &["import", FILE, "--store", "new.sqlite"],
     &["report", "--store", FILE],
-    &["report", "--trend", "--store", FILE],
+    &["trend", "--store", FILE],
     &["export", "1", "-o", "out.sqlite", "--store", FILE],
     &["rm", "1", "--store", FILE],
     &["prune", "--keep", "1", "--store", FILE],

@@ -25,7 +25,7 @@ json_type! {
     /// Times without a right answer, over all connections, although requests were wanted: longer than 100 ms, than ten
     /// times the mean time between right answers, and than the p99 of service outside them.
     pub(super) struct SilenceJson as "silence" of recording: Recording;
-        let silence = recording.silence.unwrap_or_default();
+        let silence = recording.silence;
     {
         /// their sum divided by `measured_s`
         share: f64 = silent_share(recording).unwrap_or(0.0),

@@ -1,4 +1,4 @@
-//! A load as JSON, `dyno.load/2`: everything, with units in the names.
+//! A load as JSON, `dyno.load/1`: everything, with units in the names.
 
 mod findings;
 mod order;
@@ -29,7 +29,7 @@ use super::requirements::RequirementJson;
 use super::{FinishedLoad, sentence};
 use crate::verdict::ExplainedVerdict;
 
-pub(crate) const SCHEMA: &str = "dyno.load/2";
+pub(crate) const SCHEMA: &str = "dyno.load/1";
 
 /// The whole document, with a line end.
 pub fn json(run: &FinishedLoad) -> serde_json::Result<String> {
@@ -72,9 +72,8 @@ json_type! {
         rate: Rate = run.into(),
         /// each figure of the load
         figures: ByFigure<FigureValue> = figure_values(&Figures::of_load(&run.recording)),
-        /// times in which no right answer came; null where it was not recorded
-        silence: Option<findings::SilenceJson> =
-            run.recording.silence.map(|_| (&run.recording).into()),
+        /// times in which no right answer came
+        silence: findings::SilenceJson = (&run.recording).into(),
         /// each tenth of a ramp or of listed times, or each step
         sections: Vec<findings::SectionJson> =
             run.recording.sections.iter().map(findings::SectionJson::from).collect(),

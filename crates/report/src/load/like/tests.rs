@@ -9,6 +9,7 @@ fn run() -> FinishedLoad {
     let mut recording = healthy();
     answer_after(&mut recording.total, &[(18_000, MS), (2_000, 9 * MS)]);
     recording.total.bytes_received = 20_000 * 115;
+    recording.total.received_inside = 20_000 * 115;
     (0..20_000).for_each(|_| recording.total.answers.count(200, 115));
     let window = |from: u64, correct: u64| Window {
         from: from * SECOND,

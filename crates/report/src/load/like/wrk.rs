@@ -44,7 +44,7 @@ pub(super) fn text(run: &FinishedLoad, has_latency: bool) -> String {
     );
     text += &errors(run);
     let per_s = |amount: f64| if 0.0 < seconds { amount / seconds } else { 0.0 };
-    let received = total.received_inside.unwrap_or(total.bytes_received) as f64;
+    let received = total.received_inside as f64;
     text + &format!(
         "Requests/sec: {:>9.2}\nTransfer/sec: {:>10}B\n",
         throughput_per_s(recording).unwrap_or(0.0),
@@ -82,8 +82,8 @@ fn errors(run: &FinishedLoad) -> String {
     let wrong = match run.asked.status.as_str() {
         // Where no other status was asked for, redirects are no errors, as they are none to wrk.
         "2xx" => {
-            let is_other = |(status, _): &(u16, u64)| !(200..400).contains(status);
-            let others = run.recording.total.answers.statuses().into_iter().filter(is_other);
+            let is_other = |(status, _): &&(u16, u64)| !(200..400).contains(status);
+            let others = run.recording.total.answers.statuses().iter().filter(is_other);
             others.map(|(_, times)| times).sum()
         }
         _ => failed(run, |failure| failure.name() == "content.status"),

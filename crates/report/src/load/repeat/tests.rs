@@ -11,7 +11,7 @@ fn told(recordings: &[Recording]) -> (String, String) {
     let (run, trials) = as_run(recordings, Point::Connections(10));
     let loads: Vec<FinishedLoad> =
         recordings.iter().map(|recording| finished(closed(), recording.clone())).collect();
-    let findings = Findings::of(&1, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&1, &run, &trials, Vec::new());
     let json: Value = serde_json::from_str(&repeated_json(&loads, &findings).unwrap()).unwrap();
     let screen = Screen { width: 400, is_coloured: false, is_full: false };
     let text = render::text(&repeated(&loads, &findings), screen);

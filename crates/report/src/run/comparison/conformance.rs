@@ -306,10 +306,8 @@ mod tests {
         let (run, _) = found();
         let mut other = run.clone();
         change(&mut other);
-        let (a, b) = (
-            Findings::of(&7, &run, &[], Vec::new(), None),
-            Findings::of(&id, &other, &[], Vec::new(), None),
-        );
+        let (a, b) =
+            (Findings::of(&7, &run, &[], Vec::new()), Findings::of(&id, &other, &[], Vec::new()));
         let [one, other] = subjects.map_or([None, None], |[one, other]| [Some(one), Some(other)]);
         let (a, b) = (Side { findings: &a, subject: one }, Side { findings: &b, subject: other });
         let compared = Compared::of(a, b, analysis::Gate::default());

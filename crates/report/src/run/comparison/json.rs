@@ -1,4 +1,4 @@
-//! A comparison as JSON, `dyno.compare/2`.
+//! A comparison as JSON, `dyno.compare/1`.
 
 use analysis::{Change, Comparison, Pair, Single, Why};
 use lab::figure::Figure;
@@ -9,7 +9,7 @@ use super::{Compared, Side, Unjudged, answer, conformance};
 use crate::conduct::FaultsJson;
 use crate::json::{json_type, written};
 
-const SCHEMA: &str = "dyno.compare/2";
+const SCHEMA: &str = "dyno.compare/1";
 /// In place of a finding: the loads are not alike, so that no figure is judged.
 pub(super) const UNLIKE: &str = "unlike_loads";
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lab::record::{HTTP_1, PROTOCOL, REQUEST};
+use lab::record::REQUEST;
 use load::End;
 
-use crate::load::terms::{self, NO_TLS, TLS};
+use crate::load::terms;
 use crate::run::Findings;
 
 /// What belongs to a side, to its number of loads, or to what is done between them.
@@ -80,9 +80,6 @@ fn ordered(findings: &Findings<'_>) -> BTreeMap<String, String> {
         let digest: String = digest.chars().take(12).collect();
         all.insert("file of requests".into(), format!("one with SHA-256 {digest}…"));
     }
-    // An older dyno did not write them down, and had nothing else.
-    all.insert(PROTOCOL.into(), HTTP_1.into());
-    all.insert(TLS.into(), NO_TLS.into());
     let terms = run.facts.iter().filter(|fact| terms::is_one(&fact.name));
     all.extend(terms.map(|fact| (fact.name.clone(), fact.value.clone())));
     let mut recordings =

@@ -61,7 +61,7 @@ fn findings(
     trials: &[TrialRecord],
     of: impl Fn(&Findings<'_>) -> String,
 ) -> String {
-    of(&Findings::of(&7, run, trials, Vec::new(), None))
+    of(&Findings::of(&7, run, trials, Vec::new()))
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn drawn(
 ) -> String {
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
     change(&mut run, &mut trials);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let tables = findings.board.tables.iter();
     let lines = tables.flat_map(|table| lines(&findings, table, width, glyphs));
     lines.map(|line| line.shown(false).trim_end().to_string() + "\n").collect()

@@ -25,6 +25,9 @@ request = "GET /wspoll/1 HTTP/1.1"
 stream = { chunks = 2, every = "1s", over = "websocket" }
 "#;
 
+/// The manifest of a probe.
+pub(crate) const BEAM: &str = include_str!("../../../../../probes/beam/probe.toml");
+
 const SUBJECTS: [(&str, &str, &str); 4] = [
     ("quick", "Quick", "default"),
     ("lossy", "Lossy \u{1b}[31m", "default"),
@@ -65,6 +68,7 @@ pub(crate) fn run(rounds: u32) -> RunRecord {
             ),
             file("workloads/wspoll.toml", WORKLOAD),
             file("subjects/quick/subject.toml", "probe = \"beam\""),
+            file("probes/beam/probe.toml", BEAM),
         ],
         seed: 7,
         began_unix_ms: 1_795_267_680_000,

@@ -8,7 +8,7 @@ use super::fixture;
 fn check(rounds: u32, width: usize, expected: &Expect) {
     let run = fixture::run(rounds);
     let trials = fixture::trials(&run);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     expected.assert_eq(&full(&findings, width, false));
 }
 
@@ -257,7 +257,7 @@ fn one_round_in_80_columns() {
 fn markdown_has_the_price_list_first() {
     let run = fixture::run(2);
     let trials = fixture::trials(&run);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     expect![[r#"
         **What does a held connection cost?** (held · run 7 · 2026-11-21 13:28 UTC)
 
@@ -302,7 +302,7 @@ fn markdown_has_the_price_list_first() {
 fn a_line_of_csv_is_a_plateau() {
     let run = fixture::run(1);
     let trials = fixture::trials(&run);
-    let csv = csv::of(&Findings::of(&7, &run, &trials, Vec::new(), None));
+    let csv = csv::of(&Findings::of(&7, &run, &trials, Vec::new()));
     let rows: Vec<Vec<&str>> =
         csv.trim_end().split("\r\n").map(|line| line.split(',').collect()).collect();
     // Three plateaus of three subjects, two of the one that died.
@@ -320,7 +320,7 @@ fn a_line_of_csv_is_a_plateau() {
 fn json_has_every_plateau_and_its_price() {
     let run = fixture::run(2);
     let trials = fixture::trials(&run);
-    let json = json::of(&Findings::of(&7, &run, &trials, Vec::new(), None)).unwrap();
+    let json = json::of(&Findings::of(&7, &run, &trials, Vec::new())).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let quick = &json["held"][0]["subjects"][0];
     let slope = &quick["price"]["memory_per_connection"];
@@ -333,21 +333,6 @@ fn json_has_every_plateau_and_its_price() {
     assert_eq!(lossy["plateaus"][1]["gone"][0]["times"], 30);
     assert_eq!(lossy["rounds"][0]["plateaus"][2]["figures"]["silent"], 7.0);
     assert_eq!(json["tables"][0]["rows"][0]["point_unit"], "held connections");
-}
-
-/// What the probe of today declares is what an older dyno knew of it, which kept no manifest of it.
-#[test]
-fn a_run_of_an_older_dyno_is_reported_as_if_its_probe_had_declared_its_readings() {
-    let (older, mut newer) = (fixture::run(2), fixture::run(2));
-    let beam = include_str!("../../../../../probes/beam/probe.toml");
-    newer.files.push(("probes/beam/probe.toml".into(), beam.into()));
-    let trials = fixture::trials(&older);
-    let [older, newer] = [&older, &newer].map(|run| {
-        let findings = Findings::of(&7, run, &trials, Vec::new(), None);
-        (full(&findings, 120, false), page(&findings), csv::of(&findings))
-    });
-    assert!(older == newer);
-    assert!(older.2.contains(",beam_utilisation_mean_percent,") && older.1.contains(">sched<"));
 }
 
 const JVM: &str = r#"
@@ -382,7 +367,7 @@ fn a_probe_of_another_runtime_has_its_own_columns_charts_and_keys() {
         trial.series.push(made("jvm.heap.used_bytes", "bytes", |_| 64e6));
         trial.series.push(made("jvm.gc_ns", "ns", |second| second as f64 * 25e7));
     }
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let text = full(&findings, 300, false);
     let heading =
         text.lines().find(|line| line.contains("late p99") && line.contains("PSS")).unwrap();
@@ -413,7 +398,7 @@ fn a_probe_of_another_runtime_has_its_own_columns_charts_and_keys() {
 #[test]
 fn a_run_of_which_nothing_was_tried_has_lists_without_numbers() {
     let run = fixture::run(1);
-    let findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    let findings = Findings::of(&7, &run, &[], Vec::new());
     for text in [full(&findings, 80, false), markdown(&findings), csv::of(&findings)] {
         for odd in ["NaN", "  nothing", "| nothing |"] {
             assert!(!text.contains(odd), "{odd}: {text}");

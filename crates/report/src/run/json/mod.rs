@@ -1,4 +1,4 @@
-//! A run as JSON, `dyno.run/2`: every finding and what it is made of, with units in the names.
+//! A run as JSON, `dyno.run/1`: every finding and what it is made of, with units in the names.
 
 mod capacity;
 mod conformance;
@@ -26,7 +26,7 @@ use crate::json::{CheckedJson, json_type, written};
 use crate::security::SecurityJson;
 use crate::sentence;
 
-const SCHEMA: &str = "dyno.run/2";
+const SCHEMA: &str = "dyno.run/1";
 
 /// The whole document, with a line end.
 pub(super) fn of(findings: &Findings<'_>) -> serde_json::Result<String> {

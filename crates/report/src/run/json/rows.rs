@@ -44,7 +44,6 @@ json_type! {
     /// A subject at a place of the axis. Rows of held connections have their figures under `held`.
     pub(in crate::run) struct RowJson<'t> as "row" of row: Row, with findings: Findings<'_>;
         let failures = by_class(&row.failures());
-        let is_recorded = failures.is_empty() || !row.evidence.is_empty();
     {
         /// the subject
         subject: &'t str = &row.subject,
@@ -83,10 +82,8 @@ json_type! {
         wrong_answers: u64 = row.faults.wrong,
         /// what went wrong in the measured rounds through the server's doing
         faults: FaultsJson = (&row.faults).into(),
-        /// the first three failures of each class in the measured rounds; null where an older dyno kept none of those
-        /// that it counted
-        evidence: Option<Vec<EvidenceJson>> =
-            is_recorded.then(|| row.evidence.iter().map(EvidenceJson::from).collect()),
+        /// the first three failures of each class in the measured rounds
+        evidence: Vec<EvidenceJson> = row.evidence.iter().map(EvidenceJson::from).collect(),
         /// its rounds
         trials: Vec<TrialJson<'t>> =
             row.trials.iter().map(|weighed| TrialJson::of(findings, weighed)).collect(),

@@ -86,7 +86,7 @@ fn usual(subject: &str, task: &str, round: u32) -> Option<u64> {
 #[test]
 fn a_run_in_several_manners_says_what_they_cost() {
     let (run, trials) = made(4, usual);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let screen = Screen { width: 100, is_coloured: false, is_full: false };
     expect![[r#"
         two · run 7 · 2026-11-21 13:28 UTC
@@ -173,7 +173,7 @@ fn a_run_in_several_manners_says_what_they_cost() {
 #[test]
 fn markdown_and_json_have_the_same_prices() {
     let (run, trials) = made(4, usual);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let markdown = markdown(&findings);
     let section = markdown.split("**The price of").nth(1).unwrap().split("\n**").nth(1).unwrap();
     expect![[r#"
@@ -216,7 +216,7 @@ fn markdown_and_json_have_the_same_prices() {
 #[test]
 fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
     let (run, trials) = made(4, usual);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let page = page(&findings);
     let section = page.split("<h2 id=\"price\">").nth(1).expect("it has the section");
     let section = section.split("</section>").next().unwrap();
@@ -229,7 +229,7 @@ fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
 #[test]
 fn lines_for_programs_have_the_streams_of_their_task() {
     let (run, trials) = made(1, usual);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let csv = crate::run::csv(&findings);
     let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let at = heads.iter().position(|head| *head == "streams").unwrap();
@@ -243,7 +243,7 @@ fn lines_for_programs_have_the_streams_of_their_task() {
 #[test]
 fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
     let (run, trials) = made(1, usual);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let says = sentences(&findings).join(" ");
     assert!(
         says.contains("after one round, nothing is known of the price for Other and Quick"),
@@ -260,7 +260,7 @@ fn a_server_that_failed_has_no_price_and_says_why() {
     let died = lab::record::OutcomeKind::Died;
     let others = trials.iter_mut().filter(|trial| trial.key.subject == "other");
     others.filter(|it| it.key.workload == TLS).for_each(|trial| trial.outcome.kind = died);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let screen = Screen { width: 100, is_coloured: false, is_full: false };
     let text = text(&findings, screen, Glyphs::Ascii);
     assert!(text.contains("no price: Other, echo-xml over http/1.1+tls: not measured"), "{text}");
@@ -279,7 +279,7 @@ fn the_sentence_is_about_the_highest_place_at_which_a_server_has_a_price() {
     }
     run.plan.extend(higher.iter().map(|trial| trial.key.clone()));
     trials.extend(higher);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let says = sentences(&findings);
     assert_eq!(says.len(), 2, "{says:?}");
     for (paid_for, says) in ["TLS (", "HTTP/2 ("].into_iter().zip(&says) {
@@ -290,7 +290,7 @@ fn the_sentence_is_about_the_highest_place_at_which_a_server_has_a_price() {
 #[test]
 fn a_run_in_one_manner_has_no_prices() {
     let (run, trials) = (fixture::run(), fixture::trials());
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     assert!(sentences(&findings).is_empty() && section(&findings).blocks.is_empty());
 }
 
@@ -300,7 +300,7 @@ fn nothing_that_is_shown_is_a_difference_is_said_once() {
         let own = [1_000, 3_000][round as usize] * (1 + task.len() as u64 % 2 * u64::from(round));
         (subject != "idle").then_some(own)
     });
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let says = sentences(&findings);
     assert_eq!(says.len(), 1, "{says:?}");
     assert!(says[0].starts_with("For no server this data shows a difference that is due to TLS ("));
@@ -336,7 +336,7 @@ fn doubts_about_tls_and_http2_reach_the_rows_and_the_report_of_a_run() {
     let is_planted =
         |trial: &&mut TrialRecord| trial.key.subject == "quick" && trial.key.workload == H2;
     trials.iter_mut().filter(is_planted).for_each(plant);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let entries = crate::run::trouble::doubts(&findings);
     for name in [
         "tls mixed",
@@ -382,7 +382,7 @@ fn prices_that_differ_in_the_number_of_streams_stand_in_one_sentence() {
     let load = LOAD.replace("\"http/1.1\", \"http/1.1+tls\", \"h2\"", "\"http/1.1\", \"h2c\"");
     let load = load.replace("streams = 10", "streams = [1, 10]");
     let (run, trials) = made_of(&load, &[CLEAR, ONE, TEN], 4, by_streams);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     expect!["HTTP/2 (echo-xml over h2c ÷ echo-xml over http/1.1, at 8 connections): with 1 stream, it costs Quick (in doubt) 50% of its throughput [50–50]; for Other (in doubt) this data shows no difference; with 10 streams, it brings Quick (in doubt) 99.8% more throughput [99–101]; for Other (in doubt) this data shows no difference."].assert_eq(&sentences(&findings).join("\n"));
 }
 
@@ -393,7 +393,7 @@ fn rows_without_a_price_are_grouped_by_their_task() {
         ("quick", TLS) | (_, H2) => Some(0),
         _ => usual(subject, task, round),
     });
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let prices = findings.board.prices();
     let says: Vec<String> = prices.iter().map(|price| left_out(&findings, price)).collect();
     expect![[r#"

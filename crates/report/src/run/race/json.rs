@@ -1,4 +1,4 @@
-//! A race as JSON, `dyno.race/2`.
+//! A race as JSON, `dyno.race/1`.
 
 use analysis::Row;
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use crate::run::conditions::race_answers;
 use crate::run::json::{BoardJson, RowJson, of_run};
 use crate::sentence;
 
-const SCHEMA: &str = "dyno.race/2";
+const SCHEMA: &str = "dyno.race/1";
 
 /// A race: the sides, and the ratio of each to the first. The whole run is in `dyno report --format json`.
 #[derive(Serialize, JsonSchema)]

@@ -31,7 +31,7 @@ const MS: u64 = 1_000_000;
 
 fn said(rounds: [[(u64, u64); 2]; 2]) -> String {
     let (run, trials) = raced(rounds, CLOSED, Point::Connections(8));
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     sentences(&findings).join(" ").replace(" (in doubt)", "")
 }
 
@@ -81,8 +81,9 @@ fn a_side_that_answers_wrongly_is_named_first_and_compared_with_none() {
             let total = &mut trial.loaded.as_mut().unwrap().recording.total;
             total.failed[failure.index()] += times;
             total.attempted += times;
+            total.due += times;
         }
-        let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+        let findings = Findings::of(&7, &run, &trials, Vec::new());
         let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
         let finding = json["ratios"][0]["figures"][0]["finding"].clone();
         (sentences(&findings).join(" ").replace(" (in doubt)", ""), findings.race(), finding)
@@ -110,7 +111,7 @@ fn at_an_offered_rate_the_schedule_s_own_rate_is_in_no_comparison() {
     let open = "open = { rate = 50 }, duration = \"10s\", warmup = \"0s\"";
     let rounds = [[(423, 150 * MS), (420, 160 * MS)]; 2];
     let (run, trials) = raced(rounds, open, Point::Requests(50.0));
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let says = sentences(&findings).join(" ");
     assert!(!says.contains("as many requests"), "{says}");
     let screen = crate::render::Screen { width: 160, is_coloured: false, is_full: false };
@@ -124,7 +125,7 @@ fn at_a_rate_that_both_keep_up_with_the_price_of_an_answer_is_compared() {
     let rounds = [[(10_000, MS), (10_000, MS)]; 2];
     let (run, mut trials) = raced(rounds, open, Point::Requests(1_000.0));
     let says = |trials: &[TrialRecord]| {
-        let findings = Findings::of(&7, &run, trials, Vec::new(), None);
+        let findings = Findings::of(&7, &run, trials, Vec::new());
         sentences(&findings).join(" ").replace(" (in doubt)", "")
     };
     let same = says(&trials);
@@ -138,7 +139,7 @@ fn at_a_rate_that_both_keep_up_with_the_price_of_an_answer_is_compared() {
 #[test]
 fn a_race_fails_with_a_side_and_cannot_tell_without_one() {
     let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
-    let race = |trials: &[TrialRecord]| Findings::of(&7, &run, trials, Vec::new(), None).race();
+    let race = |trials: &[TrialRecord]| Findings::of(&7, &run, trials, Vec::new()).race();
     assert_eq!(race(&trials), RaceOutcome::Measured);
     let mut idle = trials.clone();
     for trial in idle.iter_mut().filter(|trial| trial.key.subject == "quick") {
@@ -158,7 +159,7 @@ fn a_race_fails_with_a_side_and_cannot_tell_without_one() {
 fn a_side_that_went_wrong_and_one_that_was_not_tried_are_told_apart() {
     let (run, mut trials) = raced([[(10_000, MS), (12_000, MS)]; 2], CLOSED, Point::Connections(8));
     let says = |trials: &[TrialRecord]| {
-        let findings = Findings::of(&7, &run, trials, Vec::new(), None);
+        let findings = Findings::of(&7, &run, trials, Vec::new());
         (sentences(&findings).concat(), trouble::failures(&findings).is_empty())
     };
     assert_eq!(says(&[]), ("No trial of Quick and Other has ended yet.".into(), true));

@@ -9,7 +9,7 @@ fn with_findings<T>(of: impl FnOnce(&Findings<'_>) -> T) -> T {
     trials.retain(|trial| trial.key.number != 3);
     assert_eq!(trials.len(), 7);
     let says = "trial 3 (evil) is damaged, and in no figure: =torn".to_string();
-    of(&Findings::of(&7, &run, &trials, vec![DamagedTrial { number: 3, says }], None))
+    of(&Findings::of(&7, &run, &trials, vec![DamagedTrial { number: 3, says }]))
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_chart_that_stands_alone_says_which_trial_is_damaged() {
         svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
     };
     let (run, trials) = (fixture::run(), fixture::trials());
-    let sound = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let sound = Findings::of(&7, &run, &trials, Vec::new());
     let sound = crate::svg(&sound, &name, crate::Theme::Auto).unwrap();
     assert!(height(&sound) < height(&svg));
 }
@@ -50,17 +50,4 @@ fn a_finished_run_with_a_damaged_trial_is_not_to_be_resumed() {
     assert!(!text.contains("not finished") && !text.contains("--resume"), "{text}");
     let json = with_findings(|found| json(found).unwrap());
     assert!(json.contains("\"trials_kept\": 8") || json.contains("\"trials_kept\":8"), "{json}");
-}
-
-#[test]
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method has one lifetime, the closure any"
-)]
-fn a_trend_says_which_trial_of_which_run_is_damaged() {
-    let figures = with_findings(|found| found.figures());
-    let document = crate::trend::document(&[figures]);
-    let screen = crate::render::Screen { width: 120, is_coloured: false, is_full: true };
-    let text = crate::render::text(&document, screen);
-    assert!(text.contains("): trial 3 (evil) is damaged"), "{text}");
 }

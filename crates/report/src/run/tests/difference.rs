@@ -22,19 +22,19 @@ fn parsed(text: serde_json::Result<String>) -> serde_json::Value {
 
 fn of_race(world: World, chance: &mut Chance) -> Said {
     let (run, trials) = simulated::run(world, true, chance);
-    documents::race(&parsed(race_json(&Findings::of(&1, &run, &trials, Vec::new(), None))))
+    documents::race(&parsed(race_json(&Findings::of(&1, &run, &trials, Vec::new()))))
 }
 
 fn of_run(world: World, chance: &mut Chance) -> Said {
     let (run, trials) = simulated::run(world, false, chance);
-    documents::run(&parsed(json(&Findings::of(&1, &run, &trials, Vec::new(), None))))
+    documents::run(&parsed(json(&Findings::of(&1, &run, &trials, Vec::new()))))
 }
 
 fn of_comparison(world: World, chance: &mut Chance) -> Said {
     let (run, trials) = simulated::run(world, false, chance);
     let (other, before) = simulated::run(World { truth: 1.0, ..world }, false, chance);
-    let b = Findings::of(&1, &run, &trials, Vec::new(), None);
-    let a = Findings::of(&2, &other, &before, Vec::new(), None);
+    let b = Findings::of(&1, &run, &trials, Vec::new());
+    let a = Findings::of(&2, &other, &before, Vec::new());
     let [a, b] = [&a, &b].map(|findings| Side { findings, subject: None });
     let gate = Gate { tolerance: 0.0, ..Gate::default() };
     documents::compare(&parsed(Compared::of(a, b, gate).json()))

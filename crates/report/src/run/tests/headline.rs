@@ -69,7 +69,7 @@ fn the_server_that_leads_the_headline_stands_in_the_first_row() {
     all.push(("two", fixture::run(), fixture::trials()));
     let mut compared = 0;
     for (name, run, trials) in &all {
-        let findings = Findings::of(&7, run, trials, Vec::new(), None);
+        let findings = Findings::of(&7, run, trials, Vec::new());
         let said = of(&findings);
         for table in &findings.board.tables {
             let bests = table.bests();
@@ -97,7 +97,7 @@ fn the_server_that_leads_the_headline_stands_in_the_first_row() {
 #[test]
 fn the_faster_of_two_is_named_with_a_ratio_that_a_reader_can_recompute() {
     let (run, trials) = closed(forbear);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let said = of(&findings);
     // As a reader does it, with the figures that stand there.
     let mut rates = said.split(" with ").skip(1).map(|rest| {
@@ -115,7 +115,7 @@ fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown()
         lie(trial);
         forbear(trial);
     });
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let said = of(&findings);
     let wrong = "Quick answered wrongly: < 0.1 % of the requests (2 of 40,040). Not ranked.";
     assert!(!said.contains("fastest") && said.starts_with(wrong), "{said}");
@@ -123,12 +123,12 @@ fn a_server_with_wrong_answers_is_named_and_not_ranked_and_its_bytes_are_shown()
     assert!(said.contains(failed), "tolerated: {said}");
     assert_eq!(findings.outcome(), RunOutcome::Failing(1));
     let (run, trials) = closed(|_| {});
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let failed =
         "failed 1.7 % of the requests (400 of 24,000), mostly recv.deadline. Not ranked. Quick";
     assert!(of(&findings).contains(failed), "{}", of(&findings));
     let (run, trials) = closed(lie);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let text = full(&findings, 200, false);
     assert!(text.contains("received: HTTP/1.1 200 OK\\r\\n\\r\\n{\\\"price\\\":41}"), "{text}");
     assert!(text.contains("expected: a body of 12 bytes"), "{text}");

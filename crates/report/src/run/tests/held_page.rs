@@ -9,6 +9,7 @@ use load::{
 };
 
 use super::page;
+use crate::run::held::fixture::BEAM;
 use crate::run::{Findings, fixture};
 use crate::svg;
 
@@ -75,6 +76,7 @@ fn run(subjects: &[&str]) -> RunRecord {
             file("experiments/ramps-2013.toml", EXPERIMENT),
             file("experiments/history/ramps-2013.csv", HISTORY),
             file("subjects/costly/subject.toml", "probe = \"beam\""),
+            file("probes/beam/probe.toml", BEAM),
         ],
         entries: subjects.iter().map(entry).collect(),
         plan,
@@ -246,7 +248,7 @@ fn series(kind: Kind, repeat: u32) -> Vec<Series> {
 fn held_connections_have_a_price_list_and_pictures() {
     let run = run(&["costly", "thrifty", "oracle"]);
     let trials = trials(&run);
-    let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
     let page = page(&findings);
     for said in [
         "</dfn> costs</h2>",
@@ -293,7 +295,7 @@ fn a_crowd_that_holds_connections_has_a_page_that_stays_small() {
         trial
     };
     let trials: Vec<TrialRecord> = crowd.plan.iter().map(like).collect();
-    let page = page(&Findings::of(&7, &crowd, &trials, Vec::new(), None));
+    let page = page(&Findings::of(&7, &crowd, &trials, Vec::new()));
     assert!(page.len() < 2_500_000, "{} bytes", page.len());
 }
 
@@ -306,7 +308,7 @@ fn a_line_is_never_of_two_kinds_of_memory() {
         for pss in series.filter(|series| series.name == "subject.memory.pss") {
             pss.points.retain(|(at, _)| kept(at / SECOND));
         }
-        let findings = Findings::of(&7, &run, &trials, Vec::new(), None);
+        let findings = Findings::of(&7, &run, &trials, Vec::new());
         (svg(&findings, "wspoll", crate::Theme::Auto), page(&findings).contains(" RSS <span"))
     };
     let (none, sparse, whole) =

@@ -23,18 +23,19 @@ fn the_same_in_80_columns() {
 
             echo-xml: Echo a value
             each server at the load level where it did best
-            server      requests/s         throughput/s  2011     p50     p99  failed
-            Quick            1,000    1,002 [977–1,028]   800  1.05ms  1.05ms      0%
-                             2,000  2,002 [1,977–2,028]     –  1.05ms  1.05ms      0%
-            Evil ␛[31m       1,000                1,000?    –  1.00ms  1.00ms      0%
-                             2,000   1,170? [900–1,540]     –   180ms  ≥949ms    2.1%
-            the same in all rows: on time (5 s) 100% · memory 4.20MB · conformance not
-            checked · processes one
+            server      requests/s         throughput/s  2011  on time (5 s)     p50     p99
+            Quick            1,000    1,002 [977–1,028]   800           100%  1.05ms  1.05ms
+                             2,000  2,002 [1,977–2,028]     –           100%  1.05ms  1.05ms
+            Evil ␛[31m       1,000                1,000?    –           100%  1.00ms  1.00ms
+                             2,000  1,170↓? [900–1,540]     –            98%   180ms  ≥949ms
+            the same in all rows: memory 4.20MB · conformance not checked · silent 0% ·
+            longest silence 0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the
             95 % interval by Student's t over the rounds of this run · throughput/s: correct
             answers inside the measured time, divided by that time · 2011: as published, on
             another machine · ≥ requests were given up at the time-out: the true value is no
-            lower · ? suspect: read why before you use the figure
+            lower · ↓ the server did not keep up with the offered rate, or the trial was too
+            short to tell · ? suspect: read why before you use the figure
             echo-xml: no reference has a valid figure at 1,000, 2,000 requests/s: what dyno
             and the machine can reach there is not known
 
@@ -164,7 +165,7 @@ fn one_place_is_one_line_each() {
             Which of two answers, and how fast?
             After: Two servers (Author, May 2011)
             quick: times and rounds were shrunk; good for a look, not to be quoted
-            experiments/history/two-2011.csv: no project is here to look for it
+            experiments/history/two-2011.csv: it is not among the run's files
             sessions: 1,000, 2,000 requests/s (= 100, 200 sessions/s × 10 calls); 100 sessions a trial, no
             warm-up, time-out 5 s; 1 round
             checked: status 2xx of 30,040 answers; the bodies were not compared
@@ -173,11 +174,11 @@ fn one_place_is_one_line_each() {
 
             echo-xml: Echo a value
             at 1,000 requests/s
-            server           throughput/s     p50     p99  verdict  CPU/1k            rounds     p90   p99.9
-            Evil ␛[31m              1,000? 1.00ms  1.00ms  suspect   500ms  1 of 2, 1 × died  1.00ms  1.00ms
-            Quick       1,002 [977–1,028]  1.05ms  1.05ms  valid     499ms                 2  1.05ms  1.05ms
-            the same in all rows: offered/s 1,000 · on time (5 s) 100% · failed 0% · memory 4.20MB · conformance
-            not checked · sd 0ns · processes one
+            server           throughput/s  offered/s     p50     p99  verdict  CPU/1k            rounds     p90
+            Evil ␛[31m              1,000?     1,000  1.00ms  1.00ms  suspect   500ms  1 of 2, 1 × died  1.00ms
+            Quick       1,002 [977–1,028]      1,002  1.05ms  1.05ms  valid     499ms                 2  1.05ms
+            the same in all rows: on time (5 s) 100% · failed 0% · memory 4.20MB · conformance not checked · sd
+            0ns · silent 0% · longest silence 0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by
             Student's t over the rounds of this run · throughput/s: correct answers inside the measured time,
             divided by that time · CPU/1k: the subject's CPU time for 1,000 correct answers · ? suspect: read

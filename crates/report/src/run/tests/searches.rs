@@ -120,7 +120,7 @@ fn record(searches: &[Searched]) -> RunRecord {
 
 pub(crate) fn with<T>(searches: Vec<Searched>, then: impl FnOnce(&Findings<'_>) -> T) -> T {
     let run = record(&searches);
-    let mut findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    let mut findings = Findings::of(&7, &run, &[], Vec::new());
     findings.searches = searches;
     then(&findings)
 }
@@ -300,7 +300,7 @@ fn the_page_and_the_chart_alone_have_a_bar_for_each_server_and_escape_their_name
     let searches = vec![evil, of("b", Conclusion::AtLeast, (holds(9_000.0), None))];
     let mut run = record(&searches);
     run.entries[0].title = fixture::POLYGLOT.into();
-    let mut findings = Findings::of(&7, &run, &[], Vec::new(), None);
+    let mut findings = Findings::of(&7, &run, &[], Vec::new());
     findings.searches = searches;
     let page = rendered(
         &findings,
@@ -329,7 +329,7 @@ fn json_has_each_search_as_dyno_capacity_writes_it() {
     assert!(json["prices"].as_array().unwrap().is_empty());
     // In a run of anything else there is none.
     let (run, trials) = (fixture::run(), fixture::trials());
-    let other = super::super::json(&Findings::of(&7, &run, &trials, Vec::new(), None)).unwrap();
+    let other = super::super::json(&Findings::of(&7, &run, &trials, Vec::new())).unwrap();
     let other: serde_json::Value = serde_json::from_str(&other).unwrap();
     assert!(other["searches"].as_array().unwrap().is_empty());
 }
