@@ -2,12 +2,12 @@
 
 use lab::figure::readings;
 use lab::record::{OTHER_DYNO, TrialRecord};
-use load::SECOND;
-use units::{percent, time};
+use load::{Nanos, SECOND};
+use units::{digits, percent, time};
 
 use super::Doubt;
 use super::definition::Definition;
-use super::definition::Threshold::{Share, Time};
+use super::definition::Threshold::{Count, Share, Time};
 use crate::verdict::Gravity::{Note, Suspect};
 
 /// As a share of one CPU: if the host takes more than this away, it shows in a p99.
@@ -16,10 +16,15 @@ const STEAL: f64 = 0.02;
 const OTHERS: f64 = 0.05;
 /// Slewing changes the clock by less than this in three minutes.
 const STEP_MS: f64 = 100.0;
+/// CPUs that run slower by less than this change no figure by more than rounds differ.
+const SLOWED: f64 = 0.1;
+/// With fewer readings in a third, a mean frequency is that of a moment.
+const FREQUENCIES_EACH: usize = 5;
 /// The kernel counts this time in steps of 10 ms: fewer than five of them are not a finding.
 const LEAST_NS: f64 = 50e6;
 
-pub(super) const ALL: &[Definition] = &[CPU_STOLEN, MACHINE_NOISE, ANOTHER_DYNO, CLOCK_STEP];
+pub(super) const ALL: &[Definition] =
+    &[CPU_STOLEN, MACHINE_NOISE, ANOTHER_DYNO, CLOCK_STEP, CPUS_SLOWED];
 
 /// The host took CPU time away.
 pub(crate) const CPU_STOLEN: Definition = Definition::new("cpu_stolen", Suspect)
@@ -51,9 +56,24 @@ pub(crate) const CLOCK_STEP: Definition = Definition::new("clock_step", Suspect)
     .because("dyno's times are from a clock that cannot be set; the subject's timers may have followed the wall clock")
     .way_out("keep the clock still while it is measured (timedatectl set-ntp)");
 
+/// The CPUs ran slower at the end of the measured time than at its beginning: they were too hot, or saved power.
+pub(crate) const CPUS_SLOWED: Definition = Definition::new("cpus_slowed", Suspect)
+    .when("`machine.frequency.mean` was lower by more than {} in the last third of the measured time than in the first \
+        ({} readings a third)")
+    .thresholds(&[Share(SLOWED), Count(FREQUENCIES_EACH as u64)])
+    .because("CPUs that are too hot, or may not use more power, run slower: a server that is loaded later, or for \
+        longer, is measured on another machine")
+    .way_out("cool the machine, or fix the frequency of its CPUs (cpupower frequency-set), and run it again");
+
 /// All of it, whatever was loaded or held.
 pub(super) fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Doubt> {
-    let all = [steal(trial), other_programs(trial), other_dyno(trial), clock_step(trial)];
+    let all = [
+        steal(trial),
+        other_programs(trial),
+        other_dyno(trial),
+        clock_step(trial),
+        cpus_slowed(trial),
+    ];
     all.into_iter().flatten()
 }
 
@@ -95,6 +115,27 @@ fn clock_step(trial: &TrialRecord) -> Option<Doubt> {
     })
 }
 
+/// The first third of the measured time against the last.
+fn cpus_slowed(trial: &TrialRecord) -> Option<Doubt> {
+    let (from, until) = readings::measured(trial)?;
+    let third = (until - from) / 3;
+    let first_hz = mean_frequency(trial, (from, from + third))?;
+    let last_hz = mean_frequency(trial, (until - third, until))?;
+    (last_hz < (1.0 - SLOWED) * first_hz).then(|| {
+        CPUS_SLOWED.found(format!(
+            "the CPUs ran slower in the end: at {} GHz on average in the first third of the measured time, at {} GHz in \
+             the last",
+            digits(first_hz / 1e9),
+            digits(last_hz / 1e9)
+        ))
+    })
+}
+
+fn mean_frequency(trial: &TrialRecord, span: (Nanos, Nanos)) -> Option<f64> {
+    let all = readings::inside(trial, "machine.frequency.mean", span)?;
+    (FREQUENCIES_EACH <= all.len()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}
+
 /// The CPU time that the host took away, as a share of one CPU.
 pub(crate) fn stolen(trial: &TrialRecord) -> Option<f64> {
     share(trial, "machine.cpu.steal")
@@ -110,4 +151,39 @@ fn share(trial: &TrialRecord, name: &str) -> Option<f64> {
     let share = readings::growth_ns_per_s(trial, name)? / SECOND as f64;
     let (from, until) = readings::measured(trial)?;
     (LEAST_NS <= share * (until - from) as f64).then_some(share)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::doubt::doubts;
+    use crate::fixture::{ONE, healthy, series, told};
+
+    /// A trial in which the CPUs ran at these frequencies, GHz, up to the middle of the measured time and from there on;
+    /// so many readings a second.
+    fn of_frequencies(before: f64, after: f64, readings_per_s: u64) -> Vec<Doubt> {
+        let reading = |number: u64| {
+            let at = number * SECOND / readings_per_s;
+            (at, if at < 7 * SECOND { before * 1e9 } else { after * 1e9 })
+        };
+        let points: Vec<_> = (0..13 * readings_per_s).map(reading).collect();
+        let mut trial = healthy();
+        trial.series = vec![series("machine.frequency.mean", "hertz", &points)];
+        doubts(&trial, ONE)
+    }
+
+    #[test]
+    fn cpus_that_become_slower_are_reported() {
+        told(&of_frequencies(4.0, 3.5, 10), &expect!["cpus_slowed (suspect): the CPUs ran slower in the end: at 4.00 GHz on average in the first third of the measured time, at 3.50 GHz in the last"]);
+    }
+
+    #[test]
+    fn cpus_of_an_ordinary_trial_are_not_doubted() {
+        assert_eq!(of_frequencies(4.0, 4.0, 10), []);
+        assert_eq!(of_frequencies(4.0, 3.7, 10), [], "a little");
+        assert_eq!(of_frequencies(3.5, 4.0, 10), [], "they became faster");
+        assert_eq!(of_frequencies(4.0, 3.5, 1), [], "three readings are few");
+    }
 }
