@@ -4,7 +4,8 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::board::{JudgedTrial, Row, Table};
-use crate::judgement::{Breach, Promise, keeps};
+use crate::judge::keeps;
+use crate::judgement::{Breach, Promise};
 
 impl Table {
     /// The capacity of each subject, in the order of the table; nothing for closed loops, or with only one place.

@@ -1,6 +1,7 @@
 //! Turns the trials of a run into findings. It uses no file, no clock and no chance but that of a constant seed.
 
 mod alarm;
+mod assembly;
 mod board;
 mod capacity;
 mod capped;
@@ -18,10 +19,12 @@ mod figures;
 mod figures_page;
 pub mod gate;
 mod held;
+mod judge;
 mod judgement;
 mod leading;
 mod price;
 mod remark;
+mod remarks;
 mod requirement;
 pub mod rule;
 mod scatter;
@@ -29,12 +32,15 @@ pub mod search;
 mod standing;
 mod student;
 pub mod trend;
+mod unmet;
 mod unresumed;
 mod until;
 mod verdict;
+mod worth;
 
 pub use alarm::Alarm;
-pub use board::{Board, JudgedTrial, Peak, Row, StatedLoad, Table};
+pub use assembly::StatedLoad;
+pub use board::{Board, JudgedTrial, Peak, Row, Table};
 pub use capacity::{Capacity, capacity};
 pub use compare::{
     COMPARED, Gate, GateAnswer, Gated, Pair, Sides, Single, Unsure, Versus, against_first,
@@ -78,7 +84,8 @@ pub use requirement::{
 pub use scatter::{Scatter, steps};
 pub use standing::Placed;
 pub use until::{Rounds, Stopped, WhyStopped};
-pub use verdict::{Gravity, Reason, Verdict, Worth};
+pub use verdict::{Gravity, Verdict};
+pub use worth::{Reason, Worth};
 
 #[cfg(test)]
 mod fixture;

@@ -8,7 +8,6 @@ mod price;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lab::experiment::Point;
 use lab::figure::Figure;
 use lab::probe::ProbeReading;
 use lab::record::{Outcome, TrialRecord};
@@ -18,7 +17,6 @@ pub use figure::PlateauFigure;
 pub use numbers::HeldNumbers;
 pub use price::{After, Basis, Cause, FirstFailure, Memory, Price, Slope};
 
-use crate::board::Table;
 use crate::estimate::Estimate;
 use crate::verdict::Verdict;
 
@@ -112,33 +110,6 @@ pub struct RoundPlateau {
 }
 
 impl Ramps {
-    /// A table's held trials; nothing for a table of another load. `beat` is the time between two messages, `readings`
-    /// are those that probes declare.
-    pub(crate) fn of(
-        table: &Table,
-        trials: &[TrialRecord],
-        beat: Option<Duration>,
-        readings: &[ProbeReading],
-    ) -> Option<Ramps> {
-        let held = |row: &crate::board::Row| {
-            let Point::Held(connections) = row.point else { return None };
-            let of_row = |weighed: &crate::board::JudgedTrial| {
-                trials.iter().find(|trial| trial.key.number == weighed.number)
-            };
-            let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(of_row).collect();
-            let held = HeldSubject::of(&tried, connections, beat, readings);
-            Some(HeldSubject {
-                subject: row.subject.clone(),
-                is_reference: row.is_reference,
-                measured: row.measured(),
-                verdict: row.verdict(),
-                ..held
-            })
-        };
-        let subjects: Vec<HeldSubject> = table.rows.iter().filter_map(held).collect();
-        (!subjects.is_empty()).then(|| Ramps { workload: table.workload.clone(), subjects })
-    }
-
     /// The figure of a reference with so many connections: lateness that it shows, too, is caused by the load or the
     /// machine.
     #[must_use]
@@ -194,7 +165,8 @@ impl Plateau {
 }
 
 impl HeldSubject {
-    fn of(
+    /// What was held by one subject; the caller names it.
+    pub(crate) fn of(
         tried: &[&TrialRecord],
         connections: u32,
         beat: Option<Duration>,

@@ -3,6 +3,7 @@ use crate::board::Board;
 use crate::doubt::doubts;
 use crate::fixture::{MS, ONE, healthy, run, series, told};
 use expect_test::expect;
+use lab::experiment::Point;
 use lab::record::{Fact, HeldRecord, OutcomeKind, RunRecord};
 use load::{Distribution, Failure, HoldWindow, Holding, Nanos, PlateauTimes, SECOND, Still};
 

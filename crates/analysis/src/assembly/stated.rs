@@ -4,11 +4,14 @@ use lab::experiment::Point;
 use lab::figure::{Figure, Number};
 use lab::record::{Outcome, OutcomeKind};
 
-use super::{Board, JudgedTrial, Row, Table, estimates};
-use crate::conduct::{self, Conduct, Faults, Tolerated};
+use super::estimates;
+use crate::board::{Board, JudgedTrial, Row, Table};
+use crate::conduct::{Conduct, Faults, Tolerated};
 use crate::doubt::stated;
 use crate::figures::Figures;
-use crate::judgement::{Judgement, Promise, judge};
+use crate::judge::judge;
+use crate::judgement::{Judgement, Promise};
+use crate::unmet;
 use crate::verdict::Verdict;
 
 /// A load as a file states it.
@@ -62,7 +65,7 @@ impl Board {
         };
         row.judgement = judge(&row, promise);
         let mut rows = vec![row];
-        conduct::mark(&mut rows, tolerated, false);
+        unmet::mark(&mut rows, tolerated, false);
         let table = Table {
             workload: workload.into(),
             rows,

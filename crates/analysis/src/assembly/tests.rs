@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture::{counted, fail, healthy, key};
+use lab::record::Outcome;
 use load::Failure;
 
 fn run() -> RunRecord {

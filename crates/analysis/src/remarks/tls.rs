@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lab::record::TrialRecord;
 use load::{Counts, Security};
 
-use super::Remark;
 use crate::doubt::{Doubt, security};
+use crate::remark::Remark;
 
 /// The ALPN name of HTTP/1.1.
 const HTTP_1_1: &str = "http/1.1";

@@ -1,0 +1,284 @@
+//! How the tables of a run are made of its trials: which row each belongs to, what marks a row, what its table is worth.
+
+mod stated;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lab::experiment::{Experiment, Point, Shape};
+use lab::figure::{Figure, Terms};
+use lab::manner::Task;
+use lab::probe::{self, ProbeReading};
+use lab::record::{Entry, LOAD, OutcomeKind, RunRecord, TrialKey, TrialRecord};
+use lab::subject::Tier;
+
+use crate::board::{Board, JudgedTrial, Peak, Row, Table};
+use crate::capped;
+use crate::ceiling;
+use crate::conduct::{Conduct, Faults, Tolerated};
+use crate::conformance::{Conformity, Score, conformities};
+use crate::doubt::{doubts, http2, steady};
+use crate::estimate::Estimate;
+use crate::figures::Figures;
+use crate::held::{HeldSubject, Ramps};
+use crate::judge::judge;
+use crate::judgement::{Judgement, Promise};
+use crate::remarks;
+use crate::unmet;
+use crate::unresumed;
+use crate::until::Rounds;
+
+pub use stated::StatedLoad;
+
+impl Board {
+    /// Sorts and weighs a run's trials.
+    #[must_use]
+    pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
+        let experiment = Experiment::of_run(run).ok();
+        let is_load = run.facts.iter().any(|fact| fact.name == LOAD);
+        let terms = Terms::of(experiment.as_ref());
+        let terms = if is_load { terms.of_loads() } else { terms };
+        let mut rounds = experiment.as_ref().map(Rounds::of);
+        let mut planned: BTreeMap<RowKey, Vec<&TrialKey>> = BTreeMap::new();
+        // What a search tries is not planned: its plan only numbers the trials.
+        let is_search = run.is_search();
+        for key in run.plan.iter().filter(|_| !is_search) {
+            let place = RowKey::of(run, &key.workload, &key.subject, key.point);
+            planned.entry(place).or_default().push(key);
+        }
+        let mut tried: BTreeMap<RowKey, Vec<&TrialRecord>> = BTreeMap::new();
+        for trial in trials {
+            let key = &trial.key;
+            rounds.iter_mut().for_each(|rounds| rounds.add(trial));
+            let place = RowKey::of(run, &key.workload, &key.subject, key.point);
+            planned.entry(place.clone()).or_default();
+            tried.entry(place).or_default().push(trial);
+        }
+        let promised = experiment.as_ref().map(|experiment| experiment.promise);
+        let promise = Promise::from(promised.unwrap_or_default());
+        let mut tables: Vec<Table> = Vec::new();
+        for (place, planned) in planned {
+            let mut row = row(&place, tried.get(&place).map_or(&[], Vec::as_slice), terms);
+            row.planned = rounds.as_ref().map_or(planned.len(), |rounds| rounds.planned(&planned));
+            row.stopped =
+                rounds.as_ref().zip(planned.first()).and_then(|(all, key)| all.stopped(key));
+            match tables.last_mut() {
+                Some(table) if table.workload == place.workload => table.rows.push(row),
+                Some(_) | None => tables.push(Table {
+                    workload: place.workload,
+                    rows: vec![row],
+                    peaks: Vec::new(),
+                    remarks: Vec::new(),
+                    promise,
+                }),
+            }
+        }
+        let conformities = conformities(run, experiment.as_ref());
+        let tolerated = Tolerated::by(experiment.as_ref());
+        for table in &mut tables {
+            mark_references(run, &mut table.rows);
+            mark_conformity(&conformities, &mut table.rows);
+            unmet::mark(&mut table.rows, tolerated, is_search);
+            capped::mark(&mut table.rows, &table.workload);
+            unresumed::mark(&mut table.rows, &table.workload);
+            remarks::mark_unlike(table, trials);
+            ceiling::weigh(table, trials);
+            for row in &mut table.rows {
+                row.judgement = judge(row, promise);
+            }
+            table.peaks = peaks(&table.rows);
+            table.order_peaks();
+            table.remarks = remarks::of_table(run, table, trials);
+        }
+        let beat = beat(experiment.as_ref());
+        let readings = probe::declared(&run.files);
+        let ramps = tables.iter().filter_map(|table| ramps(table, trials, beat, &readings));
+        Board { ramps: ramps.collect(), readings, tables, conformities }
+    }
+}
+
+/// The time between two messages on the run's held connections.
+fn beat(experiment: Option<&Experiment>) -> Option<Duration> {
+    match experiment.map(|experiment| experiment.shape) {
+        Some(Shape::Held(holds)) => holds.beat,
+        Some(Shape::Closed | Shape::Open { .. } | Shape::Sessions { .. }) | None => None,
+    }
+}
+
+/// A table's held trials; nothing for a table of another load. `beat` is the time between two messages, `readings`
+/// are those that probes declare.
+fn ramps(
+    table: &Table,
+    trials: &[TrialRecord],
+    beat: Option<Duration>,
+    readings: &[ProbeReading],
+) -> Option<Ramps> {
+    let held = |row: &Row| {
+        let Point::Held(connections) = row.point else { return None };
+        let of_row =
+            |weighed: &JudgedTrial| trials.iter().find(|trial| trial.key.number == weighed.number);
+        let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(of_row).collect();
+        let held = HeldSubject::of(&tried, connections, beat, readings);
+        Some(HeldSubject {
+            subject: row.subject.clone(),
+            is_reference: row.is_reference,
+            measured: row.measured(),
+            verdict: row.verdict(),
+            ..held
+        })
+    };
+    let subjects: Vec<HeldSubject> = table.rows.iter().filter_map(held).collect();
+    (!subjects.is_empty()).then(|| Ramps { workload: table.workload.clone(), subjects })
+}
+
+/// A row's place on the board; its order is the board's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct RowKey {
+    workload_place: usize,
+    task: Task,
+    workload: String,
+    subject_place: usize,
+    subject: String,
+    point_bits: u64,
+    point: PointKind,
+}
+
+/// A point that can be ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PointKind {
+    Connections,
+    Requests,
+    Sessions,
+    Held,
+}
+
+impl RowKey {
+    fn of(run: &RunRecord, workload: &str, subject: &str, point: Point) -> RowKey {
+        let task = Task::named(workload);
+        let file = format!("workloads/{}.toml", task.workload);
+        let place = |found: Option<usize>| found.unwrap_or(usize::MAX);
+        RowKey {
+            workload_place: place(run.files.iter().position(|(name, _)| *name == file)),
+            task,
+            workload: workload.into(),
+            subject_place: place(run.entries.iter().position(|entry| entry.name == subject)),
+            subject: subject.into(),
+            // The bits of positive numbers have the same order as the numbers.
+            point_bits: point.value().to_bits(),
+            point: match point {
+                Point::Connections(_) => PointKind::Connections,
+                Point::Requests(_) => PointKind::Requests,
+                Point::Sessions(_) => PointKind::Sessions,
+                Point::Held(_) => PointKind::Held,
+            },
+        }
+    }
+
+    fn point(&self) -> Point {
+        let value = f64::from_bits(self.point_bits);
+        match self.point {
+            PointKind::Connections => Point::Connections(value as u32),
+            PointKind::Requests => Point::Requests(value),
+            PointKind::Sessions => Point::Sessions(value),
+            PointKind::Held => Point::Held(value as u32),
+        }
+    }
+}
+
+fn row(place: &RowKey, trials: &[&TrialRecord], terms: Terms) -> Row {
+    let is_measured = |trial: &&TrialRecord| trial.outcome.kind == OutcomeKind::Measured;
+    let measured: Vec<&TrialRecord> = trials.iter().copied().filter(is_measured).collect();
+    let mut trials: Vec<JudgedTrial> = trials.iter().map(|trial| weighed(trial, terms)).collect();
+    trials.sort_by_key(|trial| (trial.repeat, trial.number));
+    let estimates = estimates(&trials);
+    Row {
+        subject: place.subject.clone(),
+        is_reference: false,
+        unmet: None,
+        faults: Faults::of(unmet::tallies(&measured)),
+        conduct: Conduct::Sound,
+        evidence: unmet::evidence(&measured),
+        has_crashed: false,
+        point: place.point(),
+        planned: trials.len(),
+        stopped: None,
+        trials,
+        doubts: Vec::new(),
+        judgement: Judgement::default(),
+        estimates,
+    }
+}
+
+/// Each figure over the rounds that were measured.
+fn estimates(trials: &[JudgedTrial]) -> [Option<Estimate>; Figure::COUNT] {
+    Figure::ALL.map(|figure| {
+        let measured = trials.iter().filter(|trial| trial.is_measured());
+        let rounds: Vec<_> = measured.filter_map(|trial| trial.figures.get(figure)).collect();
+        Estimate::of(&rounds, figure.fold())
+    })
+}
+
+/// Where there is no other subject, the reference is what was to be measured.
+fn mark_references(run: &RunRecord, rows: &mut [Row]) {
+    let of_tier = |entry: &&Entry| entry.tier == Tier::Reference.name();
+    let names: Vec<&str> =
+        run.entries.iter().filter(of_tier).map(|entry| entry.name.as_str()).collect();
+    let is_one = |row: &Row| names.contains(&row.subject.as_str());
+    if !rows.iter().all(is_one) {
+        rows.iter_mut().for_each(|row| row.is_reference = is_one(row));
+    }
+}
+
+fn mark_conformity(conformities: &[Conformity], rows: &mut [Row]) {
+    for row in rows {
+        let Some(found) = conformities.iter().find(|found| found.subject == row.subject) else {
+            continue;
+        };
+        row.unmet = found.unmet.clone().filter(|_| !row.is_reference);
+        row.has_crashed = found.score.as_ref().is_ok_and(Score::has_crashed);
+    }
+}
+
+fn weighed(trial: &TrialRecord, terms: Terms) -> JudgedTrial {
+    JudgedTrial {
+        number: trial.key.number,
+        repeat: trial.key.repeat,
+        outcome: trial.outcome.clone(),
+        figures: Figures::of(trial, terms),
+        steady: trial.loaded.as_ref().map(|loaded| steady(&loaded.recording)),
+        streams_capped: http2::capped(trial),
+        doubts: doubts(trial, terms),
+    }
+}
+
+fn peaks(rows: &[Row]) -> Vec<Peak> {
+    let of_subjects = rows.chunk_by(|one, other| one.subject == other.subject);
+    let curves = of_subjects.filter(|rows| 1 < rows.len());
+    let mut peaks: Vec<Peak> = curves.filter_map(peak).collect();
+    peaks.sort_by(|one, other| {
+        let by_rate = other.throughput.value.total_cmp(&one.throughput.value);
+        let rank = |peak: &Peak| (peak.is_reference, peak.is_unmet);
+        rank(one).cmp(&rank(other)).then(by_rate)
+    });
+    peaks
+}
+
+fn peak(rows: &[Row]) -> Option<Peak> {
+    let throughput = |row: &Row| row.estimate(Figure::Throughput);
+    let median = |row: &&Row| throughput(row).map_or(f64::MIN, |throughput| throughput.value);
+    let best = rows.iter().max_by(|one, other| median(one).total_cmp(&median(other)))?;
+    let throughput = throughput(best)?;
+    let is_last = rows.last().is_some_and(|last| last.point == best.point);
+    Some(Peak {
+        subject: best.subject.clone(),
+        is_reference: best.is_reference,
+        is_unmet: best.unmet.is_some(),
+        point: best.point,
+        throughput,
+        is_open: is_last && !best.is_behind(),
+        is_doubtful: best.is_doubtful(),
+    })
+}
+
+#[cfg(test)]
+mod tests;
