@@ -181,11 +181,15 @@ impl Doubt {
         self.id == definition.id
     }
 
-    /// Whether it is one of these, or a file states one of them.
+    /// Whether it is one of these.
     #[must_use]
     pub fn is_any(&self, definitions: &[Definition]) -> bool {
-        let is_stated = |definition: &Definition| self.stated.iter().any(|id| id == definition.id);
-        definitions.iter().any(|definition| self.is(definition) || is_stated(definition))
+        definitions.iter().any(|definition| self.is(definition))
+    }
+
+    /// Whether a file states one of these.
+    pub(super) fn states_any(&self, definitions: &[Definition]) -> bool {
+        definitions.iter().any(|definition| self.stated.iter().any(|id| id == definition.id))
     }
 
     /// The doubt with another way out, wherever it is applied.

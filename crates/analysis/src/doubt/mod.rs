@@ -72,7 +72,8 @@ impl Doubt {
     /// Whether it means that the server did not keep up with its schedule.
     #[must_use]
     pub fn is_behind(&self) -> bool {
-        self.is_any(&[rate::NOT_ON_TIME, rate::GROWING])
+        let behind = [rate::NOT_ON_TIME, rate::GROWING];
+        self.is_any(&behind) || self.states_any(&behind)
     }
 
     /// Whether it is about the ways that a load took, TLS, HTTP/2 or agents: no mark in a table stands for it.

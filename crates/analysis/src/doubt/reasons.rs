@@ -134,5 +134,9 @@ fn alone(found: Doubt, samples: u64) -> Option<Doubt> {
         return None;
     }
     // The verdict is about a handful of lines here, and not about a table.
-    Some(if is_few { Doubt { gravity: Gravity::Suspect, ..found } } else { found })
+    Some(if is_few {
+        Doubt { gravity: Gravity::Suspect, ..found.with_way_out(samples::RUN_LONGER) }
+    } else {
+        found
+    })
 }

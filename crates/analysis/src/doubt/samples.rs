@@ -31,7 +31,10 @@ pub(crate) const TOO_FEW_SAMPLES: Definition = Definition::new("too_few_samples"
     .thresholds(&[Count(SAMPLES_FOR_P99), Count(SAMPLES_FOR_P999)])
     .because("ten samples beyond the p99 take so many")
     .way_out("measure for longer")
-    .by_flags("let it run longer (-d, -n)");
+    .by_flags(RUN_LONGER);
+
+/// A load that stands alone has flags.
+pub(super) const RUN_LONGER: &str = "let it run longer (-d, -n)";
 
 const ASK_BY_HAND: &str = "ask once by hand (curl -v) and compare with what is expected";
 
@@ -58,7 +61,7 @@ pub(super) fn of_load(recording: &Recording) -> [Option<Doubt>; 2] {
     let is_few = SAMPLES_FOR_P99 <= samples && !is_supported;
     [
         (total.correct == 0).then(|| none_right(total)),
-        is_few.then(|| too_few(samples, "p99.9", SAMPLES_FOR_P999)),
+        is_few.then(|| too_few(samples, "p99.9", SAMPLES_FOR_P999).with_way_out(RUN_LONGER)),
     ]
 }
 
