@@ -25,7 +25,7 @@ pub use loads::{
 };
 pub use place::{Place, SshHost};
 pub use post::{Beside, Caps, Host, LinkUse, Phase, Way};
-pub use serve::{Limits, Via, serve, serve_via};
+pub use serve::{Limits, serve, serve_via};
 
 use rustix::time::{ClockId, clock_gettime};
 

@@ -5,8 +5,9 @@ mod way;
 pub(crate) mod work;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -49,18 +50,6 @@ pub struct Limits {
     pub is_local: bool,
 }
 
-/// A broker of NATS at which a coordinator may find this agent.
-#[derive(Clone, Debug)]
-pub struct Via {
-    pub url: String,
-    pub lab: String,
-    pub name: String,
-    pub trust: String,
-    pub key_file: Option<PathBuf>,
-    pub ca: Option<PathBuf>,
-    pub wait_seconds: Option<u32>,
-}
-
 /// Serves the coordinator at the other end of these two, until it has gone; or, while none is met, until the end is asked
 /// for. Its lanes may still be there when this returns: the process should end.
 pub fn serve(
@@ -101,25 +90,16 @@ fn serve_within(
     served
 }
 
-/// The same, for a coordinator that comes by a broker.
+/// Serves a coordinator that comes by a broker of NATS: `carrier_arguments` tell `dyno-nats` which one, and as whom.
 pub fn serve_via(
-    via: &Via,
-    program: &std::path::Path,
+    carrier_arguments: &[OsString],
+    program: &Path,
     limits: Limits,
     end: &Halt,
 ) -> Result<(), String> {
     let carrier = carrier::beside(program);
     let mut command = Command::new(&carrier);
-    command.args(["agent", "--url", &via.url, "--lab", &via.lab, "--name", &via.name]);
-    command.args(["--trust", &via.trust]);
-    for (flag, path) in [("--key-file", &via.key_file), ("--ca", &via.ca)] {
-        path.iter().for_each(|path| {
-            command.arg(flag).arg(path);
-        });
-    }
-    via.wait_seconds.iter().for_each(|seconds| {
-        command.arg("--wait").arg(seconds.to_string());
-    });
+    command.args(carrier_arguments);
     let refused = |error: std::io::Error| {
         format!("{} cannot be started: {error}; dyno-nats belongs beside dyno", carrier.display())
     };

@@ -3,24 +3,29 @@
 
 use lab::experiment::Point;
 use lab::figure::Figure;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::board::{Board, Row, Table};
 use crate::rule::{SAME_MEDIAN, SAME_RATE, alike};
 
 /// Many subjects with the same figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Alarm {
+    /// the workload
     pub workload: String,
-    /// The place on the axis.
+    #[serde(flatten)]
     pub point: Point,
+    /// the figure that is alike
+    #[schemars(with = "String")]
     pub figure: Figure,
-    /// The subjects, lowest first.
+    /// the subjects that are alike, lowest first
     pub subjects: Vec<String>,
-    /// How many subjects have that figure there.
+    /// out of how many
     pub of: usize,
-    /// The lowest of their values.
+    /// their smallest value
     pub low: f64,
-    /// The highest of their values.
+    /// their largest value
     pub high: f64,
 }
 

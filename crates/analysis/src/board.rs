@@ -6,6 +6,8 @@ use lab::figure::Figure;
 use lab::probe::ProbeReading;
 use lab::record::{Outcome, OutcomeKind};
 use load::{Evidence, Failure};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::conduct::{Conduct, Faults};
 use crate::conformance::Conformity;
@@ -95,21 +97,25 @@ pub struct JudgedTrial {
     pub doubts: Vec<Doubt>,
 }
 
-/// The highest throughput of a subject.
-#[derive(Clone, Debug, PartialEq)]
+/// Where a subject had the most throughput.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "peak")]
 pub struct Peak {
+    /// the subject
     pub subject: String,
-    /// It is not a competitor.
+    /// it is no competitor
     pub is_reference: bool,
     /// It does not meet what the experiment requires.
+    #[serde(skip)]
     pub is_unmet: bool,
-    /// The place on the axis.
+    #[serde(flatten)]
     pub point: Point,
-    /// Its throughput there.
+    /// its throughput there
+    #[serde(rename = "throughput_per_s")]
     pub throughput: Estimate,
-    /// It was the last place of the axis, and the subject kept up there: it may be able to do more.
+    /// this was the last place, and the subject kept up there: it may be able to do more
     pub is_open: bool,
-    /// The row there is in doubt.
+    /// the row's verdict is not valid
     pub is_doubtful: bool,
 }
 

@@ -4,24 +4,36 @@
 
 use lab::experiment::{Experiment, Promised};
 use load::{Cut, Failure, Sessions, Tally};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use units::{count, counted};
 
-/// Requests that went wrong through the server's doing, out of all that were made; of a load of sessions, the sessions
-/// that were not completed. Those that failed through dyno's own are in neither count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What went wrong through the server's doing: of all requests that were made; of a load of sessions, of all sessions,
+/// those that were not completed. Those that failed through dyno's own are in neither count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "faults")]
 pub struct Faults {
-    /// The answer had the right status and the wrong content.
+    /// whole answers with the right status and the wrong content
     pub wrong: u64,
-    /// The request failed in another way.
+    /// those that failed in another way
     pub failed: u64,
     /// The way in which most of these failed.
+    #[serde(skip)]
     pub mostly: Option<Failure>,
-    /// How many requests, or sessions, were made.
+    /// how many were made
     pub of: u64,
-    /// Sessions are counted, not requests.
+    /// requests or sessions
+    #[serde(rename = "unit", serialize_with = "unit")]
+    #[schemars(with = "String", extend("enum" = ["requests", "sessions"]))]
     pub of_sessions: bool,
     /// The sessions that failed because the server ended their connection between two calls.
+    #[serde(skip)]
     pub cut: Cut,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
+fn unit<S: Serializer>(of_sessions: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if *of_sessions { "sessions" } else { "requests" })
 }
 
 /// How many faults are tolerated, each as a percentage of the requests that were made.

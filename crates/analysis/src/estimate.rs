@@ -2,29 +2,33 @@
 //! thing: the figure's mean over rounds, on the scale on which its rounds differ.
 
 use lab::figure::{Fold, Number};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::student;
 
-/// One number from several rounds, and how far these lie apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The mean of a figure over the rounds, and how far these lie apart: geometric for rates, times and bytes if no round is
+/// 0, else arithmetic; for the shortest and the longest response time the extreme of all rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "estimate")]
 pub struct Estimate {
-    /// The rounds' mean: geometric for figures that differ by factors, otherwise arithmetic. For a figure that is
-    /// itself an extreme, the extreme of all rounds.
+    /// the mean
     pub value: f64,
-    /// The smallest round.
+    /// the smallest of the rounds
     pub min: f64,
-    /// The largest round.
+    /// the largest of the rounds
     pub max: f64,
-    /// The 95 % confidence interval of that mean, by Student's t on the same scale, for two rounds or more. It does not
-    /// include differences between runs. None where a round is a bound: see `at_least`.
-    pub interval: Option<(f64, f64)>,
-    /// Where a round is a bound, so is the value, and the interval is open above: this is its low end. It is computed
-    /// as if each round had ended where it was given up; the mean of those is no more than the true one.
-    pub at_least: Option<f64>,
+    /// lower end of the mean's 95 % interval (Student's t over the rounds, on the scale of the mean; differences between
+    /// runs are not in it); null for one round, and for extremes
+    pub low: Option<f64>,
+    /// its upper end; null where it is open: a round is a bound, and `low` is computed as if each round had ended where
+    /// it was given up
+    pub high: Option<f64>,
+    /// rounds that have the figure
     pub rounds: usize,
-    /// The value is a bound: the true value is no less.
+    /// requests were given up, so it is a bound in a round: the true value is no less
     pub is_bound: bool,
-    /// Every round had enough samples for the value.
+    /// at least ten samples lie beyond it, in every round
     pub is_supported: bool,
 }
 
@@ -57,12 +61,24 @@ impl Estimate {
             value,
             min,
             max,
-            interval: interval.filter(|_| !is_bound),
-            at_least: interval.map(|(low, _)| low).filter(|_| is_bound),
+            low: interval.map(|(low, _)| low),
+            high: interval.map(|(_, high)| high).filter(|_| !is_bound),
             rounds: numbers.len(),
             is_bound,
             is_supported: numbers.iter().all(|number| number.is_supported),
         })
+    }
+
+    /// Both ends of its interval, where it has both.
+    #[must_use]
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+
+    /// The lower end of an interval that is open above.
+    #[must_use]
+    pub fn at_least(&self) -> Option<f64> {
+        self.low.filter(|_| self.high.is_none())
     }
 }
 
@@ -135,7 +151,7 @@ mod tests {
     fn covered(rounds: usize, fold: Fold, truth: f64, mut round: impl FnMut() -> f64) -> f64 {
         let covers = |_: &usize| {
             let values: Vec<f64> = (0..rounds).map(|_| round()).collect();
-            let (low, high) = of(&values, fold).unwrap().interval.expect("two rounds or more");
+            let (low, high) = of(&values, fold).unwrap().interval().expect("two rounds or more");
             (low..=high).contains(&truth)
         };
         (0..EXPERIMENTS).filter(covers).count() as f64 / EXPERIMENTS as f64
@@ -164,7 +180,7 @@ mod tests {
         for _ in 0..2_000 {
             let values: Vec<f64> = (0..5).map(|_| (1.5 * normal(&mut chance)).exp()).collect();
             let found = of(&values, Fold::Factors).unwrap();
-            let (low, high) = found.interval.unwrap();
+            let (low, high) = found.interval().unwrap();
             // On its scale the value is in the middle, and the interval was not widened.
             let middle = (low * high).sqrt();
             assert!((middle / found.value - 1.0).abs() < 1e-9, "{found:?}");
@@ -210,8 +226,8 @@ mod tests {
             };
             let rounds: Vec<Number> = (0..5).map(round).collect();
             let found = Estimate::of(&rounds, Fold::Factors).unwrap();
-            assert_eq!(found.interval.is_none(), found.is_bound);
-            found.at_least.or(found.interval.map(|(low, _)| low)).unwrap() <= 1_000.0
+            assert_eq!(found.interval().is_none(), found.is_bound);
+            found.at_least().or(found.interval().map(|(low, _)| low)).unwrap() <= 1_000.0
         };
         let held = (0..EXPERIMENTS).filter(holds).count() as f64 / EXPERIMENTS as f64;
         assert!(0.96 < held, "{held}");
@@ -219,7 +235,7 @@ mod tests {
 
     #[test]
     fn one_round_has_no_interval_and_no_interval_holds_what_cannot_be() {
-        let interval = |values: &[f64], fold| of(values, fold).unwrap().interval;
+        let interval = |values: &[f64], fold| of(values, fold).unwrap().interval();
         assert_eq!(interval(&[5.0], Fold::Factors), None);
         assert_eq!(interval(&[0.0, 0.0, 0.0], Fold::Factors), Some((0.0, 0.0)));
         let (low, high) = interval(&[0.0, 1.0, 5.0], Fold::Factors).unwrap();
@@ -248,7 +264,7 @@ mod tests {
         assert_eq!(parts(&[4.0, -1.0, 3.0], Fold::Differences), Some((2.0, -1.0, 4.0, 3)));
         assert_eq!(parts(&[4.0, 1.0], Fold::Greatest), Some((4.0, 1.0, 4.0, 2)));
         assert_eq!(parts(&[4.0, 1.0], Fold::Least), Some((1.0, 1.0, 4.0, 2)));
-        assert_eq!(of(&[4.0, 1.0], Fold::Greatest).unwrap().interval, None);
+        assert_eq!(of(&[4.0, 1.0], Fold::Greatest).unwrap().interval(), None);
         assert_eq!(parts(&[], Fold::Factors), None);
     }
 
@@ -260,8 +276,8 @@ mod tests {
             Estimate::of(&rounds, Fold::Factors).unwrap()
         };
         let (whole, bound) = (of(false), of(true));
-        assert!(!whole.is_bound && whole.is_supported && whole.at_least.is_none());
-        assert!(bound.is_bound && !bound.is_supported && bound.interval.is_none());
-        assert_eq!(bound.at_least, whole.interval.map(|(low, _)| low));
+        assert!(!whole.is_bound && whole.is_supported && whole.at_least().is_none());
+        assert!(bound.is_bound && !bound.is_supported && bound.interval().is_none());
+        assert_eq!(bound.at_least(), whole.interval().map(|(low, _)| low));
     }
 }

@@ -6,6 +6,8 @@ use lab::figure::{Figure, Terms};
 use lab::manner::Task;
 use lab::record::{RunRecord, TrialRecord};
 use load::{Security, ServerSettings};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::estimate::Estimate;
 use crate::figures::Figures;
@@ -30,12 +32,14 @@ pub struct Variants {
     pub variants: Vec<Variant>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A value of a setting, and who has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Variant {
-    /// What the library does by itself.
+    /// the library's own default
     pub default: Option<String>,
-    /// What the entry says instead.
+    /// what the entry changes it to
     pub change: Option<String>,
+    /// the subjects that have it so
     pub subjects: Vec<String>,
 }
 
@@ -57,27 +61,31 @@ pub struct Observed {
     pub settings: Vec<(ServerSettings, u64)>,
 }
 
-/// The bytes of a subject's answer to one question.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The size of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "wire")]
 pub struct Wire {
+    /// the workload
     pub workload: String,
-    /// The name of its question.
+    /// the request
     pub ask: String,
-    /// Bytes of the head; the longest observed.
+    /// octets of its head; the longest observed
     pub head_bytes: u64,
-    /// Bytes after the head, framing included; the longest observed.
+    /// octets of the rest, framing included; the longest observed
     pub rest_bytes: u64,
 }
 
-/// Which subjects answered a question in the same way.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Whether the subjects answered a request alike. Fields about the server, the time and the framing are not compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "answers")]
 pub struct Answers {
+    /// the workload
     pub workload: String,
-    /// The name of its question.
+    /// the request
     pub ask: String,
-    /// Subjects whose answers were always the same as those of most.
+    /// subjects whose answers were always those of most
     pub alike: Vec<String>,
-    /// Subjects whose answer differed at least once.
+    /// subjects that answered in another way at least once
     pub apart: Vec<String>,
 }
 

@@ -5,6 +5,8 @@ use lab::experiment::{Experiment, Point, Until};
 use lab::figure::{Figure, Terms};
 use lab::record::{OutcomeKind, TrialKey, TrialRecord};
 use load::Nanos;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use crate::doubt::{Doubt, doubts};
 use crate::estimate::interval;
@@ -46,41 +48,43 @@ struct RoundFigures {
 }
 
 /// Why a row has no more rounds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "stopped")]
 pub struct Stopped {
+    /// narrow, most_rounds, out_of_time or nothing_measured
+    #[schemars(with = "String")]
     pub why: WhyStopped,
-    /// The figure by which it was judged.
+    /// by which figure
+    #[schemars(with = "String")]
     pub figure: Figure,
-    /// The half-width of its interval: 0.03 is ±3 %. None for fewer than two rounds.
+    // 0.03 is ±3 %.
+    /// how wide its interval is, to either side; null for fewer than two rounds
+    #[serde(rename = "within_percent", serialize_with = "percent")]
     pub within: Option<f64>,
-    /// The number of measured rounds.
+    /// after how many rounds
     pub rounds: usize,
 }
 
-/// The reason why a row has no more rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyStopped {
-    /// It was narrow enough, and had one more round.
-    Narrow,
-    /// The greatest number of rounds was reached.
-    Most,
-    /// The trials had taken as long as they were allowed to.
-    OutOfTime,
-    /// No round was a measurement.
-    Nothing,
+#[allow(clippy::ref_option)] // serde requires it
+fn percent<S: Serializer>(share: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    share.map(|share| share * 100.0).serialize(serializer)
 }
 
-impl WhyStopped {
-    /// Its name in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            WhyStopped::Narrow => "narrow",
-            WhyStopped::Most => "most_rounds",
-            WhyStopped::OutOfTime => "out_of_time",
-            WhyStopped::Nothing => "nothing_measured",
-        }
-    }
+/// The reason why a row has no more rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum WhyStopped {
+    /// It was narrow enough, and had one more round.
+    #[serde(rename = "narrow")]
+    Narrow,
+    /// The greatest number of rounds was reached.
+    #[serde(rename = "most_rounds")]
+    Most,
+    /// The trials had taken as long as they were allowed to.
+    #[serde(rename = "out_of_time")]
+    OutOfTime,
+    /// No round was a measurement.
+    #[serde(rename = "nothing_measured")]
+    Nothing,
 }
 
 impl Rounds {

@@ -1,18 +1,23 @@
 //! What a trial, a row, a table and a board are worth, given the doubts about them. A whole is worth what most of its
 //! parts are, and a single part in doubt is always reported.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::board::{Board, JudgedTrial, Row, Table};
 use crate::doubt::Doubt;
 use crate::verdict::{Gravity, Verdict};
 
 /// How many rows have which verdict. References are not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Worth {
+    /// rows that are valid
     pub valid: usize,
+    /// rows that are suspect
     pub suspect: usize,
-    /// Invalid rows: most of their rounds are invalid, or all that there are.
+    /// rows that are invalid: most of their rounds are, or all that there are
     pub invalid: usize,
-    /// Rows of which no round has been run.
+    /// rows without a trial yet
     pub untried: usize,
 }
 

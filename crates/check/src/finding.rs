@@ -107,12 +107,17 @@ impl Finding {
     }
 }
 
-/// Which catalogue: scores of different ones are not comparable.
+/// Which cases there are. Scores by different catalogues cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(serde::Serialize, schemars::JsonSchema),
+    schemars(rename = "catalogue")
+)]
 pub struct Stamp {
-    /// `1.0`.
+    /// raised with every change of a case, such as `1.0`
     pub version: String,
-    /// Eight hexadecimal digits, a hash of everything that decides a score.
+    /// of everything that decides a score: eight hexadecimal digits
     pub hash: String,
 }
 

@@ -12,28 +12,31 @@ const CRASHED: f64 = 50.0;
 
 /// How many cases had which verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, schemars::JsonSchema))]
 pub struct VerdictCounts {
-    /// As the clause requires.
+    /// as the clause requires
     pub pass: usize,
-    /// Tolerable.
+    /// tolerable
     pub warn: usize,
-    /// Not as the clause requires.
+    /// not as the clause requires
     pub fail: usize,
-    /// The server was gone afterwards.
+    /// the server was gone afterwards
     pub crash: usize,
-    /// The twin was not accepted.
+    /// the case's well-formed twin was not accepted
     pub not_testable: usize,
-    /// The case does not apply to this server.
+    /// the case does not apply to this server
     pub not_applicable: usize,
-    /// Failures of what a clause requires.
+    /// failures of clauses that oblige
     pub must_broken: usize,
-    /// Failures of what a clause advises, strongly or in passing.
+    /// failures of clauses that advise
     pub should_broken: usize,
-    /// The short ids of failures that an attacker could use.
+    /// short ids of failures that an attacker could use
     pub security: Vec<String>,
-    /// How many differed from round to round.
+    /// cases that differed from round to round
     pub unstable: usize,
+    #[cfg_attr(feature = "schema", serde(skip))]
     earned: f64,
+    #[cfg_attr(feature = "schema", serde(skip))]
     weight: f64,
 }
 

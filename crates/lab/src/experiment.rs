@@ -18,6 +18,7 @@ use crate::schedule::Schedule;
 use crate::sought::Sought;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
+use serde::{Serialize, Serializer};
 
 pub use change::{Change, Changed};
 pub use pairs::Pairs;
@@ -179,6 +180,37 @@ impl Point {
             Point::Sessions(_) => "sessions/s",
             Point::Held(_) => "held connections",
         }
+    }
+}
+
+/// A place of the axis as it is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Place {
+    /// the place on the axis
+    point: f64,
+    /// the axis: connections, requests/s, sessions/s or held connections
+    point_unit: &'static str,
+}
+
+impl Serialize for Point {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Place { point: self.value(), point_unit: self.unit() }.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Point {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        Place::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Place::json_schema(generator)
     }
 }
 

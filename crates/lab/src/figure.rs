@@ -17,6 +17,8 @@ pub use source::{Number, Step, Trial};
 pub use table::{DISTRIBUTIONS, Figure};
 pub use terms::Terms;
 
+use serde::{Serialize, Serializer};
+
 use crate::source_file::nearest;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +111,12 @@ impl Unit {
             Unit::Count => Fold::Amounts,
             Unit::Percent => Fold::Shares,
         }
+    }
+}
+
+impl Serialize for Figure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -4,33 +4,40 @@
 use std::ops::Range;
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::figure::Figure;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::is_file_name;
 
-/// One article's figures.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The article's figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "published"))]
 pub struct History {
-    /// What the figures are called in a table: the year, if the file's name ends in one.
+    /// the heading of their column: the year, if the file's name ends in one
     pub label: String,
-    /// What the file says about the article, line by line.
+    /// what their file says about the article, line by line
     pub about: Vec<String>,
-    /// The figures, in the file's order.
+    /// each of them, in the file's order
     pub figures: Vec<Published>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+/// A figure of the article.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "published_figure"))]
 pub struct Published {
-    /// The server's name in this project.
+    /// the subject
     pub subject: String,
-    /// The workload's name in this project.
+    /// the workload
     pub workload: String,
-    /// Where on the axis; none: the best of all places.
+    /// the place on the axis; null: its peak
     pub point: Option<f64>,
+    /// the figure
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub figure: Figure,
-    /// In the figure's unit.
+    /// its value
     pub value: f64,
-    /// What the article adds to it.
+    /// what the article says about it
     pub note: String,
 }
 

@@ -160,26 +160,29 @@ pub const AGENTS_LOST: &str = "agents.lost";
 pub const AGENTS_LOST_SHARE: &str = "agents.lost.share";
 
 /// A subject as it took part.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
-    /// The folder's name.
+    /// its name, which is that of its folder or entry
     pub name: String,
+    /// its title
     pub title: String,
-    /// The language that it is written in.
+    /// the language that it is written in
     pub language: String,
-    /// `one`, `per-cpu` or `many`.
+    /// how many processes it runs, as declared: one, per-cpu or many
     pub processes: String,
-    /// `default`, `tuned` or `reference`.
+    /// what kind of server it is: default, tuned or reference
     pub tier: String,
-    /// What a reader of the numbers should know.
+    /// what its manifest says about it
     pub notes: String,
-    /// What its version command printed; empty if it did not run.
+    /// its version: what its version command printed; empty if it did not run
     pub version: String,
-    /// The hash of what was built.
+    /// the hash of what was built
     pub build: String,
-    /// Why it does not take part.
+    /// why it took no part; null if it did
     pub skipped: Option<String>,
     /// The settings that differ between subjects: a key, what the library does, what the entry says instead.
+    #[serde(skip)]
     pub settings: Vec<Setting>,
 }
 

@@ -11,8 +11,9 @@ use crate::failure::Failure;
 use crate::halt::{Halt, StopTime};
 use crate::handover::WindowReport;
 use crate::order::{Order, nanos};
-use crate::part::{Outlook, Part, Stretch};
+use crate::part::{Outlook, Part};
 use crate::plan::Plan;
+use crate::recording::Window;
 use crate::silence::Quiet;
 use crate::tally::Tally;
 
@@ -248,6 +249,6 @@ impl<'a> Collector<'a> {
         }
         watch(&Glance { now: until, from, is_warmup, window: tally, total: &part.total });
         self.outlook.see(until, tally.answered, &tally.failed);
-        part.windows.keep(width, Stretch::of(from, until, is_warmup, tally));
+        part.windows.keep(width, Window::of(from, until, is_warmup, tally));
     }
 }

@@ -6,31 +6,37 @@ use crate::Nanos;
 use crate::failure::Failure;
 use crate::written;
 
-/// A failure with its bytes.
+/// One failure with its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "evidence"))]
 pub struct Evidence {
-    /// Its class.
+    /// the class of the failure
+    #[serde(rename = "class")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub failure: Failure,
-    /// When the failure was noticed.
+    /// when it was known, from the start of the load
+    #[serde(rename = "at_s", with = "written::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub at: Nanos,
+    /// which request it was
     pub seq: u64,
-    /// What was sent, up to a limit; empty if the server failed before anything could be sent.
+    /// the request, in base64, up to a limit; empty if the server failed before anything could be sent
     #[serde(with = "written::bytes")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub request: Vec<u8>,
-    /// What was expected, in words and bytes.
+    /// what was expected, in words
     pub expected: String,
-    /// What was received of the answer, from its beginning and up to a limit.
+    /// the beginning of the answer, in base64: up to 4 KiB, or 2 KiB if it came in several reads
     #[serde(with = "written::bytes")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub received: Vec<u8>,
-    /// The answer came in several reads, and those before the last one were not kept: a lane keeps those of 4,096 answers
-    /// at once.
+    /// it came in several reads, and its beginning was not kept: each lane keeps those of 4,096 answers at once
     pub lacks_beginning: bool,
-    /// More bytes came than were kept.
+    /// more came than was kept
     pub is_cut: bool,
-    /// The stream that carried it, if that was one of HTTP/2; then the request and the answer are shown as fields, one a
-    /// line, an empty line, and the body.
+    /// the stream of HTTP/2; then request and answer are fields, one a line, an empty line, and the body
     pub stream: Option<u32>,
-    /// What was wrong, in words, where the class says less.
+    /// what was wrong, in words, where the class says less
     pub reason: Option<String>,
 }
 

@@ -55,8 +55,9 @@ pub enum End {
     GaveUp(Failure),
 }
 
-/// A stretch of time, kept small: its counts, and its distributions in folded form.
+/// A stretch of time, kept small and added up without loss: its counts, and its distributions in folded form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Window {
     /// Its start, on the run's clock.
     pub from: Nanos,
@@ -74,8 +75,9 @@ pub struct Window {
     pub bytes_sent: u64,
     /// Bytes read from the server.
     pub bytes_received: u64,
-    /// Exchanges between sent and done, on average over the window.
-    pub in_flight: f64,
+    /// Exchanges between sent and done, integrated over the window: exchange-nanoseconds. Averages cannot be added.
+    #[serde(with = "written::large")]
+    pub in_flight_area: u128,
     /// CPU time of the lanes.
     pub cpu: Nanos,
     /// From intended to done.
@@ -84,13 +86,23 @@ pub struct Window {
     pub service: Folded,
 }
 
-/// Connections of a stretch of time.
+impl Window {
+    /// Exchanges between sent and done, on average over the window.
+    #[must_use]
+    pub fn in_flight(&self) -> f64 {
+        self.in_flight_area as f64 / self.until.saturating_sub(self.from).max(1) as f64
+    }
+}
+
+/// Numbers of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "connections"))]
 pub struct Connections {
-    /// Begun.
+    /// connections that were begun
     pub begun: u64,
+    /// connections that were established
     pub established: u64,
-    /// Failed before they were established.
+    /// connections that could not be established
     pub failed: u64,
 }
 
@@ -107,29 +119,36 @@ impl Connections {
     }
 }
 
-/// Sessions of a stretch of time.
+/// Numbers of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "sessions"))]
 pub struct Sessions {
-    /// Due.
+    /// sessions that were begun
     pub attempted: u64,
-    /// All calls answered as expected.
+    /// sessions all of whose calls were answered as expected
     pub complete: u64,
-    /// Not completed: a call failed, or the session was cut.
+    /// sessions that were not completed: a call failed, or the session was cut
     pub failed: u64,
-    /// Those of `failed` that were cut.
+    #[serde(flatten)]
     pub cut: Cut,
 }
 
-/// Sessions whose calls were all answered as expected until the server ended their connection before the last one.
+/// Sessions that the server ended before their last call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cut {
-    /// How many were.
+    /// sessions among `failed` that were cut: all their calls were answered as expected until the server ended the
+    /// connection
+    #[serde(rename = "cut")]
     pub sessions: u64,
-    /// The calls that they did not reach.
+    /// calls that these did not reach
+    #[serde(rename = "cut_unreached")]
     pub unreached: u64,
-    /// The fewest calls that one of them made; 0 if there are none.
+    /// the fewest calls that one of these made; 0 if there are none
+    #[serde(rename = "cut_calls_min")]
     pub calls_min: u32,
-    /// The most calls.
+    /// the most calls that one of these made
+    #[serde(rename = "cut_calls_max")]
     pub calls_max: u32,
 }
 
@@ -177,22 +196,23 @@ impl Cut {
     }
 }
 
-/// Things that happen beside the exchanges and are not failures.
+/// Events besides the exchanges, none of which is a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "notes"))]
 pub struct Notes {
-    /// A reused connection turned out to be closed; the request was sent once more.
+    /// a reused connection was closed, and the request was sent once more
     pub stale_retries: u64,
-    /// Requests that the server refused unread; each was sent once more.
+    /// the server refused the request unread, and it was sent once more
     pub refused: u64,
-    /// The server closed an idle connection.
+    /// idle connections that the server closed
     pub idle_closed: u64,
-    /// Bytes followed a whole answer; the connection was dropped.
+    /// bytes that came after an answer; the connection was dropped
     pub surplus: u64,
-    /// An answer came that was not requested; the connection was dropped.
+    /// answers without a request; the connection was dropped
     pub unsolicited: u64,
-    /// An answer announced that the connection closes after it, where connections are kept.
+    /// answers that said that the connection closes, where connections are kept
     pub announced_closes: u64,
-    /// Correct answers whose body differs from the usual one.
+    /// correct answers whose body differs from the usual one, where bodies are compared without being demanded
     pub unlike_bodies: u64,
 }
 

@@ -33,16 +33,16 @@ fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
         let label = &findings.history.label;
         let chart = Dumbbells {
             about: About {
-                id: String::new(),
                 title: format!(
                     "{}: {}, {label} and now",
                     findings.task(&found.workload),
                     figure.heading()
                 ),
                 description: "What was published and what this run found, for each server".into(),
+                heading: format!("the best of all places: {}", figure.heading()),
+                note: format!("stroke: {label}, as published · mark: now"),
+                ..About::default()
             },
-            heading: format!("the best of all places: {}", figure.heading()),
-            note: format!("stroke: {label}, as published · mark: now"),
             rows,
         };
         chart.svg(figure.unit(), false)
@@ -103,16 +103,16 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
         for (when, series) in [(label.as_str(), then), ("now", now)] {
             let plot = Plot {
                 about: About {
-                    id: String::new(),
                     title: format!(
                         "{}: {}, {when}",
                         findings.task(&found.workload),
                         figure.heading()
                     ),
                     description: figure.meaning().into(),
+                    heading: format!("{} · {when}", figure.heading()),
+                    note: format!("against {}", axis(findings, found)),
+                    ..About::default()
                 },
-                heading: format!("{} · {when}", figure.heading()),
-                note: format!("against {}", axis(findings, found)),
                 unit: figure.unit(),
                 is_log,
                 places: places.clone(),

@@ -3,8 +3,6 @@
 use analysis::{Conduct, Faults};
 use units::{count, percent};
 
-use crate::json::json_type;
-
 /// `b answered wrongly: 20 % of the requests (3,000 of 15,000)`, without a full stop; nothing of a sound server.
 pub(crate) fn says(name: &str, conduct: Conduct) -> Option<String> {
     let faults = conduct.faults()?;
@@ -35,22 +33,6 @@ pub(crate) fn says(name: &str, conduct: Conduct) -> Option<String> {
             let both: Vec<String> = [wrongly, failed].into_iter().flatten().collect();
             Some(format!("{name} {}", both.join(" and ")))
         }
-    }
-}
-
-json_type! {
-    /// What went wrong through the server's doing, and not through dyno's own: of requests, or of a load of sessions, of
-    /// sessions.
-    pub(crate) struct FaultsJson as "faults" of it: Faults {
-        /// whole answers with the right status and the wrong content
-        wrong: u64,
-        /// those that failed in another way
-        failed: u64,
-        /// how many were made
-        of: u64,
-        /// requests or sessions
-        #[schemars(extend("enum" = ["requests", "sessions"]))]
-        unit: &'static str = unit(*it),
     }
 }
 

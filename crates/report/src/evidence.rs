@@ -1,11 +1,7 @@
-//! Failures with their bytes, for readers and for programs: the server's bytes are shown, never obeyed.
+//! Failures with their bytes, for readers: the server's bytes are shown, never obeyed.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use load::{Evidence, Failure};
-use units::{count, seconds};
-
-use crate::json::json_type;
+use units::count;
 
 /// At most this many classes of failure are shown with their bytes.
 const CLASSES_SHOWN: usize = 3;
@@ -44,30 +40,4 @@ fn excerpt(bytes: &[u8], lacks_beginning: bool, is_cut: bool) -> String {
     let before = if lacks_beginning { "… " } else { "" };
     let after = if is_cut || BYTES_SHOWN < bytes.len() { " …" } else { "" };
     format!("{before}{}{after}", bytes[..bytes.len().min(BYTES_SHOWN)].escape_ascii())
-}
-
-json_type! {
-    /// One failure with its bytes.
-    pub(crate) struct EvidenceJson as "evidence" of kept: Evidence {
-        /// the class of the failure
-        class: &'static str = kept.failure.name(),
-        /// when it was known, from the start of the load
-        at_s: f64 = seconds(kept.at),
-        /// which request it was
-        seq: u64,
-        /// the stream of HTTP/2; then request and answer are fields, one a line, an empty line, and the body
-        stream: Option<u32>,
-        /// what was wrong, in words, where the class says less
-        reason: Option<String> = kept.reason.clone(),
-        /// the request, in base64
-        request: String = STANDARD.encode(&kept.request),
-        /// what was expected, in words
-        expected: String = kept.expected.clone(),
-        /// the beginning of the answer, in base64: up to 4 KiB, or 2 KiB if it came in several reads
-        received: String = STANDARD.encode(&kept.received),
-        /// it came in several reads, and its beginning was not kept: each lane keeps those of 4,096 answers at once
-        lacks_beginning: bool,
-        /// more came than was kept
-        is_cut: bool,
-    }
 }

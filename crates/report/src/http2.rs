@@ -176,21 +176,17 @@ json_type! {
 
 json_type! {
     /// How HTTP/2 was to be spoken.
+    #[derive(serde::Deserialize)]
     pub(crate) struct Http2OrderJson as "http2_order" of order: H2Order {
         /// requests at once on each connection
-        streams: u16 = order.streams.get(),
+        pub(crate) streams: u16 = order.streams.get(),
         /// how many octets the server may send on a stream before it must wait
-        window_stream: u32 = order.windows.stream(),
+        pub(crate) window_stream: u32 = order.windows.stream(),
         /// the same on all streams of a connection together
-        window_connection: u32 = order.windows.connection(),
+        pub(crate) window_connection: u32 = order.windows.connection(),
         /// how header fields are compressed: indexed or static
-        hpack: &'static str = hpack(order),
+        pub(crate) hpack: String = if order.indexed { "indexed" } else { "static" }.into(),
     }
-}
-
-/// How header fields are compressed.
-pub(crate) fn hpack(order: &H2Order) -> &'static str {
-    if order.indexed { "indexed" } else { "static" }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ fn documents() -> [(&'static str, &'static str, Schema); 14] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
-        ("stream", "dyno load --stream", schema::<crate::load::slice::SliceJson>()),
+        ("stream", "dyno load --stream", schema::<crate::load::slice::Slice>()),
         ("hold", "dyno hold --json", schema::<crate::hold::json::Document<'_>>()),
         ("capacity", "dyno capacity --json", schema::<crate::capacity::JsonDocument>()),
         ("run", "dyno report --format json", schema::<crate::run::json::Document<'_>>()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use load::{Counts, Security};
-use tls::{TlsOrder, Trust, Version};
+use tls::{TlsOrder, Trust};
 
 use crate::document::{Entry, Fact, Tone};
 use crate::json::{DistributionJson, json_type};
@@ -142,19 +142,20 @@ pub(crate) fn named(counts: &Counts) -> BTreeMap<String, u64> {
 
 json_type! {
     /// How connections were to be secured.
+    #[derive(serde::Deserialize)]
     pub(crate) struct TlsOrderJson as "tls_order" of order: TlsOrder {
         /// the name that was sent as SNI unless it is an address, and that the certificate had to be for
         host: String = order.host.clone(),
         /// whether certificates were verified
-        verified: bool = order.trust != Trust::All,
+        pub(crate) verified: bool = order.trust != Trust::All,
         /// the only version that was offered; null for 1.2 and 1.3
-        version: Option<&'static str> = order.version.map(Version::name),
+        pub(crate) version: Option<String> = order.version.map(|version| version.name().into()),
         /// the suites that were offered, by their IANA names; empty for all that dyno has
-        suites: Vec<String> = order.suites.clone(),
+        pub(crate) suites: Vec<String> = order.suites.clone(),
         /// the groups that were offered; empty for all that dyno has
-        groups: Vec<String> = order.groups.clone(),
+        pub(crate) groups: Vec<String> = order.groups.clone(),
         /// of a hundred connections, how many were to resume a session
-        resume_percent: u8 = order.resume.percent(),
+        pub(crate) resume_percent: u8 = order.resume.percent(),
         /// the name that was offered by ALPN
         alpn: String = order.alpn.clone(),
     }

@@ -192,7 +192,7 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>], are_all: bool) -> Str
         ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
     let on_time = |row: &&Row| {
         let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| {
-            format!(" ({})", why_behind(share.value, share.interval))
+            format!(" ({})", why_behind(share.value, share.interval()))
         });
         format!("{}{share}", name_only(findings, row))
     };
@@ -282,7 +282,7 @@ pub(crate) fn broken(table: &Table, subject: &str, capacity: &Capacity) -> Optio
     let number = |figure: Figure, value: f64| {
         let estimate = row.and_then(|row| row.estimate(figure));
         let marks = Marks::default().when(estimate.is_some_and(|it| it.is_bound), Mark::Bound);
-        let interval = estimate.and_then(|estimate| estimate.interval);
+        let interval = estimate.and_then(|estimate| estimate.interval());
         marks.around(&Written::of(figure.unit(), value, interval).value)
     };
     let one = |breach: &Breach| match *breach {

@@ -49,6 +49,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
         title: format!("{}: CPU time, memory and bytes", findings.task(&table.workload)),
         description:
             "The subjects' CPU time, the most memory they held, and the bytes of an answer".into(),
+        ..About::default()
     };
     let less = "mean of the rounds; less is better";
     match table.is_curve() {
@@ -87,12 +88,12 @@ fn about(findings: &Findings<'_>, table: &Table) -> About {
     let names: Vec<&str> =
         findings.subjects(table).into_iter().map(|subject| findings.title(subject)).collect();
     About {
-        id: String::new(),
         title: format!("{}: {}", findings.run.name, findings.task(&table.workload)),
         description: format!(
             "Correct answers a second, response times and failures of {}. All figures are in the table.",
             names.join(", ")
         ),
+        ..About::default()
     }
 }
 
@@ -220,7 +221,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
     Some(Spot {
         x: place(findings, row),
         value: estimate.value,
-        interval: estimate.interval,
+        interval: estimate.interval(),
         trust: Trust::of_row(row).or_doubtful(estimate.is_bound),
         is_after_gap: false,
         says: format!(

@@ -61,8 +61,8 @@ impl Written {
 
     /// A number from several rounds with its interval and its marks.
     pub(crate) fn estimate(unit: Unit, estimate: &Estimate) -> Written {
-        let written = Written::of(unit, estimate.value, estimate.interval);
-        let at_least = || Some(format!("[≥{}]", number(unit, estimate.at_least?)));
+        let written = Written::of(unit, estimate.value, estimate.interval());
+        let at_least = || Some(format!("[≥{}]", number(unit, estimate.at_least()?)));
         let marks = marks(estimate.is_bound, estimate.is_supported);
         Written { interval: written.interval.or_else(at_least), marks, ..written }
     }
@@ -173,7 +173,7 @@ fn supported(value: f64, (low, high): (f64, f64)) -> f64 {
 
 /// The number that is written of a value: a ratio of two such numbers can be recomputed by a reader.
 pub(crate) fn as_written(estimate: &Estimate) -> f64 {
-    let step = estimate.interval.map_or(0.0, |ends| supported(estimate.value, ends));
+    let step = estimate.interval().map_or(0.0, |ends| supported(estimate.value, ends));
     rounded(estimate.value, step)
 }
 
@@ -362,15 +362,15 @@ mod tests {
             value: 5_000.0,
             min: 4_000.0,
             max: 5_000.0,
-            interval: None,
-            at_least: Some(4_210.0),
+            high: None,
+            low: Some(4_210.0),
             rounds: 3,
             is_bound: true,
             is_supported: false,
         };
         let written = Written::estimate(Unit::Milliseconds, &estimate);
         assert_eq!(written.marked() + &written.between(), "≥5.00s [≥4.21s]");
-        let few = Estimate { is_bound: false, at_least: None, ..estimate };
+        let few = Estimate { is_bound: false, low: None, ..estimate };
         assert_eq!(Written::estimate(Unit::Milliseconds, &few).marked(), "5.00s*");
     }
 

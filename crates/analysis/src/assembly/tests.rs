@@ -53,11 +53,11 @@ fn a_percentile_is_the_mean_of_the_rounds_percentiles_and_so_is_its_interval() {
     // 1, 1 and 100 ms.
     let p99 = row.estimate(Figure::ResponseP99).unwrap();
     assert!((p99.value - 100_f64.cbrt()).abs() < 0.01, "{p99:?}");
-    let (low, high) = p99.interval.unwrap();
+    let (low, high) = p99.interval().unwrap();
     assert!(((low * high).sqrt() / p99.value - 1.0).abs() < 1e-9, "{p99:?}");
     // The longest is the longest of all rounds.
     let longest = row.estimate(Figure::ResponseMax).unwrap();
-    assert!((longest.value - 100.0).abs() < 0.1 && longest.interval.is_none(), "{longest:?}");
+    assert!((longest.value - 100.0).abs() < 0.1 && longest.interval().is_none(), "{longest:?}");
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn column(windows: &[Window]) -> Column {
         windows.iter().map(|window| count(window) as f64).sum::<f64>() / width
     };
     let area =
-        |window: &Window| window.in_flight * seconds(window.until.saturating_sub(window.from));
+        |window: &Window| window.in_flight() * seconds(window.until.saturating_sub(window.from));
     let unfolded: Vec<Distribution> =
         windows.iter().map(|window| window.response.unfold()).collect();
     let counts = Counts::of(unfolded.iter());
@@ -278,7 +278,7 @@ mod tests {
             failed: [0; Failure::COUNT],
             bytes_sent: 0,
             bytes_received: 0,
-            in_flight: 3.0,
+            in_flight_area: u128::from(300 * MS),
             cpu: 0,
             service: Folded::of(&response),
             response: Folded::of(&response),

@@ -268,7 +268,7 @@ fn windows(of: impl Fn(u64) -> (u64, u64)) -> Vec<Window> {
             failed: [0; Failure::COUNT],
             bytes_sent: 0,
             bytes_received: 0,
-            in_flight: 0.0,
+            in_flight_area: 0,
             cpu: 0,
             response: Folded::of(&times),
             service: Folded::of(&times),

@@ -12,6 +12,8 @@ use lab::figure::Figure;
 use lab::probe::ProbeReading;
 use lab::record::{Outcome, TrialRecord};
 use load::Loss;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 pub use figure::PlateauFigure;
 pub use numbers::HeldNumbers;
@@ -63,20 +65,21 @@ pub struct Plateau {
     probe: BTreeMap<String, Estimate>,
 }
 
-/// Counts that are added over rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Sums over the rounds of a plateau.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "sums")]
 pub struct Sums {
-    /// Connections that never opened.
+    /// connections that could not be opened
     pub failed: u64,
-    /// Connections that were open and are no longer.
+    /// open connections that were lost
     pub lost: u64,
-    /// Connections that were silent at the plateau's end.
+    /// open connections that had received nothing for a while at its end
     pub silent: u64,
-    /// Connections that were begun and neither open nor failed at the plateau's end.
+    /// begun and neither open nor failed at its end
     pub waiting: u64,
-    /// Connections that were opened again.
+    /// connections that were begun again
     pub begun_again: u64,
-    /// Beats that never arrived.
+    /// numbered messages that never came
     pub missed: u64,
 }
 

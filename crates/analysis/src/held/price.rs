@@ -6,6 +6,8 @@ use std::time::Duration;
 use lab::figure::{Figure, Fold, Line, Number, Step, line_of_steps, readings};
 use lab::record::{OutcomeKind, TrialRecord};
 use load::{Loss, Nanos};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 use super::{Plateau, gone, reached};
 use crate::estimate::Estimate;
@@ -66,21 +68,29 @@ pub enum Memory {
     Rss,
 }
 
-/// The first plateau with any failure.
-#[derive(Clone, Debug, PartialEq)]
+/// The first plateau, of any round, on which something gave way.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FirstFailure {
-    /// How many connections were to be open.
+    /// connections that were to be there
     pub connections: usize,
-    /// How many were open at its end.
+    /// connections that were open at its end
     pub open: u64,
-    /// The round in which this was observed, from 0.
+    // They count from 0 here, and from 1 where they are written.
+    /// in which round
+    #[serde(rename = "round", serialize_with = "from_one")]
     pub repeat: u32,
-    /// The number of rounds in which anything failed, here or later.
+    /// in how many rounds something gave way there or later
     pub rounds: usize,
-    /// The number of rounds.
+    /// of how many that held any connections
     pub of: usize,
     /// What was observed there: the main cause first, never empty.
+    #[serde(skip)]
     pub causes: Vec<Cause>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
+fn from_one<S: Serializer>(repeat: &u32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u32(repeat + 1)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -216,7 +226,7 @@ fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
         let slopes = Estimate::of(&slopes, Fold::Factors)?;
         let (interval, basis) = match lines.len() {
             1 => (interval(only), Basis::Line),
-            _ => (slopes.interval, Basis::Rounds),
+            _ => (slopes.interval(), Basis::Rounds),
         };
         let rounds = lines.len();
         Some(Slope { bytes: slopes.value, interval, basis, of: memory, rounds })

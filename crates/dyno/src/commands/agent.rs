@@ -4,10 +4,11 @@ mod bounds;
 mod key;
 mod servers;
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
-use agents::{Allow, Limits, Via, serve, serve_via};
+use agents::{Allow, Limits, serve, serve_via};
 use clap::{Args, Subcommand};
 
 use self::bounds::{BOUNDS, BoundFlags};
@@ -100,23 +101,25 @@ pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
     };
     // A terminal's Ctrl-C reaches this process, too; but if it has a coordinator, that one decides when it ends.
     let end = halt_on_interrupt()?;
-    let served = match via(flags) {
+    let served = match carrier(flags) {
         None => serve(io::stdin(), io::stdout(), limits, &end),
-        Some(via) => serve_via(&via, &own_program()?, limits, &end),
+        Some(arguments) => serve_via(&arguments, &own_program()?, limits, &end),
     };
     // Lanes that still run end with the process, which is now.
     served.map_err(Refusal::new)?;
     Ok(ExitStatus::Yes)
 }
 
-fn via(flags: &AgentFlags) -> Option<Via> {
-    Some(Via {
-        url: flags.via.clone()?,
-        lab: flags.lab.clone()?,
-        name: flags.name.clone()?,
-        trust: flags.trust.clone()?,
-        key_file: flags.key_file.clone(),
-        ca: flags.ca.clone(),
-        wait_seconds: flags.wait,
-    })
+/// What `dyno-nats` is started with, if that is to carry what is said.
+fn carrier(flags: &AgentFlags) -> Option<Vec<OsString>> {
+    let url = flags.via.as_ref()?;
+    let texts =
+        [("--url", Some(url)), ("--lab", flags.lab.as_ref()), ("--name", flags.name.as_ref())];
+    let texts = texts.into_iter().chain([("--trust", flags.trust.as_ref())]);
+    let texts = texts.filter_map(|(flag, text)| Some((flag, OsString::from(text?))));
+    let paths = [("--key-file", &flags.key_file), ("--ca", &flags.ca)];
+    let paths = paths.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?.into())));
+    let wait = flags.wait.map(|seconds| ("--wait", seconds.to_string().into()));
+    let given = texts.chain(paths).chain(wait).flat_map(|(flag, value)| [flag.into(), value]);
+    Some(std::iter::once("agent".into()).chain(given).collect())
 }

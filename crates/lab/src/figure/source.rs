@@ -2,20 +2,22 @@
 //! they become.
 
 use load::{Distribution, Failure, Moment, Moments, Nanos, Plateau, Recording, SECOND, Tally};
+use serde::{Deserialize, Serialize};
 
 use super::rates::{self, OnTime};
 use super::readings;
 use super::terms::Terms;
 use crate::record::{Launch, TrialRecord};
 
-/// A number, and how far it can be relied on.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A figure of one load or one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "figure_value"))]
 pub struct Number {
-    /// In its figure's unit.
+    /// in the unit in which its name ends
     pub value: f64,
-    /// The true value is no less than this: exchanges were given up.
+    /// requests were given up: the true value is no less
     pub is_bound: bool,
-    /// Enough samples lie beyond it.
+    /// at least ten samples lie beyond it
     pub is_supported: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Whether a part can be one of a load. It comes from another machine: what it claims must fit the order and add up, and
 //! no figure in it may be so large that sums overflow.
 
-use super::stretches::{STRETCHES_MAX, Stretch, Stretches};
+use super::stretches::{STRETCHES_MAX, Stretches};
 use super::{Part, Parts, identities};
 use crate::Nanos;
 use crate::bounds::{CPUS_MAX, INSTANT_MAX};
@@ -9,6 +9,7 @@ use crate::distribution::{Distribution, Folded};
 use crate::evidence::{EVIDENCE_KEPT, Evidence};
 use crate::failure::Failure;
 use crate::http2::Http2;
+use crate::recording::Window;
 use crate::recording::{Connections, Notes, Sessions, Slow};
 use crate::section::Section;
 use crate::security::{Counts, Security};
@@ -107,8 +108,8 @@ impl Parts {
         all.iter().try_for_each(|window| self.check_window(window, wide, bounds))
     }
 
-    fn check_window(&self, window: &Stretch, wide: Nanos, bounds: Bounds) -> Result<(), String> {
-        let Stretch { from, until, is_warmup, .. } = *window;
+    fn check_window(&self, window: &Window, wide: Nanos, bounds: Bounds) -> Result<(), String> {
+        let Window { from, until, is_warmup, .. } = *window;
         let (width, measured_from) = (self.plan.width, self.plan.measured.start);
         let is_cut_right = from.is_multiple_of(width)
             && until.is_multiple_of(width)
@@ -151,9 +152,9 @@ impl Parts {
 fn check_sums(part: &Part) -> Result<(), String> {
     let Part { total, windows, .. } = part;
     let measured = || windows.iter().filter(|window| !window.is_warmup);
-    let sum = |count: fn(&Stretch) -> u64| measured().map(count).sum::<u64>();
+    let sum = |count: fn(&Window) -> u64| measured().map(count).sum::<u64>();
     // Of what came before the measured time, the bytes that opened a pool count.
-    let is_between = |bytes: fn(&Stretch) -> u64, counted: u64| {
+    let is_between = |bytes: fn(&Window) -> u64, counted: u64| {
         (sum(bytes)..=windows.iter().map(bytes).sum()).contains(&counted)
     };
     let mut failed = [0; Failure::COUNT];

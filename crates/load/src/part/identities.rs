@@ -3,10 +3,10 @@
 
 use super::Part;
 use super::parts::Facts;
-use super::stretches::Stretch;
 use super::true_or;
 use crate::Nanos;
 use crate::distribution::{Distribution, Folded};
+use crate::recording::Window;
 use crate::recording::{LaneReport, Sessions, Slow};
 use crate::tally::{Still, Tally};
 
@@ -19,7 +19,7 @@ pub(super) fn check(part: &Part, facts: &Facts, measured_from: Nanos) -> Result<
     check_kind(total, facts)?;
     check_answers(total)?;
     check_slowest(total, measured_from)?;
-    let measured: Vec<&Stretch> = windows.all.iter().filter(|window| !window.is_warmup).collect();
+    let measured: Vec<&Window> = windows.all.iter().filter(|window| !window.is_warmup).collect();
     check_windows(part, &measured)?;
     let ended = windows.all.last().map_or(0, |window| window.until);
     true_or(total.last_done <= ended, "its last exchange ended after its last window")?;
@@ -76,9 +76,9 @@ fn check_slowest(total: &Tally, measured_from: Nanos) -> Result<(), String> {
 }
 
 /// The windows of the measured time, and those after it, are what was measured.
-fn check_windows(part: &Part, measured: &[&Stretch]) -> Result<(), String> {
+fn check_windows(part: &Part, measured: &[&Window]) -> Result<(), String> {
     let total = &part.total;
-    let sums = |folded: fn(&Stretch) -> &Folded| {
+    let sums = |folded: fn(&Window) -> &Folded| {
         let all = measured.iter().map(|window| folded(window));
         all.fold((0, 0), |(count, sum), it| (count + it.count(), sum + it.sum()))
     };
@@ -86,7 +86,7 @@ fn check_windows(part: &Part, measured: &[&Stretch]) -> Result<(), String> {
         && sums(|it| &it.service) == (total.service.count(), total.service.sum());
     true_or(is_same, "the distributions of its windows are not those of all")?;
     // A window may end after the measured time.
-    let is_between = |figure: fn(&Stretch) -> u128, counted: u128| {
+    let is_between = |figure: fn(&Window) -> u128, counted: u128| {
         let inside = measured.iter().filter(|window| window.until <= part.until);
         (inside.map(|it| figure(it)).sum::<u128>()
             ..=measured.iter().map(|it| figure(it)).sum::<u128>())

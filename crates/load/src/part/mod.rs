@@ -22,7 +22,7 @@ pub(crate) use check::{
     check_tally, no_more, true_or,
 };
 pub use parts::Parts;
-pub(crate) use stretches::{Stretch, Stretches};
+pub(crate) use stretches::Stretches;
 pub use summary::PartSummary;
 
 /// What the lanes of one share of a load have recorded, with all that is judged only when all shares are there.

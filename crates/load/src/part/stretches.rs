@@ -1,34 +1,12 @@
-//! Windows in whole numbers: those of several processes are added up, and neighbours are put together where there are
-//! too many. Both can be done in any order.
+//! Windows of several processes are added up, and neighbours are put together where there are too many. Both can be done
+//! in any order.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::distribution::{Distribution, Folded};
-use crate::failure::Failure;
 use crate::recording::Window;
 use crate::tally::{Tally, add};
-use crate::written;
-
-/// A stretch of time, as it is added up. A `Window` has an average where this has an area: averages cannot be added.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Stretch {
-    pub(crate) from: Nanos,
-    pub(crate) until: Nanos,
-    pub(crate) is_warmup: bool,
-    pub(crate) attempted: u64,
-    pub(crate) correct: u64,
-    #[serde(with = "written::failures")]
-    pub(crate) failed: [u64; Failure::COUNT],
-    pub(crate) bytes_sent: u64,
-    pub(crate) bytes_received: u64,
-    #[serde(with = "written::large")]
-    pub(crate) in_flight_area: u128,
-    pub(crate) cpu: Nanos,
-    pub(crate) response: Folded,
-    pub(crate) service: Folded,
-}
 
 /// Stretches in their order, none of which reaches into another, but for the one in which the measured time begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,7 +14,7 @@ pub(crate) struct Stretch {
 pub(crate) struct Stretches {
     /// How many of the shortest windows make one stretch at most: a power of two.
     pub(super) coarseness: u64,
-    pub(super) all: Vec<Stretch>,
+    pub(super) all: Vec<Window>,
 }
 
 /// So many or more are put together in pairs: memory does not grow with time.
@@ -48,10 +26,10 @@ impl Default for Stretches {
     }
 }
 
-impl Stretch {
+impl Window {
     /// A window.
-    pub(crate) fn of(from: Nanos, until: Nanos, is_warmup: bool, tally: &Tally) -> Stretch {
-        Stretch {
+    pub(crate) fn of(from: Nanos, until: Nanos, is_warmup: bool, tally: &Tally) -> Window {
+        Window {
             from,
             until,
             is_warmup,
@@ -72,7 +50,7 @@ impl Stretch {
         (self.from / wide, !self.is_warmup)
     }
 
-    fn absorb(&mut self, other: &Stretch) {
+    fn absorb(&mut self, other: &Window) {
         self.from = self.from.min(other.from);
         self.until = self.until.max(other.until);
         self.attempted += other.attempted;
@@ -87,37 +65,17 @@ impl Stretch {
     }
 }
 
-impl From<Stretch> for Window {
-    fn from(stretch: Stretch) -> Window {
-        let length = stretch.until.saturating_sub(stretch.from).max(1);
-        Window {
-            from: stretch.from,
-            until: stretch.until,
-            is_warmup: stretch.is_warmup,
-            attempted: stretch.attempted,
-            correct: stretch.correct,
-            failed: stretch.failed,
-            bytes_sent: stretch.bytes_sent,
-            bytes_received: stretch.bytes_received,
-            in_flight: stretch.in_flight_area as f64 / length as f64,
-            cpu: stretch.cpu,
-            response: stretch.response,
-            service: stretch.service,
-        }
-    }
-}
-
 impl Stretches {
-    pub(crate) fn last(&self) -> Option<&Stretch> {
+    pub(crate) fn last(&self) -> Option<&Window> {
         self.all.last()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Stretch> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Window> {
         self.all.iter()
     }
 
     /// Keeps what comes after all others.
-    pub(crate) fn keep(&mut self, width: Nanos, next: Stretch) {
+    pub(crate) fn keep(&mut self, width: Nanos, next: Window) {
         let wide = self.wide(width);
         match self.all.last_mut() {
             Some(last) if last.place(wide) == next.place(wide) => last.absorb(&next),
@@ -138,7 +96,7 @@ impl Stretches {
     /// The service times of those of the measured time that are chosen; none if there are none.
     pub(crate) fn service_where(
         &self,
-        is_chosen: impl Fn(&Stretch) -> bool,
+        is_chosen: impl Fn(&Window) -> bool,
     ) -> Option<Distribution> {
         let chosen = self.all.iter().filter(|window| !window.is_warmup && is_chosen(window));
         let service = chosen.map(|window| window.service.clone()).reduce(|mut all, next| {
@@ -149,7 +107,7 @@ impl Stretches {
     }
 
     pub(crate) fn into_windows(self) -> Vec<Window> {
-        self.all.into_iter().map(Window::from).collect()
+        self.all
     }
 
     fn wide(&self, width: Nanos) -> Nanos {
@@ -187,12 +145,12 @@ mod tests {
     const WIDTH: Nanos = SECOND / 10;
     const MEASURED_FROM: Nanos = 37 * WIDTH;
 
-    fn window(index: u64, seed: u64) -> Stretch {
+    fn window(index: u64, seed: u64) -> Window {
         let mut tally = Tally::new(SECOND);
         tally.response.record(seed * 1_000 + 7);
         (tally.attempted, tally.in_flight_area) = (seed, u128::from(seed) << 60);
         let from = index * WIDTH;
-        Stretch::of(from, from + WIDTH, from < MEASURED_FROM, &tally)
+        Window::of(from, from + WIDTH, from < MEASURED_FROM, &tally)
     }
 
     fn kept(indices: impl Iterator<Item = (u64, u64)>) -> Stretches {

@@ -27,6 +27,7 @@ pub(crate) fn drawn(id: &str, searches: &[Drawn<'_>], stand: Stand<'_>) -> Marku
         id: id.into(),
         title: format!("the rate that each server holds with {aim}"),
         description: says.join("; "),
+        ..About::default()
     };
     Brackets {
         about,

@@ -13,8 +13,6 @@ use crate::markup::{Markup, markup};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dumbbells {
     pub(crate) about: About,
-    pub(crate) heading: String,
-    pub(crate) note: String,
     pub(crate) rows: Vec<Dumbbell>,
 }
 
@@ -42,8 +40,8 @@ impl Dumbbells {
         let scale = Scale::log(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
         let drawn = self.rows.iter().filter(|row| row.now.is_some());
-        let note = noted(&self.note, drawn.map(|row| row.trust));
-        let mut drawn = titled(&self.heading, &note, 29.0);
+        let note = noted(&self.about.note, drawn.map(|row| row.trust));
+        let mut drawn = titled(&self.about.heading, &note, 29.0);
         for value in scale.ticks(60.0) {
             let x = scale.at(value);
             drawn.push(&stroke("rung", (x, TOP - 6.0), (x, bottom)));

@@ -13,8 +13,6 @@ use crate::markup::Markup;
 pub(crate) struct Histogram {
     pub(crate) about: About,
     pub(crate) slot: usize,
-    pub(crate) heading: String,
-    pub(crate) note: String,
     /// Times that the axis must include.
     pub(crate) times: Vec<f64>,
     /// From, until, share, and the share up to its end.
@@ -34,7 +32,7 @@ impl Histogram {
         let (right, bottom) = (width - 16.0, HEIGHT - 22.0);
         let along = Scale::log(&self.times, LEFT, right);
         let up = |share: f64| bottom - share.clamp(0.0, 1.0) * (bottom - TOP);
-        let mut drawn = titled(&self.heading, &self.note, 28.0);
+        let mut drawn = titled(&self.about.heading, &self.about.note, 28.0);
         for (share, says) in [(1.0, "100 %"), (0.5, "50 %"), (0.0, "0")] {
             let class = if share == 0.0 { "rung base" } else { "rung" };
             drawn.push(&stroke(class, (LEFT, up(share)), (right, up(share))));

@@ -122,13 +122,17 @@ pub(crate) struct Spot {
     pub(crate) says: String,
 }
 
-/// A description of the chart, for readers who do not see it.
+/// What a chart says of itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     /// Unique in the page.
     pub(crate) id: String,
+    /// Both for readers who do not see the chart.
     pub(crate) title: String,
     pub(crate) description: String,
+    /// Both above what is drawn; charts of several panels have their own for each panel.
+    pub(crate) heading: String,
+    pub(crate) note: String,
 }
 
 impl Room {

@@ -13,8 +13,6 @@ use crate::markup::{Markup, markup};
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
     pub(crate) about: About,
-    pub(crate) heading: String,
-    pub(crate) note: String,
     pub(crate) unit: Unit,
     pub(crate) is_log: bool,
     /// Places that the axis must include.
@@ -37,8 +35,11 @@ impl Plot {
         let values: Vec<f64> = spots().map(|spot| spot.value).collect();
         let scale = if self.is_log { Scale::log } else { Scale::linear };
         let (along, scale) = (self.along(), scale(&values, bottom, TOP));
-        let mut drawn =
-            titled(&self.heading, &noted(&self.note, spots().map(|spot| spot.trust)), 28.0);
+        let mut drawn = titled(
+            &self.about.heading,
+            &noted(&self.about.note, spots().map(|spot| spot.trust)),
+            28.0,
+        );
         drawn.push(&rungs(&scale, self.unit, LEFT, RIGHT));
         drawn.push(&below(&along, Unit::Count, 52.0, bottom));
         let at = |x: f64, value: f64| (along.at(x), scale.at(value));

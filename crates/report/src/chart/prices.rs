@@ -14,8 +14,6 @@ use crate::markup::{Markup, markup};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prices {
     pub(crate) about: About,
-    pub(crate) heading: String,
-    pub(crate) note: String,
     pub(crate) rows: Vec<Price>,
 }
 
@@ -45,8 +43,8 @@ impl Prices {
         let scale = Scale::linear(&values, LEFT, RIGHT);
         let bottom = TOP + self.rows.len() as f64 * ROW;
         let drawn = self.rows.iter().filter(|row| row.value.is_some());
-        let note = noted(&self.note, drawn.map(|row| row.trust));
-        let mut drawn = titled(&self.heading, &note, 29.0);
+        let note = noted(&self.about.note, drawn.map(|row| row.trust));
+        let mut drawn = titled(&self.about.heading, &note, 29.0);
         for value in scale.ticks(58.0) {
             let x = scale.at(value);
             let class = if value == scale.low() { "rung base" } else { "rung" };

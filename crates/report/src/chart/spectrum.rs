@@ -12,8 +12,6 @@ use crate::markup::Markup;
 pub(crate) struct Percentiles {
     pub(crate) about: About,
     pub(crate) slot: usize,
-    pub(crate) heading: String,
-    pub(crate) note: String,
     /// Times that the axis must include.
     pub(crate) times: Vec<f64>,
     /// One in so many: the axis goes from one to this.
@@ -55,7 +53,7 @@ impl Percentiles {
             Scale::log(&[1.0, self.reach.max(20.0)], LEFT, RIGHT),
             Scale::log(&self.times, bottom, TOP),
         );
-        let mut drawn = titled(&self.heading, &self.note, 28.0);
+        let mut drawn = titled(&self.about.heading, &self.about.note, 28.0);
         drawn.push(&rungs(&scale, Unit::Milliseconds, LEFT, RIGHT));
         drawn.push(&self.axis(&along, bottom));
         let place =

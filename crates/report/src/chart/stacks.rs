@@ -13,8 +13,6 @@ use crate::markup::{Markup, markup};
 pub(crate) struct Stacks {
     pub(crate) about: About,
     pub(crate) slot: usize,
-    pub(crate) heading: String,
-    pub(crate) note: String,
     pub(crate) columns: Vec<Stack>,
 }
 
@@ -53,7 +51,7 @@ impl Stacks {
         let total = |stack: &Stack| stack.layers.iter().map(|layer| layer.value).sum::<f64>();
         let totals: Vec<f64> = self.columns.iter().map(total).collect();
         let scale = Scale::linear(&totals, bottom, TOP);
-        let mut drawn = titled(&self.heading, &self.note, 28.0);
+        let mut drawn = titled(&self.about.heading, &self.about.note, 28.0);
         drawn.push(&rungs(&scale, Unit::Count, LEFT, RIGHT));
         let each = (RIGHT - LEFT) / self.columns.len().max(1) as f64;
         let every = (NAME / each).ceil().max(1.0) as usize;

@@ -16,7 +16,12 @@ fn series(title: &str, slot: usize, points: &[(f64, f64)]) -> Series {
 }
 
 fn about() -> About {
-    About { id: "a".into(), title: "Two <servers>".into(), description: "What they did".into() }
+    About {
+        id: "a".into(),
+        title: "Two <servers>".into(),
+        description: "What they did".into(),
+        ..About::default()
+    }
 }
 
 fn ceiling(places: &[(f64, f64)]) -> Option<Ceiling> {
@@ -148,10 +153,10 @@ fn an_invalid_value_is_crossed_out_and_a_doubtful_one_is_hollow_in_every_chart()
         let panel = Panel::new("p99", "", Unit::Milliseconds, 100.0, vec![one]);
         let curves = Curves { about: about(), panels: vec![panel], ..Curves::default() };
         let price = Price { value: Some(3.0), trust, ..Price::default() };
-        let prices = Prices { about: about(), rows: vec![price], ..Prices::default() };
+        let prices = Prices { about: about(), rows: vec![price] };
         let now = Some((3.0, "now".into()));
         let dumbbell = Dumbbell { now, trust, ..Dumbbell::default() };
-        let dumbbells = Dumbbells { about: about(), rows: vec![dumbbell], ..Dumbbells::default() };
+        let dumbbells = Dumbbells { about: about(), rows: vec![dumbbell] };
         for drawn in [
             dots.svg(Room::Wide, Stand::Page).into_string(),
             page(&curves, Room::Wide),
@@ -208,9 +213,11 @@ fn prices(ends: &[Ends]) -> String {
     let absent =
         Price { slot: 9, title: "Gone".into(), says: "nothing".into(), ..Price::default() };
     let chart = Prices {
-        about: about(),
-        heading: "memory of a connection".into(),
-        note: "less is better".into(),
+        about: About {
+            heading: "memory of a connection".into(),
+            note: "less is better".into(),
+            ..about()
+        },
         rows: ends.iter().enumerate().map(row).chain([absent]).collect(),
     };
     chart.svg(Unit::Bytes, true).into_string()
@@ -225,10 +232,12 @@ fn stacks(columns: &[(f64, f64)]) -> String {
         ],
     };
     let chart = Stacks {
-        about: about(),
+        about: About {
+            heading: "\"Evil\" <server>".into(),
+            note: "failed or lost".into(),
+            ..about()
+        },
         slot: 1,
-        heading: "\"Evil\" <server>".into(),
-        note: "failed or lost".into(),
         columns: columns.iter().enumerate().map(stack).collect(),
     };
     chart.svg(true).into_string()

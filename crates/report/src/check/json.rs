@@ -1,11 +1,11 @@
 //! Checks as JSON, `dyno.check/1`: every finding with its bytes.
 
-use check::{Area, Finding, VerdictCounts, stamp};
+use check::{Area, Finding, Stamp, VerdictCounts, stamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CheckResult, CheckedServer};
-use crate::json::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, json_type, written};
+use crate::json::{AreaJson, FindingJson, ProtocolJson, json_type, written};
 
 const SCHEMA: &str = "dyno.check/1";
 
@@ -15,7 +15,7 @@ pub fn json(checked: &[CheckedServer]) -> serde_json::Result<String> {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: checked.iter().map(sentence).collect::<Vec<_>>().join(" "),
-        catalogue: (&stamp()).into(),
+        catalogue: stamp(),
         servers: checked.iter().map(ServerJson::from).collect(),
     })
 }
@@ -32,7 +32,7 @@ pub(crate) struct Document<'c> {
     /// how each server did, in plain words
     sentence: String,
     /// which cases there are
-    catalogue: CatalogueJson,
+    catalogue: Stamp,
     /// each server that was to be checked
     servers: Vec<ServerJson<'c>>,
 }

@@ -1,10 +1,10 @@
 //! The catalogue, for readers and programs.
 
-use check::{Case, Protocol, Scheduling, stamp};
+use check::{Case, Protocol, Scheduling, Stamp, stamp};
 use serde::Serialize;
 
 use crate::grid::{Cell, lines};
-use crate::json::{CatalogueJson, json_type, written};
+use crate::json::{json_type, written};
 use crate::paint::{Ink, Line, shown, wrapped};
 
 /// A line for each case; with `is_verbose` also what the clause demands, what is sent, and what passes.
@@ -94,7 +94,7 @@ fn whole(case: &Case, width: usize, lines: &mut Vec<Line>) {
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
-    catalogue: CatalogueJson,
+    catalogue: Stamp,
     cases: Vec<CaseJson>,
 }
 
@@ -123,7 +123,7 @@ json_type! {
 pub fn json(cases: &[&Case]) -> serde_json::Result<String> {
     written(&Document {
         schema: "dyno.check-list/1",
-        catalogue: (&stamp()).into(),
+        catalogue: stamp(),
         cases: cases.iter().map(|case| (*case).into()).collect(),
     })
 }

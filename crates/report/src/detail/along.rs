@@ -38,12 +38,12 @@ pub(super) fn strip(
     let (panels, quiet) = panels(close, all);
     let chart = Strips {
         about: About {
-            id: String::new(),
             title: match findings.is_load() {
                 true => format!("{title}, along its time"),
                 false => format!("{title}: one round along its time"),
             },
             description: format!("{} panels over one axis of time", panels.len()),
+            ..About::default()
         },
         slot,
         columns: strip.columns.iter().map(|column| (column.from_s, column.until_s)).collect(),

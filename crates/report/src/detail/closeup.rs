@@ -114,23 +114,20 @@ fn spectrum(
         }
     };
     let is_bounded = close.response.steps.iter().any(|step| step.number.is_bound);
+    let note = if is_bounded { "level at the time-out: no less than this" } else { "" };
     let chart = Percentiles {
         about: About {
-            id: String::new(),
             title: format!(
                 "{}, {}: percentiles",
                 findings.title(&detail.subject),
                 findings.place(close.point)
             ),
             description: "Response and service time along percentiles".into(),
+            heading: heading(findings, close),
+            note: note.into(),
+            ..About::default()
         },
         slot,
-        heading: heading(findings, close),
-        note: if is_bounded {
-            "level at the time-out: no less than this".into()
-        } else {
-            String::new()
-        },
         times: times.to_vec(),
         reach,
         lines: vec![line("response", &close.response), line("service", &close.service)],

@@ -83,7 +83,6 @@ fn histogram(
     }
     Histogram {
         about: About {
-            id: String::new(),
             title: format!(
                 "{}, {}, {}",
                 findings.title(&detail.subject),
@@ -91,10 +90,11 @@ fn histogram(
                 findings.place(point)
             ),
             description: format!("Distribution of the response time: {note}"),
+            heading: findings.place(point),
+            note,
+            ..About::default()
         },
         slot,
-        heading: findings.place(point),
-        note,
         times: times.to_vec(),
         bins: spread
             .bins

@@ -7,7 +7,7 @@ use crate::chart::{
 };
 
 fn about() -> About {
-    About { id: String::new(), title: "A <server>".into(), description: "What it did".into() }
+    About { title: "A <server>".into(), description: "What it did".into(), ..About::default() }
 }
 
 fn histogram(times: &[f64], bins: Vec<[f64; 4]>, given_up: f64) -> String {
@@ -16,10 +16,8 @@ fn histogram(times: &[f64], bins: Vec<[f64; 4]>, given_up: f64) -> String {
         (times[1], 0.99, "p99".into(), Trust::Doubtful),
     ];
     let chart = Histogram {
-        about: about(),
+        about: About { heading: "100 sessions/s".into(), note: "p50 <1ms>".into(), ..about() },
         slot: 1,
-        heading: "100 sessions/s".into(),
-        note: "p50 <1ms>".into(),
         times: times.to_vec(),
         bins,
         given_up: (0.0 < given_up).then(|| (given_up, times[1], "3 given up".into())),
@@ -35,10 +33,8 @@ fn percentiles(steps: &[(f64, f64, bool)]) -> String {
         marks: vec![(10.0, 2.0 * by, "p90".into())],
     };
     let chart = Percentiles {
-        about: about(),
+        about: About { heading: "100 sessions/s".into(), note: "no less".into(), ..about() },
         slot: 0,
-        heading: "100 sessions/s".into(),
-        note: "no less".into(),
         times: steps.iter().map(|step| step.1).collect(),
         reach: steps.last().map_or(1.0, |step| step.0),
         lines: vec![line("response", 1.0), line("service", 0.5)],
@@ -117,9 +113,7 @@ fn dumbbells(ends: &[(Option<f64>, Option<f64>)]) -> String {
         times: "2.00×".into(),
     };
     let chart = Dumbbells {
-        about: about(),
-        heading: "the best".into(),
-        note: "stroke: 2009".into(),
+        about: About { heading: "the best".into(), note: "stroke: 2009".into(), ..about() },
         rows: ends.iter().enumerate().map(row).collect(),
     };
     chart.svg(Unit::PerSecond, true).into_string()
@@ -135,9 +129,11 @@ fn plot(points: &[(f64, f64)], is_log: bool) -> String {
         points: points.iter().map(spot).collect(),
     };
     let chart = Plot {
-        about: about(),
-        heading: "throughput/s · 2009".into(),
-        note: "against connections".into(),
+        about: About {
+            heading: "throughput/s · 2009".into(),
+            note: "against connections".into(),
+            ..about()
+        },
         unit: Unit::PerSecond,
         is_log,
         places: points.iter().map(|point| point.0).collect(),

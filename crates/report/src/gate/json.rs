@@ -1,12 +1,13 @@
 //! A gate as JSON, `dyno.gate/1`.
 
+use analysis::Faults;
 use analysis::gate::{Answer, PairOf, Weighed};
 use analysis::{By, Doubt};
+use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FinishedGate;
-use crate::conduct::FaultsJson;
 use crate::json::{json_type, written};
 use crate::verdict::ExplainedDoubt;
 
@@ -56,9 +57,9 @@ pub(crate) struct Document<'t> {
     disturbed_by: Option<ExplainedDoubt>,
     /// what the base answered wrongly or failed, over all pairs of a load: of the load in which that is more than is
     /// tolerated, else of the first one; null: nothing
-    base_faults: Option<FaultsJson>,
+    base_faults: Option<Faults>,
     /// the same of the head
-    head_faults: Option<FaultsJson>,
+    head_faults: Option<Faults>,
     /// the throughput of pairs of the base against itself, measured beforehand; the head of such a pair is the base again
     equal_pairs: Vec<PairJson>,
     /// the figures that are gated, and those that are only shown
@@ -90,10 +91,8 @@ json_type! {
         figure: &'static str = weighed.figure.name(),
         /// its unit
         unit: &'static str = weighed.figure.unit().name(),
-        /// the load: so many connections, or requests each second
-        point: f64 = weighed.point.value(),
-        /// which of the two
-        point_unit: &'static str = weighed.point.unit(),
+        #[serde(flatten)]
+        point: Point,
         /// whether it decides; otherwise it is only shown
         is_gated: bool,
         /// not_worse, worse, or cannot_tell_ and why: few_pairs, wide, serial (neighbouring pairs are too alike), one_pair (one
@@ -151,8 +150,7 @@ pub(super) fn of(gate: &FinishedGate<'_>) -> serde_json::Result<String> {
     disturbances.sort_unstable();
     disturbances.dedup();
     let first = weighing.disturbances.first();
-    let [base_faults, head_faults] =
-        weighing.conduct.map(|of| of.faults().as_ref().map(FaultsJson::from));
+    let [base_faults, head_faults] = weighing.conduct.map(analysis::Conduct::faults);
     written(&Document {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),

@@ -96,9 +96,9 @@ fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {
     let title = named(findings, &course.subject, &course.workload);
     Strips {
         about: About {
-            id: String::new(),
             title: format!("{title}: connections and what they took, along the time"),
             description: format!("{} panels over one axis of time", panels.len()),
+            ..About::default()
         },
         slot,
         columns: course.moments.iter().map(|moment| (moment.from_s, moment.until_s)).collect(),

@@ -77,6 +77,7 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
             id: "held".into(),
             title: format!("{}: {workload}", findings.run.name),
             description: "Memory and lateness, against the connections that are open".into(),
+            ..About::default()
         },
         axis: "open connections".into(),
         panels: panels.collect(),
@@ -229,6 +230,7 @@ impl Picture<'_> {
                 id: format!("{}{id}", self.id),
                 title: self.heading.into(),
                 description: description.clone(),
+                ..About::default()
             },
             axis: "open connections".into(),
             panels: panels.clone(),
@@ -267,7 +269,7 @@ impl Shown<'_> {
             Some(Spot {
                 x: open.value,
                 value: found.value,
-                interval: found.interval,
+                interval: found.interval(),
                 trust: line.trust(),
                 is_after_gap: false,
                 says: format!("{} with {many} open", estimated(self.unit, &found)),

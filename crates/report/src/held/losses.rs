@@ -102,15 +102,15 @@ fn chart(line: &Line<'_>, causes: &[String]) -> Markup {
     };
     let chart = Stacks {
         about: About {
-            id: String::new(),
             title: format!("{}: what was lost", line.title),
             description:
                 "Connections that failed, were lost or fell silent, by cause, at each plateau"
                     .into(),
+            heading: line.title.clone(),
+            note: "connections at each plateau, all rounds".into(),
+            ..About::default()
         },
         slot: line.slot,
-        heading: line.title.clone(),
-        note: "connections at each plateau, all rounds".into(),
         columns: line.held.plateaus.iter().map(stack).collect(),
     };
     chart.svg(false)

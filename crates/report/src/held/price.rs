@@ -53,7 +53,7 @@ pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
         let written = Written::estimate(Unit::Milliseconds, &cpu);
         let shown = written.marked();
         let says = format!("{shown}{}", written.between());
-        priced(line, Some((cpu.value, shown, says)), cpu.interval)
+        priced(line, Some((cpu.value, shown, says)), cpu.interval())
     });
     let charts = [
         chart(
@@ -76,9 +76,14 @@ fn chart(heading: &str, note: &str, rows: Vec<Price>, unit: Unit) -> Markup {
     if rows.iter().all(|row| row.value.is_none()) {
         return Markup::default();
     }
-    let about = About { id: String::new(), title: heading.into(), description: note.into() };
-    let note = format!("{note}; less is better");
-    Prices { about, heading: heading.into(), note, rows }.svg(unit, false)
+    let about = About {
+        title: heading.into(),
+        description: note.into(),
+        heading: heading.into(),
+        note: format!("{note}; less is better"),
+        ..About::default()
+    };
+    Prices { about, rows }.svg(unit, false)
 }
 
 /// A value with its short text and its long text, and how far the truth may be from it.

@@ -357,6 +357,7 @@ fn curves(series: &Series, id: &str) -> Curves {
             id: id.into(),
             title: name(series),
             description: "Each run's figure, and the levels between which it changed".into(),
+            ..About::default()
         },
         axis: "runs, oldest first".into(),
         panels: vec![panel],

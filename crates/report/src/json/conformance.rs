@@ -1,46 +1,18 @@
 //! What was found of the RFCs' cases, as JSON.
 
-use lab::conformance::{Area, CaseVerdict, Finding, Protocol, Stamp, VerdictCounts};
+use lab::conformance::{Area, CaseVerdict, Finding, Protocol, VerdictCounts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json_type;
 
 json_type! {
-    /// Which cases there are. Scores by different catalogues cannot be compared.
-    pub struct CatalogueJson as "catalogue" of stamp: Stamp {
-        /// raised with every change of a case
-        version: String = stamp.version.clone(),
-        /// of all cases
-        hash: String = stamp.hash.clone(),
-    }
-}
-
-json_type! {
     /// Numbers of cases.
     pub struct TallyJson as "tally" of tally: VerdictCounts {
-        /// as the clause requires
-        pass: usize,
-        /// tolerable
-        warn: usize,
-        /// not as the clause requires
-        fail: usize,
-        /// the server was gone afterwards
-        crash: usize,
-        /// the case's well-formed twin was not accepted
-        not_testable: usize,
-        /// the case does not apply to this server
-        not_applicable: usize,
+        #[serde(flatten)]
+        counts: VerdictCounts = tally.clone(),
         /// all but those that do not apply
         applicable: usize = tally.applicable(),
-        /// failures of clauses that oblige
-        must_broken: usize,
-        /// failures of clauses that advise
-        should_broken: usize,
-        /// short ids of failures that an attacker could use
-        security: Vec<String> = tally.security.clone(),
-        /// cases that differed from round to round
-        unstable: usize,
         /// weighted, with half the points for a warning, and no more than 50 after a crash; null if less than 80 % of
         /// the cases were decided
         percent: Option<f64> = tally.percent(),

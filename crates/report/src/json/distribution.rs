@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use load::{Distribution, Moment, Moments, Nanos, PERCENTILES};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A distribution of times, in nanoseconds. All but the mean have three significant digits; without samples they are
 /// null.
@@ -81,6 +81,20 @@ impl From<&Distribution> for DistributionJson {
             histogram: encoded(&distribution.histogram()),
         }
     }
+}
+
+/// Writes a distribution as its figures and its histogram.
+pub(crate) fn distribution<S: Serializer>(
+    distribution: &Distribution,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    DistributionJson::from(distribution).serialize(serializer)
+}
+
+/// Writes nanoseconds as seconds.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
+pub(crate) fn seconds<S: Serializer>(ns: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(units::seconds(*ns))
 }
 
 /// The figures of a distribution that are bounds, by their names in JSON.

@@ -6,28 +6,16 @@ use std::collections::BTreeMap;
 use analysis::{Figures, Number};
 use lab::figure::Figure;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// What there is of each figure of a load or a trial, by its name.
 #[derive(Serialize)]
 pub struct ByFigure<T>(BTreeMap<&'static str, T>);
 
-/// A figure of one load or one trial.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "figure_value")]
-pub struct FigureValue {
-    /// in the unit in which its name ends
-    value: f64,
-    /// requests were given up: the true value is no less
-    is_bound: bool,
-    /// at least ten samples lie beyond it
-    is_supported: bool,
-}
-
 /// Those that a load or a trial has.
-pub fn figure_values(figures: &Figures) -> ByFigure<FigureValue> {
-    ByFigure::of(|figure| figures.get(figure).map(FigureValue::from))
+pub fn figure_values(figures: &Figures) -> ByFigure<Number> {
+    ByFigure::of(|figure| figures.get(figure))
 }
 
 impl<T> ByFigure<T> {
@@ -35,18 +23,6 @@ impl<T> ByFigure<T> {
     pub fn of(found: impl Fn(Figure) -> Option<T>) -> ByFigure<T> {
         let named = |figure: Figure| Some((figure.name(), found(figure)?));
         ByFigure(Figure::OF_TRIALS.into_iter().filter_map(named).collect())
-    }
-}
-
-impl From<Number> for FigureValue {
-    fn from(Number { value, is_bound, is_supported }: Number) -> FigureValue {
-        FigureValue { value, is_bound, is_supported }
-    }
-}
-
-impl From<FigureValue> for Number {
-    fn from(FigureValue { value, is_bound, is_supported }: FigureValue) -> Number {
-        Number { value, is_bound, is_supported }
     }
 }
 

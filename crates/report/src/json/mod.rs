@@ -8,9 +8,10 @@ pub(crate) mod typed;
 
 use serde::Serialize;
 
-pub use conformance::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson, escaped};
+pub use conformance::{AreaJson, FindingJson, ProtocolJson, TallyJson, escaped};
 pub use distribution::{DistributionJson, bounds, encoded};
-pub use figures::{ByFigure, FigureValue, figure_values};
+pub(crate) use distribution::{distribution, seconds};
+pub use figures::{ByFigure, figure_values};
 pub(crate) use typed::json_type;
 
 json_type! {

@@ -10,14 +10,14 @@ macro_rules! json_type {
             of $it:ident: $Of:ty $(, with $more:ident: $More:ty)?
             $(; $(let $name:ident = $once:expr;)+)?
         {
-            $($(#[$is:meta])* $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
+            $($(#[$is:meta])* $shown:vis $field:ident: $Type:ty $(= $value:expr)?),* $(,)?
         }
     ) => {
         $(#[$about])*
         #[derive(serde::Serialize, schemars::JsonSchema)]
         #[schemars(rename = $title)]
         $vis struct $Name $(<$life>)? {
-            $($(#[$is])* $field: $Type),*
+            $($(#[$is])* $shown $field: $Type),*
         }
 
         $crate::json::typed::made! {

@@ -6,6 +6,7 @@ use load::{Distribution, Failure, Nanos, Tally};
 use requests::RequestSource;
 
 use super::RequestSummary;
+use super::slice::Counted;
 
 /// The upper limits of the histogram's buckets, written as OpenMetrics writes numbers, and in nanoseconds.
 const BUCKETS: [(&str, Nanos); 21] = [
@@ -35,13 +36,7 @@ const BUCKETS: [(&str, Nanos); 21] = [
 /// What has been counted in the measured time so far.
 #[derive(Clone, Debug)]
 pub struct Totals {
-    correct: u64,
-    failed: [u64; Failure::COUNT],
-    attempted: u64,
-    sent_bytes: u64,
-    received_bytes: u64,
-    response: Distribution,
-    first_byte: Distribution,
+    counted: Counted,
     measured_s: f64,
     is_over: bool,
 }
@@ -49,23 +44,14 @@ pub struct Totals {
 impl Totals {
     #[must_use]
     pub fn of(total: &Tally, measured_s: f64, is_over: bool) -> Totals {
-        Totals {
-            correct: total.correct,
-            failed: total.failed,
-            attempted: total.attempted,
-            sent_bytes: total.bytes_sent,
-            received_bytes: total.bytes_received,
-            response: total.response.clone(),
-            first_byte: total.first_byte.clone(),
-            measured_s,
-            is_over,
-        }
+        Totals { counted: Counted::of(total), measured_s, is_over }
     }
 
     /// The whole text, up to its `# EOF`. What was given up is in a histogram's last bucket alone, because how long it
     /// would have taken is not known.
     #[must_use]
     pub fn openmetrics(&self, asked: &RequestSummary) -> String {
+        let counted = &self.counted;
         let mut page = Page(String::new());
         page.family("dyno_load", "info", "", "The load that these counts are of.");
         let (method, file) = match &asked.source {
@@ -87,21 +73,22 @@ impl Totals {
         page.sample("dyno_measured_seconds", &[], &format!("{:?}", self.measured_s));
         let says = "Requests that were due in the measured time, and begun.";
         page.family("dyno_requests_attempted", "counter", "", says);
-        page.count("dyno_requests_attempted", &[], self.attempted);
+        page.count("dyno_requests_attempted", &[], counted.attempted);
         let says = "Requests that have ended: correct, or the class of their failure.";
         page.family("dyno_requests", "counter", "", says);
-        page.count("dyno_requests", &[("outcome", "correct")], self.correct);
-        for (failure, times) in Failure::ALL.into_iter().zip(self.failed) {
+        page.count("dyno_requests", &[("outcome", "correct")], counted.correct);
+        for failure in Failure::ALL {
+            let times = counted.failures(failure);
             page.count("dyno_requests", &[("outcome", failure.name())], times);
         }
         page.family("dyno_sent_bytes", "counter", "bytes", "Octets sent.");
-        page.count("dyno_sent_bytes", &[], self.sent_bytes);
+        page.count("dyno_sent_bytes", &[], counted.sent_bytes);
         page.family("dyno_received_bytes", "counter", "bytes", "Octets received.");
-        page.count("dyno_received_bytes", &[], self.received_bytes);
+        page.count("dyno_received_bytes", &[], counted.received_bytes);
         let says = "From when a request was due to the end of its answer; what was given up is in the last bucket, and in the sum with the time until then.";
-        page.histogram("dyno_response_seconds", says, &self.response);
+        page.histogram("dyno_response_seconds", says, &counted.response);
         let says = "From when a request was sent to the first byte of its answer; what was given up likewise.";
-        page.histogram("dyno_first_byte_seconds", says, &self.first_byte);
+        page.histogram("dyno_first_byte_seconds", says, &counted.first_byte);
         page.0.push_str("# EOF\n");
         page.0
     }

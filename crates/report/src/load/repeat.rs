@@ -206,8 +206,8 @@ pub fn repeated_json(
 ) -> serde_json::Result<String> {
     let estimate = |estimate: Estimate| EstimateJson {
         value: estimate.value,
-        low: estimate.interval.map(|(low, _)| low).or(estimate.at_least),
-        high: estimate.interval.map(|(_, high)| high),
+        low: estimate.interval().map(|(low, _)| low).or(estimate.at_least()),
+        high: estimate.interval().map(|(_, high)| high),
         loads: estimate.rounds,
         is_bound: estimate.is_bound,
         is_supported: estimate.is_supported,

@@ -2,12 +2,11 @@
 //! those of a kept load are made here alike, and two loads are compared in them.
 
 use lab::record::{Fact, HTTP_1, PROTOCOL, STREAMS};
-use load::{H2Order, Order, Protocol};
-use serde::Deserialize;
-use tls::{TlsOrder, Trust, Version};
+use load::{Order, Protocol};
 
 use super::words;
-use crate::http2;
+use crate::http2::Http2OrderJson;
+use crate::security::TlsOrderJson;
 
 /// Whether there is TLS, and in which version.
 pub(crate) const TLS: &str = "TLS (--tls)";
@@ -24,46 +23,28 @@ const RESUMED: &str = "TLS sessions to be resumed (--tls-resume)";
 const ALL: [&str; 10] =
     [PROTOCOL, STREAMS, WINDOWS, SPREAD, HPACK, TLS, SUITES, GROUPS, RESUMED, CERTIFICATES];
 
-/// How HTTP/2 was to be spoken.
-#[derive(Deserialize)]
-pub(super) struct Streams {
-    streams: u64,
-    window_stream: u64,
-    window_connection: u64,
-    hpack: String,
-}
-
-/// What was offered with TLS.
-#[derive(Deserialize)]
-pub(super) struct Offered {
-    verified: bool,
-    version: Option<String>,
-    suites: Vec<String>,
-    groups: Vec<String>,
-    resume_percent: u64,
-}
-
 /// The terms of a load that is to be kept.
 #[must_use]
 pub fn of(order: &Order) -> Vec<Fact> {
     let streams = match &order.protocol {
         Protocol::Http1 => None,
-        Protocol::Http2(order) => Some(Streams::from(order)),
+        Protocol::Http2(order) => Some(Http2OrderJson::from(order)),
     };
-    let offered = order.tls.as_ref().map(|client| Offered::from(client.order()));
+    let offered = order.tls.as_ref().map(|client| TlsOrderJson::from(client.order()));
     facts(streams.as_ref(), words::spread(order.spread), offered.as_ref())
 }
 
 /// The facts by which a reader may tell two loads apart; what only one of them could have is in no list of the other.
 pub(super) fn facts(
-    streams: Option<&Streams>,
+    streams: Option<&Http2OrderJson>,
     spread: &str,
-    offered: Option<&Offered>,
+    offered: Option<&TlsOrderJson>,
 ) -> Vec<Fact> {
     let protocol = if streams.is_some() { "HTTP/2" } else { HTTP_1 };
     let mut all = vec![(PROTOCOL, protocol.to_string())];
-    if let Some(Streams { streams, window_stream, window_connection, hpack }) = streams {
-        let [stream, connection] = [*window_stream, *window_connection].map(units::count);
+    if let Some(Http2OrderJson { streams, window_stream, window_connection, hpack }) = streams {
+        let [stream, connection] =
+            [*window_stream, *window_connection].map(|octets| units::count(octets.into()));
         all.extend([
             (STREAMS, streams.to_string()),
             (WINDOWS, format!("{stream} octets a stream, {connection} a connection")),
@@ -73,7 +54,7 @@ pub(super) fn facts(
     }
     match offered {
         None => all.push((TLS, NO_TLS.into())),
-        Some(Offered { verified, version, suites, groups, resume_percent }) => {
+        Some(TlsOrderJson { verified, version, suites, groups, resume_percent, .. }) => {
             let list = |names: &[String]| match names {
                 [] => "all".to_string(),
                 names => names.join(", "),
@@ -98,27 +79,4 @@ pub(crate) fn is_one(name: &str) -> bool {
 /// Whether a load with these facts took certificates without verifying them.
 pub(crate) fn is_unverified(facts: &[Fact]) -> bool {
     facts.iter().any(|fact| (&fact.name[..], &fact.value[..]) == (CERTIFICATES, UNVERIFIED))
-}
-
-impl From<&H2Order> for Streams {
-    fn from(order: &H2Order) -> Streams {
-        Streams {
-            streams: order.streams.get().into(),
-            window_stream: order.windows.stream().into(),
-            window_connection: order.windows.connection().into(),
-            hpack: http2::hpack(order).into(),
-        }
-    }
-}
-
-impl From<&TlsOrder> for Offered {
-    fn from(order: &TlsOrder) -> Offered {
-        Offered {
-            verified: order.trust != Trust::All,
-            version: order.version.map(|version| Version::name(version).into()),
-            suites: order.suites.clone(),
-            groups: order.groups.clone(),
-            resume_percent: order.resume.percent().into(),
-        }
-    }
 }

@@ -383,7 +383,7 @@ fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) ->
     let rows: Vec<_> =
         all.filter_map(|row| Some((row, row.estimate(figure)?))).take(BARS).collect();
     let high =
-        |estimate: &analysis::Estimate| estimate.interval.map_or(estimate.value, |found| found.1);
+        |estimate: &analysis::Estimate| estimate.interval().map_or(estimate.value, |found| found.1);
     let most = rows.iter().map(|(_, estimate)| high(estimate)).fold(0.0, f64::max);
     if rows.len() < 2 || most <= 0.0 || !most.is_finite() {
         return Vec::new();
@@ -407,7 +407,7 @@ fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) ->
             (false, true) => Ink::Doubtful,
             (false, false) => Ink::Good,
         };
-        let interval = estimate.interval.unwrap_or((estimate.value, estimate.value));
+        let interval = estimate.interval().unwrap_or((estimate.value, estimate.value));
         let at = |value: f64| ((value / most * room as f64).round() as usize).min(room);
         let (full, open) = bar([at(interval.0), at(estimate.value), at(interval.1)], glyphs);
         let line = Line::plain(format!("{name_of:<name$}  "))

@@ -247,7 +247,7 @@ pub(crate) fn deepen(trial: &mut TrialRecord, windows: u64) {
             failed: [0; Failure::COUNT],
             bytes_sent: 1,
             bytes_received: 1,
-            in_flight: place as f64 % 9.0,
+            in_flight_area: u128::from(place % 9 * 100 * MS),
             cpu: 1,
             service: Folded::of(&response),
             response: Folded::of(&response),

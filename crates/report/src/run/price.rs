@@ -217,6 +217,7 @@ fn dots(findings: &Findings<'_>, price: &MannerPrice<'_>, id: &str) -> Dots {
             id: id.into(),
             title: format!("The price of {}: {}", name(price.paid_for), which(findings, price)),
             description: "For each server the ratio of each figure, with its interval".into(),
+            ..About::default()
         },
         titles: price.pairs.iter().map(title).collect(),
         columns: figures.iter().map(column).collect(),

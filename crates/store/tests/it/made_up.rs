@@ -217,7 +217,7 @@ fn recording(number: u32) -> Recording {
         failed,
         bytes_sent: 1 << 20,
         bytes_received: 1 << 30,
-        in_flight: 1.0 / 7.0,
+        in_flight_area: 1 << 65,
         cpu: 99_000_000,
         response: Folded::of(&latencies((0..50).map(|step| step * 10_000 + place))),
         service: Folded::of(&latencies([])),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::keys::{self, Keys};
-use super::nats_config::{NatsConfig, config};
+use super::nats_config::config;
 use super::values::{
     Label, agent_names, allowed, argument, fill, lab, label, load_on, machines, word,
 };
@@ -77,46 +77,19 @@ pub(crate) fn run(flags: &K8sFlags) -> Result<ExitStatus, Refusal> {
         )));
     }
     keys.agents.retain(|name, _| names.iter().any(|it| it == name.as_str()));
-    print(&manifests(&Pods {
-        agents: flags.agents,
-        keys: &keys,
-        allow: &flags.allow,
-        image: &flags.image,
-        nats_image: &flags.nats_image,
-        lab: &flags.lab,
-        namespace: flags.namespace.as_ref(),
-        cpus: flags.cpus,
-        memory_mib: flags.memory,
-        deadline_s: flags.deadline,
-        command: &flags.command,
-    }))
+    print(&manifests(flags, &keys))
 }
 
-/// What manifests are made of.
-pub(crate) struct Pods<'a> {
-    pub(crate) agents: u32,
-    pub(crate) keys: &'a Keys,
-    pub(crate) allow: &'a [String],
-    pub(crate) image: &'a str,
-    pub(crate) nats_image: &'a str,
-    pub(crate) lab: &'a Label,
-    pub(crate) namespace: Option<&'a Label>,
-    pub(crate) cpus: u32,
-    pub(crate) memory_mib: u32,
-    pub(crate) deadline_s: u32,
-    pub(crate) command: &'a [String],
-}
-
-pub(crate) fn manifests(pods: &Pods) -> String {
+fn manifests(pods: &K8sFlags, keys: &Keys) -> String {
     let lab = pods.lab.as_str();
     let (mut namespace, mut within) = (String::new(), String::new());
-    if let Some(name) = pods.namespace {
+    if let Some(name) = &pods.namespace {
         namespace = format!("  namespace: {name}\n");
         within = format!(" -n {name}");
     }
     let tls = Some(("/etc/dyno-tls/tls.crt", "/etc/dyno-tls/tls.key"));
     let listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 4222));
-    let conf = config(&NatsConfig { lab: pods.lab, keys: pods.keys, listen, tls });
+    let conf = config(&pods.lab, keys, listen, tls);
     let mut indented = String::new();
     for line in conf.lines() {
         let _ = writeln!(indented, "{}{line}", if line.is_empty() { "" } else { "    " });
@@ -128,19 +101,19 @@ pub(crate) fn manifests(pods: &Pods) -> String {
         ("NAMESPACE", &namespace),
         ("LAST", &(pods.agents - 1).to_string()),
         ("NATS_CONF", &indented),
-        ("NATS_IMAGE", pods.nats_image),
-        ("IMAGE", pods.image),
+        ("NATS_IMAGE", &pods.nats_image),
+        ("IMAGE", &pods.image),
         ("CPUS", &pods.cpus.to_string()),
-        ("MEMORY", &format!("{}Mi", pods.memory_mib)),
-        ("DEADLINE", &pods.deadline_s.to_string()),
-        ("AGENT_ARGS", &strings(&agent_arguments(pods))),
+        ("MEMORY", &format!("{}Mi", pods.memory)),
+        ("DEADLINE", &pods.deadline.to_string()),
+        ("AGENT_ARGS", &strings(&agent_arguments(pods, keys))),
         ("COORDINATOR_ARGS", &strings(&coordinator_arguments(pods))),
     ];
     fill(include_str!("k8s.yaml"), &values)
 }
 
 /// What an agent is started with. `$(INDEX)` is filled by Kubernetes.
-fn agent_arguments(pods: &Pods) -> Vec<String> {
+fn agent_arguments(pods: &K8sFlags, keys: &Keys) -> Vec<String> {
     let lab = pods.lab.as_str();
     let via = format!("tls://{lab}-nats:4222");
     let mut arguments: Vec<String> = [
@@ -156,19 +129,19 @@ fn agent_arguments(pods: &Pods) -> Vec<String> {
         "--ca",
         "/authority/ca.crt",
         "--trust",
-        &pods.keys.coordinator,
+        &keys.coordinator,
         "--wait",
         "300",
     ]
     .map(String::from)
     .into();
-    for target in pods.allow {
+    for target in &pods.allow {
         arguments.extend(["--allow".to_string(), target.clone()]);
     }
     arguments
 }
 
-fn coordinator_arguments(pods: &Pods) -> Vec<String> {
+fn coordinator_arguments(pods: &K8sFlags) -> Vec<String> {
     let lab = pods.lab.as_str();
     let files = [
         ("keys", "/keys/agents.keys"),
@@ -199,22 +172,24 @@ mod tests {
     fn text(command: &[&str]) -> String {
         let key = format!("U{}", "A".repeat(55));
         let command: Vec<String> = command.iter().map(ToString::to_string).collect();
-        manifests(&Pods {
+        let keys = Keys {
+            coordinator: key.clone(),
+            agents: agent_names(3).iter().map(|it| (label(it).unwrap(), key.clone())).collect(),
+        };
+        let flags = K8sFlags {
             agents: 3,
-            keys: &Keys {
-                coordinator: key.clone(),
-                agents: agent_names(3).iter().map(|it| (label(it).unwrap(), key.clone())).collect(),
-            },
-            allow: &["10.0.0.7:80".to_string()],
-            image: "dyno:1",
-            nats_image: "nats:2.10-alpine",
-            lab: &values::lab("lab").unwrap(),
-            namespace: Some(&label("load").unwrap()),
+            keys: PathBuf::new(),
+            allow: vec!["10.0.0.7:80".into()],
+            image: "dyno:1".into(),
+            nats_image: "nats:2.10-alpine".into(),
+            lab: values::lab("lab").unwrap(),
+            namespace: Some(label("load").unwrap()),
             cpus: 2,
-            memory_mib: 1024,
-            deadline_s: 600,
-            command: &command,
-        })
+            memory: 1024,
+            deadline: 600,
+            command,
+        };
+        manifests(&flags, &keys)
     }
 
     #[test]

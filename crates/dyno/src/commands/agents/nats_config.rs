@@ -56,20 +56,16 @@ pub(crate) fn run(flags: &NatsConfigFlags) -> Result<ExitStatus, Refusal> {
             flags.listen
         )));
     }
-    print(&config(&NatsConfig { lab: &flags.lab, keys: &keys, listen: flags.listen, tls }))
+    print(&config(&flags.lab, &keys, flags.listen, tls))
 }
 
-/// What a configuration is made of.
-pub(crate) struct NatsConfig<'a> {
-    pub(crate) lab: &'a Label,
-    pub(crate) keys: &'a Keys,
-    pub(crate) listen: SocketAddr,
-    /// The paths of the certificate and of its key.
-    pub(crate) tls: Option<(&'a str, &'a str)>,
-}
-
-pub(crate) fn config(order: &NatsConfig) -> String {
-    let NatsConfig { lab, keys, listen, tls } = order;
+/// The configuration; `tls` has the paths of the certificate and of its key.
+pub(crate) fn config(
+    lab: &Label,
+    keys: &Keys,
+    listen: SocketAddr,
+    tls: Option<(&str, &str)>,
+) -> String {
     let mut text = format!(
         "# A NATS broker for the agents of the lab {lab}, by `dyno agents nats-config`.\n\
          #\n\

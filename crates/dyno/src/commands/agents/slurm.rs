@@ -69,6 +69,11 @@ Exit codes:
   2    a flag does not fit";
 
 pub(crate) fn run(flags: &SlurmFlags) -> Result<ExitStatus, Refusal> {
+    print(&script(flags))
+}
+
+/// The lines by which Slurm is told what the job needs.
+fn directives(flags: &SlurmFlags) -> String {
     let directives = [
         ("partition", &flags.partition),
         ("account", &flags.account),
@@ -84,36 +89,13 @@ pub(crate) fn run(flags: &SlurmFlags) -> Result<ExitStatus, Refusal> {
     if !flags.shared {
         lines.push_str("#SBATCH --exclusive\n");
     }
-    print(&script(&Job {
-        nodes: flags.nodes,
-        lab: &flags.lab,
-        time: &flags.time,
-        directives: &lines,
-        has_broker: flags.nats || MOST_STEPS < flags.nodes,
-        allow: &flags.allow,
-        dyno: &flags.dyno,
-        dyno_nats: &flags.dyno_nats,
-        command: &flags.command,
-    }))
+    lines
 }
 
-/// What a job script is made of.
-pub(crate) struct Job<'a> {
-    pub(crate) nodes: u32,
-    pub(crate) lab: &'a Label,
-    pub(crate) time: &'a str,
-    pub(crate) directives: &'a str,
-    pub(crate) has_broker: bool,
-    pub(crate) allow: &'a [String],
-    pub(crate) dyno: &'a str,
-    pub(crate) dyno_nats: &'a str,
-    pub(crate) command: &'a [String],
-}
-
-pub(crate) fn script(job: &Job) -> String {
+fn script(job: &SlurmFlags) -> String {
     let (nodes, all) = (job.nodes.to_string(), (job.nodes + 1).to_string());
     let command = job.command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    let allow = match job.allow {
+    let allow = match &*job.allow {
         [] => "--allow \"$address/32:1-65535\"".to_string(),
         given => given.iter().map(|it| format!("--allow '{it}'")).collect::<Vec<_>>().join(" "),
     };
@@ -125,16 +107,16 @@ pub(crate) fn script(job: &Job) -> String {
         ("NODES", &nodes),
         ("ALL", &all),
         ("LAST", &(job.nodes - 1).to_string()),
-        ("TIME", job.time),
-        ("DIRECTIVES", job.directives),
-        ("DYNO", job.dyno),
-        ("DYNO_NATS", job.dyno_nats),
+        ("TIME", &job.time),
+        ("DIRECTIVES", &directives(job)),
+        ("DYNO", &job.dyno),
+        ("DYNO_NATS", &job.dyno_nats),
         ("COMMAND", &command),
         ("ALLOW", &allow),
         ("LOAD_ON", &afar),
     ];
-    let body =
-        if job.has_broker { include_str!("job_nats.sh") } else { include_str!("job_stdio.sh") };
+    let has_broker = job.nats || MOST_STEPS < job.nodes;
+    let body = if has_broker { include_str!("job_nats.sh") } else { include_str!("job_stdio.sh") };
     fill(include_str!("job.sh"), &values) + &fill(body, &values)
 }
 
@@ -172,16 +154,20 @@ mod tests {
 
     fn job(nodes: u32, has_broker: bool, command: &[&str]) -> String {
         let command: Vec<String> = command.iter().map(ToString::to_string).collect();
-        script(&Job {
+        script(&SlurmFlags {
             nodes,
-            lab: &values::lab("lab").unwrap(),
-            time: "10",
-            directives: "#SBATCH --exclusive\n",
-            has_broker,
-            allow: &[],
-            dyno: "/opt/dyno",
-            dyno_nats: "dyno-nats",
-            command: &command,
+            lab: values::lab("lab").unwrap(),
+            time: "10".into(),
+            partition: None,
+            account: None,
+            qos: None,
+            constraint: None,
+            shared: false,
+            nats: has_broker,
+            allow: Vec::new(),
+            dyno: "/opt/dyno".into(),
+            dyno_nats: "dyno-nats".into(),
+            command,
         })
     }
 

@@ -4,23 +4,21 @@ mod findings;
 mod order;
 mod windows;
 
+pub(super) use order::OrderJson;
+
 use std::collections::BTreeMap;
 
 use units::seconds;
 
 use crate::agents::{AgentJson, LostAgentJson};
-use crate::conduct::FaultsJson;
-use crate::evidence::EvidenceJson;
 use crate::http2::Http2Json;
-use crate::json::{
-    ByFigure, CheckedJson, DistributionJson, FigureValue, figure_values, json_type, written,
-};
+use crate::json::{ByFigure, CheckedJson, DistributionJson, figure_values, json_type, written};
 use crate::security::SecurityJson;
 use analysis::{
-    Faults, Figures, generator_busy, generator_cpu, generator_cpu_per_request_ns, measured_s,
-    offered_per_s, on_time, throughput_per_s,
+    Faults, Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns,
+    measured_s, offered_per_s, on_time, throughput_per_s,
 };
-use load::{End, Failure, LaneReport, Nanos, Slow, Tally};
+use load::{Connections, End, Evidence, Failure, LaneReport, Nanos, Notes, Sessions, Slow, Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -59,7 +57,7 @@ json_type! {
         /// what was checked of the answers
         checked: CheckedJson = (&super::checked(run)).into(),
         /// what was requested
-        order: order::OrderJson = run.into(),
+        order: OrderJson = run.into(),
         /// how the run ended
         end: EndJson = end(run.recording.end),
         /// the measured time, without warm-up and without the wait for the last answers
@@ -67,11 +65,11 @@ json_type! {
         /// what became of the requests
         books: Books = (&run.recording.total).into(),
         /// what went wrong through the server's doing
-        faults: FaultsJson = (&Faults::of([&run.recording.total])).into(),
+        faults: Faults = Faults::of([&run.recording.total]),
         /// how fast it went
         rate: Rate = run.into(),
         /// each figure of the load
-        figures: ByFigure<FigureValue> = figure_values(&Figures::of_load(&run.recording)),
+        figures: ByFigure<Number> = figure_values(&Figures::of_load(&run.recording)),
         /// times in which no right answer came
         silence: findings::SilenceJson = (&run.recording).into(),
         /// each tenth of a ramp or of listed times, or each step
@@ -95,15 +93,15 @@ json_type! {
         /// what was seen of HTTP/2; null with HTTP/1.1
         http2: Option<Http2Json> = run.recording.total.http2.as_deref().map(Http2Json::from),
         /// connections. A pool's are counted from the run's start, because it is opened before the measured time; where each request or session has a connection of its own, those of the measured time are
-        connections: Connections = (&run.recording.total.connections).into(),
+        connections: Connections = run.recording.total.connections,
         /// zeros if the load has no sessions
-        sessions: Sessions = (&run.recording.total.sessions).into(),
+        sessions: Sessions = run.recording.total.sessions,
         /// what the answers looked like
         answers: AnswersJson = (&run.recording.total.answers).into(),
         /// octets of the measured requests and answers
         bytes: Bytes = (&run.recording.total).into(),
         /// events besides the exchanges
-        notes: Notes = (&run.recording.total.notes).into(),
+        notes: Notes = run.recording.total.notes,
         /// what dyno itself took
         generator: Generator = run.into(),
         /// the agents that loaded; empty where this process did
@@ -115,8 +113,7 @@ json_type! {
         /// the slowest exchanges
         slowest: Vec<SlowJson> = run.recording.total.slowest.iter().map(SlowJson::from).collect(),
         /// the first three failures of each class that was sent
-        evidence: Vec<EvidenceJson> =
-            run.recording.total.evidence.iter().map(EvidenceJson::from).collect(),
+        evidence: Vec<Evidence> = run.recording.total.evidence.clone(),
         /// the course of the run: a window for each `window_s` of the order; in a long run several are merged
         windows: Vec<windows::WindowJson> =
             run.recording.windows.iter().map(windows::WindowJson::from).collect(),
@@ -186,65 +183,12 @@ json_type! {
 }
 
 json_type! {
-    /// Numbers of connections.
-    struct Connections as "connections" of it: load::Connections {
-        /// connections that were begun
-        begun: u64,
-        /// connections that were established
-        established: u64,
-        /// connections that could not be established
-        failed: u64,
-    }
-}
-
-json_type! {
-    /// Numbers of sessions.
-    struct Sessions as "sessions" of it: load::Sessions {
-        /// sessions that were begun
-        attempted: u64,
-        /// sessions all of whose calls were answered as expected
-        complete: u64,
-        /// sessions that were not completed: a call failed, or the session was cut
-        failed: u64,
-        /// sessions among `failed` that were cut: all their calls were answered as expected until the server ended
-        /// the connection
-        cut: u64 = it.cut.sessions,
-        /// calls that these did not reach
-        cut_unreached: u64 = it.cut.unreached,
-        /// the fewest calls that one of these made; 0 if there are none
-        cut_calls_min: u32 = it.cut.calls_min,
-        /// the most calls that one of these made
-        cut_calls_max: u32 = it.cut.calls_max,
-    }
-}
-
-json_type! {
     /// Octets on the wire, or with TLS within it.
     struct Bytes as "bytes" of total: Tally {
         /// octets sent
         sent_bytes: u64 = total.bytes_sent,
         /// octets received
         received_bytes: u64 = total.bytes_received,
-    }
-}
-
-json_type! {
-    /// Events besides the exchanges.
-    struct Notes as "notes" of it: load::Notes {
-        /// a reused connection was closed, and the request was sent once more
-        stale_retries: u64,
-        /// the server refused the request unread, and it was sent once more
-        refused: u64,
-        /// idle connections that the server closed
-        idle_closed: u64,
-        /// bytes that came after an answer
-        surplus: u64,
-        /// answers without a request
-        unsolicited: u64,
-        /// answers that said that the connection closes, where connections are kept
-        announced_closes: u64,
-        /// correct answers whose body differs from the usual one, where bodies are compared without being demanded
-        unlike_bodies: u64,
     }
 }
 

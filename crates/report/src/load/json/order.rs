@@ -1,20 +1,24 @@
-//! The order within the JSON: the flags as they were parsed.
+//! The order within the JSON: the flags as they were parsed. It is read again where files are compared.
 
 use std::time::Duration;
 
+use lab::experiment::Point;
+use lab::record::{Fact, REQUEST};
 use load::{Arrivals, Load, Protocol};
 use requests::{RequestFile, RequestFileKind, RequestOrder, RequestSource};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::http2::Http2OrderJson;
 use crate::json::json_type;
-use crate::load::{FinishedLoad, words};
+use crate::load::file::POLLING;
+use crate::load::{FinishedLoad, terms, words};
 use crate::security::TlsOrderJson;
 
 json_type! {
     /// What was requested.
-    pub(super) struct OrderJson as "order" of run: FinishedLoad {
+    #[derive(serde::Deserialize)]
+    pub(in crate::load) struct OrderJson as "order" of run: FinishedLoad {
         /// the method of the request; null if a file has the requests
         method: Option<String> = match &run.asked.source {
             RequestSource::Flags { method } => Some(method.clone()),
@@ -32,7 +36,7 @@ json_type! {
         /// what an answer must have
         expects: String = run.asked.expected(),
         /// the load in words
-        in_words: String = words::of_load(&run.order),
+        pub(in crate::load) in_words: String = words::of_load(&run.order),
         /// what was requested how often, on how many connections
         load: LoadJson = load(&run.order.load),
         /// stop after so many requests
@@ -46,7 +50,7 @@ json_type! {
         /// the limit within which an answer was on time
         on_time_within_s: f64 = run.order.on_time_within().as_secs_f64(),
         /// the percentage of the requests that may fail
-        max_failures_percent: f64 = run.tolerated.failed_percent,
+        pub(in crate::load) max_failures_percent: f64 = run.tolerated.failed_percent,
         /// how connections were secured; null without TLS
         tls: Option<TlsOrderJson> =
             run.order.tls.as_ref().map(|client| client.order().into()),
@@ -58,7 +62,7 @@ json_type! {
         /// which connection with room carried the next request: even (the one whose turn was longest ago) or fill (one
         /// after the other)
         #[schemars(extend("enum" = ["even", "fill"]))]
-        spread: &'static str = words::spread(run.order.spread),
+        spread: String = words::spread(run.order.spread).into(),
         /// whether connections were reused
         keep_alive: bool = run.order.keep_alive,
         /// whether broken framing was accepted
@@ -68,7 +72,7 @@ json_type! {
         /// the CPUs to which they were pinned
         cpus: Vec<usize> = run.order.cpus.clone(),
         /// whether they polled while they waited: adaptive, due (only just before a request was due), never, always
-        spin: &'static str = run.order.spin.name(),
+        spin: String = run.order.spin.name().into(),
         /// the addresses from which connections were made
         sources: Vec<String> = run.order.sources.iter().map(ToString::to_string).collect(),
         /// the seed of the arrivals and of what is random in a request
@@ -80,12 +84,13 @@ json_type! {
 
 json_type! {
     /// A file with requests.
+    #[derive(serde::Deserialize)]
     struct RequestFileJson as "request_file" of file: RequestFile {
         /// requests (a line each) or workload
         #[schemars(extend("enum" = ["requests", "workload"]))]
-        kind: &'static str = match file.kind {
-            RequestFileKind::Requests => "requests",
-            RequestFileKind::Workload => "workload",
+        kind: String = match file.kind {
+            RequestFileKind::Requests => "requests".into(),
+            RequestFileKind::Workload => "workload".into(),
         },
         /// its name
         name: String = file.name.clone(),
@@ -96,11 +101,74 @@ json_type! {
         /// which of them came when: in_order (by their numbers, over and over), shuffled (the same, in an order that
         /// the seed determines) or weighted (drawn each time)
         #[schemars(extend("enum" = ["in_order", "shuffled", "weighted"]))]
-        order: &'static str = match file.order {
-            RequestOrder::InOrder => "in_order",
-            RequestOrder::Shuffled => "shuffled",
-            RequestOrder::Weighted => "weighted",
+        order: String = match file.order {
+            RequestOrder::InOrder => "in_order".into(),
+            RequestOrder::Shuffled => "shuffled".into(),
+            RequestOrder::Weighted => "weighted".into(),
         },
+    }
+}
+
+impl OrderJson {
+    /// What is offered of the load, at its most; none where that is nothing.
+    pub(in crate::load) fn point(&self) -> Option<Point> {
+        match &self.load {
+            LoadJson::Closed { connections } => {
+                let connections = u32::try_from(*connections).ok()?;
+                (0 < connections).then_some(Point::Connections(connections))
+            }
+            LoadJson::Open { arrivals, .. } => arrivals.peak_per_s().map(Point::Requests),
+            LoadJson::Sessions { arrivals, .. } => arrivals.peak_per_s().map(Point::Sessions),
+        }
+    }
+
+    fn request(&self) -> String {
+        match (&self.method, &self.request_file) {
+            // Its name is its owner's: two files are alike if their content is.
+            (_, Some(RequestFileJson { sha256, requests, order, .. })) => format!(
+                "{requests} of the file with SHA-256 {sha256}, {}, to {}",
+                order.replace('_', " "),
+                self.url
+            ),
+            (Some(method), None) => format!("{method} {}", self.url),
+            (None, None) => self.url.clone(),
+        }
+    }
+
+    /// Whatever two loads may have in common, or not.
+    pub(in crate::load) fn facts(&self) -> Vec<Fact> {
+        let fact = |name: &str, value: String| Fact { name: name.into(), value };
+        let seconds = |seconds: f64| format!("{seconds} s");
+        let yes = |is: bool| if is { "yes" } else { "no" }.to_string();
+        let facts = [
+            fact(REQUEST, self.request()),
+            fact("load", self.in_words.clone()),
+            fact("warm-up", seconds(self.warmup_s)),
+            fact("time-out", seconds(self.timeout_s)),
+            fact("on time within", seconds(self.on_time_within_s)),
+            fact("connections kept", yes(self.keep_alive)),
+            fact("lenient", yes(self.lenient)),
+            fact("lanes", self.lanes.to_string()),
+            fact(POLLING, self.spin.clone()),
+            fact("expected of an answer", self.expects.clone()),
+        ];
+        let terms = terms::facts(self.http2.as_ref(), &self.spread, self.tls.as_ref());
+        facts.into_iter().chain(terms).collect()
+    }
+}
+
+impl ArrivalsJson {
+    /// The highest rate, whatever the law; of listed times, the mean one.
+    fn peak_per_s(&self) -> Option<f64> {
+        let peak = match self {
+            ArrivalsJson::Constant { per_s } | ArrivalsJson::Poisson { per_s } => *per_s,
+            ArrivalsJson::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
+            ArrivalsJson::Steps { steps } => {
+                steps.iter().map(|step| step.per_s).fold(0.0, f64::max)
+            }
+            ArrivalsJson::Listed { times, length_s } => *times as f64 / length_s,
+        };
+        (0.0 < peak && peak.is_finite()).then_some(peak)
     }
 }
 
@@ -110,7 +178,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Closed: each connection sends its next request when the last one is answered. Open: requests are due on a
 /// schedule. Sessions: so are sessions, each on a connection of its own.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[schemars(rename = "kind_of_load")]
 enum LoadJson {
@@ -136,7 +204,7 @@ fn load(load: &Load) -> LoadJson {
 }
 
 /// When requests or sessions are due.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "law", rename_all = "snake_case")]
 #[schemars(rename = "arrivals")]
 enum ArrivalsJson {
@@ -148,7 +216,7 @@ enum ArrivalsJson {
 }
 
 /// A constant rate for some time.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "step")]
 struct StepJson {
     /// its rate

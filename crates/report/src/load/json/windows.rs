@@ -28,7 +28,7 @@ json_type! {
         /// failures by their stable names, only the classes that occurred
         by_class: BTreeMap<&'static str, u64> = super::by_class(&window.failed),
         /// requests under way, on average
-        in_flight: f64,
+        in_flight: f64 = window.in_flight(),
         /// octets sent
         sent_bytes: u64 = window.bytes_sent,
         /// octets received

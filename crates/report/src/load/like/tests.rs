@@ -20,7 +20,7 @@ fn run() -> FinishedLoad {
         failed: [0; Failure::COUNT],
         bytes_sent: 0,
         bytes_received: 0,
-        in_flight: 1.0,
+        in_flight_area: u128::from(5 * SECOND),
         cpu: 0,
         response: Folded::of(&recording.total.response),
         service: Folded::of(&recording.total.service),

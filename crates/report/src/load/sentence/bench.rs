@@ -127,7 +127,7 @@ fn window(at: u64, ms: u64) -> Window {
         failed: [0; Failure::COUNT],
         bytes_sent: 0,
         bytes_received: 0,
-        in_flight: 0.0,
+        in_flight_area: 0,
         cpu: 0,
         service: response.clone(),
         response,

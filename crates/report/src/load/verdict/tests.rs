@@ -122,7 +122,7 @@ fn a_run_that_slows_down_is_not_steady() {
             failed: [0; Failure::COUNT],
             bytes_sent: 0,
             bytes_received: 0,
-            in_flight: 0.0,
+            in_flight_area: 0,
             cpu: 0,
             response: load::Folded::of(&load::Distribution::new(SECOND)),
             service: load::Folded::of(&load::Distribution::new(SECOND)),

@@ -88,6 +88,7 @@ fn load_level(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Sect
         id: format!("r{place}"),
         title: format!("Ratios: {heading}"),
         description: "each figure of B, divided by that of A".into(),
+        ..About::default()
     };
     let tolerance = compared.gate.tolerance;
     let picture = Ratios {
@@ -214,7 +215,7 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
                 .when(made.bounds()[side], Mark::Bound)
                 .when(!made.is_supported, Mark::FewSamples);
             let mean = made.means[side];
-            let interval = estimate.and_then(|estimate| estimate.interval);
+            let interval = estimate.and_then(|estimate| estimate.interval());
             Written::of(figure.unit(), mean, interval).cell(mean).marked(marks)
         }
         (Err(_), Some(estimate)) => {

@@ -1,12 +1,12 @@
 //! A comparison as JSON, `dyno.compare/1`.
 
-use analysis::{Change, Comparison, Pair, Single, Why};
+use analysis::{Change, Comparison, Faults, Pair, Single, Why};
+use lab::experiment::Point;
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Compared, Side, Unjudged, answer, conformance};
-use crate::conduct::FaultsJson;
 use crate::json::{json_type, written};
 
 const SCHEMA: &str = "dyno.compare/1";
@@ -63,10 +63,8 @@ json_type! {
     pub(in crate::run) struct RowJson<'t> as "pair" of pair: Pair<'_> {
         /// the workload
         workload: &'t str,
-        /// the place on the axis
-        point: f64 = pair.a.point.value(),
-        /// the axis: connections, requests/s, sessions/s or held connections
-        point_unit: &'static str = pair.a.point.unit(),
+        #[serde(flatten)]
+        point: Point = pair.a.point,
         /// A's subject
         a_subject: &'t str = &pair.a.subject,
         /// B's subject
@@ -76,9 +74,9 @@ json_type! {
         /// B has figures, and its verdict is not valid
         b_is_doubtful: bool = pair.b.is_doubtful(),
         /// what went wrong through the doing of A's server
-        a_faults: FaultsJson = (&pair.a.faults).into(),
+        a_faults: Faults = pair.a.faults,
         /// and of B's
-        b_faults: FaultsJson = (&pair.b.faults).into(),
+        b_faults: Faults = pair.b.faults,
         /// each figure that is compared
         figures: Vec<FigureJson> =
             pair.figures.iter().map(|(of, made)| figure(pair, *of, made)).collect(),

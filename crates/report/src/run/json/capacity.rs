@@ -13,12 +13,11 @@ use crate::run::Findings;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ranks")]
 pub(super) struct RanksJson<'t> {
-    /// the place on the axis
-    point: f64,
-    /// the axis
-    point_unit: &'static str,
+    #[serde(flatten)]
+    point: Point,
     /// the figure: for closed loops throughput and p99, else p99
-    figure: &'static str,
+    #[schemars(with = "String")]
+    figure: Figure,
     /// best first: no member of a group is shown to differ from its first (round by round, Holm's correction over all
     /// pairs and all orders of the table; with one round no difference can be shown)
     groups: Vec<Vec<&'t str>>,
@@ -28,9 +27,8 @@ pub(super) struct RanksJson<'t> {
 pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
     let at = |point: Point| {
         ranked_by(point).iter().map(move |&figure| RanksJson {
-            point: point.value(),
-            point_unit: point.unit(),
-            figure: figure.name(),
+            point,
+            figure,
             groups: table
                 .ranks(figure, point)
                 .iter()
@@ -125,38 +123,14 @@ pub(super) fn promise(findings: &Findings<'_>) -> PromiseJson {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "alarm")]
 pub(super) struct AlarmJson {
-    /// the workload
-    workload: String,
-    /// the place on the axis
-    point: f64,
-    /// the axis
-    point_unit: &'static str,
-    /// the figure that is alike
-    figure: &'static str,
-    /// the subjects that are alike
-    subjects: Vec<String>,
-    /// out of how many
-    of: usize,
-    /// their smallest value
-    low: f64,
-    /// their largest value
-    high: f64,
+    #[serde(flatten)]
+    alarm: Alarm,
     /// this in words
     says: String,
 }
 
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
-    let one = |alarm: Alarm| AlarmJson {
-        says: remark::alarm(findings, &alarm),
-        point: alarm.point.value(),
-        point_unit: alarm.point.unit(),
-        figure: alarm.figure.name(),
-        workload: alarm.workload,
-        subjects: alarm.subjects,
-        of: alarm.of,
-        low: alarm.low,
-        high: alarm.high,
-    };
+    let one = |alarm: Alarm| AlarmJson { says: remark::alarm(findings, &alarm), alarm };
     findings.board.alarms().into_iter().map(one).collect()
 }
 

@@ -1,8 +1,9 @@
 //! How much of the RFCs the subjects keep, as JSON.
 
 use analysis::Conformity;
+use lab::conformance::Stamp;
 
-use crate::json::{AreaJson, CatalogueJson, FindingJson, ProtocolJson, TallyJson, json_type};
+use crate::json::{AreaJson, FindingJson, ProtocolJson, TallyJson, json_type};
 use crate::run::Findings;
 use crate::run::conformance::cases;
 
@@ -23,7 +24,7 @@ json_type! {
         /// the run of the same store that made the check, with the same build; null: this run
         from_run: Option<u64>,
         /// which cases there were
-        catalogue: Option<CatalogueJson> = score.map(|score| (&score.catalogue).into()),
+        catalogue: Option<&'t Stamp> = score.map(|score| &score.catalogue),
         /// how often each case was played
         rounds: Option<usize> = score.map(|score| score.rounds),
         /// why the check ended early; null if it did not

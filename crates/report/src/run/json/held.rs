@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    After, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Plateau, PlateauFigure, Ramps,
-    Round, Slope, Sums,
+    After, Cause, Estimate, FirstFailure, HeldNumbers, HeldSubject, LossCount, Plateau,
+    PlateauFigure, Ramps, Round, Slope, Sums,
 };
 use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, verdict};
+use super::verdict;
 use crate::json::json_type;
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
@@ -40,7 +40,7 @@ struct HeldSubjectJson<'t> {
     /// what its figures are worth, which is its row's verdict
     verdict: ExplainedVerdict,
     /// what a connection costs
-    price: PriceJson,
+    price: PriceJson<'t>,
     /// from low to high, over the measured rounds
     plateaus: Vec<PlateauJson<'t>>,
     /// every trial that held connections, measured or not
@@ -50,15 +50,15 @@ struct HeldSubjectJson<'t> {
 /// What a connection costs.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "price")]
-struct PriceJson {
+struct PriceJson<'t> {
     /// memory of a connection
     memory_per_connection: Option<SlopeJson>,
     /// CPU time for 1,000 messages on the last plateau
-    cpu_ms_per_1000: Option<EstimateJson>,
+    cpu_ms_per_1000: Option<Estimate>,
     /// the most connections that were open on a plateau where no more than 0.1 % of those requested failed or were lost
-    reached: Option<EstimateJson>,
+    reached: Option<Estimate>,
     /// the first plateau, of any round, on which something gave way; null: none
-    gave_way: Option<GaveWayJson>,
+    gave_way: Option<GaveWayJson<'t>>,
     /// memory after all connections were closed
     memory_after: Option<AfterJson>,
 }
@@ -83,17 +83,9 @@ json_type! {
 
 json_type! {
     /// The first plateau, of any round, on which something gave way.
-    struct GaveWayJson as "gave_way" of found: FirstFailure {
-        /// connections that were to be there
-        connections: usize,
-        /// connections that were open at its end
-        open: u64,
-        /// in which round
-        round: u32 = found.repeat + 1,
-        /// in how many rounds something gave way there or later
-        rounds: usize,
-        /// of how many that held any connections
-        of: usize,
+    struct GaveWayJson<'t> as "gave_way" of found: FirstFailure {
+        #[serde(flatten)]
+        found: &'t FirstFailure = found,
         /// what gave way, the main cause first
         causes: Vec<CauseJson> = found.causes.iter().map(cause).collect(),
     }
@@ -121,13 +113,13 @@ json_type! {
         /// which kind of memory: pss or rss
         memory: &'static str = after.of.name(),
         /// before the first connection
-        before_bytes: EstimateJson = (&after.before).into(),
+        before_bytes: Estimate = after.before,
         /// while connections were held
-        peak_bytes: EstimateJson = (&after.peak).into(),
+        peak_bytes: Estimate = after.peak,
         /// at the end of the drain
-        after_bytes: EstimateJson = (&after.after).into(),
+        after_bytes: Estimate = after.after,
         /// of what had been added
-        given_back_percent: Option<EstimateJson> = after.given_back_percent.as_ref().map(EstimateJson::from),
+        given_back_percent: Option<Estimate>,
     }
 }
 
@@ -141,29 +133,11 @@ struct PlateauJson<'t> {
     /// rounds that reached it
     rounds: usize,
     /// sums over these rounds
-    sums: SumsJson,
+    sums: Sums,
     /// connections that are gone, by cause, most first
     gone: Vec<GoneJson>,
     /// each figure by its name in figures.md or in a probe's manifest
-    figures: BTreeMap<&'t str, EstimateJson>,
-}
-
-json_type! {
-    /// Sums over the rounds of a plateau.
-    struct SumsJson as "sums" of it: Sums {
-        /// connections that could not be opened
-        failed: u64,
-        /// open connections that were lost
-        lost: u64,
-        /// open connections that had received nothing for a while at its end
-        silent: u64,
-        /// begun and neither open nor failed at its end
-        waiting: u64,
-        /// connections that were begun again
-        begun_again: u64,
-        /// numbered messages that never came
-        missed: u64,
-    }
+    figures: BTreeMap<&'t str, Estimate>,
 }
 
 json_type! {
@@ -234,8 +208,8 @@ fn held_subject<'t>(
         verdict: row.map_or(ExplainedVerdict::default(), verdict::of_row),
         price: PriceJson {
             memory_per_connection: price.memory.as_ref().map(SlopeJson::from),
-            cpu_ms_per_1000: price.cpu_ms_per_1000.as_ref().map(EstimateJson::from),
-            reached: price.reached.as_ref().map(EstimateJson::from),
+            cpu_ms_per_1000: price.cpu_ms_per_1000,
+            reached: price.reached,
             gave_way: price.gave_way.as_ref().map(GaveWayJson::from),
             memory_after: price.after.as_ref().map(AfterJson::from),
         },
@@ -257,12 +231,11 @@ fn cause(cause: &Cause) -> CauseJson {
 }
 
 fn plateau<'t>(plateau: &Plateau, figures: &[PlateauFigure<'t>]) -> PlateauJson<'t> {
-    let named =
-        |figure: &PlateauFigure<'t>| Some((figure.name(), (&plateau.estimate(*figure)?).into()));
+    let named = |figure: &PlateauFigure<'t>| Some((figure.name(), plateau.estimate(*figure)?));
     PlateauJson {
         connections: plateau.connections,
         rounds: plateau.rounds,
-        sums: (&plateau.sums).into(),
+        sums: plateau.sums,
         gone: plateau.gone.iter().map(GoneJson::from).collect(),
         figures: figures.iter().filter_map(named).collect(),
     }

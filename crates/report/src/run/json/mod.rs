@@ -13,8 +13,8 @@ pub(super) use verdict::{BoardJson, of_run};
 
 use std::collections::BTreeMap;
 
-use analysis::{Estimate, MannerPrice};
-use lab::history::{History, Published};
+use analysis::{Answers, Estimate, MannerPrice, Variant, Wire};
+use lab::history::History;
 use lab::record::{Entry, Fact};
 use load::Failure;
 use schemars::JsonSchema;
@@ -78,10 +78,9 @@ json_type! {
         /// settings that differ between subjects, or that an entry changes
         differences: Vec<DifferenceJson<'t>> = differences(findings),
         /// whether the subjects answered alike
-        answers: Vec<AnswersJson<'t>> =
-            findings.fairness.answers.iter().map(AnswersJson::from).collect(),
+        answers: &'t [Answers] = &findings.fairness.answers,
         /// the article's figures
-        published: PublishedJson<'t> = (&findings.history).into(),
+        published: &'t History = &findings.history,
         /// every file that shaped the run
         files: Vec<FileJson<'t>> =
             findings.run.files.iter().map(|(path, text)| FileJson { path, text }).collect(),
@@ -152,24 +151,8 @@ json_type! {
         let observed =
             findings.fairness.observed.iter().find(|observed| observed.subject == entry.name);
     {
-        /// its name, which is that of its folder or entry
-        name: &'t str = &entry.name,
-        /// its title
-        title: &'t str = &entry.title,
-        /// the language that it is written in
-        language: &'t str = &entry.language,
-        /// how many processes it runs, as declared
-        processes: &'t str = &entry.processes,
-        /// what kind of server it is
-        tier: &'t str = &entry.tier,
-        /// its version
-        version: &'t str = &entry.version,
-        /// the hash of what was built
-        build: &'t str = &entry.build,
-        /// what its manifest says about it
-        notes: &'t str = &entry.notes,
-        /// why it took no part; null if it did
-        skipped: Option<&'t str> = entry.skipped.as_deref(),
+        #[serde(flatten)]
+        entry: &'t Entry = entry,
         /// what was seen of it; null if it took no part
         observed: Option<ObservedJson<'t>> = observed.map(ObservedJson::from),
     }
@@ -179,54 +162,17 @@ json_type! {
     /// What was seen of a server.
     struct ObservedJson<'t> as "observed" of observed: analysis::Observed {
         /// from its start to the first right answer, over all its trials
-        start_up_ms: Option<EstimateJson> = observed.start_up.as_ref().map(EstimateJson::from),
+        start_up_ms: Option<Estimate> = observed.start_up,
         /// accept queues: all values seen
         backlogs: Vec<u32> = observed.backlogs.iter().copied().collect(),
         /// numbers of processes: all values seen
         processes: Vec<u32> = observed.processes.iter().copied().collect(),
         /// the sizes of its answers
-        wire: Vec<WireJson<'t>> = observed.wires.iter().map(WireJson::from).collect(),
+        wire: &'t [Wire] = &observed.wires,
         /// what its connections agreed on with TLS, over all of its trials; null without TLS
         tls: Option<SecurityJson> = observed.security.as_ref().map(SecurityJson::from),
         /// what it announced over HTTP/2, and on how many connections
         settings: Vec<SettingsJson> = observed.settings.iter().map(SettingsJson::from).collect(),
-    }
-}
-
-json_type! {
-    /// The size of an answer.
-    struct WireJson<'t> as "wire" of wire: analysis::Wire {
-        /// the workload
-        workload: &'t str = &wire.workload,
-        /// the request
-        ask: &'t str = &wire.ask,
-        /// octets of its head
-        head_bytes: u64,
-        /// octets of the rest
-        rest_bytes: u64,
-    }
-}
-
-json_type! {
-    /// The mean of a figure over the rounds: geometric for rates, times and bytes if no round is 0, else arithmetic;
-    /// for the shortest and the longest response time the extreme of all rounds.
-    struct EstimateJson as "estimate" of estimate: Estimate {
-        /// the mean
-        value: f64,
-        /// the smallest of the rounds
-        min: f64,
-        /// the largest of the rounds
-        max: f64,
-        /// lower end of the mean's 95 % interval (Student's t over the rounds); null for one round, and for extremes
-        low: Option<f64> = estimate.interval.map(|(low, _)| low).or(estimate.at_least),
-        /// its upper end; null where it is open
-        high: Option<f64> = estimate.interval.map(|(_, high)| high),
-        /// rounds that have the figure
-        rounds: usize,
-        /// requests were given up, so it is a bound in a round: the true value is no less
-        is_bound: bool,
-        /// at least ten samples lie beyond it, in every round
-        is_supported: bool,
     }
 }
 
@@ -240,68 +186,14 @@ fn by_class(failures: &[(Failure, u64)]) -> BTreeMap<&'static str, u64> {
 struct DifferenceJson<'t> {
     /// the setting
     setting: &'t str,
-    /// the library's own default
-    default: Option<&'t str>,
-    /// what the entry changes it to
-    change: Option<&'t str>,
-    /// the subjects that have it so
-    subjects: &'t [String],
+    #[serde(flatten)]
+    variant: &'t Variant,
 }
 
 fn differences<'t>(findings: &'t Findings<'_>) -> Vec<DifferenceJson<'t>> {
     let of_setting = |setting: &'t analysis::Variants| {
-        setting.variants.iter().map(|variant| DifferenceJson {
-            setting: &setting.name,
-            default: variant.default.as_deref(),
-            change: variant.change.as_deref(),
-            subjects: &variant.subjects,
-        })
+        let setting_of = |variant| DifferenceJson { setting: &setting.name, variant };
+        setting.variants.iter().map(setting_of)
     };
     findings.fairness.settings.iter().flat_map(of_setting).collect()
-}
-
-json_type! {
-    /// Whether the subjects answered a request alike. Fields about the server, the time and the framing are not
-    /// compared.
-    struct AnswersJson<'t> as "answers" of answers: analysis::Answers {
-        /// the workload
-        workload: &'t str = &answers.workload,
-        /// the request
-        ask: &'t str = &answers.ask,
-        /// subjects that always answered alike
-        alike: &'t [String] = &answers.alike,
-        /// subjects that answered in another way at least once
-        apart: &'t [String] = &answers.apart,
-    }
-}
-
-json_type! {
-    /// The article's figures.
-    struct PublishedJson<'t> as "published" of history: History {
-        /// the heading of their column
-        label: &'t str = &history.label,
-        /// what their file says about the article
-        about: &'t [String] = &history.about,
-        /// each of them
-        figures: Vec<PublishedFigureJson<'t>> =
-            history.figures.iter().map(PublishedFigureJson::from).collect(),
-    }
-}
-
-json_type! {
-    /// A figure of the article.
-    struct PublishedFigureJson<'t> as "published_figure" of published: Published {
-        /// the subject
-        subject: &'t str = &published.subject,
-        /// the workload
-        workload: &'t str = &published.workload,
-        /// the place on the axis; null: its peak
-        point: Option<f64>,
-        /// the figure
-        figure: &'static str = published.figure.name(),
-        /// its value
-        value: f64,
-        /// what the article says about it
-        note: &'t str = &published.note,
-    }
 }

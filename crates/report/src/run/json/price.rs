@@ -1,6 +1,7 @@
 //! What TLS, HTTP/2 and full handshakes cost, as JSON.
 
 use analysis::{LeftOut, MannerPrice, PaidFor, Unranked};
+use lab::experiment::Point;
 use lab::manner::Task;
 
 use crate::json::json_type;
@@ -21,10 +22,8 @@ json_type! {
         without: TaskJson = (&price.tasks[0]).into(),
         /// the task with it, which is B in `rows`
         with: TaskJson = (&price.tasks[1]).into(),
-        /// the place on the axis
-        point: f64 = price.point.value(),
-        /// the axis: connections, requests/s, sessions/s or held connections
-        point_unit: &'static str = price.point.unit(),
+        #[serde(flatten)]
+        point: Point,
         /// each server that has a price: by its first figure, best first; references last
         rows: Vec<PairJson<'t>> = price.pairs.iter().map(PairJson::from).collect(),
         /// servers that have both rows, and no price

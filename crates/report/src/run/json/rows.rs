@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{JudgedTrial, Peak, Row, Table};
+use analysis::{Estimate, Faults, JudgedTrial, Number, Peak, Row, Stopped, Table};
+use lab::experiment::Point;
+use load::Evidence;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{EstimateJson, FactJson, by_class, capacity, verdict};
+use super::{FactJson, by_class, capacity, verdict};
 use crate::agents::AgentJson;
-use crate::conduct::FaultsJson;
-use crate::evidence::EvidenceJson;
-use crate::json::{ByFigure, FigureValue, figure_values, json_type};
+use crate::json::{ByFigure, figure_values, json_type};
 use crate::run::{Findings, origin};
 use crate::verdict::ExplainedVerdict;
 
@@ -30,8 +30,7 @@ json_type! {
         /// each subject at each place
         rows: Vec<RowJson<'t>> = table.rows.iter().map(|row| RowJson::of(findings, row)).collect(),
         /// where each subject had the most throughput, if there is more than one place
-        peaks: Vec<PeakJson<'t>> =
-            compared.iter().flat_map(|table| &table.peaks).map(PeakJson::from).collect(),
+        peaks: &'t [Peak] = compared.map_or(&[], |table| &table.peaks),
         /// subjects in groups, best first
         ranks: Vec<capacity::RanksJson<'t>> = compared.map(capacity::ranks).unwrap_or_default(),
         /// the rate that each subject can be offered
@@ -47,22 +46,15 @@ json_type! {
     {
         /// the subject
         subject: &'t str = &row.subject,
-        /// the place on the axis
-        point: f64 = row.point.value(),
-        /// the axis: connections, requests/s, sessions/s or held connections
-        point_unit: &'static str = row.point.unit(),
+        #[serde(flatten)]
+        point: Point,
         /// how many rounds it takes, as far as is known: with `trials.until`, where rounds go on, one more than were
         /// tried
         rounds_planned: usize = row.planned,
         /// the rounds in `figures`
         rounds_measured: usize = row.measured(),
         /// with `trials.until`, why there are no more rounds
-        stopped: Option<StoppedJson> = row.stopped.map(|stopped| StoppedJson {
-            why: stopped.why.name(),
-            figure: stopped.figure.name(),
-            within_percent: stopped.within.map(|within| within * 100.0),
-            rounds: stopped.rounds,
-        }),
+        stopped: Option<Stopped>,
         /// it is no competitor, but shows how far the load and the machine can go; it is in no rank, alarm or headline
         is_reference: bool,
         /// why it is not ranked, if it does not meet what the experiment requires
@@ -74,53 +66,18 @@ json_type! {
         /// less than 99 % of the requests that were due were answered on time
         is_behind: bool = row.is_behind(),
         /// each figure over the measured rounds
-        figures: ByFigure<EstimateJson> =
-            ByFigure::of(|figure| row.estimate(figure).as_ref().map(EstimateJson::from)),
+        figures: ByFigure<Estimate> = ByFigure::of(|figure| row.estimate(figure)),
         /// failures by class, summed over the measured rounds
         failures: BTreeMap<&'static str, u64> = failures,
         /// requests that were answered with the right status and a wrong header field or body
         wrong_answers: u64 = row.faults.wrong,
         /// what went wrong in the measured rounds through the server's doing
-        faults: FaultsJson = (&row.faults).into(),
+        faults: Faults,
         /// the first three failures of each class in the measured rounds
-        evidence: Vec<EvidenceJson> = row.evidence.iter().map(EvidenceJson::from).collect(),
+        evidence: &'t [Evidence] = &row.evidence,
         /// its rounds
         trials: Vec<TrialJson<'t>> =
             row.trials.iter().map(|weighed| TrialJson::of(findings, weighed)).collect(),
-    }
-}
-
-/// Why there are no more rounds.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "stopped")]
-struct StoppedJson {
-    /// narrow, most_rounds, out_of_time or nothing_measured
-    why: &'static str,
-    /// by which figure
-    figure: &'static str,
-    /// how wide its interval is, to either side
-    within_percent: Option<f64>,
-    /// after how many rounds
-    rounds: usize,
-}
-
-json_type! {
-    /// Where a subject had the most throughput.
-    struct PeakJson<'t> as "peak" of peak: Peak {
-        /// the subject
-        subject: &'t str = &peak.subject,
-        /// it is no competitor
-        is_reference: bool,
-        /// the place on the axis
-        point: f64 = peak.point.value(),
-        /// the axis
-        point_unit: &'static str = peak.point.unit(),
-        /// its throughput there
-        throughput_per_s: EstimateJson = (&peak.throughput).into(),
-        /// this was the last place, and the subject kept up there: it may be able to do more
-        is_open: bool,
-        /// the row's verdict is not valid
-        is_doubtful: bool,
     }
 }
 
@@ -143,7 +100,7 @@ json_type! {
         /// unknown
         steady_from_s: Option<f64> = weighed.steady.and_then(|steady| steady.from_s),
         /// each figure of the trial
-        figures: ByFigure<FigureValue> = figure_values(&weighed.figures),
+        figures: ByFigure<Number> = figure_values(&weighed.figures),
         /// failures by class
         failures: BTreeMap<&'static str, u64> = by_class(&weighed.figures.failures),
         /// what was done; null if nothing of it is kept

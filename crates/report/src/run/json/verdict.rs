@@ -1,11 +1,10 @@
 //! The verdicts, and their reasons, as JSON.
 
-use analysis::{Gravity, JudgedTrial, Row, Table, Verdict};
+use analysis::{Estimate, Gravity, JudgedTrial, Row, Table, Verdict, Worth};
 use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::EstimateJson;
 use crate::remark;
 use crate::run::Findings;
 use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
@@ -17,25 +16,12 @@ pub(in crate::run) struct BoardJson {
     /// valid, suspect or invalid; null before the first trial
     #[schemars(extend("enum" = ["valid", "suspect", "invalid", null]))]
     word: Option<&'static str>,
-    /// rows that are valid
-    valid: usize,
-    /// rows that are suspect
-    suspect: usize,
-    /// rows that are invalid
-    invalid: usize,
-    /// rows without a trial yet
-    untried: usize,
+    #[serde(flatten)]
+    worth: Worth,
 }
 
 pub(in crate::run) fn of_run(findings: &Findings<'_>) -> BoardJson {
-    let worth = findings.worth();
-    BoardJson {
-        word: findings.verdict().map(Verdict::name),
-        valid: worth.valid,
-        suspect: worth.suspect,
-        invalid: worth.invalid,
-        untried: worth.untried,
-    }
+    BoardJson { word: findings.verdict().map(Verdict::name), worth: findings.worth() }
 }
 
 fn doubt(found: &analysis::Doubt) -> ExplainedDoubt {
@@ -78,12 +64,10 @@ pub(super) fn of_row(row: &Row) -> ExplainedVerdict {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ceiling")]
 pub(super) struct CeilingJson {
-    /// the place on the axis
-    point: f64,
-    /// the axis
-    point_unit: &'static str,
+    #[serde(flatten)]
+    point: Point,
     /// its throughput
-    throughput_per_s: EstimateJson,
+    throughput_per_s: Estimate,
 }
 
 pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
@@ -94,13 +78,6 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
         }
     }
     points.sort_by(|one, other| one.value().total_cmp(&other.value()));
-    let at = |point: Point| {
-        let throughput = table.ceiling(point)?;
-        Some(CeilingJson {
-            point: point.value(),
-            point_unit: point.unit(),
-            throughput_per_s: (&throughput).into(),
-        })
-    };
+    let at = |point: Point| Some(CeilingJson { point, throughput_per_s: table.ceiling(point)? });
     points.into_iter().filter_map(at).collect()
 }
