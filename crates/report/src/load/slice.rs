@@ -36,7 +36,7 @@ pub struct Slice {
     under_way: u64,
     /// correct answers that came in it, those to requests of the warm-up included
     answered: u64,
-    /// service times, likewise
+    /// service times of what ended in it
     #[serde(serialize_with = "distribution")]
     #[schemars(with = "DistributionJson")]
     service: Distribution,

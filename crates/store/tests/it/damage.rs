@@ -198,7 +198,7 @@ fn every_change_to_a_trial_is_noticed_and_the_others_are_read() {
     for sql in [
         "UPDATE trial_body SET body = replace(body, '\"correct\":990', '\"correct\":991') WHERE trial = 1",
         "UPDATE trial_point SET value = value + 1 WHERE trial = 1 AND series = 0 AND place = 0",
-        "UPDATE trial_detail SET body = replace(body, '0.142', '0.143') WHERE trial = 1 AND part = 'load'",
+        "UPDATE trial_detail SET body = replace(body, '36893488147', '36893488148') WHERE trial = 1 AND part = 'load'",
         "UPDATE trial SET output_tail = x'' WHERE trial = 1",
         "DELETE FROM trial_body WHERE trial = 1 AND part = 'load'",
         "DELETE FROM trial_point WHERE trial = 1 AND series = 1",
