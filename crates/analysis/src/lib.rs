@@ -53,9 +53,9 @@ pub use detail::{
 };
 pub use difference::{Change, Comparison, Why};
 pub use doubt::{
-    By, Definition, Doubt, Drifting, NOT_MEASURED, OWN_FAILURES, Ordered, SAME_TLS,
-    SAMPLES_FOR_P99, Steady, agents_lost, doubts, doubts_table, most_seen, none_held, of_agents,
-    of_holding, of_load, of_recording, outcome_in_words, overflowed, steady,
+    By, Definition, Doubt, Drifting, NOT_MEASURED, OWN_FAILURES, Ordered, SAMPLES_FOR_P99, Steady,
+    agents_lost, doubts, doubts_table, most_seen, none_held, of_agents, of_holding, of_load,
+    of_recording, outcome_in_words, overflowed, steady,
 };
 pub use estimate::Estimate;
 pub use fairness::{Answers, Fairness, Observed, Variant, Variants, Wire};
@@ -76,7 +76,7 @@ pub use lab::figure::rates::{
 pub use lab::figure::{Better, Number, Terms};
 pub use leading::{Lead, Leader, Leading};
 pub use price::{LeftOut, MannerPrice, PaidFor};
-pub use remark::Remark;
+pub use remark::{Remark, remarks_table};
 pub use requirement::{
     JudgedRequirement, Relation, Required, Requirement, RequirementAnswer, Statistic, TimeOf,
     WhyUnknown,

@@ -1,9 +1,55 @@
-//! What the reader should know of a table as a whole, besides its alarms.
+//! What the reader should know of a table as a whole, besides its alarms: each remark is defined as a doubt is.
 
 use lab::experiment::Point;
 
+use crate::doubt::{Definition, SAME_TLS, Threshold, table};
 use crate::fairness::Answers;
-use crate::verdict::Gravity;
+use crate::verdict::Gravity::{self, Invalid, Note, Suspect};
+
+/// Signatures within a chain of certificates vary by a few octets.
+pub(crate) const CHAIN_ALIKE: u64 = 64;
+
+const NO_CEILING: Definition = Definition::new("no_ceiling", Note)
+    .when("no reference was measured at a place, or only invalidly")
+    .because("the rate that the load itself can reach there is not known")
+    .way_out("let a subject of tier `reference` take part, and see why if it could not");
+
+/// Every answer was right: the reader may judge the other differences.
+const ANSWERS_APART: Definition = Definition::new("answers_apart", Note)
+    .when("right answers to the same request differ in more than server, time and framing")
+    .because("all were judged right; what else differs is listed below the tables")
+    .way_out("see what differs between their answers before they are compared");
+
+/// A subject with other requests cannot be compared with the others.
+const REQUESTS_UNLIKE: Definition = Definition::new("requests_unlike", Invalid)
+    .when("two subjects were sent different fields or bodies at one place, round and phase; what only HTTP/1.1 or only \
+        HTTP/2 demands does not count")
+    .because("a fault of dyno, or the store was changed by another program")
+    .way_out("this is a fault of dyno: report it");
+
+const TLS_UNLIKE: Definition = Definition::new("tls_unlike", Suspect)
+    .graver_as_found("suspect; the rows that differ are invalid")
+    .when("over TLS, a subject's connections mostly have another version, suite, group, ALPN name or kind of certificate \
+        than those of most subjects of the table, or a chain of certificates that differs by more than {} octets; where \
+        no majority agrees, all rows differ")
+    .thresholds(&[Threshold::Count(CHAIN_ALIKE)])
+    .because("each of them costs another amount: the figures would compare these, and not the servers")
+    .way_out(SAME_TLS);
+
+/// What TLS costs may be the question.
+const TLS_MISSING: Definition = Definition::new("tls_missing", Note)
+    .when("one subject was loaded over TLS, and another without it")
+    .because("what TLS costs is in the difference")
+    .way_out("the difference between them includes what TLS costs");
+
+/// All remarks, in the order of docs/validity.md.
+const ALL: &[Definition] = &[NO_CEILING, ANSWERS_APART, REQUESTS_UNLIKE, TLS_UNLIKE, TLS_MISSING];
+
+/// Their table in docs/validity.md.
+#[must_use]
+pub fn remarks_table() -> String {
+    table("remark | gravity | is made when", ALL)
+}
 
 /// Something about a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,18 +76,31 @@ pub enum Remark {
 }
 
 impl Remark {
+    fn definition(&self) -> Definition {
+        match self {
+            Remark::NoCeiling(_) => NO_CEILING,
+            Remark::Apart(_) => ANSWERS_APART,
+            Remark::RequestsUnlike { .. } => REQUESTS_UNLIKE,
+            Remark::TlsUnlike { .. } => TLS_UNLIKE,
+            Remark::TlsMissing { .. } => TLS_MISSING,
+        }
+    }
+
+    /// Its stable name.
+    #[must_use]
+    pub fn id(&self) -> &'static str {
+        self.definition().id()
+    }
+
     /// How it affects the table's verdict.
     #[must_use]
     pub fn gravity(&self) -> Gravity {
-        match self {
-            // Every answer was right: the other differences are shown, and the reader may judge them.
-            Remark::NoCeiling(_) | Remark::Apart(_) => Gravity::Note,
-            // What TLS costs may be the question.
-            Remark::TlsMissing { .. } => Gravity::Note,
-            // A subject with other requests cannot be compared with the others.
-            Remark::RequestsUnlike { .. } => Gravity::Invalid,
-            // The rows of those that differ are invalid.
-            Remark::TlsUnlike { .. } => Gravity::Suspect,
-        }
+        self.definition().gravity()
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn way_out(&self) -> &'static str {
+        self.definition().usual_way_out()
     }
 }

@@ -1,22 +1,11 @@
 //! Remarks and alarms about a table in words.
 
-use analysis::{Alarm, Remark, SAME_TLS};
+use analysis::{Alarm, Remark};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
 use crate::Findings;
 use crate::run::words;
-
-/// A remark's stable name.
-pub(crate) fn id(remark: &Remark) -> &'static str {
-    match remark {
-        Remark::NoCeiling(_) => "no_ceiling",
-        Remark::Apart(_) => "answers_apart",
-        Remark::RequestsUnlike { .. } => "requests_unlike",
-        Remark::TlsUnlike { .. } => "tls_unlike",
-        Remark::TlsMissing { .. } => "tls_missing",
-    }
-}
 
 /// A remark in a sentence; `shown` makes of a place the one that people read.
 pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
@@ -51,19 +40,6 @@ pub(crate) fn says(remark: &Remark, shown: &dyn Fn(Point) -> Point) -> String {
         Remark::TlsMissing { first, subjects } => {
             format!("{first} was loaded over TLS, and {} without it", subjects.join(", "))
         }
-    }
-}
-
-/// What to do about a remark.
-pub(crate) fn way_out(remark: &Remark) -> &'static str {
-    match remark {
-        Remark::NoCeiling(_) => {
-            "let a subject of tier `reference` take part, and see why if it could not"
-        }
-        Remark::Apart(_) => "see what differs between their answers before they are compared",
-        Remark::RequestsUnlike { .. } => "this is a fault of dyno: report it",
-        Remark::TlsUnlike { .. } => SAME_TLS,
-        Remark::TlsMissing { .. } => "the difference between them includes what TLS costs",
     }
 }
 

@@ -105,6 +105,18 @@ impl Definition {
         Definition { way_out: WayOut { by_flags: Some(by_flags), ..self.way_out }, ..self }
     }
 
+    pub(crate) fn id(self) -> &'static str {
+        self.id
+    }
+
+    pub(crate) fn gravity(self) -> Gravity {
+        self.gravity
+    }
+
+    pub(crate) fn usual_way_out(self) -> &'static str {
+        self.way_out.usual
+    }
+
     /// The doubt in a sentence with its figures.
     pub(crate) fn found(&self, says: impl Into<String>) -> Doubt {
         debug_assert!(super::all().any(|listed| listed.id == self.id), "{} is not listed", self.id);
@@ -221,8 +233,16 @@ impl Threshold {
 /// The table of all doubts in docs/validity.md.
 #[must_use]
 pub fn doubts_table() -> String {
-    let rows: String = super::all().map(Definition::row).collect();
-    format!("| doubt | gravity | is raised when | because |\n|---|---|---|---|\n{rows}")
+    table("doubt | gravity | is raised when", super::all())
+}
+
+/// A table of docs/validity.md.
+pub(crate) fn table<'d>(
+    head: &str,
+    definitions: impl IntoIterator<Item = &'d Definition>,
+) -> String {
+    let rows: String = definitions.into_iter().map(Definition::row).collect();
+    format!("| {head} | because |\n|---|---|---|---|\n{rows}")
 }
 
 #[cfg(test)]

@@ -33,10 +33,11 @@ pub use held::of_holding;
 pub use queue::overflowed;
 pub use reasons::{Ordered, doubts, of_load, of_recording};
 pub use samples::{SAMPLES_FOR_P99, none_held};
-pub use security::SAME_TLS;
 pub use steady::{Steady, steady};
 
 pub(crate) use ceiling::near;
+pub(crate) use definition::{Threshold, table};
+pub(crate) use security::SAME_TLS;
 pub(crate) use stated::stated;
 
 use lab::record::TrialRecord;

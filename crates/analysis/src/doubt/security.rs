@@ -65,7 +65,7 @@ pub(crate) const HANDSHAKES_COST: Definition = Definition::new("handshakes_cost"
     .way_out("give dyno more CPUs, apart from the server's, and compare CPU times and not rates");
 
 /// How servers come to agree on the same TLS, wherever dyno says what is offered.
-pub const SAME_TLS: &str = "give all servers the same certificate chain (a server that dyno starts should send {cert} \
+pub(crate) const SAME_TLS: &str = "give all servers the same certificate chain (a server that dyno starts should send {cert} \
     unchanged), and look in their settings for what makes them choose another version, suite or group";
 
 /// The doubt about a server that agreed on something else than most others, if most of them agree.

@@ -6,13 +6,10 @@ use lab::record::TrialRecord;
 use load::{Counts, Security};
 
 use crate::doubt::{Doubt, security};
-use crate::remark::Remark;
+use crate::remark::{CHAIN_ALIKE, Remark};
 
 /// The ALPN name of HTTP/1.1.
 const HTTP_1_1: &str = "http/1.1";
-
-/// Signatures within a certificate vary by a few octets.
-const CHAIN_ALIKE: u64 = 64;
 
 /// What a subject's connections had most often, by what it is about; none of a subject without TLS.
 #[derive(Default)]

@@ -94,7 +94,7 @@ const ELSEWHERE: [(&str, &str); 25] = [
     ("report", "--full --store --workload"),
     (
         "run",
-        "--format --full --json --listen-on --load-cpus --load-on --no-check --output --quick --resume --show \
+        "--format --full --json --listen-on --load-cpus --load-on --markdown --no-check --output --quick --resume --show \
          --store --subject-cpus --subject-on run --i-may-load-this-target",
     ),
     (

@@ -41,7 +41,7 @@ pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdi
     });
     let remarks = table.remarks.iter().map(|remark| {
         let says = remark::says(remark, &|point| findings.shown(point));
-        ExplainedDoubt::new(remark::id(remark), remark.gravity(), says, remark::way_out(remark))
+        ExplainedDoubt::new(remark.id(), remark.gravity(), says, remark.way_out())
     });
     if findings.is_search() {
         // Its rows are trials at rates that no other server had: what a server holds has a verdict of its own.
