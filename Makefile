@@ -21,7 +21,7 @@
 # make gate-aa  real gates of equal code (GATES), of a head that is slower (KIND=ab5, ab10) and beside another program (spun);
 #              what GATE_FILE has counts, so that they may be collected in several sittings
 # make difference-truth  how often races, runs and comparisons of simulated servers name a difference: the figures of
-#              docs/difference.md
+#              docs/measured/differences.txt
 # make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of docs/trend.md
 # make bench   the figures of docs/bench.md and README, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first

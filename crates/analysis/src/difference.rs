@@ -32,7 +32,7 @@ pub struct Comparison {
     pub rounds: [usize; 2],
     /// B's mean divided by A's.
     pub ratio: f64,
-    /// The interval of the ratio that decides the finding: of a 95 % interval at least, and wider where the output makes
+    /// The interval of the ratio that decides the finding: a 95 % interval at least, and wider where the output makes
     /// more statements; where B is found within the tolerance, the 95 % interval. Of a bound it is open on the side where
     /// the true ratio may lie: it ends there at infinity, or at 0.
     pub interval: (f64, f64),

@@ -3,7 +3,7 @@
 use lab::experiment::Point;
 use lab::probe::ProbeReading;
 use lab::record::{Entry, LoadRecord, RunRecord, Series, TrialKey, TrialRecord};
-use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Tally};
+use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Section, Tally};
 
 use expect_test::Expect;
 use lab::figure::Terms;
@@ -16,6 +16,20 @@ pub(crate) fn normal(chance: &mut Chance) -> f64 {
 }
 
 pub(crate) const MS: Nanos = 1_000_000;
+
+/// A part of a load that changes, in which so many requests were due.
+pub(crate) fn part(due: u64) -> Section {
+    Section {
+        from: 0,
+        until: 1,
+        due,
+        correct: 0,
+        on_time: 0,
+        failed: 0,
+        correct_inside: 0,
+        response: Distribution::new(SECOND),
+    }
+}
 
 pub(crate) fn healthy() -> TrialRecord {
     let mut total = Tally::new(5 * SECOND);

@@ -34,12 +34,12 @@ pub(crate) struct Keeping {
 
 impl Keeping {
     /// Opens the store. The folder of one that was not named is made; a misspelt one is not.
-    pub(crate) fn open(place: &StorePlace) -> Result<Keeping, Refusal> {
-        if let Some(folder) = place.path.parent().filter(|_| !place.is_named) {
+    pub(crate) fn open(path: &Path, is_named: bool) -> Result<Keeping, Refusal> {
+        if let Some(folder) = path.parent().filter(|_| !is_named) {
             std::fs::create_dir_all(folder)
                 .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
         }
-        Ok(Keeping { store: Store::open(&place.path)?, claim: None })
+        Ok(Keeping { store: Store::open(path)?, claim: None })
     }
 
     /// Begins a run, which no other dyno deletes while this one measures.
@@ -137,7 +137,7 @@ impl Session {
         place: StorePlace,
         (lock, halt): (Lock, Arc<Halt>),
     ) -> Result<Session, Refusal> {
-        let keeping = Keeping::open(&place)?;
+        let keeping = Keeping::open(&place.path, place.is_named)?;
         if let Some(says) = campaign::sweep(project) {
             terminal::notice(&format!("dyno: {says}"));
         }

@@ -193,7 +193,7 @@ pub(super) fn of_recording(
 }
 
 /// The times in which lanes slept too long, or had no CPU, and in which the monitors read nothing. Of several agents, the
-/// one is named that stood still for longest.
+/// one is named that was not running for longest.
 fn stood_still(recording: &Recording, agents: &[AgentFacts], ordered: Ordered) -> Option<Doubt> {
     let lanes = recording.lanes.len().max(1) as f64;
     let still = recording.total.still;

@@ -1,7 +1,7 @@
 //! Whether other programs used the machine.
 
 use lab::figure::readings;
-use lab::record::{OTHER_DYNO, TrialRecord};
+use lab::record::{LoadRecord, OTHER_DYNO, TrialRecord};
 use load::{Nanos, SECOND};
 use units::{digits, percent, time};
 
@@ -59,7 +59,8 @@ pub(crate) const CLOCK_STEP: Definition = Definition::new("clock_step", Suspect)
 /// The CPUs ran slower at the end of the measured time than at its beginning: they were too hot, or saved power.
 pub(crate) const CPUS_SLOWED: Definition = Definition::new("cpus_slowed", Suspect)
     .when("`machine.frequency.mean` was lower by more than {} in the last third of the measured time than in the first \
-        ({} readings a third)")
+        ({} readings a third; the frequency is read once a second, so trials of less than 15 s are not tested, nor are \
+        ramps and steps)")
     .thresholds(&[Share(SLOWED), Count(FREQUENCIES_EACH as u64)])
     .because("CPUs that are too hot, or may not use more power, run slower: a server that is loaded later, or for \
         longer, is measured on another machine")
@@ -115,8 +116,12 @@ fn clock_step(trial: &TrialRecord) -> Option<Doubt> {
     })
 }
 
-/// The first third of the measured time against the last.
+/// The first third of the measured time against the last, of a load that asks as much of the CPUs in both.
 fn cpus_slowed(trial: &TrialRecord) -> Option<Doubt> {
+    let is_even = |loaded: &LoadRecord| loaded.recording.sections.is_empty();
+    if !trial.loaded.as_ref().is_some_and(is_even) {
+        return None;
+    }
     let (from, until) = readings::measured(trial)?;
     let third = (until - from) / 3;
     let first_hz = mean_frequency(trial, (from, from + third))?;
@@ -159,11 +164,15 @@ mod tests {
 
     use super::*;
     use crate::doubt::doubts;
-    use crate::fixture::{ONE, healthy, series, told};
+    use crate::fixture::{ONE, healthy, part, series, told};
 
     /// A trial in which the CPUs ran at these frequencies, GHz, up to the middle of the measured time and from there on;
     /// so many readings a second.
     fn of_frequencies(before: f64, after: f64, readings_per_s: u64) -> Vec<Doubt> {
+        doubts(&with_frequencies(before, after, readings_per_s), ONE)
+    }
+
+    fn with_frequencies(before: f64, after: f64, readings_per_s: u64) -> TrialRecord {
         let reading = |number: u64| {
             let at = number * SECOND / readings_per_s;
             (at, if at < 7 * SECOND { before * 1e9 } else { after * 1e9 })
@@ -171,7 +180,7 @@ mod tests {
         let points: Vec<_> = (0..13 * readings_per_s).map(reading).collect();
         let mut trial = healthy();
         trial.series = vec![series("machine.frequency.mean", "hertz", &points)];
-        doubts(&trial, ONE)
+        trial
     }
 
     #[test]
@@ -190,5 +199,10 @@ mod tests {
         assert_eq!(of_frequencies(4.0, 3.7, 10), [], "a little");
         assert_eq!(of_frequencies(3.5, 4.0, 10), [], "they became faster");
         assert_eq!(of_frequencies(4.0, 3.5, 1), [], "three readings are few");
+        let mut falling = with_frequencies(4.0, 2.0, 10);
+        assert_eq!(cpus_slowed(&falling).map(|doubt| doubt.id()), Some("cpus_slowed"));
+        let recording = &mut falling.loaded.as_mut().unwrap().recording;
+        recording.sections = vec![part(20_000)];
+        assert_eq!(cpus_slowed(&falling), None, "a ramp down asks less of them in the end");
     }
 }

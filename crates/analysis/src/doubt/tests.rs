@@ -1,7 +1,7 @@
 use lab::record::TrialRecord;
 
 use super::*;
-use crate::fixture::{MS, ONE, counted, fail, healthy, series, told};
+use crate::fixture::{MS, ONE, counted, fail, healthy, part, series, told};
 use crate::verdict::Gravity;
 use expect_test::expect;
 use lab::experiment::Point;
@@ -333,19 +333,9 @@ fn a_server_that_does_not_keep_up_is_not_said_to_drift_as_well() {
             "not_stationary (suspect): the response time was not steady: p50 was 151 ms in the first third of the measured time, 821 ms in the last"
         ],
     );
-    let part = load::Section {
-        from: 0,
-        until: 1,
-        due: 20_000,
-        correct: 0,
-        on_time: 0,
-        failed: 0,
-        correct_inside: 0,
-        response: Distribution::new(SECOND),
-    };
     let of_steps = check(|recording| {
         growing(recording);
-        recording.sections = vec![part];
+        recording.sections = vec![part(20_000)];
     });
     assert_eq!(of_steps, [], "a load that changes is not asked whether it is steady");
 }

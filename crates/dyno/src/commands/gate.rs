@@ -38,6 +38,7 @@ use told::{Stop, unless_interrupted};
 /// Pairs go on until they suffice for an answer: worse, not worse, or cannot tell.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
+#[command(mut_arg("path", |path| path.help("Without an experiment: the path that is requested [/]")))]
 pub(crate) struct GateFlags {
     /// The experiment whose workload and load are used: a name in experiments/, or a file
     #[arg(conflicts_with_all = ["base_cmd", "head_cmd"])]

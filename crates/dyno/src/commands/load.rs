@@ -94,11 +94,12 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
     let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole, halt.is_asked()));
     report(&loads, shelf.as_ref(), flags)?;
+    if let Ok(Some(says)) = &closed {
+        terminal::notice(says);
+    }
     // What cut the loads short is said first: a store that is full takes no note of their end either.
     cut_short?;
-    if let Some(says) = closed? {
-        terminal::notice(&says);
-    }
+    closed?;
     match shelf.as_ref().filter(|_| is_whole) {
         Some(shelf) => history.append(&shelf.findings(), &origin)?,
         None => history.leave_out(),

@@ -12,7 +12,7 @@ use store::{RunEnd, RunId};
 use super::record;
 use crate::order::Plan;
 use crate::order::flags::LoadFlags;
-use crate::session::{Keeping, StorePlace};
+use crate::session::Keeping;
 use crate::shell::Refusal;
 
 pub(crate) struct Shelf {
@@ -76,11 +76,11 @@ impl Shelf {
 
 /// Begins the run in the store that is named, or in the project's own.
 fn kept_in(named: Option<&Path>, run: &RunRecord) -> Result<(Keeping, RunId), Refusal> {
-    let place = match named {
-        Some(_) => StorePlace::of(&Project::of_user()?, named),
-        None => StorePlace::of(&Project::find()?, None),
+    let path = match named {
+        Some(path) => path.to_path_buf(),
+        None => Project::find()?.store_path(),
     };
-    let mut keeping = Keeping::open(&place)?;
+    let mut keeping = Keeping::open(&path, named.is_some())?;
     let id = keeping.begin(run)?;
     Ok((keeping, id))
 }

@@ -64,7 +64,7 @@ json_type! {
         let common = series.common();
         let text = |of: fn(&Line) -> &String| common.map(|line| of(line).as_str());
     {
-        /// the command that measured: run, load or race; null, as all of these: no line is a measurement
+        /// the command that measured: run, load or race (of runs in a store always run); null, as all of these: no line is a measurement
         made_by: Option<MadeBy> = common.map(|line| line.made_by),
         /// the experiment, the race's sides, or what the load requested
         experiment: Option<&'t str> = text(|line| &line.experiment),

@@ -42,7 +42,7 @@ const COUNTED_MOST: u64 = 1 << 48;
 /// The name of the fact that says whether dyno polled while it waited.
 pub(crate) const POLLING: &str = "polling";
 
-/// What is compared of a load: a small part of its document, which need not be whole.
+/// What is compared of a load: a small part of its document.
 #[derive(Deserialize)]
 struct One {
     began_unix_ms: i64,

@@ -156,9 +156,18 @@ impl<'t> Compared<'t> {
     }
 
     fn count(&self, finding: Change) -> usize {
+        self.count_where(|found| found == Ok(finding))
+    }
+
+    /// How many comparisons are made and not judged.
+    fn unjudged(&self) -> usize {
+        self.count_where(|found| found.is_err())
+    }
+
+    fn count_where(&self, is_one: impl Fn(Result<Change, Unjudged>) -> bool) -> usize {
         let of_pair = |pair: &Pair<'t>| {
             let made = pair.figures.iter().filter_map(|(_, made)| made.as_ref().ok());
-            made.filter(|made| self.finding(pair, made) == Ok(finding)).count()
+            made.filter(|made| is_one(self.finding(pair, made))).count()
         };
         self.versus.pairs.iter().map(of_pair).sum()
     }

@@ -37,6 +37,21 @@ fn every_doubt_has_a_name_of_its_own_a_reason_and_a_way_out() {
     assert!(60 <= ids.len(), "{}", ids.len());
 }
 
+#[test]
+fn the_ways_out_of_a_load_over_tls_and_http2_name_its_flags() {
+    let secured = super::super::security::ALL.iter().chain(super::super::http2::ALL);
+    let with_flags: Vec<&Definition> =
+        secured.filter(|doubt| doubt.way_out.by_flags.is_some()).collect();
+    assert!(8 <= with_flags.len(), "{}", with_flags.len());
+    for doubt in with_flags {
+        let found = doubt.found("");
+        let (by_flags, usual) = (found.way_out(By::Flags), found.way_out(By::Experiment));
+        assert_ne!(by_flags, usual, "{}", doubt.id);
+        let has_flag = by_flags.split([' ', '(']).any(|word| word.starts_with('-'));
+        assert!(has_flag || doubt.id == "churn", "{}: {by_flags}", doubt.id);
+    }
+}
+
 /// Only a single load raises these, and its ways out are flags.
 const OF_A_LOAD: [&str; 3] = ["gave_up", "failures", "blocked"];
 

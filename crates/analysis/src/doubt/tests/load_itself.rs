@@ -44,17 +44,7 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
         "milliseconds in flight over time, and one by one"
     );
     let of_parts = |recording: &mut Recording| {
-        let part = load::Section {
-            from: 0,
-            until: 1,
-            due: 19_999,
-            correct: 0,
-            on_time: 0,
-            failed: 0,
-            correct_inside: 0,
-            response: Distribution::new(SECOND),
-        };
-        recording.sections = vec![part];
+        recording.sections = vec![part(19_999)];
     };
     assert_eq!(rule(of_parts), "due, and due in the parts");
     // Calls of sessions are due even if the sessions never get to them.

@@ -193,12 +193,20 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
     };
     let found = match compared.is_unlike() {
         true => String::new(),
-        false => format!(
-            ", which decides what B is: wider than of 95 %, because {} figures are compared (Holm's correction); worse: by \
-             more than {}; not known: the interval allows both",
-            count(compared.versus.made().count() as u64),
-            answer::tolerated(compared.gate)
-        ),
+        false => {
+            let wider = match compared.versus.made().count() {
+                0 | 1 => String::new(),
+                figures => format!(
+                    ": wider than of 95 % unless B is within the tolerance, because {} figures are compared (Holm's \
+                     correction)",
+                    count(figures as u64)
+                ),
+            };
+            format!(
+                ", which decides what B is{wider}; worse: by more than {}; not known: the interval allows both",
+                answer::tolerated(compared.gate)
+            )
+        }
     };
     vec![format!(
         "A, B: geometric means over the {rounds}; B / A: their ratio, with {interval}{found}"
@@ -324,9 +332,14 @@ fn findings(compared: &Compared<'_>) -> String {
             "Nothing could be compared: it takes two measured {what}; {flag} sets their number."
         );
     }
-    let rest = all - worse - better - differs;
+    let unjudged = compared.unjudged();
+    let rest = all - worse - better - differs - unjudged;
+    let apart = match unjudged {
+        0 => String::new(),
+        some => format!("; {some} are not judged"),
+    };
     format!(
-        "All {all} comparisons: B is worse in {worse}, better in {better}, and not shown to be either in {rest}."
+        "All {all} comparisons: B is worse in {worse}, better in {better}, and not shown to be either in {rest}{apart}."
     )
 }
 
