@@ -34,11 +34,11 @@ impl Board {
     /// Sorts and weighs a run's trials.
     #[must_use]
     pub fn of(run: &RunRecord, trials: &[TrialRecord]) -> Board {
-        let experiment = Experiment::of_run(run).ok();
+        let experiment = run.experiment.as_ref();
         let is_load = run.facts.iter().any(|fact| fact.name == LOAD);
-        let terms = Terms::of(experiment.as_ref());
+        let terms = Terms::of(experiment);
         let terms = if is_load { terms.of_loads() } else { terms };
-        let mut rounds = experiment.as_ref().map(Rounds::of);
+        let mut rounds = experiment.map(Rounds::of);
         let mut planned: BTreeMap<RowKey, Vec<&TrialKey>> = BTreeMap::new();
         // What a search tries is not planned: its plan only numbers the trials.
         let is_search = run.is_search();
@@ -54,7 +54,7 @@ impl Board {
             planned.entry(place.clone()).or_default();
             tried.entry(place).or_default().push(trial);
         }
-        let promised = experiment.as_ref().map(|experiment| experiment.promise);
+        let promised = experiment.map(|experiment| experiment.promise);
         let promise = Promise::from(promised.unwrap_or_default());
         let mut tables: Vec<Table> = Vec::new();
         for (place, planned) in planned {
@@ -73,8 +73,8 @@ impl Board {
                 }),
             }
         }
-        let conformities = conformities(run, experiment.as_ref());
-        let tolerated = Tolerated::by(experiment.as_ref());
+        let conformities = conformities(run, experiment);
+        let tolerated = Tolerated::by(experiment);
         for table in &mut tables {
             mark_references(run, &mut table.rows);
             mark_conformity(&conformities, &mut table.rows);
@@ -90,7 +90,7 @@ impl Board {
             table.order_peaks();
             table.remarks = remarks::of_table(run, table, trials);
         }
-        let beat = beat(experiment.as_ref());
+        let beat = beat(experiment);
         let readings = probe::declared(&run.files);
         let ramps = tables.iter().filter_map(|table| ramps(table, trials, beat, &readings));
         Board { ramps: ramps.collect(), readings, tables, conformities }

@@ -1,8 +1,9 @@
 //! A healthy trial, made by hand: ten seconds of 2,000 requests a second, each answered after a millisecond.
 
-use lab::experiment::Point;
+use lab::experiment::{Experiment, Point};
 use lab::probe::ProbeReading;
 use lab::record::{Entry, LoadRecord, RunRecord, Series, TrialKey, TrialRecord};
+use lab::source_file::SourceFile;
 use load::{Chance, Distribution, Failure, LaneReport, Nanos, Recording, SECOND, Section, Tally};
 
 use expect_test::Expect;
@@ -60,6 +61,12 @@ pub(crate) fn healthy() -> TrialRecord {
         loaded: Some(LoadRecord { began: SECOND, in_turns: None, agents: Vec::new(), recording }),
         ..TrialRecord::new(key("a", 2_000.0, 0), 0)
     }
+}
+
+/// The experiment with this text.
+pub(crate) fn experiment(text: &str) -> Option<Experiment> {
+    let source = SourceFile { name: "experiments/x.toml".into(), text: text.into() };
+    Some(Experiment::parse("x", source).expect("the experiment can be read"))
 }
 
 /// A run without a plan, of these subjects and their tiers.

@@ -71,9 +71,7 @@ mod tests {
     use super::*;
     use crate::board::Board;
     use crate::fixture::{fail, healthy, key, run};
-    use lab::experiment::Experiment;
     use lab::record::RunRecord;
-    use lab::source_file::SourceFile;
 
     /// Two rounds of two servers; `b` answers so many of its 20,000 requests wrongly in the second.
     fn board(wrong: u64, failure: Failure, require: &str) -> Board {
@@ -82,9 +80,7 @@ mod tests {
             "{require}\nquestion = \"?\"\nsubjects = [\"a\", \"b\"]\nworkload = \"hello\"\n\
              load = {{ open = {{ rate = 2000 }}, duration = \"10s\" }}\n"
         );
-        let page = SourceFile { name: "experiments/x.toml".into(), text };
-        Experiment::parse("x", page.clone()).unwrap();
-        run.files.push((page.name, page.text));
+        run.experiment = crate::fixture::experiment(&text);
         let mut trials = Vec::new();
         for (subject, repeat) in [("a", 0), ("b", 0), ("a", 1), ("b", 1)] {
             let mut trial = healthy();

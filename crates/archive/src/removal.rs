@@ -121,6 +121,7 @@ mod tests {
     fn record(name: &str) -> RunRecord {
         RunRecord {
             name: name.into(),
+            experiment: None,
             files: Vec::new(),
             is_quick: false,
             seed: 1,

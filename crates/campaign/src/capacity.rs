@@ -270,7 +270,8 @@ pub fn make_searches(
         let seed = mix(record.seed ^ place as u64);
         let ceiling = ceilings.get(&key.workload).copied();
         let search = Search::of(sought, ceiling, is_fresh, seed).map_err(|says| {
-            Refusal::new(format!("{}: {}: {says}", record.files[0].0, key.workload))
+            let file = &campaign.experiment.source.name;
+            Refusal::new(format!("{file}: {}: {says}", key.workload))
         })?;
         let name = format!("{CAPACITY_SEARCH}: {}, {}", key.subject, key.workload);
         record.facts.push(fact(name, search.written()));

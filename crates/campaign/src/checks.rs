@@ -163,8 +163,8 @@ fn lasting(
     entry: &Entry,
     needs_http2: bool,
 ) -> Result<Option<Conformance>, StoreError> {
-    let path = format!("subjects/{}/subject.toml", entry.name);
-    let manifest = record.files.iter().find(|(name, _)| *name == path);
+    let folder = format!("subjects/{}/subject.", entry.name);
+    let manifest = record.files.iter().find(|(name, _)| name.starts_with(&folder));
     let Some((_, manifest)) = manifest else { return Ok(None) };
     let (name, build, version) = (&entry.name, &entry.build, &entry.version);
     let found = store.lasting_conformance(name, build, version, manifest, needs_http2)?;

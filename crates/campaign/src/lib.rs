@@ -130,7 +130,7 @@ impl Campaign {
 
     /// The same with the body that its only request is answered with: another one is a failure, or is only counted.
     pub fn with_body(mut self, body: &[u8], is_usual: bool) -> Result<Campaign, Refusal> {
-        let workload = race::texts::with_body(&self.workloads[0], body, is_usual)?;
+        let workload = self.workloads[0].with_body(body, is_usual).map_err(Refusal::new)?;
         self.spoken = vec![workload.clone()];
         self.workloads = vec![workload];
         Ok(self)
@@ -203,7 +203,8 @@ impl Campaign {
 
     /// The text of every file that shapes the run.
     fn files(&self) -> Vec<(String, String)> {
-        let experiment = std::iter::once(&self.experiment.source);
+        let has_file = |page: &&SourceFile| !page.text.is_empty();
+        let experiment = std::iter::once(&self.experiment.source).filter(has_file);
         let workloads = self.workloads.iter().map(|workload| &workload.source);
         let subjects = || self.members.iter().filter_map(|member| member.subject.as_ref().ok());
         let manifests = subjects().map(|subject| &subject.source);
@@ -229,6 +230,7 @@ impl Campaign {
             entrants.iter().map(|entrant| self.runner(&entrant.subject)).collect();
         RunRecord {
             name: self.experiment.name.clone(),
+            experiment: Some(self.as_asked()),
             files: self.files(),
             is_quick: self.experiment.is_quick,
             seed: self.experiment.seed,
@@ -239,6 +241,12 @@ impl Campaign {
             plan: plan(&self.experiment, &runners),
             conformance: Vec::new(),
         }
+    }
+
+    /// The experiment as it was asked for: that no subject is checked is a fact of its own.
+    fn as_asked(&self) -> Experiment {
+        let has_check = self.experiment.has_check || self.left_out.is_some();
+        Experiment { has_check, ..self.experiment.clone() }
     }
 
     /// The command that starts a warden.

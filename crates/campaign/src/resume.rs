@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use lab::Refusal;
-use lab::experiment::Experiment;
 use lab::record::{Entry, Fact, RunRecord};
 use load::Halt;
 use machine::facts::differences_beyond_a_start;
@@ -44,9 +43,10 @@ pub fn same_instrument(
 
 /// The campaign of a kept run; refused if a file that shaped it has changed.
 pub fn as_it_was(project: Project, record: &RunRecord, store: &Path) -> Result<Campaign, Refusal> {
-    let experiment = Experiment::of_run(record)
-        .map_err(|error| Refusal::new(format!("the experiment as it was kept: {error}")))?;
-    for (name, text) in record.files.iter().skip(1) {
+    let no_experiment = || Refusal::new("no experiment was kept with it");
+    let experiment = record.experiment.clone().ok_or_else(no_experiment)?;
+    let others = record.files.iter().filter(|(name, _)| *name != experiment.source.name);
+    for (name, text) in others {
         let now = std::fs::read_to_string(project.root.join(name));
         if now.ok().as_ref() != Some(text) {
             return Err(Refusal::new(format!(

@@ -5,10 +5,9 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use campaign::Campaign;
-use campaign::race::{label::Label, texts};
 use lab::command::shown;
 use lab::record::Check;
-use lab::subject::Subject;
+use lab::subject::{Subject, Tier};
 use machine::owned::WorkFolder;
 use machine::process::Marker;
 use wire::{BodyRule, Expect};
@@ -58,8 +57,10 @@ impl Ceiling {
         let command = command(&campaign.cache.dyno, &path, is_secured, address);
         let Some(command) = command else { return Ok(None) };
         // No side has such a name: see `label`.
-        let label = Label { title: "dyno's oracle".into(), name: "dyno--oracle".into() };
-        let subject = texts::reference(&label, &campaign.workloads[0].name, &command)?;
+        let (name, title) = ("dyno--oracle", "dyno's oracle");
+        let subject = Subject::own(name, title, &command, Path::new("/")).map_err(Refusal::new)?;
+        let speaks = vec![campaign.workloads[0].name.clone()];
+        let subject = Subject { tier: Tier::Reference, speaks, ..subject };
         Ok(Some(Ceiling { _folder: folder, subject }))
     }
 }

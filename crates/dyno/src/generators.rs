@@ -8,13 +8,14 @@ use campaign::{Campaign, Generators, Meet, RunResources};
 use clap::Args;
 use lab::subject::Serving;
 use load::Halt;
+use serde::{Deserialize, Serialize};
 use units::counted;
 
 use crate::afar::own_program;
 use crate::shell::Refusal;
 
 // No sentence for readers of the help: clap would take it for the command's own.
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct GeneratorFlags {
     /// Where the load comes from: local:N (processes of this machine), ssh:HOST,HOST (other machines), slurm (the other
     /// nodes of this job), or nats://HOST/LAB?agents=NAME,NAME&keys=FILE
@@ -27,10 +28,25 @@ pub(crate) struct GeneratorFlags {
 }
 
 /// A place, and how it was written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 struct Named {
     name: String,
     place: Place,
+}
+
+impl TryFrom<String> for Named {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Named, String> {
+        named(&text)
+    }
+}
+
+impl From<Named> for String {
+    fn from(named: Named) -> String {
+        named.name
+    }
 }
 
 fn named(text: &str) -> Result<Named, String> {

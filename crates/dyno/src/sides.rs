@@ -6,16 +6,15 @@ use std::time::Duration;
 use campaign::project::Project;
 use campaign::race::label::Label;
 use campaign::race::side::Side;
-use campaign::race::texts;
 use clap::Args;
 use lab::amounts;
 use lab::experiment::Experiment;
 use lab::manner::{Manner, Protocol};
-use lab::subject::Subject;
+use lab::subject::{Site, Subject};
 use lab::workload::Workload;
 use requests::reach;
 use requests::url::Endpoint;
-use tls::Client;
+use serde::{Deserialize, Serialize};
 
 use crate::generators::GeneratorFlags;
 use crate::order::flags::AskingFlags;
@@ -25,7 +24,7 @@ use crate::order::tls::TlsFlags;
 use crate::shell::Refusal;
 
 // No sentence for readers of the help: clap would take it for the command's own.
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct CpuFlags {
     /// CPUs of the servers: 1,3 or 0-3 [what the experiment says, or half of them]
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
@@ -46,7 +45,7 @@ impl CpuFlags {
 }
 
 // No sentence for readers of the help: clap would take it for the command's own.
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct SideFlags {
     /// The path that is requested; a URL may have its own [/, and of a subject what it is made for]
     #[arg(long, value_name = "PATH")]
@@ -92,7 +91,7 @@ impl SideFlags {
     ) -> Result<Workload, Refusal> {
         match self.standard(sides, project)? {
             Some(workload) => Ok(workload),
-            None => texts::workload(name, &stated::request(&self.asking, self.target(), name)?),
+            None => stated::workload(&self.asking, self.target(), name),
         }
     }
 
@@ -143,10 +142,7 @@ impl SideFlags {
             Side::Own { text, .. } => {
                 let here = std::env::current_dir()
                     .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-                let here = here.to_str().ok_or_else(|| {
-                    Refusal::new("the current folder's name is not UTF-8; go to another folder")
-                })?;
-                texts::own(label, workload, text, here)?
+                Subject::own(&label.name, &label.title, text, &here).map_err(Refusal::new)?
             }
             Side::Found(url) => {
                 let Endpoint::Host(host, port) = &url.endpoint else {
@@ -158,8 +154,13 @@ impl SideFlags {
                     true => self.tls.offering(url, alpn(protocol))?,
                     false => None,
                 };
-                let tls = tls.as_ref().map(Client::order);
-                texts::found(label, workload, address, (&url.host_field, &target), tls)?
+                let site = Site {
+                    address,
+                    host: url.host_field.clone(),
+                    target: Some(target),
+                    tls: tls.map(|client| client.order().clone()),
+                };
+                Subject::found(&label.name, &label.title, site).map_err(Refusal::new)?
             }
             Side::Named(name) => {
                 let root = project.map(|project| project.root.clone()).unwrap_or_default();
@@ -169,8 +170,10 @@ impl SideFlags {
         };
         let subject = reach::located(subject, self.asking.i_may_load_this_target)?;
         Ok(match side {
-            Side::Own { .. } => Subject { ready: self.ready, ..subject },
-            Side::Found(_) => subject,
+            Side::Own { .. } => {
+                Subject { ready: self.ready, speaks: vec![workload.into()], ..subject }
+            }
+            Side::Found(_) => Subject { speaks: vec![workload.into()], ..subject },
             Side::Named(_) | Side::Folder(_) => subject.racing(&label.name, &label.title, workload),
         })
     }

@@ -29,7 +29,7 @@ impl StoreFlag {
 }
 
 // No sentence for readers of the help: clap would take it for the command's own.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct UserStoreFlag {
     /// The file that keeps what is measured [default: dyno/runs.sqlite in the user's state folder]
     #[arg(long, value_name = "FILE")]

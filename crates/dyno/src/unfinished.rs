@@ -90,6 +90,7 @@ mod tests {
         };
         let mut record = RunRecord {
             name: "x".into(),
+            experiment: None,
             files: Vec::new(),
             is_quick: false,
             seed: 1,

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The longest time that may be written.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
@@ -106,7 +108,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Some of the machine's CPUs, in the order in which they were named.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpus(
     /// Their numbers.
     pub Vec<usize>,

@@ -1,11 +1,13 @@
-//! The experiment's file, parsed: which subjects, which workloads, how much load, how many rounds, under which
-//! conditions.
+//! An experiment as a value: which subjects, which workloads, how much load, how many rounds, under which conditions.
+//! Files and flags are two readers of it, and a run keeps it as JSON; what holds of all of them is in `check.rs`.
 
 mod change;
+mod check;
 mod manners;
 mod pairs;
 mod reader;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -13,20 +15,22 @@ use std::time::Duration;
 use crate::amounts::Cpus;
 use crate::figure::Figure;
 use crate::manner::Manner;
-use crate::record::RunRecord;
 use crate::schedule::Schedule;
 use crate::sought::Sought;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Changed};
+pub use check::{Flaw, Key};
 pub use pairs::Pairs;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Experiment {
     /// Its file's name, without the ending.
     pub name: String,
+    /// The file that it was read from. One that was made of flags has none, and the name stands for them.
     pub source: SourceFile,
     /// The question that it is to answer.
     pub question: String,
@@ -90,11 +94,12 @@ pub struct Experiment {
     pub is_quick: bool,
     /// What the command line changed for this run.
     pub changed: Changed,
-    quick: Quick,
+    pub quick: Quick,
 }
 
 /// The subjects that take part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Subjects {
     /// All subjects that answer the workloads.
     All,
@@ -103,7 +108,8 @@ pub enum Subjects {
 }
 
 /// How requests arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// A closed loop.
     Closed,
@@ -128,7 +134,7 @@ pub enum Shape {
 }
 
 /// How held connections are added, and what is expected of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holds {
     /// How many are added at once.
     pub step: usize,
@@ -136,6 +142,8 @@ pub struct Holds {
     pub every: Duration,
     /// How many are begun each second.
     pub per_second: u32,
+    /// The file says so; otherwise it is the usual number for these steps.
+    pub is_rate_stated: bool,
     /// The time between the start of a step's last connection and the measurement.
     pub settle: Duration,
     /// The time between two messages.
@@ -149,7 +157,8 @@ pub struct Holds {
 }
 
 /// How much load a trial makes: one place on the experiment's axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Place", into = "Place")]
 pub enum Point {
     /// A closed loop of so many connections.
     Connections(u32),
@@ -184,18 +193,38 @@ impl Point {
 }
 
 /// A place of the axis as it is written.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Place {
     /// the place on the axis
     point: f64,
     /// the axis: connections, requests/s, sessions/s or held connections
-    point_unit: &'static str,
+    point_unit: Cow<'static, str>,
 }
 
-impl Serialize for Point {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Place { point: self.value(), point_unit: self.unit() }.serialize(serializer)
+impl From<Point> for Place {
+    fn from(point: Point) -> Place {
+        Place { point: point.value(), point_unit: Cow::Borrowed(point.unit()) }
+    }
+}
+
+impl TryFrom<Place> for Point {
+    type Error = String;
+
+    fn try_from(Place { point, point_unit }: Place) -> Result<Point, String> {
+        let whole = || {
+            let count = point as u32;
+            let is_whole = f64::from(count) == point;
+            is_whole.then_some(count).ok_or_else(|| format!("{point} {point_unit}: a whole number"))
+        };
+        match &*point_unit {
+            "connections" => whole().map(Point::Connections),
+            "requests/s" => Ok(Point::Requests(point)),
+            "sessions/s" => Ok(Point::Sessions(point)),
+            "held connections" => whole().map(Point::Held),
+            _ => Err(format!("no place is counted in `{}`", point_unit.escape_debug())),
+        }
     }
 }
 
@@ -228,7 +257,7 @@ impl fmt::Display for Point {
 }
 
 /// The conditions that an experiment wants to be the same for all subjects.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// CPUs of the subject; none: half of those that there are.
     pub subject_cpus: Option<Cpus>,
@@ -242,7 +271,7 @@ pub struct Wanted {
 }
 
 /// Rounds go on until the figure that a row is judged by has a 95 % interval that is narrow enough.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Until {
     /// To either side: 0.03 is ±3 %.
     pub within: f64,
@@ -253,7 +282,7 @@ pub struct Until {
 }
 
 /// What a server is to keep while the offered load grows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Promised {
     /// 99 % of the requests are answered within this.
     pub p99: Duration,
@@ -270,7 +299,7 @@ impl Default for Promised {
 }
 
 /// How much a subject may break and still be ranked; a clause that is not named may be broken.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Required {
     /// At most so many broken clauses that oblige.
     pub must_broken: Option<usize>,
@@ -291,8 +320,8 @@ impl Required {
 }
 
 /// What `--quick` changes, where the file says so.
-#[derive(Clone, Debug, Default)]
-struct Quick {
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quick {
     points: Option<Vec<Point>>,
     repeat: Option<u32>,
     total: Option<u64>,
@@ -325,11 +354,16 @@ impl Experiment {
         Experiment::parse(name, source)
     }
 
-    /// The experiment of a kept run, as it was run.
-    pub fn of_run(run: &RunRecord) -> Result<Experiment, ConfigError> {
-        let (name, text) = run.files.first().cloned().unwrap_or_default();
-        let experiment = Experiment::parse(&run.name, SourceFile { name, text })?;
-        Ok(if run.is_quick { experiment.quickened() } else { experiment })
+    /// As a run keeps it. The text of its file is kept beside it.
+    #[must_use]
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("it has no value that JSON cannot say")
+    }
+
+    /// The experiment that was kept so.
+    pub fn of_json(json: &str) -> Result<Experiment, String> {
+        let read: Experiment = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        read.checked().map_err(|flaw| flaw.says)
     }
 
     /// Reads an experiment's text.

@@ -17,8 +17,6 @@ pub use source::{Number, Step, Trial};
 pub use table::{DISTRIBUTIONS, Figure};
 pub use terms::Terms;
 
-use serde::{Serialize, Serializer};
-
 use crate::source_file::nearest;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +112,17 @@ impl Unit {
     }
 }
 
-impl Serialize for Figure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+impl TryFrom<String> for Figure {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Figure, String> {
+        Figure::named(&name)
+    }
+}
+
+impl From<Figure> for &'static str {
+    fn from(figure: Figure) -> &'static str {
+        figure.name()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::num::NonZeroU16;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tls::{HTTP_1_1, HTTP_2, Resume, TlsOrder, Trust, Version};
 use wire::h2::Scheme;
 
@@ -14,7 +14,9 @@ use crate::source_file::nearest;
 pub const STREAMS_MAX: u16 = 10_000;
 
 /// What is spoken on a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Protocol {
     /// HTTP/1.1 in cleartext.
     #[default]
@@ -100,7 +102,7 @@ pub fn unknown_protocol(name: &str) -> String {
 }
 
 /// How the requests of a trial travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Manner {
     pub protocol: Protocol,
     /// Requests at once on each connection, if the server allows as many; 1 over HTTP/1.1.

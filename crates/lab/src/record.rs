@@ -17,8 +17,10 @@ use crate::request_parts;
 pub struct RunRecord {
     /// The experiment's name: its file's, without the ending.
     pub name: String,
+    /// What was run, with all that flags said of it; none of a load that no experiment can say, as one of a list of times.
+    pub experiment: Option<Experiment>,
     /// The text of every file that shaped it, by its path from the project's root: the experiment
-    /// first, then its workloads and the manifests of its subjects and their probes.
+    /// first, if it had a file, then its workloads and the manifests of its subjects and their probes.
     pub files: Vec<(String, String)>,
     /// Times and repeats were shrunk.
     pub is_quick: bool,
@@ -72,16 +74,42 @@ impl RunRecord {
     #[must_use]
     pub fn again(&self) -> String {
         let usual = format!("experiments/{}.toml", self.name);
-        let file = self.files.first().map_or(&usual, |(file, _)| file);
+        let file = self.experiment.as_ref().map_or(&usual, |experiment| &experiment.source.name);
         let experiment = if *file == usual { &self.name } else { file };
         let words = ["dyno", "run", experiment].map(String::from);
         let quick = if self.is_quick { " --quick" } else { "" };
-        let flags = Experiment::of_run(self).map(|experiment| experiment.changed.flags);
-        let flags = flags.unwrap_or_default().into_iter().map(|flag| format!(" {flag}"));
+        let flags = self.experiment.iter().flat_map(|experiment| &experiment.changed.flags);
+        let flags = flags.map(|flag| format!(" {flag}"));
         let is_unchecked = self.facts.iter().any(|fact| fact.name == LEFT_OUT);
         let unchecked = if is_unchecked { " --no-check" } else { "" };
         let on = self.place_flags();
         crate::command::shown(&words) + quick + unchecked + &on + &flags.collect::<String>()
+    }
+
+    /// The text of every file, and behind them its experiment as JSON, under a name that no file has.
+    #[must_use]
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let made = self.experiment.as_ref().map(|it| (self.experiment_path(), it.json()));
+        self.files.iter().cloned().chain(made).collect()
+    }
+
+    fn experiment_path(&self) -> String {
+        format!("experiments/{}.json", self.name)
+    }
+
+    /// Takes its files and its experiment from what `texts` gave.
+    pub fn set_texts(&mut self, mut texts: Vec<(String, String)>) -> Result<(), String> {
+        let path = self.experiment_path();
+        if let Some((_, json)) = texts.pop_if(|(name, _)| *name == path) {
+            let mut experiment =
+                Experiment::of_json(&json).map_err(|it| format!("{path}: {it}"))?;
+            let source = &mut experiment.source;
+            let file = texts.iter().find(|(name, _)| *name == source.name);
+            source.text = file.map(|(_, text)| text.clone()).unwrap_or_default();
+            self.experiment = Some(experiment);
+        }
+        self.files = texts;
+        Ok(())
     }
 
     /// The flags that say on which machines the run took place, each after a blank; none if it was this one alone.
@@ -124,6 +152,8 @@ pub const RACE_BODIES: &str = "race.bodies";
 
 /// The fact of a run that it is a search for a capacity: the command line that made it.
 pub const CAPACITY: &str = "capacity.command";
+/// Its flags, as JSON: what it goes on with.
+pub const CAPACITY_FLAGS: &str = "capacity.flags";
 /// The fact of a run that says what is searched for, as `analysis` writes it: of one search, or, in a run of an experiment,
 /// of each with its server and its task behind a colon, in the order of the plan.
 pub const CAPACITY_SEARCH: &str = "capacity.search";

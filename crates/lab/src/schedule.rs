@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use load::{Arrivals, Rate};
+use serde::{Deserialize, Serialize};
 
 use crate::amounts;
 
 /// A rate in its written form.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Schedule {
     /// `1000`
     Level(Rate),

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use load::Nanos;
+use serde::{Deserialize, Serialize};
 
 use crate::amounts;
 
 /// What is searched for, and how thoroughly.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sought {
     /// Percentiles of the response time that are to be kept, the lowest first; at least one.
     pub limits: Vec<Limit>,
@@ -24,7 +25,7 @@ pub struct Sought {
 }
 
 /// A percentile with its limit: `p99 = "20ms"`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// 99.9 is p99.9.
     pub percent: f64,

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::plain_words::{Notation, TOO_DEEP, in_plain_words, of_json};
 
@@ -43,10 +44,12 @@ impl ConfigError {
 const LONGEST: u64 = 1 << 20;
 
 /// A file's text, and its name in messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Its path from the project's root.
     pub name: String,
+    /// No part of a value that was read from it: where that is kept, the text stands beside it.
+    #[serde(skip)]
     pub text: String,
 }
 

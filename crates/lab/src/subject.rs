@@ -1,6 +1,7 @@
 //! A server under test: how to build, run and reach it. A folder in `subjects/`.
 
 mod location;
+mod made;
 mod manifest;
 mod taking_part;
 

@@ -1,6 +1,7 @@
 //! What is requested and what must be answered: one definition for readiness, checks and every answer under load.
 
 mod expected;
+mod stated;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,6 +17,8 @@ use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::Site;
 use expected::{StatusKey, expect, template};
+
+pub use stated::StatedRequest;
 
 /// The requests that every subject gets in the same way.
 #[derive(Clone, Debug)]
@@ -101,8 +104,6 @@ struct AskKeys {
     body: Option<Spanned<String>>,
     body_length: Option<Spanned<u64>>,
     body_sha256: Option<Spanned<String>>,
-    #[serde(default)]
-    body_is_usual: bool,
     stream: Option<Spanned<StreamKeys>>,
     echo: Option<Spanned<String>>,
 }

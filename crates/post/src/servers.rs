@@ -59,7 +59,8 @@ pub struct RunOrder {
     pub name: String,
     pub file: String,
     pub text: String,
-    pub is_quick: bool,
+    /// As it is to be run, in JSON.
+    pub experiment: String,
     pub is_unchecked: bool,
     /// CPUs of the servers; none: what the experiment says.
     pub subject_cpus: Option<Vec<usize>>,

@@ -345,13 +345,11 @@ fn order(run: &DryRun<'_>) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::run::fixture;
-    use lab::source_file::SourceFile;
 
     #[test]
     fn offered_sessions_are_shown_as_the_requests_that_they_offer() {
         let record = fixture::run();
-        let (name, text) = record.files[0].clone();
-        let experiment = Experiment::parse("two", SourceFile { name, text }).unwrap();
+        let experiment = record.experiment.unwrap();
         let split =
             Split { subject: "0".parse().unwrap(), load: "1".parse().unwrap(), shared: None };
         let shown = super::text(&DryRun {

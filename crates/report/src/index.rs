@@ -1,7 +1,7 @@
 //! The index of a store's runs, newest first, and the forms with which two of them are compared. Each is the body of a
 //! page.
 
-use lab::experiment::{Changed, Experiment};
+use lab::experiment::Changed;
 use lab::record::{Entry, RunRecord};
 use units::{count, counted};
 
@@ -91,7 +91,7 @@ impl IndexRow<'_> {
 
     /// Whether the command line changed what its experiment's file says.
     fn is_changed(&self) -> bool {
-        let experiment = self.record.and_then(|record| Experiment::of_run(record).ok());
+        let experiment = self.record.and_then(|record| record.experiment.as_ref());
         experiment.is_some_and(|experiment| experiment.changed != Changed::default())
     }
 

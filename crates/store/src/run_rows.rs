@@ -11,8 +11,8 @@ use crate::table::Rows;
 pub(crate) fn rows(run: &RunRecord) -> Rows {
     let mut rows = Rows::default();
     rows.add("run", row![run.name, run.is_quick, run.seed, run.began_unix_ms, run.dyno]);
-    for (place, (path, text)) in run.files.iter().enumerate() {
-        rows.add("run_file", row![place, path.clone(), text.clone()]);
+    for (place, (path, text)) in run.texts().into_iter().enumerate() {
+        rows.add("run_file", row![place, path, text]);
     }
     for (place, fact) in run.facts.iter().enumerate() {
         rows.add("run_fact", row![place, fact.name, fact.value]);
@@ -62,12 +62,14 @@ pub(crate) fn run(mut rows: Rows) -> Result<RunRecord, String> {
         seed: row.next()?,
         began_unix_ms: row.next()?,
         dyno: row.next()?,
-        files: rows.take_list("run_file", |row| Ok((row.next()?, row.next()?)))?,
+        experiment: None,
+        files: Vec::new(),
         facts: rows.take_list("run_fact", fact)?,
         entries: rows.take_list("run_entry", entry)?,
         plan: Vec::new(),
         conformance: Vec::new(),
     };
+    run.set_texts(rows.take_list("run_file", |row| Ok((row.next()?, row.next()?)))?)?;
     for mut row in rows.take("run_setting") {
         let (entry, place): (usize, usize) = (row.next()?, row.next()?);
         let entry = run.entries.get_mut(entry).ok_or("run_setting: no such entry")?;

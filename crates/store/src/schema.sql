@@ -23,7 +23,8 @@ CREATE TABLE run (
     dyno           TEXT    NOT NULL     -- version and commit of the dyno that began it
 ) STRICT;
 
--- The text of every file that shaped it: the experiment first, then workloads and manifests.
+-- The text of every file that shaped it: the experiment first, then workloads and manifests. The last is no file but the
+-- experiment as it was run, with all that flags said of it: experiments/NAME.json.
 CREATE TABLE run_file (
     run    INTEGER NOT NULL REFERENCES run,
     place  INTEGER NOT NULL,

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use ::agents::AgentNow;
-use campaign::race::texts;
+use campaign::race::made;
 use campaign::{Campaign, EACH, Event};
 use lab::conformance::{Conformance, VerdictCounts};
 use lab::experiment::Experiment;
@@ -360,9 +360,9 @@ fn held_result(holding: &Holding) -> (Ink, String) {
 /// How much will be checked, and how long that takes.
 fn checks(experiment: &Experiment, subjects: usize, cases: usize) -> String {
     let way_out = match (experiment.name.as_str(), experiment.pairs.is_some()) {
-        (texts::GATE, true) => "; `--gate throughput,cpu` leaves it out",
+        (made::GATE, true) => "; `--gate throughput,cpu` leaves it out",
         // A race has checks only where they are asked for.
-        (texts::NAME, _) => "",
+        (made::NAME, _) => "",
         _ => "; `--no-check` leaves it out",
     };
     let time = EACH * u32::try_from(subjects).unwrap_or(u32::MAX);

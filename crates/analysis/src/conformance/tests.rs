@@ -133,7 +133,7 @@ fn a_server_that_was_asked_too_little_does_not_keep_what_is_required() {
 #[test]
 fn the_unmet_stand_on_the_board_and_in_no_rank() {
     let mut run = run(&[("a", "default"), ("b", "default")]);
-    run.files.push(("x".into(), experiment("require = { must_broken = 0 }").source.text));
+    run.experiment = Some(experiment("require = { must_broken = 0 }"));
     let kept = findings().into_iter().filter(|finding| !finding.is_broken()).collect();
     run.conformance = vec![checked("a", findings()), checked("b", kept)];
     run.conformance[0].found.as_mut().unwrap().findings[0].verdict = CaseVerdict::Crash;

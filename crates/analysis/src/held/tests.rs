@@ -89,7 +89,7 @@ fn cpu() -> lab::record::Series {
 
 fn held_run() -> RunRecord {
     let mut run = run(&[("a", "default"), ("b", "default"), ("oracle", "reference")]);
-    run.files = vec![("experiments/x.toml".into(), EXPERIMENT.into())];
+    run.experiment = crate::fixture::experiment(EXPERIMENT);
     run
 }
 

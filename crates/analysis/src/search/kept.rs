@@ -91,10 +91,10 @@ pub fn server_cpus(facts: &[Fact]) -> f64 {
 /// All searches of a run, with what their trials have found.
 #[must_use]
 pub fn searched(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Searched> {
-    let Ok(experiment) = Experiment::of_run(run) else { return Vec::new() };
+    let Some(experiment) = &run.experiment else { return Vec::new() };
     let found = |of: RunSearch| {
         let own = of.own(trials);
-        let (tried, odd) = match of.replayed(&own, &experiment) {
+        let (tried, odd) = match of.replayed(&own, experiment) {
             Ok(tried) => (tried, None),
             Err((tried, odd)) => (tried, Some(odd)),
         };
@@ -208,7 +208,7 @@ mod tests {
     /// Two searches, of `a` and of `b`.
     fn two() -> RunRecord {
         let mut record = run(&[("a", "mature"), ("b", "mature")]);
-        record.files = vec![("experiments/x.toml".into(), TEXT.into())];
+        record.experiment = crate::fixture::experiment(TEXT);
         let places = ["a", "b"].into_iter().enumerate().flat_map(|(place, subject)| {
             (0..SEARCH_TRIALS).map(move |n| TrialKey {
                 number: place as u32 * SEARCH_TRIALS + n,
@@ -228,7 +228,7 @@ mod tests {
 
     /// The trial that a search makes next, as a server that answers in a millisecond gives it.
     fn next(of: &RunSearch, before: &[TrialRecord]) -> TrialRecord {
-        let experiment = Experiment::of_run(&two()).unwrap();
+        let experiment = two().experiment.unwrap();
         let own = of.own(before);
         let tried = of.replayed(&own, &experiment).unwrap();
         let Step::Press(press) = of.search.next(&tried) else { panic!("it is over") };
@@ -271,7 +271,7 @@ mod tests {
     fn trials_of_all_searches_alternate_and_a_run_that_is_broken_off_goes_on_alike() {
         let record = two();
         let searches = searches_of(&record);
-        let experiment = Experiment::of_run(&record).unwrap();
+        let experiment = record.experiment.clone().unwrap();
         let replayed = |trials: &[TrialRecord]| -> Vec<Vec<Tried>> {
             let of = |it: &RunSearch| it.replayed(&it.own(trials), &experiment).unwrap();
             searches.iter().map(of).collect()
@@ -344,7 +344,7 @@ mod tests {
     fn a_lowest_rate_near_the_ceiling_is_refused() {
         let mut record = two();
         record.is_quick = false;
-        let sought = Experiment::of_run(&record).unwrap().sought.unwrap();
+        let sought = record.experiment.clone().unwrap().sought.unwrap();
         let most = |ceiling| Search::of(&sought, ceiling, true, 1).map(|search| search.top(None));
         assert_eq!(most(None), Ok(1_000.0));
         assert_eq!(most(Some(575.0)), Ok(575.0 / 1.15));

@@ -9,6 +9,7 @@ use agents::servers::{RemoteSession, Seen, Terms, carry_out};
 use agents::{Allow, Loads, LoadsError};
 use lab::Refusal;
 use lab::conformance::Conformance;
+use lab::experiment::{Experiment, Wanted};
 use lab::record::{Check, Phase, RunRecord, TrialKey, TrialRecord};
 use lab::trial::{self, Vitals};
 use load::Halt;
@@ -145,6 +146,7 @@ impl<'a> RemoteRun<'a> {
             |(name, text): &(String, String)| (name, text) == (&order.file, &order.text);
         let mut files = record.files.iter();
         match record.name == order.name
+            && is_ordered(record.experiment.as_ref(), order)
             && files.next().is_some_and(is_experiment)
             && files.all(|(name, text)| is_sent(name, text))
         {
@@ -371,4 +373,14 @@ fn answered(ask: &str, wrong: Option<&str>) -> Check {
 /// Others' words without what a terminal obeys.
 fn plain(text: &str) -> String {
     text.replace(units::is_obeyed, " ")
+}
+
+/// Whether this is the experiment of the order. Whose CPUs are whose is found where the servers run, and that nothing is
+/// checked stands in the order beside it.
+fn is_ordered(found: Option<&Experiment>, order: &RunOrder) -> bool {
+    let asked = Experiment::of_json(&order.experiment).ok();
+    let Some((found, asked)) = found.cloned().zip(asked) else { return false };
+    let Wanted { subject_cpus, load_cpus, .. } = asked.conditions;
+    let conditions = Wanted { subject_cpus, load_cpus, ..found.conditions };
+    Experiment { conditions, has_check: asked.has_check, ..found }.json() == order.experiment
 }

@@ -234,9 +234,10 @@ impl Hosting<'_> {
                 as_it_was(project, record, self.path)?
             }
             None => {
+                let mut experiment =
+                    Experiment::of_json(&order.experiment).map_err(Refusal::new)?;
                 let source = SourceFile { name: order.file.clone(), text: order.text.clone() };
-                let experiment = Experiment::parse(&order.name, source)?;
-                let experiment = if order.is_quick { experiment.quickened() } else { experiment };
+                (experiment.name, experiment.source) = (order.name.clone(), source);
                 Campaign::read(project, experiment)?
             }
         };

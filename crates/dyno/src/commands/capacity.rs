@@ -12,13 +12,15 @@ use archive::keep;
 use campaign::capacity::{self, ceiling, ceiling_says, places};
 use campaign::race::look::look;
 use campaign::{Campaign, Ended};
-use clap::{Args, Parser};
+use clap::Args;
 use lab::amounts;
-use lab::command::Command as Words;
-use lab::record::{CAPACITY, CAPACITY_CEILING, CAPACITY_SEARCH, OutcomeKind, RunRecord};
+use lab::record::{
+    CAPACITY, CAPACITY_CEILING, CAPACITY_FLAGS, CAPACITY_SEARCH, OutcomeKind, RunRecord,
+};
 use lab::schedule::rate;
 use lab::sought;
 use load::Rate;
+use serde::{Deserialize, Serialize};
 use store::{RunId, Store};
 use terminal::progress;
 
@@ -35,7 +37,8 @@ use preparation::{Prepared, prepared};
 ///
 /// Short trials narrow the range; full trials at the two ends decide, each with a fresh process, until the ends are as near to
 /// each other as --width says. Every trial is kept, so that an interrupted search goes on with --resume.
-#[derive(Args)]
+// A search keeps them, and goes on with them; where its results go is said anew.
+#[derive(Args, Serialize, Deserialize)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CapacityFlags {
     /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a subject's name
@@ -74,17 +77,22 @@ pub(crate) struct CapacityFlags {
 
     /// Continue an interrupted search: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_SEARCH)]
+    #[serde(skip)]
     resume: Option<Option<RunId>>,
     #[command(flatten)]
+    #[serde(skip)]
     store: UserStoreFlag,
     /// Write the results as JSON to standard output
     #[arg(long)]
+    #[serde(skip)]
     json: bool,
     /// Write the results as JSON to this file, whole or not at all
     #[arg(short, long, value_name = "FILE")]
+    #[serde(skip)]
     output: Option<PathBuf>,
     /// Write the results as a page for a browser to this file
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     html: Option<PathBuf>,
 }
 
@@ -111,14 +119,6 @@ Exit codes:
   1    it does not keep the aim even at the lowest rate
   2    could not tell, or the search was refused
   130  interrupted; what is finished is kept, and --resume goes on";
-
-/// A command line as it was kept.
-#[derive(Parser)]
-#[command(name = "capacity")]
-struct Kept {
-    #[command(flatten)]
-    flags: CapacityFlags,
-}
 
 pub(crate) fn run(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let files = [("--output", &flags.output), ("--html", &flags.html)];
@@ -150,6 +150,8 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let key = record.plan.first().ok_or_else(|| Refusal::new("it cannot take part"))?.clone();
     record.plan = places(0, &key.subject, &key.workload);
     record.facts.push(fact(CAPACITY, command_line()));
+    let kept = serde_json::to_string(flags).map_err(|error| Refusal::new(error.to_string()))?;
+    record.facts.push(fact(CAPACITY_FLAGS, kept));
     record.facts.push(fact(CAPACITY_SEARCH, search.written()));
     record.facts.extend(ceiling.map(|per_s| fact(CAPACITY_CEILING, per_s.to_string())));
     let run = session.keeping.begin(&record)?;
@@ -207,25 +209,30 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     };
     let record = store.run(run)?;
     drop(store);
-    let command = record.facts.iter().find(|fact| fact.name == CAPACITY);
-    let (Some(command), false) = (command, searches_of(&record).is_empty()) else {
+    let fact = |name: &str| record.facts.iter().find(|fact| fact.name == name);
+    let kept = fact(CAPACITY).zip(fact(CAPACITY_FLAGS));
+    let (Some((command, kept)), false) = (kept, searches_of(&record).is_empty()) else {
         return Err(Refusal::new(format!(
             "run {run} is no search for a capacity; `dyno report {run}` shows it"
         )));
     };
-    let words = Words::parse(&command.value).map_err(|error| Refusal::new(error.to_string()))?;
-    let kept = Kept::try_parse_from(words.words().iter().skip(1)).map_err(|_| {
-        Refusal::new(format!("run {run}: dyno does not understand its command: {}", command.value))
-    })?;
-    let Prepared { campaign, .. } = prepared(&kept.flags)?;
+    let command = &command.value;
+    let unreadable = |says: String| {
+        Refusal::new(format!("run {run}: its flags cannot be read: {says}; it was: {command}"))
+    };
+    let asked: CapacityFlags =
+        serde_json::from_str(&kept.value).map_err(|error| unreadable(error.to_string()))?;
+    // All other times are those of its experiment, which is checked.
+    amounts::time(&amounts::written(asked.at.ready)).map_err(unreadable)?;
+    let Prepared { campaign, .. } = prepared(&asked)?;
     let mut session = Session::open(&campaign.project, place)?;
     session.keeping.claim(run)?;
-    let again = session.admit_again(&campaign, &kept.flags.at.generators, (&record, run))?;
+    let again = session.admit_again(&campaign, &asked.at.generators, (&record, run))?;
     let Some(admitted) = again else { return Ok(interrupted_early()) };
-    if admitted.record(&campaign).files != record.files {
+    let now = admitted.record(&campaign);
+    if (&now.files, &now.experiment) != (&record.files, &record.experiment) {
         return Err(Refusal::new(format!(
-            "what run {run} measures has changed since it began; begin anew: {}",
-            command.value
+            "what run {run} measures has changed since it began; begin anew: {command}"
         )));
     }
     let kept = session.store().kept(run)?.len();

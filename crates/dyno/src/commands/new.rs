@@ -7,14 +7,13 @@ use std::path::{Path, PathBuf};
 use archive::page::near;
 use campaign::project::{Project, unknown};
 use campaign::race::side;
-use campaign::race::texts::{self, ExpectedBody, StatedRequest, quoted};
 use clap::Args;
 use lab::experiment::Experiment;
 use lab::source_file::{ConfigError, SourceFile};
 use lab::subject::{Location, Subject, is_file_name};
 use lab::workload::Workload;
 use requests::answer;
-use wire::StatusRule;
+use wire::{BodyRule, StatusRule};
 
 use crate::shell::{ExitStatus, Refusal, print};
 
@@ -127,11 +126,13 @@ fn files(
     Subject::parse(root, name, &subject).map_err(refused)?;
     let mut files = vec![subject];
     if flags.workload.is_none() {
-        let made = texts::workload(name, &stated(flags)?)?;
+        let text = new_workload(flags)?;
+        let made = SourceFile { name: format!("workloads/{name}.toml"), text };
+        Workload::parse(name, made.clone()).map_err(refused)?;
         let text = experiment(name);
         let experiment = SourceFile { name: format!("experiments/{name}.toml"), text };
         Experiment::parse(name, experiment.clone()).map_err(refused)?;
-        files.extend([made.source, experiment]);
+        files.extend([made, experiment]);
     } else {
         Workload::read(root, workload)?;
     }
@@ -185,20 +186,50 @@ fn manifest(
     Ok(format!("title = {}\nspeaks = [{}]\n{serving}", quoted(&flags.name), quoted(workload)))
 }
 
-fn stated(flags: &NewFlags) -> Result<StatedRequest, Refusal> {
+fn new_workload(flags: &NewFlags) -> Result<String, Refusal> {
     let body = flags.expect_body.as_deref();
     let expect = answer::expect(flags.expect_status, &[], body)?;
     let usual = if flags.body.is_some() { "POST" } else { "GET" };
+    let method = flags.method.as_deref().unwrap_or(usual);
     let path = &flags.path;
-    Ok(StatedRequest {
-        method: flags.method.clone().unwrap_or_else(|| usual.into()),
-        target: if path.starts_with('/') { path.clone() } else { format!("/{path}") },
-        fields: flags.header.clone(),
-        send: flags.body.clone().unwrap_or_default(),
-        status: flags.expect_status,
-        answer_fields: Vec::new(),
-        body: ExpectedBody::of(&expect.body, body),
-    })
+    let path = if path.starts_with('/') { path.clone() } else { format!("/{path}") };
+    let mut text = format!("title = {}\n\n[[ask]]\n", quoted(&format!("{method} {path}")));
+    text += &format!("request = {}\n", quoted(&format!("{method} {path} HTTP/1.1")));
+    if !flags.header.is_empty() {
+        let fields = flags.header.iter();
+        let fields: Vec<String> =
+            fields.map(|(name, value)| format!("{} = {}", quoted(name), quoted(value))).collect();
+        text += &format!("send_header = {{ {} }}\n", fields.join(", "));
+    }
+    if let Some(sent) = flags.body.as_ref().filter(|sent| !sent.is_empty()) {
+        text += &format!("send = {}\n", quoted(sent));
+    }
+    text += &match expect.status {
+        StatusRule::Success => String::new(),
+        StatusRule::Any => "status = \"any\"\n".into(),
+        StatusRule::Exactly(status) => format!("status = {status}\n"),
+    };
+    let hex =
+        |digest: [u8; 32]| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    text += &match (&expect.body, body.filter(|text| !text.starts_with('@'))) {
+        (BodyRule::Any, _) => String::new(),
+        (BodyRule::Length(length), _) => format!("body_length = {length}\n"),
+        (BodyRule::Sha256(digest), _) => format!("body_sha256 = \"{}\"\n", hex(*digest)),
+        (BodyRule::Exactly(_), Some(body)) => {
+            format!("body = {}\n", quoted(body.strip_prefix("text:").unwrap_or(body)))
+        }
+        // Of a file, which need not be a text.
+        (BodyRule::Exactly(file), None) => {
+            let digest = wire::sha256(file.constant().unwrap_or_default());
+            format!("body_sha256 = \"{}\"\n", hex(digest))
+        }
+    };
+    Ok(text)
+}
+
+/// A text as TOML writes it: as JSON does, except for one character.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 fn experiment(name: &str) -> String {

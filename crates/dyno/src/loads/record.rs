@@ -1,35 +1,37 @@
 //! Loads as the record of a run: one subject, the URL; one row; and a trial for each load. Its experiment and its
-//! workload are texts that the lab's own readers read, as a race's are.
+//! workload are made of the flags, as a race's are.
 
 use campaign::race::label::{Label, labels};
+use campaign::race::made::{self, Course};
 use campaign::race::side::Side;
-use campaign::race::texts::{self, Course, ExpectedBody};
-use lab::experiment::Point;
+use lab::experiment::{Experiment, Point};
 use lab::manner::Manner;
 use lab::record::{
     AGENTS, AGENTS_LOST, AGENTS_LOST_SHARE, Entry, Fact, LOAD, LoadRecord, QUEUE_BACKLOG,
     QUEUE_OVERFLOWS, REQUEST, RunRecord, TrialKey, TrialRecord,
 };
+use lab::workload::Workload;
 use load::{Arrivals, Load, Order};
 use report::load::FinishedLoad;
 use requests::RequestSource;
+use wire::BodyRule;
 
 use crate::order::flags::LoadFlags;
 use crate::order::{self, Plan};
 use crate::shell::{Refusal, command_line};
 
-/// The run that these flags make, before its first load. A load that is only shown on a page needs no texts: a ramp, for
-/// example, is no experiment.
+/// The run that these flags make, before its first load. A load that is only shown on a page needs no experiment: one of a
+/// list of times, for example, is none.
 pub(crate) fn of_run(
     flags: &LoadFlags,
     plan: &Plan,
-    needs_texts: bool,
+    needs_experiment: bool,
     began_unix_ms: i64,
 ) -> Result<RunRecord, Refusal> {
     let labels = labels(&[Side::Found(plan.url.clone())], &[])?;
-    let files = match texts(flags, plan, &labels) {
-        Err(refusal) if needs_texts => return Err(refusal),
-        files => files.unwrap_or_default(),
+    let (experiment, files) = match asked(flags, plan, &labels) {
+        Err(refusal) if needs_experiment => return Err(refusal),
+        asked => asked.unwrap_or_default(),
     };
     let fact = |name: &str, value: String| Fact { name: name.into(), value };
     let mut facts = machine::facts::read();
@@ -40,13 +42,14 @@ pub(crate) fn of_run(
     let key = |number: u32| TrialKey {
         number,
         subject: name.clone(),
-        workload: texts::LOAD.into(),
+        workload: made::LOAD.into(),
         point: point(&plan.order.load),
         repeat: number,
     };
     let keys = (0..flags.keeping.loads()).map(key).collect();
     Ok(RunRecord {
-        name: texts::LOAD.into(),
+        name: made::LOAD.into(),
+        experiment,
         files,
         seed: plan.order.seed,
         began_unix_ms,
@@ -64,15 +67,18 @@ pub(crate) fn of_run(
     })
 }
 
-/// The experiment and the workload, which say what a store keeps of the flags.
-fn texts(
+/// Names of files, with their texts.
+type Texts = Vec<(String, String)>;
+
+/// The experiment and the text of the workload, which say what a store keeps of the flags.
+fn asked(
     flags: &LoadFlags,
     plan: &Plan,
     labels: &[Label],
-) -> Result<Vec<(String, String)>, Refusal> {
+) -> Result<(Option<Experiment>, Texts), Refusal> {
     let Order { load, stop, warmup, timeout, keep_alive, seed, .. } = &plan.order;
     let course = Course {
-        name: texts::LOAD,
+        name: made::LOAD,
         question: plan.asked.identity(),
         // Steps have lengths of their own.
         duration: match load.arrivals() {
@@ -97,20 +103,26 @@ fn texts(
         max_failures: Some(flags.max_failures),
         max_wrong: None,
     };
-    let experiment = texts::experiment(labels, texts::LOAD, load, &course)?;
-    let mut sources = vec![experiment.source];
+    let experiment = made::experiment(labels, made::LOAD, load, &course)?;
+    let mut files = Vec::new();
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
-        let mut asked = order::stated::request(&flags.asking, url.target.clone(), texts::LOAD)?;
+        let mut asked = order::stated::request(&flags.asking, url.target.clone(), made::LOAD)?;
         if let (true, Some(ask)) = (flags.same_body, plan.order.asks.iter().next())
-            && matches!(asked.body, ExpectedBody::Any)
+            && matches!(asked.expect.body, BodyRule::Any)
         {
-            // That of the first answer.
-            asked.body = ExpectedBody::of(&ask.expect.body, None);
+            // That of the first answer, by its hash.
+            asked.expect.body = match &ask.expect.body {
+                BodyRule::Exactly(body) => {
+                    BodyRule::Sha256(wire::sha256(body.constant().unwrap_or_default()))
+                }
+                rule => rule.clone(),
+            };
         }
-        sources.push(texts::workload(texts::LOAD, &asked)?.source);
+        let workload = Workload::stated(made::LOAD, &asked).map_err(Refusal::new)?;
+        files.push((workload.source.name, workload.source.text));
     }
-    Ok(sources.into_iter().map(|source| (source.name, source.text)).collect())
+    Ok((Some(experiment), files))
 }
 
 /// The row's place on the axis: the peak of a load that changes.

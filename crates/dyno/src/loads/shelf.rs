@@ -26,11 +26,12 @@ impl Shelf {
     /// Refuses what cannot be kept, before anything is loaded. None where no flag needs it.
     pub(crate) fn open(flags: &LoadFlags, plan: &Plan) -> Result<Option<Shelf>, Refusal> {
         let keeping = &flags.keeping;
-        let needs_texts = keeping.keep || keeping.repeat.is_some() || keeping.history.is_given();
-        if !needs_texts && keeping.html.is_none() {
+        let needs_experiment =
+            keeping.keep || keeping.repeat.is_some() || keeping.history.is_given();
+        if !needs_experiment && keeping.html.is_none() {
             return Ok(None);
         }
-        let run = record::of_run(flags, plan, needs_texts, now_unix_ms())?;
+        let run = record::of_run(flags, plan, needs_experiment, now_unix_ms())?;
         let kept = keeping.keep.then(|| kept_in(keeping.store.as_deref(), &run)).transpose()?;
         Ok(Some(Shelf { run, trials: Vec::new(), kept }))
     }

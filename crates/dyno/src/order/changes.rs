@@ -67,9 +67,9 @@ impl ChangeFlags {
         if changes.is_empty() {
             return Ok(experiment);
         }
-        experiment.with(&changes).map_err(|error| {
-            let file = &experiment.source.name;
-            let (given, says) = (self.given(), error.says());
+        let file = experiment.source.name.clone();
+        experiment.with(&changes).map_err(|flaw| {
+            let (given, says) = (self.given(), flaw.says);
             Refusal::new(format!(
                 "{given} with {file}: {says}; leave it out, or change a copy of the file"
             ))

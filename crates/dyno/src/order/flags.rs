@@ -11,6 +11,7 @@ use lab::schedule::{Schedule, rate};
 use load::Rate;
 use requests::answer;
 use requests::url::{self, Url};
+use serde::{Deserialize, Serialize};
 use wire::StatusRule;
 
 use super::feed::FeedFlags;
@@ -148,7 +149,7 @@ pub(crate) struct ArrivingFlags {
 }
 
 /// What is requested, and what must be answered: the same for a load and for a race.
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct AskingFlags {
     /// The request's method [GET, or POST if there is a body]
     #[arg(short, long, value_name = "METHOD", value_parser = method)]
@@ -273,7 +274,8 @@ Exit codes:
   130  interrupted, with what was measured reported";
 
 /// How arrivals are spaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Law {
     /// Evenly
     Constant,

@@ -6,12 +6,13 @@ use clap::Args;
 use lab::Refusal;
 use lab::manner::{Manner, Protocol, unknown_protocol};
 use requests::url::Url;
+use serde::{Deserialize, Serialize};
 use tls::{HTTP_1_1, HTTP_2};
 
 use super::http2::streams;
 
 /// The protocol of all sides.
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(crate) struct ProtocolFlags {
     /// Speak this protocol with all sides: http/1.1, http/1.1+tls, h2c or h2 (HTTP/2 without and within TLS). Servers that
     /// dyno starts get a certificate of dyno's: {cert} and {key} in a command are its files

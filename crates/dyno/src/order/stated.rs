@@ -1,28 +1,53 @@
 //! What the flags of a race or of a load request, as a workload states it.
 
-use campaign::race::texts::{ExpectedBody, StatedRequest, called};
+use campaign::race::made::called;
+use lab::workload::{StatedRequest, Workload};
 use requests::{answer, file};
 
 use super::flags::AskingFlags;
 use super::method;
 use crate::shell::Refusal;
 
-/// The request of these flags to this target; `name` is what the workload is called.
-pub(crate) fn request(
+/// The workload of these flags with this target; `name` is what it is called.
+pub(crate) fn workload(
     asking: &AskingFlags,
     target: String,
     name: &'static str,
+) -> Result<Workload, Refusal> {
+    Workload::stated(name, &request(asking, target, name)?).map_err(Refusal::new)
+}
+
+/// The request of these flags to this target.
+pub(crate) fn request(
+    asking: &AskingFlags,
+    target: String,
+    name: &str,
 ) -> Result<StatedRequest, Refusal> {
-    let expect = answer::expect(asking.expect_status, &[], asking.expect_body.as_deref())?;
+    let what = called(name);
+    for fields in [&asking.header, &asking.expect_header] {
+        refuse_twice(fields, what)?;
+    }
+    let body = asking.expect_body.as_deref();
     Ok(StatedRequest {
         method: method(asking),
         target,
-        fields: asking.header.clone(),
-        send: sent(asking, called(name))?,
-        status: asking.expect_status,
-        answer_fields: asking.expect_header.clone(),
-        body: ExpectedBody::of(&expect.body, asking.expect_body.as_deref()),
+        headers: asking.header.clone(),
+        body: sent(asking, what)?,
+        expect: answer::expect(asking.expect_status, &asking.expect_header, body)?,
     })
+}
+
+fn refuse_twice(fields: &[(String, String)], what: &str) -> Result<(), Refusal> {
+    let is_earlier = |at: &usize| {
+        fields[..*at].iter().any(|(name, _)| name.eq_ignore_ascii_case(&fields[*at].0))
+    };
+    match (1..fields.len()).find(is_earlier) {
+        None => Ok(()),
+        Some(at) => Err(Refusal::new(format!(
+            "the field `{}` is given twice; {what} sends it once",
+            fields[at].0.escape_debug()
+        ))),
+    }
 }
 
 /// The request's body, which a workload has as a text.

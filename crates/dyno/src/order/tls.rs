@@ -7,12 +7,13 @@ use lab::manner::{GROUP, SUITE};
 use load::Protocol;
 use requests::url::{Endpoint, Url};
 use requests::{Base, file};
+use serde::{Deserialize, Serialize};
 use tls::{Client, HTTP_1_1, HTTP_2, Resume, TlsOrder, Trust, Version, authorities};
 
 use crate::shell::Refusal;
 
 /// Which certificates are accepted.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TrustFlags {
     /// With https://, accept certificates that an authority in this PEM file has signed [those that this system knows]
     #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
@@ -23,7 +24,7 @@ pub(crate) struct TrustFlags {
 }
 
 /// The same, and what is offered.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TlsFlags {
     #[command(flatten)]
     pub(crate) trust: TrustFlags,

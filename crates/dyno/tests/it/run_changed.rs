@@ -1,6 +1,6 @@
 //! `dyno run` with --only, -c, -d and --repeat: the run is changed, and whatever shows it says so.
 
-use lab::experiment::{Experiment, Point};
+use lab::experiment::Point;
 
 use crate::lab_rig::{Lab, SHORT};
 
@@ -29,7 +29,7 @@ fn a_changed_run_keeps_how_it_was_changed_and_every_report_says_so() {
     assert_eq!(subjects, ["my-a", "my-b"]);
     assert_eq!(record.plan.len(), 4);
     assert!(record.plan.iter().all(|key| key.point == Point::Connections(3)));
-    assert_eq!(Experiment::of_run(&record).unwrap().changed.says.len(), 4);
+    assert_eq!(record.experiment.unwrap().changed.says.len(), 4);
     for format in ["md", "html", "json"] {
         let report = lab.dyno(&["report", "--format", format]).status(0);
         let _ = report.stdout_has("100ms for each trial");

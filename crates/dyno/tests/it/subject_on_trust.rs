@@ -187,7 +187,7 @@ fn talk_with(mut agent: Command, lines: &[u8]) -> Ran {
 /// A greeting, and the order to show what would be run of these files.
 fn ordered(files: &str, so_far: Option<&str>) -> String {
     let run = serde_json::json!({
-        "files": files, "name": "x", "file": "experiments/x.toml", "text": "x", "is_quick": false,
+        "files": files, "name": "x", "file": "experiments/x.toml", "text": "x", "experiment": "{}",
         "is_unchecked": false, "subject_cpus": null, "listen_on": "127.0.0.1", "load_on": "here",
         "facts": [], "is_shown": true, "so_far": so_far,
     });

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::figure::Figure;
 
 /// When pairs suffice. The first subject is the base, the second the head; a third is the base once more.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pairs {
     /// A head that is worse by so much is to be found: 0.05 is 5 %.
     pub detect: f64,
@@ -28,24 +30,5 @@ impl Pairs {
     #[must_use]
     pub fn rounds_max(&self) -> u32 {
         self.most + self.most.div_ceil(2)
-    }
-
-    /// As an experiment's file has it.
-    #[must_use]
-    pub fn written(&self) -> String {
-        let names: Vec<String> =
-            self.figures.iter().map(|figure| format!("\"{}\"", figure.name())).collect();
-        let limit = self.limit.map_or(String::new(), |limit| {
-            format!(", limit = \"{}\"", crate::amounts::written(limit))
-        });
-        let builds = self.builds.map_or(String::new(), |builds| format!(", builds = {builds}"));
-        format!(
-            "pairs = {{ detect = {:?}, level = {:?}, missed = {:?}, figures = [{}], most = {}{builds}{limit} }}",
-            self.detect,
-            self.level,
-            self.missed,
-            names.join(", "),
-            self.most
-        )
     }
 }

@@ -1,31 +1,31 @@
-//! The experiment's keys, and how they are read: no code after this file checks a number again.
+//! An experiment's file: its keys, how they are written, and the lines on which they stand.
 
 mod aims;
-mod changed;
 mod manners;
 mod pairs;
 mod places;
 mod quick;
 mod searched;
 
+use std::ops::Range;
 use std::time::Duration;
 
 use serde::Deserialize;
 use toml::Spanned;
 
 use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
-use self::changed::ChangedKeys;
 use self::manners::Counts;
 use self::quick::QuickKeys;
 use self::searched::SearchKeys;
-use super::{Experiment, Holds, Point, Shape, Subjects, Wanted};
+use super::change::manners;
+use super::check::CONNECTIONS_MAX;
+use super::{Changed, Experiment, Holds, Key, Point, Shape, Subjects, Until, Wanted};
 use crate::amounts;
 use crate::figure::Figure;
 use crate::hold::usual_per_second;
 use crate::schedule::Schedule;
 use crate::sought::{self, Sought};
 use crate::source_file::{ConfigError, SourceFile};
-use crate::subject::is_file_name;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +48,6 @@ struct File {
     history: Option<Spanned<String>>,
     #[serde(default)]
     columns: Vec<Spanned<String>>,
-    changed: Option<ChangedKeys>,
 }
 
 #[derive(Deserialize)]
@@ -142,16 +141,10 @@ struct ConditionKeys {
     isolate: bool,
 }
 
-/// A curve has no more places than this.
-const POINTS_MAX: usize = 200;
-const CONNECTIONS_MAX: u64 = 1_000_000;
-const REPEATS_MAX: u64 = 1_000;
-
 /// Reads an experiment's text.
 pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, ConfigError> {
-    let mut file: File = source.parse()?;
+    let file: File = source.parse()?;
     let reader = Reader { source: &source };
-    let changed = reader.change(&mut file)?;
     reader.refuse_beside_search(&file)?;
     let timeout = match &file.load.get_ref().timeout {
         Some(text) => reader.time(text)?,
@@ -160,42 +153,27 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
     let sought = reader.sought(&file, timeout)?;
     let (shape, points) = reader.shape(&file.load, sought.as_ref())?;
     let keys = file.load.get_ref();
-    let course = reader.course(keys, &file.quick)?;
+    let course = reader.course(keys)?;
     let total = keys.total.as_ref().map(|total| reader.positive(total)).transpose()?;
     let duration = keys.duration.as_ref().map(|text| reader.time(text)).transpose()?;
     let duration = duration.or(course.as_ref().and_then(Schedule::length));
-    if let (Shape::Held(_), Some(span)) = (
-        shape,
-        keys.total.as_ref().map(Spanned::span).or(keys.duration.as_ref().map(Spanned::span)),
-    ) {
-        let says =
-            "held connections end after their last step; say `every`, not `total` or `duration`";
-        return Err(source.wrong(Some(span), says));
-    }
     let duration = sought.as_ref().map(|_| searched::ABOUT).or(duration);
-    if total.is_none() && duration.is_none() && !matches!(shape, Shape::Held(_)) {
-        let says = "a load that never ends; give it a `total` or a `duration`";
-        return Err(source.wrong(Some(file.load.span()), says));
-    }
     let warmup = match &keys.warmup {
         Some(text) => reader.time_or_none(text)?,
         None if matches!(shape, Shape::Held(_)) || course.is_some() => Duration::ZERO,
-        None if sought.is_some() => {
-            amounts::time(sought::WARMUP).map_err(|says| source.wrong(None, says))?
-        }
-        None => Duration::from_secs(2),
+        None => reader.usual_warmup(sought.as_ref())?,
     };
-    let quick = reader.quick(&file.quick, &shape)?;
-    let rounds = reader.rounds(&file.trials)?;
-    let slices = reader.slices(&file.trials, &shape, keys)?;
-    let pairs = file.trials.pairs.as_ref();
-    let pairs = pairs.map(|keys| reader.pairs(keys, &file.subjects));
-    Ok(Experiment {
+    let until = file.trials.until.as_ref().map(|text| reader.until(text, &file.trials));
+    let until = until.transpose()?;
+    reader.refuse_idle_bounds(&file.trials)?;
+    let stated = file.trials.repeat.as_ref().map(|rounds| saturating(*rounds.get_ref()));
+    let repeat = Until::rounds(until.as_ref(), stated);
+    let experiment = Experiment {
         name: name.into(),
-        question: file.question,
-        article: file.article,
-        subjects: reader.subjects(&file.subjects)?,
-        workloads: reader.names(&file.workload)?,
+        question: file.question.clone(),
+        article: file.article.clone(),
+        subjects: subjects(file.subjects.get_ref()),
+        workloads: file.workload.get_ref().all(),
         shape,
         points,
         course,
@@ -207,11 +185,11 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         // One setting for all servers, of which none is polled for because it answers soon: each answer that wakes a
         // sleeping lane costs its server some microseconds.
         spin: keys.spin.unwrap_or(load::Spin::Due),
-        manners: reader.manners(keys, &shape)?,
+        manners: reader.manners(keys)?,
         conditions: reader.conditions(&file.conditions)?,
-        repeat: if sought.is_some() { 1 } else { rounds.repeat },
-        until: rounds.until,
-        pairs: pairs.transpose()?,
+        repeat: if sought.is_some() { 1 } else { repeat },
+        until,
+        pairs: file.trials.pairs.as_ref().map(|keys| reader.pairs(keys)).transpose()?,
         promise: match &sought {
             Some(sought) => sought.promised(),
             None => reader.promise(&file.promise)?,
@@ -221,15 +199,77 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         has_check: file.trials.has_check(),
         require: reader.require(file.require.as_ref(), &file.trials)?,
         seed: file.trials.seed.unwrap_or(1),
-        pause: rounds.pause,
-        slices,
-        history: file.history.map(|text| reader.history(&text)).transpose()?,
+        pause: reader.pause(&file.trials)?,
+        slices: file.trials.slices.as_ref().map(|text| reader.time(text)).transpose()?,
+        history: file.history.as_ref().map(|name| name.get_ref().clone()),
         columns: file.columns.iter().map(|name| reader.column(name)).collect::<Result<_, _>>()?,
         is_quick: false,
-        changed,
-        quick,
-        source,
-    })
+        changed: Changed::default(),
+        quick: reader.quick(&file.quick, &shape)?,
+        source: SourceFile::default(),
+    };
+    let checked = experiment.checked();
+    let checked = checked.map_err(|flaw| source.wrong(file.span(flaw.key), flaw.says))?;
+    reader.refuse_length_of_steps(checked.course.as_ref(), keys)?;
+    Ok(Experiment { source, ..checked })
+}
+
+/// Of a number that is too large for anything, what is refused as such.
+fn saturating(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl OneOrMany {
+    fn all(&self) -> Vec<String> {
+        match self {
+            OneOrMany::One(name) => vec![name.clone()],
+            OneOrMany::Many(names) => names.clone(),
+        }
+    }
+}
+
+fn subjects(list: &OneOrMany) -> Subjects {
+    match list {
+        OneOrMany::One(all) if all == "all" => Subjects::All,
+        OneOrMany::One(_) | OneOrMany::Many(_) => Subjects::Named(list.all()),
+    }
+}
+
+fn place_of<T>(key: Option<&Spanned<T>>) -> Option<Range<usize>> {
+    key.map(Spanned::span)
+}
+
+impl File {
+    /// Where a value stands; the load's own place for what is not said.
+    fn span(&self, key: Key) -> Option<Range<usize>> {
+        let (load, trials) = (self.load.get_ref(), &self.trials);
+        let open = load.open.as_ref().map(Spanned::get_ref);
+        let found = match key {
+            Key::Subjects => Some(self.subjects.span()),
+            Key::Workload => Some(self.workload.span()),
+            Key::Points => place_of(load.points()),
+            Key::MaxConnections => place_of(
+                open.and_then(|open| open.max_connections.as_ref().or(open.connections.as_ref())),
+            ),
+            Key::Total => place_of(load.total.as_ref()),
+            Key::Duration => place_of(load.duration.as_ref()),
+            Key::Warmup => place_of(load.warmup.as_ref()),
+            Key::Protocol => place_of(load.protocol.as_ref()),
+            Key::Streams => place_of(load.streams.as_ref()),
+            Key::Repeat => place_of(trials.repeat.as_ref()),
+            Key::RepeatMax => place_of(trials.repeat_max.as_ref()),
+            Key::Until => place_of(trials.until.as_ref()),
+            Key::Slices => place_of(trials.slices.as_ref()),
+            Key::Pairs => place_of(trials.pairs.as_ref()),
+            Key::Failures => place_of(self.promise.failures.as_ref()),
+            Key::History => place_of(self.history.as_ref()),
+            Key::Quick => {
+                place_of(self.quick.points.as_ref()).or(place_of(self.quick.total.as_ref()))
+            }
+            Key::Load => None,
+        };
+        found.or(Some(self.load.span()))
+    }
 }
 
 /// Reads parts of one page.
@@ -250,6 +290,13 @@ impl Reader<'_> {
         amounts::time_or_none(text.get_ref()).map_err(|says| self.wrong(text, says))
     }
 
+    fn usual_warmup(&self, sought: Option<&Sought>) -> Result<Duration, ConfigError> {
+        match sought {
+            None => Ok(Duration::from_secs(2)),
+            Some(_) => amounts::time(sought::WARMUP).map_err(|says| self.source.wrong(None, says)),
+        }
+    }
+
     fn positive(&self, number: &Spanned<u64>) -> Result<u64, ConfigError> {
         match *number.get_ref() {
             0 => Err(self.wrong(number, "it must be at least 1")),
@@ -261,31 +308,6 @@ impl Reader<'_> {
         match self.positive(number)? {
             number if number <= most => Ok(number),
             _ => Err(self.wrong(number, format!("{most} is the most"))),
-        }
-    }
-
-    fn names(&self, list: &Spanned<OneOrMany>) -> Result<Vec<String>, ConfigError> {
-        let names = match list.get_ref() {
-            OneOrMany::One(name) => vec![name.clone()],
-            OneOrMany::Many(names) => names.clone(),
-        };
-        if let Some(odd) = names.iter().find(|name| !is_file_name(name)) {
-            let says = format!("`{}` is no name; names are of a-z, 0-9 and -", odd.escape_debug());
-            return Err(self.wrong(list, says));
-        }
-        if names.is_empty() {
-            return Err(self.wrong(list, "an empty list; name at least one"));
-        }
-        match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-            Some(at) => Err(self.wrong(list, format!("`{}` stands here twice", names[at]))),
-            None => Ok(names),
-        }
-    }
-
-    fn subjects(&self, list: &Spanned<OneOrMany>) -> Result<Subjects, ConfigError> {
-        match list.get_ref() {
-            OneOrMany::One(all) if all == "all" => Ok(Subjects::All),
-            OneOrMany::One(_) | OneOrMany::Many(_) => Ok(Subjects::Named(self.names(list)?)),
         }
     }
 
@@ -304,11 +326,6 @@ impl Reader<'_> {
                 let open = open.get_ref();
                 let connections = self.connections(open.connections.as_ref(), 10)?;
                 let max_connections = self.connections(open.max_connections.as_ref(), 1_000)?;
-                if max_connections < connections {
-                    let at = open.max_connections.as_ref().or(open.connections.as_ref());
-                    let says = "the pool's most is less than what it starts with";
-                    return Err(self.source.wrong(at.map(Spanned::span), says));
-                }
                 // The requests of a search arrive at random, unless its file says otherwise.
                 let poisson = match &open.arrivals {
                     Some(gaps) => *gaps == Gaps::Poisson,
@@ -355,6 +372,7 @@ impl Reader<'_> {
             step: self.connections(held.step.as_ref(), usize::MAX)?,
             every,
             per_second: 0,
+            is_rate_stated: held.rate.is_some(),
             settle: time(&held.settle, Duration::from_secs(2))?,
             beat,
             silence: time(&held.silence, usual_silence)?,
@@ -368,15 +386,7 @@ impl Reader<'_> {
             Some(rate) => self.upto(rate, 1_000_000)? as u32,
             None => usual_per_second(step, every),
         };
-        let boot =
-            Duration::from_secs_f64(step as f64 / f64::from(holds.per_second)) + holds.settle;
-        if every <= boot {
-            let says = format!(
-                "a step of {step} takes {:.1} s to begin and to settle, which leaves no time to measure",
-                boot.as_secs_f64()
-            );
-            return Err(self.wrong(&held.every, says));
-        }
+        holds.check(most).map_err(|flaw| self.wrong(&held.every, flaw.says))?;
         Ok((Shape::Held(holds), points))
     }
 
@@ -409,15 +419,5 @@ impl Reader<'_> {
 
     fn column(&self, name: &Spanned<String>) -> Result<Figure, ConfigError> {
         Figure::named(name.get_ref()).map_err(|says| self.wrong(name, says))
-    }
-
-    fn history(&self, text: &Spanned<String>) -> Result<String, ConfigError> {
-        let stem = text.get_ref().strip_suffix(".csv").filter(|stem| is_file_name(stem));
-        match stem {
-            Some(_) => Ok(text.get_ref().clone()),
-            None => {
-                Err(self.wrong(text, "name a file in experiments/history/, as in \"name.csv\""))
-            }
-        }
     }
 }

@@ -55,7 +55,10 @@ macro_rules! figures {
         steps { $($Step:ident { $($step:tt)+ })+ }
     ) => {
         /// A number that a load, a trial or a step of held connections has.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
+        #[serde(try_from = "String", into = "&'static str")]
         #[allow(missing_docs)] // the entry of each says what it is, in the words that people read
         pub enum Figure {
             $($Trial,)+

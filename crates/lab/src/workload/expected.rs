@@ -55,7 +55,7 @@ pub(super) fn expect(source: &SourceFile, keys: &AskKeys) -> Result<Expect, Conf
         headers.push((name.get_ref().to_ascii_lowercase(), template(source, value)?));
     }
     let body = body_rule(source, keys)?;
-    Ok(Expect { status, headers, body, body_is_usual: keys.body_is_usual })
+    Ok(Expect { status, headers, body, body_is_usual: false })
 }
 
 /// The body itself, its length or its SHA-256: one of them, or any body.

@@ -8,7 +8,7 @@ pub(crate) mod words;
 use analysis::search::{
     Answer, Conclusion, End, Ending, Judged, OddTrial, Place, Pooled, Search, Searched, Word,
 };
-use lab::experiment::{Experiment, Shape};
+use lab::experiment::Shape;
 use lab::record::{CAPACITY, RunRecord};
 use lab::sought::SaidBy;
 use units::{count, counted, duration, rate};
@@ -44,7 +44,7 @@ impl<'a> FinishedSearch<'a> {
     /// A search of a run.
     #[must_use]
     pub fn of(id: String, run: &'a RunRecord, found: &'a Searched) -> FinishedSearch<'a> {
-        let shape = Experiment::of_run(run).ok().map(|experiment| experiment.shape);
+        let shape = run.experiment.as_ref().map(|experiment| experiment.shape);
         let entry = run.entries.iter().find(|entry| entry.name == found.of.subject);
         let title = entry.map(|entry| entry.title.as_str()).filter(|title| !title.is_empty());
         // By the first rules the reference was believed whatever it gave.

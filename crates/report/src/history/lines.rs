@@ -95,7 +95,8 @@ pub(super) fn of_run(
     let run = findings.run;
     let (machine, machine_facts) = machine_key(&origin.facts(run));
     let others = ["subjects/", "experiments/history/"];
-    let files = run.files.iter().filter(|(path, _)| !others.iter().any(|it| path.starts_with(it)));
+    let texts = run.texts();
+    let files = texts.iter().filter(|(path, _)| !others.iter().any(|it| path.starts_with(it)));
     let common = Line {
         schema: SCHEMA.into(),
         began_unix_ms: run.began_unix_ms,

@@ -21,6 +21,7 @@ fn closed() -> (RunRecord, Vec<TrialRecord>) {
         "load = { sessions = { rate = [100, 200], calls = 10 }, total = 1000,",
         "load = { closed = { connections = [16] }, duration = \"10s\",",
     );
+    fixture::reread(&mut run);
     run.entries[1].tier = "reference".into();
     let is_kept = |point: Point| point == Point::Sessions(100.0);
     run.plan.retain(|key| is_kept(key.point));

@@ -100,6 +100,7 @@ pub(crate) fn finished(order: Order, recording: Recording) -> FinishedLoad {
 pub(crate) fn as_run(recordings: &[Recording], point: Point) -> (RunRecord, Vec<TrialRecord>) {
     let (mut run, mut trials) = (crate::run::fixture::run(), crate::run::fixture::trials());
     run.files.clear();
+    run.experiment = None;
     run.entries.truncate(1);
     trials.truncate(recordings.len());
     for ((place, trial), recording) in trials.iter_mut().enumerate().zip(recordings) {

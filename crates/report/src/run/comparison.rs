@@ -291,9 +291,10 @@ impl<'t> Compared<'t> {
 
 /// Files that shaped both, and are not the same.
 fn changed_files(a: &RunRecord, b: &RunRecord) -> Vec<String> {
-    let shared = a.files.iter().filter(|(path, _)| !path.starts_with("subjects/"));
+    let (a, b) = (a.texts(), b.texts());
+    let shared = a.iter().filter(|(path, _)| !path.starts_with("subjects/"));
     let changed = shared.filter_map(|(path, text)| {
-        let (_, other) = b.files.iter().find(|(other, _)| other == path)?;
+        let (_, other) = b.iter().find(|(other, _)| other == path)?;
         (text != other).then(|| format!("{path} is not the same in both"))
     });
     changed.collect()

@@ -1,10 +1,11 @@
 //! A run, made by hand: two servers at two rates of sessions in two rounds; one of them dies once, and is hostile.
 
-use lab::experiment::Point;
+use lab::experiment::{Experiment, Point};
 use lab::record::{
     Check, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
     Setting, TrialKey, TrialRecord,
 };
+use lab::source_file::SourceFile;
 use load::{Distribution, Failure, Folded, LaneReport, Recording, SECOND, Slow, Tally, Window};
 
 const MS: u64 = 1_000_000;
@@ -45,7 +46,7 @@ pub(crate) fn run() -> RunRecord {
             }
         }
     }
-    RunRecord {
+    let mut run = RunRecord {
         name: "two".into(),
         files: vec![
             file("experiments/two.toml", EXPERIMENT),
@@ -59,7 +60,17 @@ pub(crate) fn run() -> RunRecord {
         entries: entries(),
         plan,
         ..RunRecord::default()
-    }
+    };
+    reread(&mut run);
+    run
+}
+
+/// Takes the run's experiment from the text that is its first file, as a command does before it keeps the run.
+pub(crate) fn reread(run: &mut RunRecord) {
+    let (name, text) = run.files[0].clone();
+    let read = Experiment::parse(&run.name, SourceFile { name, text });
+    let experiment = read.expect("the experiment can be read");
+    run.experiment = Some(if run.is_quick { experiment.quickened() } else { experiment });
 }
 
 fn fact(name: &str, value: &str) -> Fact {
@@ -105,6 +116,7 @@ pub(crate) const POLYGLOT: &str =
 pub(crate) fn hostile() -> (RunRecord, Vec<TrialRecord>) {
     let (mut run, mut trials) = (run(), trials());
     run.files[0].1 = run.files[0].1.replace("Which of two", "<b onclick=x>Which of two");
+    reread(&mut run);
     run.dyno = POLYGLOT.into();
     for entry in &mut run.entries {
         for text in [&mut entry.title, &mut entry.version, &mut entry.notes] {

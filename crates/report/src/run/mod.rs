@@ -71,7 +71,7 @@ pub struct Findings<'a> {
     pub history: History,
     /// What went wrong with them.
     pub history_says: Option<String>,
-    /// The experiment as its file described it, as far as this dyno can read it.
+    /// The experiment as it was run, if an experiment can say it.
     pub(crate) experiment: Option<Experiment>,
     pub(crate) board: Board,
     /// The searches for capacities that its trials were made for; in any other run none.
@@ -95,7 +95,7 @@ impl<'a> Findings<'a> {
         trials: &'a [TrialRecord],
         damaged: Vec<DamagedTrial>,
     ) -> Findings<'a> {
-        let experiment = Experiment::of_run(run).ok();
+        let experiment = run.experiment.clone();
         let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
         let (history, history_says) = match name.map(|name| history(run, name)) {
             None => (History::default(), None),
@@ -299,20 +299,19 @@ impl<'a> Findings<'a> {
     /// The name that people use for the workload of a task.
     pub(crate) fn workload_title(&self, task: &str) -> Option<String> {
         let name = Task::named(task).workload;
-        let path = format!("workloads/{name}.toml");
-        let (path, text) = self.run.files.iter().find(|(other, _)| *other == path)?;
-        let page = SourceFile { name: path.clone(), text: text.clone() };
-        Workload::parse(&name, page).ok().map(|workload| workload.title)
+        self.workloads().find(|workload| workload.name == name).map(|workload| workload.title)
+    }
+
+    /// The workloads that were requested, as they were kept.
+    fn workloads(&self) -> impl Iterator<Item = Workload> {
+        let pages = self.run.files.iter().filter(|(path, _)| path.starts_with("workloads/"));
+        pages.filter_map(|(path, text)| Workload::of_run(path, text).ok())
     }
 
     /// What was checked of the answers in all measured rounds of the servers; none where none was loaded.
     pub(crate) fn checked(&self) -> Option<Checked> {
-        let pages = self.run.files.iter().filter(|(path, _)| path.starts_with("workloads/"));
-        let expects = pages.filter_map(|(path, text)| {
-            let page = SourceFile { name: path.clone(), text: text.clone() };
-            Workload::parse("", page).ok()
-        });
-        let expects: Vec<_> = expects
+        let expects: Vec<_> = self
+            .workloads()
             .flat_map(|workload| workload.questions)
             .map(|question| question.ask.expect)
             .collect();
@@ -356,7 +355,7 @@ impl<'a> Findings<'a> {
 
 /// A place of a run's axis, with its unit.
 pub fn place(run: &RunRecord, point: Point) -> String {
-    words::place_in(Experiment::of_run(run).ok().as_ref(), point)
+    words::place_in(run.experiment.as_ref(), point)
 }
 
 /// The published figures, which are kept with the run.

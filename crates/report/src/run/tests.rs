@@ -207,6 +207,7 @@ fn what_runs_it_once_more_is_a_command_that_works() {
     let again = |file: &str, is_quick| {
         let (mut run, trials) = (fixture::run(), fixture::trials());
         run.files[0].0 = file.into();
+        fixture::reread(&mut run);
         run.is_quick = is_quick;
         let text = full(&Findings::of(&7, &run, &trials, Vec::new()), 300, false);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

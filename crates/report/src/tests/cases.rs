@@ -163,6 +163,7 @@ impl Case {
         let (history, promise) = ("history = \"two-2011.csv\"", "promise = { failures = \"5%\" }");
         let text = record.files[0].1.replace(sessions, load).replace(history, promise);
         record.files[0].1 = text.replace("repeat = 2", "repeat = 3");
+        fixture::reread(&mut record);
         record.files.truncate(2);
         record.entries[1].title = "Other".into();
         if self.kind == "race" {
@@ -197,7 +198,6 @@ impl Case {
             }
             trial.loaded.as_mut().unwrap().recording = found;
         }
-        lab::experiment::Experiment::of_run(&record).expect("the experiment can be read");
         record.plan = trials.iter().map(|trial| trial.key.clone()).collect();
         (record, trials)
     }

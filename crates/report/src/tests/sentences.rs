@@ -91,6 +91,7 @@ fn made(seed: u64, times: &[Distribution]) -> Made {
     let text = record.files[0].1.replace(sessions, load).replace("\"absent\"", "\"third\"");
     let text = text.replace("history = \"two-2011.csv\"\n", "");
     record.files[0].1 = text.replace("repeat = 2", &format!("repeat = {rounds}"));
+    fixture::reread(&mut record);
     record.files.truncate(2);
     record.entries[1].title = "Other".into();
     record.entries[2] =

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use lab::experiment::Point;
+use lab::experiment::{Change, Experiment, Point};
 use lab::record::{
     Check, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
     Setting, TrialKey, TrialRecord,
 };
+use lab::source_file::SourceFile;
 use load::{
     Connections, Distribution, End, Evidence, Failure, Flight, Folded, LaneReport, Nanos, Notes,
     Recording, SECOND, Section, Sessions, Slow, Still, Tally, Window,
@@ -60,6 +62,21 @@ fn fact(name: &str, value: &str) -> Fact {
     Fact { name: name.into(), value: value.into() }
 }
 
+/// With flags in place of what its file says, whose text need not be one that could be read again.
+fn experiment() -> Experiment {
+    let text = "question = 'Which?'\nsubjects = ['a', 'b']\nworkload = 'json'\n\
+                load = { open = { rate = 1000.1 }, duration = '10s', protocol = ['http/1.1', 'h2'] }\n\
+                conditions = { memory = '1GiB' }\ntrials = { until = '±3%', pause = '1ms' }\n";
+    let source = SourceFile { name: "experiments/json.toml".into(), text: text.into() };
+    let read = Experiment::parse("json", source).unwrap().quickened();
+    let changed = read.with(&[Change::Rounds(7), Change::Duration(Duration::from_nanos(1))]);
+    let text = TEXT.into();
+    let source = SourceFile { name: "experiments/json.toml".into(), text };
+    Experiment { source, ..changed.unwrap() }
+}
+
+const TEXT: &str = "question = \"Wer?\"\n# ümläute \u{0} and NUL";
+
 /// A run with so many trials in its plan.
 pub(crate) fn run(trials: u32) -> RunRecord {
     let backlog = Setting {
@@ -70,8 +87,9 @@ pub(crate) fn run(trials: u32) -> RunRecord {
     let threads = Setting { name: "threads".into(), default: None, change: None };
     RunRecord {
         name: "json".into(),
+        experiment: Some(experiment()),
         files: vec![
-            ("experiments/json.toml".into(), "question = \"Wer?\"\n# ümläute \u{0} and NUL".into()),
+            ("experiments/json.toml".into(), TEXT.into()),
             ("workloads/json.toml".into(), String::new()),
         ],
         is_quick: true,

@@ -1,8 +1,11 @@
 //! What is stored is read back unchanged.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lab::record::{LoadRecord, TrialRecord};
+use lab::experiment::Experiment;
+use lab::record::{LoadRecord, RunRecord, TrialRecord};
+use lab::source_file::SourceFile;
 use load::{Failure, Halt, Load, Order, Stop, Target, press};
 use oracle::{Address, Config, Oracle};
 use proptest::prelude::*;
@@ -32,6 +35,31 @@ fn a_run_and_its_trials_come_back_as_they_were() {
     assert_eq!(store.trial(id, 1).unwrap_err().fault, Fault::NoTrial(id, 1));
     assert_eq!(store.trials(id, Extent::Whole).unwrap().len(), 3);
     assert_eq!(store.verify(id).unwrap(), []);
+}
+
+#[test]
+fn every_experiment_of_ours_comes_back_as_it_was_run() {
+    let folder = Folder::new();
+    let mut store = Store::open(&folder.store()).unwrap();
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let files = std::fs::read_dir(ours).unwrap().map(|entry| entry.unwrap().path());
+    for path in files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let whole = Experiment::read(&path, &format!("experiments/{name}")).unwrap();
+        for experiment in [whole.clone(), whole.quickened()] {
+            let SourceFile { name, text } = experiment.source.clone();
+            let run = RunRecord {
+                name: experiment.name.clone(),
+                is_quick: experiment.is_quick,
+                files: vec![(name, text)],
+                experiment: Some(experiment),
+                ..RunRecord::default()
+            };
+            let id = store.begin(&run).unwrap();
+            assert_eq!(store.run(id).unwrap(), run);
+        }
+    }
+    assert_eq!(store.runs().unwrap().len(), 2 * 13);
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use lab::experiment::Point;
 use lab::record::{Outcome, TrialKey};
 use lab::source_file::SourceFile;
@@ -175,10 +177,10 @@ fn only_a_base_and_a_head_are_pairs() {
     assert!(says("detect = 0.05", "detect = 5").contains("below 1"));
     assert!(says("throughput_per_s", "failed_percent").contains("no ratio"));
     let pairs = experiment("most = 7, limit = '2m'").pairs.unwrap();
-    assert!(pairs.written().contains("most = 7, limit = \"120s\""), "{}", pairs.written());
+    assert_eq!((pairs.most, pairs.limit), (7, Some(Duration::from_secs(120))));
     assert_eq!((pairs.rounds_max(), pairs.builds), (11, None));
     let pairs = experiment("most = 7, builds = 6").pairs.unwrap();
-    assert!(pairs.written().contains("most = 7, builds = 6 }"), "{}", pairs.written());
+    assert_eq!((pairs.most, pairs.builds, pairs.limit), (7, Some(6), None));
 }
 
 #[test]

@@ -7,11 +7,12 @@ use clap::Args;
 use lab::amounts;
 use lab::sought::{self, Limit, SaidBy, Sought};
 use load::Rate;
+use serde::{Deserialize, Serialize};
 
 use super::CapacityFlags;
 use crate::shell::Refusal;
 
-#[derive(Args)]
+#[derive(Args, Serialize, Deserialize)]
 pub(super) struct AimFlags {
     /// Half of the requests are answered within this, from when each was due
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]

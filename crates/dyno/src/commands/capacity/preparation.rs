@@ -5,8 +5,8 @@ use std::time::Duration;
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::labels;
+use campaign::race::made::{self, Course};
 use campaign::race::side::{self, Side};
-use campaign::race::texts::{self, Course};
 use lab::schedule::Schedule;
 use lab::subject::is_file_name;
 use machine::limits::Machine;
@@ -38,13 +38,13 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         ));
     }
     let labels = labels(&sides, &[])?;
-    let workload = flags.at.workload(&sides, project.as_ref(), texts::CAPACITY)?;
+    let workload = flags.at.workload(&sides, project.as_ref(), made::CAPACITY)?;
     let files_for = Machine::read().files.connections_max();
-    let load = schedule::load(&arriving(flags)?, texts::USUAL, files_for)?;
+    let load = schedule::load(&arriving(flags)?, made::USUAL, files_for)?;
     let course = Course {
-        name: texts::CAPACITY,
+        name: made::CAPACITY,
         question: format!("What does {} hold?", labels[0].title),
-        duration: Some(texts::USUAL),
+        duration: Some(made::USUAL),
         total: None,
         warmup: flags.warmup,
         timeout: flags.at.asking.timeout,
@@ -62,7 +62,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         max_failures: Some(flags.aim.failures),
         max_wrong: None,
     };
-    let experiment = texts::experiment(&labels, &workload.name, &load, &course)?;
+    let experiment = made::experiment(&labels, &workload.name, &load, &course)?;
     let subject = flags.at.subject(
         manner.protocol,
         (&sides[0], &labels[0]),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use campaign::project::Project;
-use campaign::race::texts;
+use campaign::race::made::{GATE, USUAL};
 use lab::experiment::{Experiment, Point, Shape, Wanted};
 use lab::manner::Manner;
 use lab::workload::Workload;
@@ -64,12 +64,12 @@ fn of_commands(flags: &GateFlags) -> Result<Prepared, Refusal> {
         ));
     }
     let manner = manner(flags)?;
-    let workload = flags.at.workload(&[], None, texts::GATE)?;
+    let workload = flags.at.workload(&[], None, GATE)?;
     let of = ([BASE, HEAD], workload.name.as_str(), manner.protocol);
     let sides = sides::of_commands(flags, [base, head], of)?;
     let terms = Terms {
         connections: flags.connections.unwrap_or(USUAL_CONNECTIONS),
-        duration: flags.duration.unwrap_or(texts::USUAL),
+        duration: flags.duration.unwrap_or(USUAL),
         warmup: flags.warmup.unwrap_or(USUAL_WARMUP),
         timeout: flags.at.asking.timeout,
         keep_alive: !flags.at.asking.no_keepalive,
@@ -124,7 +124,7 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
     refuse_running(&sides)?;
     let terms = Terms {
         connections: flags.connections.unwrap_or_else(|| connections(&experiment)),
-        duration: flags.duration.or(experiment.duration).unwrap_or(texts::USUAL),
+        duration: flags.duration.or(experiment.duration).unwrap_or(USUAL),
         warmup: flags.warmup.unwrap_or(experiment.warmup),
         timeout: experiment.timeout,
         keep_alive: experiment.keep_alive,

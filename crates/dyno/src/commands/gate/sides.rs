@@ -6,9 +6,7 @@ use ::report::history::{Commit, Side as Written};
 use archive::history::commit;
 use campaign::apart::Apart;
 use campaign::project::Project;
-use campaign::race::label::Label;
 use campaign::race::side::{self, Side};
-use campaign::race::texts;
 use campaign::trees;
 use lab::experiment::{Experiment, Subjects};
 use lab::manner::Protocol;
@@ -40,18 +38,15 @@ pub(super) fn of_commands(
 ) -> Result<[Named; 2], Refusal> {
     let here = std::env::current_dir()
         .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-    let here = here.to_str().ok_or_else(|| {
-        Refusal::new("the current folder's name is not UTF-8; gate from another folder")
-    })?;
     let one = |at: usize| -> Result<Named, Refusal> {
         let text = texts[at];
         let refused = |says: String| Refusal::new(format!("--{}-cmd: {says}", names[at]));
         let words = side::command(text).map_err(refused)?;
         let written = format!("`{}`", Written::command(&words).text);
         refuse_without_files(&[Side::Own { text: text.into(), words }], protocol)?;
-        let label = Label { title: names[at].into(), name: names[at].into() };
-        let subject = texts::own(&label, workload, text, here)?;
-        let subject = Subject { ready: flags.at.ready, ..subject };
+        let subject = Subject::own(names[at], names[at], text, &here).map_err(Refusal::new)?;
+        let speaks = vec![workload.to_string()];
+        let subject = Subject { ready: flags.at.ready, speaks, ..subject };
         Ok(Named {
             subject,
             title: format!("`{text}`"),

@@ -9,8 +9,8 @@ use archive::page;
 use campaign::apart::Apart;
 use campaign::project::Project;
 use campaign::race::label::Label;
+use campaign::race::made::{self, Course as Asked};
 use campaign::race::slices::Slices;
-use campaign::race::texts::{self, Course as Text};
 use campaign::roster::State;
 use campaign::{Campaign, Ended, Entrant, Event, RunResources, expected_checks, now_unix_ms};
 use lab::build::Built;
@@ -280,8 +280,8 @@ impl<'f> Stage<'f> {
             .iter()
             .map(|side| Label { title: side.title.clone(), name: side.name.clone() })
             .collect();
-        let text = Text {
-            name: texts::GATE,
+        let asked = Asked {
+            name: made::GATE,
             question: question(&self.titles),
             duration: Some(terms.duration),
             total: None,
@@ -301,8 +301,8 @@ impl<'f> Stage<'f> {
             max_failures: self.max_failures,
             max_wrong: self.max_wrong,
         };
-        let mut experiment = texts::experiment(&labels, &self.workload.name, &load, &text)?;
-        experiment.conditions = Wanted { isolate: text.isolate, ..terms.conditions.clone() };
+        let mut experiment = made::experiment(&labels, &self.workload.name, &load, &asked)?;
+        experiment.conditions = Wanted { isolate: asked.isolate, ..terms.conditions.clone() };
         let experiment = self.flags.at.cpus.given_to(experiment);
         let made = Campaign::made(self.home.clone(), experiment, self.workload.clone(), sides);
         let mut campaign = made?;

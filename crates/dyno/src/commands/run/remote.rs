@@ -63,7 +63,7 @@ impl<'s> MetHost<'s> {
             name: experiment.name.clone(),
             file: experiment.source.name.clone(),
             text: experiment.source.text.clone(),
-            is_quick: experiment.is_quick,
+            experiment: experiment.json(),
             is_unchecked: flags.no_check,
             subject_cpus: cpus(&flags.cpus.subject_cpus),
             listen_on,

@@ -5,8 +5,7 @@ use std::num::NonZeroU16;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{LoadKeys, OneOrMany, Reader};
-use crate::experiment::Shape;
+use super::{LoadKeys, OneOrMany, Reader, manners};
 use crate::manner::{Manner, Protocol, STREAMS_MAX, unknown_protocol};
 use crate::source_file::ConfigError;
 
@@ -31,50 +30,16 @@ impl Counts {
 }
 
 impl Reader<'_> {
-    pub(super) fn manners(
-        &self,
-        keys: &LoadKeys,
-        shape: &Shape,
-    ) -> Result<Vec<Manner>, ConfigError> {
-        let protocols = match &keys.protocol {
-            None => vec![Protocol::Http1],
-            Some(names) => {
-                let protocols = self.protocols(names)?;
-                if matches!(shape, Shape::Held(_)) && protocols.iter().any(|it| it.is_http2()) {
-                    let says =
-                        "connections are held over HTTP/1.1 only: name http/1.1 or http/1.1+tls";
-                    return Err(self.wrong(names, says));
-                }
-                protocols
-            }
-        };
-        let streams = match &keys.streams {
-            None => vec![NonZeroU16::MIN],
-            Some(counts) => self.streams(counts, &protocols, keys, shape)?,
-        };
-        let resumed = match &keys.tls_resume {
-            None => vec![0],
-            Some(counts) => self.resumed(counts, &protocols)?,
-        };
-        let mut manners = Vec::new();
-        for protocol in protocols {
-            let streams = if protocol.is_http2() { &streams[..] } else { &[NonZeroU16::MIN] };
-            let resumed = if protocol.is_secured() { &resumed[..] } else { &[0] };
-            for &streams in streams {
-                manners.extend(resumed.iter().map(|&resumed| Manner {
-                    protocol,
-                    streams,
-                    resumed,
-                }));
-            }
-        }
-        Ok(manners)
+    pub(super) fn manners(&self, keys: &LoadKeys) -> Result<Vec<Manner>, ConfigError> {
+        let protocols = keys.protocol.as_ref().map(|names| self.protocols(names));
+        let protocols = protocols.transpose()?.unwrap_or(vec![Protocol::Http1]);
+        let streams = keys.streams.as_ref().map(|counts| self.streams(counts, &protocols));
+        let resumed = keys.tls_resume.as_ref().map(|counts| self.resumed(counts, &protocols));
+        let (streams, resumed) = (streams.transpose()?, resumed.transpose()?);
+        Ok(manners(&protocols, &streams.unwrap_or_default(), &resumed.unwrap_or_default()))
     }
 
-    pub(super) fn protocols(
-        &self,
-        names: &Spanned<OneOrMany>,
-    ) -> Result<Vec<Protocol>, ConfigError> {
+    fn protocols(&self, names: &Spanned<OneOrMany>) -> Result<Vec<Protocol>, ConfigError> {
         let list = match names.get_ref() {
             OneOrMany::One(name) => std::slice::from_ref(name),
             OneOrMany::Many(list) => list,
@@ -98,8 +63,6 @@ impl Reader<'_> {
         &self,
         counts: &Spanned<Counts>,
         protocols: &[Protocol],
-        keys: &LoadKeys,
-        shape: &Shape,
     ) -> Result<Vec<NonZeroU16>, ConfigError> {
         if !protocols.iter().any(|it| it.is_http2()) {
             let says =
@@ -116,15 +79,7 @@ impl Reader<'_> {
             })
         };
         let streams = self.each_once(counts, counts.get_ref().all())?;
-        let streams: Vec<NonZeroU16> = streams.into_iter().map(of).collect::<Result<_, _>>()?;
-        let is_single = matches!(shape, Shape::Sessions { .. }) || keys.keep_alive == Some(false);
-        match streams.iter().any(|it| 1 < it.get()) {
-            true if is_single => Err(self.wrong(
-                counts,
-                "sessions, and connections that carry one request, have one stream at a time; leave `streams` out",
-            )),
-            _ => Ok(streams),
-        }
+        streams.into_iter().map(of).collect()
     }
 
     fn resumed(

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{CONNECTIONS_MAX, Points, REPEATS_MAX, Reader};
+use super::{CONNECTIONS_MAX, Points, Reader};
+use crate::experiment::check::REPEATS_MAX;
 use crate::experiment::{Quick, Shape};
 use crate::source_file::ConfigError;
 
@@ -28,7 +29,7 @@ impl Reader<'_> {
             points: keys.points.as_ref().map(|points| self.points(points, shape)).transpose()?,
             repeat: match &keys.repeat {
                 None => None,
-                Some(repeat) => Some(self.upto(repeat, REPEATS_MAX)? as u32),
+                Some(repeat) => Some(self.upto(repeat, u64::from(REPEATS_MAX))? as u32),
             },
             total: keys.total.as_ref().map(|total| self.positive(total)).transpose()?,
             duration: keys.duration.as_ref().map(|text| self.time(text)).transpose()?,

@@ -1,11 +1,11 @@
 //! What a subject speaks, and the command that starts it for each protocol.
 
-use tls::HTTP_2;
 use toml::Spanned;
 
 use super::{Manifest, Reader};
 use crate::manner::{Protocol, unknown_protocol};
 use crate::source_file::ConfigError;
+use crate::subject::made::spoken_where_found;
 use crate::subject::{RUN_HOLES, Starts, TLS_HOLES};
 
 impl Reader<'_> {
@@ -74,12 +74,7 @@ impl Reader<'_> {
 fn possible(manifest: &Manifest) -> &'static [Protocol] {
     match (&manifest.url, &manifest.site) {
         (None, None) => &Protocol::ALL,
-        (None, Some(site)) => match &site.get_ref().tls {
-            Some(order) if order.alpn == HTTP_2 => &[Protocol::H2],
-            // The sides of a race may be reached in different ways: what is then compared is called HTTP/1.1.
-            Some(_) => &[Protocol::Http1Tls, Protocol::Http1],
-            None => &[Protocol::Http1, Protocol::H2c],
-        },
+        (None, Some(site)) => spoken_where_found(site.get_ref().tls.as_ref()),
         (Some(_), _) => &[Protocol::Http1, Protocol::H2c],
     }
 }

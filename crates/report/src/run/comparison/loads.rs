@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use lab::amounts;
+use lab::experiment::{Experiment, Shape};
 use lab::record::REQUEST;
+use lab::schedule::Schedule;
+use lab::workload::StatedRequest;
 use load::End;
 
 use crate::load::terms;
-use crate::run::Findings;
+use crate::run::{Findings, words};
 
-/// What belongs to a side, to its number of loads, or to what is done between them.
-const OWN: [&str; 6] = ["question", "subjects", "title", "repeat", "seed", "pause"];
-const EXPECTED_BODY: &str = "expected body (--expect-body)";
 /// How the requests of a file may be ordered, as a load's request says it.
 const ORDERS: [&str; 3] = ["in order", "shuffled", "by weight"];
 /// A longer value is cut.
@@ -48,29 +49,20 @@ fn cut(value: &str) -> String {
     }
 }
 
-/// What was ordered, by the keys of the texts that are kept with a load.
+/// What was ordered, each thing by its name.
 fn ordered(findings: &Findings<'_>) -> BTreeMap<String, String> {
     let run = findings.run;
-    let lines = run.files.iter().flat_map(|(_, text)| text.lines());
-    let pairs = lines.filter_map(|line| line.split_once(" = "));
-    let named = |(key, value): (&str, &str)| match key {
-        "closed" | "open" | "sessions" => {
-            ("load".into(), format!("{key}, {}", value.trim_matches(['{', '}', ' '])))
-        }
-        // Its path may differ, and its method may not.
-        "request" => ("method".into(), bare(value).split(' ').next().unwrap_or_default().into()),
-        "send_header" => {
-            ("header fields (--header)".into(), value.trim_matches(['{', '}', ' ']).into())
-        }
-        "send" => ("body (--body)".into(), bare(value).into()),
-        "body" => (EXPECTED_BODY.into(), bare(value).into()),
-        "body_length" => (EXPECTED_BODY.into(), format!("{value} bytes")),
-        "body_sha256" => (EXPECTED_BODY.into(), format!("one with SHA-256 {}", bare(value))),
-        "status" => ("expected status (--expect-status)".into(), bare(value).into()),
-        _ => (key.replace('_', " "), bare(value).into()),
+    let mut all = BTreeMap::new();
+    let mut put = |thing: &str, value: String| {
+        all.insert(thing.to_string(), value);
     };
-    let pairs = pairs.filter(|(key, _)| !OWN.contains(key));
-    let mut all: BTreeMap<String, String> = pairs.map(named).collect();
+    if let Some(experiment) = &run.experiment {
+        of_load(experiment, &mut put);
+    }
+    let stated = run.files.iter().filter_map(|(path, text)| StatedRequest::of_run(path, text));
+    for (thing, value) in stated.flat_map(|request| request.things()) {
+        put(thing, value);
+    }
     let request = run.facts.iter().find(|fact| fact.name == REQUEST);
     if let Some((words, digest)) = request.and_then(|fact| fact.value.rsplit_once(" (SHA-256 ")) {
         let is_so = |order: &&str| words.contains(&format!(", {order}, to "));
@@ -92,7 +84,36 @@ fn ordered(findings: &Findings<'_>) -> BTreeMap<String, String> {
     all
 }
 
-/// A text without its quotation marks.
-fn bare(value: &str) -> &str {
-    value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value)
+fn of_load(experiment: &Experiment, put: &mut impl FnMut(&str, String)) {
+    let load = match experiment.shape {
+        Shape::Closed => "closed".to_string(),
+        Shape::Open { poisson, connections, max_connections } => {
+            let law = if poisson { "poisson" } else { "constant" };
+            format!("open, {law} arrivals, {connections} to {max_connections} connections")
+        }
+        Shape::Sessions { calls, max_connections } => {
+            format!("sessions of {calls} calls, {max_connections} connections")
+        }
+        Shape::Held(_) => "held".into(),
+    };
+    let places: Vec<String> = match &experiment.course {
+        Some(course) => vec![words::rates(course)],
+        None => experiment.points.iter().map(ToString::to_string).collect(),
+    };
+    put("load", format!("{load}, {}", places.join(", ")));
+    // Steps have lengths of their own.
+    if let (Some(time), None | Some(Schedule::Ramp(..))) = (experiment.duration, &experiment.course)
+    {
+        put("duration", amounts::written(time));
+    }
+    if let Some(total) = experiment.total {
+        put("total", total.to_string());
+    }
+    put("warmup", amounts::written(experiment.warmup));
+    put("timeout", amounts::written(experiment.timeout));
+    put("keep alive", experiment.keep_alive.to_string());
+    if experiment.promise.is_stated {
+        put("p99", amounts::written(experiment.promise.p99));
+    }
+    put("failures", format!("{}%", experiment.promise.failed_percent));
 }

@@ -48,6 +48,7 @@ fn checked(subject: &str, verdicts: &[CaseVerdict], says: &str) -> Conformance {
 pub(in crate::run) fn found() -> (RunRecord, Vec<TrialRecord>) {
     let (mut run, trials) = (fixture::run(), fixture::trials());
     run.files[0].1 = format!("require = {{ must_broken = 1 }}\n{}", run.files[0].1);
+    fixture::reread(&mut run);
     let mut evil =
         vec![CaseVerdict::Pass, CaseVerdict::Crash, CaseVerdict::Warn, CaseVerdict::NotTestable];
     evil.extend([CaseVerdict::Fail; 7]);

@@ -1,9 +1,10 @@
 //! Held connections, made by hand: a server that holds all, one that loses some, one that dies, and a reference.
 
-use lab::experiment::Point;
+use lab::experiment::{Experiment, Point};
 use lab::record::{
     Entry, Fact, HeldRecord, Outcome, OutcomeKind, RunRecord, Series, TrialKey, TrialRecord,
 };
+use lab::source_file::SourceFile;
 use load::{
     Distribution, Failure, Folded, HoldWindow, Holding, Loss, Nanos, Plateau, PlateauTimes, SECOND,
 };
@@ -59,7 +60,7 @@ pub(crate) fn run(rounds: u32) -> RunRecord {
             });
         }
     }
-    RunRecord {
+    let mut run = RunRecord {
         name: "held".into(),
         files: vec![
             file(
@@ -77,7 +78,11 @@ pub(crate) fn run(rounds: u32) -> RunRecord {
         entries: SUBJECTS.iter().map(entry).collect(),
         plan,
         ..RunRecord::default()
-    }
+    };
+    let (name, text) = run.files[0].clone();
+    let read = Experiment::parse(&run.name, SourceFile { name, text });
+    run.experiment = Some(read.expect("the experiment can be read"));
+    run
 }
 
 /// All trials of a run's plan.

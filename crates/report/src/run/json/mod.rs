@@ -81,9 +81,9 @@ json_type! {
         answers: &'t [Answers] = &findings.fairness.answers,
         /// the article's figures
         published: &'t History = &findings.history,
-        /// every file that shaped the run
-        files: Vec<FileJson<'t>> =
-            findings.run.files.iter().map(|(path, text)| FileJson { path, text }).collect(),
+        /// every file that shaped the run, and behind them the experiment as it was run, as JSON
+        files: Vec<FileJson> =
+            findings.run.texts().into_iter().map(|(path, text)| FileJson { path, text }).collect(),
         /// a sentence for each trial whose content no longer matches its seal; such trials are in no figure
         damaged: Vec<&'t str> = findings.says_of_damage().collect(),
     }
@@ -138,11 +138,11 @@ json_type! {
 /// A file that shaped the run.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "file")]
-struct FileJson<'t> {
+struct FileJson {
     /// its path in the project
-    path: &'t str,
+    path: String,
     /// its text
-    text: &'t str,
+    text: String,
 }
 
 json_type! {

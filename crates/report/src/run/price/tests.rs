@@ -35,6 +35,7 @@ fn made_of(
     let load = run.files[0].1.lines().find(|line| line.starts_with("load")).unwrap().to_string();
     run.files[0].1 = run.files[0].1.replace(&load, ordered);
     run.files[0].1 = run.files[0].1.replace("article", "# article").replace("history", "# history");
+    fixture::reread(&mut run);
     for (entry, (name, title, tier)) in run.entries.iter_mut().zip([
         ("quick", "Quick", "default"),
         ("other", "Other", "default"),

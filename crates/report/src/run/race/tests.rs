@@ -10,6 +10,7 @@ fn raced(rounds: [[(u64, u64); 2]; 2], load: &str, point: Point) -> (RunRecord, 
     let (mut run, mut trials) = (fixture::run(), fixture::trials());
     let sessions = "sessions = { rate = [100, 200], calls = 10 }, total = 1000, warmup = \"0s\"";
     run.files[0].1 = run.files[0].1.replace(sessions, load);
+    fixture::reread(&mut run);
     run.entries[1].title = "Other".into();
     run.facts.push(Fact { name: RACE.into(), value: "dyno race quick other".into() });
     run.plan.retain(|key| key.point == Point::Sessions(100.0));

@@ -14,6 +14,7 @@ fn closed(change: impl Fn(&mut TrialRecord)) -> (RunRecord, Vec<TrialRecord>) {
     run.files[0].1 = run.files[0]
         .1
         .replace(sessions, "closed = { connections = 8 }, duration = \"10s\", warmup = \"0s\"");
+    fixture::reread(&mut run);
     run.plan.retain(|key| key.point == Point::Sessions(200.0));
     trials.retain(|trial| trial.key.point == Point::Sessions(200.0));
     let keys = run.plan.iter_mut().chain(trials.iter_mut().map(|trial| &mut trial.key));

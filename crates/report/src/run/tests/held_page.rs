@@ -70,7 +70,7 @@ fn run(subjects: &[&str]) -> RunRecord {
         }
     }
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
-    RunRecord {
+    let mut run = RunRecord {
         name: "ramps-2013".into(),
         files: vec![
             file("experiments/ramps-2013.toml", EXPERIMENT),
@@ -81,7 +81,9 @@ fn run(subjects: &[&str]) -> RunRecord {
         entries: subjects.iter().map(entry).collect(),
         plan,
         ..fixture::run()
-    }
+    };
+    fixture::reread(&mut run);
+    run
 }
 
 /// The properties of a made-up server.

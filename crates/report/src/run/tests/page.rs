@@ -183,6 +183,7 @@ fn rounds_that_were_looked_for_say_why_there_are_no_more() {
     let plain = page(&Findings::of(&7, &run, &trials, Vec::new()));
     run.files[0].1 =
         run.files[0].1.replace("repeat = 2", "repeat = 3, repeat_max = 3, until = \"±3%\"");
+    fixture::reread(&mut run);
     let looked = page(&Findings::of(&7, &run, &trials, Vec::new()));
     let says = "still wider after the most rounds: ";
     assert!(looked.contains(says) && !plain.contains(says));

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use lab::record::{RunRecord, TrialRecord};
 
-use super::check;
+use super::{check, fixture};
 
 #[test]
 fn the_same_in_80_columns() {
@@ -156,6 +156,7 @@ fn one_place_is_one_line_each() {
         run.entries.pop();
         run.is_quick = true;
         run.files.truncate(2);
+        fixture::reread(run);
     };
     check(
         one_place,

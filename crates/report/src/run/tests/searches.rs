@@ -108,6 +108,7 @@ fn record(searches: &[Searched]) -> RunRecord {
             "title = 'Echo'\n[[ask]]\nrequest = 'GET / HTTP/1.1'".into(),
         ),
     ];
+    fixture::reread(&mut run);
     run.plan = Vec::new();
     let entry = |found: &Searched| Entry {
         name: found.of.subject.clone(),

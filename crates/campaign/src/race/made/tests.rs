@@ -1,5 +1,4 @@
 use lab::experiment::Point;
-use lab::subject::Serving;
 
 use super::*;
 
@@ -29,29 +28,6 @@ fn course() -> Course {
         max_failures: None,
         max_wrong: None,
     }
-}
-
-#[test]
-fn whatever_is_typed_comes_out_of_the_readers_unchanged() {
-    let odd = "a \"b\" \\ \n\t\u{7f}\u{1b} é ' # { port }";
-    let subject = own(&label(odd, "x"), NAME, "sh -c 'a \"b\"'", "/tmp/a b").unwrap();
-    assert_eq!(subject.title, odd);
-    let Serving::Own(command, folder) = subject.serving else { panic!("its own") };
-    assert_eq!(command.words(), ["sh", "-c", "a \"b\""]);
-    assert_eq!(folder, Path::new("/tmp/a b"));
-    let stated = StatedRequest {
-        method: "POST".into(),
-        target: "/a?b={seq}".into(),
-        fields: vec![("X-Odd".into(), "a\"b".into())],
-        send: odd.replace(['\u{1b}'], ""),
-        status: Some(StatusRule::Any),
-        answer_fields: Vec::new(),
-        body: ExpectedBody::Text(odd.into()),
-    };
-    let workload = workload(NAME, &stated).unwrap();
-    let BodyRule::Exactly(body) = &workload.questions[0].ask.expect.body else { panic!() };
-    assert_eq!(body.constant(), Some(odd.as_bytes()));
-    assert_eq!(workload.questions[0].method, "POST");
 }
 
 #[test]
@@ -99,23 +75,59 @@ fn a_ramp_and_steps_come_out_as_they_went_in() {
 }
 
 #[test]
-fn a_server_that_runs_already_has_its_own_host_and_path() {
-    let address = "127.0.0.1:81".parse().unwrap();
-    let subject = found(&label("h", "h"), NAME, address, ("h:81", "/x?y"), None).unwrap();
-    let Serving::Found(site) = subject.serving else { panic!("found") };
-    assert_eq!((site.host.as_str(), site.target.as_deref()), ("h:81", Some("/x?y")));
-    let mut tls = TlsOrder::to("h");
-    for (version, trust) in [
-        (None, Trust::System),
-        (Some(tls::Version::V1_2), Trust::All),
-        (Some(tls::Version::V1_3), Trust::Given("-----BEGIN\n\"'\\ü\n".into())),
+fn what_cannot_be_is_refused_with_its_flag() {
+    let labels = [label("A", "a"), label("B", "b")];
+    let closed = Load::Closed { connections: 1 };
+    let says = |load: &Load, course: &Course| {
+        experiment(&labels, NAME, load, course).unwrap_err().to_string()
+    };
+    let of = |change: fn(&mut Course)| {
+        let mut course = course();
+        change(&mut course);
+        says(&closed, &course)
+    };
+    assert_eq!(of(|it| it.rounds = Some(1_001)), "--rounds: 1000 is the most");
+    assert!(of(|it| it.until_percent = Some(60.0)).starts_with("--until: `±60%` is no interval"));
+    let few = |it: &mut Course| (it.until_percent, it.rounds) = (Some(3.0), Some(2));
+    assert!(of(few).starts_with("--rounds: with `until` it is the least number of rounds"));
+    assert!(of(|it| it.slices = Some(Duration::from_millis(5))).starts_with("--slices: a slice"));
+    let many = Load::Closed { connections: 1_000_001 };
+    assert!(says(&many, &course()).starts_with("--rate or --connections: 1000001 connections"));
+}
+
+#[test]
+fn a_race_of_flags_is_read_back_from_a_store_as_it_was_made() {
+    let folder = std::env::temp_dir().join(format!("dyno-made-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut store = store::Store::open(&folder.join("runs.sqlite")).unwrap();
+    let labels = [label("A", "a"), label("B", "b")];
+    let rate: load::Rate = "2500.5".parse().unwrap();
+    let open = |arrivals| Load::Open { arrivals, connections: 4, max_connections: 9 };
+    let steps = vec![(rate, Duration::from_millis(1_500)), (rate, Duration::from_secs(2))];
+    let until = Course { until_percent: Some(3.1), rounds: None, ..course() };
+    let stated = Course {
+        on_time: Some(Duration::from_micros(1_500)),
+        max_failures: Some(0.3),
+        max_wrong: Some(0.1),
+        seed: u64::MAX,
+        ..course()
+    };
+    let sliced = Course { slices: Some(Duration::from_millis(100)), ..course() };
+    for (load, course) in [
+        (Load::Closed { connections: 16 }, until),
+        (open(Arrivals::Poisson(rate)), stated),
+        (open(Arrivals::Constant(rate)), sliced),
+        (open(Arrivals::Steps(steps)), Course { duration: None, ..course() }),
     ] {
-        (tls.version, tls.trust) = (version, trust);
-        (tls.groups, tls.resume) = (vec!["x25519".into()], tls::Resume::parse("80").unwrap());
-        let subject = found(&label("h", "h"), NAME, address, ("h", "/"), Some(&tls)).unwrap();
-        let Serving::Found(site) = subject.serving else { panic!("found") };
-        assert_eq!(site.tls.as_ref(), Some(&tls), "what is kept is what was asked for");
+        let made = experiment(&labels, NAME, &load, &course).unwrap();
+        let run = lab::record::RunRecord {
+            name: NAME.into(),
+            experiment: Some(made),
+            ..lab::record::RunRecord::default()
+        };
+        let id = store.begin(&run).unwrap();
+        assert_eq!(store.run(id).unwrap(), run);
     }
-    let fields = vec![("a".into(), "1".into()), ("A".into(), "2".into())];
-    assert!(table("send_header", &fields, "a race").unwrap_err().to_string().contains("twice"));
+    drop(store);
+    std::fs::remove_dir_all(&folder).unwrap();
 }
