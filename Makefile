@@ -56,8 +56,9 @@ trouble: build
 	@./crates/dyno/tests/it/trouble/run $(DYNO) $(CARGO_TARGET_DIR)/trouble
 
 # TORTURE_SEED=N and TORTURE_CASE=N, as it printed them, do one case again.
+# One after the other: what SQLite may allocate is bounded for a whole process, and damaged stores use it up.
 torture:
-	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture torture::torture torture::stores_and_gates torture::containers
+	cargo test --locked --quiet --package dyno-http --test it -- --ignored --exact --nocapture --test-threads 1 torture::torture torture::stores_and_gates torture::containers
 	TORTURE_BUILDS=$${TORTURE_BUILDS:-100} cargo test --locked --quiet --package dyno-lab --test it -- a_build_that_was_killed
 
 WORLDS ?= 10000
