@@ -178,11 +178,24 @@ fn lead(findings: &Findings<'_>, ranked: &[Placed<'_>]) -> Option<String> {
     } else {
         ", before".into()
     };
-    let slowest = match rest.len() {
-        1 => String::new(),
-        _ => format!(" Slowest is {}.", named_rate(findings, last.row)),
-    };
+    let slowest = if rest.len() == 1 { String::new() } else { slowest(findings, rest) };
     Some(format!("{leads}{ahead} {}.{slowest}", named_rate(findings, next.row)))
+}
+
+/// The server of the last rank, or all that share it.
+fn slowest(findings: &Findings<'_>, rest: &[Placed<'_>]) -> String {
+    let last_rank = rest.last().and_then(|placed| placed.rank);
+    let last = rest.iter().filter(|placed| placed.rank == last_rank).map(|placed| placed.row);
+    match last.collect::<Vec<_>>().as_slice() {
+        [only] => format!(" Slowest is {}.", named_rate(findings, only)),
+        several => {
+            let names: Vec<String> = several.iter().map(|row| name(findings, row)).collect();
+            format!(
+                " {} are slowest, and this data cannot tell which of them is behind.",
+                list(&names)
+            )
+        }
+    }
 }
 
 /// For one offered rate: which servers kept up. Where not all are ranked, those that are stand there by name.

@@ -15,12 +15,14 @@ pub(crate) struct Told {
     pub(crate) invalid: Vec<String>,
     /// Of a schedule: the share of the requests on time of each.
     pub(crate) on_time: Vec<(String, f64)>,
+    /// Those of the last rank.
+    pub(crate) last: Vec<String>,
 }
 
 type Predicate = fn(&Told) -> bool;
 
 /// Each with what is wrong where it is true.
-const FORBIDDEN: [(&str, Predicate); 7] = [
+const FORBIDDEN: [(&str, Predicate); 8] = [
     ("a failing side is not named before the figures", is_unnamed),
     ("a failing side is compared", is_compared),
     ("what a side failed is not said", is_silent),
@@ -28,6 +30,7 @@ const FORBIDDEN: [(&str, Predicate); 7] = [
     ("it did not keep up", is_said_to_keep_up),
     ("an interval contradicts the words beside it", contradicts_interval),
     ("a side whose figures are invalid is said to lead", is_invalid_first),
+    ("one server is slowest, though others share its rank", is_slowest_alone),
 ];
 
 /// Which of them this sentence says.
@@ -120,4 +123,8 @@ fn contradicts_interval(told: &Told) -> bool {
 
 fn is_invalid_first(told: &Told) -> bool {
     told.invalid.iter().any(|name| told.sentence.contains(&format!("{name} is fastest")))
+}
+
+fn is_slowest_alone(told: &Told) -> bool {
+    1 < told.last.len() && told.sentence.contains("Slowest is ")
 }

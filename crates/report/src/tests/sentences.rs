@@ -168,6 +168,10 @@ impl Made {
                     .push((name.clone(), sum(|total| total.on_time) / sum(|total| total.due)));
             }
         }
+        let placed = findings.board.tables.first().map_or(Vec::new(), analysis::Table::bests);
+        let last_rank = placed.iter().filter_map(|placed| placed.rank).max();
+        let last = placed.iter().filter(|placed| placed.rank == last_rank && last_rank.is_some());
+        told.last = last.map(|placed| findings.title(&placed.row.subject).into()).collect();
         told
     }
 
