@@ -5,6 +5,7 @@ mod answer;
 mod awaited;
 mod case;
 mod catalogue;
+mod condition;
 mod exchange;
 mod finding;
 mod flaw;
@@ -12,7 +13,11 @@ mod frame;
 mod h1;
 mod h2;
 mod judge;
+mod labels;
 mod pulse;
+#[cfg(test)]
+#[path = "../build/reader.rs"]
+mod reader;
 mod repeat;
 mod run;
 mod score;
@@ -22,6 +27,9 @@ mod slow;
 mod target;
 mod transcript;
 mod ws;
+
+#[cfg(test)]
+use h2::frame as http2_frame;
 
 pub use case::{Area, Case, Clause, Level, Need, Protocol, Scheduling, Tag};
 pub use catalogue::{CHEAP, case, catalogue, stamp};

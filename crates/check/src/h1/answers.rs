@@ -1,149 +1,38 @@
-//! What every answer must have: a date, a correct form, a type; and which fields it must not have twice.
-
-use std::time::Duration;
+//! What every answer must have: a date, a type; and which fields it must not have twice.
 
 use crate::answer::ReceivedAnswer;
-use crate::case::{Area, Case, Level, semantics, syntax};
-use crate::script::Rule::{All, Class, Ok, Status, When};
-use crate::script::Step::{Receive, Send};
+use crate::condition::{Condition, when};
 use crate::seen::Seen;
 
-const BLANK: Case = Case { area: Area::Answers, twin: Some("H1-B01"), ..Case::BLANK };
-/// As long as an answer may take.
-const SOON: Duration = Duration::ZERO;
-
-pub(super) const CASES: &[Case] = &[
-    Case {
-        id: "H1-V01",
-        title: "the Date of an answer",
-        clause: semantics("6.6.1"),
-        steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n")],
-        pass: &[All(&[Ok, When("the Date of now", is_date_now)])],
-        warn: &[All(&[Ok, When("another Date", has_date)])],
-        demand: "an answer says when it was made, in the one form that dates are written in",
-        doubt: "the clocks of two machines may differ, and a date may be a little old",
-        ..BLANK
-    },
-    // It sends nothing, and judges every answer of the round.
-    Case {
-        id: crate::h1::PASSIVE,
-        title: "the form of every answer",
-        clause: syntax("2.1"),
-        pass: &[When("every answer well-formed", |_| false)],
-        demand: "a status line, fields and a framing that can be read in one way only",
-        ..BLANK
-    },
-    Case {
-        id: "H1-V03",
-        title: "Content-Type",
-        clause: semantics("8.3"),
-        level: Level::Should,
-        weight: 1,
-        steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n")],
-        applies: &[All(&[Ok, When("content", has_content)])],
-        pass: &[When("Content-Type", has_type)],
-        demand: "an answer with content says of which type it is",
-        ..BLANK
-    },
-    Case {
-        id: "H1-V04",
-        title: "Allow in a 405",
-        clause: semantics("10.2.1"),
-        steps: &[
-            Send(b"GET {post} HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n"),
-            Receive(SOON),
-            Send(b"PROPFIND {get} HTTP/1.1\r\nHost: {H}\r\n\r\n"),
-            Receive(SOON),
-            Send(b"TRACE {get} HTTP/1.1\r\nHost: {H}\r\n\r\n"),
-        ],
-        answers: 3,
-        applies: &[When("a 405", |seen| refusals(seen).next().is_some())],
-        pass: &[When("Allow in each 405", |seen| {
-            refusals(seen).count() > 0 && refusals(seen).all(|it| it.field("allow").is_some())
-        })],
-        demand: "a 405 says which methods are allowed",
-        ..BLANK
-    },
-    Case {
-        id: "H1-V05",
-        title: "fields that there is only one of",
-        clause: semantics("5.3"),
-        weight: 1,
-        steps: &[Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept: text/*\r\n\r\n")],
-        applies: &[Ok],
-        pass: &[All(&[Ok, When("none of them twice", |seen| twice(seen).is_none())])],
-        demand: "a field that is no list stands in an answer once",
-        ..BLANK
-    },
-    Case {
-        id: "H1-V06",
-        title: "gzip refused",
-        clause: semantics("12.5.3"),
-        level: Level::Should,
-        weight: 1,
-        steps: &[
-            Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept-Encoding: gzip\r\n\r\n"),
-            Receive(SOON),
-            Send(b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept-Encoding: gzip;q=0\r\n\r\n"),
-        ],
-        answers: 2,
-        applies: &[When("gzip where it is accepted, and an answer where it is not", |seen| {
-            seen.nth(0).is_some_and(is_zipped) && seen.nth(1).is_some()
-        })],
-        pass: &[When("no gzip where it is not accepted", |seen| {
-            seen.nth(1).is_some_and(|answer| answer.is_success() && !is_zipped(answer))
-        })],
-        warn: &[When("406", |seen| seen.nth(1).is_some_and(|answer| answer.status == 406))],
-        demand: "a coding with the weight 0 is not used",
-        doubt: "a server may refuse instead, though it could send the page as it is",
-        ..BLANK
-    },
-    Case {
-        id: "H1-V07",
-        title: "Vary of what is sent in gzip",
-        clause: semantics("12.5.5"),
-        level: Level::Should,
-        weight: 1,
-        steps: &[Send(
-            b"GET {get} HTTP/1.1\r\nHost: {H}\r\nAccept-Encoding: gzip, identity\r\n\r\n",
-        )],
-        applies: &[When("gzip that may be stored", |seen| {
-            let is_stored = |it: &ReceivedAnswer| !it.has_token("cache-control", "no-store");
-            seen.first().is_some_and(|it| it.is_success() && is_zipped(it) && is_stored(it))
-        })],
-        pass: &[When("Vary: Accept-Encoding", |seen| {
-            let varies = |it: &ReceivedAnswer| {
-                it.has_token("vary", "accept-encoding") || it.has_token("vary", "*")
-            };
-            seen.first().is_some_and(varies)
-        })],
-        demand: "an answer that depends on Accept-Encoding says so, or a cache gives it to clients that cannot read it",
-        ..BLANK
-    },
-    Case {
-        id: "H1-V08",
-        title: "the Date of a 404",
-        clause: semantics("6.6.1"),
-        weight: 1,
-        steps: &[Send(b"GET /dyno-no-such-page HTTP/1.1\r\nHost: {H}\r\nAccept: */*\r\n\r\n")],
-        applies: &[Status(404)],
-        pass: &[All(&[Status(404), When("a Date", has_date)])],
-        demand: "an answer of the classes 2, 3 and 4 has a Date, not only a good one",
-        ..BLANK
-    },
-    Case {
-        id: "H1-V09",
-        title: "the Date of a refusal",
-        clause: semantics("6.6.1"),
-        weight: 1,
-        steps: &[Send(b"GET {get} HTTP/1.1\r\nAccept: */*\r\n\r\n")],
-        applies: &[Class(4)],
-        pass: &[All(&[Class(4), When("a Date", has_date)])],
-        warn: &[Class(4)],
-        demand: "an answer of the class 4 has a Date, even if the request could not be understood",
-        doubt: "what refuses a broken request may be too small a part of the server to have a clock",
-        ..BLANK
-    },
+/// What the catalogue asks by name.
+pub(crate) const CONDITIONS: &[Condition] = &[
+    when("date_of_now", "the Date of now", is_date_now),
+    when("another_date", "another Date", has_date),
+    when("has_content", "content", has_content),
+    when("has_content_type", "Content-Type", has_type),
+    when("has_405", "a 405", |seen| refusals(seen).next().is_some()),
+    when("allow_in_each_405", "Allow in each 405", |seen| {
+        refusals(seen).count() > 0 && refusals(seen).all(|it| it.field("allow").is_some())
+    }),
+    when("no_field_twice", "none of them twice", |seen| twice(seen).is_none()),
+    when("gzip_if_accepted", "gzip where it is accepted, and an answer where it is not", |seen| {
+        seen.nth(0).is_some_and(is_zipped) && seen.nth(1).is_some()
+    }),
+    when("no_gzip_if_refused", "no gzip where it is not accepted", |seen| {
+        seen.nth(1).is_some_and(|answer| answer.is_success() && !is_zipped(answer))
+    }),
+    when("second_is_406", "406", |seen| seen.nth(1).is_some_and(|answer| answer.status == 406)),
+    when("gzip_to_be_stored", "gzip that may be stored", |seen| {
+        let is_stored = |it: &ReceivedAnswer| !it.has_token("cache-control", "no-store");
+        seen.first().is_some_and(|it| it.is_success() && is_zipped(it) && is_stored(it))
+    }),
+    when("varies_by_encoding", "Vary: Accept-Encoding", |seen| {
+        let varies = |it: &ReceivedAnswer| {
+            it.has_token("vary", "accept-encoding") || it.has_token("vary", "*")
+        };
+        seen.first().is_some_and(varies)
+    }),
+    when("a_date", "a Date", has_date),
 ];
 
 fn has_content(seen: &Seen) -> bool {

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::frame::{
-    self, ACK, CONTINUATION, DATA, ENABLE_PUSH, END_HEADERS, END_STREAM, HEADERS,
-    INITIAL_WINDOW_SIZE, PADDED, PRIORITISED,
+    self, ENABLE_PUSH, END_HEADERS, END_STREAM, HEADERS, INITIAL_WINDOW_SIZE, setting_name,
 };
 use super::hpack::{push_number, push_string};
 use super::sign::Sign;
@@ -81,11 +80,6 @@ pub(crate) const HELD: Act = Act::Open(&[(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE,
 pub(crate) const WIDE: u32 = 4 << 20;
 /// HEADERS that are the whole head of a request, and all of it.
 pub(crate) const WHOLE: u8 = END_STREAM | END_HEADERS;
-
-/// A moment for the head of an answer that has no window. A server may hold it back until content can follow it.
-pub(crate) const fn begun(stream: u32) -> Act {
-    Act::Await(Sign::Begun(stream))
-}
 
 /// A GET of the page.
 pub(crate) const fn get(stream: u32) -> Act {
@@ -274,23 +268,12 @@ impl Act {
 
 /// A frame without its payload: `HEADERS on stream 1 (END_STREAM, END_HEADERS)`.
 pub(crate) fn head(kind: u8, flags: u8, stream: u32) -> String {
-    let known: &[(u8, &str)] = match kind {
-        DATA => &[(END_STREAM, "END_STREAM"), (PADDED, "PADDED")],
-        HEADERS => &[
-            (END_STREAM, "END_STREAM"),
-            (END_HEADERS, "END_HEADERS"),
-            (PADDED, "PADDED"),
-            (PRIORITISED, "PRIORITY"),
-        ],
-        CONTINUATION | frame::PUSH_PROMISE => &[(END_HEADERS, "END_HEADERS")],
-        frame::SETTINGS | frame::PING => &[(ACK, "ACK")],
-        _ => &[],
-    };
-    let mut rest = flags;
-    let mut words: Vec<String> = Vec::new();
-    for (flag, name) in known.iter().filter(|(flag, _)| flags & flag != 0) {
-        rest &= !flag;
-        words.push((*name).into());
+    let (mut rest, mut words) = (flags, Vec::new());
+    for (name, flag, kinds) in frame::FLAGS {
+        if flags & flag != 0 && kinds.contains(&kind) {
+            rest &= !flag;
+            words.push(name.to_string());
+        }
     }
     if rest != 0 {
         words.push(format!("flags {rest:#04x}"));
@@ -298,18 +281,6 @@ pub(crate) fn head(kind: u8, flags: u8, stream: u32) -> String {
     let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
     let on = if stream == 0 { String::new() } else { format!(" on stream {stream}") };
     format!("{}{on}{words}", frame::kind_name(kind))
-}
-
-pub(super) fn setting_name(name: u16) -> String {
-    match name {
-        frame::HEADER_TABLE_SIZE => "HEADER_TABLE_SIZE".into(),
-        frame::ENABLE_PUSH => "ENABLE_PUSH".into(),
-        frame::MAX_CONCURRENT_STREAMS => "MAX_CONCURRENT_STREAMS".into(),
-        frame::INITIAL_WINDOW_SIZE => "INITIAL_WINDOW_SIZE".into(),
-        frame::MAX_FRAME_SIZE => "MAX_FRAME_SIZE".into(),
-        frame::MAX_HEADER_LIST_SIZE => "MAX_HEADER_LIST_SIZE".into(),
-        other => format!("setting {other:#06x}"),
-    }
 }
 
 /// Octets, cut to a readable length.

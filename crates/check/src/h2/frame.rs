@@ -21,11 +21,6 @@ pub(crate) const PRIORITISED: u8 = 0x20;
 pub(crate) const NO_ERROR: u32 = 0;
 pub(crate) const PROTOCOL_ERROR: u32 = 1;
 pub(crate) const INTERNAL_ERROR: u32 = 2;
-pub(crate) const FLOW_CONTROL_ERROR: u32 = 3;
-pub(crate) const STREAM_CLOSED: u32 = 5;
-pub(crate) const FRAME_SIZE_ERROR: u32 = 6;
-pub(crate) const REFUSED_STREAM: u32 = 7;
-pub(crate) const CANCEL: u32 = 8;
 pub(crate) const COMPRESSION_ERROR: u32 = 9;
 
 pub(crate) const HEADER_TABLE_SIZE: u16 = 1;
@@ -33,7 +28,6 @@ pub(crate) const ENABLE_PUSH: u16 = 2;
 pub(crate) const MAX_CONCURRENT_STREAMS: u16 = 3;
 pub(crate) const INITIAL_WINDOW_SIZE: u16 = 4;
 pub(crate) const MAX_FRAME_SIZE: u16 = 5;
-pub(crate) const MAX_HEADER_LIST_SIZE: u16 = 6;
 
 /// What a client says first.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -44,7 +38,7 @@ pub(crate) const FRAME_MAX: usize = 16_384;
 /// Every window's size, unless SETTINGS or WINDOW_UPDATE say otherwise.
 pub(crate) const WINDOW: i64 = 65_535;
 
-const KINDS: [&str; 10] = [
+pub(crate) const KINDS: [&str; 10] = [
     "DATA",
     "HEADERS",
     "PRIORITY",
@@ -57,7 +51,26 @@ const KINDS: [&str; 10] = [
     "CONTINUATION",
 ];
 
-const CODES: [&str; 14] = [
+/// The names of settings, from the identifier 1.
+pub(crate) const SETTINGS_NAMES: [&str; 6] = [
+    "HEADER_TABLE_SIZE",
+    "ENABLE_PUSH",
+    "MAX_CONCURRENT_STREAMS",
+    "INITIAL_WINDOW_SIZE",
+    "MAX_FRAME_SIZE",
+    "MAX_HEADER_LIST_SIZE",
+];
+
+/// The names of flags, and the kinds of frames that have them.
+pub(crate) const FLAGS: [(&str, u8, &[u8]); 5] = [
+    ("END_STREAM", END_STREAM, &[DATA, HEADERS]),
+    ("ACK", ACK, &[SETTINGS, PING]),
+    ("END_HEADERS", END_HEADERS, &[HEADERS, CONTINUATION, PUSH_PROMISE]),
+    ("PADDED", PADDED, &[DATA, HEADERS]),
+    ("PRIORITY", PRIORITISED, &[HEADERS]),
+];
+
+pub(crate) const CODES: [&str; 14] = [
     "NO_ERROR",
     "PROTOCOL_ERROR",
     "INTERNAL_ERROR",
@@ -73,6 +86,12 @@ const CODES: [&str; 14] = [
     "INADEQUATE_SECURITY",
     "HTTP_1_1_REQUIRED",
 ];
+
+pub(crate) fn setting_name(setting: u16) -> String {
+    let place = usize::from(setting).checked_sub(1);
+    let name = place.and_then(|place| SETTINGS_NAMES.get(place)).map(ToString::to_string);
+    name.unwrap_or_else(|| format!("setting {setting:#06x}"))
+}
 
 pub(crate) fn kind_name(kind: u8) -> String {
     let name = KINDS.get(usize::from(kind)).map(ToString::to_string);

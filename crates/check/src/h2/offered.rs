@@ -2,21 +2,24 @@
 
 use super::act::{Act, OPEN, Piece, get, post};
 use super::frame::{DATA, END_STREAM};
-use super::refusal::acts;
 use super::sign::Sign;
 use crate::case::Case;
 use crate::exchange::{Patience, exchange};
-use crate::script::Rule::Http2;
+use crate::script::{Rule::Http2, Step};
 use crate::seen::End;
 use crate::target::Target;
 
 /// A plain GET: a server that answers it is there.
 pub(crate) const PAGE: Case =
-    Case { steps: acts![OPEN, get(1)], pass: &[Http2(Sign::Ok(1))], ..Case::BLANK };
+    Case { steps: &[Step::Http2(&[OPEN, get(1)])], pass: &[Http2(Sign::Ok(1))], ..Case::BLANK };
 
 /// A POST: whether the path takes content, and sends it back.
 pub(crate) const POST: Case = Case {
-    steps: acts![OPEN, post(1), Act::Frame(DATA, END_STREAM, 1, &[Piece::Octets(b"dyno asks")])],
+    steps: &[Step::Http2(&[
+        OPEN,
+        post(1),
+        Act::Frame(DATA, END_STREAM, 1, &[Piece::Octets(b"dyno asks")]),
+    ])],
     pass: &[Http2(Sign::Answered(1))],
     ..Case::BLANK
 };

@@ -1,9 +1,9 @@
 //! One side of an exchange of HTTP/2 in words, a line for each frame.
 
-use super::act::{head, setting_name, shown};
+use super::act::{head, shown};
 use super::frame::{
     ACK, CONTINUATION, DATA, END_HEADERS, Frame, GOAWAY, HEADERS, PREFACE, RST_STREAM, SETTINGS,
-    WINDOW_UPDATE, code_name, number,
+    WINDOW_UPDATE, code_name, number, setting_name,
 };
 use super::hpack::Decoder;
 use crate::finding::Finding;

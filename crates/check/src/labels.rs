@@ -1,0 +1,227 @@
+//! What cases are marked with: protocols, areas, levels, tags, needs. The catalogue's files name them, and the build
+//! reads this list.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    Http,
+    /// HTTP/2.
+    Http2,
+    /// WebSocket.
+    Socket,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Protocol; 3] = [Protocol::Http, Protocol::Http2, Protocol::Socket];
+
+    #[must_use]
+    pub fn is_http2(self) -> bool {
+        self == Protocol::Http2
+    }
+
+    /// As it is written in text.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Protocol::Http => "HTTP/1.1",
+            Protocol::Http2 => "HTTP/2",
+            Protocol::Socket => "WebSocket",
+        }
+    }
+}
+
+/// Makes an enum whose values have names, in one list.
+macro_rules! named {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $value:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$what])* $value,)+ }
+
+        impl $name {
+            /// All of them, in their order.
+            pub const ALL: &'static [$name] = &[$($name::$value,)+];
+
+            /// As it is written in rows, in JSON and on the command line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($name::$value => $word,)+ }
+            }
+
+            /// The value with this name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|it| it.name() == name)
+            }
+        }
+    };
+}
+pub(crate) use named;
+
+named! {
+    /// What a case is about.
+    Area {
+        /// Request line and target forms.
+        RequestLine = "request-line",
+        Host = "host",
+        /// Header syntax.
+        Fields = "fields",
+        /// Content-Length, Transfer-Encoding, both, and what passes for them.
+        Framing = "framing",
+        /// The chunked coding.
+        Chunked = "chunked",
+        /// HEAD, OPTIONS, CONNECT, unknown methods.
+        Methods = "methods",
+        /// Persistence, closing, pipelining, HTTP/1.0, upgrades.
+        Connections = "connections",
+        /// 100-continue.
+        Expectations = "expectations",
+        /// What every answer must have: Date, form, types.
+        Answers = "answers",
+        /// Conditions and ranges.
+        Conditions = "conditions",
+        /// Long targets, large heads, endless bodies.
+        Limits = "limits",
+        /// Slow clients, and clients that do not read.
+        Slow = "slow",
+        /// What happens after an error.
+        Robustness = "robustness",
+        /// HTTP/2: the preface, and how frames are made.
+        Http2Frames = "h2-frames",
+        /// HTTP/2: SETTINGS.
+        Http2Settings = "h2-settings",
+        /// HTTP/2: the states and numbers of streams.
+        Http2Streams = "h2-streams",
+        /// HTTP/2: windows.
+        Http2Flow = "h2-flow",
+        /// HTTP/2: HEADERS and CONTINUATION.
+        Http2Headers = "h2-headers",
+        /// HTTP/2: the compression of fields.
+        Http2Hpack = "h2-hpack",
+        /// HTTP/2: names, values, pseudo-fields.
+        Http2Fields = "h2-fields",
+        /// HTTP/2: requests and answers.
+        Http2Requests = "h2-requests",
+        /// HTTP/2: GOAWAY, PING, PRIORITY, unknown frames.
+        Http2Control = "h2-control",
+        /// HTTP/2: what becomes another request behind a proxy.
+        Http2Smuggling = "h2-smuggling",
+        /// HTTP/2: floods.
+        Http2Limits = "h2-limits",
+        /// HTTP/2: TLS below it.
+        Http2Tls = "h2-tls",
+        /// WebSocket: the opening handshake.
+        Handshake = "ws-handshake",
+        /// WebSocket: how frames are made.
+        Frames = "ws-frames",
+        /// WebSocket: messages in pieces.
+        Fragments = "ws-fragments",
+        /// WebSocket: ping and pong.
+        Control = "ws-control",
+        /// WebSocket: the Close and its codes.
+        Closing = "ws-closing",
+        /// WebSocket: text is UTF-8.
+        Utf8 = "ws-utf8",
+        /// WebSocket: large frames and messages.
+        SocketLimits = "ws-limits",
+    }
+}
+
+impl Area {
+    /// The protocol that the area belongs to.
+    #[must_use]
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Area::RequestLine
+            | Area::Host
+            | Area::Fields
+            | Area::Framing
+            | Area::Chunked
+            | Area::Methods
+            | Area::Connections
+            | Area::Expectations
+            | Area::Answers
+            | Area::Conditions
+            | Area::Limits
+            | Area::Slow
+            | Area::Robustness => Protocol::Http,
+            Area::Http2Frames
+            | Area::Http2Settings
+            | Area::Http2Streams
+            | Area::Http2Flow
+            | Area::Http2Headers
+            | Area::Http2Hpack
+            | Area::Http2Fields
+            | Area::Http2Requests
+            | Area::Http2Control
+            | Area::Http2Smuggling
+            | Area::Http2Limits
+            | Area::Http2Tls => Protocol::Http2,
+            Area::Handshake
+            | Area::Frames
+            | Area::Fragments
+            | Area::Control
+            | Area::Closing
+            | Area::Utf8
+            | Area::SocketLimits => Protocol::Socket,
+        }
+    }
+}
+
+named! {
+    /// How strongly a clause requires something.
+    Level {
+        Must = "MUST",
+        /// Strong advice.
+        Should = "SHOULD",
+        /// Advice in passing.
+        Ought = "OUGHT",
+    }
+}
+
+named! {
+    /// What a breach can be used for.
+    Tag {
+        Smuggling = "smuggling",
+        /// Header or response injection.
+        Injection = "injection",
+        /// Memory.
+        Size = "size",
+        /// Time.
+        Slow = "slow",
+        /// The server stops running.
+        Crash = "crash",
+        /// An open relay.
+        Proxy = "proxy",
+    }
+}
+
+named! {
+    /// What a server must offer for a case to apply.
+    Need {
+        /// A page.
+        Get = "get",
+        /// A page that takes a body.
+        Post = "post",
+        /// A page that sends a posted body back.
+        Echo = "echo",
+        Socket = "websocket",
+        /// A WebSocket that sends messages back.
+        SocketEcho = "websocket-echo",
+        /// TLS.
+        Tls = "tls",
+    }
+}
+
+named! {
+    /// Whether a case is run beside others.
+    Scheduling {
+        /// Beside other cases.
+        Together = "together",
+        /// Alone, since it watches the server's memory.
+        Alone = "alone",
+        /// Once, not once a round, and only if slow cases are requested: cases that only wait run beside each other,
+        /// cases that open a crowd of connections run alone.
+        Slow = "slow",
+    }
+}
