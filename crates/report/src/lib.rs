@@ -28,6 +28,7 @@ pub mod load;
 pub mod markup;
 mod page;
 pub mod paint;
+mod paired;
 mod quantile;
 mod remark;
 pub mod render;

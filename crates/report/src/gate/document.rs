@@ -4,10 +4,11 @@ use analysis::gate::{Answer, PairOf, Weighed};
 use lab::figure::Figure;
 use units::{counted, percent};
 
-use super::{FinishedGate, Word, name, sentence};
+use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
+use crate::paired::{self, Finding, PairedFigure};
 use crate::run::conditions::machine;
 use crate::run::words::number;
 use crate::time::utc;
@@ -57,41 +58,44 @@ fn conditions(gate: &FinishedGate<'_>) -> String {
     }
     format!(
         "{sides}; equal code is called worse in at most {} of gates, a head that is {} worse is missed in about {}; {} of {} count{builds}",
-        sentence::stated(rule.alpha),
-        sentence::stated(rule.detect),
-        sentence::stated(rule.missed),
+        sentence::chosen_share(rule.alpha),
+        sentence::chosen_share(rule.detect),
+        sentence::chosen_share(rule.missed),
         gate.weighing.counted,
         counted(gate.weighing.tried as u64, "pair", "pairs"),
     )
 }
 
 fn table(gate: &FinishedGate<'_>) -> Table {
-    let columns = vec![
-        Column::new("figure", "figure", 0).left(),
-        Column::new("base", "base", 0),
-        Column::new("head", "head", 0),
-        Column::new("ratio", "head ÷ base", 0),
-        Column::new("answer", "answer", 0).left(),
+    let mut columns = paired::columns(["base", "head"], "head ÷ base", "answer");
+    columns.extend([
         Column::new("pairs", "pairs", 0),
-        Column::new("least_shown", "shows", 1)
+        Column::new("least_shown", "shows", 3)
             .meaning("the least difference that so many pairs show")
             .explained(),
-        Column::new("false_alarms", "alarms", 2)
+        Column::new("false_alarms", "alarms", 4)
             .meaning(
                 "how often the rule calls this figure worse with the signs of its pairs by chance",
             )
             .explained(),
-    ];
+    ]);
     Table::of("figures", columns, gate.weighing.figures.iter().map(row))
 }
 
 fn row(weighed: &Weighed) -> Row {
-    let (answer, tone) = match (weighed.is_gated, weighed.finding.answer) {
-        (false, _) => ("not gated", Tone::Dim),
-        (true, Answer::Worse) => ("worse", Tone::Bad),
-        (true, Answer::NotWorse) => ("not worse", Tone::Good),
-        (true, Answer::CannotTell(_)) => ("cannot tell", Tone::Doubtful),
+    let share = |share: Option<f64>| {
+        share.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it)))
     };
+    let mut cells = of_figure(weighed).cells();
+    cells.extend([
+        Cell::text(weighed.finding.pairs.to_string()),
+        share(weighed.least),
+        share(weighed.false_alarms),
+    ]);
+    Row { cells, ..Row::default() }
+}
+
+fn of_figure(weighed: &Weighed) -> PairedFigure {
     let is_decided = 0 < weighed.finding.pairs;
     let value = |at: usize| match weighed.means {
         None => Cell::none(),
@@ -99,25 +103,17 @@ fn row(weighed: &Weighed) -> Row {
             .valued(Some(means[at]))
             .toned(if is_decided { Tone::Plain } else { Tone::Dim }),
     };
-    let share = |share: Option<f64>| {
-        share.map_or_else(Cell::none, |it| Cell::text(percent(it)).valued(Some(it)))
-    };
-    let ratio = match weighed.means {
-        None => Cell::none(),
-        Some(_) if !is_decided => Cell::none(),
-        Some(_) => Cell::text(sentence::bare(weighed)).valued(weighed.ratio),
-    };
-    let cells = vec![
-        Cell::text(name(weighed)),
-        value(0),
-        value(1),
-        ratio,
-        Cell::text(answer).toned(tone),
-        Cell::text(weighed.finding.pairs.to_string()),
-        share(weighed.least),
-        share(weighed.false_alarms),
-    ];
-    Row { cells, ..Row::default() }
+    PairedFigure {
+        name: name(weighed),
+        values: [value(0), value(1)],
+        ratio: ratio(weighed).filter(|_| is_decided),
+        finding: match (weighed.is_gated, weighed.finding.answer) {
+            (false, _) => Finding::NotGated,
+            (true, Answer::Worse) => Finding::Worse,
+            (true, Answer::NotWorse) => Finding::NotWorse,
+            (true, Answer::CannotTell(_)) => Finding::CannotTell,
+        },
+    }
 }
 
 fn bounded(figure: Figure, value: f64, is_bound: bool) -> String {

@@ -2,8 +2,9 @@
 
 use analysis::gate::{Answer, Weighed};
 
-use super::{FinishedGate, Word, name, sentence};
+use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::check::junit::escaped;
+use crate::paired::stated;
 
 /// A test: its name, and how it ended.
 struct Test {
@@ -51,7 +52,7 @@ fn whole(gate: &FinishedGate<'_>) -> Test {
 fn figure(weighed: &Weighed) -> Test {
     let end = match weighed.finding.answer {
         Answer::NotWorse => End::Passed,
-        Answer::Worse => End::Failed(format!("worse: {}", sentence::bare(weighed))),
+        Answer::Worse => End::Failed(stated("worse", ratio(weighed))),
         Answer::CannotTell(_) => End::Skipped(sentence::why(weighed).unwrap_or_default()),
     };
     Test { name: name(weighed), end }

@@ -13,6 +13,7 @@ use lab::experiment::Experiment;
 use lab::record::{RunRecord, TrialRecord};
 
 use crate::document::Document;
+use crate::paired::Ratio;
 use crate::render::{self, Screen};
 pub(crate) use sentence::sentence;
 
@@ -158,4 +159,10 @@ pub fn disturbance(course: &Course) -> Option<String> {
 /// What a figure is of: `throughput/s, 16 connections`.
 fn name(weighed: &Weighed) -> String {
     format!("{}, {}", weighed.figure.heading(), crate::run::words::place_and_unit(weighed.point))
+}
+
+/// The head's divided by the base's.
+fn ratio(weighed: &Weighed) -> Option<Ratio> {
+    let Weighed { interval, bounds, .. } = *weighed;
+    Some(Ratio { value: weighed.ratio?, interval, bounds })
 }

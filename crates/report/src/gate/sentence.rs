@@ -5,9 +5,9 @@ use analysis::gate::{
 };
 use units::{chosen, counted, percent};
 
-use super::{Early, name};
+use super::{Early, name, ratio};
 use crate::conduct;
-use crate::written::Written;
+use crate::paired::stated;
 
 /// `newly_broken` are the cases that the head breaks and the base keeps, or why they are not known; none where
 /// conformance is not gated.
@@ -30,13 +30,13 @@ fn answer(
     newly_broken: Option<&Result<Vec<String>, String>>,
     faulty: &str,
 ) -> String {
-    let detect = stated(weighing.rule.detect);
+    let detect = chosen_share(weighing.rule.detect);
     let gated = || weighing.figures.iter().filter(|it| it.is_gated);
     let of = |answer: Answer| gated().filter(move |it| it.finding.answer == answer);
     let list = |all: Vec<String>| all.join("; ");
     match weighing.verdict {
         Verdict::NotWorse => {
-            let figures = list(gated().map(ratio).collect());
+            let figures = list(gated().map(figure).collect());
             let ruled_out = format!("a head that is {detect} worse is ruled out; {figures}");
             let kept = "the head breaks no clause of the RFCs that the base keeps";
             match (figures.is_empty(), newly_broken) {
@@ -46,7 +46,7 @@ fn answer(
             }
         }
         Verdict::Worse(WhyWorse::Figures) => {
-            format!("Worse: {}.", list(of(Answer::Worse).map(ratio).collect()))
+            format!("Worse: {}.", list(of(Answer::Worse).map(figure).collect()))
         }
         Verdict::Worse(WhyWorse::Failed) => {
             "Worse: the head did not start, died or answered wrongly, where the base was measured.".into()
@@ -90,7 +90,9 @@ pub(super) fn early(early: Early, says: &str, rule: Rule) -> String {
     let whole = |head: String| format!("{head}: {}.", says.trim_end_matches('.'));
     whole(match early {
         Early::HeadFails => "Worse: the head failed twice, and the base did not".into(),
-        Early::Limit => format!("Cannot tell whether the head is {} worse", stated(rule.detect)),
+        Early::Limit => {
+            format!("Cannot tell whether the head is {} worse", chosen_share(rule.detect))
+        }
         Early::Disturbed => "Cannot tell".into(),
         Early::Refused => "Not compared".into(),
         Early::Interrupted => "Interrupted".into(),
@@ -98,32 +100,13 @@ pub(super) fn early(early: Early, says: &str, rule: Rule) -> String {
 }
 
 /// A share that somebody chose.
-pub(super) fn stated(share: f64) -> String {
+pub(super) fn chosen_share(share: f64) -> String {
     format!("{} %", chosen(100.0 * share))
 }
 
 /// `throughput/s, 16 connections: 0.91× [0.88–0.94]`.
-fn ratio(weighed: &Weighed) -> String {
-    format!("{}: {}", name(weighed), bare(weighed))
-}
-
-/// `0.91× [0.88–0.94]`; of a bound `≥1.91× [≥1.88]`.
-pub(super) fn bare(weighed: &Weighed) -> String {
-    let Some(ratio) = weighed.ratio else { return "–".into() };
-    let one_end = |mark: &str, end: fn((f64, f64)) -> f64| {
-        let [ratio, end] =
-            [Some(ratio), weighed.interval.map(end)].map(|it| Some(Written::bare(it?, None).value));
-        let between = end.map_or(String::new(), |end| format!(" [{mark}{end}]"));
-        format!("{mark}{}×{between}", ratio.unwrap_or_default())
-    };
-    match weighed.bounds {
-        [true, _] => one_end("≤", |(_, high)| high),
-        [_, true] => one_end("≥", |(low, _)| low),
-        [false, false] => {
-            let written = Written::ratio(ratio, weighed.interval);
-            format!("{}×{}", written.value, written.between())
-        }
-    }
+fn figure(weighed: &Weighed) -> String {
+    stated(&name(weighed), ratio(weighed))
 }
 
 /// Why a figure has no answer.

@@ -22,7 +22,6 @@ use crate::document::Document;
 use crate::load::file::POLLING;
 use crate::load::terms;
 use conformance::Checks;
-pub(super) use document::{because, bracket, ratio};
 
 pub struct Side<'t> {
     pub findings: &'t Findings<'t>,

@@ -6,11 +6,10 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use super::Findings;
-use super::comparison::{because, ratio};
 use crate::chart::{About, Column as DotColumn, Dots, Series, Spot, Stand, Trust, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
+use crate::paired::{Finding, Ratio};
 use crate::sentence::list;
-use crate::written::Written;
 
 /// Empty where the run has no two tasks that differ in one thing.
 pub(super) fn section(findings: &Findings<'_>) -> Section {
@@ -117,7 +116,7 @@ fn table(findings: &Findings<'_>, price: &MannerPrice<'_>, key: String) -> Table
         };
         Column::new(figure.name(), figure.heading(), priority)
     }));
-    columns.push(Column::new("difference", "difference", 1).left());
+    columns.push(Column::new("finding", "finding", 1).left());
     let row = |pair: &Pair<'_>| {
         let is_reference = pair.b.is_reference;
         let marks = Marks::default().when(is_reference, Mark::Reference);
@@ -128,7 +127,7 @@ fn table(findings: &Findings<'_>, price: &MannerPrice<'_>, key: String) -> Table
             let is_marked = *figure == primary && is_doubtful(pair);
             Cell { marks: cell.marks.when(is_marked, Mark::Suspect), ..cell }
         }));
-        cells.push(difference(pair, primary));
+        cells.push(made(pair, primary).map_or_else(Cell::none, |made| Finding::of(made).cell()));
         let slot = Some(findings.slot(&pair.b.subject));
         document::Row { slot, cells, is_reference, ..document::Row::default() }
     };
@@ -141,7 +140,7 @@ fn notes(price: &MannerPrice<'_>) -> Vec<String> {
         "each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the interval \
          that decides: of at least 95 %, wider because all prices of the run are decided together (Holm's correction)"
             .into(),
-        "difference: what this shows of the first figure".into(),
+        "finding: what this shows of the first figure, with it".into(),
     ];
     let [without, with] = price.tasks.each_ref().map(|task| task.manner.streams);
     if without < with && matches!(price.point, Point::Connections(_)) {
@@ -157,40 +156,18 @@ fn notes(price: &MannerPrice<'_>) -> Vec<String> {
 fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
     match made(pair, figure) {
         Some(Ok(made)) => {
-            let (text, interval) = ratio(made);
             let tone = match made.finding() {
                 Change::NotShown | Change::Within => Tone::Dim,
                 Change::Worse | Change::Better | Change::Differs => Tone::Plain,
             };
             let marks = Marks::default().when(!made.is_supported, Mark::FewSamples);
-            Cell { interval, ..Cell::text(text).valued(Some(made.ratio)).toned(tone).marked(marks) }
+            Ratio::from(made).cell().toned(tone).marked(marks)
         }
         Some(Err(_)) | None => match pair.single_ratio(figure) {
             None => Cell::none(),
-            Some(ratio) => {
-                let text = format!("{}×", Written::bare(ratio, None).value);
-                Cell::text(text).valued(Some(ratio)).toned(Tone::Dim)
-            }
+            Some(ratio) => Ratio::single(ratio).cell().toned(Tone::Dim),
         },
     }
-}
-
-fn difference(pair: &Pair<'_>, figure: Figure) -> Cell {
-    let made = match made(pair, figure) {
-        Some(Ok(made)) => made,
-        Some(Err(why)) => {
-            return Cell::text(format!("not known: {}", because(*why))).toned(Tone::Dim);
-        }
-        None => return Cell::none(),
-    };
-    let way = if made.ratio < 1.0 { "less" } else { "more" };
-    let (text, tone) = match made.finding() {
-        Change::Worse => (way, Tone::Bad),
-        Change::Better => (way, Tone::Good),
-        Change::Differs => (way, Tone::Strong),
-        Change::Within | Change::NotShown => ("none shown", Tone::Dim),
-    };
-    Cell::text(text).toned(tone)
 }
 
 /// A row for each server and a column for each of three figures: what the load is about, what it cost, how long it took.
@@ -226,19 +203,14 @@ fn dots(findings: &Findings<'_>, price: &MannerPrice<'_>, id: &str) -> Dots {
 }
 
 fn series(findings: &Findings<'_>, pair: &Pair<'_>, figure: Figure) -> Option<Series> {
-    let (value, interval, says) = match made(pair, figure)? {
-        Ok(made) => {
-            let (text, between) = ratio(made);
-            let between = between.map_or(String::new(), |between| format!(" {between}"));
-            (made.ratio, Some(made.interval), format!("{text}{between}"))
-        }
-        Err(_) => {
-            let ratio = pair.single_ratio(figure)?;
-            (ratio, None, format!("{}× one round", Written::bare(ratio, None).value))
-        }
+    let ratio = match made(pair, figure)? {
+        Ok(made) => Ratio::from(made),
+        Err(_) => Ratio::single(pair.single_ratio(figure)?),
     };
     let trust = Trust::of_row(pair.a).or_doubtful(is_doubtful(pair));
-    let says = format!("{says} {}", figure.heading());
+    let rounds = if ratio.interval.is_none() { " one round" } else { "" };
+    let says = format!("{ratio}{rounds} {}", figure.heading());
+    let (value, interval) = (ratio.value, ratio.interval);
     let spot = Spot { value, interval, trust, says, ..Spot::default() };
     Some(Series {
         title: findings.title(&pair.b.subject).into(),

@@ -8,13 +8,13 @@ use analysis::{Change, Comparison, Pair, Row, Verdict, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE};
 
-use super::comparison::bracket;
 use super::{Findings, conditions, results, trouble};
 use crate::conduct;
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, MORE, Paragraph, Section, Sign, Table, Tone,
 };
 use crate::gate;
+use crate::paired::Ratio;
 use crate::sentence;
 use crate::time::utc;
 use crate::written::{self, Written};
@@ -144,7 +144,7 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
 
 /// Two figures of a side against the first: what differs comes first, and nothing is said to differ that does not.
 fn both(made: &Comparison, p99: &Comparison, (a, b): (&str, &str)) -> String {
-    let ratio = bracket(p99);
+    let ratio = Ratio::from(p99);
     match (is_unshown(made), is_unshown(p99)) {
         (true, true) => {
             format!("No difference is shown: {b} {}, at {ratio} the p99.", compared(made, a))
@@ -153,7 +153,7 @@ fn both(made: &Comparison, p99: &Comparison, (a, b): (&str, &str)) -> String {
             "{b} {}; no difference of the {} is shown ({}).",
             compared(p99, a),
             noun(made.figure),
-            bracket(made)
+            Ratio::from(made)
         ),
         (false, true) => {
             format!("{b} {}; no difference of the p99 is shown ({ratio}).", compared(made, a))
@@ -164,7 +164,7 @@ fn both(made: &Comparison, p99: &Comparison, (a, b): (&str, &str)) -> String {
 
 /// `answers 0.9× [0.8–0.9] as many requests as A`.
 fn compared(made: &Comparison, a: &str) -> String {
-    let ratio = bracket(made);
+    let ratio = Ratio::from(made);
     match made.figure {
         Figure::OnTime => format!("answers {ratio} as many requests on time as {a}"),
         Figure::CpuPerThousand => format!("uses {ratio} the CPU time of {a} for each answer"),

@@ -17,12 +17,15 @@ pub(crate) struct Told {
     pub(crate) on_time: Vec<(String, f64)>,
     /// Those of the last rank.
     pub(crate) last: Vec<String>,
+    /// The figures of which the table says that B is worse, and those of which it cannot tell.
+    pub(crate) worse: Vec<String>,
+    pub(crate) open: Vec<String>,
 }
 
 type Predicate = fn(&Told) -> bool;
 
 /// Each with what is wrong where it is true.
-const FORBIDDEN: [(&str, Predicate); 8] = [
+const FORBIDDEN: [(&str, Predicate); 9] = [
     ("a failing side is not named before the figures", is_unnamed),
     ("a failing side is compared", is_compared),
     ("what a side failed is not said", is_silent),
@@ -31,6 +34,7 @@ const FORBIDDEN: [(&str, Predicate); 8] = [
     ("an interval contradicts the words beside it", contradicts_interval),
     ("a side whose figures are invalid is said to lead", is_invalid_first),
     ("one server is slowest, though others share its rank", is_slowest_alone),
+    ("the table and a sentence disagree about a figure", contradicts_table),
 ];
 
 /// Which of them this sentence says.
@@ -127,4 +131,12 @@ fn is_invalid_first(told: &Told) -> bool {
 
 fn is_slowest_alone(told: &Told) -> bool {
     1 < told.last.len() && told.sentence.contains("Slowest is ")
+}
+
+fn contradicts_table(told: &Told) -> bool {
+    let says = |word: &str, figures: &[String]| {
+        let mut of_word = sentences(&told.sentence).filter(|text| text.starts_with(word));
+        of_word.any(|text| figures.iter().any(|it| text.contains(&format!(", {it}: "))))
+    };
+    says("Cannot tell: ", &told.worse) || says("Worse: ", &told.open)
 }

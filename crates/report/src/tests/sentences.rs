@@ -13,6 +13,7 @@ use wire::Chance;
 use super::forbidden::{Told, said};
 use super::printed::{Stated, check};
 use super::{estimate, ratio, unit};
+use crate::document::{Block, Document};
 use crate::run::{self, Compared, Findings, Side, fixture};
 use crate::sentence;
 
@@ -187,9 +188,10 @@ impl Made {
                 _ => (*title).into(),
             })
             .collect();
-        let sentence = match self.kind {
-            "compare" => compared().document().answer.join(" "),
-            _ => sentence::all(&findings).join(" "),
+        let document = (self.kind == "compare").then(|| compared().document());
+        let sentence = match &document {
+            Some(document) => document.answer.join(" "),
+            None => sentence::all(&findings).join(" "),
         };
         let json = wants_json.then(|| match self.kind {
             "race" => run::race_json(&findings),
@@ -197,8 +199,30 @@ impl Made {
             _ => compared().json(),
         });
         let json = json.map(|text| serde_json::from_str(&text.unwrap()).unwrap());
-        (self.told(sentence, &names, &findings), json)
+        let mut told = self.told(sentence, &names, &findings);
+        if let Some(document) = &document {
+            told.worse = figures_that_are("worse", document);
+            told.open = figures_that_are("cannot tell", document);
+        }
+        (told, json)
     }
+}
+
+/// The figures of which a comparison's tables say this.
+fn figures_that_are(word: &str, document: &Document) -> Vec<String> {
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    let tables = blocks.filter_map(|block| match block {
+        Block::Table(table) => Some(table),
+        Block::Heading(_)
+        | Block::Paragraph(_)
+        | Block::Entries(_)
+        | Block::Facts(_)
+        | Block::Drawing(_)
+        | Block::Fold(_) => None,
+    });
+    let rows = tables.flat_map(|table| &table.views[0].rows);
+    let of_word = rows.filter(|row| row.cells.last().is_some_and(|cell| cell.text == word));
+    of_word.map(|row| row.cells[0].text.clone()).collect()
 }
 
 /// Every number of a document, as it may stand in a sentence: estimates and ratios with their intervals, counts also as

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::{count, counted};
 
-use super::document::{because, bracket};
 use super::json::UNLIKE;
 use super::{Compared, conformance};
+use crate::paired::{Ratio, because, stated};
 
 /// The answer first, then its reasons: one sentence each.
 pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
@@ -126,13 +126,12 @@ fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {
         Some(_) => String::new(),
         None => format!("{}, ", compared.sides[0].findings.title(&pair.a.subject)),
     };
-    let ratio = gated.made.map_or(String::new(), |made| format!(" {}", bracket(&made)));
-    let place = format!(
-        "{title}{} at {}: {}{ratio}",
-        pair.workload,
-        compared.place(pair),
-        gated.figure.heading()
-    );
+    let (place, heading) = (compared.place(pair), gated.figure.heading());
+    let name = format!("{title}{} at {place}, {heading}", pair.workload);
+    let place = match gated.made {
+        Ok(made) => stated(&name, Some(Ratio::from(&made))),
+        Err(_) => name,
+    };
     match gated.answer {
         Ok(GateAnswer::Worse) => format!("Worse: {place}."),
         Ok(GateAnswer::Within) => format!("Within: {place}."),

@@ -3,20 +3,18 @@
 
 use analysis::{Change, Comparison, Pair, Row, Unsure, Why};
 use lab::figure::Figure;
-use units::{count, digits};
+use units::count;
 
 use super::{Compared, Side, Unjudged, answer, conformance};
-use crate::chart::{About, Ratio, Ratios};
+use crate::chart::{About, Ratio as DrawnRatio, Ratios};
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone,
 };
+use crate::paired::{self, Finding, PairedFigure, Ratio};
 use crate::run::results;
 use crate::time::utc;
 use crate::written::Written;
 
-/// Ends of intervals beyond a factor of a thousand have no digits that mean anything.
-const LEAST: f64 = 0.001;
-const MOST: f64 = 1_000.0;
 /// The difference for which the number of further rounds is computed.
 const SOUGHT: f64 = 0.05;
 
@@ -108,15 +106,15 @@ fn title<'t>(compared: &'t Compared<'_>, pair: &'t Pair<'_>) -> Option<&'t str> 
     compared.sides[0].subject.is_none().then(|| findings.title(&pair.a.subject))
 }
 
-fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> Vec<Ratio> {
-    let one = |pair: &Pair<'_>, figure: Figure, made: Comparison| Ratio {
+fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> Vec<DrawnRatio> {
+    let one = |pair: &Pair<'_>, figure: Figure, made: Comparison| DrawnRatio {
         label: match title(compared, pair) {
             Some(title) => format!("{title}: {}", figure.heading()),
             None => figure.heading().into(),
         },
         ratio: made.ratio,
         interval: made.interval,
-        says: bracket(&made),
+        says: Ratio::from(&made).to_string(),
         is_found: matches!(
             compared.finding(pair, &made),
             Ok(Change::Worse | Change::Better | Change::Differs)
@@ -135,47 +133,48 @@ fn figures<'t>(pair: &'t Pair<'_>) -> impl Iterator<Item = (Figure, Made)> + 't 
 }
 
 fn table(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Table {
-    let is_named = compared.sides[0].subject.is_none();
-    let mut columns = vec![
-        Column::new("figure", "figure", 0).left(),
-        Column::new("a", "A", 2),
-        Column::new("b", "B", 2),
-        Column::new("ratio", "B / A [interval]", 0),
-        Column::new("finding", "B is", 0).left(),
-    ];
-    if is_named {
+    let mut columns = paired::columns(["A", "B"], "B / A [interval]", "B is");
+    if compared.sides[0].subject.is_none() {
         columns.insert(0, Column::new("subject", "server", 0).left());
     }
-    let row = |pair: &Pair<'_>, figure: Figure, made: Made, is_first: bool| {
-        let title = title(compared, pair).map(|title| if is_first { title } else { "" });
-        let mut cells: Vec<Cell> = title.map(Cell::text).into_iter().collect();
-        cells.extend([
-            Cell::text(figure.heading()),
-            value(pair.a, figure, &made, 0),
-            value(pair.b, figure, &made, 1),
-            ratio_cell(pair, figure, &made),
-            finding(compared, pair, &made),
-        ]);
-        document::Row { cells, ..document::Row::default() }
-    };
     // What loads of a server that ran already cannot have says nothing.
     let is_shown = |made: &Made| !compared.is_of_loads() || !matches!(made, Err(Why::Missing));
     let rows = pairs.iter().flat_map(|pair| {
         let all = figures(pair).filter(move |(_, made)| is_shown(made)).enumerate();
-        all.map(move |(n, (figure, made))| row(pair, figure, made, n == 0))
+        all.map(move |(n, (figure, made))| {
+            let title = title(compared, pair).map(|title| if n == 0 { title } else { "" });
+            let of_pair = title.map(Cell::text).into_iter();
+            let cells = of_pair.chain(of_figure(compared, pair, figure, &made).cells()).collect();
+            document::Row { cells, ..document::Row::default() }
+        })
     });
-    let key = format!("pairs{place}");
-    Table::of(key, columns, rows)
+    Table::of(format!("pairs{place}"), columns, rows)
 }
 
-fn ratio_cell(pair: &Pair<'_>, figure: Figure, made: &Made) -> Cell {
-    match (made, pair.single_ratio(figure)) {
-        (Ok(made), _) => Cell::text(bracket(made)).valued(Some(made.ratio)),
-        (Err(_), Some(ratio)) => {
-            let text = format!("{}×", Written::bare(ratio, None).value);
-            Cell::text(text).valued(Some(ratio))
-        }
-        (Err(_), None) => Cell::none(),
+fn of_figure(
+    compared: &Compared<'_>,
+    pair: &Pair<'_>,
+    figure: Figure,
+    made: &Made,
+) -> PairedFigure {
+    let ratio = made.as_ref().ok().map(Ratio::from);
+    PairedFigure {
+        name: figure.heading().into(),
+        values: [value(pair.a, figure, made, 0), value(pair.b, figure, made, 1)],
+        ratio: ratio.or_else(|| pair.single_ratio(figure).map(Ratio::single)),
+        finding: finding(compared, pair, made),
+    }
+}
+
+fn finding(compared: &Compared<'_>, pair: &Pair<'_>, made: &Made) -> Finding {
+    let Ok(comparison) = made else { return Finding::of(made) };
+    match compared.finding(pair, comparison) {
+        Err(Unjudged::Unlike) => Finding::NotJudged(None),
+        Err(Unjudged::Unsure(Unsure::FewSamples)) => Finding::NotJudged(Some("few samples")),
+        Err(Unjudged::Unsure(_)) => Finding::NotJudged(Some("in doubt")),
+        Ok(Change::Within) => Finding::Within(answer::tolerated(compared.gate)),
+        Ok(Change::NotShown) => Finding::CannotTell,
+        Ok(Change::Worse | Change::Better | Change::Differs) => Finding::of(made),
     }
 }
 
@@ -203,7 +202,7 @@ fn notes(compared: &Compared<'_>) -> Vec<String> {
                 ),
             };
             format!(
-                ", which decides what B is{wider}; worse: by more than {}; not known: the interval allows both",
+                ", which decides what B is{wider}; worse: by more than {}; cannot tell: the interval allows both",
                 answer::tolerated(compared.gate)
             )
         }
@@ -231,73 +230,6 @@ fn value(row: &Row, figure: Figure, made: &Made, side: usize) -> Cell {
             Cell { marks: cell.marks.and(marks), ..cell }
         }
         (Err(_), None) => Cell::none(),
-    }
-}
-
-/// `0.98× [0.95–1.01]`; of a bound `≥50× [≥18]` or `≤0.02× [≤0.06]`.
-pub(in crate::run) fn bracket(made: &Comparison) -> String {
-    let (ratio, interval) = ratio(made);
-    interval.map_or(ratio.clone(), |interval| format!("{ratio} {interval}"))
-}
-
-/// `0.98×` and `[0.95–1.01]`.
-pub(in crate::run) fn ratio(made: &Comparison) -> (String, Option<String>) {
-    let bounded = |mark: &str, end: f64| {
-        let [ratio, end] = [made.ratio, end].map(|value| Written::bare(value, None).value);
-        (format!("{mark}{ratio}×"), Some(format!("[{mark}{end}]")))
-    };
-    match (made.bounds(), made.interval) {
-        ([false, false], ends) => {
-            let ratio = Written::ratio(made.ratio, Some(ends));
-            (format!("{}×", ratio.value), between(made.ratio, ends))
-        }
-        ([true, _], (_, high)) => bounded("≤", high),
-        ([_, true], (low, _)) => bounded("≥", low),
-    }
-}
-
-/// `[0.95–1.01]`; `[0.95 to >1,000]` where an end has no digits that mean anything. A ratio that itself
-/// lies beyond these bounds has its interval in full: otherwise an end would lie on its wrong side.
-fn between(ratio: f64, (low, high): (f64, f64)) -> Option<String> {
-    let is_usual = (LEAST..=MOST).contains(&ratio);
-    if is_usual && (low < LEAST || MOST < high) {
-        let end = |end: f64| match end {
-            end if end < LEAST => format!("<{LEAST}"),
-            end if MOST < end => format!(">{}", count(MOST as u64)),
-            end => digits(end),
-        };
-        return Some(format!("[{} to {}]", end(low), end(high)));
-    }
-    Written::ratio(ratio, Some((low, high))).interval
-}
-
-fn finding(compared: &Compared<'_>, pair: &Pair<'_>, made: &Made) -> Cell {
-    let comparison = match made {
-        Err(why) => return Cell::text(format!("not compared: {}", because(*why))).toned(Tone::Dim),
-        Ok(comparison) => comparison,
-    };
-    let tolerance = answer::tolerated(compared.gate);
-    let (text, tone) = match compared.finding(pair, comparison) {
-        Err(Unjudged::Unlike) => ("not judged".into(), Tone::Dim),
-        Err(Unjudged::Unsure(Unsure::FewSamples)) => ("not judged: few samples".into(), Tone::Dim),
-        Err(Unjudged::Unsure(_)) => ("not judged: in doubt".into(), Tone::Doubtful),
-        Ok(Change::Worse) => ("worse".into(), Tone::Bad),
-        Ok(Change::Better) => ("better".into(), Tone::Good),
-        Ok(Change::Differs) => ("different".into(), Tone::Strong),
-        Ok(Change::Within) => (format!("alike, or worse by less than {tolerance}"), Tone::Dim),
-        Ok(Change::NotShown) => ("not known".into(), Tone::Dim),
-    };
-    Cell::text(text).toned(tone)
-}
-
-pub(in crate::run) fn because(why: Why) -> &'static str {
-    match why {
-        Why::Missing => "not measured",
-        Why::OneRound => "one round",
-        Why::Nothing => "a round has 0",
-        Why::KeptUp => "both kept up",
-        Why::Bounds => "only bounds",
-        Why::Faults => "wrong answers or failures",
     }
 }
 
@@ -366,18 +298,4 @@ fn more(compared: &Compared<'_>) -> Option<String> {
             needs.join(" · ")
         )
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::between;
-
-    #[test]
-    fn no_end_of_an_interval_lies_on_the_wrong_side_of_its_ratio() {
-        let says = |ratio, interval| between(ratio, interval).unwrap();
-        assert_eq!(says(0.98, (0.95, 1.01)), "[0.95–1.01]");
-        assert_eq!(says(12.0, (2.0, 75_000.0)), "[2.00 to >1,000]");
-        assert_eq!(says(0.5, (0.000_01, 25.0)), "[<0.001 to 25.0]");
-        assert_eq!(says(1_130.0, (917.0, 1_390.0)), "[920–1,390]");
-    }
 }

@@ -131,18 +131,18 @@ fn a_run_in_several_manners_says_what_they_cost() {
         The price of TLS and HTTP/2  1× is no difference
 
         TLS: echo-xml over http/1.1+tls ÷ echo-xml over http/1.1, at 8 connections
-        server                 throughput/s                p99             CPU/1k  difference
-        Other             1.00× [1.00–1.00]  1.00× [1.00–1.00]  1.00× [0.99–1.01]  none shown
-        Quick             0.87× [0.87–0.88]  1.00× [1.00–1.00]  1.14× [1.13–1.16]  less
-        Idle (reference)              1.00×              1.00×              1.00×  not known: one round
+        server                 throughput/s                p99             CPU/1k  finding
+        Other             1.00× [1.00–1.00]  1.00× [1.00–1.00]  1.00× [0.99–1.01]  no difference shown
+        Quick             0.87× [0.87–0.88]  1.00× [1.00–1.00]  1.14× [1.13–1.16]  worse
+        Idle (reference)              1.00×              1.00×              1.00×  not compared: one round
         each figure with it, divided by the same without it, in the same rounds (geometric mean); in
         brackets the interval that decides: of at least 95 %, wider because all prices of the run are
-        decided together (Holm's correction) · difference: what this shows of the first figure
+        decided together (Holm's correction) · finding: what this shows of the first figure, with it
 
         HTTP/2: echo-xml over h2, 10 streams ÷ echo-xml over http/1.1+tls, at 8 connections
-        server                  throughput/s                p99             CPU/1k  difference
-        Quick             2.00×? [1.99–2.01]  1.00× [0.99–1.01]  0.50× [0.49–0.51]  more
-        Idle (reference)               1.00×              1.00×              1.00×  not known: one round
+        server                  throughput/s                p99             CPU/1k  finding
+        Quick             2.00×? [1.99–2.01]  1.00× [0.99–1.01]  0.50× [0.49–0.51]  better
+        Idle (reference)               1.00×              1.00×              1.00×  not compared: one round
         with several streams on a connection more requests are under way than over HTTP/1.1: that is in the
         throughput, and in the response times
 
@@ -180,13 +180,13 @@ fn markdown_and_json_have_the_same_prices() {
     expect![[r#"
         TLS: echo-xml over http/1.1+tls ÷ echo-xml over http/1.1, at 8 connections**
 
-        | server | throughput/s | p50 | p99 | CPU/1k | memory | difference |
+        | server | throughput/s | p50 | p99 | CPU/1k | memory | finding |
         | --- | --: | --: | --: | --: | --: | --- |
-        | Other | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.00× \[0.99–1.01\] | 1.00× \[1.00–1.00\] | none shown |
-        | Quick | 0.87× \[0.87–0.88\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.14× \[1.13–1.16\] | 1.00× \[1.00–1.00\] | less |
-        | Idle (reference) | 1.00× | 1.00× | 1.00× | 1.00× | 1.00× | not known: one round |
+        | Other | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.00× \[0.99–1.01\] | 1.00× \[1.00–1.00\] | no difference shown |
+        | Quick | 0.87× \[0.87–0.88\] | 1.00× \[1.00–1.00\] | 1.00× \[1.00–1.00\] | 1.14× \[1.13–1.16\] | 1.00× \[1.00–1.00\] | worse |
+        | Idle (reference) | 1.00× | 1.00× | 1.00× | 1.00× | 1.00× | not compared: one round |
 
-        each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the interval that decides: of at least 95 %, wider because all prices of the run are decided together (Holm's correction) · difference: what this shows of the first figure
+        each figure with it, divided by the same without it, in the same rounds (geometric mean); in brackets the interval that decides: of at least 95 %, wider because all prices of the run are decided together (Holm's correction) · finding: what this shows of the first figure, with it
     "#]].assert_eq(section);
     let json: serde_json::Value = serde_json::from_str(&json(&findings).unwrap()).unwrap();
     let prices = json["prices"].as_array().unwrap();
@@ -252,7 +252,7 @@ fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
     );
     let screen = Screen { width: 100, is_coloured: false, is_full: false };
     let text = text(&findings, screen, Glyphs::Ascii);
-    assert!(text.contains("0.87×") && text.contains("not known: one round"), "{text}");
+    assert!(text.contains("0.87×") && text.contains("not compared: one round"), "{text}");
 }
 
 #[test]
