@@ -70,6 +70,17 @@ impl ExplainedDoubt {
         };
         ExplainedDoubt::new(found.id(), found.gravity(), says, found.way_out(by))
     }
+
+    /// With whose it is before it, where there are several.
+    pub(crate) fn entry(&self, whose: &str) -> Entry {
+        let times = match self.rounds.zip(self.of) {
+            Some((rounds, of)) if rounds < of => format!(" (in {rounds} of {of})"),
+            Some(_) | None => String::new(),
+        };
+        let says = format!("{whose}{}: {}{times}", self.gravity.name(), self.says);
+        Entry::new(self.gravity.into(), says)
+            .with(Tone::Dim, format!("what to do: {}", self.what_to_do))
+    }
 }
 
 impl ExplainedVerdict {
@@ -100,16 +111,7 @@ impl ExplainedVerdict {
 
     /// Why the figures have no better verdict.
     pub(crate) fn section(&self) -> Section {
-        let one = |doubt: &ExplainedDoubt| {
-            let times = match doubt.rounds.zip(doubt.of) {
-                Some((rounds, of)) if rounds < of => format!(" (in {rounds} of {of})"),
-                Some(_) | None => String::new(),
-            };
-            let says = format!("{}: {}{times}", doubt.gravity.name(), doubt.says);
-            Entry::new(doubt.gravity.into(), says)
-                .with(Tone::Dim, format!("what to do: {}", doubt.what_to_do))
-        };
-        let entries: Vec<Entry> = self.doubts.iter().map(one).collect();
+        let entries: Vec<Entry> = self.doubts.iter().map(|doubt| doubt.entry("")).collect();
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
         Section::new("doubt", DOUBTS, Depth::Brief).with(blocks)
     }

@@ -2,14 +2,14 @@
 
 mod aim;
 mod preparation;
-pub(super) mod shown;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use analysis::search::{searched, searches_of};
+use analysis::search::searches_of;
 use archive::keep;
-use campaign::capacity::{self, ceiling, ceiling_says, places};
+use archive::kept::{findings, kept};
+use campaign::capacity::{ceiling, ceiling_says, places};
 use campaign::race::look::look;
 use campaign::{Campaign, Ended};
 use clap::Args;
@@ -20,6 +20,8 @@ use lab::record::{
 use lab::schedule::rate;
 use lab::sought;
 use load::Rate;
+use report::Findings;
+use report::capacity::SearchOutcome;
 use serde::{Deserialize, Serialize};
 use store::{RunId, Store};
 use terminal::progress;
@@ -205,7 +207,7 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     let store = Store::open_to_read(&place.path)?;
     let run = match wanted {
         Some(run) => run,
-        None => shown::newest_unfinished(&store)?,
+        None => newest_unfinished(&store)?,
     };
     let record = store.run(run)?;
     drop(store);
@@ -250,19 +252,55 @@ fn go_on(
     if session.delete_if_empty(run)? {
         return Ok(ExitStatus::Interrupted);
     }
-    let kept = capacity::kept(session.store(), run)?;
-    let searched = searched(record, &kept);
-    let found = searched.first().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
-    shown::deliver(flags, &shown::finished(record, found, run), session.store().path())?;
-    match ended {
-        Ended::Done => Ok(shown::status(found)),
-        Ended::Interrupted => {
+    let loaded = kept(session.store(), run)?;
+    let findings = findings(session.store(), run, &loaded);
+    let outcome =
+        findings.capacity().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
+    deliver(flags, &findings)?;
+    let option = session.store_option();
+    terminal::notice(&format!("kept as run {run}: dyno report {run}{option}"));
+    match (ended, outcome) {
+        (Ended::Done, SearchOutcome::Found) => Ok(ExitStatus::Yes),
+        (Ended::Done, SearchOutcome::NotMet) => Ok(ExitStatus::No),
+        (Ended::Done, SearchOutcome::CannotTell) => Ok(ExitStatus::CouldNotTell),
+        (Ended::Interrupted, _) => {
             terminal::notice(&format!(
-                "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{}",
-                units::counted(kept.len() as u64, "trial is", "trials are"),
-                session.store_option()
+                "dyno: interrupted; {} kept; go on with: dyno capacity --resume {run}{option}",
+                units::counted(loaded.1.len() as u64, "trial is", "trials are"),
             ));
             Ok(ExitStatus::Interrupted)
         }
     }
+}
+
+/// Prints the answer, and writes the files that were asked for.
+fn deliver(flags: &CapacityFlags, findings: &Findings<'_>) -> Result<(), Refusal> {
+    let as_json = report::capacity::json(findings).transpose()?.unwrap_or_default();
+    let text = match flags.json {
+        true => as_json.clone(),
+        false => report::run::text(findings, terminal::screen(), terminal::stdout_glyphs()),
+    };
+    terminal::print(&text)?;
+    if let Some(path) = &flags.output {
+        keep::write_for("--output", path, &as_json)?;
+    }
+    if let Some(path) = &flags.html {
+        keep::write_for("--html", path, &report::run::page(findings))?;
+    }
+    Ok(())
+}
+
+/// The newest search that was interrupted.
+fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
+    let mut runs = store.runs()?;
+    runs.sort_by_key(|run| std::cmp::Reverse(run.id));
+    for run in runs.iter().filter(|run| !run.is_finished && run.damage.is_none()) {
+        if store.run(run.id)?.facts.iter().any(|fact| fact.name == CAPACITY) {
+            return Ok(run.id);
+        }
+    }
+    Err(Refusal::new(format!(
+        "{}: no search for a capacity is unfinished; begin one: dyno capacity TARGET --p99 20ms",
+        store.path().display()
+    )))
 }

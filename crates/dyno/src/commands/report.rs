@@ -9,7 +9,6 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use store::{RunId, Store};
 
-use super::capacity::shown::again as search_again;
 use super::charts::{self, ChartFlags};
 use crate::session::Session;
 use crate::shell::{ExitStatus, Refusal, print};
@@ -161,9 +160,6 @@ pub(crate) fn run(flags: &ReportFlags) -> Result<ExitStatus, Refusal> {
 
 /// Reports a kept run on standard output, or in a file.
 fn write(store: &Store, id: RunId, how: How<'_>) -> Result<(), Refusal> {
-    if let Some(text) = search_again(store, id, how.format, how.screen())? {
-        return how.deliver(&text);
-    }
     let loaded = kept(store, id)?;
     let findings = findings(store, id, &loaded);
     if how.format == Format::Csv {

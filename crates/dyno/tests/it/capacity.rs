@@ -34,7 +34,8 @@ fn dyno(lab: &Lab, arguments: &[&str]) -> Ran {
 /// On a busy machine it cannot be reported.
 #[track_caller]
 fn not_met(ran: Ran) -> Ran {
-    let could_not_tell = ran.code() == Some(2) && ran.has_sentence("Cannot tell");
+    let is_open = ["Cannot tell", "The limit of time came first"];
+    let could_not_tell = ran.code() == Some(2) && is_open.iter().any(|says| ran.has_sentence(says));
     assert!(ran.code() == Some(1) || could_not_tell, "{ran}");
     ran
 }
@@ -48,15 +49,15 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
         serde_json::from_str(&fs::read_to_string(lab.root.join("c.json")).unwrap()).unwrap();
     crate::schema::fits("capacity", &json);
     if ran.code() == Some(1) {
-        assert!(ran.has_sentence("It does not hold even 5"), "{ran}");
-        assert!(ran.has_sentence(": p99 is 3"), "{ran}");
+        assert!(ran.has_sentence("does not hold even 5"), "{ran}");
+        assert!(ran.has_sentence("(p99 is 3"), "{ran}");
         assert_eq!(json["capacity"]["conclusion"], "not_met");
         assert!(json["capacity"]["lower_per_s"].is_null());
         assert!(json["capacity"]["upper_per_s"].as_f64().unwrap() < 55.0);
         assert_eq!(json["verdict"]["word"], "valid");
     }
     let page = fs::read_to_string(lab.root.join("c.html")).unwrap();
-    assert!(page.contains("the capacity of dyno serve"));
+    assert!(page.contains("What does dyno serve hold?"));
     assert!(page.contains("requests/s that are held"), "the chart is there");
 }
 
@@ -117,7 +118,7 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
     going.says("1 first");
     going.signal(Signal::INT);
     let ran = going.end().status(130).stderr_has("go on with: dyno capacity --resume 1");
-    assert!(ran.has_sentence("the search is not over"), "{ran}");
+    assert!(ran.has_sentence("The search is not over"), "{ran}");
     let mut of_run = lab.command(&["run", "--resume", "1", "--store", "state/dyno/runs.sqlite"]);
     of_run.current_dir(&lab.root);
     Going::start(of_run).end().status(2).stderr_has("`dyno capacity --resume 1");

@@ -7,22 +7,13 @@ use super::{FinishedSearch, words};
 use crate::chart::{About, Bracket, Brackets, Spot, Stand, Trust};
 use crate::markup::Markup;
 
-/// A server's search, and its colour.
-#[derive(Clone, Copy)]
-pub(crate) struct Drawn<'d> {
-    pub(crate) slot: usize,
-    pub(crate) found: &'d FinishedSearch<'d>,
-}
-
 /// Searches for one aim, each on a row; empty without one.
-pub(crate) fn drawn(id: &str, searches: &[Drawn<'_>], stand: Stand<'_>) -> Markup {
+pub(crate) fn drawn(id: &str, searches: &[FinishedSearch<'_>], stand: Stand<'_>) -> Markup {
     let Some(first) = searches.first() else { return Markup::default() };
-    let criterion = first.found.search.aim.criteria()[0];
-    let aim = words::aim(&first.found.search.aim);
-    let says: Vec<String> = searches
-        .iter()
-        .map(|it| format!("{} {}", it.found.server, words::holds(it.found)))
-        .collect();
+    let criterion = first.search.aim.criteria()[0];
+    let aim = words::aim(&first.search.aim);
+    let says: Vec<String> =
+        searches.iter().map(|found| format!("{} {}", found.server, words::holds(found))).collect();
     let about = About {
         id: id.into(),
         title: format!("the rate that each server holds with {aim}"),
@@ -31,8 +22,8 @@ pub(crate) fn drawn(id: &str, searches: &[Drawn<'_>], stand: Stand<'_>) -> Marku
     };
     Brackets {
         about,
-        rows: searches.iter().map(|it| row(it, &criterion)).collect(),
-        ceiling: searches.iter().filter_map(|it| it.found.ceiling).reduce(f64::max),
+        rows: searches.iter().map(|found| row(found, &criterion)).collect(),
+        ceiling: searches.iter().filter_map(|found| found.ceiling).reduce(f64::max),
         lost: format!("answered after {}, of the requests due", limit(&criterion)),
         allowed_percent: 100.0 * criterion.allowed,
     }
@@ -43,8 +34,7 @@ fn limit(criterion: &Criterion) -> String {
     words::column(criterion).trim_start_matches("> ").to_string()
 }
 
-fn row(drawn: &Drawn<'_>, criterion: &Criterion) -> Bracket {
-    let found = drawn.found;
+fn row(found: &FinishedSearch<'_>, criterion: &Criterion) -> Bracket {
     let answer = found.answer;
     let end = |end: &Option<End>| end.as_ref().map(|end| end.rate);
     let is_known =
@@ -53,7 +43,7 @@ fn row(drawn: &Drawn<'_>, criterion: &Criterion) -> Bracket {
     let is_short = [&answer.lower, &answer.upper].into_iter().flatten().any(|end| end.is_short);
     Bracket {
         label: found.server.into(),
-        slot: drawn.slot,
+        slot: found.slot,
         ends: (is_known && (lower.is_some() || upper.is_some())).then_some((lower, upper)),
         trust: Trust::of(super::verdict(found).word).or_doubtful(is_short),
         says: words::holds(found),

@@ -7,13 +7,15 @@ use serde::Serialize;
 
 use super::{FinishedSearch, words};
 use crate::json::{json_type, written};
+use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
 const SCHEMA: &str = "dyno.capacity/1";
 
-/// The whole document, with a line end.
-pub fn json(found: &FinishedSearch<'_>) -> serde_json::Result<String> {
-    written(&Document::from(found))
+/// The first search of a run, with a line end; none if it searched for nothing.
+pub fn json(findings: &Findings<'_>) -> Option<serde_json::Result<String>> {
+    let found = findings.searches.first()?;
+    Some(written(&Document::from(&FinishedSearch::of(findings, found))))
 }
 
 json_type! {
@@ -25,11 +27,11 @@ json_type! {
         /// the dyno that wrote it
         dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// the answer in plain words
-        sentence: String = words::answer(found).join(" "),
+        sentence: String = words::sentences(found).join(" "),
         /// what the answer is worth
         verdict: ExplainedVerdict = super::verdict(found),
         /// the number of the run in which all trials are kept
-        run: String = found.id.clone(),
+        run: String = found.run.into(),
         /// the server
         server: String = found.server.into(),
         /// what is to be kept, all of it at once

@@ -1,4 +1,5 @@
-//! A search for a capacity as a document and as JSON.
+//! A search for the capacity of one server: what it is worth, the rates that were tried, its sentences, its chart, and as
+//! JSON. `run/searches.rs` composes the report of a run from them.
 
 pub(crate) mod chart;
 mod doubts;
@@ -9,12 +10,12 @@ use analysis::search::{
     Answer, Conclusion, End, Ending, Judged, OddTrial, Place, Pooled, Search, Searched, Word,
 };
 use lab::experiment::Shape;
-use lab::record::{CAPACITY, RunRecord};
+use lab::record::CAPACITY;
 use lab::sought::SaidBy;
-use units::{count, counted, duration, rate};
+use units::rate;
 
-use crate::chart::Stand;
-use crate::document::{Block, Cell, Column, Depth, Document, Row, Section, Table, Tone};
+use crate::document::{Cell, Column, Row, Table, Tone};
+use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 
 pub(crate) use json::Document as JsonDocument;
@@ -22,102 +23,67 @@ pub use json::json;
 pub use words::{aim, bracket, criterion, progress, trial};
 
 /// A search that is over, or as far as it is kept.
-pub struct FinishedSearch<'a> {
+pub(crate) struct FinishedSearch<'f> {
     /// The run's number in its store.
-    pub id: String,
+    pub(crate) run: &'f str,
+    pub(crate) subject: &'f str,
+    pub(crate) task: &'f str,
     /// The server, by its title.
-    pub server: &'a str,
-    pub is_poisson: bool,
-    pub search: &'a Search,
-    pub answer: &'a Answer,
+    pub(crate) server: &'f str,
+    /// Its colour and sign.
+    pub(crate) slot: usize,
+    pub(crate) is_poisson: bool,
+    pub(crate) search: &'f Search,
+    pub(crate) answer: &'f Answer,
     /// What the reference achieves here; none where this is not known.
-    pub ceiling: Option<f64>,
+    pub(crate) ceiling: Option<f64>,
     /// How its trials ended that were no measurement.
-    pub endings: &'a [Ending],
+    pub(crate) endings: &'f [Ending],
     /// The first trial that is not the one that belongs there.
-    pub odd: Option<OddTrial>,
+    pub(crate) odd: Option<OddTrial>,
     /// Where its settings can be changed.
-    pub by: SaidBy,
+    pub(crate) by: SaidBy,
+    /// First and last place among the servers of its task; none: it is not ranked.
+    pub(crate) rank: Option<(usize, usize)>,
+    /// Why it is not ranked, whatever it holds.
+    pub(crate) unmet: Option<&'f str>,
 }
 
-impl<'a> FinishedSearch<'a> {
-    /// A search of a run.
-    #[must_use]
-    pub fn of(id: String, run: &'a RunRecord, found: &'a Searched) -> FinishedSearch<'a> {
-        let shape = run.experiment.as_ref().map(|experiment| experiment.shape);
-        let entry = run.entries.iter().find(|entry| entry.name == found.of.subject);
-        let title = entry.map(|entry| entry.title.as_str()).filter(|title| !title.is_empty());
+impl<'f> FinishedSearch<'f> {
+    /// A search of a run, without its rank.
+    pub(crate) fn of(findings: &'f Findings<'_>, found: &'f Searched) -> FinishedSearch<'f> {
+        let shape = findings.experiment.as_ref().map(|experiment| experiment.shape);
         // By the first rules the reference was believed whatever it gave.
         let of_first_rules = found.of.ceiling.filter(|_| found.of.search.ceiling.is_none());
-        let is_of_flags = run.facts.iter().any(|fact| fact.name == CAPACITY);
         FinishedSearch {
-            id,
-            server: title.unwrap_or(&found.of.subject),
+            run: &findings.id,
+            subject: &found.of.subject,
+            task: &found.of.task,
+            server: findings.title(&found.of.subject),
+            slot: findings.slot(&found.of.subject),
             is_poisson: matches!(shape, Some(Shape::Open { poisson: true, .. })),
             search: &found.of.search,
             answer: &found.answer,
             ceiling: found.answer.ceiling.or(of_first_rules),
             endings: &found.endings,
             odd: found.odd,
-            by: if is_of_flags { SaidBy::Flags } else { SaidBy::File },
+            by: if findings.fact(CAPACITY).is_some() { SaidBy::Flags } else { SaidBy::File },
+            rank: None,
+            unmet: None,
         }
     }
-}
 
-/// The whole report.
-#[must_use]
-pub fn document(found: &FinishedSearch<'_>) -> Document {
-    let verdict = verdict(found);
-    let drawn = chart::drawn("c", &[chart::Drawn { slot: 0, found }], Stand::Page);
-    let mut sections = vec![tried(found), verdict.section()];
-    sections[0].blocks.insert(0, Block::picture(drawn));
-    sections.retain(|section| !section.blocks.is_empty());
-    Document {
-        title: format!("the capacity of {}", found.server),
-        answer: words::answer(found),
-        verdict: verdict.word,
-        conditions: vec![conditions(found)],
-        sections,
-        ..Document::default()
+    /// Whether full trials say anything of what it holds.
+    pub(crate) fn is_known(&self) -> bool {
+        self.odd.is_none() && self.answer.bracket().is_some()
     }
-}
-
-/// The same as a page for a browser.
-#[must_use]
-pub fn page(found: &FinishedSearch<'_>) -> String {
-    let mut document = document(found);
-    document.label = format!("dyno capacity · run {}", found.id);
-    crate::page::alone(&document).into_string()
 }
 
 pub(crate) fn verdict(found: &FinishedSearch<'_>) -> ExplainedVerdict {
     ExplainedVerdict::by(doubts::of(found))
 }
 
-fn conditions(found: &FinishedSearch<'_>) -> String {
-    let Search { width, limit_s, .. } = found.search;
-    let limit = std::time::Duration::from_secs_f64(*limit_s);
-    format!(
-        "{}; to {} in at most {}; {} in {}{}",
-        words::aim(&found.search.aim),
-        words::whole(*width),
-        duration(limit),
-        counted(found.answer.trials as u64, "trial", "trials"),
-        words::seconds(found.answer.seconds),
-        found.ceiling.map_or(String::new(), |per_s| format!(
-            "; dyno's own server gives {} answers/s here",
-            rate(per_s)
-        ))
-    )
-}
-
-/// Every rate that was tried.
-fn tried(found: &FinishedSearch<'_>) -> Section {
-    let blocks = tried_rates(found, "tried".into()).map(Block::Table);
-    Section::new("tried", "Every rate that was tried", Depth::Brief).with(blocks)
-}
-
-/// The same as a table; none if there is no rate yet.
+/// Every rate that was tried; none if there is no rate yet.
 pub(crate) fn tried_rates(found: &FinishedSearch<'_>, key: String) -> Option<Table> {
     let mut columns = vec![
         Column::new("rate", "requests/s", 0),
@@ -187,8 +153,7 @@ pub enum SearchOutcome {
 }
 
 /// The outcome of a search.
-#[must_use]
-pub fn outcome(answer: &Answer) -> SearchOutcome {
+pub(crate) fn outcome(answer: &Answer) -> SearchOutcome {
     let is_known = |end: &Option<End>| end.as_ref().is_some_and(End::is_decided);
     match answer.conclusion {
         Conclusion::Found | Conclusion::AtLeast => SearchOutcome::Found,
@@ -203,17 +168,5 @@ pub fn outcome(answer: &Answer) -> SearchOutcome {
         | Conclusion::Unfinished { .. }
         | Conclusion::Collapsed { .. }
         | Conclusion::CannotTell { .. } => SearchOutcome::CannotTell,
-    }
-}
-
-/// `5 fresh processes`
-fn trials_of(found: &FinishedSearch<'_>, of: usize) -> String {
-    match found.search.is_fresh {
-        true => counted(of as u64, "fresh process", "fresh processes"),
-        false => format!(
-            "{} {} of one process",
-            count(of as u64),
-            if of == 1 { "load" } else { "loads" }
-        ),
     }
 }

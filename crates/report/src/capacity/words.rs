@@ -7,7 +7,7 @@ use analysis::search::{
 };
 use units::{chosen, counted, duration, nanos, rate};
 
-use super::{FinishedSearch, trials_of};
+use super::FinishedSearch;
 
 /// `p99 ≤ 10 ms and at most 1 % failed`
 #[must_use]
@@ -75,74 +75,24 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// The answer in a few sentences.
-pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
-    let answer = found.answer;
+/// The answer about one server in a few sentences.
+pub(crate) fn sentences(found: &FinishedSearch<'_>) -> Vec<String> {
+    let mut all = vec![format!("{}, {} {}.", under(found), found.server, holds(found))];
+    all.extend(evidence(found));
+    all
+}
+
+/// `With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals)`.
+pub(crate) fn under(found: &FinishedSearch<'_>) -> String {
     let arrivals = if found.is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" };
-    let aim = aim(&found.search.aim);
-    let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
-    let first = match (&answer.conclusion, lower, upper) {
-        (Conclusion::CannotTell { says, in_a_row }, ..) => {
-            format!("Cannot tell: {says}, {in_a_row} trials in a row{}.", known(lower, upper))
-        }
-        (Conclusion::Collapsed { kept }, ..) => format!(
-            "Cannot tell: it kept {}/s at first, and later neither that nor any lower rate: it did not recover from what \
-             it was given in between.",
-            rate(*kept)
-        ),
-        (Conclusion::NotMet, _, Some(upper)) => {
-            let is = upper.percentile.map_or(String::new(), |is| {
-                let percent = found.search.aim.limits[0].percent;
-                let least = if is.is_bound { "at least " } else { "" };
-                format!(": p{percent} is {least}{}", nanos(is.value))
-            });
-            format!("It does not hold even {}/s with {aim}{is}.", rate(upper.rate))
-        }
-        (Conclusion::AtLeast, Some(lower), _) => format!(
-            "It holds at least {}/s with {aim}, {}, {arrivals}; more was not tried{}.",
-            rate(lower.rate),
-            trials_of(found, lower.judged.of),
-            found.ceiling.filter(|ceiling| answer.is_capped_by(*ceiling)).map_or(
-                String::new(),
-                |ceiling| format!(
-                    ", because dyno's own server gives {} answers/s here",
-                    rate(ceiling)
-                )
-            )
-        ),
-        (_, Some(lower), None) if !lower.is_short => format!(
-            "It holds at least {}/s with {aim}, {}, {arrivals}{}; no rate that it does not hold was found{}.",
-            rate(lower.rate),
-            trials_of(found, lower.judged.of),
-            undecided(lower),
-            wider(&answer.conclusion)
-        ),
-        (_, Some(lower), Some(upper)) => format!(
-            "It holds {}/s and not {}/s with {aim}{}, {arrivals}{}{}{}.",
-            rate(lower.rate),
-            rate(upper.rate),
-            processes(found, lower, upper),
-            undecided(lower),
-            untested(lower, upper).map_or(String::new(), |says| format!("; {says}")),
-            wider(&answer.conclusion)
-        ),
-        (_, lower, upper) => {
-            format!("Cannot tell{}{}.", known(lower, upper), wider(&answer.conclusion))
-        }
-    };
-    let mut all = vec![first];
-    let keeps = lower.filter(|end| found.search.is_fresh && end.is_decided()).map(|end| {
-        let (kept, of) = (end.judged.kept, end.judged.of);
-        format!(
-            "At {}/s {kept} of {of} processes kept it, and it answered {}/s.",
-            rate(end.rate),
-            rate(end.answered_per_s)
-        )
-    });
-    all.extend(
-        keeps.filter(|_| matches!(answer.conclusion, Conclusion::Found | Conclusion::AtLeast)),
-    );
-    let is_cut_short = match answer.conclusion {
+    format!("With {} ({arrivals})", aim(&found.search.aim))
+}
+
+/// What the answer about one server rests on, and why it is not better known.
+pub(crate) fn evidence(found: &FinishedSearch<'_>) -> Vec<String> {
+    let mut all: Vec<String> = kept(found).into_iter().collect();
+    all.extend(open(found));
+    let is_cut_short = match found.answer.conclusion {
         Conclusion::OutOfTime { .. }
         | Conclusion::Unfinished { .. }
         | Conclusion::Wider
@@ -154,6 +104,58 @@ pub(crate) fn answer(found: &FinishedSearch<'_>) -> Vec<String> {
     };
     all.extend(noise(found).filter(|_| is_cut_short));
     all
+}
+
+/// How many of the full trials at the ends kept the aim: `5 of 5 fresh processes kept it at 1,520/s, 1 of 5 at 1,580/s.`
+fn kept(found: &FinishedSearch<'_>) -> Option<String> {
+    let full = [&found.answer.lower, &found.answer.upper].into_iter().flatten();
+    let mut full = full.filter(|end| !end.is_short);
+    let first = full.next()?;
+    let trials = match (found.search.is_fresh, first.judged.of) {
+        (true, 1) => "fresh process",
+        (true, _) => "fresh processes",
+        (false, 1) => "load of one process",
+        (false, _) => "loads of one process",
+    };
+    let at = |end: &End| format!("at {}/s", rate(end.rate));
+    let of = |end: &End| format!("{} of {}", end.judged.kept, end.judged.of);
+    let other = full.next().map_or(String::new(), |end| format!(", and {} {}", of(end), at(end)));
+    Some(format!("{} {trials} kept it {}{other}.", of(first), at(first)))
+}
+
+/// Why no more is known.
+fn open(found: &FinishedSearch<'_>) -> Option<String> {
+    let answer = found.answer;
+    Some(match &answer.conclusion {
+        Conclusion::Found | Conclusion::NotMet => return None,
+        Conclusion::AtLeast => {
+            let ceiling = found.ceiling.filter(|ceiling| answer.is_capped_by(*ceiling));
+            let because = ceiling.map_or(String::new(), |ceiling| {
+                format!(", because dyno's own server gives {} answers/s here", rate(ceiling))
+            });
+            format!("More was not tried{because}.")
+        }
+        Conclusion::OutOfTime { needed_s } => format!(
+            "The limit of time came first: about {} more would be needed for a bracket of {}.",
+            seconds(*needed_s),
+            whole(found.search.width)
+        ),
+        Conclusion::Unfinished { needed_s } => {
+            format!("The search is not over: about {} more are needed.", seconds(*needed_s))
+        }
+        Conclusion::Wider => format!(
+            "This is wider than {}, because a rate in between stayed undecided.",
+            whole(found.search.width)
+        ),
+        Conclusion::Collapsed { kept } => format!(
+            "It kept {}/s at first, and later neither that nor any lower rate: it did not recover from what it was given in \
+             between.",
+            rate(*kept)
+        ),
+        Conclusion::CannotTell { says, in_a_row } => {
+            format!("Cannot tell: {says}, {in_a_row} trials in a row.")
+        }
+    })
 }
 
 /// Which trials were repeated, and why: `7 of 24 trials were repeated: dyno itself was late (5), other programs used up to
@@ -189,7 +191,14 @@ pub(crate) fn holds(found: &FinishedSearch<'_>) -> String {
             UNKNOWN.into()
         }
         (Conclusion::AtLeast, Some(lower), _) => format!("holds at least {}", shown(lower)),
-        (Conclusion::NotMet, _, Some(upper)) => format!("does not hold even {}", shown(upper)),
+        (Conclusion::NotMet, _, Some(upper)) => {
+            let is = upper.percentile.map_or(String::new(), |is| {
+                let percent = found.search.aim.limits[0].percent;
+                let least = if is.is_bound { "at least " } else { "" };
+                format!(" (p{percent} is {least}{})", nanos(is.value))
+            });
+            format!("does not hold even {}{is}", shown(upper))
+        }
         (_, Some(lower), None) => {
             format!("holds {}, and perhaps more{}{}", shown(lower), short(lower), undecided(lower))
         }
@@ -220,19 +229,6 @@ pub(crate) fn ended(conclusion: &Conclusion) -> &'static str {
     }
 }
 
-/// How many full trials the ends rest on, behind a comma.
-fn processes(found: &FinishedSearch<'_>, lower: &End, upper: &End) -> String {
-    let (low, high) = (lower.judged.of, upper.judged.of);
-    let at = |end: &End| format!(", {} at {}/s", trials_of(found, end.judged.of), rate(end.rate));
-    match (lower.is_short, upper.is_short) {
-        (true, true) => String::new(),
-        (false, true) => at(lower),
-        (true, false) => at(upper),
-        (false, false) if low == high => format!(", {} each", trials_of(found, low)),
-        (false, false) => format!(", {low} and {}", trials_of(found, high)),
-    }
-}
-
 /// The ends that only short trials know.
 fn untested(lower: &End, upper: &End) -> Option<String> {
     let one = |end: &End| {
@@ -255,34 +251,6 @@ fn undecided(end: &End) -> String {
             ", as far as {} show",
             counted(end.judged.of as u64, "full trial", "full trials")
         ),
-    }
-}
-
-fn wider(conclusion: &Conclusion) -> String {
-    match conclusion {
-        Conclusion::OutOfTime { needed_s } => format!(
-            "; this is wider than asked for, because the limit of time came first: about {} more would be needed",
-            seconds(*needed_s)
-        ),
-        Conclusion::Unfinished { needed_s } => {
-            format!("; the search is not over: about {} more are needed", seconds(*needed_s))
-        }
-        Conclusion::Wider => {
-            "; this is wider than asked for, because a rate in between stayed undecided".into()
-        }
-        _ => String::new(),
-    }
-}
-
-/// What is known where there is no bracket.
-fn known(lower: Option<&End>, upper: Option<&End>) -> String {
-    match (lower, upper) {
-        (None, None) => String::new(),
-        (Some(lower), None) => format!("; it holds {}/s", rate(lower.rate)),
-        (None, Some(upper)) => format!("; it does not hold {}/s", rate(upper.rate)),
-        (Some(lower), Some(upper)) => {
-            format!("; it holds {}/s and not {}/s", rate(lower.rate), rate(upper.rate))
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A run as a document: the only place that decides what a report of a run contains, and in which order.
 
 use analysis::Table;
+use lab::record::{CAPACITY, LOAD, RACE};
 
 use super::curve::{self, Glyphs};
 use super::{
@@ -121,7 +122,8 @@ fn workload(
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
     let Findings { id, store_option, .. } = findings;
-    let again = match findings.race_command().or(findings.load_command()) {
+    let of_flags = [RACE, LOAD, CAPACITY].into_iter().find_map(|name| findings.fact(name));
+    let again = match of_flags {
         Some(command) => command.to_string(),
         None => findings.run.again() + store_option,
     };

@@ -2,38 +2,22 @@
 
 use analysis::search::{Searched, ranks};
 use analysis::{Verdict, Worth};
+use lab::record::CAPACITY;
 use units::{counted, rate};
 
 use super::conditions::servers_and_machine;
 use super::{Findings, conformance, trouble};
-use crate::capacity::chart::{Drawn, drawn};
+use crate::capacity::chart::drawn;
 use crate::capacity::{FinishedSearch, SearchOutcome, outcome, tried_rates, verdict, words};
 use crate::chart::Stand;
 use crate::document::{
     Block, Cell, Column, Depth, Entry, Fold, Mark, Marks, Row, Section, Sign, Table, Tone,
 };
+use crate::markup::Markup;
 use crate::sentence::list;
 
-/// One server's search, and how it stands to the others of its task.
-pub(crate) struct Stood<'f> {
-    pub(crate) subject: &'f str,
-    pub(crate) task: &'f str,
-    pub(crate) found: FinishedSearch<'f>,
-    /// First and last place; none: it is not ranked.
-    pub(crate) rank: Option<(usize, usize)>,
-    /// Why it is not ranked, whatever it holds.
-    pub(crate) unmet: Option<&'f str>,
-}
-
-impl Stood<'_> {
-    /// Whether full trials say anything of what it holds.
-    fn is_known(&self) -> bool {
-        self.found.odd.is_none() && self.found.answer.bracket().is_some()
-    }
-}
-
 /// The searches of a run, task by task in the run's order; of each the best first.
-pub(crate) fn stood<'f>(findings: &'f Findings<'_>) -> Vec<Vec<Stood<'f>>> {
+pub(crate) fn searches_by_task<'f>(findings: &'f Findings<'_>) -> Vec<Vec<FinishedSearch<'f>>> {
     let mut tasks: Vec<&str> = Vec::new();
     for found in &findings.searches {
         if !tasks.contains(&found.of.task.as_str()) {
@@ -48,35 +32,24 @@ pub(crate) fn stood<'f>(findings: &'f Findings<'_>) -> Vec<Vec<Stood<'f>>> {
     tasks.into_iter().map(|task| of_task(findings, task)).collect()
 }
 
-fn of_task<'f>(findings: &'f Findings<'_>, task: &'f str) -> Vec<Stood<'f>> {
-    let here: Vec<&Searched> =
-        findings.searches.iter().filter(|found| found.of.task == task).collect();
-    let unmet: Vec<Option<&str>> =
-        here.iter().map(|found| unmet(findings, &found.of.subject, task)).collect();
-    let brackets = here.iter().zip(&unmet).map(|(found, unmet)| match unmet {
-        Some(_) => None,
-        // What was left out may have decided it otherwise.
-        None => found.answer.bracket().filter(|_| found.odd.is_none()),
-    });
-    let brackets: Vec<_> = brackets.collect();
-    let mut ranks = ranks(&brackets);
-    if brackets.iter().flatten().count() < 2 {
-        ranks.fill(None);
-    }
-    let mut all: Vec<Stood<'f>> = here
-        .iter()
-        .zip(ranks.iter().zip(unmet))
-        .map(|(found, (rank, unmet))| Stood {
-            subject: &found.of.subject,
-            task,
-            found: FinishedSearch::of(findings.id.clone(), findings.run, found),
-            rank: *rank,
-            unmet,
+fn of_task<'f>(findings: &'f Findings<'_>, task: &str) -> Vec<FinishedSearch<'f>> {
+    let here = findings.searches.iter().filter(|found| found.of.task == task);
+    let mut all: Vec<FinishedSearch<'f>> = here
+        .map(|found| FinishedSearch {
+            unmet: unmet(findings, &found.of.subject, task),
+            ..FinishedSearch::of(findings, found)
         })
         .collect();
-    let lower = |stood: &Stood<'_>| stood.found.answer.lower.as_ref().map_or(0.0, |end| end.rate);
+    // What was left out may have decided it otherwise.
+    let is_ranked = |it: &FinishedSearch<'_>| it.unmet.is_none() && it.is_known();
+    let brackets = all.iter().map(|it| it.answer.bracket().filter(|_| is_ranked(it)));
+    let brackets: Vec<_> = brackets.collect();
+    if 1 < brackets.iter().flatten().count() {
+        all.iter_mut().zip(ranks(&brackets)).for_each(|(it, rank)| it.rank = rank);
+    }
+    let lower = |it: &FinishedSearch<'_>| it.answer.lower.as_ref().map_or(0.0, |end| end.rate);
     all.sort_by(|one, other| {
-        let place = |stood: &Stood<'_>| stood.rank.unwrap_or((usize::MAX, usize::MAX));
+        let place = |it: &FinishedSearch<'_>| it.rank.unwrap_or((usize::MAX, usize::MAX));
         place(one).cmp(&place(other)).then(lower(other).total_cmp(&lower(one)))
     });
     all
@@ -116,39 +89,46 @@ impl Findings<'_> {
 
     fn search_verdicts(&self) -> Vec<Option<Verdict>> {
         let of = |found: &Searched| {
-            let shown = FinishedSearch::of(self.id.clone(), self.run, found);
-            verdict(&shown).word.filter(|_| 0 < found.answer.trials)
+            verdict(&FinishedSearch::of(self, found)).word.filter(|_| 0 < found.answer.trials)
         };
         self.searches.iter().map(of).collect()
     }
 
     /// Searches that do not say what their server holds: the first, and how many.
     pub(crate) fn unknown(&self) -> Option<(String, usize)> {
-        let all = stood(self);
+        let all = searches_by_task(self);
         let mut unknown =
-            all.iter().flatten().filter(|it| outcome(it.found.answer) == SearchOutcome::CannotTell);
+            all.iter().flatten().filter(|it| outcome(it.answer) == SearchOutcome::CannotTell);
         let first = unknown.next().map(|it| name(self, it))?;
         Some((first, 1 + unknown.count()))
+    }
+
+    /// What the search of `dyno capacity` has found; none of any other run.
+    pub fn capacity(&self) -> Option<SearchOutcome> {
+        self.searches.first().map(|found| outcome(&found.answer))
     }
 }
 
 /// The server, with its task where there are several.
-fn name(findings: &Findings<'_>, stood: &Stood<'_>) -> String {
-    match findings.searches.iter().any(|found| found.of.task != stood.task) {
-        true => format!("{}, {}", stood.found.server, findings.task(stood.task)),
-        false => stood.found.server.into(),
+fn name(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> String {
+    match findings.searches.iter().any(|other| other.of.task != found.task) {
+        true => format!("{}, {}", found.server, findings.task(found.task)),
+        false => found.server.into(),
     }
 }
 
-/// The answer: a paragraph about each task.
+/// The answer: a paragraph about each task. That of one search alone also says what it rests on.
 pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
-    let tasks = stood(findings);
-    let about = |all: &Vec<Stood<'_>>| {
-        let says = answer(all)?;
-        Some(match (tasks.len(), all.first()) {
-            (0 | 1, _) | (_, None) => says,
-            (_, Some(first)) => format!("{}: {says}", findings.task(first.task)),
-        })
+    let tasks = searches_by_task(findings);
+    if let [all] = tasks.as_slice() {
+        let evidence = match all.as_slice() {
+            [only] => words::evidence(only),
+            _ => Vec::new(),
+        };
+        return answer(all).into_iter().chain(evidence).collect();
+    }
+    let about = |all: &Vec<FinishedSearch<'_>>| {
+        Some(format!("{}: {}", findings.task(all.first()?.task), answer(all)?))
     };
     tasks.iter().filter_map(about).collect()
 }
@@ -156,50 +136,45 @@ pub(crate) fn sentences(findings: &Findings<'_>) -> Vec<String> {
 /// Up to this many servers are written out.
 const SHOWN: usize = 6;
 
-fn answer(all: &[Stood<'_>]) -> Option<String> {
-    let first = all.first()?;
-    let arrivals =
-        if first.found.is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" };
-    let aim = format!("With {} ({arrivals})", words::aim(&first.found.search.aim));
-    let is_known = |it: &&Stood<'_>| it.unmet.is_none() && it.is_known();
-    let ranked: Vec<&Stood<'_>> = all.iter().filter(is_known).collect();
+fn answer(all: &[FinishedSearch<'_>]) -> Option<String> {
+    let under = words::under(all.first()?);
+    // What a server holds that is alone is said, whatever else it does.
+    let is_met = |it: &&FinishedSearch<'_>| it.unmet.is_none() || all.len() == 1;
+    let met: Vec<&FinishedSearch<'_>> = all.iter().filter(is_met).collect();
+    let ranked: Vec<&FinishedSearch<'_>> = met.iter().copied().filter(|it| it.is_known()).collect();
     let leaders: Vec<String> = ranked
         .iter()
         .filter(|it| it.rank.is_some_and(|(best, _)| best == 1))
-        .map(|it| it.found.server.to_string())
+        .map(|it| it.server.to_string())
         .collect();
     // One that is not known may hold more than any other.
-    let are_known = all.iter().all(|it| it.is_known() || it.unmet.is_some());
-    let of = if are_known { "" } else { "of those with a known capacity, " };
-    let holds_any = ranked.iter().any(|it| it.found.answer.lower.is_some());
+    let of = if ranked.len() == met.len() { "" } else { "of those with a known capacity, " };
+    let holds_any = ranked.iter().any(|it| it.answer.lower.is_some());
     let leads = match (leaders.as_slice(), ranked.len()) {
-        (_, 0) => "no server's capacity is known".to_string(),
+        (_, 0) if all.len() == 1 => String::new(),
+        (_, 0) => "no server's capacity is known: ".to_string(),
         (_, 1) => String::new(),
-        _ if !holds_any => "no server holds the lowest rate that was tried".into(),
-        ([only], _) => format!("{of}{only} holds most"),
+        _ if !holds_any => "no server holds the lowest rate that was tried: ".into(),
+        ([only], _) => format!("{of}{only} holds most: "),
         (several, all) if several.len() == all => {
-            format!("{of}these searches cannot tell which server holds most")
+            format!("{of}these searches cannot tell which server holds most: ")
         }
         (several, _) => {
-            format!("{of}these searches cannot tell which of {} holds most", list(several))
+            format!("{of}these searches cannot tell which of {} holds most: ", list(several))
         }
     };
-    let mut shown: Vec<String> = all
-        .iter()
-        .filter(|it| it.unmet.is_none())
-        .take(SHOWN)
-        .map(|it| format!("{} {}", it.found.server, words::holds(&it.found)))
-        .collect();
-    let more = all.iter().filter(|it| it.unmet.is_none()).count() - shown.len();
+    let mut shown: Vec<String> =
+        met.iter().take(SHOWN).map(|it| format!("{} {}", it.server, words::holds(it))).collect();
+    let more = met.len() - shown.len();
     if 0 < more {
         shown.push(format!("{more} others follow"));
     }
-    let mut says = match leads.as_str() {
-        "" => format!("{aim}, {}.", shown.join("; ")),
-        leads => format!("{aim}, {leads}: {}.", shown.join("; ")),
+    let mut says = match shown.is_empty() {
+        true => format!("{under}, no server is ranked."),
+        false => format!("{under}, {leads}{}.", shown.join("; ")),
     };
     let unmet: Vec<String> =
-        all.iter().filter(|it| it.unmet.is_some()).map(|it| it.found.server.to_string()).collect();
+        all.iter().filter(|it| it.unmet.is_some()).map(|it| it.server.to_string()).collect();
     if !unmet.is_empty() {
         says.push_str(&format!(" Not ranked: {}; see \"{}\".", list(&unmet), trouble::UNRANKED));
     }
@@ -208,7 +183,7 @@ fn answer(all: &[Stood<'_>]) -> Option<String> {
 
 /// All sections of the report.
 pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
-    let tasks = stood(findings);
+    let tasks = searches_by_task(findings);
     let mut sections: Vec<Section> =
         tasks.iter().enumerate().map(|(place, all)| task(findings, all, place)).collect();
     sections.push(conformance::section(findings));
@@ -224,48 +199,35 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     sections
 }
 
-fn task(findings: &Findings<'_>, all: &[Stood<'_>], place: usize) -> Section {
+fn task(findings: &Findings<'_>, all: &[FinishedSearch<'_>], place: usize) -> Section {
     let heading = all.first().map_or(String::new(), |first| findings.titled_task(first.task));
     let mut blocks = vec![
-        Block::picture(chart(findings, all, &format!("cap{place}"), Stand::Page)),
+        Block::picture(drawn(&format!("cap{place}"), all, Stand::Page)),
         Block::Table(table(findings, all, format!("capacities{place}"))),
     ];
-    blocks.extend(all.iter().enumerate().filter_map(|(n, stood)| {
-        let table = tried_rates(&stood.found, format!("tried{place}-{n}"))?;
-        Some(Block::Fold(Fold {
-            summary: format!("{}: every rate that was tried", stood.found.server),
-            slot: Some(findings.slot(stood.subject)),
-            is_open: false,
-            blocks: vec![Block::Table(table)],
-        }))
-    }));
+    for (n, found) in all.iter().enumerate() {
+        let Some(tried) = tried_rates(found, format!("tried{place}-{n}")) else { continue };
+        let tried = Block::Table(tried);
+        if findings.searches.len() == 1 {
+            blocks.extend([Block::Heading("Every rate that was tried".into()), tried]);
+        } else {
+            blocks.push(Block::Fold(Fold {
+                summary: format!("{}: every rate that was tried", found.server),
+                slot: Some(found.slot),
+                is_open: false,
+                blocks: vec![tried],
+            }));
+        }
+    }
     Section::new(format!("results{place}"), heading, Depth::Brief).with(blocks)
 }
 
-/// The chart of a task.
-fn chart(
-    findings: &Findings<'_>,
-    all: &[Stood<'_>],
-    id: &str,
-    stand: Stand<'_>,
-) -> crate::markup::Markup {
-    let searches: Vec<Drawn<'_>> = all
-        .iter()
-        .map(|stood| Drawn { slot: findings.slot(stood.subject), found: &stood.found })
-        .collect();
-    drawn(id, &searches, stand)
+/// The chart of a task, standing alone.
+pub(crate) fn alone(findings: &Findings<'_>, task: &str, stand: Stand<'_>) -> Markup {
+    drawn("a", &of_task(findings, task), stand)
 }
 
-/// The same, standing alone.
-pub(crate) fn alone(
-    findings: &Findings<'_>,
-    task: &str,
-    stand: Stand<'_>,
-) -> crate::markup::Markup {
-    chart(findings, &of_task(findings, task), "a", stand)
-}
-
-fn table(findings: &Findings<'_>, all: &[Stood<'_>], key: String) -> Table {
+fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Table {
     let explained = |key: &'static str, heading: &str, priority: u8, meaning: &str| {
         Column::new(key, heading, priority).meaning(meaning).explained()
     };
@@ -304,16 +266,18 @@ fn table(findings: &Findings<'_>, all: &[Stood<'_>], key: String) -> Table {
     );
     columns.push(Column::new("trials", "trials", 7));
     columns.push(Column::new("took", "time of trials", 8));
-    Table::of(key, columns, all.iter().map(|stood| line(findings, stood)).collect::<Vec<_>>())
+    let ceiling = all.iter().filter_map(|found| found.ceiling).reduce(f64::max);
+    let ceiling = ceiling.map(|it| format!("the reference gives {} answers/s here", rate(it)));
+    let rows: Vec<Row> = all.iter().map(|found| line(findings, found)).collect();
+    Table::of(key, columns, rows).noting(ceiling.into_iter().collect())
 }
 
-fn line(findings: &Findings<'_>, stood: &Stood<'_>) -> Row {
-    let found = &stood.found;
+fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
     let answer = found.answer;
     let (lower, upper) = (answer.lower.as_ref(), answer.upper.as_ref());
     let worth = verdict(found);
     let is_known = outcome(answer) != SearchOutcome::CannotTell;
-    let tone = if stood.unmet.is_some() || !is_known { Tone::Dim } else { Tone::Strong };
+    let tone = if found.unmet.is_some() || !is_known { Tone::Dim } else { Tone::Strong };
     let doubtful = match worth.word {
         Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
         Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),
@@ -336,7 +300,7 @@ fn line(findings: &Findings<'_>, stood: &Stood<'_>) -> Row {
         None => Cell::none(),
         Some(end) => Cell::text(format!("{} of {}", end.judged.kept, end.judged.of)),
     };
-    let rank = match stood.rank {
+    let rank = match found.rank {
         None => Cell::none(),
         Some((first, last)) if first == last => Cell::text(first.to_string()),
         Some((first, last)) => Cell::text(format!("{first}–{last}")),
@@ -349,8 +313,8 @@ fn line(findings: &Findings<'_>, stood: &Stood<'_>) -> Row {
         Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
     };
     let cells = vec![
-        rank.valued(stood.rank.map(|(first, _)| first as f64)).toned(Tone::Dim),
-        subject.marked(Marks::default().when(stood.unmet.is_some(), Mark::Unranked)),
+        rank.valued(found.rank.map(|(first, _)| first as f64)).toned(Tone::Dim),
+        subject.marked(Marks::default().when(found.unmet.is_some(), Mark::Unranked)),
         holds,
         end(upper),
         answered.unwrap_or_else(Cell::none),
@@ -358,23 +322,19 @@ fn line(findings: &Findings<'_>, stood: &Stood<'_>) -> Row {
         kept(upper),
         Cell::text(words::ended(&answer.conclusion)),
         word,
-        conformance::cell(findings, stood.subject),
+        conformance::cell(findings, found.subject),
         Cell::text(answer.trials.to_string()).valued(Some(answer.trials as f64)),
         Cell::text(words::seconds(answer.seconds)).valued(Some(answer.seconds)),
     ];
-    Row { slot: Some(findings.slot(stood.subject)), tie: stood.rank, cells, ..Row::default() }
+    Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }
 }
 
 /// Why answers are worth no more, server by server.
-fn doubts(findings: &Findings<'_>, tasks: &[Vec<Stood<'_>>]) -> Section {
-    let of = |stood: &Stood<'_>| {
-        let name = name(findings, stood);
-        let one = |doubt: &crate::verdict::ExplainedDoubt| {
-            let says = format!("{name}: {}: {}", doubt.gravity.name(), doubt.says);
-            Entry::new(doubt.gravity.into(), says)
-                .with(Tone::Dim, format!("what to do: {}", doubt.what_to_do))
-        };
-        verdict(&stood.found).doubts.iter().map(one).collect::<Vec<_>>()
+fn doubts(findings: &Findings<'_>, tasks: &[Vec<FinishedSearch<'_>>]) -> Section {
+    let of = |found: &FinishedSearch<'_>| {
+        let name = name(findings, found);
+        let doubts = verdict(found).doubts;
+        doubts.iter().map(|doubt| doubt.entry(&format!("{name}: "))).collect::<Vec<_>>()
     };
     let entries: Vec<Entry> = tasks.iter().flatten().flat_map(of).collect();
     let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
@@ -384,7 +344,7 @@ fn doubts(findings: &Findings<'_>, tasks: &[Vec<Stood<'_>>]) -> Section {
 /// What a search for each server means.
 pub(super) const METHOD: [&str; 3] = [
     "Each server's capacity is searched for: the greatest rate at which it keeps the aim. Short trials narrow the range; full \
-     trials at two rates decide, each with a fresh process. The trials of all searches alternate, so that what the machine \
+     trials at two rates decide, each with a fresh process unless the server ran already. The trials of all searches alternate, so that what the machine \
      does meanwhile, it does to all servers.",
     "A trial's loss is the share of the requests due that were answered too late, counted from when each was due, or \
      failed, or were not answered. A rate is held if half of its trials or more kept the aim by themselves and what all of \
@@ -398,11 +358,14 @@ pub(super) fn unfinished(findings: &Findings<'_>) -> Option<String> {
     let is_open =
         |found: &&Searched| matches!(found.answer.conclusion, Conclusion::Unfinished { .. });
     let left = findings.searches.iter().filter(is_open).count();
-    if left == 0 || findings.fact(lab::record::CAPACITY).is_some() {
+    if left == 0 {
         return None;
     }
     let Findings { id, store_option, .. } = findings;
-    let places = findings.run.place_flags();
     let searches = counted(left as u64, "search is", "searches are");
-    Some(format!("{searches} not over; `dyno run --resume {id}{places}{store_option}` goes on"))
+    let command = match findings.fact(CAPACITY) {
+        Some(_) => format!("dyno capacity --resume {id}"),
+        None => format!("dyno run --resume {id}{}", findings.run.place_flags()),
+    };
+    Some(format!("{searches} not over; `{command}{store_option}` goes on"))
 }

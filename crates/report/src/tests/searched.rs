@@ -9,7 +9,7 @@ use wire::Chance;
 
 use super::printed::Stated;
 use super::{Reader, Seen, compare, formats, list, mark, number, table};
-use crate::capacity::{self, FinishedSearch};
+use crate::capacity;
 use crate::run::tests::searches::{aim, of, with};
 use crate::run::{self, Glyphs};
 
@@ -131,23 +131,24 @@ fn every_format_of_a_search_says_what_the_json_says() {
         let chance = &mut Chance::new(seed);
         let searches: Vec<Searched> =
             ["a", "b", "c"].into_iter().map(|subject| search(chance, subject)).collect();
-        with(searches, |findings| {
+        with(searches.clone(), |findings| {
             let json: Value = serde_json::from_str(&run::json(findings).unwrap()).unwrap();
             let document = run::document(findings, 0, Glyphs::Ascii);
             let of_run: Vec<&Value> = list(&json["searches"]).collect();
             for (format, seen) in formats(&document, run::page(findings)).iter().zip(&mut all) {
                 servers_agree(seen, format, &of_run);
             }
-            for found in &findings.searches {
-                let found = FinishedSearch::of("7".into(), findings.run, found);
-                let json: Value = serde_json::from_str(&capacity::json(&found).unwrap()).unwrap();
-                let document = capacity::document(&found);
-                let formats = formats(&document, capacity::page(&found));
-                for (format, seen) in formats.iter().zip(&mut all) {
+        });
+        for found in searches {
+            with(vec![found], |findings| {
+                let json = capacity::json(findings).unwrap().unwrap();
+                let json: Value = serde_json::from_str(&json).unwrap();
+                let document = run::document(findings, 0, Glyphs::Ascii);
+                for (format, seen) in formats(&document, run::page(findings)).iter().zip(&mut all) {
                     rates_agree(seen, format, &json);
                 }
-            }
-        });
+            });
+        }
     }
     for Seen { values, bounds, intervals, .. } in all {
         assert!(1_000 < values && 100 < bounds && 300 < intervals, "{values} {bounds} {intervals}");

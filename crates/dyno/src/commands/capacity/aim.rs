@@ -58,23 +58,27 @@ impl AimFlags {
     }
 }
 
-/// The search, with what the reference achieves.
-pub(super) fn search(
-    flags: &CapacityFlags,
-    ceiling: Option<f64>,
-    is_fresh: bool,
-) -> Result<Search, Refusal> {
+/// What is searched for.
+pub(super) fn sought(flags: &CapacityFlags) -> Result<Sought, Refusal> {
     let (least, most) = (flags.least.as_f64(), flags.most.map(Rate::as_f64));
     sought::check_range(least, most, SaidBy::Flags).map_err(Refusal::new)?;
-    let sought = Sought {
+    Ok(Sought {
         limits: flags.aim.limits(flags.at.asking.timeout)?,
         failures: flags.aim.failures / 100.0,
         width: flags.width / 100.0,
         limit: flags.limit,
         least,
         most,
-    };
-    Search::of(&sought, ceiling, is_fresh, flags.at.asking.seed)
+    })
+}
+
+/// The search, with what the reference achieves.
+pub(super) fn search(
+    flags: &CapacityFlags,
+    ceiling: Option<f64>,
+    is_fresh: bool,
+) -> Result<Search, Refusal> {
+    Search::of(&sought(flags)?, ceiling, is_fresh, flags.at.asking.seed)
         .map_err(|says| Refusal::new(format!("--least: {says}")))
 }
 

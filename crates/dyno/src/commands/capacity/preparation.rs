@@ -7,11 +7,13 @@ use campaign::project::Project;
 use campaign::race::label::labels;
 use campaign::race::made::{self, Course};
 use campaign::race::side::{self, Side};
+use lab::experiment::Experiment;
 use lab::schedule::Schedule;
 use lab::subject::is_file_name;
 use machine::limits::Machine;
 
 use super::CapacityFlags;
+use super::aim::sought;
 use crate::order::flags::ArrivingFlags;
 use crate::order::schedule;
 use crate::order::schedule::Spacing;
@@ -27,7 +29,7 @@ pub(super) struct Prepared {
 /// Reads the server, and makes of it what the lab reads.
 pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
     let target = flags.target.as_deref().unwrap_or_default();
-    let limits = flags.aim.limits(flags.at.asking.timeout)?;
+    let sought = sought(flags)?;
     let project = is_file_name(target).then(|| Project::find().ok()).flatten();
     let sides = [side::read(target, project.as_ref())?];
     let manner = flags.at.manner(&sides)?;
@@ -58,11 +60,12 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
         check: false,
         seed: flags.at.asking.seed,
         slices: None,
-        on_time: Some(Duration::from_nanos(limits[0].within)),
+        on_time: Some(Duration::from_nanos(sought.limits[0].within)),
         max_failures: Some(flags.aim.failures),
         max_wrong: None,
     };
-    let experiment = made::experiment(&labels, &workload.name, &load, &course)?;
+    let made = made::experiment(&labels, &workload.name, &load, &course)?;
+    let experiment = Experiment { sought: Some(sought), ..made };
     let subject = flags.at.subject(
         manner.protocol,
         (&sides[0], &labels[0]),

@@ -1,13 +1,13 @@
 //! Searches for capacities as JSON: each as `dyno capacity` writes it, and how it stands to the others.
 
-use crate::capacity::JsonDocument;
+use crate::capacity::{FinishedSearch, JsonDocument};
 use crate::json::json_type;
 use crate::run::Findings;
-use crate::run::searches::{Stood, stood};
+use crate::run::searches::searches_by_task;
 
 json_type! {
     /// What was found of one server's capacity.
-    pub(super) struct SearchJson as "server_capacity" of it: Stood<'_> {
+    pub(super) struct SearchJson as "server_capacity" of it: FinishedSearch<'_> {
         /// the subject
         subject: String = it.subject.into(),
         /// the task
@@ -20,10 +20,10 @@ json_type! {
         /// why it is not ranked, whatever it holds: wrong answers, or a requirement that is not met
         not_ranked: Option<String> = it.unmet.map(String::from),
         /// the search, as `dyno capacity --json` writes one
-        search: JsonDocument = (&it.found).into(),
+        search: JsonDocument = it.into(),
     }
 }
 
 pub(super) fn all(findings: &Findings<'_>) -> Vec<SearchJson> {
-    stood(findings).iter().flatten().map(SearchJson::from).collect()
+    searches_by_task(findings).iter().flatten().map(SearchJson::from).collect()
 }

@@ -8,9 +8,9 @@ use lab::record::{Entry, OutcomeKind};
 use lab::sought::Limit;
 use load::Quantile;
 
-use super::super::searches::stood;
+use super::super::searches::searches_by_task;
 use super::*;
-use crate::capacity::{self, FinishedSearch};
+use crate::capacity;
 use crate::render::Format;
 
 const EXPERIMENT: &str = "question = 'What does each hold?'\nsubjects = 'all'\nworkload = 'echo-xml'\n\
@@ -132,7 +132,7 @@ fn sentence(searches: Vec<Searched>) -> String {
 
 fn order(searches: Vec<Searched>) -> Vec<(String, Option<(usize, usize)>)> {
     with(searches, |findings| {
-        let all = stood(findings);
+        let all = searches_by_task(findings);
         all[0].iter().map(|it| (it.subject.to_string(), it.rank)).collect()
     })
 }
@@ -197,8 +197,10 @@ fn one_that_is_known_has_no_rank_and_none_that_holds_anything_is_said() {
         sentence(vec![missed("a"), missed("b")])
             .contains("no server holds the lowest rate that was tried")
     );
+    let several = ["a", "b"].map(|name| of(name, unable("x"), (None, None))).to_vec();
+    assert!(sentence(several).contains("no server's capacity is known: A has no known capacity"));
     let none = vec![of("a", unable("x"), (None, None))];
-    assert!(sentence(none).contains("no server's capacity is known: A has no known capacity"));
+    assert!(sentence(none).contains("(Poisson arrivals), A has no known capacity."));
 }
 
 #[test]
@@ -237,11 +239,11 @@ fn the_table_has_both_rates_with_what_decided_them() {
         2     B                 –     10          –       –      0 of 5  the lowest rate is not held  valid        12           2 min
         –     C       700 (short)?     –        700  5 of 5           –  out of time                  suspect      12           2 min
         the same in all rows: conformance not checked
-        rank: first to last place: a server is ahead of another only if what it holds is no less than what the other does not
-        hold · holds/s: the highest rate that is held, below all that are not · not/s: the lowest rate that is not held: the
-        capacity lies between the two · answers/s: right answers each second at the rate that is held · kept: trials that kept
-        the aim by themselves, at the rate that is held · kept above: the same at the rate that is not held · ? suspect: read
-        why before you use the figure
+        the reference gives 10,350 answers/s here · rank: first to last place: a server is ahead of another only if what it
+        holds is no less than what the other does not hold · holds/s: the highest rate that is held, below all that are not ·
+        not/s: the lowest rate that is not held: the capacity lies between the two · answers/s: right answers each second at the
+        rate that is held · kept: trials that kept the aim by themselves, at the rate that is held · kept above: the same at the
+        rate that is not held · ? suspect: read why before you use the figure
         A: every rate that was tried
         requests/s            kept             > 10 ms         failed
         1,000       holds   5 of 5  0.42 % [0.35–0.50]  0 % [0–0.007]
@@ -335,15 +337,6 @@ fn json_has_each_search_as_dyno_capacity_writes_it() {
     assert!(other["searches"].as_array().unwrap().is_empty());
 }
 
-fn shown<T>(found: &Searched, then: impl FnOnce(&FinishedSearch<'_>) -> T) -> T {
-    let run = record(std::slice::from_ref(found));
-    then(&FinishedSearch::of("7".into(), &run, found))
-}
-
-fn answered(found: &Searched) -> String {
-    shown(found, |found| capacity::document(found).answer.join(" "))
-}
-
 #[test]
 fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
     let cut = Evidence { due: 10_000, lost: vec![500, 0], is_cut: true, ..Evidence::default() };
@@ -352,15 +345,16 @@ fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
     let mut missed = of("a", Conclusion::NotMet, (None, Some(broken)));
     missed.answer.places[0].short = Some(Judged::of(&aim(), &[&cut]));
     let screen = Screen { width: 140, is_coloured: false, is_full: true };
-    let text = shown(&missed, |it| crate::render::text(&capacity::document(it), screen));
+    let missed = || vec![missed.clone()];
+    let text = with(missed(), |it| super::super::text(it, screen, Glyphs::Ascii));
     for row in
         ["breaks, ended early       0 of 5  ≥ 5.00 %", "short trial, ended early  0 of 1  ≥ 5.00 %"]
     {
         assert!(text.contains(row), "{row}: {text}");
     }
-    let page = shown(&missed, capacity::page);
+    let page = with(missed(), super::super::page);
     assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials kept the aim; 5 ended early"));
-    let json = shown(&missed, |it| capacity::json(it).unwrap());
+    let json = with(missed(), |it| capacity::json(it).unwrap().unwrap());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let tried = &json["tried"][0];
     assert_eq!((&tried["ended_early"], &tried["short_ended_early"]), (&5.into(), &1.into()));
@@ -376,10 +370,10 @@ fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_searc
     short.judged.of = 1;
     let found = of("a", late.clone(), (holds(1_642.0), Some(short)));
     assert_eq!(
-        answered(&found),
-        "It holds 1,642/s and not 1,996/s with p99 ≤ 10 ms and at most 1 % failed, 5 fresh processes at 1,642/s, Poisson \
-         arrivals; 1,996/s was not tested in full, but in 1 short trial only; this is wider than asked for, because the \
-         limit of time came first: about 69 s more would be needed."
+        sentence(vec![found]),
+        "With p99 ≤ 10 ms and at most 1 % failed (Poisson arrivals), A holds 1,642/s and not 1,996/s (1,996/s was not tested \
+         in full, but in 1 short trial only). 5 of 5 fresh processes kept it at 1,642/s. The limit of time came first: about \
+         69 s more would be needed for a bracket of 5 %."
     );
     let mut few = end(2_912.0, 0, false);
     few.judged = Judged::of(
@@ -388,14 +382,14 @@ fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_searc
     );
     let mut found = of("a", late, (Some(few), None));
     found.answer.noise = vec![(Noise::OtherPrograms { cpus: 1.24 }, 3), (Noise::Late, 1)];
-    let says = answered(&found);
+    let answer = found.answer.clone();
+    let says = sentence(vec![found]);
     for part in [
-        "It holds at least 2,912/s with p99 ≤ 10 ms and at most 1 % failed, 4 fresh processes, Poisson arrivals, as far as 4 \
-         full trials show; no rate that it does not hold was found",
+        "A holds 2,912/s, and perhaps more, as far as 4 full trials show. 4 of 4 fresh processes kept it at 2,912/s.",
         "4 of 12 trials were repeated, and were no evidence: other programs used 1.2 CPUs (3), dyno itself was late (1).",
     ] {
         assert!(says.contains(part), "{part}: {says}");
     }
-    let outcome = capacity::outcome(&found.answer);
+    let outcome = capacity::outcome(&answer);
     assert_eq!(outcome, capacity::SearchOutcome::CannotTell);
 }
