@@ -1,6 +1,7 @@
 //! Reads the files of the catalogue, and writes them as the table of cases that is compiled. A mistake in a file is
 //! reported with the file's name and the line.
 
+mod grammar;
 mod notation;
 mod vocabulary;
 
@@ -10,8 +11,8 @@ use std::fmt::Write as _;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
+use self::grammar::Reader;
 use self::notation::{Names, Place, tokens};
-use self::vocabulary::Reader;
 use crate::labels::{Area, Level, Need, Protocol, Scheduling, Tag};
 
 /// A file of the catalogue: its path in it, and its text.

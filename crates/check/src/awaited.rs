@@ -31,7 +31,6 @@ impl Rule {
             | Rule::Successes(_)
             | Rule::Answers(_)
             | Rule::Closes
-            | Rule::StaysOpen
             | Rule::GrewLess(_)
             | Rule::MemoryUnknown
             | Rule::ActsWithin(_)

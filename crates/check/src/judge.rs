@@ -66,7 +66,6 @@ impl Rule {
                 seen.reading.finals.len() == *count && seen.wholes().count() == *count
             }
             Rule::Closes => seen.is_closed(),
-            Rule::StaysOpen => seen.end == End::Open,
             Rule::GrewLess(mib) => seen.grew.is_some_and(|grew| grew < mib << 20),
             Rule::MemoryUnknown => seen.grew.is_none(),
             Rule::ActsWithin(limit) => seen.slow.acted.is_some_and(|after| after <= *limit),

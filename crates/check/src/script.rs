@@ -110,8 +110,6 @@ pub enum Rule {
     Answers(usize),
     /// The server ended the connection.
     Closes,
-    /// The server left the connection open.
-    StaysOpen,
     /// The server's memory grew by less than this many MiB.
     GrewLess(u64),
     /// The server's memory is not known.
@@ -162,7 +160,6 @@ impl Rule {
             Rule::Answers(1) => "exactly one answer".into(),
             Rule::Answers(count) => format!("exactly {count} answers"),
             Rule::Closes => "the connection closed".into(),
-            Rule::StaysOpen => "the connection kept".into(),
             Rule::GrewLess(mib) => format!("memory grown by less than {mib} MiB"),
             Rule::MemoryUnknown => "memory that cannot be watched".into(),
             Rule::ActsWithin(limit) => format!("within {:.0} s", limit.as_secs_f64()),
