@@ -174,20 +174,27 @@ impl AgentFacts {
     }
 }
 
-/// An agent that did not finish. What it measured is in no figure.
+/// An agent that did not finish; what it measured is in no figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostAgent {
+    /// its name
     pub name: String,
-    /// Which one, counted from 1.
+    /// which one, from 1
     pub number: usize,
+    /// of how many
     pub of: usize,
+    /// before (the load began), load or report (when its result was to come)
     pub phase: Phase,
-    /// When that was noticed, nanoseconds since the load began.
+    /// when it was noticed, since the load began
+    #[serde(rename = "at_s", with = "load::written::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub at_ns: u64,
-    /// The share of the load that it had.
+    /// the share of the load that it had
     pub share: f64,
-    /// Connections that it held, in the last second that it reported; none of a load.
+    /// connections that it held, in the last second that it reported; null of a load
     pub open: Option<u64>,
+    /// how it was lost
     pub how: String,
 }
 

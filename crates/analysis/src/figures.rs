@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(value(&trial, Figure::TlsP50), None, "without TLS");
         let mut security = load::Security::new(SECOND);
         (1..=1_000).for_each(|time| security.handshake.record(time * MS / 10));
-        (security.full, security.resumed) = (250, 750);
+        (security.agreed.full, security.agreed.resumed) = (250, 750);
         trial.loaded.as_mut().unwrap().recording.total.security = Some(Box::new(security));
         for (figure, expected) in
             [(Figure::TlsP50, 50.0), (Figure::TlsP99, 99.0), (Figure::TlsResumed, 75.0)]

@@ -48,8 +48,8 @@ mod tests {
         (trial.key.subject, trial.key.point) = (subject.into(), Point::Connections(16));
         (trial.key.workload, trial.key.repeat) = (task.into(), repeat);
         let mut security = Security::new(SECOND);
-        (security.full, security.resumed) = (1_000 - resumed, resumed);
-        security.meant_to_resume = if task == RESUMED { 1_000 } else { 0 };
+        (security.agreed.full, security.agreed.resumed) = (1_000 - resumed, resumed);
+        security.agreed.meant_to_resume = if task == RESUMED { 1_000 } else { 0 };
         trial.loaded.as_mut().unwrap().recording.total.security = Some(Box::new(security));
         trial
     }

@@ -1,15 +1,16 @@
 //! What was seen of HTTP/2: what servers announced, what their frames were, and how long windows were waited for.
 
 use serde::{Deserialize, Serialize};
-pub use wire::h2::Settings as ServerSettings;
 use wire::h2::{self, Facts, FrameKind};
+pub use wire::h2::{HeadCounts, Settings as ServerSettings};
 
 use crate::Nanos;
 use crate::distribution::Distribution;
 use crate::order::Order;
 use crate::security::Counts;
+use crate::written;
 
-/// What connections with HTTP/2 had in a stretch of time.
+/// What connections with HTTP/2 had in a stretch of time: their beginnings, and what passed over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Http2 {
     pub wanted: WantedStreams,
@@ -19,29 +20,39 @@ pub struct Http2 {
     pub settings: Vec<(ServerSettings, u64)>,
     /// The least that any announced later as the limit of streams on a connection.
     pub least_streams: Option<u32>,
-    /// Answers that became whole, and reads in which any did.
+    #[serde(flatten)]
+    pub traffic: Traffic,
+}
+
+/// What passed over connections with HTTP/2.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Traffic {
+    /// answers that became complete
     pub answers: u64,
+    /// reads in which at least one did: `answers` ÷ `reads_with_answers` is how many came at once
     pub reads_with_answers: u64,
-    /// Frames that came, by their type.
+    /// frames that came, by type
+    #[serde(rename = "frames_received")]
     pub frames: Counts,
-    /// Connections whose end the server announced (GOAWAY), by the error code that it gave first.
+    /// connections whose end the server announced (GOAWAY), by the error code that it gave first
     pub goaways: Counts,
-    /// Streams that the server ended, by the error code.
+    /// streams that the server ended, by error code
     pub resets_received: Counts,
-    /// Streams that we ended, because they were given up or broken.
+    /// streams that dyno ended, because the request was given up or the answer was broken
     pub resets_sent: u64,
-    /// How often a server asked for calm where we had ended streams.
+    /// ENHANCE_YOUR_CALM on connections on which dyno had ended streams
     pub calm_after_resets: u64,
-    /// Requests that the server did not touch.
+    /// requests that came back untouched, to be sent again: REFUSED_STREAM, or beyond the last stream of a GOAWAY
     pub refused: u64,
-    /// How often we gave the server more window.
+    /// WINDOW_UPDATE frames that dyno sent
     pub window_updates_sent: u64,
-    /// The times for which a connection stood still because the server had used up a window of ours.
+    /// how a connection stood still because the server had used up a window of dyno's
     pub own_window: Waits,
-    /// The times for which bodies of requests waited for a window of the server's.
+    /// how bodies of requests waited for windows of the server's
     pub peer_window: Waits,
-    /// Blocks of fields, as they came and as they were meant.
-    pub heads: Heads,
+    #[serde(flatten)]
+    pub heads: HeadCounts,
 }
 
 /// What was ordered.
@@ -67,9 +78,17 @@ impl WantedStreams {
 
 /// How often something was waited for, and how long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "waits"))]
 pub struct Waits {
+    /// how often
     pub times: u64,
+    /// all waits together
+    #[serde(rename = "sum_s", with = "written::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub sum: Nanos,
+    /// the longest
+    #[serde(rename = "longest_s", with = "written::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub longest: Nanos,
 }
 
@@ -86,16 +105,6 @@ impl Waits {
         self.sum = self.sum.saturating_add(other.sum);
         self.longest = self.longest.max(other.longest);
     }
-}
-
-/// Blocks of fields. How many of them were not decoded, which `wire` counts too, is no property of the server's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Heads {
-    pub blocks: u64,
-    /// Octets as they came.
-    pub octets: u64,
-    /// Octets of names and values, and 32 for each field (RFC 9113, 6.5.2).
-    pub list_octets: u64,
 }
 
 impl Http2 {
@@ -117,20 +126,7 @@ impl Http2 {
             self.note_settings(settings, connections);
         }
         self.note_least(facts.least_streams);
-        let counts = &facts.counts;
-        self.answers += counts.answers;
-        self.reads_with_answers += counts.reads_with_answers;
-        self.frames.add_all(FrameKind::ALL.map(FrameKind::name), counts.frames_received);
-        self.goaways.add_all(h2::ErrorCode::ALL.map(h2::ErrorCode::name), counts.goaways);
-        self.resets_received
-            .add_all(h2::ErrorCode::ALL.map(h2::ErrorCode::name), counts.resets_received);
-        self.resets_sent += counts.resets_sent;
-        self.calm_after_resets += counts.calm_after_resets;
-        self.refused += counts.refused;
-        self.window_updates_sent += counts.window_updates_sent;
-        self.heads.blocks += facts.heads.blocks;
-        self.heads.octets += facts.heads.octets;
-        self.heads.list_octets += facts.heads.list_octets;
+        self.traffic.add(facts);
     }
 
     fn note_least(&mut self, least: Option<u32>) {
@@ -158,7 +154,7 @@ impl Http2 {
     /// Adds all of what another load has seen.
     pub fn merge(&mut self, other: &Http2) {
         self.merge_beginnings(other);
-        self.merge_traffic(other);
+        self.traffic.merge(&other.traffic);
     }
 
     /// Adds what another lane or another stretch of time has seen of connections' beginnings.
@@ -176,9 +172,26 @@ impl Http2 {
         }
         self.note_least(other.least_streams);
     }
+}
 
-    /// Adds the rest.
-    fn merge_traffic(&mut self, other: &Http2) {
+impl Traffic {
+    fn add(&mut self, facts: &Facts) {
+        let counts = &facts.counts;
+        self.answers += counts.answers;
+        self.reads_with_answers += counts.reads_with_answers;
+        self.frames.add_all(FrameKind::ALL.map(FrameKind::name), counts.frames_received);
+        self.goaways.add_all(h2::ErrorCode::ALL.map(h2::ErrorCode::name), counts.goaways);
+        self.resets_received
+            .add_all(h2::ErrorCode::ALL.map(h2::ErrorCode::name), counts.resets_received);
+        self.resets_sent += counts.resets_sent;
+        self.calm_after_resets += counts.calm_after_resets;
+        self.refused += counts.refused;
+        self.window_updates_sent += counts.window_updates_sent;
+        // How many were not decoded is no property of the server's.
+        self.heads.merge(HeadCounts { known: 0, ..facts.heads });
+    }
+
+    fn merge(&mut self, other: &Traffic) {
         self.answers += other.answers;
         self.reads_with_answers += other.reads_with_answers;
         self.frames.merge(&other.frames);
@@ -190,9 +203,7 @@ impl Http2 {
         self.window_updates_sent += other.window_updates_sent;
         self.own_window.merge(other.own_window);
         self.peer_window.merge(other.peer_window);
-        self.heads.blocks += other.heads.blocks;
-        self.heads.octets += other.heads.octets;
-        self.heads.list_octets += other.heads.list_octets;
+        self.heads.merge(other.heads);
     }
 }
 
@@ -206,7 +217,7 @@ pub(crate) fn merge_beginnings(mine: &mut Option<Box<Http2>>, theirs: Option<&Ht
 /// Adds the rest of what was seen elsewhere.
 pub(crate) fn merge_traffic(mine: &mut Option<Box<Http2>>, theirs: Option<&Http2>) {
     if let Some(theirs) = theirs {
-        mine.get_or_insert_default().merge_traffic(theirs);
+        mine.get_or_insert_default().traffic.merge(&theirs.traffic);
     }
 }
 

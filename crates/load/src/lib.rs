@@ -37,7 +37,7 @@ mod supply;
 mod tally;
 mod thread;
 mod turns;
-mod written;
+pub mod written;
 
 pub use answers::Answers;
 pub use arrivals::{Arrivals, Listed, Rate, RateError};
@@ -52,14 +52,14 @@ pub use held::{
     Broadcast, Echoes, HoldOrder, HoldWhat, HoldWindow, Holding, Loss, Plateau, PlateauTimes, Ramp,
     Sends, WholeBeats, WindowMerger, hold,
 };
-pub use http2::{Heads, Http2, ServerSettings, Waits, WantedStreams};
+pub use http2::{HeadCounts, Http2, ServerSettings, Traffic, Waits, WantedStreams};
 pub use live::{LiveGatherer, LiveMerger, LiveWindow};
 pub use order::{Load, Order, Protocol, Share, Spin, Spread, Stop, Target};
 pub use part::{Part, PartSummary, Parts};
 pub use press::{press, press_in_turns, press_part};
 pub use recording::{Connections, Cut, End, LaneReport, Notes, Recording, Sessions, Slow, Window};
 pub use section::Section;
-pub use security::{Counts, Security};
+pub use security::{Agreed, Counts, Security};
 pub use silence::Silence;
 pub use tally::{Flight, Receipt, Still, Tally};
 pub use thread::LoadError;

@@ -218,17 +218,23 @@ pub struct Notes {
 
 /// One slow exchange, kept whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slow {
-    /// When the request was intended to leave.
+    /// when it was due
+    #[serde(rename = "intended_ns")]
     pub intended: Nanos,
-    /// When its first byte was written.
+    /// when it was sent
+    #[serde(rename = "sent_ns")]
     pub sent: Nanos,
-    /// When the answer's first byte came.
+    /// when its answer began
+    #[serde(rename = "first_byte_ns")]
     pub first_byte: Nanos,
-    /// When the answer was whole.
+    /// when its answer was complete
+    #[serde(rename = "done_ns")]
     pub done: Nanos,
+    /// which request: the number that `{seq}` stands for
     pub seq: u64,
-    /// The answer's status.
+    /// the status of its answer
     pub status: u16,
 }
 

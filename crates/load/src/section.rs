@@ -4,26 +4,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 use crate::distribution::Distribution;
+use crate::written;
 
-/// A part of a changing load: what was due in it, and the results.
+// Its distribution has a form of its own in a document.
+/// A tenth of a ramp or of listed times, or a step: what was due there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Section {
-    /// Its start, on the run's clock.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "section"))]
+pub struct Section<D = Distribution> {
+    /// its beginning
+    #[serde(rename = "from_s", with = "written::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub from: Nanos,
-    /// The start of the next one.
+    /// its end
+    #[serde(rename = "until_s", with = "written::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub until: Nanos,
-    /// Requests that became due within it.
+    /// requests that were due in it
     pub due: u64,
-    /// Of these, answered as expected.
+    /// requests of these that were answered as expected
     pub correct: u64,
-    /// Of these, answered within the limit from their intended start.
+    /// requests of these that were answered on time
     pub on_time: u64,
-    /// Of these, failed.
+    /// requests of these that failed
     pub failed: u64,
-    /// Correct answers that came within it, whenever they were due.
+    /// correct answers that came in it, whenever they were due
     pub correct_inside: u64,
-    /// From intended to done, of the requests that were due within it.
-    pub response: Distribution,
+    /// response times of what was due in it
+    pub response: D,
 }
 
 impl Section {
@@ -39,6 +46,12 @@ impl Section {
             correct_inside: 0,
             response,
         }
+    }
+
+    /// What it is with its response times in another form.
+    pub fn with<D>(&self, response: D) -> Section<D> {
+        let Section { from, until, due, correct, on_time, failed, correct_inside, .. } = *self;
+        Section { from, until, due, correct, on_time, failed, correct_inside, response }
     }
 
     pub(crate) fn merge(&mut self, other: &Section) {

@@ -1,6 +1,7 @@
 //! What was agreed on with TLS, counted connection by connection and never assumed, and what went wrong.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
@@ -16,38 +17,51 @@ const REASON_LENGTH_MAX: usize = 300;
 /// What the others are counted as.
 const OTHERS: &str = "others";
 
-/// What connections agreed on, in a stretch of time.
+/// The handshakes of a stretch of time: how long they took, and what connections agreed on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Security {
     /// From the establishment of the TCP connection to the end of the handshake.
     pub handshake: Distribution,
-    /// Handshakes with a certificate.
+    #[serde(flatten)]
+    pub agreed: Agreed,
+}
+
+/// What connections agreed on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Agreed {
+    /// handshakes with a certificate
     pub full: u64,
-    /// Of them, those that took a round trip more, because the server asked for another group.
+    /// full handshakes with a round trip more, because the server asked for another group
     pub retried: u64,
-    /// Handshakes that resumed a session.
+    /// handshakes that resumed an earlier session
     pub resumed: u64,
-    /// How many were to resume one.
+    /// handshakes that were to do so
     pub meant_to_resume: u64,
+    /// versions, and how many connections had each
     pub versions: Counts,
+    /// cipher suites by their IANA names
     pub suites: Counts,
-    /// Of the key exchange, where there was one.
+    /// groups of the key exchange, where there was one
     pub groups: Counts,
-    /// The names that the servers chose by ALPN; empty where a server chose none.
+    /// names that the server chose by ALPN; an empty name where it chose none
     pub alpn: Counts,
-    /// Kinds of keys in the certificates of full handshakes.
+    /// kinds of keys in the certificates of full handshakes
     pub certificates: Counts,
-    /// Octets of the smallest and the largest chain of certificates.
-    pub chain_bytes: Option<(u64, u64)>,
-    /// Tickets that came after handshakes (TLS 1.3).
+    /// octets of the smallest chain of certificates
+    pub chain_bytes_min: Option<u64>,
+    /// octets of the largest one
+    pub chain_bytes_max: Option<u64>,
+    /// tickets for later sessions that came after handshakes (TLS 1.3)
     pub tickets: u64,
-    /// Why TLS failed, in words, beginning with the failure's class.
+    /// why TLS failed, in words that begin with the class of the failure
     pub reasons: Counts,
 }
 
 /// How often each of a few names was seen, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts(Vec<(String, u64)>);
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+pub struct Counts(BTreeMap<String, u64>);
 
 impl Counts {
     /// The names and their counts, the most frequent first.
@@ -67,11 +81,10 @@ impl Counts {
 
     /// Counts a name. It allocates only for one that it sees for the first time.
     pub fn add(&mut self, name: &str, count: u64) {
-        match self.0.iter_mut().find(|(seen, _)| seen == name) {
-            Some((_, sum)) => *sum += count,
+        match self.0.get_mut(name) {
+            Some(sum) => *sum += count,
             None => {
-                let place = self.0.partition_point(|(seen, _)| seen.as_str() < name);
-                self.0.insert(place, (name.into(), count));
+                self.0.insert(name.into(), count);
             }
         }
     }
@@ -85,21 +98,20 @@ impl Counts {
 
     /// Removes the last by name, of all but this one; returns its count.
     fn take_last_but(&mut self, other: &str) -> Option<u64> {
-        let names = self.0.iter().enumerate().filter(|(_, (name, _))| name != other);
-        let (place, _) = names.max_by(|(_, one), (_, other)| one.0.cmp(&other.0))?;
-        Some(self.0.remove(place).1)
+        let last = self.0.keys().rfind(|name| *name != other)?.clone();
+        self.0.remove(&last)
     }
 
     /// All of them together.
     #[must_use]
     pub fn sum(&self) -> u64 {
-        self.0.iter().map(|(_, count)| count).sum()
+        self.0.values().sum()
     }
 
     /// How often this name was seen.
     #[must_use]
     pub fn of(&self, name: &str) -> u64 {
-        self.0.iter().find(|(seen, _)| seen == name).map_or(0, |(_, count)| *count)
+        self.0.get(name).copied().unwrap_or(0)
     }
 
     pub(crate) fn merge(&mut self, other: &Counts) {
@@ -111,32 +123,24 @@ impl Security {
     /// Nothing yet. Handshakes up to `longest` are distinguished.
     #[must_use]
     pub fn new(longest: Nanos) -> Security {
-        Security {
-            handshake: Distribution::new(longest),
-            full: 0,
-            retried: 0,
-            resumed: 0,
-            meant_to_resume: 0,
-            versions: Counts::default(),
-            suites: Counts::default(),
-            groups: Counts::default(),
-            alpn: Counts::default(),
-            certificates: Counts::default(),
-            chain_bytes: None,
-            tickets: 0,
-            reasons: Counts::default(),
-        }
+        Security { handshake: Distribution::new(longest), agreed: Agreed::default() }
     }
 
+    /// Adds what another lane or another stretch of time has seen.
+    pub fn merge(&mut self, other: &Security) {
+        self.handshake.merge(&other.handshake);
+        self.agreed.merge(&other.agreed);
+    }
+}
+
+impl Agreed {
     /// Handshakes that were done.
     #[must_use]
     pub fn handshakes(&self) -> u64 {
         self.full + self.resumed
     }
 
-    /// Adds what another lane or another stretch of time has seen.
-    pub fn merge(&mut self, other: &Security) {
-        self.handshake.merge(&other.handshake);
+    fn merge(&mut self, other: &Agreed) {
         self.full += other.full;
         self.retried += other.retried;
         self.resumed += other.resumed;
@@ -146,10 +150,9 @@ impl Security {
         self.groups.merge(&other.groups);
         self.alpn.merge(&other.alpn);
         self.certificates.merge(&other.certificates);
-        self.chain_bytes = match (self.chain_bytes, other.chain_bytes) {
-            (Some(mine), Some(theirs)) => Some((mine.0.min(theirs.0), mine.1.max(theirs.1))),
-            (mine, theirs) => mine.or(theirs),
-        };
+        let smallest = [self.chain_bytes_min, other.chain_bytes_min];
+        self.chain_bytes_min = smallest.into_iter().flatten().min();
+        self.chain_bytes_max = self.chain_bytes_max.max(other.chain_bytes_max);
         self.tickets += other.tickets;
         other.reasons.0.iter().for_each(|(reason, count)| self.add_reason(reason, *count));
     }
@@ -158,7 +161,7 @@ impl Security {
     /// lane, nor in which order lanes are merged.
     fn add_reason(&mut self, reason: &str, count: u64) {
         self.reasons.add(reason, count);
-        let kept = self.reasons.0.iter().filter(|(name, _)| name != OTHERS).count();
+        let kept = self.reasons.0.iter().filter(|(name, _)| *name != OTHERS).count();
         if REASONS_MAX < kept
             && let Some(surplus) = self.reasons.take_last_but(OTHERS)
         {
@@ -213,6 +216,7 @@ impl SecurityLog {
         let bytes = chain.iter().map(|one| one.len() as u64).sum();
         self.note(|seen| {
             seen.handshake.record(took);
+            let seen = &mut seen.agreed;
             seen.versions.add(terms.version, 1);
             seen.suites.add(terms.suite, 1);
             terms.group.iter().for_each(|group| seen.groups.add(group, 1));
@@ -226,20 +230,21 @@ impl SecurityLog {
             seen.full += 1;
             seen.retried += u64::from(terms.kind == Kind::Retried);
             seen.certificates.add(&self.last.1, 1);
-            let (smallest, largest) = seen.chain_bytes.unwrap_or((bytes, bytes));
-            seen.chain_bytes = Some((smallest.min(bytes), largest.max(bytes)));
+            seen.chain_bytes_min =
+                Some(seen.chain_bytes_min.map_or(bytes, |least| least.min(bytes)));
+            seen.chain_bytes_max = seen.chain_bytes_max.max(Some(bytes));
         });
     }
 
     pub(crate) fn tickets(&self, more: u32) {
-        self.note(|seen| seen.tickets += u64::from(more));
+        self.note(|seen| seen.agreed.tickets += u64::from(more));
     }
 
     pub(crate) fn failed(&self, fault: TlsFault, reason: &str) {
         let shown = reason.chars().filter(|letter| !letter.is_control());
         let reason: String = shown.take(REASON_LENGTH_MAX).collect();
         let reason = if reason.is_empty() { fault.meaning() } else { &reason };
-        self.note(|seen| seen.add_reason(&format!("{}: {reason}", fault.name()), 1));
+        self.note(|seen| seen.agreed.add_reason(&format!("{}: {reason}", fault.name()), 1));
     }
 }
 
@@ -256,12 +261,12 @@ mod tests {
         }
         log.failed(TlsFault::Closed, "");
         let mut seen = log.take().unwrap();
-        let reasons = seen.reasons.sorted();
+        let reasons = seen.agreed.reasons.sorted();
         assert_eq!((reasons.len(), reasons[0]), (REASONS_MAX + 1, ("others", 69)));
         assert_eq!(reasons[1], ("tls.alert: alert 0", 2));
         let other = seen.clone();
         seen.merge(&other);
-        assert_eq!(seen.reasons.sorted()[0], ("others", 138));
+        assert_eq!(seen.agreed.reasons.sorted()[0], ("others", 138));
     }
 
     #[test]
@@ -295,11 +300,12 @@ mod tests {
         log.tickets(2);
         merge(&mut one, log.take().as_deref());
         merge(&mut one, None);
-        let all = one.unwrap();
+        let Security { handshake, agreed: all } = *one.unwrap();
         assert_eq!((all.full, all.retried, all.resumed, all.meant_to_resume), (2, 1, 1, 2));
-        assert_eq!((all.chain_bytes, all.tickets), (Some((500, 900)), 2));
+        assert_eq!((all.chain_bytes_min, all.chain_bytes_max), (Some(500), Some(900)));
+        assert_eq!(all.tickets, 2);
         assert_eq!(all.versions.sorted(), [("1.3", 2), ("1.2", 1)]);
         assert!(all.versions.is_mixed() && !all.suites.is_mixed());
-        assert_eq!((all.handshakes(), all.handshake.count()), (3, 3));
+        assert_eq!((all.handshakes(), handshake.count()), (3, 3));
     }
 }

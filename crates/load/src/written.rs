@@ -76,19 +76,17 @@ by_name!(failures, crate::Failure, crate::Failure::COUNT, crate::Failure::ALL.in
 by_name!(losses, crate::Loss, crate::Loss::COUNT, crate::Loss::all());
 
 /// Nanoseconds as seconds: exact for what happens within 26 days.
-pub(crate) mod seconds {
+pub mod seconds {
     use serde::{Deserialize, Deserializer, Serializer};
 
     use crate::Nanos;
 
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
-    pub(crate) fn serialize<S: Serializer>(ns: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(ns: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(*ns as f64 / 1e9)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Nanos, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
         f64::deserialize(deserializer).map(|seconds| (seconds * 1e9).round() as Nanos)
     }
 }

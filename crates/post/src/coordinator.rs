@@ -105,12 +105,13 @@ pub struct Loss {
 
 /// Where in a trial an agent was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// The load was agreed on, and had not begun.
+    // The load was agreed on, and had not begun.
     Before,
     Load,
-    /// The load was over for this agent, and its result had not come whole.
+    // The load was over for this agent, and its result had not come whole.
     Report,
 }
 

@@ -26,20 +26,30 @@ pub struct Beside {
     pub link: Option<LinkUse>,
 }
 
-/// What passed over a link while a load went on: the difference of two readings, which are `machine`'s.
+/// A link, and what passed over it while a load went on, of this load and of all else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "link"))]
 #[serde(deny_unknown_fields)]
 pub struct LinkUse {
+    /// its name on its host
     pub name: String,
-    /// Bits a second, where that is known.
+    /// bits a second that it, or its shaper, can send; null where that is not known
+    #[serde(rename = "bits_per_s")]
     pub speed: Option<u64>,
+    /// the longest packet, in octets
     pub mtu: u32,
-    /// Octets, and over which time.
+    /// octets sent
+    #[serde(rename = "sent_bytes")]
     pub sent: u64,
+    /// octets received
+    #[serde(rename = "received_bytes")]
     pub received: u64,
+    /// over which time
+    #[serde(rename = "over_ns")]
     pub over: Nanos,
-    /// Segments of TCP, and those of them that were sent again.
+    /// segments of TCP that its host sent
     pub segments: u64,
+    /// those of them that were sent again
     pub retransmitted: u64,
 }
 
@@ -53,18 +63,22 @@ impl LinkUse {
     }
 }
 
-/// The way from an agent's host to the server, as it was before the load.
+/// The way from a host to the server, as it was before a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "way"))]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// The link towards it; none where that is not known.
+    /// the name of the link on its host; null where that is not known
     pub link: Option<String>,
-    /// Bits a second that the link can carry, where that is known.
+    /// bits a second that the link, or its shaper, can send; null where that is not known
+    #[serde(rename = "bits_per_s")]
     pub speed: Option<u64>,
+    /// the longest packet, in octets
     pub mtu: Option<u32>,
-    /// How long it took to connect by TCP, the median; none if it could not be connected to.
+    /// how long a TCP connection took, the median; null if the server could not be connected to
+    #[serde(rename = "connect_p50_ns")]
     pub connect_p50: Option<Nanos>,
-    /// How many connections that is of.
+    /// how many connections that is of
     pub connects: u32,
 }
 

@@ -4,7 +4,7 @@ mod origin;
 
 use std::collections::BTreeMap;
 
-use agents::{AgentFacts, LinkUse, LostAgent, Phase, Way};
+use agents::{AgentFacts, LinkUse, LostAgent, Way};
 use load::PartSummary;
 use units::{counted, nanos, seconds};
 
@@ -115,9 +115,9 @@ json_type! {
         /// what its share saw; null of held connections, or if it was lost
         saw: Option<AgentSawJson> = agent.saw.as_ref().map(AgentSawJson::from),
         /// the way from its host to the server before the load; null of a process of this machine
-        way: Option<WayJson> = agent.way.as_ref().map(WayJson::from),
+        way: Option<Way> = agent.way.clone(),
         /// the link of its host towards the server while the load went on; null where that is not known
-        link: Option<LinkJson> = agent.beside.link.as_ref().map(LinkJson::from),
+        link: Option<LinkUse> = agent.beside.link.clone(),
     }
 }
 
@@ -144,59 +144,10 @@ json_type! {
 }
 
 json_type! {
-    /// The way from a host to the server, as it was before a load.
-    pub(crate) struct WayJson as "way" of way: Way {
-        /// how long a TCP connection took, the median; null if the server could not be connected to
-        connect_p50_ns: Option<u64> = way.connect_p50,
-        /// how many connections that is of
-        connects: u32,
-        /// the name of the link on its host; null where that is not known
-        link: Option<String> = way.link.clone(),
-        /// bits a second that the link, or its shaper, can send; null where that is not known
-        bits_per_s: Option<u64> = way.speed,
-        /// the longest packet, in octets
-        mtu: Option<u32> = way.mtu,
-    }
-}
-
-json_type! {
-    /// A link, and what passed over it while a load went on, of this load and of all else.
-    pub(crate) struct LinkJson as "link" of link: LinkUse {
-        /// its name on its host
-        name: String = link.name.clone(),
-        /// bits a second that it, or its shaper, can send; null where that is not known
-        bits_per_s: Option<u64> = link.speed,
-        /// the longest packet, in octets
-        mtu: u32,
-        /// octets sent
-        sent_bytes: u64 = link.sent,
-        /// octets received
-        received_bytes: u64 = link.received,
-        /// segments of TCP that its host sent
-        segments: u64,
-        /// those of them that were sent again
-        retransmitted: u64,
-    }
-}
-
-json_type! {
     /// An agent that did not finish; what it measured is in no figure.
     pub(crate) struct LostAgentJson as "lost_agent" of lost: LostAgent {
-        /// its name
-        name: String = lost.name.clone(),
-        /// which one, from 1
-        number: usize,
-        /// before (the load began), load or report (when its result was to come)
-        #[schemars(extend("enum" = ["before", "load", "report"]))]
-        phase: &'static str = match lost.phase {
-            Phase::Before => "before",
-            Phase::Load => "load",
-            Phase::Report => "report",
-        },
-        /// when it was noticed, since the load began
-        at_s: f64 = seconds(lost.at_ns),
-        /// the share of the load that it had
-        share: f64,
+        #[serde(flatten)]
+        lost: LostAgent = lost.clone(),
         /// this in words
         says: String = lost_agent(lost),
     }
@@ -204,6 +155,8 @@ json_type! {
 
 #[cfg(test)]
 mod tests {
+    use agents::Phase;
+
     use super::*;
 
     fn lost(phase: Phase, open: Option<u64>) -> String {

@@ -1,13 +1,11 @@
 //! What was seen of HTTP/2, in words and as JSON.
 
-use std::collections::BTreeMap;
-
-use load::{H2Order, Heads, Http2, ServerSettings, Waits};
-use units::{bytes, count, counted, nanos, seconds};
+use load::{H2Order, HeadCounts, Http2, ServerSettings, Traffic};
+use units::{bytes, count, counted, nanos};
 
 use crate::document::Fact;
 use crate::json::{DistributionJson, json_type};
-use crate::security::{listed, named};
+use crate::security::listed;
 
 /// The line of a report that says what was seen.
 pub(crate) fn fact(seen: &Http2) -> Fact {
@@ -19,32 +17,32 @@ pub(crate) fn fact(seen: &Http2) -> Fact {
         };
         fact = fact.and(format!("the server's SETTINGS{on}: {}", in_words(settings)));
     }
-    if 0 < seen.reads_with_answers {
-        let each = seen.answers as f64 / seen.reads_with_answers as f64;
+    if 0 < seen.traffic.reads_with_answers {
+        let each = seen.traffic.answers as f64 / seen.traffic.reads_with_answers as f64;
         fact = fact.and(format!(
             "a read that ended an answer ended {each:.1} of them on average{}",
-            heads(seen.heads)
+            heads(seen.traffic.heads)
         ));
     }
-    if let Some(codes) = listed(&seen.goaways) {
-        let on = counted(seen.goaways.sum(), "connection", "connections");
+    if let Some(codes) = listed(&seen.traffic.goaways) {
+        let on = counted(seen.traffic.goaways.sum(), "connection", "connections");
         fact = fact.and(format!("the server announced the end of {on} (GOAWAY): {codes}"));
     }
-    if 0 < seen.refused {
-        let refused = counted(seen.refused, "request", "requests");
+    if 0 < seen.traffic.refused {
+        let refused = counted(seen.traffic.refused, "request", "requests");
         fact = fact.and(format!("{refused} came back untouched by the server, to be sent again"));
     }
-    if let Some(codes) = listed(&seen.resets_received) {
-        let sum = counted(seen.resets_received.sum(), "stream was", "streams were");
+    if let Some(codes) = listed(&seen.traffic.resets_received) {
+        let sum = counted(seen.traffic.resets_received.sum(), "stream was", "streams were");
         fact = fact.and(format!("{sum} ended by the server (RST_STREAM): {codes}"));
     }
-    if 0 < seen.resets_sent {
-        let sum = counted(seen.resets_sent, "stream was", "streams were");
+    if 0 < seen.traffic.resets_sent {
+        let sum = counted(seen.traffic.resets_sent, "stream was", "streams were");
         fact = fact.and(format!("{sum} ended by dyno (RST_STREAM)"));
     }
     let waited = [
-        (seen.peer_window, "bodies of requests waited for the server's windows"),
-        (seen.own_window, "the server waited for dyno's windows"),
+        (seen.traffic.peer_window, "bodies of requests waited for the server's windows"),
+        (seen.traffic.own_window, "the server waited for dyno's windows"),
     ];
     waited.into_iter().filter(|(waits, _)| 0 < waits.times).fold(fact, |fact, (waits, what)| {
         fact.and(format!("{what} {}, for {} in all", times(waits.times), nanos(waits.sum)))
@@ -83,7 +81,7 @@ pub(crate) fn in_words(settings: &ServerSettings) -> String {
     )
 }
 
-fn heads(heads: Heads) -> String {
+fn heads(heads: HeadCounts) -> String {
     if heads.blocks == 0 {
         return String::new();
     }
@@ -113,34 +111,8 @@ json_type! {
         settings: Vec<SettingsJson> = it.settings.iter().map(SettingsJson::from).collect(),
         /// from the establishment of a connection, TLS included, until the server's SETTINGS; null if none came
         ready: Option<DistributionJson> = it.ready.as_ref().map(DistributionJson::from),
-        /// answers that became complete
-        answers: u64,
-        /// reads in which at least one did: `answers` ÷ `reads_with_answers` is how many came at once
-        reads_with_answers: u64,
-        /// frames that came, by type
-        frames_received: BTreeMap<String, u64> = named(&it.frames),
-        /// connections whose end the server announced (GOAWAY), by the error code that it gave first
-        goaways: BTreeMap<String, u64> = named(&it.goaways),
-        /// streams that the server ended, by error code
-        resets_received: BTreeMap<String, u64> = named(&it.resets_received),
-        /// streams that dyno ended, because the request was given up or the answer was broken
-        resets_sent: u64,
-        /// ENHANCE_YOUR_CALM on connections on which dyno had ended streams
-        calm_after_resets: u64,
-        /// requests that came back untouched, to be sent again: REFUSED_STREAM, or beyond the last stream of a GOAWAY
-        refused: u64,
-        /// WINDOW_UPDATE frames that dyno sent
-        window_updates_sent: u64,
-        /// how a connection stood still because the server had used up a window of dyno's
-        own_window: WaitsJson = (&it.own_window).into(),
-        /// how bodies of requests waited for windows of the server's
-        peer_window: WaitsJson = (&it.peer_window).into(),
-        /// blocks of header fields that came
-        field_blocks: u64 = it.heads.blocks,
-        /// their octets as they came
-        field_bytes: u64 = it.heads.octets,
-        /// their octets uncompressed, and 32 more for each field, as RFC 9113, 6.5.2 counts them
-        field_list_bytes: u64 = it.heads.list_octets,
+        #[serde(flatten)]
+        traffic: Traffic = it.traffic.clone(),
     }
 }
 
@@ -149,28 +121,8 @@ json_type! {
     pub(crate) struct SettingsJson as "server_settings" of it: (ServerSettings, u64) {
         /// connections on which they came
         connections: u64 = it.1,
-        /// SETTINGS_HEADER_TABLE_SIZE
-        header_table_size: u32 = it.0.header_table_size,
-        /// SETTINGS_MAX_CONCURRENT_STREAMS; null: no limit
-        max_concurrent_streams: Option<u32> = it.0.max_concurrent_streams,
-        /// SETTINGS_INITIAL_WINDOW_SIZE
-        initial_window_size: u32 = it.0.initial_window_size,
-        /// SETTINGS_MAX_FRAME_SIZE
-        max_frame_size: u32 = it.0.max_frame_size,
-        /// SETTINGS_MAX_HEADER_LIST_SIZE; null: no limit
-        max_header_list_size: Option<u32> = it.0.max_header_list_size,
-    }
-}
-
-json_type! {
-    /// How often something was waited for, and how long.
-    struct WaitsJson as "waits" of it: Waits {
-        /// how often
-        times: u64,
-        /// all waits together
-        sum_s: f64 = seconds(it.sum),
-        /// the longest
-        longest_s: f64 = seconds(it.longest),
+        #[serde(flatten)]
+        settings: ServerSettings = it.0,
     }
 }
 
@@ -192,11 +144,14 @@ json_type! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use load::WantedStreams;
+    use load::{Waits, WantedStreams};
 
     fn seen() -> Http2 {
         let wanted = WantedStreams { connections: 16, streams: 100, server_cpus: None };
-        let mut seen = Http2 { wanted, answers: 1_000, reads_with_answers: 32, ..Http2::default() };
+        let heads = HeadCounts { blocks: 1_000, octets: 34_000, list_octets: 200_000, known: 0 };
+        let (answers, reads_with_answers) = (1_000, 32);
+        let traffic = Traffic { answers, reads_with_answers, heads, ..Traffic::default() };
+        let mut seen = Http2 { wanted, traffic, ..Http2::default() };
         let settings = ServerSettings {
             header_table_size: 4_096,
             max_concurrent_streams: Some(128),
@@ -205,7 +160,6 @@ mod tests {
             max_header_list_size: None,
         };
         seen.settings = vec![(settings, 16)];
-        seen.heads = Heads { blocks: 1_000, octets: 34_000, list_octets: 200_000 };
         seen
     }
 
@@ -227,13 +181,12 @@ mod tests {
 
     #[test]
     fn what_seldom_happens_is_said_only_then() {
-        let mut seen = Http2 { settings: Vec::new(), answers: 0, ..seen() };
-        (seen.reads_with_answers, seen.heads) = (0, Heads::default());
-        seen.goaways.add("NO_ERROR", 1);
-        (seen.refused, seen.resets_sent) = (7, 1);
-        seen.resets_received.add("CANCEL", 2);
-        seen.resets_received.add("INTERNAL_ERROR", 1);
-        seen.peer_window = Waits { times: 2, sum: 3_000_000, longest: 2_000_000 };
+        let mut seen = Http2 { settings: Vec::new(), traffic: Traffic::default(), ..seen() };
+        seen.traffic.goaways.add("NO_ERROR", 1);
+        (seen.traffic.refused, seen.traffic.resets_sent) = (7, 1);
+        seen.traffic.resets_received.add("CANCEL", 2);
+        seen.traffic.resets_received.add("INTERNAL_ERROR", 1);
+        seen.traffic.peer_window = Waits { times: 2, sum: 3_000_000, longest: 2_000_000 };
         assert_eq!(
             fact(&seen).texts[1..],
             [

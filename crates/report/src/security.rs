@@ -1,8 +1,6 @@
 //! What connections agreed on with TLS, in words and as JSON.
 
-use std::collections::BTreeMap;
-
-use load::{Counts, Security};
+use load::{Agreed, Counts, Security};
 use tls::{TlsOrder, Trust};
 
 use crate::document::{Entry, Fact, Tone};
@@ -11,19 +9,20 @@ use units::{bytes, count, counted};
 
 /// The line of a report that says what was agreed on.
 pub(crate) fn fact(security: &Security, is_unverified: bool) -> Fact {
-    let agreed = [&security.versions, &security.suites, &security.groups, &security.alpn];
+    let seen = &security.agreed;
+    let counted = [&seen.versions, &seen.suites, &seen.groups, &seen.alpn];
     let names = ["", "", "", "ALPN "];
-    let agreed: Vec<String> = agreed
+    let agreed: Vec<String> = counted
         .iter()
         .zip(names)
         .filter_map(|(counts, name)| Some(format!("{name}{}", listed(counts)?)))
         .collect();
-    let mut fact = match security.handshakes() {
+    let mut fact = match seen.handshakes() {
         0 => Fact::new("TLS", "no handshake was done"),
-        _ => Fact::new("TLS", agreed.join(", ")).and(handshakes(security)),
+        _ => Fact::new("TLS", agreed.join(", ")).and(handshakes(seen)),
     };
-    if let Some(keys) = listed(&security.certificates) {
-        fact = fact.and(format!("certificate: {keys}{}", chain(security)));
+    if let Some(keys) = listed(&seen.certificates) {
+        fact = fact.and(format!("certificate: {keys}{}", chain(seen)));
     }
     if is_unverified { fact.and("certificates were not verified (-k)") } else { fact }
 }
@@ -31,23 +30,25 @@ pub(crate) fn fact(security: &Security, is_unverified: bool) -> Fact {
 /// What was agreed on, without numbers of connections: servers for which it is the same paid for the same. None where no
 /// handshake was done.
 pub(crate) fn agreed(security: &Security) -> Option<String> {
-    if security.handshakes() == 0 {
+    let seen = &security.agreed;
+    if seen.handshakes() == 0 {
         return None;
     }
-    let all = [&security.versions, &security.suites, &security.groups, &security.certificates];
+    let all = [&seen.versions, &seen.suites, &seen.groups, &seen.certificates];
     let names = |counts: &Counts| {
         let names: Vec<&str> = counts.sorted().iter().map(|(name, _)| *name).collect();
         names.join(" and ")
     };
     let mut parts: Vec<String> =
         all.into_iter().map(names).filter(|names| !names.is_empty()).collect();
-    parts
-        .extend(security.chain_bytes.map(|_| chain(security).trim_start_matches(", ").to_string()));
-    if security.alpn.of("") == security.alpn.sum() {
+    if seen.chain_bytes_min.is_some() {
+        parts.push(chain(seen).trim_start_matches(", ").into());
+    }
+    if seen.alpn.of("") == seen.alpn.sum() {
         parts.push("no answer to ALPN".into());
     }
     // How many there are for each handshake depends on how many of these resumed a session, and on the last of them.
-    parts.push(if security.tickets == 0 { "no tickets" } else { "tickets" }.into());
+    parts.push(if seen.tickets == 0 { "no tickets" } else { "tickets" }.into());
     Some(parts.join(", "))
 }
 
@@ -65,27 +66,27 @@ pub(crate) fn listed(counts: &Counts) -> Option<String> {
     }
 }
 
-fn handshakes(security: &Security) -> String {
+fn handshakes(agreed: &Agreed) -> String {
     let mut says = format!(
         "{}: {} full, {} resumed",
-        counted(security.handshakes(), "handshake", "handshakes"),
-        count(security.full),
-        count(security.resumed)
+        counted(agreed.handshakes(), "handshake", "handshakes"),
+        count(agreed.full),
+        count(agreed.resumed)
     );
-    if 0 < security.meant_to_resume {
-        says.push_str(&format!(" ({} were to be)", count(security.meant_to_resume)));
+    if 0 < agreed.meant_to_resume {
+        says.push_str(&format!(" ({} were to be)", count(agreed.meant_to_resume)));
     }
-    if 0 < security.retried {
-        says.push_str(&format!("; {} were asked for another group", count(security.retried)));
+    if 0 < agreed.retried {
+        says.push_str(&format!("; {} were asked for another group", count(agreed.retried)));
     }
-    if 0 < security.tickets {
-        says.push_str(&format!("; {} came", counted(security.tickets, "ticket", "tickets")));
+    if 0 < agreed.tickets {
+        says.push_str(&format!("; {} came", counted(agreed.tickets, "ticket", "tickets")));
     }
     says
 }
 
-fn chain(security: &Security) -> String {
-    match security.chain_bytes {
+fn chain(agreed: &Agreed) -> String {
+    match agreed.chain_bytes_min.zip(agreed.chain_bytes_max) {
         None => String::new(),
         Some((least, most)) if least == most => format!(", a chain of {}", bytes(least)),
         Some((least, most)) => format!(", chains of {} to {}", bytes(least), bytes(most)),
@@ -94,7 +95,7 @@ fn chain(security: &Security) -> String {
 
 /// Why TLS failed, the most frequent reason first.
 pub(crate) fn reasons(security: &Security) -> Vec<Entry> {
-    let reasons = security.reasons.sorted();
+    let reasons = security.agreed.reasons.sorted();
     let one =
         |(reason, times): (&str, u64)| Entry::new(Tone::Dim, format!("{} {reason}", count(times)));
     reasons.into_iter().map(one).collect()
@@ -104,40 +105,12 @@ json_type! {
     /// What connections agreed on with TLS. Those of a pool are opened before the measured time, and are counted.
     pub(crate) struct SecurityJson as "tls" of it: Security {
         /// handshakes that were done
-        handshakes: u64 = it.handshakes(),
-        /// those of them with a certificate
-        full: u64,
-        /// full handshakes with a round trip more, because the server asked for another group
-        retried: u64,
-        /// handshakes that resumed an earlier session
-        resumed: u64,
-        /// handshakes that were to do so
-        meant_to_resume: u64,
+        handshakes: u64 = it.agreed.handshakes(),
         /// from the establishment of the TCP connection to the end of the handshake
         handshake: DistributionJson = (&it.handshake).into(),
-        /// versions, and how many connections had each
-        versions: BTreeMap<String, u64> = named(&it.versions),
-        /// cipher suites by their IANA names
-        suites: BTreeMap<String, u64> = named(&it.suites),
-        /// groups of the key exchange, where there was one
-        groups: BTreeMap<String, u64> = named(&it.groups),
-        /// names that the server chose by ALPN; an empty name where it chose none
-        alpn: BTreeMap<String, u64> = named(&it.alpn),
-        /// kinds of keys in the certificates of full handshakes
-        certificates: BTreeMap<String, u64> = named(&it.certificates),
-        /// octets of the smallest chain of certificates
-        chain_bytes_min: Option<u64> = it.chain_bytes.map(|(least, _)| least),
-        /// octets of the largest one
-        chain_bytes_max: Option<u64> = it.chain_bytes.map(|(_, most)| most),
-        /// tickets for later sessions that came after handshakes (TLS 1.3)
-        tickets: u64,
-        /// why TLS failed, in words that begin with the class of the failure
-        reasons: BTreeMap<String, u64> = named(&it.reasons),
+        #[serde(flatten)]
+        agreed: Agreed = it.agreed.clone(),
     }
-}
-
-pub(crate) fn named(counts: &Counts) -> BTreeMap<String, u64> {
-    counts.sorted().into_iter().map(|(name, times)| (name.into(), times)).collect()
 }
 
 json_type! {
@@ -167,9 +140,9 @@ mod tests {
 
     fn seen() -> Security {
         let text = r#"{"handshake": null, "full": 40, "retried": 40, "resumed": 10, "meant_to_resume": 12,
-            "versions": [["1.3", 50]], "suites": [["TLS_AES_128_GCM_SHA256", 49], ["TLS_AES_256_GCM_SHA384", 1]],
-            "groups": [["x25519", 50]], "alpn": [["", 50]], "certificates": [["ECDSA P-256", 40]],
-            "chain_bytes": [567, 567], "tickets": 1, "reasons": []}"#;
+            "versions": {"1.3": 50}, "suites": {"TLS_AES_128_GCM_SHA256": 49, "TLS_AES_256_GCM_SHA384": 1},
+            "groups": {"x25519": 50}, "alpn": {"": 50}, "certificates": {"ECDSA P-256": 40},
+            "chain_bytes_min": 567, "chain_bytes_max": 567, "tickets": 1, "reasons": {}}"#;
         let mut value: serde_json::Value = serde_json::from_str(text).unwrap();
         let empty = load::Distribution::new(load::SECOND);
         value["handshake"] = serde_json::to_value(empty).unwrap();
@@ -192,8 +165,11 @@ mod tests {
 
     #[test]
     fn servers_that_agreed_on_the_same_have_the_same_words_however_many_tickets_came() {
-        let with =
-            |tickets: u64| agreed(&Security { tickets, ..seen() }).expect("handshakes were done");
+        let with = |tickets: u64| {
+            let mut security = seen();
+            security.agreed.tickets = tickets;
+            agreed(&security).expect("handshakes were done")
+        };
         let words = |tickets: &str| {
             format!(
                 "1.3, TLS_AES_128_GCM_SHA256 and TLS_AES_256_GCM_SHA384, x25519, ECDSA P-256, a chain of 567 B, \
@@ -207,7 +183,7 @@ mod tests {
     #[test]
     fn a_server_that_failed_every_handshake_agreed_on_nothing() {
         let mut refused = Security::new(load::SECOND);
-        refused.reasons.add("tls.alert: handshake_failure", 9);
+        refused.agreed.reasons.add("tls.alert: handshake_failure", 9);
         assert_eq!(agreed(&refused), None);
     }
 }

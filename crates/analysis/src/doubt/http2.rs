@@ -142,7 +142,7 @@ fn few_connections(seen: &Http2, begun: u64) -> Option<Doubt> {
 }
 
 fn own_window(seen: &Http2, recording: &Recording) -> Option<Doubt> {
-    let waits = seen.own_window;
+    let waits = seen.traffic.own_window;
     let measured = recording.measured_until.saturating_sub(recording.measured_from);
     let time = measured as f64 * seen.wanted.connections.max(1) as f64;
     let share = if 0.0 < time { waits.sum as f64 / time } else { 0.0 };
@@ -155,7 +155,7 @@ fn own_window(seen: &Http2, recording: &Recording) -> Option<Doubt> {
 }
 
 fn peer_window(seen: &Http2) -> Option<Doubt> {
-    let waits = seen.peer_window;
+    let waits = seen.traffic.peer_window;
     (0 < waits.times).then(|| PEER_WINDOW.found(format!(
         "bodies of requests waited {} for a window of the server's, {} in all and at most {}; this is in the service \
          times",
@@ -166,14 +166,14 @@ fn peer_window(seen: &Http2) -> Option<Doubt> {
 }
 
 fn churn(seen: &Http2, attempted: u64) -> Option<Doubt> {
-    let (goaways, refused) = (seen.goaways.sum(), seen.refused);
+    let (goaways, refused) = (seen.traffic.goaways.sum(), seen.traffic.refused);
     (0 < goaways + refused).then(|| {
         CHURN.found_in(refused as f64, attempted as f64, churn_says(goaways, refused, attempted))
     })
 }
 
 fn calm(seen: &Http2) -> Option<Doubt> {
-    let (asked, resets_sent) = (seen.calm_after_resets, seen.resets_sent);
+    let (asked, resets_sent) = (seen.traffic.calm_after_resets, seen.traffic.resets_sent);
     (0 < asked).then(|| CALM.found(format!(
         "{} the server asked for calm (ENHANCE_YOUR_CALM) on connections on which dyno had ended streams, {} in all: \
          what failed there may be dyno's doing",
@@ -221,7 +221,11 @@ mod tests {
     fn a_load_within_all_limits_raises_no_doubt() {
         assert_eq!(found(|_| {}), []);
         assert_eq!(found(|seen| seen.settings[0].0 = allowing(None)), [], "no limit");
-        assert_eq!(found(|seen| seen.resets_sent = 3), [], "time-outs are failures of their own");
+        assert_eq!(
+            found(|seen| seen.traffic.resets_sent = 3),
+            [],
+            "time-outs are failures of their own"
+        );
         let total = Tally::new(load::SECOND);
         let plain = Recording::new(total, 0..load::SECOND, load::SECOND);
         assert_eq!(of_recording(&plain), [], "HTTP/1.1");
@@ -256,7 +260,7 @@ mod tests {
 
     #[test]
     fn waiting_for_windows_is_told_apart() {
-        let own = found(|seen| seen.own_window = waits(1_600_000_000));
+        let own = found(|seen| seen.traffic.own_window = waits(1_600_000_000));
         told(
             &own,
             &expect![
@@ -264,7 +268,7 @@ mod tests {
             ],
         );
         assert_eq!(own[0].gravity(), Suspect);
-        let peer = found(|seen| seen.peer_window = waits(5));
+        let peer = found(|seen| seen.traffic.peer_window = waits(5));
         told(
             &peer,
             &expect![
@@ -278,8 +282,8 @@ mod tests {
     fn connections_that_end_under_load_are_said_and_many_repeated_requests_are_suspect() {
         let churn = |goaways, refused| {
             let found = found(|seen| {
-                seen.goaways.add("NO_ERROR", goaways);
-                seen.refused = refused;
+                seen.traffic.goaways.add("NO_ERROR", goaways);
+                seen.traffic.refused = refused;
             });
             found.first().map(Doubt::gravity)
         };
@@ -290,7 +294,8 @@ mod tests {
 
     #[test]
     fn a_server_that_asks_for_calm_after_our_resets_is_not_blamed_alone() {
-        let calm = found(|seen| (seen.calm_after_resets, seen.resets_sent) = (1, 11));
+        let calm =
+            found(|seen| (seen.traffic.calm_after_resets, seen.traffic.resets_sent) = (1, 11));
         told(
             &calm,
             &expect![

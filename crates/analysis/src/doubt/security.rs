@@ -1,7 +1,7 @@
 //! Whether all connections had the same TLS, and the TLS that was ordered.
 
 use lab::figure::generator::generator_busy;
-use load::{Holding, Recording, Security};
+use load::{Agreed, Holding, Recording};
 use units::{count, percent};
 
 use super::Doubt;
@@ -83,24 +83,24 @@ pub(crate) fn unlike(what: &str, mine: &str, most: Option<&str>) -> Doubt {
 /// What can be seen in any load.
 pub(super) fn of_recording(recording: &Recording) -> Vec<Doubt> {
     let Some(security) = &recording.total.security else { return Vec::new() };
-    of(security).into_iter().chain(costly(recording, security)).collect()
+    of(&security.agreed).into_iter().chain(costly(recording, &security.agreed)).collect()
 }
 
 /// What can be seen of held connections, in all steps together.
 pub(super) fn of_holding(holding: &Holding) -> Vec<Doubt> {
-    holding.security().map_or(Vec::new(), |whole| of(&whole))
+    holding.security().map_or(Vec::new(), |whole| of(&whole.agreed))
 }
 
-fn of(security: &Security) -> Vec<Doubt> {
-    [mixed(security), resumed(security), retried(security)].into_iter().flatten().collect()
+fn of(agreed: &Agreed) -> Vec<Doubt> {
+    [mixed(agreed), resumed(agreed), retried(agreed)].into_iter().flatten().collect()
 }
 
-fn mixed(security: &Security) -> Option<Doubt> {
+fn mixed(agreed: &Agreed) -> Option<Doubt> {
     let all = [
-        ("version", &security.versions),
-        ("cipher suite", &security.suites),
-        ("group", &security.groups),
-        ("ALPN name", &security.alpn),
+        ("version", &agreed.versions),
+        ("cipher suite", &agreed.suites),
+        ("group", &agreed.groups),
+        ("ALPN name", &agreed.alpn),
     ];
     let (what, counts) = all.into_iter().find(|(_, counts)| counts.is_mixed())?;
     let sorted = counts.sorted();
@@ -113,8 +113,8 @@ fn mixed(security: &Security) -> Option<Doubt> {
     Some(TLS_MIXED.found(says))
 }
 
-fn resumed(security: &Security) -> Option<Doubt> {
-    let (resumed, meant, of) = (security.resumed, security.meant_to_resume, security.handshakes());
+fn resumed(agreed: &Agreed) -> Option<Doubt> {
+    let (resumed, meant, of) = (agreed.resumed, agreed.meant_to_resume, agreed.handshakes());
     let is_unlike = UNLIKE * (of as f64) < resumed.abs_diff(meant) as f64;
     is_unlike.then(|| RESUMPTION_UNLIKE.found(format!(
         "{} of {} handshakes resumed a session, and {} were to: full and resumed handshakes differ in what they cost",
@@ -124,8 +124,8 @@ fn resumed(security: &Security) -> Option<Doubt> {
     )))
 }
 
-fn retried(security: &Security) -> Option<Doubt> {
-    let (retried, of) = (security.retried, security.handshakes());
+fn retried(agreed: &Agreed) -> Option<Doubt> {
+    let (retried, of) = (agreed.retried, agreed.handshakes());
     (0 < retried).then(|| HELLO_RETRY.found(format!(
         "in {} of {} handshakes the server asked for another group than the first one offered, which takes a round \
          trip more",
@@ -134,8 +134,8 @@ fn retried(security: &Security) -> Option<Doubt> {
     )))
 }
 
-fn costly(recording: &Recording, security: &Security) -> Option<Doubt> {
-    let handshakes = security.handshakes();
+fn costly(recording: &Recording, agreed: &Agreed) -> Option<Doubt> {
+    let handshakes = agreed.handshakes();
     let is_load = HANDSHAKES <= handshakes && recording.total.correct <= 2 * handshakes;
     let share = generator_busy(&recording.lanes)?;
     (is_load && BUSY < share).then(|| HANDSHAKES_COST.found(format!(
@@ -148,7 +148,7 @@ fn costly(recording: &Recording, security: &Security) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use load::{LaneReport, Tally};
+    use load::{LaneReport, Security, Tally};
 
     use expect_test::expect;
 
@@ -156,26 +156,27 @@ mod tests {
     use crate::fixture::told;
 
     /// Ten thousand answers in 10 s on connections that agree, by a lane that is busy for a tenth of the time.
-    fn recording(change: impl FnOnce(&mut Security, &mut LaneReport)) -> Recording {
+    fn recording(change: impl FnOnce(&mut Agreed, &mut LaneReport)) -> Recording {
         let mut security = Security::new(load::SECOND);
-        (security.full, security.tickets) = (50, 100);
+        let agreed = &mut security.agreed;
+        (agreed.full, agreed.tickets) = (50, 100);
         for (counts, name) in [
-            (&mut security.versions, "1.3"),
-            (&mut security.suites, "TLS_AES_128_GCM_SHA256"),
-            (&mut security.groups, "x25519"),
-            (&mut security.alpn, "http/1.1"),
+            (&mut agreed.versions, "1.3"),
+            (&mut agreed.suites, "TLS_AES_128_GCM_SHA256"),
+            (&mut agreed.groups, "x25519"),
+            (&mut agreed.alpn, "http/1.1"),
         ] {
             counts.add(name, 50);
         }
         let wall = 10 * load::SECOND;
         let mut lane = LaneReport { wall, idle: wall / 10 * 9, ..LaneReport::default() };
-        change(&mut security, &mut lane);
+        change(agreed, &mut lane);
         let mut total = Tally::new(load::SECOND);
         (total.correct, total.security) = (10_000, Some(Box::new(security)));
         Recording { lanes: vec![lane], ..Recording::new(total, 0..wall, load::SECOND) }
     }
 
-    fn found(change: impl FnOnce(&mut Security, &mut LaneReport)) -> Vec<Doubt> {
+    fn found(change: impl FnOnce(&mut Agreed, &mut LaneReport)) -> Vec<Doubt> {
         of_recording(&recording(change))
     }
 
@@ -239,8 +240,8 @@ mod tests {
     fn held_connections_are_judged_over_all_steps() {
         let step = |version: &str| {
             let mut security = Security::new(load::SECOND);
-            security.full = 10;
-            security.versions.add(version, 10);
+            security.agreed.full = 10;
+            security.agreed.versions.add(version, 10);
             load::Plateau { security: Some(Box::new(security)), ..load::Plateau::default() }
         };
         let held = |versions: [&str; 2]| Holding {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lab::record::TrialRecord;
-use load::{Counts, Security};
+use load::{Agreed, Counts};
 
 use crate::doubt::{Doubt, security};
 use crate::remark::{CHAIN_ALIKE, Remark};
@@ -34,16 +34,16 @@ fn meant(name: &str) -> &str {
 }
 
 impl Terms {
-    fn add(&mut self, security: Option<&Security>) {
-        let Some(seen) = security.filter(|seen| 0 < seen.handshakes()) else {
-            self.has_plain |= security.is_none();
+    fn add(&mut self, agreed: Option<&Agreed>) {
+        let Some(seen) = agreed.filter(|seen| 0 < seen.handshakes()) else {
+            self.has_plain |= agreed.is_none();
             return;
         };
         let of = [&seen.versions, &seen.suites, &seen.groups, &seen.alpn, &seen.certificates];
         for (mine, theirs) in self.named.iter_mut().zip(of) {
             theirs.sorted().into_iter().for_each(|(name, count)| mine.add(meant(name), count));
         }
-        self.chain_bytes = self.chain_bytes.max(seen.chain_bytes.map(|(_, most)| most));
+        self.chain_bytes = self.chain_bytes.max(seen.chain_bytes_max);
     }
 
     /// What it had most often, in words; none where there was none.
@@ -81,7 +81,8 @@ fn terms<'t>(trials: &[&'t TrialRecord]) -> (Vec<&'t str>, BTreeMap<&'t str, Ter
         if !order.contains(&subject) {
             order.push(subject);
         }
-        subjects.entry(subject).or_default().add(loaded.recording.total.security.as_deref());
+        let security = loaded.recording.total.security.as_deref();
+        subjects.entry(subject).or_default().add(security.map(|security| &security.agreed));
     }
     (order, subjects)
 }
@@ -161,18 +162,21 @@ pub(super) fn remarks(trials: &[&TrialRecord]) -> Vec<Remark> {
 
 #[cfg(test)]
 mod tests {
+    use load::Security;
+
     use super::*;
     use crate::board::{Board, Row};
     use crate::fixture::healthy;
     use crate::verdict::{Gravity, Verdict};
 
     fn security(version: &str, certificate: &str, chain: u64) -> Security {
-        let mut seen = Security::new(load::SECOND);
+        let mut security = Security::new(load::SECOND);
+        let seen = &mut security.agreed;
         seen.full = 10;
         seen.versions.add(version, 10);
         seen.certificates.add(certificate, 10);
-        seen.chain_bytes = Some((chain, chain));
-        seen
+        (seen.chain_bytes_min, seen.chain_bytes_max) = (Some(chain), Some(chain));
+        security
     }
 
     fn trial(subject: &str, security: Option<Security>) -> TrialRecord {
@@ -218,7 +222,7 @@ mod tests {
     fn a_server_that_does_not_answer_alpn_speaks_http_1_1_like_the_others() {
         let with = |name: &str| {
             let mut seen = security("1.3", "ECDSA P-256", 567);
-            seen.alpn.add(name, 10);
+            seen.agreed.alpn.add(name, 10);
             Some(seen)
         };
         let found = |name: &str| {

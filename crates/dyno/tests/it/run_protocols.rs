@@ -175,9 +175,9 @@ fn sessions_are_resumed_on_as_many_connections_as_the_experiment_says() {
     let trials = lab.trials("1");
     let resumed = |task: &str| {
         let total = &of(&trials, "a", task).loaded.as_ref().unwrap().recording.total;
-        let security = total.security.as_ref().unwrap();
-        let all = security.full + security.resumed;
-        (security.resumed as f64 / all as f64, total.correct)
+        let agreed = &total.security.as_ref().unwrap().agreed;
+        let all = agreed.handshakes();
+        (agreed.resumed as f64 / all as f64, total.correct)
     };
     assert_eq!(resumed("hello over http/1.1+tls"), (0.0, 200));
     let (share, correct) = resumed("hello over http/1.1+tls, 100 % resumed");

@@ -238,8 +238,8 @@ trials {
         meaning: "TLS handshakes that resumed a session, of all that were done",
         population: HANDSHAKES, time: "the whole load",
         trial: |trial| {
-            let security = trial.total()?.security.as_ref()?;
-            percent(security.resumed, security.handshakes())
+            let agreed = &trial.total()?.security.as_ref()?.agreed;
+            percent(agreed.resumed, agreed.handshakes())
         },
     }
     LateP99 {

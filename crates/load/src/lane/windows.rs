@@ -40,7 +40,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             && let Some(since) = self.windows.bodies.remove(&id.place)
         {
             let length = self.recorder.measured_part(since, at);
-            self.recorder.http2().peer_window.add(length);
+            self.recorder.http2().traffic.peer_window.add(length);
         }
     }
 
@@ -48,7 +48,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
     pub(super) fn end_starving(&mut self, conn: Conn, at: Nanos) {
         if let Some(since) = self.windows.servers.remove(&conn) {
             let length = self.recorder.measured_part(since, at);
-            self.recorder.http2().own_window.add(length);
+            self.recorder.http2().traffic.own_window.add(length);
         }
     }
 
@@ -59,11 +59,11 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         let servers: Vec<Nanos> = servers.drain().map(|(_, since)| since).collect();
         for since in bodies {
             let length = self.recorder.measured_part(since, now);
-            self.recorder.http2().peer_window.add(length);
+            self.recorder.http2().traffic.peer_window.add(length);
         }
         for since in servers {
             let length = self.recorder.measured_part(since, now);
-            self.recorder.http2().own_window.add(length);
+            self.recorder.http2().traffic.own_window.add(length);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::http2::Http2;
 use crate::recording::Window;
 use crate::recording::{Connections, Notes, Sessions, Slow};
 use crate::section::Section;
-use crate::security::{Counts, Security};
+use crate::security::{Agreed, Counts, Security};
 use crate::tally::{Flight, Receipt, SLOWEST_KEPT, Still, Tally, add};
 
 /// No count of a part is higher.
@@ -297,14 +297,13 @@ fn check_names(what: &str, all: &[&Counts]) -> Result<(), String> {
 }
 
 pub(crate) fn check_security(security: &Security, bounds: Bounds) -> Result<(), String> {
-    let Security {
-        handshake, full, retried, resumed, meant_to_resume, chain_bytes, tickets, ..
-    } = security;
-    check_distribution(handshake, bounds)?;
-    let (smallest, largest) = chain_bytes.unwrap_or((0, 0));
-    let counts = [*full, *retried, *resumed, *meant_to_resume, *tickets, smallest, largest];
-    no_more("handshakes", &counts, COUNT_MAX)?;
-    let Security { versions, suites, groups, alpn, certificates, reasons, .. } = security;
+    check_distribution(&security.handshake, bounds)?;
+    let Agreed { full, retried, resumed, meant_to_resume, tickets, .. } = &security.agreed;
+    no_more("handshakes", &[*full, *retried, *resumed, *meant_to_resume, *tickets], COUNT_MAX)?;
+    let Agreed { chain_bytes_min, chain_bytes_max, .. } = &security.agreed;
+    let sizes = [chain_bytes_min.unwrap_or(0), chain_bytes_max.unwrap_or(0)];
+    no_more("certificates' octets", &sizes, COUNT_MAX)?;
+    let Agreed { versions, suites, groups, alpn, certificates, reasons, .. } = &security.agreed;
     check_names("handshakes", &[versions, suites, groups, alpn, certificates, reasons])
 }
 
@@ -314,23 +313,24 @@ fn check_http2(http2: &Http2, bounds: Bounds) -> Result<(), String> {
     let connections: Vec<u64> =
         http2.settings.iter().map(|(_, connections)| *connections).collect();
     no_more("connections", &connections, COUNT_MAX)?;
+    let traffic = &http2.traffic;
     let counts = [
         http2.wanted.connections,
         http2.wanted.streams,
         http2.wanted.server_cpus.unwrap_or(0),
-        http2.answers,
-        http2.reads_with_answers,
-        http2.resets_sent,
-        http2.calm_after_resets,
-        http2.refused,
-        http2.window_updates_sent,
-        http2.own_window.times,
-        http2.peer_window.times,
-        http2.heads.blocks,
-        http2.heads.octets,
-        http2.heads.list_octets,
+        traffic.answers,
+        traffic.reads_with_answers,
+        traffic.resets_sent,
+        traffic.calm_after_resets,
+        traffic.refused,
+        traffic.window_updates_sent,
+        traffic.own_window.times,
+        traffic.peer_window.times,
+        traffic.heads.blocks,
+        traffic.heads.octets,
+        traffic.heads.list_octets,
     ];
     no_more("HTTP/2", &counts, COUNT_MAX)?;
-    no_more("waits", &[http2.own_window.longest, http2.peer_window.longest], INSTANT_MAX)?;
-    check_names("HTTP/2", &[&http2.frames, &http2.goaways, &http2.resets_received])
+    no_more("waits", &[traffic.own_window.longest, traffic.peer_window.longest], INSTANT_MAX)?;
+    check_names("HTTP/2", &[&traffic.frames, &traffic.goaways, &traffic.resets_received])
 }

@@ -91,12 +91,6 @@ pub(crate) fn distribution<S: Serializer>(
     DistributionJson::from(distribution).serialize(serializer)
 }
 
-/// Writes nanoseconds as seconds.
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires it
-pub(crate) fn seconds<S: Serializer>(ns: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(units::seconds(*ns))
-}
-
 /// The figures of a distribution that are bounds, by their names in JSON.
 pub fn bounds(distribution: &Distribution) -> BTreeMap<&'static str, bool> {
     let moments = distribution.moments().map(|Moments { mean, sd, min, max }| {

@@ -9,8 +9,8 @@ pub(crate) mod typed;
 use serde::Serialize;
 
 pub use conformance::{AreaJson, FindingJson, ProtocolJson, TallyJson, escaped};
+pub(crate) use distribution::distribution;
 pub use distribution::{DistributionJson, bounds, encoded};
-pub(crate) use distribution::{distribution, seconds};
 pub use figures::{ByFigure, figure_values};
 pub(crate) use typed::json_type;
 

@@ -387,7 +387,7 @@ fn notes(run: &FinishedLoad) -> Option<Fact> {
     let total = &run.recording.total;
     let notes = &total.notes;
     // The line of HTTP/2 says it already.
-    let is_said = total.http2.as_deref().is_some_and(|seen| 0 < seen.refused);
+    let is_said = total.http2.as_deref().is_some_and(|seen| 0 < seen.traffic.refused);
     let refused = if is_said { 0 } else { notes.refused };
     let idle = match notes.idle_closed {
         1 => "idle connection closed by the server",

@@ -72,7 +72,7 @@ fn ended(why: &str) -> String {
 fn reason(failure: Failure, run: &FinishedLoad) -> Option<String> {
     let total = &run.recording.total;
     let class = format!("{failure}: ");
-    let of_tls = total.security.iter().flat_map(|seen| seen.reasons.sorted());
+    let of_tls = total.security.iter().flat_map(|seen| seen.agreed.reasons.sorted());
     let of_tls = of_tls.filter_map(|(reason, _)| reason.strip_prefix(&class));
     let kept = total.evidence.iter().find(|kept| kept.failure == failure);
     let of_answer = kept.and_then(|kept| kept.reason.as_deref());

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::by_class;
-use crate::json::{DistributionJson, distribution, seconds};
+use crate::json::{DistributionJson, distribution};
 
 const SCHEMA: &str = "dyno.stream/1";
 
@@ -21,11 +21,11 @@ pub struct Slice {
     #[schemars(extend("const" = SCHEMA))]
     schema: &'static str,
     /// the beginning of this second
-    #[serde(rename = "from_s", serialize_with = "seconds")]
+    #[serde(rename = "from_s", serialize_with = "load::written::seconds::serialize")]
     #[schemars(with = "f64")]
     from: Nanos,
     /// its end
-    #[serde(rename = "until_s", serialize_with = "seconds")]
+    #[serde(rename = "until_s", serialize_with = "load::written::seconds::serialize")]
     #[schemars(with = "f64")]
     until: Nanos,
     /// whether it lies before the measured time

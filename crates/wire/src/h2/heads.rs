@@ -7,6 +7,8 @@
 
 use std::rc::Rc;
 
+use serde::{Deserialize, Serialize};
+
 use super::account::push_field;
 use super::answer::{Head, check_trailers, read_head};
 use super::facts::Ledger;
@@ -35,19 +37,31 @@ pub(super) struct Heads<'a> {
 }
 
 /// How large the heads of answers were, and how many of them were not decoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeadCounts {
-    /// Blocks of fields.
+    /// blocks of header fields that came
+    #[serde(rename = "field_blocks")]
     pub blocks: u64,
-    /// Those whose meaning was known from an equal one.
+    /// Those whose meaning was known from an equal one: no property of the server's, and kept nowhere.
+    #[serde(skip)]
     pub known: u64,
-    /// Octets as they came.
+    /// their octets as they came
+    #[serde(rename = "field_bytes")]
     pub octets: u64,
-    /// Octets of names and values, and 32 for each field.
+    /// their octets uncompressed, and 32 more for each field, as RFC 9113, 6.5.2 counts them
+    #[serde(rename = "field_list_bytes")]
     pub list_octets: u64,
 }
 
 impl HeadCounts {
+    pub fn merge(&mut self, other: HeadCounts) {
+        self.blocks += other.blocks;
+        self.known += other.known;
+        self.octets += other.octets;
+        self.list_octets += other.list_octets;
+    }
+
     fn add(&mut self, octets: usize, effect: Effect, is_known: bool) {
         self.blocks += 1;
         self.known += u64::from(is_known);

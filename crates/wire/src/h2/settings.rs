@@ -98,12 +98,17 @@ impl H2Order {
 
 /// The server's SETTINGS; what it does not say has the value of RFC 9113, 6.5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settings {
+    /// SETTINGS_HEADER_TABLE_SIZE
     pub header_table_size: u32,
-    /// No limit, if it announces none.
+    /// SETTINGS_MAX_CONCURRENT_STREAMS; null: no limit
     pub max_concurrent_streams: Option<u32>,
+    /// SETTINGS_INITIAL_WINDOW_SIZE
     pub initial_window_size: u32,
+    /// SETTINGS_MAX_FRAME_SIZE
     pub max_frame_size: u32,
+    /// SETTINGS_MAX_HEADER_LIST_SIZE; null: no limit
     pub max_header_list_size: Option<u32>,
 }
 

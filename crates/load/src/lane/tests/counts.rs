@@ -42,7 +42,10 @@ fn each_request_without_keep_alive_has_a_connection_that_is_counted() {
         let seen = run.record((0..run.lanes).map(|_| secured())).total;
         assert_eq!((seen.correct, accepted.get()), (requests, 2 * requests));
         let security = seen.security.unwrap();
-        assert_eq!((security.handshakes(), security.handshake.count()), (requests, requests));
+        assert_eq!(
+            (security.agreed.handshakes(), security.handshake.count()),
+            (requests, requests)
+        );
     }
 }
 

@@ -24,10 +24,19 @@ fn http2(tally: &Tally) -> &Http2 {
 fn a_server_without_limits_is_waited_for_by_no_window() {
     let seen = against(&Run { total: 40, ..closed(2) }, 10, plain(&[], MILLI));
     let found = http2(&seen);
-    assert_eq!((seen.correct, found.answers, found.effective_streams()), (40, 40, Some((10, 10))));
-    assert_eq!((found.own_window, found.peer_window), (Waits::default(), Waits::default()));
-    assert_eq!((found.goaways.sum(), found.refused, found.resets_sent), (0, 0, 0));
-    let names: Vec<_> = found.frames.sorted();
+    assert_eq!(
+        (seen.correct, found.traffic.answers, found.effective_streams()),
+        (40, 40, Some((10, 10)))
+    );
+    assert_eq!(
+        (found.traffic.own_window, found.traffic.peer_window),
+        (Waits::default(), Waits::default())
+    );
+    assert_eq!(
+        (found.traffic.goaways.sum(), found.traffic.refused, found.traffic.resets_sent),
+        (0, 0, 0)
+    );
+    let names: Vec<_> = found.traffic.frames.sorted();
     assert_eq!(names, [("DATA", 40), ("HEADERS", 40), ("SETTINGS", 2)]);
     assert_eq!(found.settings.iter().map(|(_, connections)| connections).sum::<u64>(), 2);
     let plain = Run { total: 1, ..closed(1) };
@@ -84,11 +93,11 @@ fn the_wait_for_the_servers_window_is_counted() {
     };
     let seen = against(&run, 3, opens(true));
     assert_eq!(seen.correct, 3);
-    near(http2(&seen).peer_window, 50 * MILLI);
+    near(http2(&seen).traffic.peer_window, 50 * MILLI);
     let seen = against(&run, 3, opens(false));
     assert_eq!(classes(&seen), [("send.window", 3)]);
     assert_eq!(seen.response.censored(), 3);
-    near(http2(&seen).peer_window, SECOND);
+    near(http2(&seen).traffic.peer_window, SECOND);
 }
 
 /// The server may send two octets at once, and sends the next two 5 ms after it was allowed to.
@@ -111,7 +120,7 @@ fn the_wait_for_our_window_is_counted() {
     let run = Run { total: 10, protocol: Protocol::Http2(narrow), ..closed(1) };
     let seen = run.press(engine);
     assert_eq!((seen.correct, classes(&seen)), (10, vec![]));
-    let waits = http2(&seen).own_window;
+    let waits = http2(&seen).traffic.own_window;
     assert_eq!(waits.times, 10, "the end of an answer leaves nothing to wait with");
     assert!(waits.sum.abs_diff(50 * MILLI) <= MILLI, "{waits:?}");
     assert!(waits.longest.abs_diff(5 * MILLI) <= MILLI / 10, "{waits:?}");
@@ -131,9 +140,9 @@ fn connections_that_end_are_counted_once_and_requests_that_come_back_each_time()
     });
     let seen = against(&Run { total: 100, ..closed(1) }, 10, ends);
     let found = http2(&seen);
-    assert_eq!((seen.correct, found.goaways.sorted()), (100, vec![("NO_ERROR", 1)]));
-    assert_eq!((found.refused, seen.notes.refused), (3, 3));
-    assert_eq!((found.frames.of("GOAWAY"), found.resets_received.sum()), (2, 0));
+    assert_eq!((seen.correct, found.traffic.goaways.sorted()), (100, vec![("NO_ERROR", 1)]));
+    assert_eq!((found.traffic.refused, seen.notes.refused), (3, 3));
+    assert_eq!((found.traffic.frames.of("GOAWAY"), found.traffic.resets_received.sum()), (2, 0));
     assert_eq!(seen.notes.announced_closes, 0, "GOAWAY is counted as such");
 }
 
@@ -154,10 +163,10 @@ fn calm_that_follows_our_own_resets_is_told_apart() {
     let run = Run { total: 10, timeout: 100 * MILLI, ..closed(1) };
     let seen = against(&run, 2, asks(false));
     let found = http2(&seen);
-    assert_eq!((found.calm_after_resets, 0 < found.resets_sent), (1, true));
-    assert_eq!(found.goaways.sorted(), [("ENHANCE_YOUR_CALM", 1)]);
+    assert_eq!((found.traffic.calm_after_resets, 0 < found.traffic.resets_sent), (1, true));
+    assert_eq!(found.traffic.goaways.sorted(), [("ENHANCE_YOUR_CALM", 1)]);
     let seen = against(&run, 2, asks(true));
-    assert_eq!((http2(&seen).calm_after_resets, http2(&seen).resets_sent), (0, 0));
+    assert_eq!((http2(&seen).traffic.calm_after_resets, http2(&seen).traffic.resets_sent), (0, 0));
 }
 
 /// Whatever the server gives us in one go is one read.
@@ -180,6 +189,10 @@ fn answers_that_come_at_once_are_counted_by_the_read() {
     for size in [1, 5] {
         let seen = against(&Run { total: 50, ..closed(1) }, 5, together(size));
         let found = http2(&seen);
-        assert_eq!((found.answers, found.reads_with_answers), (50, 50 / u64::from(size)), "{size}");
+        assert_eq!(
+            (found.traffic.answers, found.traffic.reads_with_answers),
+            (50, 50 / u64::from(size)),
+            "{size}"
+        );
     }
 }

@@ -79,5 +79,9 @@ fn another_handshake_is_declined_once_and_then_the_connection_is_given_up() {
     let tally = press(3);
     assert_eq!(classes(&tally), [("tls.protocol", 9)]);
     let seen = tally.security.unwrap();
-    assert!(seen.reasons.sorted()[0].0.contains("Renegotiation"), "{:?}", seen.reasons);
+    assert!(
+        seen.agreed.reasons.sorted()[0].0.contains("Renegotiation"),
+        "{:?}",
+        seen.agreed.reasons
+    );
 }

@@ -189,7 +189,9 @@ fn several_processes_with_http2_record_what_one_does() {
             Simulated::new(at_once, |_| Vec::new()).with_peer(moody(lane)).oversleeping(MILLI)
         });
         let http2 = seen.total.http2.as_deref().unwrap();
-        assert!(0 < http2.refused && 2 < http2.settings.len() && 0 < seen.total.notes.refused);
+        assert!(
+            0 < http2.traffic.refused && 2 < http2.settings.len() && 0 < seen.total.notes.refused
+        );
     }
 }
 
@@ -223,7 +225,7 @@ fn several_processes_with_tls_record_what_one_does() {
     // Handshakes are random: the parts of four processes are put together in different orders.
     let mut parts = parts(&Run { lanes: 4, ..run }, &[1, 1, 1, 1], engine);
     let first = together(&order, parts.clone());
-    assert!(1 < first.total.security.as_deref().unwrap().reasons.sum());
+    assert!(1 < first.total.security.as_deref().unwrap().agreed.reasons.sum());
     for _ in 0..4 {
         parts.rotate_left(1);
         parts.swap(0, 2);

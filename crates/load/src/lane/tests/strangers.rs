@@ -104,7 +104,7 @@ fn a_part_that_does_not_belong_to_the_load_is_refused_in_words() {
         "not in order",
     );
     refused(&|part| part["surprise"] = 1.into(), "unknown field");
-    refused(&|part| part["total"]["slowest"][0]["done"] = 0.into(), "impossible");
+    refused(&|part| part["total"]["slowest"][0]["done_ns"] = 0.into(), "impossible");
     refused(
         &|part| {
             let evidence = part["total"]["evidence"][0].clone();

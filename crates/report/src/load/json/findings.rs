@@ -1,10 +1,10 @@
 //! The part of the JSON about schedules, steps and queues.
 
 use analysis::{OnTime, silent_share};
-use load::{Recording, Section};
+use load::Recording;
 use units::seconds;
 
-use crate::json::{DistributionJson, json_type};
+use crate::json::json_type;
 use crate::load::Queue;
 
 json_type! {
@@ -35,28 +35,6 @@ json_type! {
         longest_s: f64 = seconds(silence.longest),
         /// when that began
         longest_from_s: f64 = seconds(silence.from),
-    }
-}
-
-json_type! {
-    /// A tenth of a ramp or of listed times, or a step: what was due there.
-    pub(super) struct SectionJson as "section" of section: Section {
-        /// its beginning
-        from_s: f64 = seconds(section.from),
-        /// its end
-        until_s: f64 = seconds(section.until),
-        /// requests that were due in it
-        due: u64,
-        /// requests of these that were answered as expected
-        correct: u64,
-        /// requests of these that were answered on time
-        on_time: u64,
-        /// requests of these that failed
-        failed: u64,
-        /// correct answers that came in it, whenever they were due
-        correct_inside: u64,
-        /// response times of what was due in it
-        response: DistributionJson = (&section.response).into(),
     }
 }
 

@@ -18,7 +18,9 @@ use analysis::{
     Faults, Figures, Number, generator_busy, generator_cpu, generator_cpu_per_request_ns,
     measured_s, offered_per_s, on_time, throughput_per_s,
 };
-use load::{Connections, End, Evidence, Failure, LaneReport, Nanos, Notes, Sessions, Slow, Tally};
+use load::{
+    Connections, End, Evidence, Failure, LaneReport, Nanos, Notes, Section, Sessions, Slow, Tally,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -73,8 +75,12 @@ json_type! {
         /// times in which no right answer came
         silence: findings::SilenceJson = (&run.recording).into(),
         /// each tenth of a ramp or of listed times, or each step
-        sections: Vec<findings::SectionJson> =
-            run.recording.sections.iter().map(findings::SectionJson::from).collect(),
+        sections: Vec<Section<DistributionJson>> = run
+            .recording
+            .sections
+            .iter()
+            .map(|section| section.with((&section.response).into()))
+            .collect(),
         /// done − intended: what a user feels, with time-outs as censored samples
         response: DistributionJson = (&run.recording.total.response).into(),
         /// done − sent
@@ -233,18 +239,8 @@ json_type! {
 json_type! {
     /// A slow exchange.
     struct SlowJson as "slow" of slow: Slow {
-        /// which request: the number that `{seq}` stands for
-        seq: u64,
-        /// the status of its answer
-        status: u16,
-        /// when it was due
-        intended_ns: Nanos = slow.intended,
-        /// when it was sent
-        sent_ns: Nanos = slow.sent,
-        /// when its answer began
-        first_byte_ns: Nanos = slow.first_byte,
-        /// when its answer was complete
-        done_ns: Nanos = slow.done,
+        #[serde(flatten)]
+        slow: Slow = *slow,
         /// `done_ns` − `intended_ns`
         response_ns: Nanos = slow.done.saturating_sub(slow.intended),
     }

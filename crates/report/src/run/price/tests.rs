@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use lab::record::{RunRecord, TrialKey, TrialRecord};
-use load::{Http2, SECOND, Security, ServerSettings, Waits, WantedStreams};
+use load::{Http2, SECOND, Security, ServerSettings, Traffic, Waits, WantedStreams};
 
 use super::*;
 use crate::render::Screen;
@@ -312,9 +312,10 @@ fn plant(trial: &mut TrialRecord) {
     let total = &mut trial.loaded.as_mut().unwrap().recording.total;
     let wanted = WantedStreams { connections: 1, streams: 10, server_cpus: Some(4) };
     let waits = Waits { times: 2, sum: MS, longest: MS };
-    let mut seen = Http2 { wanted, own_window: waits, peer_window: waits, ..Http2::default() };
-    (seen.calm_after_resets, seen.resets_sent) = (1, 11);
-    seen.goaways.add("NO_ERROR", 3);
+    let mut traffic = Traffic { own_window: waits, peer_window: waits, ..Traffic::default() };
+    (traffic.calm_after_resets, traffic.resets_sent) = (1, 11);
+    traffic.goaways.add("NO_ERROR", 3);
+    let mut seen = Http2 { wanted, traffic, ..Http2::default() };
     let settings = ServerSettings {
         header_table_size: 4_096,
         max_concurrent_streams: Some(3),
@@ -325,9 +326,10 @@ fn plant(trial: &mut TrialRecord) {
     seen.settings.push((settings, 1));
     total.http2 = Some(Box::new(seen));
     let mut security = Security::new(SECOND);
-    (security.full, security.retried, security.meant_to_resume) = (10, 1, 10);
-    security.versions.add("1.3", 9);
-    security.versions.add("1.2", 1);
+    let agreed = &mut security.agreed;
+    (agreed.full, agreed.retried, agreed.meant_to_resume) = (10, 1, 10);
+    agreed.versions.add("1.3", 9);
+    agreed.versions.add("1.2", 1);
     total.security = Some(Box::new(security));
 }
 
