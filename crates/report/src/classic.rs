@@ -5,7 +5,10 @@ use lab::figure::{Figure, Unit};
 use units::chosen;
 
 use crate::Findings;
-use crate::chart::{About, Dumbbell, Dumbbells, Plot, Series, Spot, Trust};
+use crate::chart::{
+    About, Across, Axis, Column, Lines, Name, Panel, Room, Rows, Series, Spot, Stand, Trust, Value,
+    both,
+};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::then_now::{has_times, times};
@@ -17,56 +20,58 @@ pub(crate) fn pictures(findings: &Findings<'_>, found: &ThenNow) -> Markup {
     markup!("{}{}", peaks(findings, found), plots(findings, found))
 }
 
-/// The peaks that were published: the best of all places.
+/// The peaks that were published, the best of all places: a row for each server, a column for each figure.
 fn peaks(findings: &Findings<'_>, found: &ThenNow) -> Markup {
-    let of_figure = |(place, &figure): (usize, &Figure)| {
-        let is_peak = |line: &&ThenNowRow| line.place.is_none() && line.cells[place].then.is_some();
-        let rows: Vec<Dumbbell> = found
-            .lines
-            .iter()
-            .filter(is_peak)
-            .map(|line| dumbbell(findings, line, line.cells[place], figure))
-            .collect();
-        if rows.is_empty() {
-            return Markup::default();
-        }
-        let label = &findings.history.label;
-        let chart = Dumbbells {
-            about: About {
-                title: format!(
-                    "{}: {}, {label} and now",
-                    findings.task(&found.workload),
-                    figure.heading()
-                ),
-                description: "What was published and what this run found, for each server".into(),
-                heading: format!("the best of all places: {}", figure.heading()),
-                note: format!("stroke: {label}, as published · mark: now"),
-                ..About::default()
-            },
-            rows,
-        };
-        chart.svg(figure.unit(), false)
+    let label = &findings.history.label;
+    let is_peak = |line: &&ThenNowRow| {
+        line.place.is_none() && line.cells.iter().any(|cell| cell.then.is_some())
     };
-    found.figures.iter().enumerate().map(of_figure).collect()
+    let lines: Vec<&ThenNowRow> = found.lines.iter().filter(is_peak).collect();
+    let column = |(place, figure): (usize, &Figure)| {
+        let value = |line: &&ThenNowRow| peak(findings, line, line.cells[place], *figure);
+        let axis = Axis::ByFactors(figure.unit());
+        Column::new(figure.heading(), axis, lines.iter().map(value).collect())
+    };
+    let mut columns: Vec<Column> = found.figures.iter().enumerate().map(column).collect();
+    columns.retain(|column| column.values.iter().any(|value| value.second.is_some()));
+    if columns.is_empty() {
+        return Markup::default();
+    }
+    let name = |line: &&ThenNowRow| Name {
+        slot: Some(findings.slot(&line.subject)),
+        title: findings.title(&line.subject).into(),
+    };
+    let rows = Rows {
+        about: About {
+            title: format!("{}: {label} and now", findings.task(&found.workload)),
+            description: "What was published and what this run found, for each server".into(),
+        },
+        names: lines.iter().map(name).collect(),
+        columns,
+        note: format!("the best of all places · stroke: {label}, as published · mark: now"),
+        ..Rows::default()
+    };
+    both(|room| rows.svg(room, Stand::Page))
 }
 
-fn dumbbell(findings: &Findings<'_>, line: &ThenNowRow, cell: Cell, figure: Figure) -> Dumbbell {
-    let title = findings.title(&line.subject);
+/// Without a published figure there is nothing to set beside ours.
+fn peak(findings: &Findings<'_>, line: &ThenNowRow, cell: Cell, figure: Figure) -> Value {
+    let Some(then) = cell.then else { return Value::default() };
+    let second = Some((then, format!("{}: {}", findings.history.label, number(figure, then))));
+    let Some(now) = cell.now else {
+        return Value { second, ..Value::absent("not measured now") };
+    };
     let mut rows = findings.board.tables.iter().flat_map(|table| &table.rows);
     let row = rows.find(|row| row.subject == line.subject && Some(row.point) == line.at);
-    Dumbbell {
-        slot: findings.slot(&line.subject),
-        title: title.into(),
-        then: cell.then.map(|then| {
-            let label = &findings.history.label;
-            (then, format!("{title}, {label}: {}", number(figure, then)))
-        }),
-        now: cell.now.map(|now| {
-            let written = Written::estimate(figure.unit(), &now).bounded();
-            (now.value, format!("{title}, now: {written}"))
-        }),
+    let written = Written::estimate(figure.unit(), &now).bounded();
+    Value {
+        value: Some(now.value),
+        second,
+        is_joined: true,
         trust: row.map(Trust::of_row).unwrap_or_default(),
-        times: times(&cell),
+        shown: times(&cell),
+        says: format!("now: {written}"),
+        ..Value::default()
     }
 }
 
@@ -101,7 +106,17 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
             .flat_map(|series| series.points.iter().map(|spot| spot.x))
             .collect();
         for (when, series) in [(label.as_str(), then), ("now", now)] {
-            let plot = Plot {
+            let panel = Panel {
+                is_log,
+                ..Panel::new(
+                    format!("{} · {when}", figure.heading()),
+                    format!("against {}", axis(findings, found)),
+                    figure.unit(),
+                    154.0,
+                    series,
+                )
+            };
+            let plot = Lines {
                 about: About {
                     title: format!(
                         "{}: {}, {when}",
@@ -109,17 +124,12 @@ fn plots(findings: &Findings<'_>, found: &ThenNow) -> Option<Markup> {
                         figure.heading()
                     ),
                     description: figure.meaning().into(),
-                    heading: format!("{} · {when}", figure.heading()),
-                    note: format!("against {}", axis(findings, found)),
-                    ..About::default()
                 },
-                unit: figure.unit(),
-                is_log,
-                places: places.clone(),
-                class: "line",
-                series,
+                across: Across::Counts(places.clone()),
+                panels: vec![panel],
+                ..Lines::default()
             };
-            charts.push(&plot.svg(false));
+            charts.push(&plot.svg(Room::Small(400.0), Stand::Page));
         }
     }
     let note = "Each panel has the height that its own figures need; the large picture above has both on one axis.";
@@ -149,8 +159,8 @@ fn series(
         Series {
             title: findings.title(subject).into(),
             slot: findings.slot(subject),
-            dash: 0,
             points: lines.iter().filter_map(spot).collect(),
+            ..Series::default()
         }
     };
     subjects.map(one).filter(|series| !series.points.is_empty()).collect()

@@ -57,14 +57,13 @@ const NOTES_MOST: usize = 5;
 #[must_use]
 pub fn svg(findings: &Findings<'_>, workload: &str, theme: Theme) -> Option<String> {
     let table = findings.board.tables.iter().find(|table| table.workload == workload)?;
-    let of_small = findings.is_search().then(|| markup::Markup::fixed(chart::SMALL_STYLE));
-    let style = markup!("{}{}{}", theme.style(), of_small, conformance::pale(findings));
+    let style = markup!("{}{}", theme.style(), conformance::pale(findings));
     let notes: Vec<&str> = findings.says_of_damage().take(NOTES_MOST).collect();
     let stand = chart::Stand::Alone { style: &style, notes: &notes };
     let drawn = match table.is_held() {
         true => held::drawn(findings, workload, stand),
         false if findings.is_search() => run::searches::alone(findings, workload, stand),
-        false => signature::drawn(findings, table, "a", chart::Room::Wide, stand),
+        false => signature::drawn(findings, table, chart::Room::Wide, stand),
     };
     Some(drawn.into_string())
 }

@@ -4,7 +4,10 @@ use analysis::{Row, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 
-use crate::chart::{About, Ceiling, Column, Curves, Dots, Panel, Room, Series, Spot, Stand, Trust};
+use crate::chart::{
+    About, Axis, Ceiling, Column, Form, Lines, Name, Panel, Room, Rows, Series, Spot, Stand, Trust,
+    Value,
+};
 use crate::markup::Markup;
 use crate::run::words::number;
 use crate::written::Written;
@@ -14,26 +17,30 @@ use crate::{Findings, references};
 pub(crate) fn drawn(
     findings: &Findings<'_>,
     table: &Table,
-    id: &str,
     room: Room,
     stand: Stand<'_>,
 ) -> Markup {
-    let about = About { id: id.into(), ..about(findings, table) };
+    let about = about(findings, table);
     match table.is_curve() {
         true => curves(findings, table, about).svg(room, stand),
         false => {
-            let columns = [
-                Shown { way: Some(RATE), ..shown("throughput/s", Figure::Throughput) },
-                Shown {
-                    thin: Some(Figure::ResponseP50),
-                    is_log: true,
-                    way: Some(TIME),
-                    ..shown("p99 (stroke: p50)", Figure::ResponseP99)
-                },
-                shown("failed", Figure::FailedShare),
-            ];
-            let note = note(findings, table);
-            Dots { note, ..dots(findings, table, about, &columns) }.svg(room, stand)
+            let rows = bests(table);
+            let throughput = Column {
+                ceiling: ceiling(findings, table),
+                way: Some(RATE),
+                ..column(findings, &rows, "throughput/s", Figure::Throughput)
+            };
+            let mut response = Column {
+                way: Some(TIME),
+                axis: Axis::ByFactors(Figure::ResponseP99.unit()),
+                ..column(findings, &rows, "p99 (stroke: p50)", Figure::ResponseP99)
+            };
+            for (value, row) in response.values.iter_mut().zip(&rows) {
+                let p50 = spot(findings, row, Figure::ResponseP50);
+                value.second = p50.map(|p50| (p50.value, p50.says));
+            }
+            let failed = column(findings, &rows, "failed", Figure::FailedShare);
+            dots(findings, &rows, about, vec![throughput, response, failed]).svg(room, stand)
         }
     }
 }
@@ -43,13 +50,11 @@ const RATE: &str = "rate";
 const TIME: &str = "time";
 
 /// What it cost: CPU time, memory and bytes.
-pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room) -> Markup {
+pub(crate) fn cost(findings: &Findings<'_>, table: &Table, room: Room) -> Markup {
     let about = About {
-        id: id.into(),
         title: format!("{}: CPU time, memory and bytes", findings.task(&table.workload)),
         description:
             "The subjects' CPU time, the most memory they held, and the bytes of an answer".into(),
-        ..About::default()
     };
     let less = "mean of the rounds; less is better";
     match table.is_curve() {
@@ -70,7 +75,7 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
                 })
                 .collect();
             let (axis, first) = (axis(table), first(findings, table));
-            Curves { about, axis, panels, first, ..Curves::default() }.svg(room, Stand::Page)
+            Lines { about, axis, panels, first, ..Lines::default() }.svg(room, Stand::Page)
         }
         false => {
             let columns = [
@@ -78,8 +83,9 @@ pub(crate) fn cost(findings: &Findings<'_>, table: &Table, id: &str, room: Room)
                 ("memory held at most", Figure::RssPeak),
                 ("bytes of an answer", Figure::AnswerBytes),
             ];
-            let columns = columns.map(|(heading, figure)| shown(heading, figure));
-            dots(findings, table, about, &columns).svg(room, Stand::Page)
+            let rows = bests(table);
+            let columns = columns.map(|(heading, figure)| column(findings, &rows, heading, figure));
+            dots(findings, &rows, about, columns.into()).svg(room, Stand::Page)
         }
     }
 }
@@ -93,14 +99,12 @@ fn about(findings: &Findings<'_>, table: &Table) -> About {
             "Correct answers a second, response times and failures of {}. All figures are in the table.",
             names.join(", ")
         ),
-        ..About::default()
     }
 }
 
-fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
+fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Lines {
     let is_offered = table.rows.iter().any(|row| row.estimate(Figure::Offered).is_some());
-    let throughput = Panel {
-        past: published(findings, table),
+    let mut throughput = Panel {
         past_peaks: published_peaks(findings, table),
         has_even_line: is_offered,
         ceiling: ceiling(findings, table),
@@ -108,7 +112,8 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
         height: 230.0,
         ..panel(findings, table, Figure::Throughput, "throughput/s", &note(findings, table))
     };
-    let response = Panel {
+    throughput.series.splice(0..0, published(findings, table));
+    let mut response = Panel {
         is_log: true,
         way: Some(TIME),
         height: 200.0,
@@ -116,19 +121,20 @@ fn curves(findings: &Findings<'_>, table: &Table, about: About) -> Curves {
             let p99_ms = table.promise.p99_ms;
             (p99_ms, format!("promise: p99 ≤ {}", number(Figure::ResponseP99, p99_ms)))
         }),
-        thin: all(findings, table, Figure::ResponseP50),
         ..panel(findings, table, Figure::ResponseP99, "response time", "p99 with marks, p50 thin")
     };
+    let medians = all(findings, table, Figure::ResponseP50).into_iter();
+    response.series.splice(0..0, medians.map(|series| series.lined("thin")));
     let failed = Panel {
         height: 72.0,
         ..panel(findings, table, Figure::FailedShare, "failed", "of the requests that were due")
     };
-    Curves {
+    Lines {
         about,
         axis: axis(table),
         panels: vec![throughput, response, failed],
         first: first(findings, table),
-        ..Curves::default()
+        ..Lines::default()
     }
 }
 
@@ -189,8 +195,8 @@ fn all(findings: &Findings<'_>, table: &Table, figure: Figure) -> Vec<Series> {
             Series {
                 title: findings.title(subject).into(),
                 slot: findings.slot(subject),
-                dash: 0,
                 points,
+                ..Series::default()
             }
         })
         .collect()
@@ -223,7 +229,6 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
         value: estimate.value,
         interval: estimate.interval(),
         trust: Trust::of_row(row).or_doubtful(estimate.is_bound),
-        is_after_gap: false,
         says: format!(
             "{}{} {} at {}",
             written.bounded(),
@@ -231,6 +236,7 @@ fn spot(findings: &Findings<'_>, row: &Row, figure: Figure) -> Option<Spot> {
             figure.heading(),
             findings.place(row.point)
         ),
+        ..Spot::default()
     })
 }
 
@@ -253,7 +259,12 @@ fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
         };
         let mut points: Vec<Spot> = found.filter_map(spot).collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        Series { title: String::new(), slot: findings.slot(subject), dash: 0, points }
+        Series {
+            slot: findings.slot(subject),
+            form: Form::Line("past"),
+            points,
+            ..Series::default()
+        }
     };
     findings.subjects(table).into_iter().map(of).collect()
 }
@@ -267,40 +278,35 @@ fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> 
     subjects.filter_map(peak).collect()
 }
 
-/// The content of a column.
-struct Shown<'t> {
-    heading: &'t str,
-    figure: Figure,
-    /// A second, quieter figure beside it.
-    thin: Option<Figure>,
-    is_log: bool,
-    way: Option<&'static str>,
+/// The rows of a chart of one place, from the best.
+fn bests(table: &Table) -> Vec<&Row> {
+    table.bests().into_iter().map(|placed| placed.row).collect()
 }
 
-fn shown(heading: &str, figure: Figure) -> Shown<'_> {
-    Shown { heading, figure, thin: None, is_log: false, way: None }
+fn column(findings: &Findings<'_>, rows: &[&Row], heading: &str, figure: Figure) -> Column {
+    Column::new(heading, Axis::FromZero(figure.unit()), values(findings, rows, figure))
 }
 
-fn dots(findings: &Findings<'_>, table: &Table, about: About, columns: &[Shown<'_>]) -> Dots {
-    let bests = table.bests();
-    let rows: Vec<&Row> = bests.into_iter().map(|placed| placed.row).collect();
-    let title =
-        |row: &&Row| (findings.slot(&row.subject), findings.title(&row.subject).to_string());
-    let ceiling = ceiling(findings, table);
-    let column = |shown: &Shown<'_>| Column {
-        heading: shown.heading.into(),
-        unit: shown.figure.unit(),
-        is_log: shown.is_log,
-        is_ratio: false,
-        series: all(findings, table, shown.figure),
-        thin: shown.thin.map_or(Vec::new(), |thin| all(findings, table, thin)),
-        ceiling: ceiling.clone().filter(|_| shown.figure == Figure::Throughput),
-        way: shown.way,
+fn values(findings: &Findings<'_>, rows: &[&Row], figure: Figure) -> Vec<Value> {
+    let value = |row: &&Row| {
+        let Some(spot) = spot(findings, row, figure) else { return Value::absent("not measured") };
+        Value {
+            value: Some(spot.value),
+            interval: spot.interval,
+            trust: spot.trust,
+            shown: spot.says.split(' ').next().unwrap_or_default().into(),
+            says: spot.says,
+            ..Value::default()
+        }
     };
-    Dots {
-        about,
-        titles: rows.iter().map(title).collect(),
-        columns: columns.iter().map(column).collect(),
-        note: String::new(),
-    }
+    rows.iter().map(value).collect()
+}
+
+fn dots(findings: &Findings<'_>, rows: &[&Row], about: About, columns: Vec<Column>) -> Rows {
+    let name = |row: &&Row| Name {
+        slot: Some(findings.slot(&row.subject)),
+        title: findings.title(&row.subject).into(),
+    };
+    let names = rows.iter().map(name).collect();
+    Rows { about, names, columns, bars: "bars: 95 %", ..Rows::default() }
 }

@@ -9,35 +9,43 @@ const DEPTHS: [f64; 5] = [0.0, 0.01, 0.04, 0.12, 0.35];
 /// A stroke's place: its row, counted from 1 ns, and the columns that it covers.
 type Run = (i64, usize, usize);
 
-pub(super) fn heat(
-    along: &Scale,
-    scale: &Scale,
-    times: &[(f64, f64)],
-    bins: &[Vec<(f64, f64)>],
-    to_ten: f64,
-) -> Markup {
-    let step = 10f64.powf(1.0 / to_ten);
-    let thick = (scale.at(scale.low()) - scale.at(scale.low() * step)).abs();
-    let row = |from: f64| ((from * 1e6).log10() * to_ten).round() as i64;
-    let mut drawn = Markup::default();
-    for (depth, runs) in runs(bins, row).iter().enumerate() {
-        let mut path = String::new();
-        for &(row, first, last) in runs {
-            let (Some(begin), Some(end)) = (times.get(first), times.get(last)) else { continue };
-            let middle = 10f64.powf((row as f64 + 0.5) / to_ten) / 1e6;
-            let (left, right) = (along.at(begin.0), along.at(end.1));
-            path.push_str(&format!("M{left:.1} {:.1}h{:.1}", scale.at(middle), right - left));
+/// How many exchanges took how long, along time.
+#[derive(Clone, Debug)]
+pub(crate) struct Heat {
+    /// From and until, of each column.
+    pub(crate) columns: Vec<(f64, f64)>,
+    /// For each column: where a bin begins, and its share.
+    pub(crate) bins: Vec<Vec<(f64, f64)>>,
+    /// Bins per factor of ten.
+    pub(crate) to_ten: f64,
+}
+
+impl Heat {
+    pub(super) fn drawn(&self, along: &Scale, scale: &Scale) -> Markup {
+        let step = 10f64.powf(1.0 / self.to_ten);
+        let thick = (scale.at(scale.low()) - scale.at(scale.low() * step)).abs();
+        let row = |from: f64| ((from * 1e6).log10() * self.to_ten).round() as i64;
+        let mut drawn = Markup::default();
+        for (depth, runs) in runs(&self.bins, row).iter().enumerate() {
+            let mut path = String::new();
+            for &(row, first, last) in runs {
+                let ends = (self.columns.get(first), self.columns.get(last));
+                let (Some(begin), Some(end)) = ends else { continue };
+                let middle = 10f64.powf((row as f64 + 0.5) / self.to_ten) / 1e6;
+                let (left, right) = (along.at(begin.0), along.at(end.1));
+                path.push_str(&format!("M{left:.1} {:.1}h{:.1}", scale.at(middle), right - left));
+            }
+            if !path.is_empty() {
+                drawn.push(&markup!(
+                    "<path class=\"heat h{}\" stroke-width=\"{:.1}\" d=\"{}\"/>\n",
+                    depth,
+                    thick,
+                    path
+                ));
+            }
         }
-        if !path.is_empty() {
-            drawn.push(&markup!(
-                "<path class=\"heat h{}\" stroke-width=\"{:.1}\" d=\"{}\"/>\n",
-                depth,
-                thick,
-                path
-            ));
-        }
+        drawn
     }
-    drawn
 }
 
 /// By depth, all strokes: neighbours of one depth are one.

@@ -24,42 +24,84 @@ pub(crate) fn dashed(slot: usize, dash: usize) -> String {
     }
 }
 
-/// A line through points on paper, in pieces where there is a gap.
+/// A line through points on paper. One point alone has a short line, because it would not be seen.
 pub(crate) fn line(class: &str, places: &[(f64, f64)]) -> Markup {
-    if places.len() < 2 {
-        return Markup::default();
+    match places {
+        [] => Markup::default(),
+        [(x, y)] => line(class, &[(*x, *y), (x + 1.0, *y)]),
+        many => markup!("<polyline class=\"{}\" points=\"{}\"/>\n", class, points(many)),
     }
-    markup!("<polyline class=\"{}\" points=\"{}\"/>\n", class, points(places))
 }
 
-/// The area between two lines.
-pub(crate) fn band(class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) -> Markup {
+/// The area between two lines; where these have one place only, a bar.
+pub(super) fn band(class: &str, low: &[(f64, f64)], high: &[(f64, f64)]) -> Markup {
     let around: Vec<(f64, f64)> = low.iter().chain(high.iter().rev()).copied().collect();
     match low.len() {
         0 => Markup::default(),
-        // A single interval has no width: it is drawn as a bar.
         1 => line(&format!("{class} bar"), &around),
-        _ => markup!("<polygon class=\"{} band\" points=\"{}\"/>\n", class, points(&around)),
+        _ => markup!("<polygon class=\"{}\" points=\"{}\"/>\n", class, points(&around)),
+    }
+}
+
+/// Columns, each with its left, right, top and bottom.
+pub(super) fn columns(class: &str, columns: &[(f64, f64, f64, f64)]) -> Markup {
+    let column = |&(left, right, top, bottom): &(f64, f64, f64, f64)| {
+        // Slightly wider, so that no paper shows between neighbours.
+        let (width, height) = ((right - left).max(0.4) + 0.2, bottom - top);
+        format!("M{left:.1} {bottom:.1}v-{height:.1}h{width:.1}v{height:.1}z")
+    };
+    let path: String = columns.iter().map(column).collect();
+    match path.as_str() {
+        "" => Markup::default(),
+        path => markup!("<path class=\"{}\" d=\"{}\"/>\n", class, path),
     }
 }
 
 fn points(places: &[(f64, f64)]) -> String {
-    let texts: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let texts: Vec<String> =
+        places.iter().map(|(x, y)| format!("{},{}", tenths(*x), tenths(*y))).collect();
     texts.join(" ")
 }
 
-/// A point as it can be trusted. Its text shows when it is pointed at.
+/// A place on paper, to a tenth, and no longer than it must be.
+fn tenths(place: f64) -> String {
+    let text = format!("{place:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), Into::into)
+}
+
+/// A subject's point as it can be trusted. Its text shows when it is pointed at.
 pub(crate) fn point(slot: usize, trust: Trust, place: (f64, f64), says: &str) -> Markup {
-    let class =
-        format!("{} mark{}", colour(slot), if trust == Trust::Full { "" } else { " hollow" });
-    let mark = shape(&class, slot, place, &markup!("<title>{}</title>", says));
-    let cross = (trust == Trust::Invalid).then(|| cross(slot, place));
+    mark(&colour(slot), slot, trust, place, says)
+}
+
+/// A point in this class's colour, with the shape of a slot.
+pub(super) fn mark(
+    class: &str,
+    slot: usize,
+    trust: Trust,
+    place: (f64, f64),
+    says: &str,
+) -> Markup {
+    let hollow = if trust == Trust::Full { "" } else { " hollow" };
+    let title = markup!("<title>{}</title>", says);
+    let mark = shape(&format!("{class} mark{hollow}"), slot, place, &title);
+    let cross = (trust == Trust::Invalid).then(|| cross(class, place));
     markup!("{}\n{}", mark, cross)
 }
 
-fn cross(slot: usize, (x, y): (f64, f64)) -> Markup {
+/// An invisible mark whose text shows when it is pointed at.
+pub(super) fn said(place: (f64, f64), radius: f64, says: &str) -> Markup {
+    markup!(
+        "<circle class=\"mark touch\"{} r=\"{}\"><title>{}</title></circle>\n",
+        pair(["cx", "cy"], place),
+        radius,
+        says
+    )
+}
+
+fn cross(class: &str, (x, y): (f64, f64)) -> Markup {
     const ARM: f64 = 6.0;
-    let class = format!("line {}", colour(slot));
+    let class = format!("line {class}");
     let arm = |rise: f64| stroke(&class, (x - ARM, y - rise), (x + ARM, y + rise));
     markup!("{}{}", arm(ARM), arm(-ARM))
 }
@@ -81,10 +123,10 @@ fn shape(class: &str, slot: usize, (x, y): (f64, f64), inside: &Markup) -> Marku
         _ => "M-1.9 -4.4h3.8v8.8h-3.8z",
     };
     markup!(
-        "<path class=\"{}\" transform=\"translate({:.1} {:.1})\" d=\"{}\">{}</path>",
+        "<path class=\"{}\" transform=\"translate({} {})\" d=\"{}\">{}</path>",
         class,
-        x,
-        y,
+        tenths(x),
+        tenths(y),
         shape,
         inside
     )
@@ -113,23 +155,45 @@ pub(crate) fn both_ways(kind: Option<&str>, draw: impl Fn(bool) -> Markup) -> Ma
 
 /// Two attributes of an element: the place of something, or its size.
 pub(super) fn pair(names: [&str; 2], (one, other): (f64, f64)) -> Markup {
-    markup!(" {}=\"{:.1}\" {}=\"{:.1}\"", names[0], one, names[1], other)
+    markup!(" {}=\"{}\" {}=\"{}\"", names[0], tenths(one), names[1], tenths(other))
 }
 
 /// A text; `anchor` is `start`, `middle` or `end`.
 pub(crate) fn text(class: &str, anchor: &str, place: (f64, f64), says: &str) -> Markup {
+    if says.is_empty() {
+        return Markup::default();
+    }
     let at = pair(["x", "y"], place);
     markup!("<text class=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", class, anchor, at, says)
 }
 
 /// A panel's heading, and beside it a note about the panel.
 pub(crate) fn heading(place: (f64, f64), says: &str, note: &str) -> Markup {
-    markup!(
-        "<text class=\"head\"{}>{}<tspan class=\"note\" dx=\"9\">{}</tspan></text>\n",
-        pair(["x", "y"], place),
-        says,
-        note
-    )
+    let beside = || markup!("<tspan class=\"note\" dx=\"9\">{}</tspan>", note);
+    let note = (!note.is_empty()).then(beside);
+    markup!("<text class=\"head\"{}>{}{}</text>\n", pair(["x", "y"], place), says, note)
+}
+
+/// A note, broken into lines that fit, and where these end.
+pub(super) fn notes((x, y): (f64, f64), says: &str, width: f64) -> (Markup, f64) {
+    /// The width of a letter, a little more than average.
+    const LETTER: f64 = 5.7;
+    const LINE: f64 = 15.0;
+    let mut lines: Vec<String> = Vec::new();
+    for word in says.split_whitespace() {
+        match lines.last_mut() {
+            Some(line)
+                if ((line.chars().count() + word.chars().count()) as f64) * LETTER < width - x =>
+            {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.into()),
+        }
+    }
+    let line = |(n, line): (usize, &String)| text("note", "start", (x, y + n as f64 * LINE), line);
+    let bottom = if lines.is_empty() { y - 8.0 } else { y + lines.len() as f64 * LINE - 6.0 };
+    (lines.iter().enumerate().map(line).collect(), bottom)
 }
 
 /// The end of an interval that continues beyond the paper.

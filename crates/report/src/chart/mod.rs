@@ -1,37 +1,21 @@
-//! Charts as SVG, written by hand from three marks and one scale. They show what they are given and compute nothing.
+//! Charts as SVG, written by hand: values with intervals on a shared axis (`rows`), lines over x (`lines`), and the map
+//! of how long exchanges took (`heat`). They show what they are given and compute nothing.
 
+mod across;
 pub mod bars;
-mod brackets;
 pub mod braille;
-mod curves;
-mod dots;
-mod dumbbells;
 mod heat;
-mod histogram;
+mod lines;
 pub(crate) mod marks;
-mod plot;
-mod prices;
-mod ratios;
+mod rows;
 pub(crate) mod scale;
 mod signs;
-mod small;
-mod spectrum;
-mod stacks;
-mod strip;
 
-pub(crate) use brackets::{Bracket, Brackets};
-pub(crate) use curves::{Curves, Panel};
-pub(crate) use dots::{Column, Dots};
-pub(crate) use dumbbells::{Dumbbell, Dumbbells};
-pub(crate) use histogram::Histogram;
-pub(crate) use plot::Plot;
-pub(crate) use prices::{Price, Prices};
-pub(crate) use ratios::{Ratio, Ratios};
+pub(crate) use across::Across;
+pub(crate) use heat::Heat;
+pub(crate) use lines::{Form, Lines, Panel, Series, Spot};
+pub(crate) use rows::{Axis, Column, Name, Rows, Value};
 pub(crate) use signs::{Ceiling, Trust};
-pub(crate) use small::SMALL_STYLE;
-pub(crate) use spectrum::{Percentile, Percentiles};
-pub(crate) use stacks::{KINDS, Layer, Stack, Stacks};
-pub(crate) use strip::{StripPanel, Strips, Trace, Way, panel};
 
 use crate::markup::{Markup, markup};
 
@@ -67,7 +51,7 @@ impl Theme {
 }
 
 /// Whether a chart stands in a page, or alone with its own colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Stand<'s> {
     /// The page has the colours.
     Page,
@@ -75,81 +59,62 @@ pub(crate) enum Stand<'s> {
     Alone { style: &'s Markup, notes: &'s [&'s str] },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Room {
     /// A large screen or a sheet of paper.
     Wide,
+    /// A phone.
     Narrow,
-}
-
-/// A picture for a large screen and one for a phone.
-pub(crate) fn both(ids: [&str; 2], place: usize, drawn: &dyn Fn(&str, Room) -> Markup) -> Markup {
-    let rooms = [Room::Wide, Room::Narrow].into_iter().zip(ids);
-    let drawn = rooms.map(|(room, id)| drawn(&format!("{id}{place}"), room));
-    markup!("<figure>\n{}</figure>\n", drawn.collect::<Markup>())
-}
-
-/// One subject's points in a panel.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Series {
-    /// The name that people use.
-    pub(crate) title: String,
-    /// Its colour and mark, in all charts of a page.
-    pub(crate) slot: usize,
-    /// How its line is broken, where a subject has several: 0 is unbroken.
-    pub(crate) dash: usize,
-    /// From low to high.
-    pub(crate) points: Vec<Spot>,
-}
-
-impl Series {
-    /// The high ends of its intervals.
-    fn ends(&self) -> impl Iterator<Item = f64> {
-        self.points.iter().filter_map(|spot| spot.interval.map(|(_, high)| high))
-    }
-}
-
-/// One value with its doubt.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Spot {
-    pub(crate) x: f64,
-    pub(crate) value: f64,
-    pub(crate) interval: Option<(f64, f64)>,
-    pub(crate) trust: Trust,
-    /// A place before it was not measured: no line is drawn to it.
-    pub(crate) is_after_gap: bool,
-    /// The value in words.
-    pub(crate) says: String,
-}
-
-/// What a chart says of itself.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct About {
-    /// Unique in the page.
-    pub(crate) id: String,
-    /// Both for readers who do not see the chart.
-    pub(crate) title: String,
-    pub(crate) description: String,
-    /// Both above what is drawn; charts of several panels have their own for each panel.
-    pub(crate) heading: String,
-    pub(crate) note: String,
+    /// Beside others of this width, on every screen.
+    Small(f64),
 }
 
 impl Room {
     /// The class of a chart that is drawn for it.
     fn class(self) -> &'static str {
-        if self == Room::Wide { "wide" } else { "narrow" }
+        match self {
+            Room::Wide => "wide",
+            Room::Narrow => "narrow",
+            Room::Small(_) => "small",
+        }
+    }
+
+    fn width(self) -> f64 {
+        match self {
+            Room::Wide => 960.0,
+            Room::Narrow => 380.0,
+            Room::Small(width) => width,
+        }
     }
 }
 
+/// A picture for a large screen and one for a phone.
+pub(crate) fn both(drawn: impl Fn(Room) -> Markup) -> Markup {
+    markup!("<figure>\n{}{}</figure>\n", drawn(Room::Wide), drawn(Room::Narrow))
+}
+
+/// Rows, and below them lines over the axis of the rows' first column.
+pub(crate) fn rows_over_lines(rows: &Rows, lines: &Lines, room: Room, stand: Stand<'_>) -> Markup {
+    let Some(column) = rows.columns.first() else { return Markup::default() };
+    let place = rows.place(room, 0);
+    let paper = lines::Paper { room, left: place.left, right: place.right };
+    let (mut drawn, bottom) = rows.drawn(room);
+    let (foot, bottom) = rows.foot(room, bottom);
+    drawn.push(&foot);
+    let (below, bottom) = lines.drawn(paper, &column.scale(place, false), bottom + 12.0);
+    drawn.push(&below);
+    framed(&rows.about, room, bottom, stand, &drawn)
+}
+
+/// What a chart says to readers who do not see it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    pub(crate) title: String,
+    pub(crate) description: String,
+}
+
 /// The chart's frame. A chart that stands alone brings its own colours.
-fn framed(
-    about: &About,
-    class: &str,
-    (width, height): (f64, f64),
-    stand: Stand<'_>,
-    inside: &Markup,
-) -> Markup {
+fn framed(about: &About, room: Room, height: f64, stand: Stand<'_>, inside: &Markup) -> Markup {
     const LINE: f64 = 18.0;
     let (style, notes) = match stand {
         Stand::Page => (None, &[][..]),
@@ -170,8 +135,8 @@ fn framed(
     markup!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{0}\" role=\"img\" viewBox=\"0 0 {1} {2:.0}\" \
          width=\"{1}\" height=\"{2:.0}\">\n<title>{3}</title>\n<desc>{4}</desc>\n{5}{6}{7}</svg>\n",
-        class,
-        width,
+        room.class(),
+        room.width(),
         height,
         about.title,
         about.description,

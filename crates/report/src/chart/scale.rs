@@ -44,6 +44,15 @@ impl Scale {
         Scale { kind: Kind::Log { low, high }, from, to }
     }
 
+    /// Linear, or by factors where the values lie far apart.
+    pub(crate) fn near_or_far(values: &[f64], from: f64, to: f64) -> Scale {
+        const FAR: f64 = 30.0;
+        let least = values.iter().copied().fold(f64::MAX, f64::min);
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let scale = if 0.0 < least && FAR * least < most { Scale::log } else { Scale::linear };
+        scale(values, from, to)
+    }
+
     /// The place of a value; a value beyond the axis is at its end.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.kind {

@@ -3,7 +3,7 @@
 use analysis::{Row, Verdict};
 use lab::figure::Unit;
 
-use super::{Series, Spot};
+use super::Spot;
 use crate::written::number;
 
 /// How far a value can be trusted.
@@ -39,25 +39,19 @@ impl Trust {
     }
 }
 
-/// A note, and what the marks of these values mean.
-pub(super) fn noted(note: &str, drawn: impl Iterator<Item = Trust>) -> String {
+/// These parts, and what the marks of such values mean.
+pub(super) fn legend(
+    parts: impl Iterator<Item = String>,
+    drawn: impl Iterator<Item = Trust>,
+) -> String {
     let drawn: Vec<Trust> = drawn.collect();
     let marks = [
         (Trust::Doubtful, "hollow: in doubt"),
         (Trust::Invalid, "crossed: invalid, or not measured"),
     ];
-    let marks = marks.into_iter().filter(|(trust, _)| drawn.contains(trust)).map(|(_, says)| says);
-    let parts = (!note.is_empty()).then_some(note).into_iter().chain(marks);
+    let marks = marks.into_iter().filter(|(trust, _)| drawn.contains(trust));
+    let parts = parts.filter(|part| !part.is_empty()).chain(marks.map(|(_, says)| says.into()));
     parts.collect::<Vec<_>>().join(" · ")
-}
-
-/// The same for values with intervals.
-pub(super) fn noted_series<'s>(note: &str, drawn: impl Iterator<Item = &'s Series>) -> String {
-    let spots: Vec<&Spot> = drawn.flat_map(|series| &series.points).collect();
-    let is_banded = spots.iter().any(|spot| spot.interval.is_some());
-    let bands = is_banded.then_some("bands: 95 %");
-    let parts = (!note.is_empty()).then_some(note).into_iter().chain(bands);
-    noted(&parts.collect::<Vec<_>>().join(" · "), spots.iter().map(|spot| spot.trust))
 }
 
 /// What the machine and the instrument reach with a server that does nothing.

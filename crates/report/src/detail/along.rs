@@ -7,14 +7,14 @@ use lab::figure::{Figure, Unit};
 use super::closeup::{ended, heading};
 use super::places::value;
 use crate::Findings;
-use crate::chart::{About, StripPanel, Strips, Trace, Way, panel};
+use crate::chart::{About, Across, Form, Heat, Lines, Panel, Room, Series, Spot, Stand};
 use crate::markup::{Markup, markup};
 use crate::render::html::dim;
 use crate::run::words::number;
 use crate::written::{self, unsaid};
 
 /// A panel's heading, its note, its height, and what is drawn in it.
-type Shown = (&'static str, &'static str, f64, Way, &'static [(Reading, &'static str)]);
+type Shown = (&'static str, &'static str, f64, &'static [(Reading, Form)]);
 /// The height of a panel of one reading.
 const LOW: f64 = 40.0;
 
@@ -35,26 +35,27 @@ pub(super) fn strip(
             caption
         );
     }
-    let (panels, quiet) = panels(close, all);
-    let chart = Strips {
+    let (panels, quiet) = panels(close, all, slot);
+    let until_s = strip.columns.last().map_or(0.0, |column| column.until_s);
+    let chart = Lines {
         about: About {
             title: match findings.is_load() {
                 true => format!("{title}, along its time"),
                 false => format!("{title}: one round along its time"),
             },
             description: format!("{} panels over one axis of time", panels.len()),
-            ..About::default()
         },
-        slot,
-        columns: strip.columns.iter().map(|column| (column.from_s, column.until_s)).collect(),
-        measured: (strip.measured_from_s, strip.measured_until_s),
+        across: Across::Seconds(until_s),
+        shaded: vec![(0.0, strip.measured_from_s), (strip.measured_until_s, until_s)],
         panels,
+        slot: Some(slot),
+        ..Lines::default()
     };
     markup!(
         "<figure class=\"cursor\" data-label=\"{}\">\n<figcaption>{}</figcaption>\n{}<output class=\"dim\"></output>\n{}</figure>\n",
         title,
         caption,
-        chart.svg(false),
+        chart.svg(Room::Small(400.0), Stand::Page),
         quiet.map(|says| dim(&says))
     )
 }
@@ -77,52 +78,44 @@ fn caption(findings: &Findings<'_>, close: &Closeup) -> Markup {
 }
 
 /// The panels, and a sentence about the readings that stayed at zero.
-fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>) {
+fn panels(close: &Closeup, all: &[Closeup], slot: usize) -> (Vec<Panel>, Option<String>) {
     let strip = &close.strip;
+    let times = Times { slot, columns: times(strip) };
     // A closed loop waits with the server: nothing is due.
     let is_closed = matches!(close.point, Point::Connections(_));
-    let mut panels = vec![rates(strip, is_closed), times(close, all)];
-    let column = |name: &'static str, class, unit, of: fn(&Column) -> f64| {
-        let values = strip.columns.iter().map(|column| Some(of(column))).collect();
-        trace(name, class, unit, values)
+    let mut panels = vec![rates(strip, &times, is_closed), response(close, all, &times)];
+    let column = |name, form, unit, of: fn(&Column) -> f64| {
+        times.trace(name, form, unit, strip.columns.iter().map(|column| Some(of(column))))
     };
     let mut quiet: Vec<&str> = Vec::new();
-    let failed = column("failed/s", "fill deep", Unit::PerSecond, |column| column.failed_per_s);
+    let (deep, rate) = (Form::Columns("fill deep"), Unit::PerSecond);
+    let failed = column("failed/s", deep, rate, |column| column.failed_per_s);
     match is_quiet(&failed) {
         true => quiet.push("failures"),
-        false => {
-            let failed = vec![failed];
-            panels.push(panel("failures/s", "", Unit::PerSecond, LOW, Way::Columns, failed));
-        }
+        false => panels.push(Panel::new("failures/s", "", rate, LOW, vec![failed])),
     }
-    let in_flight = column("in flight", "trace", Unit::Count, |column| column.in_flight);
-    let flight = vec![in_flight];
-    panels.push(panel(
-        "in flight",
-        "sent and not yet answered",
-        Unit::Count,
-        44.0,
-        Way::Lines,
-        flight,
-    ));
-    for (heading, note, height, way, readings) in readings() {
+    let line = Form::Line("trace");
+    let flight = column("in flight", line, Unit::Count, |column| column.in_flight);
+    let note = "sent and not yet answered";
+    panels.push(Panel::new("in flight", note, Unit::Count, 44.0, vec![flight]));
+    for (heading, note, height, readings) in readings() {
         let unit = unit(readings[0].0);
-        let traces: Vec<Trace> = readings
+        let traces: Vec<Series> = readings
             .iter()
-            .filter_map(|(reading, class)| {
-                let track = strip.tracks.iter().find(|track| track.reading == *reading)?;
-                Some(trace(name(track.reading), class, unit, track.values.clone()))
+            .filter_map(|&(reading, form)| {
+                let track = strip.tracks.iter().find(|track| track.reading == reading)?;
+                Some(times.trace(name(reading), form, unit, track.values.iter().copied()))
             })
             .collect();
         match traces.iter().all(is_quiet) {
             _ if traces.is_empty() => {}
             true => quiet.push(heading),
-            false => panels.push(panel(heading, note, unit, height, way, traces)),
+            false => panels.push(Panel::new(heading, note, unit, height, traces)),
         }
     }
     for track in &strip.probe {
-        let shown = of_probe(track, LOW);
-        match shown.traces.iter().all(is_quiet) {
+        let shown = times.probe(track, LOW);
+        match shown.series.iter().all(is_quiet) {
             true => quiet.push(&track.title),
             false => panels.push(shown),
         }
@@ -131,10 +124,60 @@ fn panels(close: &Closeup, all: &[Closeup]) -> (Vec<StripPanel>, Option<String>)
     (panels, quiet)
 }
 
-/// The panel of a probe's reading.
-pub(crate) fn of_probe(track: &ProbeTrack, height: f64) -> StripPanel {
-    let trace = trace(&track.title, "trace", track.unit, track.values.clone());
-    panel(&track.title, unsaid(track.unit), track.unit, height, Way::Lines, vec![trace])
+fn times(strip: &Strip) -> Vec<(f64, f64)> {
+    strip.columns.iter().map(|column| (column.from_s, column.until_s)).collect()
+}
+
+/// The columns of time of a subject's chart: from and until, seconds.
+pub(crate) struct Times {
+    pub(crate) slot: usize,
+    pub(crate) columns: Vec<(f64, f64)>,
+}
+
+impl Times {
+    /// A value for each column, and the same as text.
+    pub(crate) fn trace(
+        &self,
+        name: &str,
+        form: Form,
+        unit: Unit,
+        values: impl Iterator<Item = Option<f64>>,
+    ) -> Series {
+        let said = |value: Option<f64>| {
+            (value, value.map_or("–".into(), |value| written::number(unit, value)))
+        };
+        self.told(name, form, values.map(said))
+    }
+
+    fn told(
+        &self,
+        name: &str,
+        form: Form,
+        values: impl Iterator<Item = (Option<f64>, String)>,
+    ) -> Series {
+        let spot = |(&(from, until), (value, says)): (&(f64, f64), (Option<f64>, String))| Spot {
+            x: f64::midpoint(from, until),
+            width: until - from,
+            value: value.unwrap_or(f64::NAN),
+            says,
+            ..Spot::default()
+        };
+        let points = self.columns.iter().zip(values).map(spot).collect();
+        Series { title: name.into(), slot: self.slot, form, points, ..Series::default() }
+    }
+
+    /// Not drawn: the beginning of the cursor's text.
+    pub(crate) fn at(&self) -> Series {
+        let begins = self.columns.iter().map(|(from, _)| Some(from * 1e3));
+        self.trace("at", Form::Told, Unit::Milliseconds, begins)
+    }
+
+    /// The panel of a probe's reading.
+    pub(crate) fn probe(&self, track: &ProbeTrack, height: f64) -> Panel {
+        let values = track.values.iter().copied();
+        let trace = self.trace(&track.title, Form::Line("trace"), track.unit, values);
+        Panel::new(&track.title, unsaid(track.unit), track.unit, height, vec![trace])
+    }
 }
 
 fn readings() -> [Shown; 4] {
@@ -143,18 +186,19 @@ fn readings() -> [Shown; 4] {
             "CPU",
             "deep: in the kernel · 100 % is one CPU",
             52.0,
-            Way::Stack,
-            &[(Reading::CpuSystem, "fill deep"), (Reading::CpuUser, "fill")],
+            &[
+                (Reading::CpuSystem, Form::Area("fill deep")),
+                (Reading::CpuUser, Form::Area("fill")),
+            ],
         ),
         (
             "memory",
             "dashed: shared pages divided (PSS)",
             44.0,
-            Way::Lines,
-            &[(Reading::Rss, "trace"), (Reading::Pss, "trace faint")],
+            &[(Reading::Rss, Form::Line("trace")), (Reading::Pss, Form::Line("trace faint"))],
         ),
-        ("waiting to be accepted", "", LOW, Way::Lines, &[(Reading::AcceptQueue, "trace")]),
-        ("accept-queue overflows", "", LOW, Way::Columns, &[(Reading::Overflows, "fill deep")]),
+        ("waiting to be accepted", "", LOW, &[(Reading::AcceptQueue, Form::Line("trace"))]),
+        ("accept-queue overflows", "", LOW, &[(Reading::Overflows, Form::Columns("fill deep"))]),
     ]
 }
 
@@ -167,7 +211,8 @@ pub(crate) fn unit(reading: Reading) -> Unit {
     }
 }
 
-fn name(reading: Reading) -> &'static str {
+/// What the cursor calls a reading.
+pub(crate) fn name(reading: Reading) -> &'static str {
     match reading {
         Reading::CpuUser => "CPU in programs",
         Reading::CpuSystem => "CPU in the kernel",
@@ -178,67 +223,60 @@ fn name(reading: Reading) -> &'static str {
     }
 }
 
-/// A value for each column, as numbers and as text.
-pub(crate) fn trace(
-    name: &str,
-    class: &'static str,
-    unit: Unit,
-    values: Vec<Option<f64>>,
-) -> Trace {
-    let said =
-        |value: &Option<f64>| value.map_or("–".into(), |value| written::number(unit, value));
-    Trace { name: name.into(), class, says: values.iter().map(said).collect(), values }
+fn is_quiet(trace: &Series) -> bool {
+    trace.points.iter().all(|spot| spot.value.is_nan() || spot.value == 0.0)
 }
 
-fn is_quiet(trace: &Trace) -> bool {
-    trace.values.iter().flatten().all(|value| *value == 0.0)
-}
-
-fn rates(strip: &Strip, is_closed: bool) -> StripPanel {
-    let column = |name: &str, class, of: fn(&Column) -> f64| {
-        let values = strip.columns.iter().map(|column| Some(of(column))).collect();
-        trace(name, class, Unit::PerSecond, values)
+fn rates(strip: &Strip, times: &Times, is_closed: bool) -> Panel {
+    let column = |name, class, of: fn(&Column) -> f64| {
+        let values = strip.columns.iter().map(|column| Some(of(column)));
+        times.trace(name, Form::Line(class), Unit::PerSecond, values)
     };
-    let when = strip.columns.iter().map(|column| Some(column.from_s * 1e3)).collect();
-    // Not drawn: the beginning of the cursor's text.
-    let at = Trace { values: Vec::new(), ..trace("at", "", Unit::Milliseconds, when) };
     let due = (!is_closed).then(|| column("due/s", "dotted", |column| column.due_per_s));
     let answered = column("throughput/s", "trace", |column| column.answered_per_s);
     let note = if is_closed { "" } else { "dotted: what was due" };
-    let traces = std::iter::once(at).chain(due).chain([answered]).collect();
-    panel("throughput/s", note, Unit::PerSecond, 64.0, Way::Lines, traces)
+    let traces = std::iter::once(times.at()).chain(due).chain([answered]).collect();
+    Panel::new("throughput/s", note, Unit::PerSecond, 64.0, traces)
 }
 
 /// The map of the response times, with their p50 and p99, over the axis that all of the subject's rounds share.
-fn times(close: &Closeup, all: &[Closeup]) -> StripPanel {
+fn response(close: &Closeup, all: &[Closeup], times: &Times) -> Panel {
     let strip = &close.strip;
-    let percentile = |name: &str, class, figure, of: fn(&Column) -> Option<analysis::Number>| {
-        let found = || strip.columns.iter().map(of);
+    let percentile = |name, class, figure, of: fn(&Column) -> Option<analysis::Number>| {
         let said = |number: Option<analysis::Number>| {
-            number.map_or("–".into(), |number| value(figure, number))
+            let says = number.map_or("–".into(), |number| value(figure, number));
+            (number.map(|number| number.value), says)
         };
-        Trace {
-            name: name.into(),
-            class,
-            values: found().map(|number| number.map(|number| number.value)).collect(),
-            says: found().map(said).collect(),
-        }
+        times.told(name, Form::Line(class), strip.columns.iter().map(of).map(said))
     };
     let slow = close.slowest.iter().map(|slow| {
         let took = number(Figure::ResponseMax, slow.took_ms);
-        (slow.intended_s, slow.took_ms, format!("request {} took {took}", slow.seq))
+        let says = format!("request {} took {took}", slow.seq);
+        Spot { x: slow.intended_s, value: slow.took_ms, says, ..Spot::default() }
     });
-    let way = Way::Heat {
+    let slow = Series {
+        slot: times.slot,
+        form: Form::Marks("slow"),
+        points: slow.collect(),
+        ..Series::default()
+    };
+    let heat = Heat {
+        columns: times.columns.clone(),
         bins: strip.columns.iter().map(|column| column.bins.clone()).collect(),
         to_ten: HEAT_BINS,
-        times: all.iter().flat_map(range).collect(),
-        slow: slow.collect(),
     };
-    let traces = vec![
+    let series = vec![
         percentile("p50", "over", Figure::ResponseP50, |column| column.p50),
         percentile("p99", "over faint", Figure::ResponseP99, |column| column.p99),
+        slow,
     ];
-    panel("response time", "lines: p50, and p99 dashed", Unit::Milliseconds, 112.0, way, traces)
+    let note = "lines: p50, and p99 dashed";
+    Panel {
+        is_log: true,
+        heat: Some(heat),
+        includes: all.iter().flat_map(range).collect(),
+        ..Panel::new("response time", note, Unit::Milliseconds, 112.0, series)
+    }
 }
 
 /// The shortest and the longest time that a round shows.

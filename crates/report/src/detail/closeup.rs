@@ -1,13 +1,13 @@
 //! The chosen places: their percentiles, one round along its time, and its slowest exchanges.
 
 use analysis::{Closeup, Detail, Role, Slowest, Spectrum, Step};
-use lab::figure::Figure;
+use lab::figure::{Figure, Unit};
 use lab::record::OutcomeKind;
 
 use super::along::strip;
 use super::places::value;
 use crate::Findings;
-use crate::chart::{About, Percentile, Percentiles};
+use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Spot, Stand};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::words::number;
@@ -98,52 +98,70 @@ fn spectrum(
     reach: f64,
     slot: usize,
 ) -> Markup {
-    let line = |name: &str, spectrum: &Spectrum| {
-        let mark = |step: &Step| {
-            let (_, percentile) =
-                MARKED.into_iter().find(|(one_in, _)| (step.one_in / one_in - 1.0).abs() < 1e-6)?;
-            let is_marked = step.number.is_supported;
-            let says = format!("{name} {percentile}: {}", value(Figure::ResponseP99, step.number));
-            is_marked.then_some((step.one_in, step.number.value, says))
-        };
-        let of = |step: &Step| (step.one_in, step.number.value, step.number.is_supported);
-        Percentile {
-            name: name.into(),
-            steps: thinned(&spectrum.steps.iter().map(of).collect::<Vec<_>>()),
-            marks: spectrum.steps.iter().filter_map(mark).collect(),
-        }
-    };
     let is_bounded = close.response.steps.iter().any(|step| step.number.is_bound);
     let note = if is_bounded { "level at the time-out: no less than this" } else { "" };
-    let chart = Percentiles {
-        about: About {
-            title: format!(
-                "{}, {}: percentiles",
-                findings.title(&detail.subject),
-                findings.place(close.point)
-            ),
-            description: "Response and service time along percentiles".into(),
-            heading: heading(findings, close),
-            note: note.into(),
-            ..About::default()
-        },
-        slot,
-        times: times.to_vec(),
-        reach,
-        lines: vec![line("response", &close.response), line("service", &close.service)],
+    let mut series = percentiles("service", &close.service, "trace faint", slot);
+    series.extend(percentiles("response", &close.response, "trace", slot));
+    let panel = Panel {
+        is_log: true,
+        includes: times.to_vec(),
+        ..Panel::new(heading(findings, close), note, Unit::Milliseconds, 154.0, series)
     };
-    chart.svg(false)
+    let title = findings.title(&detail.subject);
+    Lines {
+        about: About {
+            title: format!("{title}, {}: percentiles", findings.place(close.point)),
+            description: "Response and service time along percentiles".into(),
+        },
+        across: Across::Percentiles(reach),
+        panels: vec![panel],
+        slot: Some(slot),
+        ..Lines::default()
+    }
+    .svg(Room::Small(400.0), Stand::Page)
+}
+
+/// A line; the piece of it beyond which too few samples lie; and marks.
+fn percentiles(name: &str, spectrum: &Spectrum, class: &'static str, slot: usize) -> Vec<Series> {
+    let spot = |step: &Step| Spot { x: step.one_in, value: step.number.value, ..Spot::default() };
+    let mark = |step: &Step| {
+        let (_, percentile) =
+            MARKED.into_iter().find(|(one_in, _)| (step.one_in / one_in - 1.0).abs() < 1e-6)?;
+        let says = format!("{name} {percentile}: {}", value(Figure::ResponseP99, step.number));
+        step.number.is_supported.then(|| Spot { says, ..spot(step) })
+    };
+    let steps = thinned(&spectrum.steps);
+    let few = steps.partition_point(|step| step.number.is_supported);
+    let (sure, unsure) = (&steps[..few], &steps[few.saturating_sub(1)..]);
+    let line = |title: &str, class, steps: &[&Step]| Series {
+        title: title.into(),
+        slot,
+        form: Form::Line(class),
+        points: steps.iter().map(|step| spot(step)).collect(),
+        ..Series::default()
+    };
+    let marks = Series {
+        slot,
+        form: Form::Marks(""),
+        points: spectrum.steps.iter().filter_map(mark).collect(),
+        ..Series::default()
+    };
+    // The grey piece begins where the sure piece ends, and has the name.
+    vec![line("", class, sure), line(name, "trace few", unsure), marks]
 }
 
 /// Without points that lie on the line between their neighbours anyway.
-fn thinned(steps: &[(f64, f64, bool)]) -> Vec<(f64, f64, bool)> {
+fn thinned(steps: &[Step]) -> Vec<&Step> {
     let is_between = |place: usize| {
         let around = steps.get(place.wrapping_sub(1)).zip(steps.get(place + 1));
+        let number = steps[place].number;
         around.is_some_and(|(before, after)| {
-            before.1 == steps[place].1 && after.1 == steps[place].1 && before.2 == after.2
+            before.number.value == number.value
+                && after.number.value == number.value
+                && before.number.is_supported == after.number.is_supported
         })
     };
-    (0..steps.len()).filter(|&place| !is_between(place)).map(|place| steps[place]).collect()
+    (0..steps.len()).filter(|&place| !is_between(place)).map(|place| &steps[place]).collect()
 }
 
 /// The slowest exchanges of the rounds that are shown, each with its parts as a bar.

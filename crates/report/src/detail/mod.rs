@@ -12,7 +12,7 @@ use crate::markup::{Markup, markup};
 use crate::render::html;
 use crate::written::Written;
 
-pub(crate) use along::{of_probe, trace, unit};
+pub(crate) use along::{Times, name, unit};
 
 /// The style of the small charts beside each other.
 pub(crate) const STYLE: &str = include_str!("detail.css");
@@ -98,6 +98,3 @@ fn is_best(role: analysis::Role) -> bool {
         analysis::Role::Lowest | analysis::Role::Highest => false,
     }
 }
-
-#[cfg(test)]
-mod tests;

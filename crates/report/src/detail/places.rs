@@ -2,14 +2,17 @@
 
 use analysis::{Detail, Number, Spread};
 use lab::experiment::Point;
-use lab::figure::Figure;
+use lab::figure::{Figure, Unit};
 
 use crate::Findings;
-use crate::chart::{About, Histogram, Trust};
+use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Spot, Stand, Trust};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
 use crate::run::words::number;
 use crate::written::marks;
+
+/// The column of what was given up ends at so many times the time-out.
+const GIVEN_UP: f64 = 1.3;
 
 /// Up to this many places, each has the room of a large chart.
 const FEW: usize = 3;
@@ -19,7 +22,8 @@ pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) 
     let width = if is_few { 400.0 } else { 200.0 };
     let times: Vec<f64> = detail.places.iter().flat_map(|(_, spread)| times(spread)).collect();
     let chart = |(point, spread): &(Point, Spread)| {
-        histogram(findings, detail, *point, spread, &times, slot).svg(width, false)
+        histogram(findings, detail, *point, spread, &times, slot)
+            .svg(Room::Small(width), Stand::Page)
     };
     let charts: Markup = detail.places.iter().map(chart).collect();
     if charts.is_empty() {
@@ -46,7 +50,8 @@ pub(super) fn histograms(findings: &Findings<'_>, detail: &Detail, slot: usize) 
 
 fn times(spread: &Spread) -> Vec<f64> {
     let bins = spread.bins.first().into_iter().chain(spread.bins.last());
-    let limit = (0 < spread.censored).then_some(spread.limit_ms);
+    // What was given up has room beyond the time-out.
+    let limit = (0 < spread.censored).then_some(spread.limit_ms * GIVEN_UP);
     bins.flat_map(|bin| [bin.from_ms, bin.until_ms]).chain(limit).collect()
 }
 
@@ -57,31 +62,34 @@ fn histogram(
     spread: &Spread,
     times: &[f64],
     slot: usize,
-) -> Histogram {
+) -> Lines {
     let named = [
         ("p50", 0.5, Figure::ResponseP50, spread.p50),
         ("p99", 0.99, Figure::ResponseP99, spread.p99),
     ];
-    let marks: Vec<(f64, f64, String, Trust)> = named
-        .into_iter()
-        .filter_map(|(name, share, figure, number)| {
-            let number = number?;
-            let says = format!("{name} {}", value(figure, number));
-            let is_doubtful = !number.is_supported || number.is_bound;
-            Some((number.value, share, says, Trust::Full.or_doubtful(is_doubtful)))
+    let mark = |(name, share, figure, number): (&str, f64, Figure, Option<Number>)| {
+        let number = number?;
+        let is_doubtful = !number.is_supported || number.is_bound;
+        Some(Spot {
+            x: number.value,
+            value: 100.0 * share,
+            trust: Trust::Full.or_doubtful(is_doubtful),
+            says: format!("{name} {}", value(figure, number)),
+            ..Spot::default()
         })
-        .collect();
-    let notes: Vec<&str> = marks.iter().map(|mark| mark.2.as_str()).collect();
-    let given_up = (0 < spread.censored).then(|| {
-        let count = number(Figure::Failed, spread.censored as f64);
-        let says = format!("{count} given up");
-        (1.0 - spread.bins.last().map_or(0.0, |bin| bin.upto), spread.limit_ms, says)
-    });
-    let mut note = notes.join(" · ");
-    if let Some((_, _, says)) = &given_up {
-        note.push_str(&format!(" · {says}"));
+    };
+    let marks: Vec<Spot> = named.into_iter().filter_map(mark).collect();
+    let mut notes: Vec<String> = marks.iter().map(|mark| mark.says.clone()).collect();
+    if 0 < spread.censored {
+        notes.push(format!("{} given up", number(Figure::Failed, spread.censored as f64)));
     }
-    Histogram {
+    let note = notes.join(" · ");
+    let mut series = distribution(spread);
+    series.push((Form::Marks(""), marks));
+    let series =
+        series.into_iter().map(|(form, points)| Series { slot, form, points, ..Series::default() });
+    let panel = Panel::new(findings.place(point), &note, Unit::Percent, 80.0, series.collect());
+    Lines {
         about: About {
             title: format!(
                 "{}, {}, {}",
@@ -90,20 +98,45 @@ fn histogram(
                 findings.place(point)
             ),
             description: format!("Distribution of the response time: {note}"),
-            heading: findings.place(point),
-            note,
-            ..About::default()
         },
-        slot,
-        times: times.to_vec(),
-        bins: spread
-            .bins
-            .iter()
-            .map(|bin| [bin.from_ms, bin.until_ms, bin.share, bin.upto])
-            .collect(),
-        given_up,
-        marks,
+        across: Across::Times(times.to_vec()),
+        panels: vec![Panel { includes: vec![100.0], ..panel }],
+        slot: Some(slot),
+        ..Lines::default()
     }
+}
+
+/// Columns, in percent of the tallest; and the percentage that was answered by then, as a line.
+fn distribution(spread: &Spread) -> Vec<(Form, Vec<Spot>)> {
+    let answered = spread.bins.last().map_or(0.0, |bin| bin.upto);
+    let given_up = if 0 < spread.censored { 1.0 - answered } else { 0.0 };
+    let shares = spread.bins.iter().map(|bin| bin.share);
+    let tallest = shares.fold(given_up, f64::max).max(f64::MIN_POSITIVE);
+    let column = |from: f64, until: f64, share: f64| Spot {
+        x: f64::midpoint(from, until),
+        width: until - from,
+        value: 100.0 * share / tallest,
+        ..Spot::default()
+    };
+    let columns = spread.bins.iter().map(|bin| column(bin.from_ms, bin.until_ms, bin.share));
+    let beyond = column(spread.limit_ms, spread.limit_ms * GIVEN_UP, given_up);
+    let place = |x: f64, share: f64| Spot { x, value: 100.0 * share, ..Spot::default() };
+    let first = spread.bins.first().map(|bin| place(bin.from_ms, 0.0));
+    let mut curve: Vec<Spot> = first.into_iter().collect();
+    let mut upto = 0.0;
+    for bin in &spread.bins {
+        // Between two columns nothing was answered: the curve stays where it is.
+        curve.extend([place(bin.from_ms, upto), place(bin.until_ms, bin.upto)]);
+        upto = bin.upto;
+    }
+    let last = spread.bins.last().map(|bin| place(bin.until_ms, bin.upto));
+    let rest = last.into_iter().chain([place(f64::MAX, answered)]).collect();
+    vec![
+        (Form::Columns("fill"), columns.collect()),
+        (Form::Columns("given"), vec![beyond]),
+        (Form::Line("trace"), curve),
+        (Form::Line("lead"), rest),
+    ]
 }
 
 /// A time with its marks.

@@ -1,15 +1,15 @@
 //! A whole ramp along its time: how many connections were open, what they took, how late messages arrived, and what was
 //! given back.
 
-use analysis::{Course, Moment, Reading, Track};
+use analysis::{Course, Reading, Track};
 use lab::figure::Unit;
 use lab::record::OutcomeKind;
 
 use super::lines::estimated;
 use super::named;
 use crate::Findings;
-use crate::chart::{About, StripPanel, Strips, Trace, Way, panel};
-use crate::detail::{of_probe, trace, unit};
+use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Stand};
+use crate::detail::{Times, name, unit};
 use crate::markup::{Markup, markup};
 use crate::render::html::{self, beside, dim};
 
@@ -19,8 +19,8 @@ const UNFOLDED: usize = 4;
 /// The height of a panel of readings.
 const HEIGHT: f64 = 56.0;
 
-/// A panel of readings: its heading, its note, how it is drawn, and what is in it with its name.
-type Shown = (&'static str, &'static str, Way, &'static [(Reading, &'static str, &'static str)]);
+/// A panel of readings: its heading, its note, and how each is drawn.
+type Shown = (&'static str, &'static str, &'static [(Reading, Form)]);
 
 /// Every subject's ramps, each subject folded behind a line that names it.
 pub(super) fn courses(findings: &Findings<'_>) -> Markup {
@@ -63,7 +63,7 @@ fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> Markup {
         course.repeat + 1,
         ended,
         given_back(findings, course),
-        strips(findings, course, slot).svg(false)
+        strips(findings, course, slot).svg(Room::Small(400.0), Stand::Page)
     )
 }
 
@@ -87,38 +87,39 @@ fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
     ))
 }
 
-fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Strips {
-    let mut panels = vec![open(course)];
-    panels.extend(readings().into_iter().filter_map(|shown| read(course, shown)));
-    panels.extend(course.probe.iter().map(|track| of_probe(track, HEIGHT)));
-    panels.extend(late(course));
-    panels.extend(gone(course));
+fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Lines {
+    let moments = course.moments.iter();
+    let columns = moments.map(|moment| (moment.from_s, moment.until_s)).collect();
+    let times = Times { slot, columns };
+    let until_s = course.moments.last().map_or(0.0, |moment| moment.until_s);
+    let mut panels = vec![open(course, &times)];
+    panels.extend(readings().into_iter().filter_map(|shown| read(course, &times, shown)));
+    panels.extend(course.probe.iter().map(|track| times.probe(track, HEIGHT)));
+    panels.extend(late(course, &times));
+    panels.extend(gone(course, &times));
     let title = named(findings, &course.subject, &course.workload);
-    Strips {
+    Lines {
         about: About {
             title: format!("{title}: connections and what they took, along the time"),
             description: format!("{} panels over one axis of time", panels.len()),
-            ..About::default()
         },
-        slot,
-        columns: course.moments.iter().map(|moment| (moment.from_s, moment.until_s)).collect(),
-        measured: (0.0, course.closed_s),
+        across: Across::Seconds(until_s),
+        shaded: vec![(course.closed_s, until_s)],
         panels,
+        slot: Some(slot),
+        ..Lines::default()
     }
 }
 
 /// Connections, and before them the beginning of the cursor's text: the time.
-fn open(course: &Course) -> StripPanel {
-    let when = |moment: &Moment| Some(moment.from_s * 1e3);
-    let mut at = along(course, "at", "", Unit::Milliseconds, when);
-    at.values.clear();
-    let count = |moment: &Moment| Some(moment.open as f64);
-    let open = along(course, "open", "trace", Unit::Count, count);
-    let rate = |moment: &Moment| Some(moment.messages_per_s);
+fn open(course: &Course, times: &Times) -> Panel {
+    let count = course.moments.iter().map(|moment| Some(moment.open as f64));
+    let open = times.trace("open", Form::Line("trace"), Unit::Count, count);
+    let rate = course.moments.iter().map(|moment| Some(moment.messages_per_s));
     // Not drawn: the cursor's text has it.
-    let mut messages = along(course, "messages/s", "", Unit::PerSecond, rate);
-    messages.values.clear();
-    panel("open connections", "", Unit::Count, 64.0, Way::Lines, vec![at, open, messages])
+    let messages = times.trace("messages/s", Form::Told, Unit::PerSecond, rate);
+    let traces = vec![times.at(), open, messages];
+    Panel::new("open connections", "", Unit::Count, 64.0, traces)
 }
 
 fn readings() -> [Shown; 2] {
@@ -126,54 +127,46 @@ fn readings() -> [Shown; 2] {
         (
             "memory",
             "dashed: shared pages divided (PSS)",
-            Way::Lines,
-            &[(Reading::Rss, "memory", "trace"), (Reading::Pss, "PSS", "trace faint")],
+            &[(Reading::Rss, Form::Line("trace")), (Reading::Pss, Form::Line("trace faint"))],
         ),
         (
             "CPU",
             "deep: in the kernel · 100 % is one CPU",
-            Way::Stack,
             &[
-                (Reading::CpuSystem, "CPU in the kernel", "fill deep"),
-                (Reading::CpuUser, "CPU in programs", "fill"),
+                (Reading::CpuSystem, Form::Area("fill deep")),
+                (Reading::CpuUser, Form::Area("fill")),
             ],
         ),
     ]
 }
 
-fn read(course: &Course, (heading, note, way, all): Shown) -> Option<StripPanel> {
+fn read(course: &Course, times: &Times, (heading, note, all): Shown) -> Option<Panel> {
     let unit = unit(all[0].0);
     let track = |reading| course.tracks.iter().find(|track: &&Track| track.reading == reading);
-    let of = |&(reading, name, class): &(Reading, &'static str, &'static str)| {
-        Some(trace(name, class, unit, track(reading)?.values.clone()))
+    let traced = |&(reading, form): &(Reading, Form)| {
+        let values = track(reading)?.values.iter().copied();
+        Some(times.trace(name(reading), form, unit, values))
     };
-    let traces: Vec<Trace> = all.iter().filter_map(of).collect();
-    (!traces.is_empty()).then(|| panel(heading, note, unit, HEIGHT, way, traces))
+    let traces: Vec<Series> = all.iter().filter_map(traced).collect();
+    (!traces.is_empty()).then(|| Panel::new(heading, note, unit, HEIGHT, traces))
 }
 
 /// None if no message said when it was due.
-fn late(course: &Course) -> Option<StripPanel> {
-    let p99 = |moment: &Moment| moment.late_p99.map(|late| late.value);
-    let late = along(course, "late, p99", "trace", Unit::Milliseconds, p99);
-    let is_any = late.values.iter().any(Option::is_some);
-    let (heading, note) = ("messages late, p99", "against their beat");
-    is_any.then(|| panel(heading, note, Unit::Milliseconds, 72.0, Way::Factors, vec![late]))
+fn late(course: &Course, times: &Times) -> Option<Panel> {
+    let p99 = || course.moments.iter().map(|moment| moment.late_p99.map(|late| late.value));
+    p99().any(|late| late.is_some()).then(|| {
+        let late = times.trace("late, p99", Form::Line("trace"), Unit::Milliseconds, p99());
+        let (heading, note) = ("messages late, p99", "against their beat");
+        let panel = Panel::new(heading, note, Unit::Milliseconds, 72.0, vec![late]);
+        Panel { is_log: true, ..panel }
+    })
 }
 
 /// None if no connection was lost.
-fn gone(course: &Course) -> Option<StripPanel> {
-    let count = |moment: &Moment| Some(moment.gone as f64);
-    let gone = along(course, "failed or lost", "fill deep", Unit::Count, count);
-    let is_any = gone.values.iter().flatten().any(|value| 0.0 < *value);
-    is_any.then(|| panel("failed or lost", "", Unit::Count, 40.0, Way::Columns, vec![gone]))
-}
-
-fn along(
-    course: &Course,
-    name: &str,
-    class: &'static str,
-    unit: Unit,
-    of: impl Fn(&Moment) -> Option<f64>,
-) -> Trace {
-    trace(name, class, unit, course.moments.iter().map(of).collect())
+fn gone(course: &Course, times: &Times) -> Option<Panel> {
+    let count = || course.moments.iter().map(|moment| Some(moment.gone as f64));
+    count().flatten().any(|gone| 0.0 < gone).then(|| {
+        let gone = times.trace("failed or lost", Form::Columns("fill deep"), Unit::Count, count());
+        Panel::new("failed or lost", "", Unit::Count, 40.0, vec![gone])
+    })
 }

@@ -6,7 +6,7 @@ use lab::probe::{ProbeFold, ProbeReading};
 
 use super::lines::{Line, estimated, memory, memory_max};
 use crate::Findings;
-use crate::chart::{About, Curves, Panel, Room, Series, Spot, Stand};
+use crate::chart::{About, Lines, Panel, Series, Spot, Stand, both};
 use crate::markup::{Markup, markup};
 use crate::render::html::dim;
 use crate::written::unsaid;
@@ -49,7 +49,6 @@ const CROWD: usize = 16;
 
 /// A heading with its picture, which is empty where nothing was read.
 struct Picture<'f> {
-    id: &'static str,
     heading: &'static str,
     says: &'static str,
     /// For the load and the machine, references are the measure; what references cost does not matter.
@@ -64,7 +63,7 @@ pub(super) fn curves(findings: &Findings<'_>, lines: &[Line<'_>]) -> Markup {
 }
 
 /// What a workload's connections took, and how late its messages came.
-pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'_>]) -> Curves {
+pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'_>]) -> Lines {
     let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.held.is_reference).collect();
     let all: Vec<&Line<'_>> = lines.iter().collect();
     let memory = took().panels.into_iter().take(1);
@@ -72,16 +71,14 @@ pub(super) fn signature(findings: &Findings<'_>, workload: &str, lines: &[Line<'
     let panels = memory
         .filter_map(|shown| shown.panel(&competing, false))
         .chain(late.filter_map(|shown| shown.panel(&all, true)));
-    Curves {
+    Lines {
         about: About {
-            id: "held".into(),
             title: format!("{}: {workload}", findings.run.name),
             description: "Memory and lateness, against the connections that are open".into(),
-            ..About::default()
         },
         axis: "open connections".into(),
         panels: panels.collect(),
-        ..Curves::default()
+        ..Lines::default()
     }
 }
 
@@ -99,7 +96,6 @@ fn took() -> Picture<'static> {
         thin: Some(Of::MemoryMax),
     };
     Picture {
-        id: "hm",
         heading: "Memory",
         says: "All processes of a server together: PSS where it was read on every plateau, else RSS. Where the line is straight, its slope is the price of \
                a connection.",
@@ -118,7 +114,6 @@ fn worked() -> Picture<'static> {
         thin: None,
     };
     Picture {
-        id: "hw",
         heading: "Work",
         says: "What the messages take, and keeping the connections that they come over.",
         has_references: false,
@@ -136,7 +131,6 @@ fn worked() -> Picture<'static> {
 
 fn inside(readings: &[ProbeReading]) -> Picture<'_> {
     Picture {
-        id: "hi",
         heading: "Inside the server's runtime",
         says: "What a probe in the server's runtime reports of it, over the measured part of each step.",
         has_references: false,
@@ -166,7 +160,6 @@ fn of_probe(reading: &ProbeReading) -> Option<Shown<'_>> {
 fn connecting() -> Picture<'static> {
     const NOTE: &str = "p99 with marks, p50 thin";
     Picture {
-        id: "hc",
         heading: "Connecting along the ramp",
         says: "Those that each step adds, while all others are held.",
         has_references: true,
@@ -189,7 +182,6 @@ fn connecting() -> Picture<'static> {
 
 fn lateness() -> Picture<'static> {
     Picture {
-        id: "hl",
         heading: "How late messages came",
         says: "Each message against its beat. What a reference shows, too, is the machine's and dyno's own.",
         has_references: true,
@@ -225,24 +217,14 @@ impl Picture<'_> {
         }
         let headings: Vec<&str> = panels.iter().map(|panel| panel.heading.as_str()).collect();
         let description = format!("{}; against the connections that are open", headings.join("; "));
-        let chart = |id: &str| Curves {
-            about: About {
-                id: format!("{}{id}", self.id),
-                title: self.heading.into(),
-                description: description.clone(),
-                ..About::default()
-            },
+        let chart = Lines {
+            about: About { title: self.heading.into(), description },
             axis: "open connections".into(),
-            panels: panels.clone(),
-            ..Curves::default()
+            panels,
+            ..Lines::default()
         };
-        markup!(
-            "<h3>{}</h3>\n{}<figure>\n{}{}</figure>\n",
-            self.heading,
-            dim(self.says),
-            chart("a").svg(Room::Wide, Stand::Page),
-            chart("b").svg(Room::Narrow, Stand::Page)
-        )
+        let drawn = both(|room| chart.svg(room, Stand::Page));
+        markup!("<h3>{}</h3>\n{}{}", self.heading, dim(self.says), drawn)
     }
 }
 
@@ -252,11 +234,15 @@ impl Shown<'_> {
         let series = |of: Of<'_>| -> Vec<Series> {
             lines.iter().filter_map(|line| self.series(line, of)).collect()
         };
-        let drawn = series(self.value);
-        let is_crowd = CROWD < drawn.len();
-        (!drawn.is_empty()).then(|| Panel {
+        let marked = series(self.value);
+        if marked.is_empty() {
+            return None;
+        }
+        let is_crowd = CROWD < marked.len();
+        let thin = self.thin.filter(|_| !is_crowd).map(series).unwrap_or_default().into_iter();
+        let drawn = thin.map(|series| series.lined("thin")).chain(marked).collect();
+        Some(Panel {
             is_log,
-            thin: self.thin.filter(|_| !is_crowd).map(series).unwrap_or_default(),
             way: (is_log && !is_crowd).then_some("time"),
             ..Panel::new(self.heading, self.note, self.unit, self.height, drawn)
         })
@@ -271,12 +257,12 @@ impl Shown<'_> {
                 value: found.value,
                 interval: found.interval(),
                 trust: line.trust(),
-                is_after_gap: false,
                 says: format!("{} with {many} open", estimated(self.unit, &found)),
+                ..Spot::default()
             })
         };
         let points: Vec<Spot> = line.held.plateaus.iter().filter_map(spot).collect();
         let (title, slot, dash) = (line.title.clone(), line.slot, line.dash);
-        (!points.is_empty()).then_some(Series { title, slot, dash, points })
+        (!points.is_empty()).then_some(Series { title, slot, dash, points, ..Series::default() })
     }
 }

@@ -4,9 +4,13 @@ use analysis::Plateau;
 use lab::figure::Unit;
 
 use super::lines::{Line, number};
-use crate::chart::{About, KINDS, Layer, Stack, Stacks};
+use crate::chart::{About, Across, Form, Lines, Panel, Room, Series, Spot, Stand};
 use crate::markup::{Markup, markup};
 use crate::render::html::{beside, dim};
+
+/// The classes of colours: the same cause has the same one in all charts of a page; all others share the last one.
+const KINDS: [&str; 7] =
+    ["kind k0", "kind k1", "kind k2", "kind k3", "kind k4", "kind k5", "kind k6"];
 
 /// Small charts beside each other, with the names of the colours above.
 pub(super) fn losses(lines: &[Line<'_>]) -> Markup {
@@ -53,22 +57,19 @@ fn causes(lines: &[Line<'_>]) -> Vec<String> {
 /// Connections that ended in the same way.
 struct Lost {
     cause: String,
-    count: f64,
-    says: String,
+    count: u64,
 }
 
 /// The connections that a plateau lost, over its rounds; a silent one is still open, but useless.
 fn lost(plateau: &Plateau) -> Vec<Lost> {
-    let lost = |cause: String, times: u64| {
-        let says = format!("{} {cause}", number(Unit::Count, times as f64));
-        Lost { cause, count: times as f64, says }
-    };
     let gone = plateau.gone.iter().map(|gone| {
         let verb = if gone.was_open { "lost" } else { "failed" };
         let own = if gone.loss.is_own() { "dyno: " } else { "" };
-        lost(format!("{own}{verb}, {}", gone.loss.name()), gone.times)
+        let cause = format!("{own}{verb}, {}", gone.loss.name());
+        Lost { cause, count: gone.times }
     });
-    let silent = (0 < plateau.sums.silent).then(|| lost("silent".into(), plateau.sums.silent));
+    let count = plateau.sums.silent;
+    let silent = (0 < count).then(|| Lost { cause: "silent".into(), count });
     gone.chain(silent).collect()
 }
 
@@ -80,9 +81,9 @@ fn is_whole(line: &Line<'_>) -> bool {
 fn legend(causes: &[String]) -> Markup {
     let name = |(kind, cause): (usize, &String)| {
         markup!(
-            "<li><svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\"><path class=\"kind k{}\" d=\"M-5 -5h10v10h-10z\"/>\
+            "<li><svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\"><path class=\"{}\" d=\"M-5 -5h10v10h-10z\"/>\
              </svg>{}</li>",
-            kind.min(KINDS - 1),
+            KINDS[kind.min(KINDS.len() - 1)],
             cause
         )
     };
@@ -91,27 +92,35 @@ fn legend(causes: &[String]) -> Markup {
 }
 
 fn chart(line: &Line<'_>, causes: &[String]) -> Markup {
-    let layer = |lost: Lost| {
-        let kind = causes.iter().position(|cause| *cause == lost.cause).unwrap_or(KINDS);
-        Layer { kind, value: lost.count, says: lost.says }
+    let plateaus = || line.held.plateaus.iter();
+    let place = |plateau: &Plateau| number(Unit::Count, plateau.connections as f64);
+    let series = |(kind, cause): (usize, &String)| {
+        let spot = |(n, plateau): (usize, &Plateau)| {
+            let of_cause = lost(plateau).into_iter().filter(|lost| lost.cause == *cause);
+            let value = of_cause.map(|lost| lost.count).sum::<u64>() as f64;
+            let says = format!("{} {cause} at {}", number(Unit::Count, value), place(plateau));
+            Spot { x: n as f64 + 0.5, width: 0.72, value, says, ..Spot::default() }
+        };
+        Series {
+            slot: line.slot,
+            form: Form::Stack(KINDS[kind.min(KINDS.len() - 1)]),
+            points: plateaus().enumerate().map(spot).collect(),
+            ..Series::default()
+        }
     };
-    let stack = |plateau: &Plateau| {
-        let mut layers: Vec<Layer> = lost(plateau).into_iter().map(layer).collect();
-        layers.sort_by_key(|layer| layer.kind);
-        Stack { place: number(Unit::Count, plateau.connections as f64), layers }
-    };
-    let chart = Stacks {
+    let series = causes.iter().enumerate().map(series).collect();
+    let note = "connections at each plateau, all rounds";
+    Lines {
         about: About {
             title: format!("{}: what was lost", line.title),
             description:
                 "Connections that failed, were lost or fell silent, by cause, at each plateau"
                     .into(),
-            heading: line.title.clone(),
-            note: "connections at each plateau, all rounds".into(),
-            ..About::default()
         },
-        slot: line.slot,
-        columns: line.held.plateaus.iter().map(stack).collect(),
-    };
-    chart.svg(false)
+        across: Across::Names(plateaus().map(place).collect()),
+        panels: vec![Panel::new(line.title.clone(), note, Unit::Count, 108.0, series)],
+        slot: Some(line.slot),
+        ..Lines::default()
+    }
+    .svg(Room::Small(300.0), Stand::Page)
 }

@@ -4,9 +4,8 @@ use analysis::{Cause, FirstFailure};
 use lab::figure::Unit;
 
 use super::lines::{Line, each, number, units_of_1024};
-use crate::chart::{About, Price, Prices};
+use crate::chart::{About, Axis, Column, Name, Rows, Stand, Value, both};
 use crate::markup::Markup;
-use crate::render::html::beside;
 use crate::written::Written;
 
 /// `at 4,000: 17 lost, recv.reset and 2 more`.
@@ -38,64 +37,58 @@ fn short(cause: &Cause) -> String {
     }
 }
 
-/// The same as pictures: a slope with its interval is not a quotient.
+/// The same as a picture: a slope with its interval is not a quotient.
 pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
     let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.held.is_reference).collect();
-    let connections = competing.iter().map(|line| {
-        let Some(slope) = line.held.price.memory else { return priced(line, None, None) };
-        let ends = slope.interval.map(|(low, high)| (units_of_1024(low), units_of_1024(high)));
+    let memory = competing.iter().map(|line| {
+        let Some(slope) = line.held.price.memory else { return Value::absent("not measured") };
         let shown = each(&slope);
-        let says = format!("{shown} KiB{}", Written::slope(&slope).between());
-        priced(line, Some((units_of_1024(slope.bytes), shown, says)), ends)
+        Value {
+            value: Some(units_of_1024(slope.bytes)),
+            interval: slope.interval.map(|(low, high)| (units_of_1024(low), units_of_1024(high))),
+            trust: line.trust(),
+            says: format!("{shown} KiB{}", Written::slope(&slope).between()),
+            shown,
+            ..Value::default()
+        }
     });
     let messages = competing.iter().map(|line| {
-        let Some(cpu) = line.held.price.cpu_ms_per_1000 else { return priced(line, None, None) };
+        let Some(cpu) = line.held.price.cpu_ms_per_1000 else {
+            return Value::absent("not measured");
+        };
         let written = Written::estimate(Unit::Milliseconds, &cpu);
         let shown = written.marked();
-        let says = format!("{shown}{}", written.between());
-        priced(line, Some((cpu.value, shown, says)), cpu.interval())
+        Value {
+            value: Some(cpu.value),
+            interval: cpu.interval(),
+            trust: line.trust(),
+            says: format!("{shown}{}", written.between()),
+            shown,
+            ..Value::default()
+        }
     });
-    let charts = [
-        chart(
-            "memory of a connection, KiB",
-            "slope over all plateaus, and its 95 % interval",
-            connections.collect(),
-            Unit::Count,
-        ),
-        chart(
-            "CPU for 1,000 messages",
-            "at the last plateau, and its 95 % interval",
-            messages.collect(),
-            Unit::Milliseconds,
-        ),
+    let (count, time) = (Axis::FromZero(Unit::Count), Axis::FromZero(Unit::Milliseconds));
+    let mut columns = vec![
+        Column::new("memory of a connection, KiB", count, memory.collect()),
+        Column::new("CPU for 1,000 messages", time, messages.collect()),
     ];
-    beside("charts", &charts.into_iter().collect()).unwrap_or_default()
-}
-
-fn chart(heading: &str, note: &str, rows: Vec<Price>, unit: Unit) -> Markup {
-    if rows.iter().all(|row| row.value.is_none()) {
+    columns.retain(|column| column.values.iter().any(|value| value.value.is_some()));
+    if columns.is_empty() {
         return Markup::default();
     }
-    let about = About {
-        title: heading.into(),
-        description: note.into(),
-        heading: heading.into(),
-        note: format!("{note}; less is better"),
-        ..About::default()
+    let name = |line: &&Line<'_>| Name { slot: Some(line.slot), title: line.title.clone() };
+    let rows = Rows {
+        about: About {
+            title: "what a connection and a message cost".into(),
+            description:
+                "For each server the memory of a connection and the CPU time of 1,000 messages"
+                    .into(),
+        },
+        names: competing.iter().map(name).collect(),
+        columns,
+        note: "memory: the slope over all plateaus; CPU: at the last plateau; less is better"
+            .into(),
+        bars: "bars: 95 %",
     };
-    Prices { about, rows }.svg(unit, false)
-}
-
-/// A value with its short text and its long text, and how far the truth may be from it.
-fn priced(
-    line: &Line<'_>,
-    found: Option<(f64, String, String)>,
-    interval: Option<(f64, f64)>,
-) -> Price {
-    let (value, shown, says) = match found {
-        None => (None, String::new(), "not measured".to_string()),
-        Some((value, shown, says)) => (Some(value), shown, says),
-    };
-    let (slot, title, trust) = (line.slot, line.title.clone(), line.trust());
-    Price { slot, title, value, interval, trust, shown, says }
+    both(|room| rows.svg(room, Stand::Page))
 }

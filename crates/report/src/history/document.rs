@@ -8,7 +8,7 @@ use super::line::Line;
 use super::origin::MadeBy;
 use super::proof::proof;
 use super::series::{Machine, Per, Series, Trend};
-use crate::chart::{About, Curves, Panel, Spot, Stand, Trust, both};
+use crate::chart::{About, Across, Form, Lines, Panel, Spot, Stand, Trust, both};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
@@ -48,11 +48,9 @@ pub fn page(trend: &Trend) -> String {
 /// The whole history, with a picture of each series.
 pub fn illustrated(trend: &Trend) -> Document {
     let mut document = document(trend);
-    let pictures = trend.series.iter().enumerate().filter(|(_, series)| !series.values.is_empty());
-    let pictures = pictures.flat_map(|(place, series)| {
-        let picture = both(["t", "u"], 0, &|id, room| {
-            curves(series, &format!("{id}{place}")).svg(room, Stand::Page)
-        });
+    let pictures = trend.series.iter().filter(|series| !series.values.is_empty());
+    let pictures = pictures.flat_map(|series| {
+        let picture = both(|room| curves(series).svg(room, Stand::Page));
         [Block::Heading(name(series)), Block::picture(picture)]
     });
     document.sections.push(
@@ -309,21 +307,19 @@ fn shown(unit: Option<Unit>, value: f64) -> String {
     unit.map_or_else(|| Written::bare(value, None), |unit| Written::of(unit, value, None)).value
 }
 
-fn curves(series: &Series, id: &str) -> Curves {
+fn curves(series: &Series) -> Lines {
     let unit = unit(series);
     let spot = |(at, (value, line)): (usize, (&f64, &Line))| Spot {
         x: at as f64 + 0.5,
         value: *value,
-        interval: None,
         trust: if line.verdict == "valid" { Trust::Full } else { Trust::Doubtful },
-        is_after_gap: false,
         says: format!("{}: {}", run(line), shown(unit, *value)),
+        ..Spot::default()
     };
     let runs = crate::chart::Series {
         title: "runs".into(),
-        slot: 0,
-        dash: 0,
         points: series.values.iter().zip(&series.lines).enumerate().map(spot).collect(),
+        ..crate::chart::Series::default()
     };
     let levels = series.course.levels.iter().flat_map(|level| {
         let end = |x: f64, is_after_gap| Spot {
@@ -335,16 +331,19 @@ fn curves(series: &Series, id: &str) -> Curves {
         };
         [end(level.first as f64, true), end(level.end as f64, false)]
     });
-    let levels =
-        crate::chart::Series { title: "level".into(), slot: 1, dash: 0, points: levels.collect() };
-    let mut panel = Panel::new(
+    let levels = crate::chart::Series {
+        slot: 1,
+        form: Form::Line("thin"),
+        points: levels.collect(),
+        ..crate::chart::Series::default()
+    };
+    let panel = Panel::new(
         heading(series),
         "upright: a change",
         unit.unwrap_or(Unit::Count),
         200.0,
-        vec![runs],
+        vec![levels, runs],
     );
-    panel.thin = vec![levels];
     let breaks = series.course.shifts.iter().map(|shift| {
         let commit = series.lines.get(shift.first).and_then(|line| line.commit.as_deref());
         (shift.first as f64, commit.map_or(String::new(), |hash| hash[..hash.len().min(8)].into()))
@@ -352,17 +351,15 @@ fn curves(series: &Series, id: &str) -> Curves {
     let short = |line: &Line| {
         line.commit.as_deref().map_or("–".into(), |it| it[..it.len().min(7)].into())
     };
-    Curves {
+    Lines {
         about: About {
-            id: id.into(),
             title: name(series),
             description: "Each run's figure, and the levels between which it changed".into(),
-            ..About::default()
         },
+        across: Across::Names(series.lines.iter().map(short).collect()),
         axis: "runs, oldest first".into(),
         panels: vec![panel],
-        first: vec![0],
-        names: series.lines.iter().map(short).collect(),
         breaks: breaks.collect(),
+        ..Lines::default()
     }
 }

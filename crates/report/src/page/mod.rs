@@ -6,7 +6,7 @@ mod policy;
 use analysis::{Verdict, Worth};
 
 use crate::Findings;
-use crate::chart::{SMALL_STYLE, STYLE};
+use crate::chart::STYLE;
 use crate::document::{Document, Paragraph, Tone};
 use crate::glossary::explained;
 use crate::markup::{Markup, data_link, markup};
@@ -28,7 +28,7 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
     let chosen = html::chosen(levels.unwrap_or_default());
     let ours =
         |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
-    let chart_style = markup!("{}{}", ours(&[STYLE, SMALL_STYLE]), conformance::pale(findings));
+    let chart_style = markup!("{}{}", ours(&[STYLE]), conformance::pale(findings));
     let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE]);
     let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
     let body = markup!(
@@ -47,7 +47,7 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
 pub(crate) fn alone(document: &Document) -> Markup {
     let ours =
         |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
-    let styles = [ours(&[STYLE, SMALL_STYLE]), ours(&[PAGE_STYLE, detail::STYLE])];
+    let styles = [ours(&[STYLE]), ours(&[PAGE_STYLE, detail::STYLE])];
     let doubts = document.verdict.map(|verdict| {
         let (name, sign) = (verdict.name(), html::verdict_sign(verdict));
         markup!(
@@ -152,5 +152,5 @@ pub(crate) fn csv_link(name: &str, says: &str, csv: &str) -> Markup {
 
 /// The style of a report's parts in any other page.
 pub fn style() -> String {
-    [STYLE, SMALL_STYLE, PAGE_STYLE, conformance::STYLE].concat()
+    [STYLE, PAGE_STYLE, conformance::STYLE].concat()
 }

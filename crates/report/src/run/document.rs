@@ -96,9 +96,7 @@ fn workload(
     let is_measured = table.rows.iter().any(|row| 0 < row.measured());
     let mut blocks = Vec::new();
     if is_measured {
-        let markup = both(["a", "b"], place, &|id, room| {
-            signature::drawn(findings, table, id, room, Stand::Page)
-        });
+        let markup = both(|room| signature::drawn(findings, table, room, Stand::Page));
         blocks.push(Block::picture(markup));
     }
     blocks.push(Block::Table(results::table(findings, table, place.to_string())));
@@ -113,7 +111,7 @@ fn workload(
     }
     // What a load cost its server was not watched.
     if is_measured && !findings.is_load() {
-        let cost = both(["c", "d"], place, &|id, room| signature::cost(findings, table, id, room));
+        let cost = both(|room| signature::cost(findings, table, room));
         blocks.push(Block::fold("What it cost, as pictures", vec![Block::picture(cost)]));
     }
     blocks.push(Block::picture(detail::section(findings, table)));

@@ -6,7 +6,7 @@ use lab::experiment::Point;
 use lab::figure::Figure;
 
 use super::Findings;
-use crate::chart::{About, Column as DotColumn, Dots, Series, Spot, Stand, Trust, both};
+use crate::chart::{About, Axis, Column as Ratios, Name, Rows, Stand, Trust, Value, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
 use crate::paired::{Finding, Ratio};
 use crate::sentence::list;
@@ -41,8 +41,8 @@ fn blocks(findings: &Findings<'_>, price: &MannerPrice<'_>, n: usize) -> Vec<Blo
     let mut blocks =
         vec![Block::Heading(format!("{}: {}", name(price.paid_for), which(findings, price)))];
     if !price.pairs.is_empty() {
-        let picture =
-            both(["e", "f"], n, &|id, room| dots(findings, price, id).svg(room, Stand::Page));
+        let rows = rows(findings, price);
+        let picture = both(|room| rows.svg(room, Stand::Page));
         blocks.push(Block::picture(picture));
         blocks.push(Block::Table(table(findings, price, format!("price{n}"))));
     }
@@ -171,53 +171,47 @@ fn cell(pair: &Pair<'_>, figure: Figure) -> Cell {
 }
 
 /// A row for each server and a column for each of three figures: what the load is about, what it cost, how long it took.
-fn dots(findings: &Findings<'_>, price: &MannerPrice<'_>, id: &str) -> Dots {
+fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
     let drawn = [price.primary(), Figure::CpuPerThousand, Figure::ResponseP99];
     let mut figures = figures(price);
     figures.retain(|figure| drawn.contains(figure));
     figures.sort_by_key(|figure| drawn.iter().position(|other| other == figure));
-    let column = |figure: &Figure| DotColumn {
-        heading: figure.heading().into(),
-        unit: figure.unit(),
-        is_log: true,
-        is_ratio: true,
-        series: price.pairs.iter().filter_map(|pair| series(findings, pair, *figure)).collect(),
-        thin: Vec::new(),
-        ceiling: None,
-        way: None,
+    let column = |figure: &Figure| {
+        let values = price.pairs.iter().map(|pair| drawn_ratio(pair, *figure)).collect();
+        Ratios::new(figure.heading(), Axis::Ratio, values)
     };
-    let title = |pair: &Pair<'_>| {
-        (findings.slot(&pair.b.subject), findings.title(&pair.b.subject).to_string())
+    let server = |pair: &Pair<'_>| Name {
+        slot: Some(findings.slot(&pair.b.subject)),
+        title: findings.title(&pair.b.subject).into(),
     };
-    Dots {
+    Rows {
         about: About {
-            id: id.into(),
             title: format!("The price of {}: {}", name(price.paid_for), which(findings, price)),
             description: "For each server the ratio of each figure, with its interval".into(),
-            ..About::default()
         },
-        titles: price.pairs.iter().map(title).collect(),
+        names: price.pairs.iter().map(server).collect(),
         columns: figures.iter().map(column).collect(),
         note: "logarithmic; the line is 1×, no difference".into(),
+        bars: "bars: the interval that decides",
     }
 }
 
-fn series(findings: &Findings<'_>, pair: &Pair<'_>, figure: Figure) -> Option<Series> {
-    let ratio = match made(pair, figure)? {
-        Ok(made) => Ratio::from(made),
-        Err(_) => Ratio::single(pair.single_ratio(figure)?),
+fn drawn_ratio(pair: &Pair<'_>, figure: Figure) -> Value {
+    let ratio = match made(pair, figure) {
+        Some(Ok(made)) => Some(Ratio::from(made)),
+        Some(Err(_)) => pair.single_ratio(figure).map(Ratio::single),
+        None => None,
     };
-    let trust = Trust::of_row(pair.a).or_doubtful(is_doubtful(pair));
+    let Some(ratio) = ratio else { return Value::absent("not measured") };
     let rounds = if ratio.interval.is_none() { " one round" } else { "" };
-    let says = format!("{ratio}{rounds} {}", figure.heading());
-    let (value, interval) = (ratio.value, ratio.interval);
-    let spot = Spot { value, interval, trust, says, ..Spot::default() };
-    Some(Series {
-        title: findings.title(&pair.b.subject).into(),
-        slot: findings.slot(&pair.b.subject),
-        dash: 0,
-        points: vec![spot],
-    })
+    Value {
+        value: Some(ratio.value),
+        interval: ratio.interval,
+        trust: Trust::of_row(pair.a).or_doubtful(is_doubtful(pair)),
+        shown: ratio.written().0,
+        says: format!("{ratio}{rounds} {}", figure.heading()),
+        ..Value::default()
+    }
 }
 
 mod sentence;

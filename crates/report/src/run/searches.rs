@@ -202,7 +202,7 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
 fn task(findings: &Findings<'_>, all: &[FinishedSearch<'_>], place: usize) -> Section {
     let heading = all.first().map_or(String::new(), |first| findings.titled_task(first.task));
     let mut blocks = vec![
-        Block::picture(drawn(&format!("cap{place}"), all, Stand::Page)),
+        Block::picture(drawn(all, Stand::Page)),
         Block::Table(table(findings, all, format!("capacities{place}"))),
     ];
     for (n, found) in all.iter().enumerate() {
@@ -224,7 +224,7 @@ fn task(findings: &Findings<'_>, all: &[FinishedSearch<'_>], place: usize) -> Se
 
 /// The chart of a task, standing alone.
 pub(crate) fn alone(findings: &Findings<'_>, task: &str, stand: Stand<'_>) -> Markup {
-    drawn("a", &of_task(findings, task), stand)
+    drawn(&of_task(findings, task), stand)
 }
 
 fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Table {

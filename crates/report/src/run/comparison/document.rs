@@ -6,10 +6,11 @@ use lab::figure::Figure;
 use units::count;
 
 use super::{Compared, Side, Unjudged, answer, conformance};
-use crate::chart::{About, Ratio as DrawnRatio, Ratios};
+use crate::chart::{About, Axis, Column as Chart, Name, Rows, Stand, Value, both};
 use crate::document::{
     self, Block, Cell, Column, Depth, Document, Mark, Marks, Section, Table, Tone,
 };
+use crate::markup::Markup;
 use crate::paired::{self, Finding, PairedFigure, Ratio};
 use crate::run::results;
 use crate::time::utc;
@@ -82,20 +83,29 @@ fn load_level(compared: &Compared<'_>, pairs: &[Pair<'_>], place: usize) -> Sect
     let heading = pairs
         .first()
         .map_or(String::new(), |pair| format!("{}, at {}", pair.workload, compared.place(pair)));
-    let about = About {
-        id: format!("r{place}"),
-        title: format!("Ratios: {heading}"),
-        description: "each figure of B, divided by that of A".into(),
-        ..About::default()
-    };
+    let (names, values) = ratios(compared, pairs);
     let tolerance = compared.gate.tolerance;
-    let picture = Ratios {
-        about,
-        rows: ratios(compared, pairs),
-        tolerated: (1.0 - tolerance, 1.0 + tolerance),
-        tolerance: answer::tolerated(compared.gate),
-    }
-    .svg();
+    let column = Chart {
+        shaded: Some((1.0 - tolerance, 1.0 + tolerance)),
+        ..Chart::new("B / A", Axis::Ratio, values)
+    };
+    let rows = Rows {
+        about: About {
+            title: format!("Ratios: {heading}"),
+            description: "each figure of B, divided by that of A".into(),
+        },
+        note: format!(
+            "logarithmic; the line is 1; shaded: the tolerance, {}",
+            answer::tolerated(compared.gate)
+        ),
+        names,
+        columns: vec![column],
+        bars: "bars: the interval that decides",
+    };
+    let picture = match rows.names.is_empty() {
+        true => Markup::default(),
+        false => both(|room| rows.svg(room, Stand::Page)),
+    };
     Section::new(format!("pairs{place}"), heading, Depth::Brief)
         .with([Block::picture(picture), Block::Table(table(compared, pairs, place))])
 }
@@ -106,24 +116,31 @@ fn title<'t>(compared: &'t Compared<'_>, pair: &'t Pair<'_>) -> Option<&'t str> 
     compared.sides[0].subject.is_none().then(|| findings.title(&pair.a.subject))
 }
 
-fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> Vec<DrawnRatio> {
-    let one = |pair: &Pair<'_>, figure: Figure, made: Comparison| DrawnRatio {
-        label: match title(compared, pair) {
+/// A row for each ratio that can be made.
+fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> (Vec<Name>, Vec<Value>) {
+    let row = |pair: &Pair<'_>, figure: Figure, made: Comparison| {
+        let title = match title(compared, pair) {
             Some(title) => format!("{title}: {}", figure.heading()),
             None => figure.heading().into(),
-        },
-        ratio: made.ratio,
-        interval: made.interval,
-        says: Ratio::from(&made).to_string(),
-        is_found: matches!(
-            compared.finding(pair, &made),
-            Ok(Change::Worse | Change::Better | Change::Differs)
-        ),
-        is_worse: compared.finding(pair, &made) == Ok(Change::Worse),
+        };
+        let tone = match compared.finding(pair, &made) {
+            Ok(Change::Worse) => "worse",
+            Ok(Change::Better | Change::Differs) => "found",
+            Ok(Change::Within | Change::NotShown) | Err(_) => "unknown",
+        };
+        let value = Value {
+            value: Some(made.ratio),
+            interval: Some(made.interval),
+            tone: Some(tone),
+            shown: Ratio::from(&made).written().0,
+            says: Ratio::from(&made).to_string(),
+            ..Value::default()
+        };
+        (Name { slot: None, title }, value)
     };
     let made =
         |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
-    pairs.iter().flat_map(made).map(|(pair, figure, made)| one(pair, figure, made)).collect()
+    pairs.iter().flat_map(made).map(|(pair, figure, made)| row(pair, figure, made)).unzip()
 }
 
 type Made = Result<Comparison, Why>;
