@@ -165,12 +165,10 @@ fn read(
         let at = error.span().map_or(0, |span| span.start);
         place(source, at).fault(error.message())
     })?;
-    let mut entries: Vec<_> = document.get_ref().iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
     let top = document.get_ref().iter().filter(|(key, _)| FIELDS.contains(&key.get_ref().as_ref()));
     let defaults = fields(source, top, definitions)?;
     let mut cases = Vec::new();
-    for (key, value) in entries {
+    for (key, value) in in_order(document.get_ref()) {
         let place = place(source, key.span().start);
         match (key.get_ref().as_ref(), value.get_ref()) {
             (field, _) if FIELDS.contains(&field) => {}
