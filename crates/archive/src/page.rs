@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use report::run::{self, Findings};
+use report::render::Shown;
+use report::run::Findings;
 use store::{RunId, Store};
 
 use crate::keep;
@@ -13,7 +14,7 @@ use crate::kept::{findings, kept};
 pub fn leave(findings: &Findings<'_>, pages: &Path) -> io::Result<PathBuf> {
     fs::create_dir_all(pages)?;
     let path = path(pages, &findings.id, &findings.run.name);
-    keep::write(&path, &run::page(findings))?;
+    keep::write(&path, &findings.page())?;
     Ok(path)
 }
 

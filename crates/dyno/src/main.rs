@@ -13,6 +13,7 @@ mod order;
 mod origin;
 mod own_server;
 mod pattern;
+mod results;
 mod session;
 mod shell;
 mod sides;

@@ -12,6 +12,7 @@ mod conformance;
 mod detail;
 pub mod document;
 pub mod dry_run;
+pub mod early_end;
 mod evidence;
 pub mod gate;
 mod glossary;

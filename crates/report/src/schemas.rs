@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 /// Each document, the command that writes it, and its schema.
-fn documents() -> [(&'static str, &'static str, Schema); 14] {
+fn documents() -> [(&'static str, &'static str, Schema); 15] {
     [
         ("load", "dyno load --json", schema::<crate::load::json::Document>()),
         ("loads", "dyno load --repeat N --json", schema::<crate::load::repeat::Loads>()),
@@ -22,6 +22,11 @@ fn documents() -> [(&'static str, &'static str, Schema); 14] {
         ("check", "dyno check --json", schema::<crate::check::json::Document<'_>>()),
         ("audit", "dyno audit --json", schema::<crate::audit::json::Document<'_>>()),
         ("trend", "dyno trend --json", schema::<crate::history::json::Document<'_>>()),
+        (
+            "early_end",
+            "dyno COMMAND -o FILE.json, ended before its result",
+            schema::<crate::early_end::EarlyEndJson<'_>>(),
+        ),
         ("history", "dyno run --history FILE", schema::<crate::history::Line>()),
         ("gates", "dyno gate --history FILE", schema::<crate::history::GateLine>()),
     ]
@@ -67,12 +72,12 @@ fn the_page_is_that_of_the_types() {
 const HEAD: &str = "\
 # What dyno writes for programs
 
-One JSON object, on standard output or in a file (`-o FILE`, whole or not at all); `dyno load --stream` writes one a
-second, each on a line of its own. All documents speak alike: `schema` says which one it is, `sentence` is its answer in
-plain words, `verdict.word` what its figures are worth; a line of a stream or of a history has neither of the two, and a
-trend no verdict. Units stand in the names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`, `_percent`. A number that does not
-exist is null, never zero. What the figures estimate is written in [figures.md](figures.md), the thresholds of doubts in
-[validity.md](validity.md).
+One JSON object, on standard output (`--json`) or in a file (`-o FILE.json`, whole or not at all); `dyno load --stream`
+writes one a second, each on a line of its own. All documents speak alike: `schema` says which one it is, `sentence` is
+its answer in plain words, `verdict.word` what its figures are worth; a line of a stream or of a history has neither of
+the two, and a trend and an early end no verdict. Units stand in the names: `_ns`, `_ms`, `_s`, `_per_s`, `_bytes`,
+`_percent`. A number that does not exist is null, never zero. What the figures estimate is written in
+[figures.md](figures.md), the thresholds of doubts in [validity.md](validity.md).
 
 Each document has a JSON Schema; tests validate real output against it, and this page is made from it.
 ";

@@ -15,8 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lab::Refusal;
 use report::paint::{visible, wrapped};
-use report::render::Screen;
-use report::run::Glyphs;
+use report::render::{Glyphs, Screen};
 
 /// Leaves the alternate screen and shows the cursor again.
 const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
@@ -84,11 +83,12 @@ pub fn stdout_width() -> usize {
 
 /// Standard output as a screen for a brief report.
 pub fn screen() -> Screen {
-    Screen { width: stdout_width(), is_coloured: stdout_is_coloured(), is_full: false }
+    let (width, is_coloured) = (stdout_width(), stdout_is_coloured());
+    Screen { width, is_coloured, is_full: false, glyphs: stdout_glyphs() }
 }
 
 /// A terminal whose locale is not UTF-8 gets ASCII letters; a file or a pipe is UTF-8.
-pub fn stdout_glyphs() -> Glyphs {
+fn stdout_glyphs() -> Glyphs {
     let set = ["LC_ALL", "LC_CTYPE", "LANG"].map(env::var_os).into_iter().flatten();
     let locale = set.map(|value| value.to_string_lossy().to_lowercase()).find(|it| !it.is_empty());
     match locale.is_some_and(|it| it.contains("utf-8") || it.contains("utf8")) {

@@ -17,8 +17,8 @@ use crate::kept::{alike, compared, differ, findings, kept, named};
 use frame::framed;
 use report::history::{History, Line, Trend, illustrated, kept_lines};
 use report::index::{self, IndexRow};
-use report::render::{Format, Screen, html};
-use report::run::{self, Brief, Findings, Glyphs};
+use report::render::{Format, HTML, JSON, Screen, Shown, html};
+use report::run::{Brief, Findings};
 
 /// One store, looked at.
 pub struct View {
@@ -176,15 +176,15 @@ impl View {
         let digits = asked.bytes().take_while(u8::is_ascii_digit).count();
         let (number, ending) = asked.split_at(digits);
         let format = match ending.strip_prefix('.') {
-            None => Some(Format::Html).filter(|_| ending.is_empty()),
-            Some(ending) => Format::ALL.into_iter().find(|format| format.ending() == ending),
+            None => Some(&HTML).filter(|_| ending.is_empty()),
+            Some(ending) => Format::of_ending(ending),
         };
         let store = self.open()?;
         let (Some(id), Some(format)) = (known_run(&store, number)?, format) else {
             return Ok(nothing(&format!("There is no run {asked}.")));
         };
         let loaded = kept(&store, id)?;
-        shaped(&findings(&store, id, &loaded), format, workload)
+        shaped(&mut findings(&store, id, &loaded), format, workload)
     }
 
     /// Two sides, named as on the command line: a title, and the page's body.
@@ -230,33 +230,25 @@ const TEXT_WIDTH: usize = 120;
 
 /// The run's page is the one that `dyno report` writes, byte by byte; its policy is the one that it declares.
 fn shaped(
-    found: &Findings<'_>,
-    format: Format,
+    found: &mut Findings<'_>,
+    format: &Format,
     workload: Option<&str>,
 ) -> Result<Response, Refusal> {
-    let screen = Screen { width: TEXT_WIDTH, is_coloured: false, is_full: true };
-    let text = match (format, workload) {
-        (Format::Svg, Some(workload)) => match report::svg(found, workload, report::Theme::Auto) {
-            Some(svg) => svg,
-            None => return Ok(nothing("This run has no such chart.")),
-        },
-        _ => match run::rendered(found, format, (screen, Glyphs::Unicode)) {
-            Ok(text) => text,
-            Err(says) if format == Format::Svg => return Ok(nothing(&says)),
-            Err(says) => return Err(Refusal::new(says)),
-        },
-    };
-    Ok(match format {
-        Format::Html => {
-            let policy = frame::policy_of(&text).to_string();
-            Response::page(Status::Ok, &policy, text)
+    let screen = Screen { is_full: true, ..Screen::file(TEXT_WIDTH) };
+    found.drawn.workload = workload.map(String::from);
+    let text = match format.of(found, screen) {
+        Ok(text) => text,
+        Err(says) if *format == JSON => return Err(Refusal::new(says)),
+        Err(says) => {
+            return Ok(nothing(&format!("There is no {} of this run: {says}.", format.name)));
         }
-        _ => Response::of(Status::Ok, format.media_type(), text).saved_as(format!(
-            "run-{}.{}",
-            found.id,
-            format.ending()
-        )),
-    })
+    };
+    if *format == HTML {
+        let policy = frame::policy_of(&text).to_string();
+        return Ok(Response::page(Status::Ok, &policy, text));
+    }
+    let name = format!("run-{}.{}", found.id, format.ending);
+    Ok(Response::of(Status::Ok, format.media_type, text).saved_as(name))
 }
 
 fn nothing(says: &str) -> Response {

@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use ::audit::{Format, Source, Stated, Unreadable};
 use clap::{Args, ValueEnum};
 use lab::amounts;
 use report::paint::Line;
-use report::render::{self, Screen};
 
-use crate::shell::{ExitStatus, Refusal, print};
+use crate::results::{OfFigures, ResultFlags};
+use crate::shell::{ExitStatus, Refusal};
 
 /// Audit results of load generators and boards
 ///
@@ -28,15 +29,11 @@ pub(crate) struct AuditFlags {
     /// The unit of times that have none in the file
     #[arg(long, value_name = "UNIT")]
     times_in: Option<Unit>,
-    /// Write JSON, as docs/json.md says
-    #[arg(long, conflicts_with_all = ["markdown", "full"])]
-    json: bool,
-    /// Write Markdown, for an issue
-    #[arg(long, conflicts_with = "full")]
-    markdown: bool,
     /// Also list every row that was found
     #[arg(long)]
     full: bool,
+    #[command(flatten)]
+    results: ResultFlags<OfFigures>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -84,6 +81,12 @@ Exit codes:
 const LARGEST: u64 = 64 << 20;
 
 pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
+    let read: Vec<_> = flags.files.iter().map(|file| ("FILE", Path::new(file))).collect();
+    flags.results.check(&read)?;
+    flags.results.to_the_end(|| audited(flags))
+}
+
+fn audited(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
     let stated = Stated {
         connections: flags.connections.map(|connections| connections as f64),
         time_unit_ns: flags.times_in.map(Unit::ns),
@@ -101,15 +104,7 @@ pub(crate) fn run(flags: &AuditFlags) -> Result<ExitStatus, Refusal> {
     let Some(verdict) = audit.verdict() else {
         return Err(Refusal::new("there is no row in what was read; name files that hold results"));
     };
-    let text = match (flags.json, flags.markdown) {
-        (true, _) => report::audit::json(&audit)?,
-        (false, true) => render::markdown(&report::audit::document(&audit)),
-        (false, false) => {
-            let screen = Screen { is_full: flags.full, ..terminal::screen() };
-            render::text(&report::audit::document(&audit), screen)
-        }
-    };
-    print(&text)?;
+    flags.results.deliver(&audit, flags.full)?;
     if !refused.is_empty() {
         return Err(refusal());
     }

@@ -3,11 +3,9 @@
 mod aim;
 mod preparation;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use analysis::search::searches_of;
-use archive::keep;
 use archive::kept::{findings, kept};
 use campaign::capacity::{ceiling, ceiling_says, places};
 use campaign::race::look::look;
@@ -20,14 +18,14 @@ use lab::record::{
 use lab::schedule::rate;
 use lab::sought;
 use load::Rate;
-use report::Findings;
-use report::capacity::SearchOutcome;
+use report::capacity::{Capacity, SearchOutcome};
 use serde::{Deserialize, Serialize};
 use store::{RunId, Store};
 use terminal::progress;
 
 use crate::ceiling::Ceiling;
 use crate::order::flags::Law;
+use crate::results::{OfTrials, ResultFlags};
 use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
 use crate::sides::SideFlags;
@@ -84,18 +82,9 @@ pub(crate) struct CapacityFlags {
     #[command(flatten)]
     #[serde(skip)]
     store: UserStoreFlag,
-    /// Write the results as JSON to standard output
-    #[arg(long)]
+    #[command(flatten)]
     #[serde(skip)]
-    json: bool,
-    /// Write the results as JSON to this file, whole or not at all
-    #[arg(short, long, value_name = "FILE")]
-    #[serde(skip)]
-    output: Option<PathBuf>,
-    /// Write the results as a page for a browser to this file
-    #[arg(long, value_name = "FILE")]
-    #[serde(skip)]
-    html: Option<PathBuf>,
+    results: ResultFlags<OfTrials>,
 }
 
 /// What a search that is continued has from its beginning.
@@ -123,14 +112,11 @@ Exit codes:
   130  interrupted; what is finished is kept, and --resume goes on";
 
 pub(crate) fn run(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
-    let files = [("--output", &flags.output), ("--html", &flags.html)];
-    let written: Vec<_> =
-        files.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?))).collect();
-    keep::check_all(&written, flags.store.given().as_slice())?;
-    match flags.resume {
+    flags.results.check(flags.store.given().as_slice())?;
+    flags.results.to_the_end(|| match flags.resume {
         None => begin(flags),
         Some(wanted) => resume(flags, wanted),
-    }
+    })
 }
 
 fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
@@ -248,17 +234,23 @@ fn go_on(
     (campaign, admitted): (&Campaign, &Admitted),
     (record, run): (&RunRecord, RunId),
 ) -> Result<ExitStatus, Refusal> {
-    let ended = session.measure(campaign, admitted, (record, run))?;
-    if session.delete_if_empty(run)? {
-        return Ok(ExitStatus::Interrupted);
+    let ended = session.measure(campaign, admitted, (record, run));
+    let is_empty = match &ended {
+        Ok(_) => session.delete_if_empty(run)?,
+        Err(_) => session.store().kept(run).is_ok_and(|kept| kept.is_empty()),
+    };
+    if is_empty {
+        return ended.map(|_| ExitStatus::Interrupted);
     }
     let loaded = kept(session.store(), run)?;
     let findings = findings(session.store(), run, &loaded);
     let outcome =
         findings.capacity().ok_or_else(|| Refusal::new("the search cannot be read back"))?;
-    deliver(flags, &findings)?;
+    let delivered = flags.results.deliver(&Capacity(&findings), false);
     let option = session.store_option();
     terminal::notice(&format!("kept as run {run}: dyno report {run}{option}"));
+    let ended = ended?;
+    delivered?;
     match (ended, outcome) {
         (Ended::Done, SearchOutcome::Found) => Ok(ExitStatus::Yes),
         (Ended::Done, SearchOutcome::NotMet) => Ok(ExitStatus::No),
@@ -271,23 +263,6 @@ fn go_on(
             Ok(ExitStatus::Interrupted)
         }
     }
-}
-
-/// Prints the answer, and writes the files that were asked for.
-fn deliver(flags: &CapacityFlags, findings: &Findings<'_>) -> Result<(), Refusal> {
-    let as_json = report::capacity::json(findings).transpose()?.unwrap_or_default();
-    let text = match flags.json {
-        true => as_json.clone(),
-        false => report::run::text(findings, terminal::screen(), terminal::stdout_glyphs()),
-    };
-    terminal::print(&text)?;
-    if let Some(path) = &flags.output {
-        keep::write_for("--output", path, &as_json)?;
-    }
-    if let Some(path) = &flags.html {
-        keep::write_for("--html", path, &report::run::page(findings))?;
-    }
-    Ok(())
 }
 
 /// The newest search that was interrupted.

@@ -1,14 +1,10 @@
 //! `dyno check`: clause by clause, how much of the RFCs a server keeps.
 
-use std::path::{Path, PathBuf};
-
-use archive::keep;
 use check::FailOn;
 use clap::Args;
 use load::Halt;
-use report::check::{
-    CheckResult, CheckedServer, Style, document, issue, json, junit, list, summary,
-};
+use report::check::list::Catalogue;
+use report::check::{CheckResult, CheckedServer, FinishedCheck, Style, document, issue};
 use report::render;
 
 use crate::check::aim::{Address, Aim, Offers, path};
@@ -16,6 +12,7 @@ use crate::check::choice::Choice;
 use crate::check::interview::{Interview, SubjectSetup};
 use crate::interrupt::halt_on_interrupt;
 use crate::order::tls::TrustFlags;
+use crate::results::{OfCases, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
 use campaign::roster::State;
@@ -48,7 +45,7 @@ pub(crate) struct CheckFlags {
     rounds: u8,
     /// Print what one case found as an issue for the server's own tracker, in Markdown
     #[arg(long, value_name = "CASE")]
-    #[arg(conflicts_with_all = ["all", "only", "area", "list", "verbose", "json", "markdown", "junit"])]
+    #[arg(conflicts_with_all = ["all", "only", "area", "list", "verbose", "format", "json", "markdown", "output"])]
     issue: Option<String>,
     /// What makes the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
@@ -73,15 +70,8 @@ pub(crate) struct CheckFlags {
     /// Print all cases, with all that was sent and received
     #[arg(short, long)]
     verbose: bool,
-    /// Write the results as JSON to standard output
-    #[arg(long, conflicts_with = "markdown")]
-    json: bool,
-    /// Print a Markdown table
-    #[arg(long)]
-    markdown: bool,
-    /// Write JUnit XML to this file, whole or not at all; - is standard output
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFlags<OfCases>,
 }
 
 const AFTER_HELP: &str = "\
@@ -115,6 +105,11 @@ fn fail_on(word: &str) -> Result<FailOn, String> {
 }
 
 pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
+    flags.results.check(&[])?;
+    flags.results.to_the_end(|| check(flags))
+}
+
+fn check(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
     let choice = Choice {
         only: flags.issue.iter().chain(&flags.only).cloned().collect(),
         areas: flags.area.clone(),
@@ -126,16 +121,9 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
         return Err(Refusal::new("--issue is about one case of one server: name both in full"));
     }
     if flags.list {
-        let listed = match flags.json {
-            true => list::json(&cases)?,
-            false => {
-                // A pipe or a file gets the full text.
-                let is_coloured = terminal::stdout_is_coloured();
-                let width = if is_coloured { terminal::stdout_width() } else { usize::MAX };
-                list::text(&cases, flags.verbose, width, is_coloured)
-            }
-        };
-        return print(&listed);
+        let list = Catalogue { cases: &cases, is_verbose: flags.verbose };
+        flags.results.deliver(&list, flags.verbose)?;
+        return Ok(ExitStatus::Yes);
     }
     let setup = prepare(flags)?;
     let halt = halt_on_interrupt()?;
@@ -161,14 +149,6 @@ struct Servers {
 }
 
 fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
-    if let Some(path) = file(flags) {
-        keep::check("--junit", path)?;
-    }
-    if writes_junit_to_stdout(flags) && (flags.json || flags.markdown) {
-        return Err(Refusal::new(
-            "--junit - and --json or --markdown both want standard output; give --junit a file",
-        ));
-    }
     let aims = flags.servers.iter().map(|word| Aim::parse(word));
     let mut aims = aims.collect::<Result<Vec<Aim>, Refusal>>()?;
     let addresses = || aims.iter().filter_map(Aim::address);
@@ -237,7 +217,7 @@ fn checked(
             }
             (Aim::Subject(_), None) => continue,
         };
-        if is_text(flags) {
+        if flags.results.prints_text() && flags.issue.is_none() {
             let between = if all.is_empty() { "" } else { "\n" };
             let whole = document(&one, style(flags));
             print(&format!("{between}{}", render::text(&whole, terminal::screen())))?;
@@ -256,7 +236,7 @@ fn is_part(flags: &CheckFlags) -> bool {
     !(flags.only.is_empty() && flags.area.is_empty())
 }
 
-/// Prints what is printed when all servers were checked.
+/// Prints what is printed when all servers were checked, and writes the files.
 fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> {
     if flags.issue.is_some() {
         for one in checked {
@@ -265,33 +245,19 @@ fn finish(flags: &CheckFlags, checked: &[CheckedServer]) -> Result<(), Refusal> 
                 Err(why) => terminal::notice(&format!("dyno: {why}")),
             }
         }
-    } else if flags.json {
-        print(&json(checked)?)?;
-    } else if flags.markdown {
-        print(&render::markdown(&summary(checked, is_part(flags))))?;
-    } else if writes_junit_to_stdout(flags) {
-        print(&junit(checked, flags.fail_on))?;
-    } else if checked.len() > 1 {
-        let summary = summary(checked, is_part(flags));
-        print(&format!("\n{}", render::text(&summary, terminal::screen())))?;
+        return Ok(());
     }
-    match file(flags) {
-        None => Ok(()),
-        Some(path) => keep::write_for("--junit", path, &junit(checked, flags.fail_on)),
+    let found = FinishedCheck { servers: checked, style: style(flags), fail_on: flags.fail_on };
+    if !flags.results.prints_text() {
+        return flags.results.deliver(&found, flags.verbose);
     }
-}
-
-fn is_text(flags: &CheckFlags) -> bool {
-    flags.issue.is_none() && !flags.json && !flags.markdown && !writes_junit_to_stdout(flags)
-}
-
-fn writes_junit_to_stdout(flags: &CheckFlags) -> bool {
-    flags.junit.as_deref() == Some(Path::new("-"))
-}
-
-/// The file that JUnit is written to.
-fn file(flags: &CheckFlags) -> Option<&PathBuf> {
-    flags.junit.as_ref().filter(|_| !writes_junit_to_stdout(flags))
+    let printed = match 1 < checked.len() {
+        true => {
+            print(&format!("\n{}", render::text(&found.summary(), terminal::screen()))).map(drop)
+        }
+        false => Ok(()),
+    };
+    flags.results.write(&found, flags.verbose).and(printed)
 }
 
 fn answer(flags: &CheckFlags, checked: &[CheckedServer], halt: &Halt) -> ExitStatus {

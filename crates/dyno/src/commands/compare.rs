@@ -8,12 +8,12 @@ use clap::Args;
 use lab::amounts;
 use lab::figure::{Better, Figure, Fold};
 use report::load::file::LoadsFile;
-use report::render::{self, Screen};
 use report::run::{Compared, Side};
 use requests::file;
 use store::Store;
 
-use crate::shell::{ExitStatus, Refusal, print};
+use crate::results::{OfFigures, ResultFlags};
+use crate::shell::{ExitStatus, Refusal};
 use crate::stores::StoreFlag;
 
 /// Compare two kept runs, two subjects of them, or two files of `dyno load`
@@ -37,14 +37,13 @@ pub(crate) struct CompareFlags {
     /// Judge every row by this figure, by its name in the JSON (`response_p99_ms`)
     #[arg(long, value_name = "KEY", value_parser = figure)]
     figure: Option<Figure>,
-    /// Write JSON, as docs/json.md says
-    #[arg(long)]
-    json: bool,
     /// All of the text: every case of the conformance check that differs
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long)]
     full: bool,
     #[command(flatten)]
     store: StoreFlag,
+    #[command(flatten)]
+    results: ResultFlags<OfFigures>,
 }
 
 const AFTER_HELP: &str = "\
@@ -69,6 +68,12 @@ Exit codes:
   2    could not tell: too wide an interval, one round, rounds in doubt, or nothing to compare";
 
 pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
+    let read = [("A", Path::new(&flags.a)), ("B", Path::new(&flags.b))];
+    flags.results.check(&read)?;
+    flags.results.to_the_end(|| compare(flags))
+}
+
+fn compare(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
     let gate = Gate { tolerance: flags.tolerance, figure: flags.figure };
     if let Some(files) = files(flags)? {
         let [a, b] = files.map(read);
@@ -88,14 +93,7 @@ pub(crate) fn run(flags: &CompareFlags) -> Result<ExitStatus, Refusal> {
 }
 
 fn show(flags: &CompareFlags, compared: &Compared<'_>) -> Result<ExitStatus, Refusal> {
-    let text = match flags.json {
-        true => compared.json()?,
-        false => {
-            let screen = Screen { is_full: flags.full, ..terminal::screen() };
-            render::text(&compared.document(), screen)
-        }
-    };
-    print(&text)?;
+    flags.results.deliver(compared, flags.full)?;
     Ok(match compared.answer() {
         GateAnswer::Within => ExitStatus::Yes,
         GateAnswer::Worse | GateAnswer::Failing => ExitStatus::No,

@@ -25,6 +25,7 @@ use lab::figure::Figure;
 use lab::record::OutcomeKind;
 use load::Halt;
 
+use crate::results::{OfCases, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, command_line};
 use crate::sides::SideFlags;
 use figures::Wanted;
@@ -90,10 +91,10 @@ pub(crate) struct GateFlags {
     #[arg(long, value_name = "K", value_parser = builds)]
     builds: Option<usize>,
     /// Instead: measure N pairs of the base against itself, and say how often the rule is wrong on this machine's noise
-    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "json", "markdown", "junit", "history"])]
+    #[arg(long, value_name = "N", value_parser = pairs_of_equal_code, conflicts_with_all = ["show", "format", "json", "markdown", "output", "history"])]
     aa: Option<u64>,
     /// Say which difference the gate can see here, and in which time, and end
-    #[arg(long, conflicts_with_all = ["json", "markdown", "junit"])]
+    #[arg(long, conflicts_with_all = ["format", "json", "markdown", "output"])]
     show: bool,
 
     /// Connections of the closed loop [the experiment's, or 50]
@@ -115,15 +116,8 @@ pub(crate) struct GateFlags {
     /// `dyno run --history`
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
-    /// Write the results as JSON to this file, whole or not at all; - is standard output
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Likewise, as Markdown for a pull request
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
-    /// Likewise, as JUnit XML
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFlags<OfCases>,
 }
 
 const AFTER_HELP: &str = "\
@@ -173,7 +167,9 @@ fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
-    told::check(flags)?;
+    let others = [("--store", &flags.store), ("--history", &flags.history)];
+    let others = others.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    flags.results.check(&others.collect::<Vec<_>>())?;
     let (alpha, detect, builds) = (flags.alpha, flags.detect, flags.builds);
     let rule = Rule { alpha, detect, builds, ..Rule::usual() };
     let staged = admissible(flags, rule).and_then(|()| Stage::of(flags));

@@ -1,12 +1,10 @@
 //! `dyno hold`: opens connections in steps, keeps them open, reads what arrives, and says what broke.
 
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use agents::{Held, HoldEvent, Loads, Place};
 use analysis::Verdict;
-use archive::keep;
 use campaign::holding::{Available, Required, Resources};
 use clap::Args;
 use lab::amounts;
@@ -14,8 +12,7 @@ use lab::hold::{HoldSpec, Kind, SentText, usual_per_second};
 use load::{Halt, Loss, Plateau, Target};
 use machine::sockets::listeners;
 use report::agents::lost_agent;
-use report::hold::{FinishedHold, document, json, second, title};
-use report::render;
+use report::hold::{FinishedHold, second, title};
 use report::verdict::ExplainedVerdict;
 use requests::reach::find;
 use requests::url::{Endpoint, Url, parse_with_socket};
@@ -26,6 +23,7 @@ use crate::interrupt::halt_on_interrupt;
 use crate::order::check_cpus;
 use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
+use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Found, Refusal, print, status};
 use ::tls::TlsOrder;
 use machine::limits::{self, Machine};
@@ -109,15 +107,11 @@ pub(crate) struct HoldFlags {
     /// Do not show the live view
     #[arg(long, alias = "no-tui")]
     no_live: bool,
-    /// Write the results as JSON to standard output
-    #[arg(long)]
-    json: bool,
-    /// Write the JSON to this file, whole or not at all
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
     /// The owner of this address agrees; needed if it is neither on this machine nor in a private network
     #[arg(long)]
     i_may_load_this_target: bool,
+    #[command(flatten)]
+    results: ResultFlags<OfFigures>,
 }
 
 const AFTER_HELP: &str = "\
@@ -153,9 +147,11 @@ fn address(text: &str) -> Result<Address, String> {
 
 pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     flags.http2.check()?;
-    if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
-    }
+    flags.results.check(&[])?;
+    flags.results.to_the_end(|| hold(flags))
+}
+
+fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
     let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, &machine)?;
@@ -192,7 +188,7 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
         }
     };
     let Some(held) = held else { return Ok(ExitStatus::Interrupted) };
-    report(flags, &held)?;
+    flags.results.deliver(&held, false)?;
     Ok(answer(&held))
 }
 
@@ -282,19 +278,6 @@ fn live_header(spec: &HoldSpec) -> HoldHeader {
         steps: format!("{steps}, begun at {per_second} a second"),
         length: spec.ramp().end(),
         connections: spec.connections as u64,
-    }
-}
-
-fn report(flags: &HoldFlags, held: &FinishedHold) -> Result<(), Refusal> {
-    let json = json(held)?;
-    if flags.json {
-        print(&json)?;
-    } else {
-        print(&render::text(&document(held), terminal::screen()))?;
-    }
-    match &flags.output {
-        None => Ok(()),
-        Some(path) => keep::write_for("--output", path, &json),
     }
 }
 

@@ -8,11 +8,7 @@ use archive::keep;
 use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use report::agents::lost_agent;
-use report::load::{
-    Costs, FinishedLoad, Queue, Tool, document, json, like, page, page_of_all, repeated,
-    repeated_json, weigh,
-};
-use report::render::{self, Screen};
+use report::load::{Costs, FinishedLoad, FinishedLoads, Queue, Tool, like, weigh};
 use requests::secret;
 
 use crate::afar;
@@ -28,8 +24,14 @@ use terminal::live::{Style, View};
 
 pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
-    keep::check_all(&written(flags), &flags.files_read())?;
-    flags.feed.check(flags.json, flags.keeping.loads())?;
+    let others: Vec<_> = flags.feed.files().chain(flags.files_read()).collect();
+    flags.results.check(&others)?;
+    flags.results.to_the_end(|| loaded(flags))
+}
+
+fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
+    keep::check_all(&flags.feed.files().collect::<Vec<_>>(), &flags.files_read())?;
+    flags.feed.check(!flags.results.prints_text(), flags.keeping.loads())?;
     flags.keeping.history.begin(Path::new("."))?;
     let halt = halt_on_interrupt()?;
     let mut afar = None;
@@ -109,13 +111,6 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
         return Ok(ExitStatus::Interrupted);
     }
     Ok(answer(&loads))
-}
-
-/// The files that are to be written, with their flags.
-fn written(flags: &LoadFlags) -> Vec<(&'static str, &Path)> {
-    let ends = [("--output", &flags.output), ("--html", &flags.keeping.html)];
-    let ends = ends.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
-    ends.chain(flags.feed.files()).collect()
 }
 
 /// Prints the warnings, and takes what the run needs.
@@ -221,47 +216,25 @@ fn weighed(
     }
 }
 
+/// Prints what was found, and writes it. Either is done even if the other fails.
 fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> Result<(), Refusal> {
-    let lost =
-        |error: &dyn std::fmt::Display| Refusal::new(format!("the results are lost: {error}"));
-    let found = shelf.map(Shelf::findings);
-    // What is reported: one load, or all of them together.
-    let together = found.as_ref().filter(|_| flags.keeping.repeat.is_some());
     let Some(load) = loads.first() else { return Ok(()) };
-    let wants_json = flags.json || flags.output.is_some();
-    let json = match (wants_json, together) {
-        (false, _) => String::new(),
-        (true, None) => json(load).map_err(|error| lost(&error))?,
-        (true, Some(found)) => repeated_json(loads, found).map_err(|error| lost(&error))?,
+    let findings = shelf.map(Shelf::findings);
+    let are_together = flags.keeping.repeat.is_some();
+    let found = FinishedLoads { loads, findings: findings.as_ref(), are_together };
+    let results = &flags.results;
+    let printed = match flags.keeping.like {
+        Some(tool) => Ok(as_printed_by(load, tool, flags.latency)),
+        None => results.printed(&found, flags.full),
     };
-    // Printed first: a file that cannot be written must not destroy the results.
-    let screen = Screen { is_full: flags.full, ..terminal::screen() };
-    let text = match (flags.keeping.like, together) {
-        _ if flags.json => json.clone(),
-        (Some(tool), _) => as_printed_by(load, tool, flags.latency),
-        (None, None) => render::text(&document(load), screen),
-        (None, Some(found)) => render::text(&repeated(loads, found), screen),
-    };
-    match flags.feed.is_on_stdout() {
-        true => terminal::notice(text.trim_end()),
-        false => terminal::print(&text).map_err(|error| lost(&error))?,
-    }
-    let write = |flag: &str, path: &Path, text: &str| {
-        keep::write(path, text).map_err(|error| {
-            Refusal::new(format!("{flag} {}: {error}; the results stand above", path.display()))
-        })
-    };
-    if let Some(path) = &flags.output {
-        write("--output", path, &json)?;
-    }
-    if let (Some(path), Some(found)) = (&flags.keeping.html, &found) {
-        let page = match together {
-            None => page(load, found),
-            Some(found) => page_of_all(loads, found),
-        };
-        write("--html", path, &page)?;
-    }
-    Ok(())
+    let printed = printed.and_then(|text| {
+        if !flags.feed.is_on_stdout() {
+            return terminal::print(&text);
+        }
+        terminal::notice(text.trim_end());
+        Ok(())
+    });
+    results.write(&found, flags.full).and(printed)
 }
 
 /// The load as another tool prints it; what that has no place for goes to standard error.

@@ -15,10 +15,11 @@ use store::RunId;
 use terminal::progress;
 
 use super::gate::share;
-use super::report::{ResultFlags, Shows, conclude};
+use super::report::{Shows, conclude};
 use crate::ceiling::{Ceiling, is_fixed};
 use crate::history::HistoryFlags;
 use crate::order::flags::ArrivingFlags;
+use crate::results::{OfTrials, ResultFlags};
 use crate::session::{Admitted, Session, fact, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, command_line};
 use crate::sides::SideFlags;
@@ -98,7 +99,7 @@ pub(crate) struct RaceFlags {
     #[command(flatten)]
     store: UserStoreFlag,
     #[command(flatten)]
-    results: ResultFlags,
+    results: ResultFlags<OfTrials>,
     #[command(flatten)]
     history: HistoryFlags,
 }
@@ -131,6 +132,10 @@ Exit codes:
 
 pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     flags.results.check(flags.history.named().as_slice())?;
+    flags.results.to_the_end(|| raced(flags))
+}
+
+fn raced(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     flags.history.begin(Path::new("."))?;
     let Race { campaign, place, origin } = prepared(flags)?;
     let by = (weighed(&campaign)?, &flags.at.generators);
@@ -141,7 +146,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     if entrants.len() < campaign.members.len() {
         return Err(Refusal::new("a side cannot take part, for the reason above"));
     }
-    let looks = match looked(&campaign, &entrants, &session)? {
+    let looks = match looked(flags, &campaign, &entrants, &session)? {
         Ok(looks) => looks,
         Err(status) => return Ok(status),
     };
@@ -151,7 +156,7 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
         terminal::notice(&format!("dyno: {says}"));
     }
     if flags.same && !differences.is_empty() {
-        terminal::notice("dyno: the sides do not answer alike, which --same demands");
+        flags.results.fail("the sides do not answer alike, which --same demands".into());
         return Ok(ExitStatus::No);
     }
     let questions = &campaign.workloads[0].questions;
@@ -173,8 +178,8 @@ pub(crate) fn run(flags: &RaceFlags) -> Result<ExitStatus, Refusal> {
     record.facts.extend(differences.into_iter().map(|says| fact(RACE_ANSWERS, says)));
     let run = session.keeping.begin(&record)?;
     announce(&campaign, &record, run, &session)?;
-    let ended = session.measure(&campaign, &admitted, (&record, run))?;
-    if ended == Ended::Interrupted && session.delete_if_empty(run)? {
+    let ended = session.measure(&campaign, &admitted, (&record, run));
+    if matches!(ended, Ok(Ended::Interrupted)) && session.delete_if_empty(run)? {
         return Ok(ExitStatus::Interrupted);
     }
     finish(flags, &session, run, &origin, ended)
@@ -204,6 +209,7 @@ fn with_body(
 
 /// Asks every side. A side that fails ends the race.
 fn looked(
+    flags: &RaceFlags,
     campaign: &Campaign,
     entrants: &[Entrant],
     session: &Session,
@@ -217,7 +223,7 @@ fn looked(
                 return Ok(Err(interrupted_early()));
             }
             Err(outcome) => {
-                terminal::notice(&format!("dyno: {title}: {}", outcome.says));
+                flags.results.fail(format!("{title}: {}", outcome.says));
                 let is_ours = outcome.kind == OutcomeKind::Unable;
                 let status = if is_ours { ExitStatus::CouldNotTell } else { ExitStatus::No };
                 return Ok(Err(status));
@@ -257,9 +263,9 @@ fn finish(
     session: &Session,
     run: RunId,
     origin: &Origin,
-    ended: Ended,
+    ended: Result<Ended, Refusal>,
 ) -> Result<ExitStatus, Refusal> {
-    let how = flags.results.how(Shows::Race);
+    let how = (&flags.results, Shows::Race);
     let reported = conclude(session, (run, ended), how, outcome)?;
     let Some(outcome) = reported else {
         let kept = session.store().kept(run)?.len();

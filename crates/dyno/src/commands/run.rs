@@ -16,10 +16,11 @@ use lab::record::{RunRecord, TrialKey};
 use requests::reach;
 use store::RunId;
 
-use super::report::{ResultFlags, Shows, conclude};
+use super::report::{Shows, conclude};
 use crate::generators::GeneratorFlags;
 use crate::history::HistoryFlags;
 use crate::order::changes::ChangeFlags;
+use crate::results::{OfTrials, ResultFlags};
 use crate::session::{Admitted, Session, StorePlace, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::sides::CpuFlags;
@@ -66,7 +67,7 @@ pub(crate) struct RunFlags {
     #[command(flatten)]
     store: StoreFlag,
     #[command(flatten)]
-    results: ResultFlags,
+    results: ResultFlags<OfTrials>,
     /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
@@ -109,7 +110,7 @@ Exit codes:
 
 pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     flags.results.check(flags.history.named().as_slice())?;
-    match (&flags.resume, &flags.experiment) {
+    flags.results.to_the_end(|| match (&flags.resume, &flags.experiment) {
         (Some(wanted), _) => resume(flags, *wanted),
         (None, Some(name)) => {
             let (project, experiment) = Project::of_experiment(name)?;
@@ -129,7 +130,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
             }
         }
         (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
-    }
+    })
 }
 
 /// Looks up where the URLs of servers lead that run already, and refuses what cannot be done for them.
@@ -210,7 +211,7 @@ fn begin(
     }
     let run = session.keeping.begin(&record)?;
     announce(&session, campaign, (&record, run), None)?;
-    let ended = session.measure(campaign, &admitted, (&record, run))?;
+    let ended = session.measure(campaign, &admitted, (&record, run));
     finish(&session, flags, run, ended)
 }
 
@@ -251,7 +252,7 @@ fn resume(flags: &RunFlags, wanted: Option<RunId>) -> Result<ExitStatus, Refusal
     let admitted = session.admit_again(&campaign, &flags.generators, (&record, run))?;
     let Some(admitted) = admitted else { return Ok(interrupted_early()) };
     announce(&session, &campaign, (&record, run), Some(&left))?;
-    let ended = session.measure(&campaign, &admitted, (&record, run))?;
+    let ended = session.measure(&campaign, &admitted, (&record, run));
     finish(&session, flags, run, ended)
 }
 
@@ -338,9 +339,9 @@ fn finish(
     session: &Session,
     flags: &RunFlags,
     run: RunId,
-    ended: Ended,
+    ended: Result<Ended, Refusal>,
 ) -> Result<ExitStatus, Refusal> {
-    let how = flags.results.how(Shows::Run { is_full: flags.full });
+    let how = (&flags.results, Shows::Run { is_full: flags.full });
     let reported = conclude(session, (run, ended), how, outcome)?;
     let Some(outcome) = reported else {
         let again = again(&session.store().run(run)?, (run, session.store().path()));

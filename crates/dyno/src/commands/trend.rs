@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
+use archive::history;
 use archive::kept::{alike, findings, newest_or, still_kept, store_of};
-use archive::{history, keep};
 use clap::Args;
-use report::history::{
-    Broken, History, Trend, document, json, kept_lines, machine_key, page, read,
-};
-use report::render;
+use report::history::{Broken, History, Trend, kept_lines, machine_key, read};
 use store::Store;
 use units::counted;
 
 use super::report::tell_damage;
-use crate::shell::{ExitStatus, Refusal, print};
+use crate::results::{OfFigures, ResultFlags};
+use crate::shell::{ExitStatus, Refusal};
 
 /// Show at which runs the figures of a history, or of the kept runs, changed
 ///
@@ -34,12 +32,8 @@ pub(crate) struct TrendFlags {
     /// The store of the kept runs [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     store: Option<PathBuf>,
-    /// Write JSON, as docs/json.md says
-    #[arg(long)]
-    json: bool,
-    /// Also write a page with a chart of each series to this file, whole or not at all
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    #[command(flatten)]
+    results: ResultFlags<OfFigures>,
 }
 
 const AFTER_HELP: &str = "\
@@ -57,7 +51,7 @@ Examples:
   # the kept runs of run 3's experiment
   dyno trend --run 3
   # a page with a chart of each series
-  dyno trend perf/history.jsonl --html trend.html
+  dyno trend perf/history.jsonl -o trend.html
 
 Exit codes:
   0    shown, whether anything changed or not
@@ -67,23 +61,17 @@ Exit codes:
 const NAMED: usize = 5;
 
 pub(crate) fn run(flags: &TrendFlags) -> Result<ExitStatus, Refusal> {
-    if let Some(path) = &flags.html {
-        let read: Vec<_> = flags.files.iter().map(|path| ("FILE", path.as_path())).collect();
-        keep::check_all(&[("--html", path)], &read)?;
-    }
-    let (here, _) = machine_key(&machine::facts::read());
-    let trend = if flags.files.is_empty() {
-        of_kept(flags, &here)?
-    } else {
-        of_files(&flags.files, &here)?
-    };
-    if let Some(path) = &flags.html {
-        keep::write_for("--html", path, &page(&trend))?;
-    }
-    match flags.json {
-        true => print(&json(&trend)?),
-        false => print(&render::text(&document(&trend), terminal::screen())),
-    }
+    let read: Vec<_> = flags.files.iter().map(|path| ("FILE", path.as_path())).collect();
+    flags.results.check(&read)?;
+    flags.results.to_the_end(|| {
+        let (here, _) = machine_key(&machine::facts::read());
+        let trend = match flags.files.is_empty() {
+            true => of_kept(flags, &here)?,
+            false => of_files(&flags.files, &here)?,
+        };
+        flags.results.deliver(&trend, false)?;
+        Ok(ExitStatus::Yes)
+    })
 }
 
 fn of_files(files: &[PathBuf], here: &str) -> Result<Trend, Refusal> {

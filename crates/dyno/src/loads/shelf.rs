@@ -6,6 +6,7 @@ use campaign::now_unix_ms;
 use campaign::project::Project;
 use lab::record::{RunRecord, TrialRecord};
 use report::load::FinishedLoad;
+use report::render::{JSON, MARKDOWN, TEXT};
 use report::run::Findings;
 use store::{RunEnd, RunId};
 
@@ -28,7 +29,7 @@ impl Shelf {
         let keeping = &flags.keeping;
         let needs_experiment =
             keeping.keep || keeping.repeat.is_some() || keeping.history.is_given();
-        if !needs_experiment && keeping.html.is_none() {
+        if !needs_experiment && !flags.results.wants_other_than(&[&TEXT, &MARKDOWN, &JSON]) {
             return Ok(None);
         }
         let run = record::of_run(flags, plan, needs_experiment, now_unix_ms())?;

@@ -44,7 +44,8 @@ impl FeedFlags {
         }
         if has_json && self.is_on_stdout() {
             return Err(Refusal::new(
-                "--stream and --json both write to standard output; write --stream=FILE, or -o FILE for the results",
+                "--stream and --json, --markdown or --format both write to standard output; write --stream=FILE, or -o FILE for the \
+                 results",
             ));
         }
         Ok(())

@@ -21,6 +21,7 @@ use super::requested::RequestsFlags;
 use super::requirement::RequireFlags;
 use super::schedule;
 use super::tls::TlsFlags;
+use crate::results::{OfTrials, ResultFlags};
 
 /// `dyno load`
 #[derive(Args)]
@@ -105,12 +106,6 @@ pub(crate) struct LoadFlags {
     /// Print more: the percentiles p50, p75, p90, p95, p99, p99.9 and p99.99 of each time
     #[arg(long)]
     pub(crate) full: bool,
-    /// Write the results as JSON to standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write the results as JSON to this file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) keeping: KeepingFlags,
     /// Do not show the live view
@@ -119,6 +114,8 @@ pub(crate) struct LoadFlags {
     /// With --like wrk: print the Latency Distribution, too
     #[arg(long)]
     pub(crate) latency: bool,
+    #[command(flatten)]
+    pub(crate) results: ResultFlags<OfTrials>,
 }
 
 /// How requests arrive: the same for a load and for a race.

@@ -1,5 +1,4 @@
-//! The flags of `dyno load` about what becomes of its results: kept, repeated, shown as a page, or in another tool's
-//! shape.
+//! The flags of `dyno load` about what becomes of its results: kept, repeated, or shown in another tool's shape.
 
 use std::path::PathBuf;
 
@@ -22,11 +21,8 @@ pub(crate) struct KeepingFlags {
     pub(crate) repeat: Option<u32>,
     #[command(flatten)]
     pub(crate) history: HistoryFlags,
-    /// Write the results as a page for a browser to this file, with their course over time
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
     /// Print what this tool would print, for scripts that read it; the verdict goes to standard error
-    #[arg(long, value_name = "TOOL", conflicts_with_all = ["json", "repeat"])]
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["format", "json", "markdown", "repeat"])]
     pub(crate) like: Option<LikeTool>,
     /// wrk's scripts are not run
     #[arg(short = 's', long = "script", value_name = "FILE", hide = true)]

@@ -95,7 +95,7 @@ fn a_header_field_from_a_command_is_sent_and_never_shown() {
     let usual =
         ["load", "{url}/", "-n", "2", "-c", "1", "--expect-status", "500", "--header-command"];
     let command = "Authorization: printf 'Bearer %s\\nnot this' hush-hush-4711";
-    let out = file("out", "");
+    let out = file("out.json", "");
     let all = [&usual[..], &[command, "-o", out.to_str().unwrap(), "--stream"]].concat();
     let ran = rig.dyno(&all).status(1);
     let request = hears.try_recv().unwrap();

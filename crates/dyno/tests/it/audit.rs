@@ -109,7 +109,7 @@ fn each_document_that_dyno_writes_has_a_verdict_or_is_refused_by_its_schema() {
     let folder = std::env::temp_dir().join(format!("dyno-audited-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
     let path = |name: &str| folder.join(name).to_str().unwrap().to_string();
-    let (load, several, stream) = (path("load"), path("several"), path("stream"));
+    let (load, several, stream) = (path("load.json"), path("several.json"), path("stream"));
     let sends = ["load", "{url}/hello", "-n", "2000", "-c", "2", "--no-live"];
     let to = format!("--stream={stream}");
     rig.dyno(&[&sends[..], &["-o", &load, &to]].concat()).status(0);

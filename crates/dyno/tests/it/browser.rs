@@ -21,7 +21,7 @@ impl Shown {
         let browser = Browser::start(name)?;
         let page = PathBuf::from(kept.path("page.html"));
         let store = kept.path("runs.sqlite");
-        let flags = ["report", "--store", &store, "--format", "html", "-o", page.to_str().unwrap()];
+        let flags = ["report", "--store", &store, "-o", page.to_str().unwrap()];
         Rig::new().dyno(&flags).status(0);
         let mut shown = Shown { browser, page, _kept: kept };
         shown.open("");

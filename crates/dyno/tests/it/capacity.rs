@@ -43,7 +43,7 @@ fn not_met(ran: Ran) -> Ran {
 #[test]
 fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
     let lab = Lab::new();
-    let files = ["-o", "c.json", "--html", "c.html"];
+    let files = ["-o", "c.json", "-o", "c.html"];
     let ran = not_met(dyno(&lab, &[&[SLOW][..], &SHORT, &files].concat()));
     let json: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(lab.root.join("c.json")).unwrap()).unwrap();

@@ -114,8 +114,8 @@ fn flags_that_make_no_sense_say_the_way_out() {
     refused(&["https://localhost:1/", "--ca", "/no/such.pem"], "/no/such.pem");
     refused(&["http://a:b@localhost/"], "leave them out");
     refused(&["unix:/tmp/x:/"], "over TCP");
-    refused(&["{url}/", "--junit", "-", "--json"], "give --junit a file");
-    refused(&["{url}/", "--junit", "/no/such/folder/x.xml"], "no such directory");
+    refused(&["{url}/", "--format", "junit", "--json"], "cannot be used with");
+    refused(&["{url}/", "-o", "/no/such/folder/x.xml"], "no such directory");
     let cloud = check(&Rig::new(), &["http://169.254.169.254/"]).status(2);
     let _ = cloud.stdout_has("169.254.169.254 is a cloud's metadata address");
 }
@@ -159,14 +159,14 @@ fn parsed(xml: &str) -> String {
 #[test]
 fn junit_is_well_formed_and_agrees_with_the_exit_code() {
     let flags =
-        ["{url}/", "--only", "H1-B01,H1-B03,H1-H01,H1-H02", "--rounds", "1", "--junit", "-"];
+        ["{url}/", "--only", "H1-B01,H1-B03,H1-H01,H1-H02", "--rounds", "1", "--format", "junit"];
     let ran = check(&says(HOSTILE), &flags).status(1);
     let tests = parsed(&ran.stdout);
     assert!(tests.starts_with("testsuites 4 2 0 4 2 "), "{tests}");
     let lenient = check(&says(HOSTILE), &[&flags[..], &["--fail-on", "never"]].concat()).status(0);
     assert!(parsed(&lenient.stdout).starts_with("testsuites 4 0 0 4 0 "));
     let (_held, gone) = closed_port();
-    let absent = check(&Rig::at(gone), &["{url}/", "--junit", "-"]).status(2);
+    let absent = check(&Rig::at(gone), &["{url}/", "--format", "junit"]).status(2);
     assert_eq!(parsed(&absent.stdout), "testsuites 1 0 1 1 0 0 1");
 }
 
@@ -174,7 +174,7 @@ fn junit_is_well_formed_and_agrees_with_the_exit_code() {
 fn junit_goes_to_a_file_and_text_to_people() {
     let lab = Lab::new();
     let file = lab.root.join("junit.xml");
-    let flags = [&["{url}/", "--junit", file.to_str().unwrap()], &FEW[..]].concat();
+    let flags = [&["{url}/", "-o", file.to_str().unwrap()], &FEW[..]].concat();
     let _ = check(&Rig::new(), &flags).status(0).stdout_has("HTTP/1.1 ");
     assert!(parsed(&std::fs::read_to_string(file).unwrap()).starts_with("testsuites "));
 }

@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use crate::lab_rig::Lab;
 use crate::rig::{Going, Ran, Rig, in_one_of_five};
+use crate::schema::fits;
 
 const FAILS: &str = "a_race_fails_with_a_side_and_cannot_tell_without_one";
 const GATE: &str = "sides_that_answer_differently_are_not_compared_and_a_head_that_fails_is_worse";
@@ -48,6 +49,43 @@ const ELSEWHERE: [(&str, &str, &str); 25] = [
     ("compare", "cannot tell", "one_round_cannot_tell"),
 ];
 
+/// Files that a command is to write, in which an earlier one has left something.
+struct Documents(Lab);
+
+const NAMES: [&str; 4] = ["all.json", "all.md", "all.html", "all.txt"];
+
+impl Documents {
+    fn new() -> Documents {
+        let lab = Lab::new();
+        NAMES.iter().for_each(|name| lab.write(name, "of an earlier run"));
+        Documents(lab)
+    }
+
+    /// A command that is to write them, besides.
+    fn of(&self, words: &[&str]) -> Vec<String> {
+        let path = |name: &&str| self.0.root.join(name).display().to_string();
+        let files = NAMES.iter().flat_map(|name| ["-o".into(), path(name)]);
+        words.iter().map(ToString::to_string).chain(files).collect()
+    }
+
+    fn ran(&self, rig: &Rig, words: &[&str]) -> Ran {
+        let words = self.of(words);
+        rig.dyno(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Each of them is of this command; the JSON.
+    #[track_caller]
+    fn all(&self, ran: &Ran) -> serde_json::Value {
+        let read = |name: &&str| fs::read_to_string(self.0.root.join(name)).unwrap();
+        let texts: Vec<String> = NAMES.iter().map(read).collect();
+        let is_new = |text: &String| !text.is_empty() && !text.contains("of an earlier run");
+        assert!(texts.iter().all(is_new), "{texts:?}\n{ran}");
+        let json: serde_json::Value = serde_json::from_str(&texts[0]).unwrap();
+        assert!(!json["sentence"].as_str().unwrap().is_empty(), "{json:#}");
+        json
+    }
+}
+
 /// An oracle of whose answers such a share has this fault.
 fn faulty(name: &str, share: f64) -> Rig {
     let fault = Some(name.parse::<Fault>().unwrap());
@@ -61,6 +99,14 @@ fn load(rig: &Rig, more: &[&str]) -> Ran {
     rig.dyno(&[&["load"], &ANSWERS[..], &SOME, more].concat())
 }
 
+/// A load of which each document is there.
+fn loaded(rig: &Rig, words: &[&str]) -> Ran {
+    let documents = Documents::new();
+    let ran = documents.ran(rig, &[&["load"], words].concat());
+    documents.all(&ran);
+    ran
+}
+
 /// Two loads as files, the second of which is of this server.
 fn of_files(met: &str) -> Ran {
     let other = match met {
@@ -72,45 +118,60 @@ fn of_files(met: &str) -> Ran {
     let [a, b] = ["a.json", "b.json"].map(|name| lab.root.join(name).display().to_string());
     load(&Rig::new(), &["--repeat", "2", "-o", &a]);
     load(&other, &["--repeat", "2", "-o", &b]);
-    Rig::new().dyno(&["compare", &a, &b, "--tolerance", "90%"])
+    let documents = Documents::new();
+    let ran = documents.ran(&Rig::new(), &["compare", &a, &b, "--tolerance", "90%"]);
+    documents.all(&ran);
+    ran
 }
 
 /// What a load ends with that meets this.
 fn of_load(met: &str) -> Ran {
+    let all = |rig: &Rig, more: &[&str]| loaded(rig, &[&ANSWERS[..], &SOME, more].concat());
     match met {
-        "wrong answers" => load(&faulty("wrong-body", 0.002), &[]),
-        "failures within the limit" => load(&faulty("retry-after-503", 0.003), &[]),
-        "failures beyond it" => load(&faulty("retry-after-503", 0.1), &[]),
-        "requirement not met" => load(&Rig::new(), &["--require", "throughput>90000000"]),
+        "wrong answers" => all(&faulty("wrong-body", 0.002), &[]),
+        "failures within the limit" => all(&faulty("retry-after-503", 0.003), &[]),
+        "failures beyond it" => all(&faulty("retry-after-503", 0.1), &[]),
+        "requirement not met" => all(&Rig::new(), &["--require", "throughput>90000000"]),
         "invalid" => {
             // Almost all requests wait for the only connection until their time is over.
             let delay = Some("constant:20ms".parse().unwrap());
             let slow = Rig::oracle(Config { delay, ..Config::default() });
             let flags = ["-r", "200", "-d", "1s", "--max-connections", "1", "--timeout", "100ms"];
-            slow.dyno(&[&["load", "{url}/hello", "-c", "1"], &flags[..]].concat())
+            loaded(&slow, &[&["{url}/hello", "-c", "1"], &flags[..]].concat())
         }
-        "cannot tell" => load(&Rig::new(), &["--require", "p99.99<1h"]),
-        "interrupted" => Rig::new().dyno_interrupted(&["load", "{url}/hello", "-d", "50s"]),
+        "cannot tell" => all(&Rig::new(), &["--require", "p99.99<1h"]),
+        "interrupted" => {
+            let documents = Documents::new();
+            let words = documents.of(&["load", "{url}/hello", "-d", "50s"]);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let ran = Rig::new().dyno_interrupted(&words);
+            documents.all(&ran);
+            ran
+        }
         other => panic!("nothing brings about `{other}`"),
     }
 }
 
 fn of_hold(met: &str) -> Ran {
     let flags = ["-c", "4", "--every", "1s", "--settle", "0", "--no-reopen"];
-    let hold = |rig: &Rig, path: &str| rig.dyno(&[&["hold", path], &flags[..]].concat());
-    match met {
+    let documents = Documents::new();
+    let hold = |rig: &Rig, path: &str| documents.ran(rig, &[&["hold", path], &flags[..]].concat());
+    let ran = match met {
         "failures beyond it" => hold(&Rig::new(), "{url}/poll/0.05?beats=3"),
         "invalid" => hold(&Rig::new(), "{url}/hello"),
         "interrupted" => {
             let rig = Rig::new();
-            let mut going =
-                Going::start(rig.command(&["hold", "{url}/poll/0.1", "--every", "60s"]));
+            let words = documents.of(&["hold", "{url}/poll/0.1", "--every", "60s"]);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let mut going = Going::start(rig.command(&words));
             going.says("open");
             going.signal(Signal::INT);
             going.end()
         }
         other => panic!("nothing brings about `{other}`"),
-    }
+    };
+    documents.all(&ran);
+    ran
 }
 
 /// A race of this server against one that is right, and what `dyno compare` says of both.
@@ -138,7 +199,10 @@ fn of_race(met: &str) -> [Ran; 2] {
     let sides = [right.url("/hello"), other.url(path)];
     let race = ["race", &sides[0], &sides[1], "--name", "a", "--name", "b", "--store", store];
     let flags = ["-c", "2", "-n", "2000", "--warmup", "0s", "--rounds", "2", "--no-ceiling"];
-    let raced = lab.dyno(&[&race[..], &flags, &more].concat());
+    let documents = Documents::new();
+    let words = documents.of(&[&race[..], &flags, &more].concat());
+    let raced = lab.dyno(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    documents.all(&raced);
     let compare = ["compare", "--run", "1", "a", "b", "--store", store, "--tolerance", "50%"];
     [raced, lab.dyno(&compare)]
 }
@@ -178,6 +242,35 @@ fn each_cell_of_the_table_of_exit_codes_is_what_the_programs_do() {
                 None => in_one_of_five(|| walk(command, met, code.parse().unwrap())),
             }
         }
+    }
+}
+
+/// A command that ends before it has a result says so in each file: no file of an earlier run is taken for its own.
+#[test]
+fn an_end_without_a_result_is_told_whole_in_every_file() {
+    let rig = Rig::new();
+    let sides = ["race", "{url}/hello", "{url}/user/x", "--no-ceiling"];
+    let missing = ["/no/such/file.json", "/no/such/other.json"];
+    for (words, code, answer) in [
+        (&["load", "{url}/hello", "--cpus", "9999"][..], 2, "refused"),
+        (&["hold", "{url}/hello", "--cpus", "9999"], 2, "refused"),
+        (&["race", "{url}/hello", "no-such-program"], 2, "refused"),
+        (&["race", "{url}/hello", "false", "--ready", "1s"], 1, "failed"),
+        (&[&sides[..], &["--same"]].concat(), 1, "failed"),
+        (&["run", "no-such-experiment"], 2, "refused"),
+        (&["capacity", "false", "--p99", "9ms", "--ready", "1s"], 2, "refused"),
+        (&[&["compare"], &missing[..]].concat(), 2, "refused"),
+        (&["audit", missing[0]], 2, "refused"),
+        (&["trend", missing[0]], 2, "refused"),
+        (&["report", "--store", missing[0]], 2, "refused"),
+        (&["check", "no-such-subject"], 2, "refused"),
+    ] {
+        let documents = Documents::new();
+        let ran = documents.ran(&rig, words).status(code);
+        let json = documents.all(&ran);
+        fits("early_end", &json);
+        assert_eq!(json["answer"], answer, "{ran}");
+        assert!(json["command"].as_str().unwrap().contains(words[0]), "{json:#}");
     }
 }
 

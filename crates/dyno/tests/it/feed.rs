@@ -129,11 +129,16 @@ fn two_outputs_do_not_share_standard_output_and_a_bad_file_is_refused_at_once() 
     let (whole, dotted, linked) = (file("out"), file("./out"), file("link"));
     std::os::unix::fs::symlink("out", &linked).unwrap();
     let stream = format!("--stream={linked}");
-    refused(&["-o", &whole, "--html", &whole], "--output names the same file");
-    refused(&["-o", &dotted, &stream], "--output names the same file");
+    let [json, page, dotted_json] = [("json", &whole), ("html", &whole), ("json", &dotted)]
+        .map(|(format, path)| format!("{format}:{path}"));
+    refused(&["-o", &json, "-o", &page], "--output names the same file");
+    refused(&["-o", &dotted_json, &stream], "names the same file");
     refused(&["--openmetrics", &whole, &stream], "--stream names the same file");
     std::fs::write(&whole, "{}\n").unwrap();
-    refused(&["-o", &linked, "--requests", &dotted], "--requests names the same file");
+    refused(
+        &["-o", &format!("json:{linked}"), "--requests", &dotted],
+        "--requests names the same file",
+    );
     assert_eq!(std::fs::read_to_string(&whole).unwrap(), "{}\n");
     std::fs::remove_dir_all(same).unwrap();
     assert_eq!(rig.requests(), 0);

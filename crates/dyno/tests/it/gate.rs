@@ -53,8 +53,8 @@ fn what_names_no_two_sides_is_refused_with_the_way_out() {
     refused(&lab, &[&with("dir:.")[..], &["-H", "a: b"]].concat())
         .stderr_has("leave the flags of the request out");
     refused(&lab, &[&with("dir:.")[..], &["--alpha", "0.05%"]].concat()).stderr_has("--alpha");
-    let both = ["--json", "-", "--junit", "-"];
-    refused(&lab, &[&with("dir:.")[..], &both].concat()).stderr_has("both want standard output");
+    let both = ["--json", "--format", "junit"];
+    refused(&lab, &[&with("dir:.")[..], &both].concat()).stderr_has("cannot be used with");
     let no_program = ["--base-cmd", "no-such-program", "--head-cmd", "sh"];
     refused(&lab, &no_program).stderr_has("--base-cmd: there is no program");
 }
@@ -124,7 +124,7 @@ fn a_gate_is_told_to_people_to_pull_requests_and_to_programs() {
     let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
     let mut command = lab.command(&["gate", "--base-cmd", &server, "--head-cmd", &server]);
     command.args(SHORT).args(["--path", "/hello", "--detect", "40%", "--gate", "throughput,cpu"]);
-    command.args(["--json", "-", "--markdown", "g.md", "--junit", "g.xml"]);
+    command.args(["--json", "-o", "g.md", "-o", "g.xml"]);
     command.env("GITHUB_STEP_SUMMARY", lab.root.join("summary"));
     let ran = Going::start(command).end();
     let code = ran.code();
@@ -153,7 +153,7 @@ fn gated(lab: &Lab, more: [&str; 2], flags: &[&str]) -> (serde_json::Value, Ran)
     let server = SERVER.replace("DYNO", env!("CARGO_BIN_EXE_dyno"));
     let [base, head] = more.map(|more| format!("{server} {more}"));
     let sides = ["gate", "--base-cmd", &base, "--head-cmd", &head, "--path", "/hello"];
-    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "20s", "--json", "-"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "20s", "--json"];
     let ran = lab.dyno(&[&sides[..], &SHORT, &usual, flags].concat());
     (ran.json(), ran)
 }
@@ -206,8 +206,8 @@ fn flags_without_effect_are_refused() {
     with(&["--listen-on", "127.0.0.1", "--gate", "throughput", "--detect", "60%"])
         .stderr_has("give --load-on, too");
     with(&["--history", "."]).stderr_has("--history");
-    with(&["--json", "a", "--junit", "a"]).stderr_has("--json names the same file");
-    with(&["--json", "a", "--history", "a"]).stderr_has("--history names the same file");
+    with(&["-o", "json:a", "-o", "junit:a"]).stderr_has("--output names the same file");
+    with(&["-o", "json:a", "--history", "a"]).stderr_has("--history names the same file");
     refused(&lab, &["gated", "--base", "subject:found", "--head", "dir:."])
         .stderr_has("--base: it runs already")
         .stderr_has("--detect 5%");
@@ -218,7 +218,7 @@ fn several_builds_of_each_side_take_turns() {
     let build = "build = [\"sh -c 'echo $DYNO_BUILD_SALT $PWD > where'\"]";
     let lab = lab().subject("it", &format!("{build}\nrun = '{ORACLE}'"));
     let sides = ["gate", "gated", "--base", "subject:it", "--head", "dir:.", "--builds", "5"];
-    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "60s", "--json", "-"];
+    let usual = ["--detect", "60%", "--gate", "throughput", "--limit", "60s", "--json"];
     let ran = lab.dyno(&[&sides[..], &SHORT, &usual].concat());
     let json = ran.json();
     crate::schema::fits("gate", &json);

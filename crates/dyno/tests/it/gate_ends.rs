@@ -11,7 +11,7 @@ use store::{Extent, Kept, Store};
 
 const SHORT: [&str; 10] =
     ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%", "--gate", "throughput"];
-const FILES: [&str; 6] = ["--json", "gate.json", "--markdown", "gate.md", "--junit", "gate.xml"];
+const FILES: [&str; 6] = ["-o", "gate.json", "-o", "gate.md", "-o", "gate.xml"];
 
 /// A gate of two commands, over files of an older gate: its exit code and answer, and how its test in JUnit ended.
 #[track_caller]
@@ -83,7 +83,7 @@ fn clauses_alone_need_no_quiet_machine_and_are_checked_once() {
     let lab = Lab::new();
     let server = format!("{} serve --listen 127.0.0.1:{{port}}", env!("CARGO_BIN_EXE_dyno"));
     let sides = ["gate", "--base-cmd", &server, "--head-cmd", &server, "--path", "/hello"];
-    let flags = ["--gate", "conformance", "-d", "300ms", "--warmup", "50ms", "--json", "-"];
+    let flags = ["--gate", "conformance", "-d", "300ms", "--warmup", "50ms", "--json"];
     let ran = lab.dyno(&[&sides[..], &flags, &["--store", "runs.sqlite"]].concat()).status(0);
     let json = ran.json();
     let sentence = "Not worse: the head breaks no clause of the RFCs that the base keeps.";
@@ -174,7 +174,7 @@ fn each_side_answers_from_its_own_commit_in_the_repository_and_in_a_clone() {
     git(&lab.root, &["clone", "--quiet", ".", "state/clone"]);
     for folder in [&lab.root, &clone] {
         let path = lab.root.join("state/runs.sqlite");
-        let ran = gate(&lab, folder, &["--json", "-", "--store", path.to_str().unwrap()]);
+        let ran = gate(&lab, folder, &["--json", "--store", path.to_str().unwrap()]);
         let left_out = ran.stderr.split("the sides do not get what leads there: ").nth(1);
         assert!(
             left_out.is_some_and(|names| names.lines().next().unwrap().contains("LIBS")),
@@ -207,7 +207,7 @@ fn a_gate_tolerates_as_many_wrong_answers_as_its_experiment_allows() {
     let experiment = fs::read_to_string(lab.root.join("experiments/gate.toml")).unwrap();
     let gated = |require: &str| {
         lab.write("experiments/gate.toml", &format!("{experiment}{require}"));
-        let ran = gate(&lab, &lab.root, &["--json", "-"]);
+        let ran = gate(&lab, &lab.root, &["--json"]);
         let json = ran.json();
         crate::schema::fits("gate", &json);
         let sentence = json["sentence"].as_str().unwrap().to_string();
@@ -238,7 +238,7 @@ fn a_side_that_leads_into_the_working_tree_is_refused() {
         assert!(manifest.contains(old));
         lab.write("subjects/mine/subject.toml", &manifest.replace(old, &new.replace("ROOT", root)));
         commit(&lab);
-        let ran = gate(&lab, &lab.root, &["--json", "gate.json"]).status(2);
+        let ran = gate(&lab, &lab.root, &["-o", "gate.json"]).status(2);
         ran.stderr_has(says).stderr_has("relative to the project");
         let json = fs::read_to_string(lab.root.join("gate.json")).unwrap();
         assert!(json.contains("\"answer\": \"refused\""), "{json}");

@@ -180,7 +180,7 @@ fn runs_loads_and_races_are_in_one_history() {
     assert!(side["side"]["text"].as_str().unwrap().ends_with("serve --listen 127.0.0.1:{port}"));
     let trend = place.trend();
     assert_eq!(trend["runs"], 3);
-    let shown = place.dyno(&["trend", FILE, "--html", "t.html"]).status(0);
+    let shown = place.dyno(&["trend", FILE, "-o", "t.html"]).status(0);
     let _ = shown.stdout_has("race, a against b\n").stdout_has("load, GET http://");
     assert!(fs::read_to_string(lab.root.join("t.html")).unwrap().contains("÷ a"));
 }
@@ -202,7 +202,8 @@ fn what_cannot_be_a_history_is_refused_before_the_load() {
         let race = ["race", "{url}/hello", "{url}/", "--history", file];
         place.dyno(&race).status(2).stderr_has(says);
     }
-    let same = ["load", "{url}/hello", "-n", "10", "--history", FILE, "-o", FILE];
+    let same =
+        ["load", "{url}/hello", "-n", "10", "--history", FILE, "-o", &format!("json:{FILE}")];
     place.dyno(&same).status(2).stderr_has("names the same file");
     place.lab.write("times.txt", "0\n0.1\n");
     let listed = ["load", "{url}/hello", "--arrivals", "times.txt", "--history", FILE];

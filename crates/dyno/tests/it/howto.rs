@@ -58,22 +58,22 @@ const ELSEWHERE: [(&str, &str); 25] = [
     ),
     (
         "check",
-        "--all --area --i-may-probe-this-target --json --list --markdown --only --post --slow --socket \
+        "--all --area --i-may-probe-this-target --list --only --post --slow --socket \
          --verbose",
     ),
-    ("compare", "--full --json --store"),
+    ("compare", "--full --store"),
     ("completions", "completions"),
     (
         "gate",
         "--aa --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
-         --gate --head --header --http2 --i-may-load-this-target --isolate --json --junit --load-cpus --markdown --method \
+         --gate --head --header --http2 --i-may-load-this-target --isolate --load-cpus --method \
          --no-keepalive --path --protocol --ready --seed --store --streams --subject --subject-cpus --timeout --warmup \
          --builds --ca --ciphers --groups --history --insecure --listen-on --load-on --tls --tls-resume",
     ),
     (
         "hold",
         "--beat --broadcast --connections --cpus --echo --events --every --header --i-may-load-this-target \
-         --json --load-on --no-live --no-reopen --output --parts --rate --seed --settle --show --silence --source --step \
+          --load-on --no-live --no-reopen --parts --rate --seed --settle --show --silence --source --step \
          --text --timeout hold",
     ),
     ("init", "init"),
@@ -81,20 +81,20 @@ const ELSEWHERE: [(&str, &str); 25] = [
     (
         "load",
         "--body --body-file --calls --connections --expect-header --expect-status --header \
-         --http1.0 --i-may-load-this-target --json --lenient --max-connections --method --no-live \
-         --on-time --output --rate --seed --sessions --source --spin --timeout --unix --warmup",
+         --http1.0 --i-may-load-this-target --lenient --max-connections --method --no-live \
+         --on-time --rate --seed --sessions --source --spin --timeout --unix --warmup",
     ),
     (
         "race",
-        "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status --format \
-         --header --i-may-load-this-target --isolate --json --limit --listen-on --load-on --max-connections \
+        "--arrivals --body --body-file --calls --check --expect-body --expect-header --expect-status \
+         --header --i-may-load-this-target --isolate --limit --listen-on --load-on --max-connections \
          --method --no-ceiling --rate --ready --same --seed --sessions --slices --store --timeout --until \
          --warmup --total",
     ),
     ("report", "--full --store --workload"),
     (
         "run",
-        "--format --full --json --listen-on --load-cpus --load-on --markdown --no-check --output --quick --resume --show \
+        "--full --listen-on --load-cpus --load-on --no-check --quick --resume --show \
          --store --subject-cpus --subject-on run --i-may-load-this-target",
     ),
     (
@@ -104,7 +104,7 @@ const ELSEWHERE: [(&str, &str); 25] = [
     ),
     ("setup", "--all --yes setup"),
     ("view", "--port --store view"),
-    ("audit", "--connections --times-in --json"),
+    ("audit", "--connections --times-in"),
     ("requests", "--origin"),
     ("new", "--method --header --body --expect-status"),
     ("rm", "--dry-run --store"),
@@ -335,6 +335,12 @@ fn examples(page: &str) -> Vec<String> {
     lines.filter(|line| line.contains("dyno ")).collect()
 }
 
+/// Flags that mean the same for every command that has a result: an example of one command shows them all.
+const OF_RESULTS: [&str; 4] = ["--format", "--json", "--markdown", "--output"];
+
+/// Commands whose flags of these names are their own.
+const OWN: [&str; 7] = ["agents", "calibrate", "export", "list", "new", "requests", "serve"];
+
 #[test]
 fn every_command_and_every_flag_has_an_example_in_howto_or_is_explained_elsewhere() {
     let examples = examples(&page("howto.md"));
@@ -349,10 +355,12 @@ fn every_command_and_every_flag_has_an_example_in_howto_or_is_explained_elsewher
         let others: BTreeSet<&str> =
             entry.map_or("", |(_, flags)| flags).split_whitespace().collect();
         let mut unknown = others.clone();
+        let is_shared = |flag: &str| OF_RESULTS.contains(&flag) && !OWN.contains(&&*command);
         for names in flags(&command).into_iter().chain([vec![command.clone()]]) {
             let long = names.last().unwrap().as_str();
             unknown.remove(long);
-            if !others.contains(long) && !shows(&command, &names) {
+            let by = if is_shared(long) { "" } else { command.as_str() };
+            if !others.contains(long) && !shows(by, &names) {
                 wrong.push(format!("`dyno {command}` has no example of {long}"));
             }
         }

@@ -250,7 +250,7 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
     load(&["-s", "x.lua"]).stderr_has("-s x.lua: dyno runs no Lua script; say by flags");
     load(&["--repeat", "1001"]).stderr_has("1,000 loads are the most");
     load(&["--like", "wrk", "--json"]).stderr_has("cannot be used with");
-    load(&["--html", "/no/such/folder/x.html"]).stderr_has("--html /no/such/folder/x.html");
+    load(&["-o", "/no/such/folder/x.html"]).stderr_has("--output /no/such/folder/x.html");
     load(&["--keep", "--store", "/no/such/folder/s"]).stderr_has("/no/such/folder/s");
     assert_eq!(rig.requests(), 0);
     assert!(!PathBuf::from(&store).exists(), "nothing was kept");
@@ -289,7 +289,7 @@ fn a_file_that_cannot_be_written_leaves_the_kept_loads_whole() {
     let store = folder.file("s.sqlite");
     let rig = Rig::new();
     let load =
-        ["load", "{url}/hello", "--keep", "--store", &store, "-d", "100ms", "-o", "/dev/full"];
+        ["load", "{url}/hello", "--keep", "--store", &store, "-d", "100ms", "-o", "json:/dev/full"];
     let ran = rig.dyno(&load);
     assert!(matches!(ran.code(), Some(2)), "{ran}");
     let store = store::Store::open(std::path::Path::new(&store)).unwrap();
@@ -344,7 +344,7 @@ fn a_ramp_and_steps_are_kept_and_called_by_their_rates() {
 fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     let folder = Folder::new("page");
     let page = folder.file("load.html");
-    let load = ["-n", "1", "-c", "1", "--expect-body", "<b>x</b>", "--html", &page];
+    let load = ["-n", "1", "-c", "1", "--expect-body", "<b>x</b>", "-o", &page];
     let sent = "<script>alert(1)</script>";
     let reply = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
     let reply = oracle::Reply::parse(reply.as_bytes()).unwrap();
@@ -355,8 +355,7 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     assert!(html.contains("&lt;script&gt;alert(1)"), "the answer is shown: {html}");
     assert!(html.contains("Content-Security-Policy"));
     let rig = Rig::new();
-    let ran =
-        rig.dyno(&["load", "{url}/hello", "-d", "600ms", "-c", "2", "--html", &page]).status(0);
+    let ran = rig.dyno(&["load", "{url}/hello", "-d", "600ms", "-c", "2", "-o", &page]).status(0);
     ran.stdout_has("It answered ");
     let html = fs::read_to_string(&page).unwrap();
     for part in
@@ -365,10 +364,10 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
         assert!(html.contains(part), "{part}");
     }
     // A ramp is no run, and has a page all the same.
-    let ramp = ["-r", "50..200", "-d", "600ms", "--html", &page];
+    let ramp = ["-r", "50..200", "-d", "600ms", "-o", &page];
     rig.dyno(&[&["load", "{url}/hello"], &ramp[..]].concat()).status(0);
     assert!(fs::read_to_string(&page).unwrap().contains("the ramp, a tenth in a row"));
-    let all = ["--repeat", "2", "-n", "100", "--html", &page, "--require", "p50<9s"];
+    let all = ["--repeat", "2", "-n", "100", "-o", &page, "--require", "p50<9s"];
     rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat());
     let html = fs::read_to_string(&page).unwrap();
     for part in [

@@ -113,7 +113,8 @@ fn what_this_machine_does_not_have() {
     refused_load(&["--source", "x"], &["--source"]);
     refused_load(&["--unix", ""], &["--unix"]);
     refused_load(&["-o", "/no/such/directory/x.json"], &["--output", "no such directory"]);
-    refused_load(&["-o", "/"], &["--output", "directory"]);
+    refused_load(&["-o", "json:/"], &["--output", "directory"]);
+    refused_load(&["-o", "x"], &["--output", "its ending names the format"]);
     refused_load(&["-o", "/proc/x.json"], &["--output"]);
 }
 

@@ -78,8 +78,8 @@ fn a_report_of_500_trials_takes_little_memory() {
     let store = kept.path("runs.sqlite");
     for format in ["text", "html", "json"] {
         let light = Rig::new().memory_kib(256 << 10);
-        let output = kept.path("report");
-        let flags = ["report", "--store", &store, "--format", format, "-o", &output];
+        let output = format!("{format}:{}", kept.path("report"));
+        let flags = ["report", "--store", &store, "-o", &output];
         light.dyno(&flags).status(0);
     }
 }
@@ -113,14 +113,23 @@ fn held_connections_are_kept_and_reported_as_the_schema_says() {
 }
 
 #[test]
-fn text_and_csv_go_to_a_file_or_to_standard_output() {
+fn text_is_printed_and_each_file_is_written_in_the_format_of_its_ending() {
     let kept = Kept::new("files");
     let (store, output) = (kept.path("runs.sqlite"), kept.path("out.csv"));
     let ran = Rig::new().dyno(&["report", "1", "--store", &store]).status(0);
     assert!(ran.stdout.contains("Which of two answers") && !ran.stdout.contains('\u{1b}'));
-    let flags = ["report", "--store", &store, "--format", "csv", "-o", &output];
-    assert_eq!(Rig::new().dyno(&flags).status(0).stdout, "");
+    let named = format!("json:{}", kept.path("named"));
+    let flags = ["report", "--store", &store, "-o", &output, "-o", &named];
+    assert_eq!(Rig::new().dyno(&flags).status(0).stdout, ran.stdout);
     assert_eq!(fs::read_to_string(&output).unwrap().lines().count(), 9);
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(kept.path("named")).unwrap()).unwrap();
+    fits("run", &json);
+    let unnamed = ["report", "--store", &store, "-o", &kept.path("unnamed")];
+    Rig::new()
+        .dyno(&unnamed)
+        .status(2)
+        .stderr_has("its ending names the format, one of .txt, .md,");
 }
 
 #[test]
@@ -169,7 +178,7 @@ fn a_page_that_cannot_be_written_is_reported_and_changes_no_answer() {
     let lab = Lab::new().oracle("good", "").experiment("x", &["good"], SHORT, "");
     let lab = lab.file(".dyno/reports", "not a folder");
     let ran = lab.dyno(&["run", "x"]).measured().stdout_lacks("page: ");
-    ran.stderr_has("no page was written: ").stderr_has("`dyno report 1 --format html -o FILE`");
+    ran.stderr_has("no page was written: ").stderr_has("`dyno report 1 -o FILE.html`");
 }
 
 #[test]
@@ -224,10 +233,10 @@ fn a_chart_is_of_a_workload_and_in_the_colours_that_were_asked_for() {
     assert!(auto.contains("prefers-color-scheme:dark") && !dark.contains("prefers-color-scheme"));
     let paper = |chart: &str| chart.split("--paper:").nth(1).unwrap()[..4].to_string();
     assert_ne!(paper(&dark), paper(&report(&["--theme", "light"]).status(0).stdout));
-    report(&["-o", &folder]).status(0);
+    report(&["-o", &format!("svg:{folder}")]).status(0);
     assert_eq!(fs::read_to_string(kept.path("run-1-echo-xml.svg")).unwrap(), auto);
     let ran = report(&["--workload", "nothing"]).status(2);
     assert!(ran.stderr.contains("this run has echo-xml"), "{}", ran.stderr);
     let ran = Rig::new().dyno(&["report", "--store", &store, "--theme", "dark"]).status(2);
-    assert!(ran.stderr.contains("--theme is for charts; add `--format svg`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--theme is for charts; add `-o FILE.svg`"), "{}", ran.stderr);
 }

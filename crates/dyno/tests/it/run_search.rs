@@ -21,7 +21,7 @@ fn lab() -> Lab {
 }
 
 fn json(lab: &Lab, run: &str) -> Value {
-    let ran = lab.dyno(&["report", run, "--format", "json", "-o", "run.json"]);
+    let ran = lab.dyno(&["report", run, "-o", "run.json"]);
     ran.status(0);
     serde_json::from_str(&fs::read_to_string(lab.root.join("run.json")).unwrap()).unwrap()
 }

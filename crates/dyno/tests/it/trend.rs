@@ -32,7 +32,7 @@ fn each_finished_run_is_appended_and_shown() {
     let throughput = first.iter().find(|line| line["figure"] == "throughput_per_s").unwrap();
     assert!(0.0 < throughput["value"].as_f64().unwrap() && throughput["commit"].is_null());
     assert_eq!((&throughput["experiment"], &throughput["subject"]), (&"x".into(), &"a".into()));
-    let shown = lab.dyno(&["trend", "h.jsonl", "--html", "page.html"]).status(0);
+    let shown = lab.dyno(&["trend", "h.jsonl", "-o", "page.html"]).status(0);
     let _ = shown
         .stdout_has("No series is long enough")
         .stdout_has("x, hello\n")
@@ -94,7 +94,7 @@ fn what_cannot_be_a_history_is_refused_before_anything_runs() {
     let says = "it has something else than a history";
     lab.dyno(&["run", "x", "--history", "text.txt"]).status(2).stderr_has(says);
     lab.dyno(&["run", "x", "--history", "no/h.jsonl"]).status(2).stderr_has("no such directory");
-    let both = lab.dyno(&["run", "x", "--history", "h.jsonl", "-o", "h.jsonl"]).status(2);
+    let both = lab.dyno(&["run", "x", "--history", "h.jsonl", "-o", "json:h.jsonl"]).status(2);
     let _ = both.stderr_has("names the same file");
     assert!(!lab.has("h.jsonl") && !lab.has(".dyno/runs.sqlite"));
     assert_eq!(fs::read_to_string(lab.root.join("text.txt")).unwrap(), "a text\n");

@@ -12,7 +12,8 @@ use analysis::Gate;
 use documents::Said;
 use load::Chance;
 use report::Findings;
-use report::run::{Compared, Side};
+use report::render::Shown;
+use report::run::{Compared, Race, Side};
 use simulated::{Law, World, run};
 
 const SEED: u64 = 23;
@@ -49,8 +50,8 @@ fn said(kind: Kind, world: World, chance: &mut Chance) -> Said {
     let (record, trials) = run(world, matches!(kind, Kind::Race), chance);
     let findings = Findings::of(&1, &record, &trials, Vec::new());
     match kind {
-        Kind::Race => documents::race(&parsed(report::run::race_json(&findings))),
-        Kind::Run => documents::run(&parsed(report::run::json(&findings))),
+        Kind::Race => documents::race(&parsed(Race(&findings).json())),
+        Kind::Run => documents::run(&parsed(findings.json())),
         Kind::Compare => {
             // A has equal rows.
             let (other, before) = run(World { truth: 1.0, ..world }, false, chance);

@@ -4,8 +4,27 @@ mod document;
 pub(crate) mod json;
 mod words;
 
+use audit::Audit;
+
+use crate::document::Document;
+use crate::render::Shown;
+
 pub use document::document;
 pub use json::json;
+
+impl Shown for Audit {
+    fn document(&self) -> Document {
+        document(self)
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        json(self)
+    }
+
+    fn page(&self) -> String {
+        crate::page::alone(&document(self)).into_string()
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use expect_test::expect;
 use super::{document, json};
 use crate::render::{self, Screen};
 
-const SCREEN: Screen = Screen { width: 100, is_coloured: false, is_full: true };
+const SCREEN: Screen = Screen { is_full: true, ..Screen::file(100) };
 
 fn of(files: &[(&str, &[u8])]) -> Audit {
     let stated = Stated { connections: None, time_unit_ns: None };

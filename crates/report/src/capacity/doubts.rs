@@ -63,7 +63,7 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
                  now and then, and the trials are too short for it, or processes differ much.",
                 stalls.trials, stalls.of
             ),
-            "load it once for minutes at such a rate, and look at its course: dyno load URL -r RATE -d 5m --html page.html",
+            "load it once for minutes at such a rate, and look at its course: dyno load URL -r RATE -d 5m -o page.html",
         ));
     }
     doubts

@@ -3,12 +3,14 @@
 use check::{Case, Protocol, Scheduling, Stamp, stamp};
 use serde::Serialize;
 
+use crate::document::{self, Block, Column, Depth, Section, Table};
 use crate::grid::{Cell, lines};
 use crate::json::{json_type, written};
 use crate::paint::{Ink, Line, shown, wrapped};
+use crate::render::{Screen, Shown};
 
 /// A line for each case; with `is_verbose` also what the clause demands, what is sent, and what passes.
-pub fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
+fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) -> String {
     let mut lines: Vec<Line> = Vec::new();
     for protocol in Protocol::ALL {
         let own: Vec<&Case> =
@@ -32,21 +34,30 @@ pub fn text(cases: &[&Case], is_verbose: bool, width: usize, is_coloured: bool) 
 }
 
 fn table(cases: &[&Case]) -> Vec<Line> {
-    let heads = ["case", "clause", "level", "weight", "area", "tags", "title"];
     let head = |text: &&str| Cell::left(Ink::Dim, *text);
-    let mut rows: Vec<Vec<Cell>> = vec![heads.iter().map(head).collect()];
+    let mut rows: Vec<Vec<Cell>> = vec![HEADS.iter().map(head).collect()];
     rows.extend(cases.iter().map(|case| {
-        vec![
-            Cell::ink(Ink::Bold, case.id),
-            Cell::left(Ink::Plain, case.clause.to_string()),
-            Cell::left(Ink::Plain, case.level.name()),
-            Cell::left(Ink::Plain, case.weight.to_string()),
-            Cell::left(Ink::Plain, case.area.name()),
-            Cell::left(Ink::Doubtful, tags(case)),
-            Cell::left(Ink::Plain, case.title),
-        ]
+        let [id, clause, level, weight, area, tags, title] = cells(case);
+        let plain = |text| Cell::left(Ink::Plain, text);
+        let tags = Cell::left(Ink::Doubtful, tags);
+        let id = Cell::ink(Ink::Bold, id);
+        vec![id, plain(clause), plain(level), plain(weight), plain(area), tags, plain(title)]
     }));
     lines(&rows, 0)
+}
+
+const HEADS: [&str; 7] = ["case", "clause", "level", "weight", "area", "tags", "title"];
+
+fn cells(case: &Case) -> [String; 7] {
+    [
+        case.id.into(),
+        case.clause.to_string(),
+        case.level.name().into(),
+        case.weight.to_string(),
+        case.area.name().into(),
+        tags(case),
+        case.title.into(),
+    ]
 }
 
 fn tags(case: &Case) -> String {
@@ -119,8 +130,45 @@ json_type! {
     }
 }
 
+/// Cases of the catalogue as a result.
+pub struct Catalogue<'a> {
+    pub cases: &'a [&'a Case],
+    pub is_verbose: bool,
+}
+
+impl Shown for Catalogue<'_> {
+    fn document(&self) -> document::Document {
+        let columns = HEADS.map(|head| Column::new(head, head, 0).left());
+        let rows = self.cases.iter().map(|case| document::Row {
+            cells: cells(case).into_iter().map(document::Cell::text).collect(),
+            ..document::Row::default()
+        });
+        let table = Block::Table(Table::of("cases", columns.into(), rows));
+        document::Document {
+            label: "dyno check".into(),
+            title: format!("Catalogue {}", stamp()),
+            sections: vec![Section::new("cases", "", Depth::Brief).with([table])],
+            ..document::Document::default()
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        json(self.cases)
+    }
+
+    fn page(&self) -> String {
+        crate::page::alone(&self.document()).into_string()
+    }
+
+    /// What is no terminal gets the whole lines.
+    fn text(&self, screen: Screen) -> String {
+        let width = if screen.is_coloured { screen.width } else { usize::MAX };
+        text(self.cases, self.is_verbose, width, screen.is_coloured)
+    }
+}
+
 /// The same, for programs.
-pub fn json(cases: &[&Case]) -> serde_json::Result<String> {
+fn json(cases: &[&Case]) -> serde_json::Result<String> {
     written(&Document {
         schema: "dyno.check-list/1",
         catalogue: stamp(),

@@ -9,8 +9,10 @@ pub(crate) mod junit;
 pub mod list;
 mod repeat;
 
-use check::{CaseVerdict, Finding, Protocol, Report, Target, VerdictCounts};
+use check::{CaseVerdict, FailOn, Finding, Protocol, Report, Target, VerdictCounts};
 
+use crate::document::Document;
+use crate::render::{self, Screen, Shown};
 pub use document::{Style, document, summary};
 pub use issue::issue;
 pub use json::json;
@@ -61,6 +63,56 @@ impl CheckResult {
             .collect();
         found.sort_by_key(|finding| urgency(finding));
         found
+    }
+}
+
+/// What a check of one server or of several has found.
+pub struct FinishedCheck<'a> {
+    pub servers: &'a [CheckedServer],
+    pub style: Style,
+    /// What a test fails on.
+    pub fail_on: FailOn,
+}
+
+impl FinishedCheck<'_> {
+    /// A row for each server.
+    pub fn summary(&self) -> Document {
+        summary(self.servers, self.style.is_part)
+    }
+}
+
+impl Shown for FinishedCheck<'_> {
+    /// Of several servers the summary; of one all that was found.
+    fn document(&self) -> Document {
+        match self.servers {
+            [one] => document(one, self.style),
+            _ => self.summary(),
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        json(self.servers)
+    }
+
+    fn page(&self) -> String {
+        crate::page::alone(&self.document()).into_string()
+    }
+
+    /// Each server, and then the summary of several.
+    fn text(&self, screen: Screen) -> String {
+        let several = (1 < self.servers.len()).then(|| self.summary());
+        let each = self.servers.iter().map(|one| document(one, self.style));
+        let all: Vec<String> =
+            each.chain(several).map(|document| render::text(&document, screen)).collect();
+        all.join("\n")
+    }
+
+    fn markdown(&self) -> String {
+        render::markdown(&self.summary())
+    }
+
+    fn junit(&self) -> Option<String> {
+        Some(junit(self.servers, self.fail_on))
     }
 }
 

@@ -14,7 +14,7 @@ use lab::record::{RunRecord, TrialRecord};
 
 use crate::document::Document;
 use crate::paired::Ratio;
-use crate::render::{self, Screen};
+use crate::render::{self, Shown};
 pub(crate) use sentence::sentence;
 
 /// A gate that is over.
@@ -79,29 +79,30 @@ impl Word {
 /// What a comment begins with, so that the next one takes its place.
 const MARKER: &str = "<!-- dyno gate -->";
 
-impl FinishedGate<'_> {
-    /// For a terminal.
-    pub fn text(&self, screen: Screen) -> String {
-        render::text(&self.document(), screen)
-    }
-
-    /// For a pull request.
-    pub fn markdown(&self) -> String {
-        format!("{MARKER}\n{}", render::markdown(&self.document()))
-    }
-
-    pub fn json(&self) -> serde_json::Result<String> {
-        json::of(self)
-    }
-
-    pub fn junit(&self) -> String {
-        junit::of(self)
-    }
-
+impl Shown for FinishedGate<'_> {
     fn document(&self) -> Document {
         document::document(self)
     }
 
+    fn json(&self) -> serde_json::Result<String> {
+        json::of(self)
+    }
+
+    fn page(&self) -> String {
+        crate::page::alone(&self.document()).into_string()
+    }
+
+    /// For a pull request.
+    fn markdown(&self) -> String {
+        format!("{MARKER}\n{}", render::markdown(&self.document()))
+    }
+
+    fn junit(&self) -> Option<String> {
+        Some(junit::of(self))
+    }
+}
+
+impl FinishedGate<'_> {
     /// The answer in plain words.
     pub fn sentence(&self) -> String {
         match &self.early {

@@ -7,6 +7,7 @@ use lab::source_file::SourceFile;
 use load::{Failure, SECOND};
 
 use super::*;
+use crate::render::Screen;
 use crate::run::fixture::{recording, recount};
 
 fn weighed(figure: Figure, answer: Answer, mean: f64) -> Weighed {
@@ -73,8 +74,14 @@ fn a_head_that_is_worse_is_named_with_its_ratio() {
         "{}",
         gate.sentence()
     );
-    assert!(gate.junit().contains("<failure message=\"worse: 0.90"), "{}", gate.junit());
-    assert!(gate.junit().contains("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\""));
+    assert!(
+        gate.junit().unwrap().contains("<failure message=\"worse: 0.90"),
+        "{}",
+        gate.junit().unwrap()
+    );
+    assert!(
+        gate.junit().unwrap().contains("tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\"")
+    );
     let json: serde_json::Value = serde_json::from_str(&gate.json().unwrap()).unwrap();
     assert_eq!((&json["answer"], &json["figures"][0]["pairs"]), (&"worse".into(), &8.into()));
 }
@@ -89,7 +96,7 @@ fn what_cannot_be_told_says_why_and_is_skipped() {
     let run = RunRecord::default();
     let gate = gate(&weighing, &run, "dir:.");
     assert!(gate.sentence().contains("8 pairs lie so far apart that they show 4.3 %"));
-    assert!(gate.junit().contains("<skipped"), "{}", gate.junit());
+    assert!(gate.junit().unwrap().contains("<skipped"), "{}", gate.junit().unwrap());
 }
 
 /// The names of branches and folders are others' texts.
@@ -202,8 +209,8 @@ fn told(
         Word::CannotTell => "the head is not worse\">\n   <skipped ",
         Word::Refused | Word::Interrupted => "the head is not worse\">\n   <error ",
     };
-    assert!(gate.junit().contains(kind), "{}", gate.junit());
-    let screen = Screen { width: 200, is_coloured: false, is_full: false };
+    assert!(gate.junit().unwrap().contains(kind), "{}", gate.junit().unwrap());
+    let screen = Screen::file(200);
     let texts = [gate.text(screen), gate.markdown()].concat();
     let begins = sentence.split([':', ';', '[']).next().unwrap();
     assert_eq!(texts.matches(begins).count(), 2, "{begins}: {texts}");

@@ -13,6 +13,9 @@ mod series;
 
 use lab::record::Fact;
 
+use crate::document::Document;
+use crate::render::Shown;
+
 pub use document::{document, illustrated, page};
 pub use gates::{GateLine, GateOf, Like, differences, gate_line, plan_key};
 pub use json::json;
@@ -27,6 +30,20 @@ const KERNEL: &str = "kernel";
 
 fn fact<'f>(facts: &'f [Fact], name: &str) -> Option<&'f str> {
     facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
+}
+
+impl Shown for Trend {
+    fn document(&self) -> Document {
+        document(self)
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        json(self)
+    }
+
+    fn page(&self) -> String {
+        page(self)
+    }
 }
 
 #[cfg(test)]

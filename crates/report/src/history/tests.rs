@@ -93,7 +93,7 @@ fn trend(text: &str) -> Trend {
 }
 
 fn shown(trend: &Trend) -> String {
-    text(&document(trend), Screen { width: 110, is_coloured: false, is_full: true })
+    text(&document(trend), Screen { is_full: true, ..Screen::file(110) })
 }
 
 fn json_of(trend: &Trend) -> serde_json::Value {

@@ -8,6 +8,8 @@ use lab::hold::HoldSpec;
 use load::Holding;
 use units::counted;
 
+use crate::document::Document;
+use crate::render::Shown;
 use crate::verdict::ExplainedVerdict;
 pub use document::{document, second};
 pub use json::json;
@@ -22,6 +24,20 @@ pub struct FinishedHold {
     pub holding: Holding,
     pub lost: Vec<LostAgent>,
     pub verdict: ExplainedVerdict,
+}
+
+impl Shown for FinishedHold {
+    fn document(&self) -> Document {
+        document(self)
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        json(self)
+    }
+
+    fn page(&self) -> String {
+        crate::page::alone(&document(self)).into_string()
+    }
 }
 
 /// `1,000 connections to 127.0.0.1:8080/poll/1`

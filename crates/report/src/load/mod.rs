@@ -21,6 +21,9 @@ use lab::checked::Checked;
 use load::{Nanos, Order, Recording};
 use requests::{RequestOrder, RequestSource};
 
+use crate::document::Document;
+use crate::render::{Chart, Shown};
+use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 pub use document::document;
 pub use json::json;
@@ -49,6 +52,53 @@ pub struct FinishedLoad {
     pub tolerated: Tolerated,
     /// What was required of it, and whether that was met.
     pub requirements: Vec<JudgedRequirement>,
+}
+
+/// What a command that loads has found: one load, or several together.
+pub struct FinishedLoads<'a> {
+    pub loads: &'a [FinishedLoad],
+    /// The loads as a run, where a format needs it.
+    pub findings: Option<&'a Findings<'a>>,
+    /// Whether all of them are shown, and not only the first.
+    pub are_together: bool,
+}
+
+impl<'a> FinishedLoads<'a> {
+    fn together(&self) -> Option<&'a Findings<'a>> {
+        self.findings.filter(|_| self.are_together)
+    }
+}
+
+impl Shown for FinishedLoads<'_> {
+    fn document(&self) -> Document {
+        match self.together() {
+            Some(findings) => repeated(self.loads, findings),
+            None => document(&self.loads[0]),
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        match self.together() {
+            Some(findings) => repeated_json(self.loads, findings),
+            None => json(&self.loads[0]),
+        }
+    }
+
+    fn page(&self) -> String {
+        match (self.together(), self.findings) {
+            (Some(findings), _) => page_of_all(self.loads, findings),
+            (None, Some(findings)) => page(&self.loads[0], findings),
+            (None, None) => crate::page::alone(&self.document()).into_string(),
+        }
+    }
+
+    fn csv(&self) -> Option<String> {
+        self.findings?.csv()
+    }
+
+    fn charts(&self) -> Vec<Chart> {
+        self.findings.map_or(Vec::new(), Findings::charts)
+    }
 }
 
 /// What was requested, in words.

@@ -4,7 +4,7 @@ use super::{FinishedLoad, document, repeated};
 use crate::Findings;
 use crate::document::{Block, Depth, Document, Section};
 use crate::page::{alone, csv_link};
-use crate::run::csv;
+use crate::render::Shown;
 use crate::time::utc;
 use units::counted;
 
@@ -35,7 +35,7 @@ pub fn page_of_all(loads: &[FinishedLoad], findings: &Findings<'_>) -> String {
     document.label = format!("dyno load · {times}, one after another · {began}");
     name(&mut document, "loads", "Each load");
     insert_course(&mut document, findings, "doubt");
-    let link = csv_link("loads.csv", "Every load as CSV", &csv(findings));
+    let link = csv_link("loads.csv", "Every load as CSV", &findings.csv().unwrap_or_default());
     document
         .sections
         .push(Section::new("csv", "As a file", Depth::Page).with([Block::picture(link)]));

@@ -1,5 +1,15 @@
 //! Lines of a spreadsheet: numbers in full, and no text that a spreadsheet would take for a formula.
 
+use super::Format;
+
+pub static CSV: Format = Format {
+    name: "csv",
+    about: "A line for each trial",
+    ending: "csv",
+    media_type: "text/csv; charset=utf-8",
+    make: |shown, _| shown.csv().ok_or_else(|| "it has no trials".into()),
+};
+
 /// A line of cells that are ready.
 pub fn line(cells: &[String]) -> String {
     cells.join(",") + "\r\n"

@@ -4,6 +4,15 @@ use crate::document::{
     Align, Block, Depth, Document, Fact, MORE, Paragraph, Row, Section, Table, Tone,
 };
 use crate::paint::Line;
+use crate::render::Format;
+
+pub static MARKDOWN: Format = Format {
+    name: "md",
+    about: "Sentences and tables for a README",
+    ending: "md",
+    media_type: "text/markdown; charset=utf-8",
+    make: |shown, _| Ok(shown.markdown()),
+};
 
 pub(super) fn render(document: &Document) -> String {
     let mut blocks = vec![format!("**{}** ({})", shown(&document.title), shown(&document.label))];

@@ -1,76 +1,96 @@
-//! A file for each format of documents, and the list of all formats.
+//! A file for each format of results, and the list of all formats. What is shown is `Shown`: it says what of it goes
+//! into each of them.
 
 pub mod csv;
 pub mod html;
+mod json;
+mod junit;
 mod markdown;
+mod svg;
 mod terminal;
 
 use crate::document::Document;
 
-pub use markdown::shown as markdown_text;
-pub use terminal::Screen;
+pub use csv::CSV;
+pub use html::HTML;
+pub use json::JSON;
+pub use junit::JUNIT;
+pub use markdown::{MARKDOWN, shown as markdown_text};
+pub use svg::{Chart, SVG};
+pub use terminal::{Glyphs, Screen, TEXT};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Text,
-    Markdown,
-    Html,
-    Csv,
-    Json,
-    Svg,
+/// All formats.
+pub static FORMATS: [&Format; 7] = [&TEXT, &MARKDOWN, &HTML, &CSV, &JSON, &SVG, &JUNIT];
+
+/// A format in which results are written.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name behind `--format`.
+    pub name: &'static str,
+    /// What it is useful for.
+    pub about: &'static str,
+    /// The ending of a file's name.
+    pub ending: &'static str,
+    pub media_type: &'static str,
+    /// A result in this format, or why there is none of it.
+    make: fn(&dyn Shown, Screen) -> Result<String, String>,
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Format) -> bool {
+        self.name == other.name
+    }
 }
 
 impl Format {
-    pub const ALL: [Format; 6] =
-        [Format::Text, Format::Markdown, Format::Html, Format::Csv, Format::Json, Format::Svg];
-
-    /// Its name behind `--format` and in addresses.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Text => "text",
-            Format::Markdown => "md",
-            Format::Html => "html",
-            Format::Csv => "csv",
-            Format::Json => "json",
-            Format::Svg => "svg",
-        }
+    pub fn named(name: &str) -> Option<&'static Format> {
+        FORMATS.into_iter().find(|format| format.name == name)
     }
 
-    /// What it is useful for.
-    pub fn about(self) -> &'static str {
-        match self {
-            Format::Text => "Tables for people",
-            Format::Markdown => "Sentences and tables for a README",
-            Format::Html => "One self-contained page",
-            Format::Csv => "A line for each trial",
-            Format::Json => "Everything, as docs/json.md says",
-            Format::Svg => "A workload's chart",
-        }
+    /// The format whose files have this ending.
+    pub fn of_ending(ending: &str) -> Option<&'static Format> {
+        FORMATS.into_iter().find(|format| format.ending == ending)
     }
 
-    pub fn named(name: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.name() == name)
+    /// The result in this format; on this screen, if it is a text.
+    pub fn of(&self, shown: &dyn Shown, screen: Screen) -> Result<String, String> {
+        (self.make)(shown, screen)
+    }
+}
+
+/// A result, as the formats need it. Most of them are made of its document; what a result does not have is no format of
+/// it.
+pub trait Shown {
+    /// As sentences, tables and drawings.
+    fn document(&self) -> Document;
+
+    /// For programs.
+    fn json(&self) -> serde_json::Result<String>;
+
+    /// One self-contained page.
+    fn page(&self) -> String;
+
+    fn text(&self, screen: Screen) -> String {
+        text(&self.document(), screen)
     }
 
-    /// The ending of a file's name.
-    pub fn ending(self) -> &'static str {
-        match self {
-            Format::Text => "txt",
-            Format::Markdown | Format::Html | Format::Csv | Format::Json | Format::Svg => {
-                self.name()
-            }
-        }
+    fn markdown(&self) -> String {
+        markdown(&self.document())
     }
 
-    pub fn media_type(self) -> &'static str {
-        match self {
-            Format::Text => "text/plain; charset=utf-8",
-            Format::Markdown => "text/markdown; charset=utf-8",
-            Format::Html => "text/html; charset=utf-8",
-            Format::Csv => "text/csv; charset=utf-8",
-            Format::Json => "application/json",
-            Format::Svg => "image/svg+xml",
-        }
+    /// A line for each trial.
+    fn csv(&self) -> Option<String> {
+        None
+    }
+
+    /// The charts, the first of which is drawn if there is room for one.
+    fn charts(&self) -> Vec<Chart> {
+        Vec::new()
+    }
+
+    /// Test cases for a CI server.
+    fn junit(&self) -> Option<String> {
+        None
     }
 }
 

@@ -7,6 +7,7 @@ use crate::document::{
 };
 use crate::grid::{self, Cell as GridCell};
 use crate::paint::{Ink, Line, wrapped};
+use crate::render::Format;
 
 /// Below this width nothing can be read.
 const NARROWEST: usize = 40;
@@ -20,7 +21,31 @@ pub struct Screen {
     pub is_coloured: bool,
     /// The full report, instead of what a reader wants first.
     pub is_full: bool,
+    pub glyphs: Glyphs,
 }
+
+/// The characters that a screen can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glyphs {
+    Unicode,
+    Ascii,
+}
+
+impl Screen {
+    /// So many columns of a file, for a brief report.
+    #[must_use]
+    pub const fn file(width: usize) -> Screen {
+        Screen { width, is_coloured: false, is_full: false, glyphs: Glyphs::Unicode }
+    }
+}
+
+pub static TEXT: Format = Format {
+    name: "text",
+    about: "Tables for people",
+    ending: "txt",
+    media_type: "text/plain; charset=utf-8",
+    make: |shown, screen| Ok(shown.text(screen)),
+};
 
 pub(super) fn render(document: &Document, screen: Screen) -> String {
     let width = screen.width.max(NARROWEST);

@@ -53,7 +53,7 @@ fn document() -> Document {
 }
 
 fn shown(width: usize, is_full: bool) -> String {
-    text(&document(), Screen { width, is_coloured: false, is_full })
+    text(&document(), Screen { is_full, ..Screen::file(width) })
 }
 
 #[test]

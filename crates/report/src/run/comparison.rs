@@ -21,6 +21,7 @@ use super::Findings;
 use crate::document::Document;
 use crate::load::file::POLLING;
 use crate::load::terms;
+use crate::render::Shown;
 use conformance::Checks;
 
 pub struct Side<'t> {
@@ -51,6 +52,20 @@ pub struct Compared<'t> {
     sides: [Side<'t>; 2],
     versus: Versus<'t>,
     gate: Gate,
+}
+
+impl Shown for Compared<'_> {
+    fn document(&self) -> Document {
+        document::of(self)
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        json::of(self)
+    }
+
+    fn page(&self) -> String {
+        crate::page::alone(&self.document()).into_string()
+    }
 }
 
 impl<'t> Compared<'t> {
@@ -133,14 +148,6 @@ impl<'t> Compared<'t> {
     /// Whether both sides are of one run: in that case nothing is new in one of them.
     fn is_one_run(&self) -> bool {
         self.sides[0].findings.id == self.sides[1].findings.id
-    }
-
-    pub fn document(&self) -> Document {
-        document::of(self)
-    }
-
-    pub fn json(&self) -> serde_json::Result<String> {
-        json::of(self)
     }
 
     /// What a comparison of a figure shows, or why it is not judged.

@@ -10,14 +10,8 @@ use super::{Findings, words};
 use crate::chart::braille::{Braille, LogAxis, braille};
 use crate::document::{Mark, Marks};
 use crate::paint::{Ink, Line};
+use crate::render::Glyphs;
 use crate::written::Written;
-
-/// The characters that the terminal can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glyphs {
-    Unicode,
-    Ascii,
-}
 
 /// More curves than these cannot be distinguished.
 const CURVES: usize = 8;

@@ -3,7 +3,7 @@
 use analysis::Table;
 use lab::record::{CAPACITY, LOAD, RACE};
 
-use super::curve::{self, Glyphs};
+use super::curve;
 use super::{
     Findings, capacity, conditions, conformance, held, price, results, rounds, searches, then_now,
     trouble,
@@ -11,6 +11,7 @@ use super::{
 use crate::chart::{Stand, both};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
 use crate::markup::Markup;
+use crate::render::Glyphs;
 use crate::time::utc;
 use crate::{detail, sentence, signature, written};
 

@@ -38,10 +38,10 @@ use lab::source_file::SourceFile;
 use lab::workload::Workload;
 use units::duration;
 
+use crate::chart::Theme;
 use crate::document::Document;
-use crate::render::{self, Format, Screen};
+use crate::render::{self, Chart, Glyphs, Screen, Shown};
 pub use comparison::{Compared, Side};
-pub use curve::Glyphs;
 pub use document::document;
 pub(crate) use fairness::text_table;
 pub use outcome::{Brief, RunOutcome};
@@ -81,6 +81,8 @@ pub struct Findings<'a> {
     pub(crate) store_option: String,
     /// What a file says was ordered, where only a file's figures are known.
     pub(crate) stated: Option<String>,
+    /// What is drawn of it where there is nothing but charts.
+    pub drawn: Drawn,
     /// Data that only a page needs is computed on demand.
     details: OnceCell<Vec<Detail>>,
     courses: OnceCell<Vec<Course>>,
@@ -146,6 +148,7 @@ impl<'a> Findings<'a> {
             fairness: Fairness::of(run, trials),
             store_option: String::new(),
             stated: None,
+            drawn: Drawn::default(),
             details: OnceCell::new(),
             courses: OnceCell::new(),
             then_now: OnceCell::new(),
@@ -367,68 +370,89 @@ fn history(run: &RunRecord, name: &str) -> Result<History, String> {
     History::parse(&SourceFile { name, text: text.clone() }).map_err(|error| error.to_string())
 }
 
-/// The end of a race, for a terminal or in Markdown.
-pub fn race(findings: &Findings<'_>) -> Document {
-    race::document(findings)
-}
-
-/// The same as JSON.
-pub fn race_json(findings: &Findings<'_>) -> serde_json::Result<String> {
-    race::json(findings)
+/// Which charts are drawn of a run, and in which colours.
+#[derive(Default)]
+pub struct Drawn {
+    /// That of one workload alone.
+    pub workload: Option<String>,
+    pub theme: Theme,
 }
 
 /// The width where pictures made of characters are not shown.
 const NO_SCREEN: usize = 0;
 
-/// The report for a terminal.
-pub fn text(findings: &Findings<'_>, screen: Screen, glyphs: Glyphs) -> String {
-    render::text(&document(findings, screen.width, glyphs), screen)
+impl Shown for Findings<'_> {
+    fn document(&self) -> Document {
+        document(self, NO_SCREEN, Glyphs::Ascii)
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        json::of(self)
+    }
+
+    fn page(&self) -> String {
+        crate::page::page(self, &self.document(), &csv::of(self)).into_string()
+    }
+
+    fn text(&self, screen: Screen) -> String {
+        render::text(&document(self, screen.width, screen.glyphs), screen)
+    }
+
+    fn csv(&self) -> Option<String> {
+        Some(csv::of(self))
+    }
+
+    fn charts(&self) -> Vec<Chart> {
+        let Drawn { workload, theme } = &self.drawn;
+        let chart = |name: &str| {
+            Some(Chart {
+                name: format!("run-{}-{}", safe(&self.id), safe(name)),
+                svg: crate::svg(self, name, *theme)?,
+            })
+        };
+        let names = self.workloads_drawn().into_iter();
+        let wanted = names.filter(|name| workload.as_ref().is_none_or(|only| only == name));
+        wanted.filter_map(chart).collect()
+    }
 }
 
-/// The whole run as one JSON object, with a line end.
-pub fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
-    json::of(findings)
+impl Findings<'_> {
+    /// The experiment's workloads, in its order.
+    #[must_use]
+    pub fn workloads_drawn(&self) -> Vec<&str> {
+        self.board.tables.iter().map(|table| table.workload.as_str()).collect()
+    }
 }
 
-/// A line for each trial.
-pub fn csv(findings: &Findings<'_>) -> String {
-    csv::of(findings)
+/// A part of a file's name; a workload's name is one already, unless the store was tampered with.
+fn safe(name: &str) -> String {
+    let safe = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    name.chars().map(safe).take(80).collect()
 }
 
-/// Sentences and tables for a README.
-pub fn markdown(findings: &Findings<'_>) -> String {
-    render::markdown(&document(findings, NO_SCREEN, Glyphs::Ascii))
-}
+/// A race: its end for a reader and for programs, and the run that it is.
+pub struct Race<'a>(pub &'a Findings<'a>);
 
-/// One self-contained HTML file.
-pub fn page(findings: &Findings<'_>) -> String {
-    let document = document(findings, NO_SCREEN, Glyphs::Ascii);
-    crate::page::page(findings, &document, &csv(findings)).into_string()
-}
+impl Shown for Race<'_> {
+    fn document(&self) -> Document {
+        race::document(self.0)
+    }
 
-/// The run in this format; as a chart, that of the first workload, if there is any.
-pub fn rendered(
-    findings: &Findings<'_>,
-    format: Format,
-    how: (Screen, Glyphs),
-) -> Result<String, String> {
-    Ok(match format {
-        Format::Text => text(findings, how.0, how.1),
-        Format::Markdown => markdown(findings),
-        Format::Html => page(findings),
-        Format::Csv => csv(findings),
-        Format::Json => json(findings).map_err(|error| error.to_string())?,
-        Format::Svg => {
-            let first = workloads(findings).first().copied();
-            let chart = first.and_then(|name| crate::svg(findings, name, crate::Theme::Auto));
-            chart.ok_or("this run has no chart")?
-        }
-    })
-}
+    fn json(&self) -> serde_json::Result<String> {
+        race::json(self.0)
+    }
 
-/// The experiment's workloads, in its order.
-pub fn workloads<'t>(findings: &'t Findings<'_>) -> Vec<&'t str> {
-    findings.board.tables.iter().map(|table| table.workload.as_str()).collect()
+    fn page(&self) -> String {
+        self.0.page()
+    }
+
+    fn csv(&self) -> Option<String> {
+        self.0.csv()
+    }
+
+    fn charts(&self) -> Vec<Chart> {
+        self.0.charts()
+    }
 }
 
 #[cfg(test)]

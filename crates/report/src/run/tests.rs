@@ -23,9 +23,29 @@ fn check(
     expected.assert_eq(&full(&findings, width, false));
 }
 
+pub(crate) fn text(findings: &Findings<'_>, screen: Screen) -> String {
+    findings.text(screen)
+}
+
+pub(crate) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
+    findings.json()
+}
+
+pub(crate) fn csv(findings: &Findings<'_>) -> String {
+    findings.csv().expect("a run has trials")
+}
+
+pub(crate) fn markdown(findings: &Findings<'_>) -> String {
+    findings.markdown()
+}
+
+pub(crate) fn page(findings: &Findings<'_>) -> String {
+    findings.page()
+}
+
 /// The full text, in this width.
 pub(super) fn full(findings: &Findings<'_>, width: usize, is_coloured: bool) -> String {
-    text(findings, Screen { width, is_coloured, is_full: true }, Glyphs::Unicode)
+    text(findings, Screen { is_coloured, is_full: true, ..Screen::file(width) })
 }
 
 fn whole(width: usize, is_coloured: bool) -> String {

@@ -10,9 +10,9 @@ use serde_json::Value;
 use wire::Mismatch;
 
 use crate::load::{FinishedLoad, fixture as of_load};
-use crate::render::{self, Screen};
+use crate::render::{self, Screen, Shown as _};
 use crate::run;
-use crate::run::{Compared, Findings, Glyphs, Side, fixture};
+use crate::run::{Compared, Findings, Race, Side, fixture};
 
 const MS: u64 = 1_000_000;
 
@@ -47,7 +47,7 @@ impl Shown {
     }
 }
 
-pub(super) const SCREEN: Screen = Screen { width: 400, is_coloured: false, is_full: true };
+pub(super) const SCREEN: Screen = Screen { is_full: true, ..Screen::file(400) };
 
 impl Case {
     pub(super) fn all() -> Vec<Case> {
@@ -78,15 +78,15 @@ impl Case {
         let side = |subject| Side { findings: &findings, subject: Some(subject) };
         let compared = Compared::of(side("quick"), side("evil"), Gate::default());
         let (json, document) = match self.kind {
-            "run" => (run::json(&findings), run::document(&findings, 0, Glyphs::Ascii)),
-            "race" => (run::race_json(&findings), run::race(&findings)),
+            "run" => (findings.json(), findings.document()),
+            "race" => (Race(&findings).json(), Race(&findings).document()),
             _ => (compared.json(), compared.document()),
         };
         let page = match self.kind {
             "compare" => render::html::document(&document).into_string(),
-            _ => run::page(&findings),
+            _ => findings.page(),
         };
-        self.formats(&json.unwrap(), &document, page, run::csv(&findings))
+        self.formats(&json.unwrap(), &document, page, run::tests::csv(&findings))
     }
 
     fn formats(

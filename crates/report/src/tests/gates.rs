@@ -19,6 +19,7 @@ use super::readers::{MARKDOWN, Reader, TEXT};
 use super::sentences::unknown;
 use super::{Seen, compare, list, number, ratio, table, unit};
 use crate::gate::{Early, FinishedGate};
+use crate::render::Shown;
 use crate::run::fixture::recording;
 
 /// Right answers of each trial, in ten seconds.

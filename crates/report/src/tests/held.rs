@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::printed::Stated;
 use super::readers::{CSV, MARKDOWN};
 use super::{Seen, compare, estimate, formats, list, mark, number, table};
+use crate::render::Shown;
+use crate::run::Findings;
 use crate::run::held::fixture;
-use crate::run::{self, Findings, Glyphs};
 
 /// What a step's sums are called in the JSON, whose figures are means.
 fn sum(figure: Figure) -> Option<&'static str> {
@@ -108,13 +109,13 @@ fn every_format_of_held_connections_says_what_the_json_says() {
         let run = fixture::run(rounds);
         let trials = fixture::trials(&run);
         let findings = Findings::of(&7, &run, &trials, Vec::new());
-        let json: Value = serde_json::from_str(&run::json(&findings).unwrap()).unwrap();
+        let json: Value = serde_json::from_str(&findings.json().unwrap()).unwrap();
         let subjects: Vec<&Value> = list(&json["held"][0]["subjects"]).collect();
         assert_eq!(subjects.len(), 4);
-        let document = run::document(&findings, 0, Glyphs::Ascii);
+        let document = findings.document();
         let [.., of_csv] = &mut all;
-        lines_agree(of_csv, run::csv(&findings), &subjects);
-        for (format, seen) in formats(&document, run::page(&findings)).iter().zip(&mut all) {
+        lines_agree(of_csv, findings.csv().unwrap(), &subjects);
+        for (format, seen) in formats(&document, findings.page()).iter().zip(&mut all) {
             prices_agree(seen, format, &subjects);
             // What a pull request is shown has the prices alone.
             if format.0.name != MARKDOWN.name {

@@ -12,7 +12,7 @@ use super::{Seen, compare, estimate, formats, list, number, table, unit};
 use crate::Findings;
 use crate::load::fixture::as_run;
 use crate::load::{FinishedLoad, page_of_all, repeated, repeated_json};
-use crate::run::csv;
+use crate::run::tests::csv;
 
 const LOADS: u64 = 3;
 

@@ -10,8 +10,8 @@ use wire::Chance;
 use super::printed::Stated;
 use super::{Reader, Seen, compare, formats, list, mark, number, table};
 use crate::capacity;
+use crate::render::Shown;
 use crate::run::tests::searches::{aim, of, with};
-use crate::run::{self, Glyphs};
 
 fn any<T: Copy>(chance: &mut Chance, of: &[T]) -> T {
     of[chance.below(of.len())]
@@ -132,10 +132,10 @@ fn every_format_of_a_search_says_what_the_json_says() {
         let searches: Vec<Searched> =
             ["a", "b", "c"].into_iter().map(|subject| search(chance, subject)).collect();
         with(searches.clone(), |findings| {
-            let json: Value = serde_json::from_str(&run::json(findings).unwrap()).unwrap();
-            let document = run::document(findings, 0, Glyphs::Ascii);
+            let json: Value = serde_json::from_str(&findings.json().unwrap()).unwrap();
+            let document = findings.document();
             let of_run: Vec<&Value> = list(&json["searches"]).collect();
-            for (format, seen) in formats(&document, run::page(findings)).iter().zip(&mut all) {
+            for (format, seen) in formats(&document, findings.page()).iter().zip(&mut all) {
                 servers_agree(seen, format, &of_run);
             }
         });
@@ -143,8 +143,8 @@ fn every_format_of_a_search_says_what_the_json_says() {
             with(vec![found], |findings| {
                 let json = capacity::json(findings).unwrap().unwrap();
                 let json: Value = serde_json::from_str(&json).unwrap();
-                let document = run::document(findings, 0, Glyphs::Ascii);
-                for (format, seen) in formats(&document, run::page(findings)).iter().zip(&mut all) {
+                let document = findings.document();
+                for (format, seen) in formats(&document, findings.page()).iter().zip(&mut all) {
                     rates_agree(seen, format, &json);
                 }
             });

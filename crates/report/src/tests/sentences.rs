@@ -14,7 +14,8 @@ use super::forbidden::{Told, said};
 use super::printed::{Stated, check};
 use super::{estimate, ratio, unit};
 use crate::document::{Block, Document};
-use crate::run::{self, Compared, Findings, Side, fixture};
+use crate::render::Shown;
+use crate::run::{Compared, Findings, Race, Side, fixture};
 use crate::sentence;
 
 const SIDES: [(&str, &str); 3] = [("quick", "Quick"), ("evil", "Other"), ("third", "Third")];
@@ -194,8 +195,8 @@ impl Made {
             None => sentence::all(&findings).join(" "),
         };
         let json = wants_json.then(|| match self.kind {
-            "race" => run::race_json(&findings),
-            "run" => run::json(&findings),
+            "race" => Race(&findings).json(),
+            "run" => findings.json(),
             _ => compared().json(),
         });
         let json = json.map(|text| serde_json::from_str(&text.unwrap()).unwrap());

@@ -3,16 +3,16 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ::report::gate::{Early, FinishedGate, Word};
+use ::report::render::Shown;
 use analysis::gate::{Against, PairOf, Rule, Weighing};
-use archive::keep;
 use lab::figure::Figure;
 
 use super::GateFlags;
 use super::stage::{Measured, Stage};
-use crate::shell::{ExitStatus, Refusal, command_line, print};
+use crate::shell::{ExitStatus, Refusal, command_line};
 
 /// The variable in which GitHub names the file of a job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -41,31 +41,6 @@ pub(super) fn unless_interrupted<T>(found: Result<Option<T>, Refusal>) -> Result
         let says = "a gate cannot be resumed, the same command begins it anew";
         Stop::new(Early::Interrupted, says)
     })
-}
-
-/// The files that are asked for, with their flags.
-fn files(flags: &GateFlags) -> [(&'static str, &Option<PathBuf>); 3] {
-    [("--json", &flags.json), ("--markdown", &flags.markdown), ("--junit", &flags.junit)]
-}
-
-fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-/// Refuses what could not be written in the end.
-pub(super) fn check(flags: &GateFlags) -> Result<(), Refusal> {
-    let asked =
-        || files(flags).into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
-    let mut on_stdout = asked().filter(|(_, path)| is_stdout(path));
-    if let (Some((one, _)), Some((other, _))) = (on_stdout.next(), on_stdout.next()) {
-        return Err(Refusal::new(format!(
-            "{one} - and {other} - both want standard output; give one of them a file"
-        )));
-    }
-    let written: Vec<_> = asked().filter(|(_, path)| !is_stdout(path)).collect();
-    let others = [("--store", &flags.store), ("--history", &flags.history)];
-    let others = others.iter().filter_map(|(flag, path)| Some((*flag, path.as_deref()?)));
-    keep::check_all(&written, &others.collect::<Vec<_>>())
 }
 
 /// The throughput of pairs of the base against itself.
@@ -111,26 +86,13 @@ pub(super) fn early(
     }
 }
 
-/// Writes all of them; what is not on standard output leaves room for the text there.
+/// Prints and writes the answer. What was refused or interrupted is said on standard error, and is no text for people.
 pub(super) fn tell(flags: &GateFlags, gate: &FinishedGate<'_>) -> Result<ExitStatus, Refusal> {
-    // What was refused or interrupted is said on standard error.
-    let mut is_said = matches!(gate.word(), Word::Refused | Word::Interrupted);
-    for (flag, path) in files(flags) {
-        let Some(path) = path else { continue };
-        let text = match flag {
-            "--json" => gate.json()?,
-            "--markdown" => gate.markdown(),
-            _ => gate.junit(),
-        };
-        if is_stdout(path) {
-            is_said = true;
-            print(&text)?;
-        } else {
-            keep::write_for(flag, path, &text)?;
+    match gate.word() {
+        Word::Refused | Word::Interrupted if flags.results.prints_text() => {
+            flags.results.write(gate, false)?;
         }
-    }
-    if !is_said {
-        print(&gate.text(terminal::screen()))?;
+        _ => flags.results.deliver(gate, false)?,
     }
     if !flags.show && flags.aa.is_none() {
         summarise(gate);

@@ -149,13 +149,13 @@ pub(super) fn follow(
     drop(remote);
     drop(host);
     match ended {
-        Ok(ended) => finish(&session, flags, run, ended),
+        Ok(ended) => finish(&session, flags, run, Ok(ended)),
         Err(refusal) => {
             terminal::notice(&format!(
                 "dyno: {refusal}; what was finished before is kept, and `{}` goes on",
                 again(&record, (run, session.store().path()))
             ));
-            finish(&session, flags, run, Ended::Done)?;
+            finish(&session, flags, run, Ok(Ended::Done))?;
             Ok(ExitStatus::CouldNotTell)
         }
     }

@@ -13,7 +13,7 @@ fn shown(order: Order, change: impl FnOnce(&mut Recording)) -> String {
     let mut recording = healthy();
     change(&mut recording);
     let run = finished(order, recording);
-    let screen = Screen { width: 80, is_coloured: false, is_full: false };
+    let screen = Screen::file(80);
     render::text(&document(&run), screen)
 }
 

@@ -1,3 +1,4 @@
+use crate::render::Shown;
 use std::time::Duration;
 
 use analysis::{Gate, GateAnswer};
@@ -28,7 +29,7 @@ fn compared(a: &str, b: &str) -> (GateAnswer, String, serde_json::Value) {
         Side { findings: &second, subject: Some(b.subject()) },
         Gate::default(),
     );
-    let screen = crate::render::Screen { width: 120, is_coloured: false, is_full: false };
+    let screen = crate::render::Screen::file(120);
     let json = serde_json::from_str(&compared.json().unwrap()).unwrap();
     (compared.answer(), crate::render::text(&compared.document(), screen), json)
 }

@@ -13,7 +13,7 @@ fn told(recordings: &[Recording]) -> (String, String) {
         recordings.iter().map(|recording| finished(closed(), recording.clone())).collect();
     let findings = Findings::of(&1, &run, &trials, Vec::new());
     let json: Value = serde_json::from_str(&repeated_json(&loads, &findings).unwrap()).unwrap();
-    let screen = Screen { width: 400, is_coloured: false, is_full: false };
+    let screen = Screen::file(400);
     let text = render::text(&repeated(&loads, &findings), screen);
     (json["sentence"].as_str().unwrap().to_string(), text)
 }

@@ -284,6 +284,7 @@ pub(super) fn json<'c>(checks: &'c [Checks<'_>]) -> Vec<ChecksJson<'c>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::Shown;
     use crate::run::Findings;
     use crate::run::conformance::tests::found;
     use lab::conformance::Finding;

@@ -1,8 +1,9 @@
 use lab::conformance::{Area, Conformance, Evidence, Level, Report, Tag, stamp};
 use lab::record::{RunRecord, TrialRecord};
 
+use super::super::fixture;
 use super::super::tests::full;
-use super::super::{csv, fixture, json, markdown, page};
+use super::super::tests::{csv, json, markdown, page};
 use super::*;
 use crate::svg;
 

@@ -1,8 +1,8 @@
 use expect_test::{Expect, expect};
 use load::SECOND;
 
-use super::super::tests::full;
-use super::super::{Findings, csv, json, markdown, page};
+use super::super::Findings;
+use super::super::tests::{csv, full, json, markdown, page};
 use super::fixture;
 
 fn check(rounds: u32, width: usize, expected: &Expect) {
@@ -302,7 +302,7 @@ fn markdown_has_the_price_list_first() {
 fn a_line_of_csv_is_a_plateau() {
     let run = fixture::run(1);
     let trials = fixture::trials(&run);
-    let csv = csv::of(&Findings::of(&7, &run, &trials, Vec::new()));
+    let csv = csv(&Findings::of(&7, &run, &trials, Vec::new()));
     let rows: Vec<Vec<&str>> =
         csv.trim_end().split("\r\n").map(|line| line.split(',').collect()).collect();
     // Three plateaus of three subjects, two of the one that died.
@@ -320,7 +320,7 @@ fn a_line_of_csv_is_a_plateau() {
 fn json_has_every_plateau_and_its_price() {
     let run = fixture::run(2);
     let trials = fixture::trials(&run);
-    let json = json::of(&Findings::of(&7, &run, &trials, Vec::new())).unwrap();
+    let json = json(&Findings::of(&7, &run, &trials, Vec::new())).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let quick = &json["held"][0]["subjects"][0];
     let slope = &quick["price"]["memory_per_connection"];
@@ -380,7 +380,7 @@ fn a_probe_of_another_runtime_has_its_own_columns_charts_and_keys() {
     for title in [">heap &lt;b&gt;in use<", ">time spent collecting<"] {
         assert!(3 <= page.matches(title).count(), "{title}");
     }
-    let json = json::of(&findings).unwrap();
+    let json = json(&findings).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let figures = |subject: usize| &json["held"][0]["subjects"][subject]["plateaus"][0]["figures"];
     for (name, expected) in [
@@ -391,7 +391,7 @@ fn a_probe_of_another_runtime_has_its_own_columns_charts_and_keys() {
         let value = figures(1)[name]["value"].as_f64().unwrap();
         assert!((value / expected - 1.0).abs() < 1e-9, "{name}: {value}");
         assert!(figures(0)[name].is_null(), "another has no such probe");
-        assert!(csv::of(&findings).contains(&format!(",{name}")), "{name}");
+        assert!(csv(&findings).contains(&format!(",{name}")), "{name}");
     }
 }
 
@@ -399,7 +399,7 @@ fn a_probe_of_another_runtime_has_its_own_columns_charts_and_keys() {
 fn a_run_of_which_nothing_was_tried_has_lists_without_numbers() {
     let run = fixture::run(1);
     let findings = Findings::of(&7, &run, &[], Vec::new());
-    for text in [full(&findings, 80, false), markdown(&findings), csv::of(&findings)] {
+    for text in [full(&findings, 80, false), markdown(&findings), csv(&findings)] {
         for odd in ["NaN", "  nothing", "| nothing |"] {
             assert!(!text.contains(odd), "{odd}: {text}");
         }

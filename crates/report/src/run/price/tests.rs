@@ -5,8 +5,10 @@ use lab::record::{RunRecord, TrialKey, TrialRecord};
 use load::{Http2, SECOND, Security, ServerSettings, Traffic, Waits, WantedStreams};
 
 use super::*;
+use crate::render::Glyphs;
 use crate::render::Screen;
-use crate::run::{Glyphs, fixture, json, markdown, page, text};
+use crate::run::fixture;
+use crate::run::tests::{self, json, markdown, page, text};
 
 const MS: u64 = 1_000_000;
 const CLEAR: &str = "echo-xml";
@@ -88,7 +90,7 @@ fn usual(subject: &str, task: &str, round: u32) -> Option<u64> {
 fn a_run_in_several_manners_says_what_they_cost() {
     let (run, trials) = made(4, usual);
     let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let screen = Screen { width: 100, is_coloured: false, is_full: false };
+    let screen = Screen { glyphs: Glyphs::Ascii, ..Screen::file(100) };
     expect![[r#"
         two · run 7 · 2026-11-21 13:28 UTC
         Which of two answers, and how fast?
@@ -168,7 +170,7 @@ fn a_run_in_several_manners_says_what_they_cost() {
 
         more: `dyno report 7 --full` has all of it, `--format csv` every trial, `--format json` everything ·
         once more: `dyno run two`
-    "#]].assert_eq(&text(&findings, screen, Glyphs::Ascii));
+    "#]].assert_eq(&text(&findings, screen));
 }
 
 #[test]
@@ -231,7 +233,7 @@ fn the_page_has_a_picture_of_each_price_for_a_desk_and_a_phone() {
 fn lines_for_programs_have_the_streams_of_their_task() {
     let (run, trials) = made(1, usual);
     let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let csv = crate::run::csv(&findings);
+    let csv = tests::csv(&findings);
     let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let at = heads.iter().position(|head| *head == "streams").unwrap();
     // The name of the task over HTTP/2 has a comma of its own, within quotes.
@@ -250,8 +252,8 @@ fn one_round_has_ratios_without_an_interval_and_no_price_is_known() {
         says.contains("after one round, nothing is known of the price for Other and Quick"),
         "{says}"
     );
-    let screen = Screen { width: 100, is_coloured: false, is_full: false };
-    let text = text(&findings, screen, Glyphs::Ascii);
+    let screen = Screen { glyphs: Glyphs::Ascii, ..Screen::file(100) };
+    let text = text(&findings, screen);
     assert!(text.contains("0.87×") && text.contains("not compared: one round"), "{text}");
 }
 
@@ -262,8 +264,8 @@ fn a_server_that_failed_has_no_price_and_says_why() {
     let others = trials.iter_mut().filter(|trial| trial.key.subject == "other");
     others.filter(|it| it.key.workload == TLS).for_each(|trial| trial.outcome.kind = died);
     let findings = Findings::of(&7, &run, &trials, Vec::new());
-    let screen = Screen { width: 100, is_coloured: false, is_full: false };
-    let text = text(&findings, screen, Glyphs::Ascii);
+    let screen = Screen { glyphs: Glyphs::Ascii, ..Screen::file(100) };
+    let text = text(&findings, screen);
     assert!(text.contains("no price: Other, echo-xml over http/1.1+tls: not measured"), "{text}");
 }
 

@@ -115,7 +115,7 @@ fn at_an_offered_rate_the_schedule_s_own_rate_is_in_no_comparison() {
     let findings = Findings::of(&7, &run, &trials, Vec::new());
     let says = sentences(&findings).join(" ");
     assert!(!says.contains("as many requests"), "{says}");
-    let screen = crate::render::Screen { width: 160, is_coloured: false, is_full: false };
+    let screen = crate::render::Screen::file(160);
     let text = crate::render::text(&document(&findings), screen);
     assert!(text.contains("offered/s") && text.contains("on time (5 s)"), "{text}");
 }

@@ -11,7 +11,6 @@ use load::Quantile;
 use super::super::searches::searches_by_task;
 use super::*;
 use crate::capacity;
-use crate::render::Format;
 
 const EXPERIMENT: &str = "question = 'What does each hold?'\nsubjects = 'all'\nworkload = 'echo-xml'\n\
                           load = { open = { rate = 'search' }, warmup = '1s' }\n\
@@ -305,12 +304,7 @@ fn the_page_and_the_chart_alone_have_a_bar_for_each_server_and_escape_their_name
     run.entries[0].title = fixture::POLYGLOT.into();
     let mut findings = Findings::of(&7, &run, &[], Vec::new());
     findings.searches = searches;
-    let page = rendered(
-        &findings,
-        Format::Html,
-        (Screen { width: 0, is_coloured: false, is_full: true }, Glyphs::Unicode),
-    )
-    .unwrap();
+    let page = page(&findings);
     assert!(!page.contains("<script>alert(1)"), "a title breaks out of the page");
     assert!(page.contains("1,000–1,050") && page.contains("≥ 9,000"), "both rows are drawn");
     assert!(page.contains("dyno run --resume").eq(&false), "it is over");
@@ -332,7 +326,7 @@ fn json_has_each_search_as_dyno_capacity_writes_it() {
     assert!(json["prices"].as_array().unwrap().is_empty());
     // In a run of anything else there is none.
     let (run, trials) = (fixture::run(), fixture::trials());
-    let other = super::super::json(&Findings::of(&7, &run, &trials, Vec::new())).unwrap();
+    let other = super::json(&Findings::of(&7, &run, &trials, Vec::new())).unwrap();
     let other: serde_json::Value = serde_json::from_str(&other).unwrap();
     assert!(other["searches"].as_array().unwrap().is_empty());
 }
@@ -344,15 +338,15 @@ fn what_a_trial_lost_that_ended_early_is_a_bound_in_every_format() {
     broken.judged = Judged::of(&aim(), &[&cut; 5]);
     let mut missed = of("a", Conclusion::NotMet, (None, Some(broken)));
     missed.answer.places[0].short = Some(Judged::of(&aim(), &[&cut]));
-    let screen = Screen { width: 140, is_coloured: false, is_full: true };
+    let screen = Screen { is_full: true, ..Screen::file(140) };
     let missed = || vec![missed.clone()];
-    let text = with(missed(), |it| super::super::text(it, screen, Glyphs::Ascii));
+    let text = with(missed(), |it| it.text(screen));
     for row in
         ["breaks, ended early       0 of 5  ≥ 5.00 %", "short trial, ended early  0 of 1  ≥ 5.00 %"]
     {
         assert!(text.contains(row), "{row}: {text}");
     }
-    let page = with(missed(), super::super::page);
+    let page = with(missed(), page);
     assert!(page.contains("≥ 5.00 % &gt; 10 ms; 0 of 5 trials kept the aim; 5 ended early"));
     let json = with(missed(), |it| capacity::json(it).unwrap().unwrap());
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

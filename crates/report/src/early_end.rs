@@ -1,0 +1,121 @@
+//! What a command leaves in the files it was to write if it ends before it has a result: why, in every format. A file of
+//! an earlier run that stayed in its place would be taken for this one's result.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::check::junit::escaped;
+use crate::document::Document;
+use crate::json::written;
+use crate::markup::markup;
+use crate::render::{Chart, Shown, csv};
+
+const SCHEMA: &str = "dyno.early_end/1";
+
+/// How a command ended that has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// It was not begun, or could not be done.
+    Refused,
+    /// What was to be measured failed before it could be.
+    Failed,
+    Interrupted,
+}
+
+impl Word {
+    /// For programs.
+    fn name(self) -> &'static str {
+        match self {
+            Word::Refused => "refused",
+            Word::Failed => "failed",
+            Word::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A command that ended before it had a result.
+pub struct EarlyEnd<'a> {
+    pub word: Word,
+    /// Why, as it is said on standard error.
+    pub says: &'a str,
+    /// The command line.
+    pub command: &'a str,
+}
+
+/// A command that ended before it had a result: it was refused, its server failed before it could be measured, or it was
+/// interrupted. Any command writes it, in the files that it was to write.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "early end")]
+pub(crate) struct EarlyEndJson<'t> {
+    /// which document this is
+    #[schemars(extend("const" = SCHEMA))]
+    schema: &'static str,
+    /// the dyno that wrote it
+    dyno_version: &'static str,
+    /// why, in plain words
+    sentence: String,
+    /// refused, failed or interrupted
+    #[schemars(extend("enum" = ["refused", "failed", "interrupted"]))]
+    answer: &'static str,
+    /// the command line
+    command: &'t str,
+}
+
+impl EarlyEnd<'_> {
+    fn sentence(&self) -> String {
+        let begins = match self.word {
+            Word::Refused => "Refused",
+            Word::Failed => "Not measured",
+            Word::Interrupted => "Interrupted",
+        };
+        format!("{begins}: {}", self.says)
+    }
+}
+
+impl Shown for EarlyEnd<'_> {
+    fn document(&self) -> Document {
+        Document {
+            label: "no result".into(),
+            title: self.command.into(),
+            answer: vec![self.sentence()],
+            ..Document::default()
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        written(&EarlyEndJson {
+            schema: SCHEMA,
+            dyno_version: env!("CARGO_PKG_VERSION"),
+            sentence: self.sentence(),
+            answer: self.word.name(),
+            command: self.command,
+        })
+    }
+
+    fn page(&self) -> String {
+        crate::page::alone(&self.document()).into_string()
+    }
+
+    fn csv(&self) -> Option<String> {
+        let heads = ["answer", "sentence"].map(String::from);
+        let cells = [self.word.name().into(), csv::text(&self.sentence())];
+        Some(csv::line(&heads) + &csv::line(&cells))
+    }
+
+    fn charts(&self) -> Vec<Chart> {
+        let svg = markup!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 800 40\"><text x=\"10\" y=\"25\">{}</text></svg>\n",
+            self.sentence()
+        );
+        vec![Chart { name: "no-result".into(), svg: svg.into_string() }]
+    }
+
+    fn junit(&self) -> Option<String> {
+        Some(format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"dyno\">\n <testsuite name=\"dyno\" tests=\"1\" \
+             failures=\"0\" errors=\"1\" skipped=\"0\">\n  <testcase classname=\"dyno\" name=\"has a result\">\n   <error \
+             message=\"{}\"/>\n  </testcase>\n </testsuite>\n</testsuites>\n",
+            escaped(&self.sentence())
+        ))
+    }
+}

@@ -1,0 +1,20 @@
+//! Charts, each alone.
+
+use super::Format;
+
+/// A drawing, and the name of a file for it.
+pub struct Chart {
+    pub name: String,
+    pub svg: String,
+}
+
+pub static SVG: Format = Format {
+    name: "svg",
+    about: "A workload's chart",
+    ending: "svg",
+    media_type: "image/svg+xml",
+    make: |shown, _| {
+        let first = shown.charts().into_iter().next();
+        first.map(|chart| chart.svg).ok_or_else(|| "it has no chart".into())
+    },
+};
