@@ -71,7 +71,7 @@ const offer = (chart) => {
 
 // From one mark to the next of its subject, or to another subject's mark at the same place.
 const step = (chart, key) => {
-  const groups = all("g[data-s]", chart)
+  const groups = all("g[data-s], g.row", chart)
     .map((group) => all(".mark[aria-label]", group).filter(isSeen))
     .filter((marks) => marks.length > 0);
   if (groups.length === 0) return;
