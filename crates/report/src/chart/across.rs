@@ -94,7 +94,8 @@ impl Across {
         }
     }
 
-    /// Below the panels, which are ruled for percentiles: the last place, and of the others, from the first, those whose names have room.
+    /// Below the panels, which are ruled for percentiles: the last place, and of the others, from the first, those
+    /// whose names have room.
     pub(super) fn drawn(&self, along: &Scale, (top, y): (f64, f64)) -> Markup {
         /// The width of a letter, in the broadest of the fonts, and the room between two names.
         const LETTER: f64 = 6.6;

@@ -1,4 +1,5 @@
-//! Lines over x: panels one above the other over one axis. Bars, areas and single marks over the same axis are series, too.
+//! Lines over x: panels one above the other over one axis. Columns, areas and single marks over the same axis are
+//! series, too.
 
 use lab::figure::Unit;
 
