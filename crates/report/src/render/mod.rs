@@ -8,6 +8,7 @@ mod junit;
 mod markdown;
 mod svg;
 mod terminal;
+mod tsv;
 
 use crate::document::Document;
 
@@ -20,7 +21,7 @@ pub use svg::{Chart, SVG};
 pub use terminal::{Glyphs, Screen, TEXT};
 
 /// All formats.
-pub static FORMATS: [&Format; 7] = [&TEXT, &MARKDOWN, &HTML, &CSV, &JSON, &SVG, &JUNIT];
+pub static FORMATS: [&Format; 8] = [&TEXT, &MARKDOWN, &HTML, &CSV, &JSON, &SVG, &JUNIT, &tsv::TSV];
 
 /// A format in which results are written.
 #[derive(Debug)]
