@@ -122,13 +122,9 @@ fn reported<T>(
         Shows::Run { is_full } => results.deliver(&findings, is_full)?,
         Shows::Race => results.deliver(&Race(&findings), false)?,
     }
-    let option = session.store_option();
     match page {
         Ok(path) if results.prints_text() => {
             print(&format!("page: {}\n", near(&path)))?;
-            if matches!(shows, Shows::Race) {
-                print(&format!("more: dyno report {id} --full{option}\n"))?;
-            }
         }
         page => tell_page(page, id, session),
     }

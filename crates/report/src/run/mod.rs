@@ -435,7 +435,7 @@ pub struct Race<'a>(pub &'a Findings<'a>);
 
 impl Shown for Race<'_> {
     fn document(&self) -> Document {
-        race::document(self.0)
+        self.0.document()
     }
 
     fn json(&self) -> serde_json::Result<String> {

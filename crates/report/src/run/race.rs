@@ -1,5 +1,5 @@
-//! The end of a race: one sentence for each side against the first, a small table, what to doubt. Whether a run is a
-//! race is a fact that it keeps.
+//! What a race has found: a sentence for each side against the first, and how it ended. Whether a run is a race is a fact
+//! that it keeps.
 
 pub(crate) mod json;
 
@@ -8,16 +8,11 @@ use analysis::{Change, Comparison, Pair, Row, Verdict, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE};
 
-use super::{Findings, conditions, results, trouble};
+use super::{Findings, trouble};
 use crate::conduct;
-use crate::document::{
-    self, Block, Cell, Column, Depth, Document, MORE, Paragraph, Section, Sign, Table, Tone,
-};
 use crate::gate;
 use crate::paired::Ratio;
-use crate::sentence;
-use crate::time::utc;
-use crate::written::{self, Written};
+use crate::written::Written;
 
 impl Findings<'_> {
     /// Whether this run is a race.
@@ -239,109 +234,13 @@ pub(super) fn json(findings: &Findings<'_>) -> serde_json::Result<String> {
     json::of(findings)
 }
 
-/// The end report, for a terminal or a README.
-pub(super) fn document(findings: &Findings<'_>) -> Document {
-    let load = findings.load_in_words();
-    let mut conditions: Vec<String> = load.into_iter().collect();
-    conditions.extend(findings.checked().as_ref().map(written::checked));
-    conditions.push(conditions::machine(findings.run, findings.trials));
-    let entries = |id: &'static str, heading: &str, entries: Vec<document::Entry>| {
-        let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-        Section::new(id, heading, Depth::Brief).with(blocks)
-    };
-    let doubtful = |text: String| Block::paragraph(Tone::Doubtful, text);
-    let table = findings.board.tables.first();
-    let remarks = table.map_or(Vec::new(), |table| trouble::remarks(findings, table));
-    let mut sections = vec![
-        Section::new("sides", "", Depth::Brief)
-            .with([Block::Table(self::table(findings))])
-            .with(remarks),
-        Section::new("limit", "Something else may be the limit", Depth::Brief)
-            .with(trouble::alarms(findings).into_iter().map(doubtful)),
-        entries("doubt", trouble::DOUBTS, trouble::doubts(findings)),
-        entries("failed", trouble::FAILED, trouble::under_load(findings)),
-        entries("wrong", trouble::WRONG, trouble::failures(findings)),
-    ];
-    sections.retain(|section| !section.blocks.is_empty());
-    Document {
-        label: format!("race · run {} · {}", findings.id, utc(findings.run.began_unix_ms)),
-        title: findings.question().into(),
-        notes: conditions::warnings(findings)
-            .into_iter()
-            .map(|says| Paragraph::new(Tone::Doubtful, says))
-            .collect(),
-        answer: sentence::all(findings),
-        verdict: findings.board.verdict(),
-        worth: findings.board.verdict().map(|_| findings.board.worth()),
-        conditions,
-        sections,
-        ending: Vec::new(),
-    }
-}
-
-/// What the brackets of ratios are, where there are any.
-fn notes(findings: &Findings<'_>) -> Vec<String> {
-    let pairs = against_first(findings);
-    let mut figures = pairs.iter().flat_map(|pair| &pair.figures);
+/// What the brackets of its ratios are, where it is a race and there are any.
+pub(super) fn note(findings: &Findings<'_>) -> Option<String> {
     let note = "ratios have the interval that decides: it excludes 1 where a difference is shown, and in 95 % of races of \
                 equal servers none does";
-    let is_any = figures.any(|(_, made)| made.is_ok());
-    is_any.then(|| note.into()).into_iter().collect()
-}
-
-fn table(findings: &Findings<'_>) -> Table {
-    let mut rows = sides(findings);
-    let all = findings.board.tables.first().map_or(&[][..], |table| &table.rows);
-    rows.extend(all.iter().filter(|row| row.is_reference));
-    let is_silent = |row: &&Row| row.estimate(Figure::SilentShare).is_some_and(|it| 0.0 < it.value);
-    let has_silence = rows.iter().any(is_silent);
-    let is_offered = rows.iter().any(|row| row.is_offered());
-    let has = |figure: Figure| rows.iter().any(|row| row.estimate(figure).is_some());
-    // No column is left out for want of room, and a silence stands where there was one.
-    let column = |figure: Figure| match figure {
-        Figure::SilentShare => has_silence.then_some((figure, 0)),
-        Figure::Offered | Figure::OnTime if !is_offered => None,
-        _ => match results::priority(figure)? {
-            0..MORE => Some((figure, 0)),
-            more => has(figure).then_some((figure, more)),
-        },
-    };
-    let shown: Vec<(Figure, u8)> = Figure::OF_TRIALS.into_iter().filter_map(column).collect();
-    let mut columns = vec![Column::new("subject", "server", 0).left()];
-    columns.extend(shown.iter().map(|&(figure, priority)| {
-        let column = Column::new(figure.name(), findings.heading(figure), priority);
-        column.meaning(figure.meaning())
-    }));
-    columns.push(Column::new("rounds", "rounds", 2));
-    let row = |row: &Row| {
-        let tone = if row.is_reference { Tone::Dim } else { Tone::Plain };
-        let marks = match row.is_reference {
-            true => document::Marks::default().with(document::Mark::Reference),
-            false => results::verdict_mark(row),
-        };
-        let name = Cell::text(findings.title(&row.subject)).toned(tone).marked(marks);
-        let mut cells = vec![Cell { sign: Sign::Slot, ..name }];
-        cells.extend(shown.iter().map(|&(figure, _)| match row.estimate(figure) {
-            None => Cell::text("–").toned(Tone::Dim),
-            Some(estimate) => {
-                let written = Written::estimate(figure.unit(), &estimate);
-                let between = match figure {
-                    Figure::Throughput => written.between(),
-                    _ => String::new(),
-                };
-                let value = format!("{}{between}", written.value);
-                Written { value, ..written }.cell(estimate.value)
-            }
-        }));
-        cells.push(Cell::text(format!("{} of {}", row.measured(), row.planned)));
-        document::Row {
-            cells,
-            slot: Some(findings.slot(&row.subject)),
-            is_reference: row.is_reference,
-            ..document::Row::default()
-        }
-    };
-    Table::of("sides", columns, rows.into_iter().map(row)).noting(notes(findings))
+    let pairs = if findings.is_race() { against_first(findings) } else { Vec::new() };
+    let mut figures = pairs.iter().flat_map(|pair| &pair.figures);
+    figures.any(|(_, made)| made.is_ok()).then(|| note.into())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use analysis::{Placed, Row, Table, Verdict, outcome_in_words};
 use lab::figure::{self, Figure};
 use units::count;
 
-use super::{Findings, conformance, words};
+use super::{Findings, conformance, race, words};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
 use crate::written::Written;
 
@@ -64,7 +64,8 @@ pub(super) fn table(findings: &Findings<'_>, table: &Table, key: String) -> docu
         [only] => format!("at {}", findings.place(*only)),
         _ => "each server at the load level where it did best".into(),
     };
-    document::Table { key, caption, columns, views, notes: notes(table) }
+    let notes = notes(table).into_iter().chain(race::note(findings)).collect();
+    document::Table { key, caption, columns, views, notes }
 }
 
 fn shown(placed: Vec<Placed<'_>>, is_best: bool) -> Vec<Shown<'_>> {
@@ -97,7 +98,9 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let mut all = Columns::default();
     if 1 < table.bests().len() && table.rows.iter().any(|row| 1 < row.measured()) {
         let meaning = "first to last place: the order within is not settled (Holm's correction over the table)";
-        all.add(Column::new("rank", "rank", 8).left().folding().meaning(meaning), rank);
+        all.add(Column::new("rank", "rank", 8).left().folding().meaning(meaning), |shown| {
+            rank(shown.placed.rank)
+        });
     }
     all.add(Column::new("subject", "server", 0).left(), |shown| {
         let row = shown.placed.row;
@@ -215,8 +218,9 @@ fn published<'t>(findings: &'t Findings<'_>, table: &'t Table, all: &mut Columns
     });
 }
 
-fn rank(shown: &Shown<'_>) -> Cell {
-    let Some((first, last)) = shown.placed.rank else { return Cell::none() };
+/// First to last place.
+pub(super) fn rank(places: Option<(usize, usize)>) -> Cell {
+    let Some((first, last)) = places else { return Cell::none() };
     let text = if first == last { first.to_string() } else { format!("{first}–{last}") };
     Cell::text(text).valued(Some(first as f64)).toned(Tone::Dim)
 }
@@ -261,7 +265,12 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
 
 /// How a row's verdict is marked.
 pub(super) fn verdict_mark(row: &Row) -> Marks {
-    match row.verdict() {
+    mark(row.verdict())
+}
+
+/// How a verdict is marked.
+pub(super) fn mark(verdict: Option<Verdict>) -> Marks {
+    match verdict {
         None | Some(Verdict::Valid) => Marks::default(),
         Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
         Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),

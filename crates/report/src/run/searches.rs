@@ -6,7 +6,7 @@ use lab::record::CAPACITY;
 use units::{counted, rate};
 
 use super::conditions::servers_and_machine;
-use super::{Findings, conformance, trouble};
+use super::{Findings, conformance, results, trouble};
 use crate::capacity::chart::drawn;
 use crate::capacity::{FinishedSearch, SearchOutcome, outcome, tried_rates, verdict, words};
 use crate::chart::Stand;
@@ -232,23 +232,15 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
         Column::new(key, heading, priority).meaning(meaning).explained()
     };
     let mut columns = vec![
-        explained(
-            "rank",
-            "rank",
-            2,
-            "first to last place: a server is ahead of another only if what it holds is no less than what the other does \
-             not hold",
-        )
-        .left(),
         Column::new("subject", "server", 0).left(),
         explained("holds", "holds/s", 0, "the highest rate that is held, below all that are not"),
-        explained("not", "not/s", 0, "the lowest rate that is not held: the capacity lies between the two"),
         explained(
-            "answered",
-            "answers/s",
-            4,
-            "right answers each second at the rate that is held",
+            "not",
+            "not/s",
+            0,
+            "the lowest rate that is not held: the capacity lies between the two",
         ),
+        explained("answered", "answers/s", 4, "right answers each second at the rate that is held"),
         Column::new("kept", "kept", 1)
             .meaning("trials that kept the aim by themselves, at the rate that is held")
             .explained(),
@@ -258,18 +250,27 @@ fn table(findings: &Findings<'_>, all: &[FinishedSearch<'_>], key: String) -> Ta
         Column::new("ended", "the search", 5).left().folding(),
         Column::new("verdict", "verdict", 1).left().folding(),
     ];
-    columns.push(
-        Column::new("conformance", "conformance", 5)
-            .folding()
-            .meaning(conformance::MEANING)
-            .explained(),
-    );
+    if is_checked(findings) {
+        let meaning = conformance::MEANING;
+        columns.push(explained("conformance", "conformance", 5, meaning).folding());
+    }
     columns.push(Column::new("trials", "trials", 7));
     columns.push(Column::new("took", "time of trials", 8));
+    let mut rows: Vec<Row> = all.iter().map(|found| line(findings, found)).collect();
+    if 1 < all.len() {
+        let meaning = "first to last place: a server is ahead of another only if what it holds is no less than what the \
+                       other does not hold";
+        columns.insert(0, explained("rank", "rank", 2, meaning).left());
+        rows.iter_mut().for_each(|row| row.cells.insert(0, results::rank(row.tie)));
+    }
     let ceiling = all.iter().filter_map(|found| found.ceiling).reduce(f64::max);
     let ceiling = ceiling.map(|it| format!("the reference gives {} answers/s here", rate(it)));
-    let rows: Vec<Row> = all.iter().map(|found| line(findings, found)).collect();
     Table::of(key, columns, rows).noting(ceiling.into_iter().collect())
+}
+
+/// `dyno capacity` checks no rule of the RFCs.
+fn is_checked(findings: &Findings<'_>) -> bool {
+    findings.fact(CAPACITY).is_none()
 }
 
 fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
@@ -278,11 +279,7 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
     let worth = verdict(found);
     let is_known = outcome(answer) != SearchOutcome::CannotTell;
     let tone = if found.unmet.is_some() || !is_known { Tone::Dim } else { Tone::Strong };
-    let doubtful = match worth.word {
-        Some(Verdict::Suspect) => Marks::default().with(Mark::Suspect),
-        Some(Verdict::Invalid) => Marks::default().with(Mark::Invalid),
-        Some(Verdict::Valid) | None => Marks::default(),
-    };
+    let doubtful = results::mark(worth.word);
     let end = |end: Option<&analysis::search::End>| match end {
         None => Cell::none(),
         Some(end) => {
@@ -300,11 +297,6 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         None => Cell::none(),
         Some(end) => Cell::text(format!("{} of {}", end.judged.kept, end.judged.of)),
     };
-    let rank = match found.rank {
-        None => Cell::none(),
-        Some((first, last)) if first == last => Cell::text(first.to_string()),
-        Some((first, last)) => Cell::text(format!("{first}–{last}")),
-    };
     let answered =
         lower.map(|end| Cell::text(rate(end.answered_per_s)).valued(Some(end.answered_per_s)));
     let subject = Cell { sign: Sign::Slot, ..Cell::text(found.server) };
@@ -312,8 +304,7 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         None => Cell::text("not run yet"),
         Some(verdict) => Cell { sign: Sign::Verdict(verdict), ..Cell::text(verdict.name()) },
     };
-    let cells = vec![
-        rank.valued(found.rank.map(|(first, _)| first as f64)).toned(Tone::Dim),
+    let mut cells = vec![
         subject.marked(Marks::default().when(found.unmet.is_some(), Mark::Unranked)),
         holds,
         end(upper),
@@ -322,10 +313,12 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
         kept(upper),
         Cell::text(words::ended(&answer.conclusion)),
         word,
-        conformance::cell(findings, found.subject),
+    ];
+    cells.extend(is_checked(findings).then(|| conformance::cell(findings, found.subject)));
+    cells.extend([
         Cell::text(answer.trials.to_string()).valued(Some(answer.trials as f64)),
         Cell::text(words::seconds(answer.seconds)).valued(Some(answer.seconds)),
-    ];
+    ]);
     Row { slot: Some(found.slot), tie: found.rank, cells, ..Row::default() }
 }
 

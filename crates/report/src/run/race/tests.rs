@@ -116,7 +116,7 @@ fn at_an_offered_rate_the_schedule_s_own_rate_is_in_no_comparison() {
     let says = sentences(&findings).join(" ");
     assert!(!says.contains("as many requests"), "{says}");
     let screen = crate::render::Screen::file(160);
-    let text = crate::render::text(&document(&findings), screen);
+    let text = crate::render::text(&crate::render::Shown::document(&findings), screen);
     assert!(text.contains("offered/s") && text.contains("on time (5 s)"), "{text}");
 }
 
