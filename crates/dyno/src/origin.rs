@@ -72,7 +72,7 @@ fn load_terms(flags: &LoadFlags, plan: &Plan) -> Vec<String> {
         stated(flags.lenient),
         stated(&flags.unix),
         stated(&flags.connect_to),
-        stated(&flags.source),
+        stated(&flags.sent_from.source),
         stated(order.lanes),
         stated(&order.cpus),
         stated(flags.spin),

@@ -46,6 +46,7 @@ impl CpuFlags {
 
 // No sentence for readers of the help: clap would take it for the command's own.
 #[derive(Args, Serialize, Deserialize)]
+#[command(next_help_heading = "The request and the right answer")]
 pub(crate) struct SideFlags {
     /// The path that is requested; a URL may have its own [/, and of a subject what it is made for]
     #[arg(long, value_name = "PATH")]
@@ -55,17 +56,17 @@ pub(crate) struct SideFlags {
     /// How long a command may take until its first right answer
     #[arg(long, value_name = "TIME", value_parser = amounts::time, default_value = "30s")]
     pub(crate) ready: Duration,
-    #[command(flatten)]
-    pub(crate) tls: TlsFlags,
-    #[command(flatten)]
-    pub(crate) protocol: ProtocolFlags,
-    #[command(flatten)]
-    pub(crate) cpus: CpuFlags,
-    #[command(flatten)]
-    pub(crate) generators: GeneratorFlags,
     /// Give each process that is started a network of its own
     #[arg(long)]
     pub(crate) isolate: bool,
+    #[command(flatten, next_help_heading = "HTTP/2 and TLS")]
+    pub(crate) protocol: ProtocolFlags,
+    #[command(flatten)]
+    pub(crate) tls: TlsFlags,
+    #[command(flatten, next_help_heading = "CPUs and other machines")]
+    pub(crate) cpus: CpuFlags,
+    #[command(flatten)]
+    pub(crate) generators: GeneratorFlags,
 }
 
 impl SideFlags {
@@ -148,7 +149,7 @@ impl SideFlags {
                 let Endpoint::Host(host, port) = &url.endpoint else {
                     return Err(Refusal::new("a server needs a port here; name http://host:port/"));
                 };
-                let address = reach::find(host, *port, self.asking.i_may_load_this_target)?;
+                let address = reach::find(host, *port, self.asking.owner.i_may_load_this_target)?;
                 let target = if url.target == "/" { self.target() } else { url.target.clone() };
                 let tls = match url.is_secure {
                     true => self.tls.offering(url, alpn(protocol))?,
@@ -168,7 +169,7 @@ impl SideFlags {
             }
             Side::Folder(folder) => Subject::read_folder(folder).map_err(refused)?,
         };
-        let subject = reach::located(subject, self.asking.i_may_load_this_target)?;
+        let subject = reach::located(subject, self.asking.owner.i_may_load_this_target)?;
         Ok(match side {
             Side::Own { .. } => {
                 Subject { ready: self.ready, speaks: vec![workload.into()], ..subject }

@@ -22,6 +22,11 @@ impl StoreFlag {
         self.store.as_deref()
     }
 
+    /// The flag, if it is given, with its file.
+    pub(crate) fn given(&self) -> Option<(&'static str, &Path)> {
+        self.named().map(|path| ("--store", path))
+    }
+
     /// The store's path, and the project that it is of, if there is one here.
     pub(crate) fn find(&self) -> Result<(Option<Project>, PathBuf), Refusal> {
         store_of(self.named())

@@ -44,8 +44,6 @@ pub(crate) struct CapacityFlags {
     /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a subject's name
     #[arg(required_unless_present = "resume")]
     target: Option<String>,
-    #[command(flatten)]
-    aim: AimFlags,
     /// How far the two rates of the answer may lie apart
     #[arg(long, value_name = "PERCENT", value_parser = sought::width, default_value = sought::WIDTH)]
     width: f64,
@@ -58,7 +56,6 @@ pub(crate) struct CapacityFlags {
     /// The highest [what dyno's own server achieves here, divided by 1.15]
     #[arg(long, value_name = "RATE", value_parser = rate)]
     most: Option<Rate>,
-
     /// How the requests are spaced in time; evenly spaced ones let a server hold more
     #[arg(long, value_name = "LAW", default_value = "poisson")]
     arrivals: Law,
@@ -71,10 +68,6 @@ pub(crate) struct CapacityFlags {
     /// How long each trial loads before it counts
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = sought::WARMUP)]
     warmup: Duration,
-
-    #[command(flatten)]
-    at: SideFlags,
-
     /// Continue an interrupted search: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_SEARCH)]
     #[serde(skip)]
@@ -82,6 +75,10 @@ pub(crate) struct CapacityFlags {
     #[command(flatten)]
     #[serde(skip)]
     store: UserStoreFlag,
+    #[command(flatten, next_help_heading = "The aim")]
+    aim: AimFlags,
+    #[command(flatten)]
+    at: SideFlags,
     #[command(flatten)]
     #[serde(skip)]
     results: ResultFlags<OfTrials>,

@@ -28,6 +28,7 @@ use load::Halt;
 use crate::results::{OfCases, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, command_line};
 use crate::sides::SideFlags;
+use crate::stores::StoreFlag;
 use figures::Wanted;
 use stage::{Loading, Measured, Stage, builds_of};
 use told::{Stop, unless_interrupted};
@@ -59,7 +60,6 @@ pub(crate) struct GateFlags {
     /// Likewise, the head
     #[arg(long, value_name = "COMMAND", requires = "base_cmd")]
     head_cmd: Option<String>,
-
     /// A head that is worse by so much is to be found
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
     detect: f64,
@@ -96,7 +96,6 @@ pub(crate) struct GateFlags {
     /// Say which difference the gate can see here, and in which time, and end
     #[arg(long, conflicts_with_all = ["format", "json", "markdown", "output"])]
     show: bool,
-
     /// Connections of the closed loop [the experiment's, or 50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     connections: Option<usize>,
@@ -107,15 +106,13 @@ pub(crate) struct GateFlags {
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none)]
     warmup: Option<Duration>,
     #[command(flatten)]
-    at: SideFlags,
-
-    /// Keep the runs in this file [default: as `dyno run` and `dyno race` do]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
+    store: StoreFlag,
     /// Take the spread of pairs from earlier gates in this file, if they are enough, and append this gate to it: the file of
     /// `dyno run --history`
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
+    #[command(flatten)]
+    at: SideFlags,
     #[command(flatten)]
     results: ResultFlags<OfCases>,
 }
@@ -167,9 +164,9 @@ fn pairs_of_equal_code(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
-    let others = [("--store", &flags.store), ("--history", &flags.history)];
-    let others = others.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
-    flags.results.check(&others.collect::<Vec<_>>())?;
+    let history = flags.history.as_deref().map(|path| ("--history", path));
+    let others: Vec<_> = flags.store.given().into_iter().chain(history).collect();
+    flags.results.check(&others)?;
     let (alpha, detect, builds) = (flags.alpha, flags.detect, flags.builds);
     let rule = Rule { alpha, detect, builds, ..Rule::usual() };
     let staged = admissible(flags, rule).and_then(|()| Stage::of(flags));

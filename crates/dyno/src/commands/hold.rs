@@ -21,6 +21,7 @@ use units::{count, duration};
 use crate::afar;
 use crate::interrupt::halt_on_interrupt;
 use crate::order::check_cpus;
+use crate::order::flags::{FromFlags, OwnerFlag};
 use crate::order::http2::WithoutHttp2;
 use crate::order::tls::TlsFlags;
 use crate::results::{OfFigures, ResultFlags};
@@ -81,35 +82,23 @@ pub(crate) struct HoldFlags {
     /// A further header field; may be given again
     #[arg(short = 'H', long, value_name = "NAME: VALUE", value_parser = requests::answer::field)]
     header: Vec<(String, String)>,
-    #[command(flatten)]
-    tls: TlsFlags,
-    #[command(flatten)]
-    http2: WithoutHttp2,
-    /// Where they are held: local:N (processes of this machine), ssh:HOST,HOST (other machines), slurm (the other nodes of
-    /// this job), or nats://HOST/LAB?agents=NAME,NAME [local:N, with as few processes as the limit of open files allows]
-    #[arg(long, value_name = "PLACE", value_parser = Place::parse, conflicts_with = "parts")]
-    load_on: Option<Place>,
     /// The same as --load-on local:N
-    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    #[arg(long, value_name = "N", value_parser = amounts::count, conflicts_with = "load_on")]
     parts: Option<u64>,
-    /// Local addresses to connect from, in turn [on loopback: as many as are needed]
-    #[arg(long, value_name = "ADDRESS")]
-    source: Vec<IpAddr>,
-    /// CPUs for the processes, in turn
-    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    cpus: Option<amounts::Cpus>,
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
     /// Print what it takes, and hold nothing
     #[arg(long)]
     show: bool,
-    /// Do not show the live view
-    #[arg(long, alias = "no-tui")]
-    no_live: bool,
-    /// The owner of this address agrees; needed if it is neither on this machine nor in a private network
-    #[arg(long)]
-    i_may_load_this_target: bool,
+    #[command(flatten, next_help_heading = "HTTP/2 and TLS")]
+    http2: WithoutHttp2,
+    #[command(flatten)]
+    tls: TlsFlags,
+    #[command(flatten, next_help_heading = "Where they are held")]
+    sent_from: FromFlags,
+    #[command(flatten)]
+    owner: OwnerFlag,
     #[command(flatten)]
     results: ResultFlags<OfFigures>,
 }
@@ -153,16 +142,19 @@ pub(crate) fn run(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
 
 fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let machine = Machine::read();
-    let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
+    let amounts::Cpus(cpus) = flags.sent_from.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, &machine)?;
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
     let halt = halt_on_interrupt()?;
     machine::resident::release();
-    let held = match &flags.load_on {
+    let held = match &flags.sent_from.load_on {
         Some(place) if !place.is_local() => {
-            let cpus = flags.cpus.as_ref().map(|_| "--cpus");
-            afar::refuse_local(&[cpus, (!flags.source.is_empty()).then_some("--source")])?;
+            let cpus = flags.sent_from.cpus.as_ref().map(|_| "--cpus");
+            afar::refuse_local(&[
+                cpus,
+                (!flags.sent_from.source.is_empty()).then_some("--source"),
+            ])?;
             if flags.show {
                 return Err(Refusal::new(
                     "--show adds up what this machine needs; with --load-on, other machines need it",
@@ -204,8 +196,8 @@ fn resources(
         connections: flags.connections as u64,
         targets: addresses.len() as u64,
         is_loopback,
-        sources: flags.source.clone(),
-        parts: match flags.load_on {
+        sources: flags.sent_from.source.clone(),
+        parts: match flags.sent_from.load_on {
             Some(Place::Local(parts)) => Some(parts as u64),
             _ => flags.parts,
         },
@@ -231,7 +223,7 @@ fn held(
     (sources, cpus): (&[IpAddr], &[usize]),
     addresses: &[SocketAddr],
 ) -> Result<Option<FinishedHold>, Refusal> {
-    let style = if flags.no_live { Style::Nothing } else { Style::usual() };
+    let style = if flags.sent_from.no_live { Style::Nothing } else { Style::usual() };
     let targets: Vec<Target> = addresses.iter().copied().map(Target::Tcp).collect();
     let first = targets.first().cloned().ok_or_else(|| Refusal::new("name an address"))?;
     let mut order = spec.order(first, sources, 1).map_err(Refusal::new)?;
@@ -379,7 +371,7 @@ fn kind(flags: &HoldFlags, first: &Address) -> Result<Kind, Refusal> {
 
 fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
     let one = |held: &Address| match &held.url.endpoint {
-        Endpoint::Host(host, port) => find(host, *port, flags.i_may_load_this_target),
+        Endpoint::Host(host, port) => find(host, *port, flags.owner.i_may_load_this_target),
         Endpoint::Unix(_) => {
             Err(Refusal::new("connections are held over TCP, not over a Unix socket"))
         }

@@ -51,7 +51,7 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let mut shelf = Shelf::open(flags, &plan)?;
     prepare(&plan)?;
     machine::resident::release();
-    let is_silent = flags.no_live || flags.feed.is_on_terminal();
+    let is_silent = flags.sent_from.no_live || flags.feed.is_on_terminal();
     let style = if is_silent { Style::Nothing } else { Style::usual() };
     let count = flags.keeping.loads() as usize;
     let mut loads: Vec<FinishedLoad> = Vec::new();
@@ -128,7 +128,7 @@ pub(crate) fn prepare(plan: &Plan) -> Result<(), Refusal> {
 
 /// The agents, if the load comes from any. None of agents that were wanted: interrupted.
 fn met(flags: &LoadFlags, target: &Target, halt: &Halt) -> Result<Option<Afar>, Refusal> {
-    match (&flags.load_on, target) {
+    match (&flags.sent_from.load_on, target) {
         (Some(place), Target::Tcp(address)) => afar::meet(place, &[*address], halt),
         _ => Ok(None),
     }

@@ -44,7 +44,6 @@ pub(crate) struct RaceFlags {
     /// The name of a side, for the first, the second and so on [made from the side]
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
-
     #[command(flatten)]
     arriving: ArrivingFlags,
     /// How long each trial loads [3s, unless -n or the steps of -r end it]
@@ -68,21 +67,16 @@ pub(crate) struct RaceFlags {
     /// With --until or --detect: begin no new round after so long
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     limit: Option<Duration>,
-
     /// How long the load stays with a side before it moves on to the next, or `off`: whole trials follow one another
     /// [100ms; with --sessions, -n, a ramp or steps: off]
     #[arg(long, value_name = "TIME", value_parser = Slices::parse)]
     slices: Option<Slices>,
-
-    #[command(flatten)]
-    at: SideFlags,
     /// End with exit code 1 before the load if the sides do not answer alike
     #[arg(long)]
     same: bool,
     /// Compare each body with that of the first answer: another one is a failure, not only a doubt
     #[arg(long, conflicts_with = "expect_body")]
     same_body: bool,
-
     /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     on_time: Option<Duration>,
@@ -95,13 +89,14 @@ pub(crate) struct RaceFlags {
     /// Check how much of the RFCs the sides keep, too; a server that runs already must be on this machine
     #[arg(long)]
     check: bool,
-
     #[command(flatten)]
+    at: SideFlags,
+    #[command(flatten, next_help_heading = "What is kept")]
     store: UserStoreFlag,
     #[command(flatten)]
-    results: ResultFlags<OfTrials>,
-    #[command(flatten)]
     history: HistoryFlags,
+    #[command(flatten)]
+    results: ResultFlags<OfTrials>,
 }
 
 const AFTER_HELP: &str = "\

@@ -20,6 +20,7 @@ use super::report::{Shows, conclude};
 use crate::generators::GeneratorFlags;
 use crate::history::HistoryFlags;
 use crate::order::changes::ChangeFlags;
+use crate::order::flags::OwnerFlag;
 use crate::results::{OfTrials, ResultFlags};
 use crate::session::{Admitted, Session, StorePlace, interrupted_early, weighed};
 use crate::shell::{ExitStatus, Refusal, print};
@@ -48,31 +49,29 @@ pub(crate) struct RunFlags {
     /// Do not check how much of the RFCs the subjects keep; every table will say so
     #[arg(long)]
     no_check: bool,
-    #[command(flatten)]
-    changes: ChangeFlags,
-    #[command(flatten)]
-    cpus: CpuFlags,
     /// Where the servers run, while the load comes from here, or from --load-on: ssh:HOST
     #[arg(long, value_name = "PLACE", value_parser = ServersOn::parse)]
     subject_on: Option<ServersOn>,
-    #[command(flatten)]
-    generators: GeneratorFlags,
-    /// The owners of its servers that run already agree to the load; needed if they are neither on this machine nor in a
-    /// private network
-    #[arg(long)]
-    i_may_load_this_target: bool,
     /// Continue an interrupted run: the newest, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = OF_A_NEW_RUN)]
     resume: Option<Option<RunId>>,
-    #[command(flatten)]
-    store: StoreFlag,
-    #[command(flatten)]
-    results: ResultFlags<OfTrials>,
     /// All of the text: every row, the pictures, what differs between the servers, the rules of the RFCs, the machine
     #[arg(long)]
     full: bool,
+    #[command(flatten, next_help_heading = "Changes of the experiment")]
+    changes: ChangeFlags,
+    #[command(flatten, next_help_heading = "CPUs and other machines")]
+    cpus: CpuFlags,
+    #[command(flatten)]
+    generators: GeneratorFlags,
+    #[command(flatten)]
+    owner: OwnerFlag,
+    #[command(flatten, next_help_heading = "What is kept")]
+    store: StoreFlag,
     #[command(flatten)]
     history: HistoryFlags,
+    #[command(flatten)]
+    results: ResultFlags<OfTrials>,
 }
 
 /// What a run that is continued has from its beginning.
@@ -151,7 +150,7 @@ fn located(mut campaign: Campaign, flags: &RunFlags) -> Result<Campaign, Refusal
         if experiment.conditions.isolate {
             return refused("it cannot be given another network; leave it out, or `isolate`");
         }
-        match reach::located(subject.clone(), flags.i_may_load_this_target) {
+        match reach::located(subject.clone(), flags.owner.i_may_load_this_target) {
             Ok(subject) => {
                 terminal::notice(&format!("{name}: {}", subject.notes));
                 member.subject = Ok(subject);

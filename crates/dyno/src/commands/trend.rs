@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use archive::history;
-use archive::kept::{alike, findings, newest_or, still_kept, store_of};
+use archive::kept::{alike, findings, newest_or, still_kept};
 use clap::Args;
 use report::history::{Broken, History, Trend, kept_lines, machine_key, read};
 use store::Store;
@@ -12,6 +12,7 @@ use units::counted;
 use super::report::tell_damage;
 use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
+use crate::stores::StoreFlag;
 
 /// Show at which runs the figures of a history, or of the kept runs, changed
 ///
@@ -21,6 +22,7 @@ use crate::shell::{ExitStatus, Refusal};
 /// experiment, race or load, of which the store does not know the commits. Nothing is measured.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
+#[command(mut_arg("store", |store| store.conflicts_with("files")))]
 pub(crate) struct TrendFlags {
     /// Histories; several are read as one, and a line that is in two of them counts once [default: the kept runs of the
     /// newest run's experiment]
@@ -29,9 +31,8 @@ pub(crate) struct TrendFlags {
     /// The kept runs of this run's experiment, race or load
     #[arg(long, value_name = "RUN", conflicts_with = "files")]
     run: Option<String>,
-    /// The store of the kept runs [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE", conflicts_with = "files")]
-    store: Option<PathBuf>,
+    #[command(flatten)]
+    store: StoreFlag,
     #[command(flatten)]
     results: ResultFlags<OfFigures>,
 }
@@ -88,7 +89,7 @@ fn of_files(files: &[PathBuf], here: &str) -> Result<Trend, Refusal> {
 
 /// The kept runs of which one is asked for; one at a time is in memory.
 fn of_kept(flags: &TrendFlags, here: &str) -> Result<Trend, Refusal> {
-    let (_, path) = store_of(flags.store.as_deref())?;
+    let (_, path) = flags.store.find()?;
     let store = Store::open(&path)?;
     let id = newest_or(&store, flags.run.as_deref())?;
     let mut lines = Vec::new();

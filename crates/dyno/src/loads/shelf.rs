@@ -33,7 +33,7 @@ impl Shelf {
             return Ok(None);
         }
         let run = record::of_run(flags, plan, needs_experiment, now_unix_ms())?;
-        let kept = keeping.keep.then(|| kept_in(keeping.store.as_deref(), &run)).transpose()?;
+        let kept = keeping.keep.then(|| kept_in(keeping.store.named(), &run)).transpose()?;
         Ok(Some(Shelf { run, trials: Vec::new(), kept }))
     }
 

@@ -30,7 +30,6 @@ pub(crate) struct LoadFlags {
     /// https://host:port/path, http://…, host:port/path (without TLS) or unix:/path/to.sock:/path
     #[arg(value_parser = url::parse, required_unless_present = "curl")]
     pub(crate) url: Option<Url>,
-
     #[command(flatten)]
     pub(crate) arriving: ArrivingFlags,
     /// With --arrivals FILE: how many times as fast [1]
@@ -42,23 +41,10 @@ pub(crate) struct LoadFlags {
     /// Stop after this many requests, or sessions with --sessions; the warm-up is not counted
     #[arg(short = 'n', long, value_name = "N", value_parser = amounts::count)]
     pub(crate) total: Option<u64>,
-    /// Where the load comes from, in place of this process: local:N (processes of this machine), ssh:HOST,HOST (other
-    /// machines, each a thread for each CPU, or ssh:HOST:cpus=0-3), slurm (the other nodes of this job), or
-    /// nats://HOST/LAB?agents=NAME,NAME
-    #[arg(long, value_name = "PLACE", value_parser = Place::parse)]
-    pub(crate) load_on: Option<Place>,
     /// Threads that send the load [half of the CPUs, at least 1; with --load-on, one for each process of local:N, or each CPU of other hosts]
     #[arg(short = 't', long, visible_alias = "threads", value_name = "N")]
     #[arg(value_parser = amounts::count)]
     pub(crate) lanes: Option<u64>,
-    /// CPUs for the lanes, in turn: 1,3 or 0-3
-    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
-    pub(crate) cpus: Option<amounts::Cpus>,
-
-    #[command(flatten)]
-    pub(crate) from: RequestsFlags,
-    #[command(flatten)]
-    pub(crate) asking: AskingFlags,
     /// Compare each body with that of the first right answer, for which each request is sent once before the load; another
     /// body is a failure
     #[arg(long, conflicts_with = "expect_body")]
@@ -70,29 +56,21 @@ pub(crate) struct LoadFlags {
     /// Use HTTP/1.0
     #[arg(long = "http1.0")]
     pub(crate) http_1_0: bool,
-    #[command(flatten)]
-    pub(crate) http2: Http2Flags,
     /// Accept what old servers do: bare LF, folded fields, both lengths
     #[arg(long)]
     pub(crate) lenient: bool,
-
     /// A request of a schedule is on time if it is answered correctly this long after it was due [--timeout]
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
     pub(crate) on_time: Option<Duration>,
     /// How long to load before the measured time; this is not counted
     #[arg(long, value_name = "TIME", value_parser = amounts::time_or_none, default_value = "0")]
     pub(crate) warmup: Duration,
-    /// Local addresses to connect from, in turn
-    #[arg(long, value_name = "ADDR", value_delimiter = ',')]
-    pub(crate) source: Vec<IpAddr>,
     /// Connect to this Unix socket; the URL gives Host and path
     #[arg(long, value_name = "PATH")]
     pub(crate) unix: Option<PathBuf>,
     /// Connect there, whatever the URL says; the request's Host and target stay the URL's
     #[arg(long, value_name = "HOST:PORT", value_parser = url::place, conflicts_with = "unix")]
     pub(crate) connect_to: Option<(String, u16)>,
-    #[command(flatten)]
-    pub(crate) tls: TlsFlags,
     /// Whether to poll before sleeping
     #[arg(long, value_name = "WHEN", default_value = "adaptive")]
     pub(crate) spin: SpinWhen,
@@ -101,19 +79,26 @@ pub(crate) struct LoadFlags {
     pub(crate) max_failures: f64,
     #[command(flatten)]
     pub(crate) required: RequireFlags,
-    #[command(flatten)]
-    pub(crate) feed: FeedFlags,
     /// Print more: the percentiles p50, p75, p90, p95, p99, p99.9 and p99.99 of each time
     #[arg(long)]
     pub(crate) full: bool,
-    #[command(flatten)]
-    pub(crate) keeping: KeepingFlags,
-    /// Do not show the live view
-    #[arg(long, alias = "no-tui")]
-    pub(crate) no_live: bool,
     /// With --like wrk: print the Latency Distribution, too
     #[arg(long)]
     pub(crate) latency: bool,
+    #[command(flatten, next_help_heading = "The request and the right answer")]
+    pub(crate) asking: AskingFlags,
+    #[command(flatten)]
+    pub(crate) from: RequestsFlags,
+    #[command(flatten, next_help_heading = "HTTP/2 and TLS")]
+    pub(crate) http2: Http2Flags,
+    #[command(flatten)]
+    pub(crate) tls: TlsFlags,
+    #[command(flatten, next_help_heading = "Where the load comes from")]
+    pub(crate) sent_from: FromFlags,
+    #[command(flatten, next_help_heading = "What is seen meanwhile, and kept")]
+    pub(crate) feed: FeedFlags,
+    #[command(flatten)]
+    pub(crate) keeping: KeepingFlags,
     #[command(flatten)]
     pub(crate) results: ResultFlags<OfTrials>,
 }
@@ -181,9 +166,35 @@ pub(crate) struct AskingFlags {
     /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// The owner of this address agrees to the load; needed if it is neither on this machine nor in a private network
+    #[command(flatten)]
+    pub(crate) owner: OwnerFlag,
+}
+
+// No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct OwnerFlag {
+    /// The owner of the address that is loaded agrees; needed if it is neither on this machine nor in a private network
     #[arg(long)]
     pub(crate) i_may_load_this_target: bool,
+}
+
+/// Where connections come from, and what a person sees meanwhile: the same for a load and for held connections.
+#[derive(Args)]
+pub(crate) struct FromFlags {
+    /// Where the load comes from: local:N (processes of this machine), ssh:HOST,HOST (other machines, each a thread for each
+    /// CPU, or ssh:HOST:cpus=0-3), slurm (the other nodes of this job), or nats://HOST/LAB?agents=NAME,NAME [this process;
+    /// of `hold` as few local processes as the limit of open files allows]
+    #[arg(long, value_name = "PLACE", value_parser = Place::parse)]
+    pub(crate) load_on: Option<Place>,
+    /// CPUs for the threads or processes that load, in turn: 1,3 or 0-3
+    #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]
+    pub(crate) cpus: Option<amounts::Cpus>,
+    /// Local addresses to connect from, in turn [of `hold` on loopback: as many as are needed]
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    pub(crate) source: Vec<IpAddr>,
+    /// Do not show the live view
+    #[arg(long, alias = "no-tui")]
+    pub(crate) no_live: bool,
 }
 
 /// A method; h2load's -m is a number of streams.
@@ -203,7 +214,7 @@ impl LoadFlags {
             Some(_) | None => None,
         };
         let body = self.asking.body_file.as_deref();
-        let store = self.keeping.store.as_deref();
+        let store = self.keeping.store.named();
         let others = [("--arrivals", times), ("--body-file", body), ("--store", store)];
         let all = others.into_iter().chain(self.from.files());
         let all = all.filter_map(|(flag, path)| Some((flag, path?)));

@@ -7,15 +7,16 @@ use lab::amounts;
 
 use crate::history::HistoryFlags;
 use crate::shell::Refusal;
+use crate::stores::StoreFlag;
 
 #[derive(Args)]
+#[command(mut_arg("store", |store| store.requires("keep")))]
 pub(crate) struct KeepingFlags {
     /// Keep the load in the store, for `dyno report`, `dyno view` and `dyno compare`
     #[arg(long)]
     pub(crate) keep: bool,
-    /// With --keep: the store [default: .dyno/runs.sqlite of the project, else ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE", requires = "keep")]
-    pub(crate) store: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StoreFlag,
     /// Load so many times, one after another: each figure gets a 95 % interval over the loads
     #[arg(long, value_name = "N", value_parser = repeats)]
     pub(crate) repeat: Option<u32>,

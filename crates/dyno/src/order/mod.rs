@@ -78,20 +78,21 @@ pub(crate) fn plan(
     let spec = requested::spec(flags);
     let base = spec.base()?;
     let url = base.url.clone();
-    let files = match &flags.load_on {
+    let files = match &flags.sent_from.load_on {
         None => machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?,
         // Each agent sees for itself.
         Some(_) => None,
     };
     let target = target(flags, &url)?;
-    check_sources(&flags.source, &target)?;
+    check_sources(&flags.sent_from.source, &target)?;
     spread::check(flags, &target)?;
     let keep_alive = !flags.asking.no_keepalive;
-    let ports = campaign::ports_for(&load, stop, keep_alive, &flags.source, &target, machine);
+    let ports =
+        campaign::ports_for(&load, stop, keep_alive, &flags.sent_from.source, &target, machine);
     let limits = Limits { lenient: flags.lenient, ..Limits::default() };
     let (protocol, spread) = flags.http2.protocol(limits, &load, keep_alive)?;
     let tls = flags.tls.of_load(&base, &protocol)?;
-    if flags.load_on.is_some() {
+    if flags.sent_from.load_on.is_some() {
         let Some(there) = lanes_at(&target)? else { return Ok(None) };
         lanes = flags.lanes.map_or(there.min(load.connections_max()), |lanes| lanes as usize);
     }
@@ -114,7 +115,9 @@ pub(crate) fn plan(
         sources: match &ports {
             // They are this machine's.
             Ports::Spread(sources) if !spread::is_elsewhere(flags) => sources.clone(),
-            Ports::Spread(_) | Ports::Enough | Ports::Short { .. } => flags.source.clone(),
+            Ports::Spread(_) | Ports::Enough | Ports::Short { .. } => {
+                flags.sent_from.source.clone()
+            }
         },
         target,
         asks,
@@ -153,7 +156,7 @@ pub(crate) fn method(flags: &AskingFlags) -> String {
 }
 
 fn cpus(flags: &LoadFlags, machine: &Machine) -> Result<Vec<usize>, Refusal> {
-    let amounts::Cpus(cpus) = flags.cpus.clone().unwrap_or_default();
+    let amounts::Cpus(cpus) = flags.sent_from.cpus.clone().unwrap_or_default();
     check_cpus(&cpus, machine)?;
     Ok(cpus)
 }
@@ -171,7 +174,7 @@ pub(crate) fn check_cpus(cpus: &[usize], machine: &Machine) -> Result<(), Refusa
 
 /// Half of the CPUs: the other half is for the server, if it runs here.
 fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Refusal> {
-    let usual = match &flags.cpus {
+    let usual = match &flags.sent_from.cpus {
         Some(amounts::Cpus(cpus)) => cpus.len(),
         None => (machine.cpus.len() / 2).max(1),
     };
@@ -190,7 +193,7 @@ fn lanes(flags: &LoadFlags, machine: &Machine, load: &Load) -> Result<usize, Ref
 }
 
 fn target(flags: &LoadFlags, url: &Url) -> Result<Target, Refusal> {
-    let may_be_public = flags.asking.i_may_load_this_target;
+    let may_be_public = flags.asking.owner.i_may_load_this_target;
     if let Some((host, port)) = &flags.connect_to {
         return match url.endpoint {
             Endpoint::Host(..) => reach::find(host, *port, may_be_public).map(Target::Tcp),

@@ -14,18 +14,18 @@ use crate::shell::Refusal;
 
 /// How many agents there are, as far as that is known before they are met.
 pub(super) fn agents(flags: &LoadFlags) -> u64 {
-    flags.load_on.as_ref().and_then(Place::count).unwrap_or(1) as u64
+    flags.sent_from.load_on.as_ref().and_then(Place::count).unwrap_or(1) as u64
 }
 
 /// Whether the load comes from other machines.
 pub(super) fn is_elsewhere(flags: &LoadFlags) -> bool {
-    flags.load_on.as_ref().is_some_and(|place| !place.is_local())
+    flags.sent_from.load_on.as_ref().is_some_and(|place| !place.is_local())
 }
 
 /// Whether it comes from several, whose clocks are known only so exactly.
 fn is_spread(flags: &LoadFlags) -> bool {
     let several = |place: &Place| !place.is_local() && place.count() != Some(1);
-    flags.load_on.as_ref().is_some_and(several)
+    flags.sent_from.load_on.as_ref().is_some_and(several)
 }
 
 /// Requests at one rate from several machines are spaced by Poisson's law, unless the user has said otherwise: the sum
@@ -43,15 +43,15 @@ pub(super) fn arriving(flags: &LoadFlags) -> Cow<'_, ArrivingFlags> {
 
 /// Refuses flags that are about this machine.
 pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
-    let Some(place) = &flags.load_on else { return Ok(()) };
+    let Some(place) = &flags.sent_from.load_on else { return Ok(()) };
     let Target::Tcp(address) = target else {
         return Err(Refusal::new(
             "agents load addresses, and no Unix socket: give http://HOST:PORT/",
         ));
     };
     if !place.is_local() {
-        let cpus = flags.cpus.as_ref().map(|_| "--cpus");
-        afar::refuse_local(&[cpus, (!flags.source.is_empty()).then_some("--source")])?;
+        let cpus = flags.sent_from.cpus.as_ref().map(|_| "--cpus");
+        afar::refuse_local(&[cpus, (!flags.sent_from.source.is_empty()).then_some("--source")])?;
         afar::warn_of_loopback(&[*address]);
     }
     Ok(())

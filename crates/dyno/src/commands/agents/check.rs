@@ -16,12 +16,14 @@ use wire::{Ask, Asks, Expect, Request};
 use crate::afar::own_program;
 use crate::generators::can_listen;
 use crate::interrupt::halt_on_interrupt;
+use crate::order::flags::OwnerFlag;
 use crate::own_server::{OwnServer, hello};
 use crate::shell::{ExitStatus, Refusal, print};
 
 /// Say of every host from which load is to come whether it can, and how fast
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
+#[command(mut_arg("i_may_load_this_target", |flag| flag.requires("target")))]
 pub(crate) struct CheckFlags {
     /// Where the hosts are, as --load-on takes it: ssh:HOST,HOST, local:N, slurm, or nats://HOST/LAB?agents=NAME,NAME
     #[arg(value_name = "PLACE", required = true, value_parser = Place::parse)]
@@ -32,9 +34,8 @@ pub(crate) struct CheckFlags {
     /// Let them load this server instead, each for a second as fast as it goes
     #[arg(long, value_name = "URL", value_parser = plain_url)]
     target: Option<Url>,
-    /// The owner of the --target, which is on the Internet, agrees to the load
-    #[arg(long, requires = "target")]
-    i_may_load_this_target: bool,
+    #[command(flatten)]
+    owner: OwnerFlag,
     /// Write what was found as JSON to standard output
     #[arg(long)]
     json: bool,
@@ -133,7 +134,7 @@ fn meet(
 fn sight(flags: &CheckFlags) -> Result<Option<Sight>, Refusal> {
     if let Some(url) = &flags.target {
         let Endpoint::Host(host, port) = &url.endpoint else { return Ok(None) };
-        let address = reach::find(host, *port, flags.i_may_load_this_target)?;
+        let address = reach::find(host, *port, flags.owner.i_may_load_this_target)?;
         let ask = Ask::new(&Request::get(&url.host_field, &url.target), Expect::default())?;
         return Ok(Some(Sight { server: None, threads: 0, address, ask, shown: url.shown() }));
     }

@@ -90,7 +90,7 @@ impl<'f> Stage<'f> {
     pub(super) fn of(flags: &'f GateFlags) -> Result<Option<Stage<'f>>, Refusal> {
         let Prepared { home, workload, terms, sides, about, max_failures, max_wrong } =
             prepared(flags)?;
-        let place = StorePlace::of(&home, flags.store.as_deref());
+        let place = StorePlace::of(&home, flags.store.named());
         let Some(session) = Session::open_in_turn(&home, place, flags.limit)? else {
             return Ok(None);
         };

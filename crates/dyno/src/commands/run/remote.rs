@@ -50,7 +50,7 @@ impl<'s> MetHost<'s> {
         let MetHost { flags, on, .. } = self;
         let listen_on = flags.generators.address_on(on, self.reached_by)?;
         // The host itself has said by which address it was reached.
-        reach::guard(listen_on, flags.i_may_load_this_target)?;
+        reach::guard(listen_on, flags.owner.i_may_load_this_target)?;
         let cpus = |cpus: &Option<lab::amounts::Cpus>| cpus.as_ref().map(|cpus| cpus.0.clone());
         let load_cpus = cpus(&flags.cpus.load_cpus).unwrap_or_default();
         let (load_on, meet) = flags.generators.for_servers_at(listen_on, load_cpus)?;
