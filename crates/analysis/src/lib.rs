@@ -63,7 +63,7 @@ pub use figures::Figures;
 pub use figures_page::figures_page;
 pub use held::{
     After, Basis, Cause, FirstFailure, HeldNumbers, HeldSubject, LossCount, Memory, Plateau,
-    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums, gone,
+    PlateauFigure, Price, Ramps, Round, RoundPlateau, Slope, Sums,
 };
 pub use judgement::{Breach, Judgement, Promise, Unranked};
 pub use lab::figure::generator::{

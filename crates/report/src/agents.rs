@@ -8,7 +8,7 @@ use agents::{AgentFacts, LinkUse, LostAgent, Way};
 use load::PartSummary;
 use units::{counted, nanos, seconds};
 
-use crate::document::{Block, Depth, Fact, Section};
+use crate::document::{Block, Depth, Fact, Section, Tone};
 use crate::json::json_type;
 pub(crate) use origin::table;
 
@@ -16,6 +16,12 @@ pub(crate) use origin::table;
 pub(crate) fn section(agents: &[AgentFacts]) -> Option<Section> {
     let table = table("origin", &[agents])?;
     Some(Section::new("origin", ORIGIN, Depth::Full).with([Block::Table(table)]))
+}
+
+/// Those that did not finish.
+pub(crate) fn lost(agents: &[LostAgent]) -> Section {
+    let lost = agents.iter().map(|lost| Block::paragraph(Tone::Bad, lost_agent(lost)));
+    Section::new("agents", "", Depth::Brief).with(lost)
 }
 
 pub(crate) const ORIGIN: &str = "Where the load came from";

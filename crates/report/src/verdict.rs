@@ -1,7 +1,7 @@
 //! What figures are worth, and why, in words: for readers and for programs.
 
 use agents::LostAgent;
-use analysis::{By, Doubt, Gravity, Verdict, none_held};
+use analysis::{By, Doubt, Gravity, Reason, Row, Verdict, none_held};
 use load::Holding;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -89,6 +89,17 @@ impl ExplainedVerdict {
         doubts.sort_by_key(|doubt| std::cmp::Reverse(doubt.gravity));
         let word = Some(Verdict::by(doubts.iter().map(|doubt| doubt.gravity)));
         ExplainedVerdict { word, doubts }
+    }
+
+    /// Each kind of doubt of a row once, and in how many rounds it was found.
+    pub(crate) fn of_row(row: &Row, by: By) -> ExplainedVerdict {
+        let explained = |Reason { doubt, rounds, of }: Reason| ExplainedDoubt {
+            rounds: Some(rounds),
+            of: Some(of),
+            ..ExplainedDoubt::of(&doubt, by)
+        };
+        let doubts = row.reasons().into_iter().map(explained).collect();
+        ExplainedVerdict { word: row.verdict(), doubts }
     }
 
     /// Of what this many threads held, and of the agents that were lost. Connections that failed, were lost or fell

@@ -60,6 +60,9 @@ pub struct Plateau {
     pub gone: Vec<LossCount>,
     /// Sums over these rounds.
     pub sums: Sums,
+    /// Its messages are counted over times that no beat divides: at each edge up to one of each connection is too many, or
+    /// too few.
+    pub cuts_beats: bool,
     estimates: [Option<Estimate>; Figure::COUNT],
     /// Of what probes read, by the figures' names.
     probe: BTreeMap<String, Estimate>,
@@ -161,10 +164,16 @@ impl Plateau {
             rounds: plateaus.len(),
             gone: gone(&plateaus),
             sums,
+            cuts_beats: plateaus.iter().any(|plateau| cuts_beats(plateau)),
             probe: probe.collect(),
             estimates: Figure::ALL.map(|figure| over_rounds(figure.into())),
         }
     }
+}
+
+/// No time between messages is known, and none are dyno's own: the edges of the measured part may cut a beat.
+fn cuts_beats(plateau: &load::Plateau) -> bool {
+    plateau.whole.is_none() && plateau.echoes.due == 0 && 0 < plateau.messages
 }
 
 impl HeldSubject {
@@ -230,8 +239,7 @@ fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
 }
 
 /// Ends of connections by cause, the most frequent first.
-#[must_use]
-pub fn gone(plateaus: &[&load::Plateau]) -> Vec<LossCount> {
+pub(crate) fn gone(plateaus: &[&load::Plateau]) -> Vec<LossCount> {
     let sum = |was_open: bool, loss: Loss, place: usize| {
         let of = |plateau: &&load::Plateau| match was_open {
             true => plateau.lost[place],

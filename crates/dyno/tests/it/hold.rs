@@ -248,6 +248,6 @@ fn messages_a_second_are_called_rough_where_nothing_says_how_often_they_come() {
         let flags = ["hold", "{url}/poll/0.5", "-c", "5", "--every", "2s", "--settle", "500ms"];
         rig.dyno(&[&flags[..], rest].concat()).status(0)
     };
-    hold(&[]).stdout_has("  ~").stdout_has("give --beat");
+    hold(&[]).stdout_has("  ~").stdout_has("~ over");
     hold(&["--beat", "500ms"]).stdout_lacks("~");
 }

@@ -366,7 +366,7 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     // A ramp is no run, and has a page all the same.
     let ramp = ["-r", "50..200", "-d", "600ms", "-o", &page];
     rig.dyno(&[&["load", "{url}/hello"], &ramp[..]].concat()).status(0);
-    assert!(fs::read_to_string(&page).unwrap().contains("the ramp, a tenth in a row"));
+    assert!(fs::read_to_string(&page).unwrap().contains("each tenth of a ramp"));
     let all = ["--repeat", "2", "-n", "100", "-o", &page, "--require", "p50<9s"];
     rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat());
     let html = fs::read_to_string(&page).unwrap();

@@ -6,6 +6,8 @@ pub enum Mark {
     Bound,
     /// The last load level was still held.
     Open,
+    /// Held connections whose beat is not known.
+    CutBeats,
     FewSamples,
     Crashed,
     Behind,
@@ -16,9 +18,10 @@ pub enum Mark {
 }
 
 impl Mark {
-    pub const ALL: [Mark; 9] = [
+    pub const ALL: [Mark; 10] = [
         Mark::Bound,
         Mark::Open,
+        Mark::CutBeats,
         Mark::FewSamples,
         Mark::Crashed,
         Mark::Behind,
@@ -32,6 +35,7 @@ impl Mark {
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             Mark::Bound | Mark::Open => "≥",
+            Mark::CutBeats => "~",
             Mark::FewSamples => "*",
             Mark::Crashed => "†",
             Mark::Behind => "↓",
@@ -47,6 +51,10 @@ impl Mark {
             Mark::Bound => "requests were given up at the time-out: the true value is no lower",
             Mark::Open => {
                 "the server still kept up at the highest load that was tried: it may be able to do more"
+            }
+            Mark::CutBeats => {
+                "over the measured part, up to one message of each connection too many or too few: give the beat to count \
+                 whole beats"
             }
             Mark::FewSamples => "fewer than 10 samples lie beyond this percentile",
             Mark::Crashed => "the server was gone after a case of its conformance check",
@@ -66,7 +74,7 @@ impl Mark {
 
     /// `≥5.00s`, but `1,000?` and `oracle (reference)`.
     fn stands_before(self) -> bool {
-        matches!(self, Mark::Bound | Mark::Open)
+        matches!(self, Mark::Bound | Mark::Open | Mark::CutBeats)
     }
 
     fn is_word(self) -> bool {

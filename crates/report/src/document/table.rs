@@ -199,6 +199,19 @@ impl Table {
         self
     }
 
+    /// Without the columns with these keys.
+    #[must_use]
+    pub(crate) fn without(mut self, keys: &[&str]) -> Table {
+        let is_kept = |column: &Column| !keys.contains(&column.key.as_ref());
+        let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
+        self.columns.retain(is_kept);
+        for row in self.views.iter_mut().flat_map(|view| &mut view.rows) {
+            let mut kept = kept.iter();
+            row.cells.retain(|_| kept.next().is_none_or(|kept| *kept));
+        }
+        self
+    }
+
     /// All rows of all views except the view of best rows, subject by subject; if there is one view only, its rows as
     /// they are.
     pub(crate) fn all_rows(&self) -> Vec<&Row> {

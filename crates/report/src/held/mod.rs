@@ -8,7 +8,7 @@ mod price;
 mod sentence;
 mod stated;
 
-pub(crate) use sentence::all as sentences;
+pub(crate) use sentence::{all as sentences, held as sentence};
 
 use crate::Findings;
 use crate::chart::{Room, Stand};

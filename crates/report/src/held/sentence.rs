@@ -1,7 +1,8 @@
 //! The answer in words: what a connection costs with which server, how many they held, and what gave way.
 
-use analysis::{HeldSubject, Ramps, Verdict};
-use lab::figure::Unit;
+use analysis::{HeldSubject, Ramps, Sums, Verdict};
+use lab::figure::{Figure, Unit};
+use units::count;
 
 use super::lines::{estimated, number, rss};
 use crate::Findings;
@@ -62,6 +63,35 @@ fn cost(findings: &Findings<'_>, held: &HeldSubject) -> Option<String> {
         rss(&slope),
         each.between(),
     ))
+}
+
+/// What one server held, how late its messages were at the end, and what broke.
+pub(crate) fn held(name: &str, held: &HeldSubject) -> String {
+    let Some(last) = held.plateaus.last() else {
+        return "Nothing was held: it was stopped before the first step.".into();
+    };
+    let open = last.estimate(Figure::Open).map_or(0.0, |open| open.value);
+    let late = last.estimate(Figure::PushLateP99).map_or(String::new(), |late| {
+        let within = if late.is_bound { "only after" } else { "within" };
+        let late = units::time(late.value * 1e6);
+        format!(", and 99 % of the messages came {within} {late} of their beat")
+    });
+    let sum = |of: fn(&Sums) -> u64| held.plateaus.iter().map(|step| of(&step.sums)).sum::<u64>();
+    let broken: Vec<String> = [
+        (sum(|sums| sums.failed), "attempts to open one failed"),
+        (sum(|sums| sums.lost), "were lost"),
+        (last.sums.silent, "were silent at the end"),
+    ]
+    .into_iter()
+    .filter(|(times, _)| 0 < *times)
+    .map(|(times, what)| format!("{} {what}", count(times)))
+    .collect();
+    let broken = match broken.as_slice() {
+        [] => "none failed, was lost or fell silent".into(),
+        broken => broken.join(", "),
+    };
+    let of = count(last.connections as u64);
+    format!("{name} held {} of {of} connections{late}; {broken}.", number(Unit::Count, open))
 }
 
 /// The server that gave way first, and what it was.

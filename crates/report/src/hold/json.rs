@@ -9,8 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::seconds;
 
-use super::FinishedHold;
-use super::document::sentence;
+use super::{FinishedHold, sentence, with_findings};
 use crate::agents::{AgentJson, lost_agent};
 use crate::json::{DistributionJson, json_type, written};
 use crate::security::{SecurityJson, TlsOrderJson};
@@ -32,7 +31,7 @@ json_type! {
         /// the dyno that wrote it
         dyno_version: &'static str = env!("CARGO_PKG_VERSION"),
         /// what was held, and what broke, in plain words
-        sentence: String = sentence(&held.holding),
+        sentence: String = with_findings(held, sentence),
         /// what the figures are worth
         verdict: ExplainedVerdict = held.verdict.clone(),
         /// what was requested

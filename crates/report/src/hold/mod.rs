@@ -1,17 +1,21 @@
 //! Held connections of one command as text and as JSON: what was held, how late messages were, and what broke.
 
-mod document;
 pub(crate) mod json;
 
-use agents::{AgentFacts, LostAgent};
+use ::agents::{AgentFacts, LostAgent};
+use lab::experiment::Point;
 use lab::hold::HoldSpec;
-use load::Holding;
-use units::counted;
+use lab::record::{Entry, HeldRecord, RunRecord, TrialKey, TrialRecord};
+use load::{HoldWindow, Holding};
+use units::{count, counted, nanos};
 
-use crate::document::Document;
+use crate::document::{Depth, Document, Section};
+use crate::load::terms;
 use crate::render::Shown;
+use crate::run::held::of_one_ramp;
+use crate::security::TlsOrderJson;
 use crate::verdict::ExplainedVerdict;
-pub use document::{document, second};
+use crate::{Findings, agents, held};
 pub use json::json;
 
 /// What was held, and how.
@@ -44,4 +48,72 @@ impl Shown for FinishedHold {
 pub fn title(spec: &HoldSpec) -> String {
     let connections = counted(spec.connections as u64, "connection", "connections");
     format!("{connections} to {}{}", spec.host, spec.path)
+}
+
+/// While it runs: a line a second.
+pub fn second(window: &HoldWindow) -> String {
+    let mut says = format!(
+        "{:>5}  {:>9} open",
+        format!("{} s", window.until / 1_000_000_000),
+        count(window.open)
+    );
+    if 0 < window.opening {
+        says.push_str(&format!(", {} opening", count(window.opening)));
+    }
+    if 0 < window.failed + window.lost {
+        says.push_str(&format!(", {} failed, {} lost", count(window.failed), count(window.lost)));
+    }
+    says.push_str(&format!("  {} messages", count(window.messages)));
+    if let Some(late) = window.late.unfold().quantile(0.99) {
+        says.push_str(&format!(", late p99 {}", nanos(late.value)));
+    }
+    says
+}
+
+/// At the end: its only ramp, as a run shows it.
+pub fn document(held: &FinishedHold) -> Document {
+    let is_elsewhere = held.agents.iter().any(|agent| !agent.has_our_clock);
+    let origin = agents::section(&held.agents).filter(|_| is_elsewhere);
+    let (answer, mut sections) =
+        with_findings(held, |findings| (sentence(findings), of_one_ramp(findings)));
+    sections.push(agents::lost(&held.lost));
+    sections.extend(origin.map(|section| Section { depth: Depth::Brief, ..section }));
+    sections.push(held.verdict.section());
+    sections.retain(|section| !section.blocks.is_empty());
+    Document {
+        label: "held connections".into(),
+        title: title(&held.spec),
+        answer: vec![answer],
+        verdict: held.verdict.word,
+        sections,
+        ..Document::default()
+    }
+}
+
+fn sentence(findings: &Findings<'_>) -> String {
+    let mut ramps = findings.board.ramps.iter().flat_map(|ramps| &ramps.subjects);
+    ramps.next().map_or(String::new(), |ramp| held::sentence("It", ramp))
+}
+
+/// A ramp is a run of one server with one round.
+fn with_findings<T>(held: &FinishedHold, show: impl FnOnce(&Findings<'_>) -> T) -> T {
+    let FinishedHold { spec, holding, agents, .. } = held;
+    let key = TrialKey {
+        number: 0,
+        subject: spec.host.clone(),
+        workload: spec.path.clone(),
+        point: Point::Held(u32::try_from(spec.connections).unwrap_or(u32::MAX)),
+        repeat: 0,
+    };
+    let tls = spec.tls.as_ref().map(TlsOrderJson::from);
+    let run = RunRecord {
+        facts: terms::facts(None, "", tls.as_ref()),
+        entries: vec![Entry { name: spec.host.clone(), ..Entry::default() }],
+        plan: vec![key.clone()],
+        ..RunRecord::default()
+    };
+    let record = HeldRecord { began: 0, agents: agents.clone(), holding: holding.clone() };
+    let trial = TrialRecord { held: Some(record), ..TrialRecord::new(key, 0) };
+    let trials = [trial];
+    show(&Findings::of(&"–", &run, &trials, Vec::new()))
 }

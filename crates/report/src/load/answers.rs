@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use load::{Answers, Failure, Order, Protocol};
+use load::{Answers, Tally};
 use units::{bytes, count};
 
 use super::FinishedLoad;
@@ -10,8 +10,8 @@ use crate::document::Fact;
 use crate::json::json_type;
 
 /// What answers had which status, and how large they were.
-pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
-    let answers = &run.recording.total.answers;
+pub(super) fn facts(total: &Tally) -> Vec<Fact> {
+    let answers = &total.answers;
     let Some((smallest, largest)) = answers.extremes_bytes() else { return Vec::new() };
     let each = match answers.mean_bytes() {
         Some(mean) if bytes(smallest) != bytes(largest) => format!(
@@ -23,9 +23,9 @@ pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
         Some(_) if smallest < largest => format!("about {} each", bytes(smallest)),
         Some(_) | None => format!("{} each", bytes(smallest)),
     };
-    let with = match run.order.protocol {
-        Protocol::Http1 => "status line and header fields included",
-        Protocol::Http2(_) => "as frames, header fields included",
+    let with = match total.http2 {
+        None => "status line and header fields included",
+        Some(_) => "as frames, header fields included",
     };
     vec![
         Fact::new("statuses", listed(answers, |_| true)),
@@ -33,11 +33,11 @@ pub(super) fn facts(run: &FinishedLoad) -> Vec<Fact> {
     ]
 }
 
-/// Which statuses came instead of the expected ones, if this failure is about them: ` (200 × 404 Not Found)`.
-pub(super) fn instead(failure: Failure, answers: &Answers, order: &Order) -> String {
-    let rules: Vec<_> = order.asks.iter().map(|ask| ask.expect.status).collect();
+/// Which statuses came instead of the expected ones: ` (200 × 404 Not Found)`.
+pub(super) fn instead(run: &FinishedLoad) -> String {
+    let rules: Vec<_> = run.order.asks.iter().map(|ask| ask.expect.status).collect();
     let is_wrong = |status: u16| !rules.iter().any(|rule| rule.allows(status));
-    let came = if failure.is_about_status() { listed(answers, is_wrong) } else { String::new() };
+    let came = listed(&run.recording.total.answers, is_wrong);
     if came.is_empty() { came } else { format!(" ({came})") }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use analysis::Tolerated;
 use lab::experiment::Point;
-use lab::record::{OutcomeKind, RunRecord, TrialRecord};
+use lab::record::{Fact, LOAD, OutcomeKind, RunRecord, TrialRecord};
 use load::{
     Arrivals, Distribution, Failure, LaneReport, Load, Order, Rate, Recording, SECOND, Stop, Tally,
     Target,
@@ -70,8 +70,10 @@ pub(crate) fn answer_after(total: &mut Tally, times: &[(u64, u64)]) {
     (total.correct, total.correct_inside, total.on_time) = (all, all, all);
 }
 
-/// A whole load, as it is reported.
+/// A whole load, as it is reported; without a schedule, if it was to have none.
 pub(crate) fn finished(order: Order, recording: Recording) -> FinishedLoad {
+    let scheduled_until = recording.scheduled_until.filter(|_| order.load.arrivals().is_some());
+    let recording = Recording { scheduled_until, ..recording };
     let asked = RequestSummary {
         source: RequestSource::Flags { method: "GET".into() },
         url: "http://localhost:8080/hello".into(),
@@ -101,6 +103,7 @@ pub(crate) fn as_run(recordings: &[Recording], point: Point) -> (RunRecord, Vec<
     let (mut run, mut trials) = (crate::run::fixture::run(), crate::run::fixture::trials());
     run.files.clear();
     run.experiment = None;
+    run.facts.push(Fact { name: LOAD.into(), value: "dyno load".into() });
     run.entries.truncate(1);
     trials.truncate(recordings.len());
     for ((place, trial), recording) in trials.iter_mut().enumerate().zip(recordings) {

@@ -1,6 +1,7 @@
 //! A single load as text and as JSON: what was ordered, what was measured, and what it is worth.
 
 mod answers;
+pub(crate) mod details;
 mod document;
 pub mod file;
 pub(crate) mod json;

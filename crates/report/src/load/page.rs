@@ -3,10 +3,9 @@
 use super::{FinishedLoad, document, repeated};
 use crate::Findings;
 use crate::document::{Block, Depth, Document, Section};
-use crate::page::{alone, csv_link};
+use crate::page::alone;
 use crate::render::Shown;
 use crate::time::utc;
-use units::counted;
 
 /// One self-contained HTML file. The findings are those of the run that this load is.
 pub fn page(run: &FinishedLoad, findings: &Findings<'_>) -> String {
@@ -29,17 +28,8 @@ pub fn page(run: &FinishedLoad, findings: &Findings<'_>) -> String {
 
 /// The same of several loads. The findings are those of the run that they are.
 pub fn page_of_all(loads: &[FinishedLoad], findings: &Findings<'_>) -> String {
-    let mut document = repeated(loads, findings);
-    let began = loads.first().map_or(String::new(), |load| utc(load.began_unix_ms));
-    let times = counted(loads.len() as u64, "load", "loads");
-    document.label = format!("dyno load · {times}, one after another · {began}");
-    name(&mut document, "loads", "Each load");
-    insert_course(&mut document, findings, "doubt");
-    let link = csv_link("loads.csv", "Every load as CSV", &findings.csv().unwrap_or_default());
-    document
-        .sections
-        .push(Section::new("csv", "As a file", Depth::Page).with([Block::picture(link)]));
-    alone(&document).into_string()
+    let csv = findings.csv().unwrap_or_default();
+    crate::page::page(findings, &repeated(loads, findings), &csv).into_string()
 }
 
 /// Puts the pictures before this section, or at the end.

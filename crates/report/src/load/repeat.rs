@@ -1,75 +1,33 @@
 //! Several loads of one kind, one after another: each of them, and every figure over all of them with its interval.
 
-use analysis::{By, Conduct, Estimate, Faults, JudgedTrial, Reason, Row};
+use analysis::{By, Conduct, Estimate, Faults, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
-use units::counted;
 
-use super::{FinishedLoad, words};
-use crate::Findings;
+use super::FinishedLoad;
 use crate::conduct;
-use crate::document::{self, Block, Cell, Column, Depth, Document, Section, Table, Tone};
+use crate::document::{Depth, Document, Section};
 use crate::json::{ByFigure, written};
-use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
-use crate::written::{Written, marks};
+use crate::render::Shown;
+use crate::run::Findings;
+use crate::verdict::ExplainedVerdict;
+use crate::written::Written;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/1";
 
-/// What each load has in the table.
-const SHOWN: [Figure; 7] = [
-    Figure::Throughput,
-    Figure::OnTime,
-    Figure::ResponseP50,
-    Figure::ResponseP90,
-    Figure::ResponseP99,
-    Figure::FailedShare,
-    Figure::SilentShare,
-];
-
-/// The whole report. The findings are those of the run that these loads are.
+/// The whole report: that of the run that these loads are, whose findings these are.
 pub fn repeated(loads: &[FinishedLoad], findings: &Findings<'_>) -> Document {
-    let verdict = verdict(findings);
-    let first = loads.first();
-    let title = first.map_or(String::new(), |load| {
-        let asked = &load.asked;
-        let times = counted(loads.len() as u64, "load", "loads");
-        format!("{} at {}, {times}", asked.words(), asked.address)
-    });
-    let table = row(findings).map(|row| Block::Table(table(row)));
+    let mut document = findings.document();
+    document.answer = vec![sentence(loads, findings)];
     let required = Section::new("required", "What was required", Depth::Brief);
-    let mut sections = vec![
-        Section::new("loads", "", Depth::Brief).with(table),
-        required.with(super::requirements::of_all(loads)),
-        verdict.section(),
-    ];
-    sections.retain(|section| !section.blocks.is_empty());
-    Document {
-        title,
-        answer: vec![sentence(loads, findings)],
-        verdict: verdict.word,
-        conditions: first.map(|load| words::of_load(&load.order)).into_iter().collect(),
-        sections,
-        ..Document::default()
-    }
+    let required = required.with(super::requirements::of_all(loads));
+    document.sections.extend(Some(required).filter(|section| !section.blocks.is_empty()));
+    document
 }
 
 fn row<'t>(findings: &'t Findings<'_>) -> Option<&'t Row> {
     findings.board.tables.first()?.rows.first()
-}
-
-/// What all of them are worth, with the number of loads that have each doubt.
-fn verdict(findings: &Findings<'_>) -> ExplainedVerdict {
-    let explained = |Reason { doubt, rounds, of }: Reason| ExplainedDoubt {
-        rounds: Some(rounds),
-        of: Some(of),
-        ..ExplainedDoubt::of(&doubt, By::Flags)
-    };
-    let reasons = row(findings).map_or(Vec::new(), Row::reasons);
-    ExplainedVerdict {
-        word: findings.board.verdict(),
-        doubts: reasons.into_iter().map(explained).collect(),
-    }
 }
 
 /// The answer: faults that are not tolerated, of all loads together or of one of them, come first.
@@ -117,49 +75,6 @@ fn figures(findings: &Findings<'_>) -> String {
         count => format!("the means of {count} loads, with 95 % intervals"),
     };
     format!("It answered {rate} requests/s{times}{on_time}: {spread}")
-}
-
-/// A silence is told of where there was one.
-fn is_shown(row: &Row, figure: Figure) -> bool {
-    let is_told = |estimate: Estimate| figure != Figure::SilentShare || 0.0 < estimate.value;
-    row.estimate(figure).is_some_and(is_told)
-}
-
-fn table(row: &Row) -> Table {
-    let shown: Vec<Figure> = SHOWN.into_iter().filter(|figure| is_shown(row, *figure)).collect();
-    let mut columns = vec![Column::new("load", "load", 0).left()];
-    columns.extend(
-        shown.iter().map(|figure| {
-            Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
-        }),
-    );
-    columns.push(Column::new("verdict", "verdict", 0).left());
-    let each = |(place, trial): (usize, &JudgedTrial)| {
-        let mut cells = vec![Cell::text((place + 1).to_string()).toned(Tone::Dim)];
-        cells.extend(shown.iter().map(|&figure| one(trial, figure)));
-        cells.push(Cell::text(trial.verdict().name()));
-        document::Row { cells, ..document::Row::default() }
-    };
-    let mut rows: Vec<document::Row> = row.trials.iter().enumerate().map(each).collect();
-    let mut cells = vec![Cell::text("mean [95 %]").toned(Tone::Strong)];
-    cells.extend(shown.iter().map(|&figure| match row.estimate(figure) {
-        None => Cell::none(),
-        Some(estimate) => {
-            let written = Written::estimate(figure.unit(), &estimate);
-            let value = format!("{}{}", written.value, written.between());
-            Written { value, ..written }.cell(estimate.value)
-        }
-    }));
-    cells.push(Cell::text(row.verdict().map_or("–", analysis::Verdict::name)));
-    rows.push(document::Row { cells, ..document::Row::default() });
-    Table::of("loads", columns, rows)
-}
-
-fn one(trial: &JudgedTrial, figure: Figure) -> Cell {
-    trial.figures.get(figure).map_or(Cell::none(), |number| {
-        let marks = marks(number.is_bound, number.is_supported);
-        Written::of(figure.unit(), number.value, None).cell(number.value).marked(marks)
-    })
 }
 
 /// Several loads of one kind, one after another.
@@ -216,7 +131,8 @@ pub fn repeated_json(
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
         sentence: sentence(loads, findings),
-        verdict: verdict(findings),
+        verdict: row(findings)
+            .map_or_else(ExplainedVerdict::default, |row| ExplainedVerdict::of_row(row, By::Flags)),
         figures: ByFigure::of(|figure| row(findings)?.estimate(figure).map(estimate)),
         loads: loads.iter().map(super::json::Document::from).collect(),
     })

@@ -47,7 +47,8 @@ fn nothing_but_failures(run: &FinishedLoad) -> String {
             format!("no server listens on {}", words::address(&run.order.target))
         }
         _ => {
-            let instead = answers::instead(failure, &total.answers, &run.order);
+            let is_status = failure.is_about_status();
+            let instead = if is_status { answers::instead(run) } else { String::new() };
             let meaning = reason(failure, run).unwrap_or_else(|| failure.meaning().into());
             format!("{failure}, {meaning}{instead}")
         }

@@ -35,7 +35,7 @@ pub fn of(order: &Order) -> Vec<Fact> {
 }
 
 /// The facts by which a reader may tell two loads apart; what only one of them could have is in no list of the other.
-pub(super) fn facts(
+pub(crate) fn facts(
     streams: Option<&Http2OrderJson>,
     spread: &str,
     offered: Option<&TlsOrderJson>,

@@ -145,7 +145,7 @@ fn ending(findings: &Findings<'_>, document: &Document, csv: &str) -> Markup {
 }
 
 /// Data that a page carries, to be saved as a file of this name.
-pub(crate) fn csv_link(name: &str, says: &str, csv: &str) -> Markup {
+fn csv_link(name: &str, says: &str, csv: &str) -> Markup {
     let data = data_link("text/csv", csv);
     markup!("<p><a download=\"{}\" href=\"{}\">{}</a></p>\n", name, data, says)
 }

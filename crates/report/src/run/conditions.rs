@@ -2,19 +2,17 @@
 
 use lab::record::{RACE_ANSWERS, RunRecord, TrialRecord};
 
-use super::{Findings, agreed, fairness, origin, searches};
+use super::{Findings, fairness, origin, searches};
 use crate::document::{Block, Depth, Section, Tone};
 
 /// What is said of the servers, the machine and the method, whatever the run was to find.
-pub(super) fn servers_and_machine(findings: &Findings<'_>) -> [Section; 5] {
+pub(super) fn servers_and_machine(findings: &Findings<'_>) -> [Section; 4] {
     [
         Section::new("differences", "What differs between them", Depth::Full)
             .with(fairness::blocks(findings)),
         Section::new("entrants", "Which servers took part", Depth::Full)
             .with(fairness::entrants(findings)),
         origin::section(findings),
-        Section::new("connections", "What was seen on the connections", Depth::Full)
-            .with(agreed::blocks(findings)),
         method(findings),
     ]
 }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::chart::{Stand, both};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
+use crate::load::details::Details;
 use crate::markup::Markup;
 use crate::render::Glyphs;
 use crate::time::utc;
@@ -100,7 +101,12 @@ fn workload(
         let markup = both(|room| signature::drawn(findings, table, room, Stand::Page));
         blocks.push(Block::picture(markup));
     }
-    blocks.push(Block::Table(results::table(findings, table, place.to_string())));
+    match table.rows.as_slice() {
+        [row] if findings.is_load() && 1 < row.trials.len() => {
+            blocks.push(Block::Table(results::each_load(row)));
+        }
+        _ => blocks.push(Block::Table(results::table(findings, table, place.to_string()))),
+    }
     blocks.extend(trouble::remarks(findings, table));
     blocks.extend(capacity::blocks(findings, table, format!("capacity{place}")));
     if is_measured {
@@ -116,7 +122,19 @@ fn workload(
         blocks.push(Block::fold("What it cost, as pictures", vec![Block::picture(cost)]));
     }
     blocks.push(Block::picture(detail::section(findings, table)));
+    if findings.is_load() {
+        blocks.extend(loads(findings));
+    }
     Section::new(format!("results{place}"), heading, Depth::Brief).with(blocks)
+}
+
+/// All that is known of each load of `dyno load`.
+fn loads(findings: &Findings<'_>) -> impl Iterator<Item = Block> {
+    findings.trials.iter().filter_map(|trial| {
+        let sections = Details::of_trial(findings, trial)?.sections();
+        let blocks = sections.into_iter().flat_map(|section| section.blocks).collect();
+        Some(Block::fold(format!("All of load {}", trial.key.repeat + 1), blocks))
+    })
 }
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {

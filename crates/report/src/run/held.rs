@@ -1,6 +1,7 @@
 //! Held connections: the price list, every server's ramp, what gave way and what was given back.
 
 pub(super) mod csv;
+mod details;
 mod says;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use analysis::{Estimate, HeldSubject, Memory, Plateau, PlateauFigure, Ramps, Row, Verdict};
 use lab::experiment::Point;
 use lab::figure::{Figure, Unit};
+use lab::record::OutcomeKind;
 use units::count;
 
 use super::{Findings, conformance, results, trouble};
@@ -15,6 +17,7 @@ use crate::document::{
     self, Block, Cell, Column, Depth, Entry, MORE, Mark, Marks, Section, Sign, Table, Tone, anchor,
 };
 use crate::held as pictures;
+use crate::load::terms;
 use crate::written::Written;
 
 /// The first figures of each probe stand in between; its other ones are shown on demand.
@@ -41,29 +44,22 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
     sections.push(
         Section::new("stated", "What the article states, and this run", Depth::Full).with(stated),
     );
-    let entries = |says: &dyn Fn(&HeldSubject) -> Option<String>| {
-        let one = |(ramps, held): &(&Ramps, &HeldSubject)| {
-            let head =
-                format!("{}, {}", findings.title(&held.subject), findings.task(&ramps.workload));
-            Some(Entry::new(Tone::Plain, head).with(Tone::Plain, says(held)?))
-        };
-        subjects.iter().filter_map(one).collect::<Vec<Entry>>()
-    };
+    let entries = |says| entries(findings, says);
     let watched = says::watched(findings.experiment.as_ref());
     for (id, heading, note, entries, depth) in [
-        ("gave-way", "What gave way first", "", entries(&says::gave_way_in_full), Depth::Brief),
+        ("gave-way", "What gave way first", "", entries(says::gave_way_in_full), Depth::Brief),
         (
             "lost",
             "Connections that failed or were lost",
             "all measured rounds together",
-            entries(&says::losses),
+            entries(says::losses),
             Depth::Full,
         ),
         (
             "after",
             "Memory after all were closed",
             watched.trim(),
-            entries(&says::after),
+            entries(says::after),
             Depth::Full,
         ),
     ] {
@@ -72,7 +68,60 @@ pub(super) fn sections(findings: &Findings<'_>) -> Vec<Section> {
             sections.push(section.with([Block::Entries(entries)]));
         }
     }
+    sections.push(details(findings, &subjects));
     sections
+}
+
+/// A single ramp of one server: its steps, what gave way, and what else is known of it.
+pub(crate) fn of_one_ramp(findings: &Findings<'_>) -> Vec<Section> {
+    let Some(ramps) = findings.board.ramps.first() else { return Vec::new() };
+    let steps: Vec<(&HeldSubject, &Plateau)> = steps(ramps).collect();
+    let mut table = plateau_table(findings, ramps, &steps).without(&["subject", "rounds"]);
+    // There is no fuller report than this one.
+    table.columns.iter_mut().for_each(|column| column.priority = column.priority.min(MORE - 1));
+    let lost = entries(findings, says::losses);
+    let lost = (!lost.is_empty()).then_some(Block::Entries(lost));
+    let details = subjects(findings).filter_map(|(_, held)| ramp_details(findings, held));
+    vec![
+        Section::new("steps", "", Depth::Brief).with([Block::Table(table)]),
+        Section::new("losses", "", Depth::Brief).with(lost),
+        Section::new("beside", "", Depth::Brief).with(details.flatten()),
+    ]
+}
+
+/// What is said of each server and workload of which there is anything to say.
+fn entries(findings: &Findings<'_>, says: fn(&HeldSubject) -> Option<String>) -> Vec<Entry> {
+    let about = |(ramps, held): (&Ramps, &HeldSubject)| {
+        Some(
+            Entry::new(Tone::Plain, name_and_task(findings, ramps, held))
+                .with(Tone::Plain, says(held)?),
+        )
+    };
+    subjects(findings).filter_map(about).collect()
+}
+
+fn name_and_task(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> String {
+    format!("{}, {}", findings.title(&held.subject), findings.task(&ramps.workload))
+}
+
+/// What is known of each server's last ramp besides its steps.
+fn details(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Section {
+    let with_heading = |(ramps, held): &(&Ramps, &HeldSubject)| {
+        let heading = Block::Heading(name_and_task(findings, ramps, held));
+        let blocks = ramp_details(findings, held)?;
+        Some(std::iter::once(heading).chain(blocks))
+    };
+    Section::new("ramps", "What else was seen of each server's last ramp", Depth::Full)
+        .with(subjects.iter().filter_map(with_heading).flatten())
+}
+
+/// Details of the last round that was measured.
+fn ramp_details(findings: &Findings<'_>, held: &HeldSubject) -> Option<Vec<Block>> {
+    let mut rounds = held.rounds.iter().rev();
+    let last = rounds.find(|round| round.outcome.kind == OutcomeKind::Measured)?;
+    let trial = findings.trials.iter().find(|trial| trial.key.number == last.number)?;
+    let is_unverified = terms::is_unverified(&findings.run.facts);
+    Some(details::blocks(trial.held.as_ref()?, is_unverified))
 }
 
 /// The price list: a row for each server and workload.
@@ -159,11 +208,11 @@ fn plateaus(findings: &Findings<'_>, ramps: &Ramps) -> Section {
     let title = findings.workload_title(&ramps.workload).map(|title| format!(": {title}"));
     let heading = format!("{task}, step by step{}", title.unwrap_or_default());
     let section = Section::new(format!("steps-{}", anchor(&ramps.workload)), heading, Depth::Full);
-    let entries: Vec<(&HeldSubject, &Plateau)> = entries(ramps).collect();
+    let steps: Vec<(&HeldSubject, &Plateau)> = steps(ramps).collect();
     let mut blocks = Vec::new();
-    if !entries.is_empty() {
+    if !steps.is_empty() {
         let summary = format!("Every step of {task} in numbers");
-        let table = plateau_table(findings, ramps, &entries);
+        let table = plateau_table(findings, ramps, &steps);
         blocks.push(Block::fold(summary, vec![Block::Table(table)]));
     }
     for held in &ramps.subjects {
@@ -237,7 +286,7 @@ fn subjects<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = (&'t Ramps, 
     ramps.flat_map(|ramps| ramps.subjects.iter().map(move |held| (ramps, held)))
 }
 
-fn entries(ramps: &Ramps) -> impl Iterator<Item = (&HeldSubject, &Plateau)> {
+fn steps(ramps: &Ramps) -> impl Iterator<Item = (&HeldSubject, &Plateau)> {
     let subjects = ramps.subjects.iter();
     subjects.flat_map(|held| held.plateaus.iter().map(move |plateau| (held, plateau)))
 }
@@ -269,6 +318,7 @@ fn shown<'t>(
     let is_there = |figure: PlateauFigure<'_>| {
         entries.iter().any(|(_, plateau)| plateau.estimate(figure).is_some())
     };
+    let has_cpu = is_there(Figure::StepCpuShare.into());
     let has_pss = entries.iter().all(|(_, plateau)| plateau.estimate(Figure::PssMean).is_some());
     let is_rare = |figure: Figure| match figure {
         Figure::Missed => entries.iter().all(|(_, plateau)| plateau.sums.missed == 0),
@@ -279,6 +329,8 @@ fn shown<'t>(
     let priority = |figure: Figure| match figure {
         Figure::RssMean if !has_pss => Some(1),
         Figure::PssMean if !has_pss => Some(9),
+        // Where no process was watched, there is room for what came of it.
+        Figure::Messages if !has_cpu => Some(1),
         _ => results::priority(figure),
     };
     let own = Figure::OF_STEPS.into_iter().filter(|figure| !is_rare(*figure));
@@ -308,6 +360,10 @@ fn cell(figure: PlateauFigure<'_>, plateau: &Plateau) -> Cell {
     let cell = estimated(figure.unit(), plateau.estimate(figure));
     match figure {
         PlateauFigure::Own(Figure::Open) => cell.toned(Tone::Strong),
+        PlateauFigure::Own(Figure::Messages) => {
+            let marks = cell.marks.when(plateau.cuts_beats, Mark::CutBeats);
+            cell.marked(marks)
+        }
         PlateauFigure::Own(_) | PlateauFigure::Probe(_) => cell,
     }
 }

@@ -1,7 +1,6 @@
 //! A run of an experiment as a document, as JSON, CSV, page and chart. Computes no number that it prints: `analysis`
 //! does.
 
-mod agreed;
 mod capacity;
 pub(crate) mod comparison;
 pub(crate) mod conditions;

@@ -1,12 +1,12 @@
 //! The table of results: each server where it is best, all of them at one load level, or everything.
 
-use analysis::{Placed, Row, Table, Verdict, outcome_in_words};
+use analysis::{JudgedTrial, Placed, Row, Table, Verdict, outcome_in_words};
 use lab::figure::{self, Figure};
 use units::count;
 
 use super::{Findings, conformance, race, words};
 use crate::document::{self, Cell, Column, MORE, Mark, Marks, Sign, Tone, View};
-use crate::written::Written;
+use crate::written::{Written, marks};
 
 /// A row in one of the views.
 #[derive(Clone, Copy)]
@@ -66,6 +66,62 @@ pub(super) fn table(findings: &Findings<'_>, table: &Table, key: String) -> docu
     };
     let notes = notes(table).into_iter().chain(race::note(findings)).collect();
     document::Table { key, caption, columns, views, notes }
+}
+
+/// What each round of a row has in a table; a silence only where there was one.
+const OF_ROUNDS: [Figure; 7] = [
+    Figure::Throughput,
+    Figure::OnTime,
+    Figure::ResponseP50,
+    Figure::ResponseP90,
+    Figure::ResponseP99,
+    Figure::FailedShare,
+    Figure::SilentShare,
+];
+
+/// Each load of a row, and the means of all.
+pub(super) fn each_load(row: &Row) -> document::Table {
+    let is_there = |figure: &Figure| {
+        let is_told = |value: f64| *figure != Figure::SilentShare || 0.0 < value;
+        row.estimate(*figure).is_some_and(|estimate| is_told(estimate.value))
+    };
+    let shown: Vec<Figure> = OF_ROUNDS.into_iter().filter(is_there).collect();
+    let mut columns = vec![Column::new("load", "load", 0).left()];
+    columns.extend(
+        shown.iter().map(|figure| {
+            Column::new(figure.name(), figure.heading(), 0).meaning(figure.meaning())
+        }),
+    );
+    columns.push(Column::new("verdict", "verdict", 0).left());
+    let one = |trial: &JudgedTrial| {
+        let name = Cell::text((trial.repeat + 1).to_string()).toned(Tone::Dim);
+        let figures = shown.iter().map(|figure| of_round(trial, *figure)).collect();
+        load_row(name, figures, Some(trial.verdict()))
+    };
+    let mean = Cell::text("mean [95 %]").toned(Tone::Strong);
+    let means = shown.iter().map(|figure| with_interval(row, *figure)).collect();
+    let means = load_row(mean, means, row.verdict());
+    document::Table::of("loads", columns, row.trials.iter().map(one).chain([means]))
+}
+
+fn load_row(name: Cell, figures: Vec<Cell>, verdict: Option<Verdict>) -> document::Row {
+    let verdict = Cell::text(verdict.map_or("–", Verdict::name));
+    let cells = std::iter::once(name).chain(figures).chain([verdict]).collect();
+    document::Row { cells, ..document::Row::default() }
+}
+
+fn of_round(trial: &JudgedTrial, figure: Figure) -> Cell {
+    trial.figures.get(figure).map_or(Cell::none(), |number| {
+        let marks = marks(number.is_bound, number.is_supported);
+        Written::of(figure.unit(), number.value, None).cell(number.value).marked(marks)
+    })
+}
+
+fn with_interval(row: &Row, figure: Figure) -> Cell {
+    let Some(estimate) = row.estimate(figure) else { return Cell::none() };
+    let written = Written::estimate(figure.unit(), &estimate);
+    let interval = written.interval.clone();
+    Cell { interval, ..written.cell(estimate.value) }
 }
 
 fn shown(placed: Vec<Placed<'_>>, is_best: bool) -> Vec<Shown<'_>> {
@@ -257,9 +313,7 @@ fn throughput(table: &Table, shown: &Shown<'_>) -> Cell {
         Tone::Plain => Tone::Strong,
         tone => tone,
     };
-    let estimate = row.estimate(Figure::Throughput);
-    let interval = estimate
-        .and_then(|estimate| Written::estimate(Figure::Throughput.unit(), &estimate).interval);
+    let interval = with_interval(row, Figure::Throughput).interval;
     Cell { interval, ..cell.marked(marks).toned(tone) }
 }
 

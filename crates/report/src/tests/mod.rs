@@ -185,10 +185,11 @@ fn times_agree(seen: &mut Seen, shown: &Shown, reader: &Reader) {
         }
     }
     let words = (reader.words)(shown.text(reader.name));
-    let (before, _) = words.split_once(" correct answers/s").expect("the throughput");
+    let (_, after) = words.split_once("throughput/s").expect("the throughput");
     let rate = number(&shown.json["rate"]["throughput_per_s"])
         .map(|value| Stated { value, ..Stated::default() });
-    let printed = before.rsplit([' ', ':']).next().map(|text| text.replace("throughput", ""));
+    let after = after.trim_start_matches([' ', ':', '*', '|']);
+    let printed = after.split([' ', ':']).next().map(String::from);
     compare(seen, "throughput", printed.as_ref(), &rate.unwrap());
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Stated {
     pub(super) has_interval: bool,
 }
 
-const MARKS: &str = "≥≤*?!↓†";
+const MARKS: &str = "≥≤~*?!↓†";
 const UNITS: [(&str, f64); 11] = [
     ("", 1.0),
     ("%", 1.0),

@@ -1,5 +1,5 @@
 use expect_test::{Expect, expect};
-use load::{Arrivals, End, Load, Order, Rate, Recording};
+use load::{Arrivals, End, Failure, Load, Order, Rate, Recording, SECOND};
 
 use super::*;
 use crate::load::fixture::{MS, closed, fail, finished, healthy, open, order};
@@ -28,8 +28,7 @@ fn a_healthy_closed_loop() {
             checked: status 2xx of 20,000 answers; the bodies were not compared
             verdict: valid
 
-            measured    20,000 correct answers in 10.0 s
-            throughput  2,000 correct answers/s
+            throughput/s  2,000: 20,000 correct answers in 10.0 s
 
                         samples    mean   sd     p50     p90     p99   p99.9     max
             response     20,000  1.00ms  0ns  1.00ms  1.00ms  1.00ms  1.00ms  1.00ms
@@ -78,11 +77,10 @@ fn an_open_load_with_failures_and_doubts() {
             checked: status 2xx of 19,397 answers; the bodies were not compared
             verdict: suspect
 
-            measured    19,397 correct answers in 10.0 s
-            offered     2,000 requests/s
-            on time     97 %: 19,397 of 20,000 requests that were due were answered
-                        correctly within 5.00 s
-            throughput  1,940 correct answers/s
+            throughput/s  1,940: 19,397 correct answers in 10.0 s
+            offered/s     2,000: requests that were due by the schedule
+            on time       97%: 19,397 of 20,000 requests that were due were answered
+                          correctly within 5.00 s
 
                         samples    mean      sd     p50     p90     p99   p99.9     max
             response     19,997  ≥151ms  ≥853ms  1.00ms  1.00ms  ≥5.00s  ≥5.00s  ≥5.00s
@@ -163,8 +161,7 @@ fn nothing_but_refusals() {
             checked: status 2xx of 0 answers; the bodies were not compared
             verdict: invalid
 
-            measured    0 correct answers in 10.0 s
-            throughput  0 correct answers/s
+            throughput/s  0: 0 correct answers in 10.0 s
 
             books  attempted 20,000 = correct 0 + failed 20,000 + under way 0
             20,000 (100 %) connect.refused: no server listens there
@@ -204,8 +201,8 @@ fn offered_sessions_are_said_as_the_requests_that_they_offer() {
     let lines: Vec<&str> = text.lines().filter(of_them).collect();
     expect![[r#"
         sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s · 1 lane
-        offered     2,000 requests/s
-        on time     100 %: 20,000 of 20,000 requests that were due were answered
+        offered/s     2,000: requests that were due by the schedule
+        on time       100%: 20,000 of 20,000 requests that were due were answered
         sessions  attempted 2,000 = complete 2,000 + failed 0 + under way 0
         It completed 2,000 of 2,000 sessions of 10 calls, and answered 2,000 of 2,000
         requests/s, half of them within 1.00 ms and 99 % within 1.00 ms."#]]
@@ -219,7 +216,7 @@ fn correct_answers_outside_the_measured_time_are_told_apart_from_those_within() 
         (total.correct, total.correct_inside, total.carried_in) = (20_000, 19_993, 3);
     });
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = "measured 19,993 correct answers in 10.0 s, 3 of them to requests that were due before it; 10 more came \
+    let says = "throughput/s 1,999: 19,993 correct answers in 10.0 s, 3 of them to requests that were due before it; 10 more came \
                 after it, to requests that were due in it";
     assert!(words.contains(says), "{text}");
 }
@@ -228,6 +225,7 @@ fn correct_answers_outside_the_measured_time_are_told_apart_from_those_within() 
 fn where_nothing_was_due_no_share_of_it_is_shown() {
     let text = shown(open(), |recording| recording.total = load::Tally::new(5 * SECOND));
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("on time no request was due in the measured time"), "{text}");
-    assert!(!words.contains("correct answers/s"), "no rate is not a rate of 0: {text}");
+    assert!(words.contains("not one request was due"), "{text}");
+    assert!(!words.contains("on time"), "no share is not a share of 0: {text}");
+    assert!(!words.contains("throughput/s"), "no rate is not a rate of 0: {text}");
 }

@@ -19,6 +19,26 @@ fn told(recordings: &[Recording]) -> (String, String) {
 }
 
 #[test]
+fn a_load_is_shown_from_the_store_as_it_was_when_it_ended() {
+    let mut recording = healthy();
+    fail(&mut recording, Failure::from_name("recv.reset").unwrap(), 7);
+    let load = finished(closed(), recording);
+    let (record, trials) = as_run(std::slice::from_ref(&load.recording), Point::Connections(10));
+    let findings = Findings::of(&1, &record, &trials, Vec::new());
+    let screen = Screen { is_full: true, ..Screen::file(400) };
+    let kept = render::text(&findings.document(), screen);
+    let ended = render::text(&super::super::document(&load), screen);
+    let details = ended.lines().skip_while(|line| !line.starts_with("throughput/s"));
+    // What dyno itself took in memory is not kept.
+    let details = details.take_while(|line| !line.contains("of memory at the most"));
+    let lines: Vec<&str> = details.map(str::trim).collect();
+    assert!(10 < lines.len(), "{ended}");
+    for line in lines {
+        assert!(kept.contains(line), "`{line}` is not in:\n{kept}");
+    }
+}
+
+#[test]
 fn what_several_loads_failed_comes_first_where_it_is_not_tolerated() {
     let of = |class: &str, times: [u64; 3]| {
         let recordings = times.map(|times| {

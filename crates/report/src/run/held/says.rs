@@ -6,7 +6,7 @@ use analysis::{
     Basis, Cause, Estimate, FirstFailure, HeldSubject, Memory, Ramps, outcome_in_words,
 };
 use lab::experiment::{Experiment, Shape};
-use lab::figure::Unit;
+use lab::figure::{Figure, Unit};
 use units::{count, duration};
 
 use super::shown_in;
@@ -70,6 +70,9 @@ pub(super) fn plateau_legend(ramps: &Ramps) -> String {
     parts.push(
         "late: messages against their beat; own: the most that dyno itself may have added".into(),
     );
+    if plateaus().any(|plateau| plateau.estimate(Figure::Messages).is_none()) {
+        parts.push("messages/s: – where a step measured for less than one beat".into());
+    }
     if ramps.subjects.iter().any(|held| held.is_reference) {
         parts.push("(ref.): the reference's late p99 with as many connections: what the load and the machine add".into());
     }
@@ -159,13 +162,14 @@ pub(super) fn losses(held: &HeldSubject) -> Option<String> {
         let mut causes = Vec::new();
         for gone in &plateau.gone {
             let how = if gone.was_open { "lost" } else { "failed" };
+            let own = if gone.loss.is_own() { "dyno's own: " } else { "" };
             let meaning = match known.insert(gone.loss) {
                 true => format!(" ({})", gone.loss.meaning()),
                 false => String::new(),
             };
-            causes.push(format!("{} {how}, {}{meaning}", count(gone.times), gone.loss));
+            causes.push(format!("{own}{} {how}, {}{meaning}", count(gone.times), gone.loss));
         }
-        texts.push(format!("at {} {}", count(plateau.connections as u64), causes.join("; ")));
+        texts.push(format!("at {}: {}", count(plateau.connections as u64), causes.join("; ")));
     }
     (!texts.is_empty()).then(|| texts.join(" · "))
 }

@@ -68,7 +68,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
 
             Connections that failed or were lost  all measured rounds together
             Lossy ␛[31m, wspoll
-              at 2,000 30 lost, recv.reset (reset while waiting for the answer); 12 failed, connect.refused (no server listens
+              at 2,000: 30 lost, recv.reset (reset while waiting for the answer); 12 failed, connect.refused (no server listens
               there); 5 lost, ws.goodbye (the server closed the WebSocket)
 
             Memory after all were closed  10 s later; means of the rounds
@@ -78,6 +78,20 @@ fn two_rounds_of_a_ramp_in_120_columns() {
               20.0MB before, 112MB at most, 43.0MB after (PSS): 75% of what they took was given back
             Oracle, wspoll
               20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was given back
+
+            What else was seen of each server's last ramp
+
+            Quick, wspoll
+            late  against each connection's own beat, so no less than this
+            dyno  14 % of a CPU in the last step, 210 kB received
+
+            Lossy ␛[31m, wspoll
+            late  against each connection's own beat, so no less than this
+            dyno  14 % of a CPU in the last step, 210 kB received
+
+            Oracle, wspoll
+            late  against each connection's own beat, so no less than this
+            dyno  14 % of a CPU in the last step, 210 kB received
 
             How much of the RFCs they keep  beside the speed, and never part of it
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.
@@ -186,7 +200,7 @@ fn one_round_in_80_columns() {
 
             Connections that failed or were lost  all measured rounds together
             Lossy ␛[31m, wspoll
-              at 2,000 30 lost, recv.reset (reset while waiting for the answer); 12 failed,
+              at 2,000: 30 lost, recv.reset (reset while waiting for the answer); 12 failed,
               connect.refused (no server listens there); 5 lost, ws.goodbye (the server
               closed the WebSocket)
 
@@ -200,6 +214,21 @@ fn one_round_in_80_columns() {
             Oracle, wspoll
               20.0MB before, 23.1MB at most, 20.8MB after (PSS): 75% of what they took was
               given back
+
+            What else was seen of each server's last ramp
+
+            Quick, wspoll
+            late  against each connection's own beat, so no less than this
+            dyno  14 % of a CPU in the last step, 210 kB received
+
+            Lossy ␛[31m, wspoll
+            missed  21 numbered messages never came
+            late    against each connection's own beat, so no less than this
+            dyno    14 % of a CPU in the last step, 210 kB received
+
+            Oracle, wspoll
+            late  against each connection's own beat, so no less than this
+            dyno  14 % of a CPU in the last step, 210 kB received
 
             How much of the RFCs they keep  beside the speed, and never part of it
             Not checked: Quick, Lossy ␛[31m, =Mortal|x, Oracle: nothing was kept of it.

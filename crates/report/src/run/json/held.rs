@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use analysis::{
-    After, Cause, Estimate, FirstFailure, HeldNumbers, HeldSubject, LossCount, Plateau,
+    After, By, Cause, Estimate, FirstFailure, HeldNumbers, HeldSubject, LossCount, Plateau,
     PlateauFigure, Ramps, Round, Slope, Sums,
 };
 use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::verdict;
 use crate::json::json_type;
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
@@ -134,6 +133,8 @@ struct PlateauJson<'t> {
     rounds: usize,
     /// sums over these rounds
     sums: Sums,
+    /// no beat is known, so `messages_per_s` may have up to one message of each connection too many or too few
+    cuts_beats: bool,
     /// connections that are gone, by cause, most first
     gone: Vec<GoneJson>,
     /// each figure by its name in figures.md or in a probe's manifest
@@ -205,7 +206,9 @@ fn held_subject<'t>(
         is_reference: held.is_reference,
         connections: held.connections,
         rounds_measured: held.measured,
-        verdict: row.map_or(ExplainedVerdict::default(), verdict::of_row),
+        verdict: row.map_or(ExplainedVerdict::default(), |row| {
+            ExplainedVerdict::of_row(row, By::Experiment)
+        }),
         price: PriceJson {
             memory_per_connection: price.memory.as_ref().map(SlopeJson::from),
             cpu_ms_per_1000: price.cpu_ms_per_1000,
@@ -236,6 +239,7 @@ fn plateau<'t>(plateau: &Plateau, figures: &[PlateauFigure<'t>]) -> PlateauJson<
         connections: plateau.connections,
         rounds: plateau.rounds,
         sums: plateau.sums,
+        cuts_beats: plateau.cuts_beats,
         gone: plateau.gone.iter().map(GoneJson::from).collect(),
         figures: figures.iter().filter_map(named).collect(),
     }

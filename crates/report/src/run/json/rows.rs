@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::{Estimate, Faults, JudgedTrial, Number, Peak, Row, Stopped, Table};
+use analysis::{By, Estimate, Faults, JudgedTrial, Number, Peak, Row, Stopped, Table};
 use lab::experiment::Point;
 use load::Evidence;
 use schemars::JsonSchema;
@@ -60,7 +60,7 @@ json_type! {
         /// why it is not ranked, if it does not meet what the experiment requires
         not_ranked: Option<&'t str> = row.unmet.as_deref(),
         /// what its figures are worth: each kind of doubt once, and in how many rounds it was found
-        verdict: ExplainedVerdict = verdict::of_row(row),
+        verdict: ExplainedVerdict = ExplainedVerdict::of_row(row, By::Experiment),
         /// there are figures, and the verdict is not valid
         is_doubtful: bool = row.is_doubtful(),
         /// less than 99 % of the requests that were due were answered on time

@@ -1,6 +1,6 @@
 //! The verdicts, and their reasons, as JSON.
 
-use analysis::{Estimate, Gravity, JudgedTrial, Row, Table, Verdict, Worth};
+use analysis::{By, Estimate, Gravity, JudgedTrial, Table, Verdict, Worth};
 use lab::experiment::Point;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,12 +24,9 @@ pub(in crate::run) fn of_run(findings: &Findings<'_>) -> BoardJson {
     BoardJson { word: findings.verdict().map(Verdict::name), worth: findings.worth() }
 }
 
-fn doubt(found: &analysis::Doubt) -> ExplainedDoubt {
-    ExplainedDoubt::of(found, analysis::By::Experiment)
-}
-
 pub(super) fn of_trial(trial: &JudgedTrial) -> ExplainedVerdict {
-    let doubts = trial.doubts.iter().map(doubt).collect();
+    let doubts =
+        trial.doubts.iter().map(|found| ExplainedDoubt::of(found, By::Experiment)).collect();
     ExplainedVerdict { word: Some(trial.verdict()), doubts }
 }
 
@@ -48,16 +45,6 @@ pub(super) fn of_table(findings: &Findings<'_>, table: &Table) -> ExplainedVerdi
         return ExplainedVerdict { word: findings.verdict(), doubts: remarks.collect() };
     }
     ExplainedVerdict { word: table.verdict(), doubts: alarms.chain(remarks).collect() }
-}
-
-/// Each kind of doubt once, and in how many rounds.
-pub(super) fn of_row(row: &Row) -> ExplainedVerdict {
-    let doubts = row.reasons().into_iter().map(|reason| ExplainedDoubt {
-        rounds: Some(reason.rounds),
-        of: Some(reason.of),
-        ..doubt(&reason.doubt)
-    });
-    ExplainedVerdict { word: row.verdict(), doubts: doubts.collect() }
 }
 
 /// What the best reference reached at a place.

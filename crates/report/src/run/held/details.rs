@@ -1,0 +1,99 @@
+//! What is known of one ramp besides its steps: what was agreed on, what came back of what dyno sent, and what it took.
+
+use lab::record::HeldRecord;
+use load::{Distribution, Plateau};
+use units::{bytes, count, nanos};
+
+use crate::agents::facts_of;
+use crate::document::{Block, Fact};
+use crate::{quantile, security};
+
+/// Facts of a ramp, and why TLS failed where it did.
+pub(super) fn blocks(ramp: &HeldRecord, is_unverified: bool) -> Vec<Block> {
+    let security = ramp.holding.security();
+    let plateaus = &ramp.holding.plateaus;
+    let mut facts: Vec<Fact> =
+        security.iter().map(|seen| security::fact(seen, is_unverified)).collect();
+    let sum = |of: fn(&Plateau) -> u64| plateaus.iter().map(of).sum::<u64>();
+    let (again, missed) = (sum(|plateau| plateau.begun_again), sum(|plateau| plateau.missed));
+    if 0 < again {
+        facts.push(Fact::new("begun again", format!("{} connections", count(again))));
+    }
+    if 0 < missed {
+        facts.push(Fact::new("missed", format!("{} numbered messages never came", count(missed))));
+    }
+    if let Some(last) = plateaus.last() {
+        facts.extend(lateness(last).map(|says| Fact::new("late", says)));
+        facts.extend(echoes(last).map(|says| Fact::new("echo", says)));
+        facts.extend(broadcasts(last).map(|says| Fact::new("broadcast", says)));
+        facts.push(Fact::new("dyno", cost(last)));
+    }
+    facts.extend(facts_of(&ramp.agents));
+    let reasons: Vec<_> = security.iter().flat_map(security::reasons).collect();
+    let reasons = (!reasons.is_empty()).then_some(Block::Entries(reasons));
+    std::iter::once(Block::Facts(facts)).chain(reasons).collect()
+}
+
+fn lateness(last: &Plateau) -> Option<String> {
+    let all = last.late.count();
+    if all == 0 {
+        return None;
+    }
+    Some(match last.stamped {
+        0 => "against each connection's own beat, so no less than this".into(),
+        stamped if stamped == all => {
+            "against the instants that the messages themselves say, on this machine's clock".into()
+        }
+        stamped => format!(
+            "{} of {} messages say when they were due; the others go by their beat",
+            count(stamped),
+            count(all)
+        ),
+    })
+}
+
+fn echoes(last: &Plateau) -> Option<String> {
+    let echoes = &last.echoes;
+    (0 < echoes.due).then(|| {
+        format!(
+            "{} due = {} correct + {} failed + {} blocked + {} under way; p50 {}, p99 {}",
+            count(echoes.due),
+            count(echoes.correct),
+            count(echoes.failed),
+            count(echoes.blocked),
+            count(echoes.under_way),
+            at(&echoes.response, 0.5),
+            at(&echoes.response, 0.99)
+        )
+    })
+}
+
+fn broadcasts(last: &Plateau) -> Option<String> {
+    let (said, received) = (last.broadcasts.len() as u64, last.broadcasts.values());
+    if said == 0 {
+        return None;
+    }
+    let mut firsts: Vec<u64> = received.clone().map(|one| one.first).collect();
+    let mut lasts: Vec<u64> = received.clone().map(|one| one.last).collect();
+    firsts.sort_unstable();
+    lasts.sort_unstable();
+    let (first, last_one) = (firsts[firsts.len() / 2], lasts[lasts.len() / 2]);
+    let all: u64 = received.map(|one| one.received).sum();
+    Some(format!(
+        "{} sent, {} received; the first receiver after {}, half of all after {}, the last after {} (medians)",
+        count(said),
+        count(all),
+        nanos(first),
+        at(&last.late, 0.5),
+        nanos(last_one)
+    ))
+}
+
+fn at(distribution: &Distribution, q: f64) -> String {
+    distribution.quantile(q).map_or("–".into(), quantile::shown)
+}
+
+fn cost(last: &Plateau) -> String {
+    let share = last.cpu as f64 / last.measured.max(1) as f64;
+    format!("{:.0} % of a CPU in the last step, {} received", 100.0 * share, bytes(last.bytes))
+}
