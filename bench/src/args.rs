@@ -81,14 +81,21 @@ pub(crate) enum Trigger {
     Edge,
 }
 
-/// A closed loop.
+/// Whom a floor loads, on how many connections, and for how long.
 #[derive(clap::Args)]
-pub(crate) struct FloorArgs {
+pub(crate) struct FloorLoad {
     pub(crate) address: SocketAddr,
     #[arg(long, default_value_t = 50)]
     pub(crate) connections: usize,
     #[arg(long, default_value_t = 3)]
     pub(crate) seconds: u32,
+}
+
+/// A closed loop.
+#[derive(clap::Args)]
+pub(crate) struct FloorArgs {
+    #[command(flatten)]
+    pub(crate) load: FloorLoad,
     #[arg(long, value_enum, default_value_t = Trigger::Edge)]
     pub(crate) trigger: Trigger,
     /// A connection for every request.
@@ -99,24 +106,18 @@ pub(crate) struct FloorArgs {
 /// A closed loop over streams.
 #[derive(clap::Args)]
 pub(crate) struct FloorH2Args {
-    pub(crate) address: SocketAddr,
-    #[arg(long, default_value_t = 1)]
-    pub(crate) connections: usize,
+    #[command(flatten)]
+    pub(crate) load: FloorLoad,
     /// Requests at once on each connection.
     #[arg(long, default_value_t = 100)]
     pub(crate) streams: u32,
-    #[arg(long, default_value_t = 3)]
-    pub(crate) seconds: u32,
 }
 
 /// An open loop at a constant rate.
 #[derive(clap::Args)]
 pub(crate) struct FloorOpenArgs {
-    pub(crate) address: SocketAddr,
-    #[arg(long, default_value_t = 50)]
-    pub(crate) connections: usize,
-    #[arg(long, default_value_t = 10)]
-    pub(crate) seconds: u32,
+    #[command(flatten)]
+    pub(crate) load: FloorLoad,
     #[arg(long, default_value_t = 1000)]
     pub(crate) rate: u32,
     /// How long before an instant it stops sleeping.

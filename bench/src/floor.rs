@@ -19,7 +19,7 @@ const TENTH_OF_A_SECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 }
 /// Loads the server, then prints the count and its own CPU time as JSON.
 pub(crate) fn main(args: &FloorArgs) -> Result<()> {
     let mut floor = Floor::open(args)?;
-    let seconds = Duration::from_secs(args.seconds.into());
+    let seconds = Duration::from_secs(args.load.seconds.into());
     floor.press(Instant::now() + seconds)?;
     let cpu_s = Spent::by_self()?.cpu().as_secs_f64();
     println!("{}", serde_json::json!({ "requests": floor.answered, "cpu_s": cpu_s }));
@@ -45,7 +45,7 @@ struct Client {
 
 impl Floor {
     fn open(args: &FloorArgs) -> Result<Floor> {
-        let request = exchange::request(args.address, args.fresh);
+        let request = exchange::request(args.load.address, args.fresh);
         let edge = match args.trigger {
             Trigger::Edge => EventFlags::ET,
             Trigger::Level => EventFlags::empty(),
@@ -53,14 +53,14 @@ impl Floor {
         let mut floor = Floor {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             flags: EventFlags::IN | edge,
-            address: args.address,
-            answer_size: exchange::answer_size(args.address, &request)?,
+            address: args.load.address,
+            answer_size: exchange::answer_size(args.load.address, &request)?,
             request,
             fresh: args.fresh,
-            lines: Vec::with_capacity(args.connections),
+            lines: Vec::with_capacity(args.load.connections),
             answered: 0,
         };
-        for index in 0..args.connections {
+        for index in 0..args.load.connections {
             let line = floor.dial(index)?;
             floor.lines.push(line);
         }

@@ -35,7 +35,7 @@ const ACK: u8 = 1;
 /// Loads the server, then prints the count and its own CPU time as JSON.
 pub(crate) fn main(args: &FloorH2Args) -> Result<()> {
     let mut floor = Floor::open(args)?;
-    let seconds = Duration::from_secs(args.seconds.into());
+    let seconds = Duration::from_secs(args.load.seconds.into());
     floor.press(Instant::now() + seconds)?;
     let cpu_s = Spent::by_self()?.cpu().as_secs_f64();
     println!("{}", serde_json::json!({ "requests": floor.answered, "cpu_s": cpu_s }));
@@ -79,16 +79,16 @@ impl Floor {
     fn open(args: &FloorH2Args) -> Result<Floor> {
         let mut floor = Floor {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
-            lines: Vec::with_capacity(args.connections),
+            lines: Vec::with_capacity(args.load.connections),
             answered: 0,
             out: Vec::new(),
             buffer: vec![0; 64 << 10],
         };
-        for index in 0..args.connections {
-            let mut stream = TcpStream::connect(args.address)?;
+        for index in 0..args.load.connections {
+            let mut stream = TcpStream::connect(args.load.address)?;
             stream.set_nodelay(true)?;
             let mut begins = [PREFACE, WINDOWS].concat();
-            push_request(&mut begins, 1, &first(&args.address.to_string())?);
+            push_request(&mut begins, 1, &first(&args.load.address.to_string())?);
             (1..args.streams).for_each(|n| push_request(&mut begins, 2 * n + 1, AGAIN));
             stream.write_all(&begins)?;
             stream.set_nonblocking(true)?;

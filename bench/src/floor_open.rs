@@ -87,19 +87,19 @@ struct Client {
 
 impl FloorOpen {
     fn open(args: &FloorOpenArgs) -> Result<FloorOpen> {
-        let request = exchange::request(args.address, false);
-        let answer_size = exchange::answer_size(args.address, &request)?;
+        let request = exchange::request(args.load.address, false);
+        let answer_size = exchange::answer_size(args.load.address, &request)?;
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let mut lines = Vec::with_capacity(args.connections);
-        for index in 0..args.connections {
-            let stream = TcpStream::connect(args.address)?;
+        let mut lines = Vec::with_capacity(args.load.connections);
+        for index in 0..args.load.connections {
+            let stream = TcpStream::connect(args.load.address)?;
             stream.set_nonblocking(true)?;
             let data = EventData::new_u64(index as u64);
             epoll::add(&epoll, &stream, data, EventFlags::IN | EventFlags::ET)?;
             lines.push(Client { stream, owed: 0, intended_ns: 0, free_since_ns: 0 });
         }
         let rate_per_s = u64::from(args.rate);
-        let total = rate_per_s * u64::from(args.seconds);
+        let total = rate_per_s * u64::from(args.load.seconds);
         Ok(FloorOpen {
             epoll,
             request,

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use machine::limits::Machine;
-use post::{Greeting, Host, Line, LineError, PROTOCOL};
+use post::{Greeting, Host, Line, LineError, PROTOCOL, Program};
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
@@ -88,8 +88,7 @@ pub(crate) fn own_host(sha256: Option<String>) -> Host {
     let machine = Machine::read();
     Host {
         name: host_name(),
-        dyno: VERSION.into(),
-        sha256,
+        program: Program { dyno: VERSION.into(), sha256 },
         cpus: machine.cpus,
         files: machine.files.hard,
         ..Host::default()

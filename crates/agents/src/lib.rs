@@ -24,7 +24,7 @@ pub use loads::{
     AgentFacts, AgentNow, Doing, Held, HoldEvent, LoadEvent, Loads, LoadsError, LostAgent, Pressed,
 };
 pub use place::{Place, SshHost};
-pub use post::{Beside, Caps, Host, LinkUse, Phase, Way};
+pub use post::{Beside, Caps, Host, LinkUse, Phase, Program, Way};
 pub use serve::{Limits, serve, serve_via};
 
 use rustix::time::{ClockId, clock_gettime};

@@ -69,6 +69,13 @@ impl Estimate {
         })
     }
 
+    /// The mean as a number.
+    #[must_use]
+    pub fn number(&self) -> Number {
+        let Estimate { value, is_bound, is_supported, .. } = *self;
+        Number { value, is_bound, is_supported }
+    }
+
     /// Both ends of its interval, where it has both.
     #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {

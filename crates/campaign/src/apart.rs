@@ -52,7 +52,7 @@ impl Apart {
             Serving::Own(command, _) => vec![command],
             Serving::Built(starts) => {
                 let others = starts.run_h2c.iter().chain(&starts.run_tls);
-                subject.build.iter().chain([&starts.run]).chain(others).collect()
+                subject.plan.commands.iter().chain([&starts.run]).chain(others).collect()
             }
             Serving::ByUrl(_) | Serving::Found(_) => Vec::new(),
         };
@@ -65,8 +65,8 @@ impl Apart {
                 return Err(self.says("the program that PATH finds", &program));
             }
         }
-        let passed = cache.variables.iter().filter(|(name, _)| subject.passes.contains(name));
-        for (name, value) in subject.env.iter().chain(passed) {
+        let passed = cache.variables.iter().filter(|(name, _)| subject.plan.passes.contains(name));
+        for (name, value) in subject.plan.env.iter().chain(passed) {
             self.check_text(&format!("the variable {name}"), value, folder)?;
         }
         let link = self.link_below(&self.own[0]);

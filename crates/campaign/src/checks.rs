@@ -52,11 +52,9 @@ impl Campaign {
     pub fn checked(&self, entrant: &Entrant, halt: &Halt) -> Option<Conformance> {
         let warden = self.warden();
         let setup = VisitSetup {
-            cache: &self.cache,
-            warden: &warden,
+            launcher: self.launcher(&warden),
             workloads: &self.spoken,
             protocol: Protocol::Http1,
-            identity: self.identity.as_deref(),
             halt,
         };
         checked(setup, entrant, &checked_over(self, &entrant.subject), &mut |_, _| {})
@@ -106,11 +104,9 @@ impl<'a> Run<'a> {
         watch(&Event::Checks { subjects: left.len(), cases: count });
         let (warden, workloads) = (campaign.warden(), &campaign.spoken);
         let setup = VisitSetup {
-            cache: &campaign.cache,
-            warden: &warden,
+            launcher: campaign.launcher(&warden),
             workloads,
             protocol: Protocol::Http1,
-            identity: campaign.identity.as_deref(),
             halt: self.halt,
         };
         let protocols = |entrant: &Entrant| checked_over(campaign, &entrant.subject);

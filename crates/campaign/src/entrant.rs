@@ -64,7 +64,7 @@ impl Campaign {
         let mut builds = Vec::new();
         for subject in self.to_build(subject) {
             let built = match &member.state {
-                State::Built { built, .. } if subject.salt.is_none() => built.clone(),
+                State::Built { built, .. } if subject.plan.salt.is_none() => built.clone(),
                 State::Built { .. } | State::Buildable | State::Missing(_) | State::Broken(_) => {
                     self.build(&member.name, &subject, halt, watch)?
                 }

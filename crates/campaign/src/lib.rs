@@ -40,6 +40,7 @@ use lab::probe::Probe;
 use lab::record::{Entry, Fact, RunRecord};
 use lab::source_file::SourceFile;
 use lab::subject::{Subject, Tier};
+use lab::trial::Launcher;
 use lab::workload::Workload;
 use load::Halt;
 
@@ -253,6 +254,11 @@ impl Campaign {
     #[must_use]
     pub fn warden(&self) -> [OsString; 2] {
         [self.cache.dyno.clone().into_os_string(), OsString::from("warden")]
+    }
+
+    /// What starts the subjects, under this warden.
+    pub(crate) fn launcher<'a>(&'a self, warden: &'a [OsString]) -> Launcher<'a> {
+        Launcher { cache: &self.cache, warden, identity: self.identity.as_deref() }
     }
 
     /// The workload of the task with this name.

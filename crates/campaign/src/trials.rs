@@ -238,14 +238,12 @@ impl Means<'_> {
         let warden = campaign.warden();
         let setup = Setup {
             experiment,
-            cache: &campaign.cache,
-            warden: &warden,
+            launcher: campaign.launcher(&warden),
             split: &self.resources.split,
             address: self.resources.address,
             sources: &self.resources.sources,
             elsewhere: self.resources.elsewhere.as_ref().map(|it| &it.agents),
             files: self.resources.files,
-            identity: campaign.identity.as_deref(),
             workloads: &campaign.spoken,
             part,
             enough,

@@ -140,7 +140,8 @@ fn whole(side: &side::Side) -> String {
 fn offered(subject: &Subject) -> String {
     let Serving::Found(site) = &subject.serving else { return String::new() };
     let Some(tls) = &site.tls else { return String::new() };
-    stated((tls.version, &tls.suites, &tls.groups, tls.resume.percent()))
+    let tls::Offer { version, suites, groups, resume, .. } = &tls.offer;
+    stated((version, suites, groups, resume.percent()))
 }
 
 /// A folder as seen from here, so that another checkout has the same.

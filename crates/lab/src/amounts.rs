@@ -109,6 +109,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 
 /// Some of the machine's CPUs, in the order in which they were named.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Cpus(
     /// Their numbers.
     pub Vec<usize>,
@@ -128,6 +129,51 @@ pub fn cpus(text: &str) -> Result<Cpus, String> {
     }
     Ok(Cpus(cpus))
 }
+
+impl TryFrom<String> for Cpus {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Cpus, String> {
+        cpus(&text)
+    }
+}
+
+impl From<Cpus> for String {
+    fn from(Cpus(numbers): Cpus) -> String {
+        let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        numbers.join(",")
+    }
+}
+
+/// A field that may be left out, as it stands in a file: the text that a person writes.
+macro_rules! as_text {
+    ($(#[$about:meta])* $module:ident, $Value:ty, $read:path, $write:expr) => {
+        $(#[$about])*
+        pub(crate) mod $module {
+            use serde::de::Error;
+            use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+            #[allow(clippy::ref_option)] // serde requires it
+            pub(crate) fn serialize<S: Serializer>(
+                value: &Option<$Value>,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                value.map($write).serialize(serializer)
+            }
+
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<Option<$Value>, D::Error> {
+                let text = Option::<String>::deserialize(deserializer)?;
+                text.map(|text| $read(&text).map_err(D::Error::custom)).transpose()
+            }
+        }
+    };
+}
+
+as_text!(time_text, std::time::Duration, super::time, super::written);
+as_text!(bytes_text, u64, super::bytes, |bytes| format!("{bytes}B"));
+as_text!(percent_text, f64, super::percent, |percent| format!("{percent}%"));
 
 #[cfg(test)]
 mod tests {

@@ -47,12 +47,22 @@ pub struct Recipe<'a> {
     name: &'a str,
     /// Files of the first folder are laid first.
     folders: [Option<&'a Path>; 2],
-    needs: &'a [Need],
-    build: &'a [Command],
-    env: &'a [(String, String)],
-    passes: &'a [String],
-    /// What makes this build lie elsewhere than the others of the same.
-    salt: Option<&'a str>,
+    plan: &'a BuildPlan,
+}
+
+/// How something is built, and in which environment.
+#[derive(Clone, Debug, Default)]
+pub struct BuildPlan {
+    /// What must be there before it can be built and run.
+    pub needs: Vec<Need>,
+    /// Run once, in a copy of the folder.
+    pub commands: Vec<Command>,
+    /// Variables for these commands, and for a subject's others.
+    pub env: Vec<(String, String)>,
+    /// The user's variables that are passed on.
+    pub passes: Vec<String>,
+    /// What makes this build of it lie elsewhere than others, where there are several.
+    pub salt: Option<String>,
 }
 
 impl<'a> From<&'a Subject> for Recipe<'a> {
@@ -61,11 +71,7 @@ impl<'a> From<&'a Subject> for Recipe<'a> {
             kind: "builds",
             name: &subject.name,
             folders: [subject.from.as_deref(), Some(&subject.folder)],
-            needs: &subject.needs,
-            build: &subject.build,
-            env: &subject.env,
-            passes: &subject.passes,
-            salt: subject.salt.as_deref(),
+            plan: &subject.plan,
         }
     }
 }
@@ -76,12 +82,7 @@ impl<'a> From<&'a Probe> for Recipe<'a> {
             kind: "probes",
             name: &probe.name,
             folders: [None, Some(&probe.folder)],
-            needs: &probe.needs,
-            build: &probe.build,
-            // Its variables are only for the subject that it joins.
-            env: &[],
-            passes: &[],
-            salt: None,
+            plan: &probe.plan,
         }
     }
 }
@@ -147,7 +148,7 @@ impl BuildCache {
 
     /// How far it has been built. Runs nothing.
     pub fn fitness(&self, recipe: Recipe<'_>) -> Result<Fitness, BuildError> {
-        let missing = recipe.needs.iter().filter(|need| !need.is_met(self.around()));
+        let missing = recipe.plan.needs.iter().filter(|need| !need.is_met(self.around()));
         let missing: Vec<String> = missing.map(ToString::to_string).collect();
         if !missing.is_empty() {
             return Ok(Fitness::Missing(missing));
@@ -203,7 +204,7 @@ impl BuildCache {
         if let Some(caller) = &caller {
             caller.give_all(&built.folder).map_err(io(&built.folder))?;
         }
-        for command in recipe.build {
+        for command in &recipe.plan.commands {
             let words = self.fill(command, &built.folder);
             report(&shown(&words));
             writeln!(written, "$ {}", shown(&words)).map_err(io(&log))?;
@@ -235,11 +236,11 @@ impl BuildCache {
         halt: &dyn Fn() -> bool,
     ) -> Result<(), Option<String>> {
         let caller = self.caller();
-        let seen = self.for_builds(recipe.passes);
+        let seen = self.for_builds(&recipe.plan.passes);
         let mut env: Vec<(String, String)> =
             seen.map(|(name, value)| (name.into(), value.into())).collect();
         env.extend(caller.iter().flat_map(Caller::variables));
-        env.extend(self.env(recipe.env, folder));
+        env.extend(self.env(&recipe.plan.env, folder));
         let mut argv = words.to_vec();
         argv[0] = program(folder, &words[0]).display().to_string();
         let spec = Spec {
@@ -312,12 +313,12 @@ impl BuildCache {
             ("LANG".into(), "C.UTF-8".into()),
             ("TZ".into(), "UTC".into()),
         ];
-        for name in &subject.passes {
+        for name in &subject.plan.passes {
             if let Some(value) = around.variable(name) {
                 variables.push((name.clone(), value.to_string()));
             }
         }
-        variables.extend(self.env(&subject.env, &built.folder));
+        variables.extend(self.env(&subject.plan.env, &built.folder));
         variables
     }
 
@@ -345,17 +346,17 @@ impl BuildCache {
             hash.update(bytes);
         };
         part(b"dyno build 1");
-        for command in recipe.build {
+        for command in &recipe.plan.commands {
             part(format!("{command:?}").as_bytes());
         }
-        for (name, value) in recipe.env {
+        for (name, value) in &recipe.plan.env {
             part(format!("{name}={value}").as_bytes());
         }
-        for name in recipe.passes {
+        for name in &recipe.plan.passes {
             part(format!("{name}={:?}", self.around().variable(name)).as_bytes());
         }
         // A build with one version of a program is not the build with another version.
-        for need in recipe.needs {
+        for need in &recipe.plan.needs {
             part(need.trace(self.around()).as_bytes());
         }
         for (from, path) in sources(recipe)? {
@@ -367,7 +368,7 @@ impl BuildCache {
         }
         let digest: [u8; 32] = hash.finalize().into();
         let hash: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-        let name = match recipe.salt {
+        let name = match &recipe.plan.salt {
             Some(salt) => format!("{hash}-{salt}"),
             None => hash.clone(),
         };

@@ -12,14 +12,15 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::amounts::Cpus;
+use crate::amounts::{Cpus, bytes_text, percent_text};
 use crate::figure::Figure;
 use crate::manner::Manner;
 use crate::schedule::Schedule;
 use crate::sought::Sought;
 use crate::source_file::{ConfigError, SourceFile};
 use load::{Arrivals, Load, Ramp, Rate};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use change::{Change, Changed};
 pub use check::{Flaw, Key};
@@ -258,17 +259,33 @@ impl fmt::Display for Point {
 
 /// The conditions that an experiment wants to be the same for all subjects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wanted {
     /// CPUs of the subject; none: half of those that there are.
     pub subject_cpus: Option<Cpus>,
     pub load_cpus: Option<Cpus>,
     /// The most memory that the subject may hold.
+    #[serde(default, with = "bytes_text")]
     pub memory: Option<u64>,
     /// The most files that one of its processes may open.
+    #[serde(default, deserialize_with = "files")]
     pub files: Option<u64>,
     /// Whether each trial has a network of its own.
+    #[serde(default)]
     pub isolate: bool,
 }
+
+fn files<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    match Option::deserialize(deserializer)? {
+        Some(0) => Err(D::Error::custom("it must be at least 1")),
+        Some(files) if FILES_MAX < files => {
+            Err(D::Error::custom(format!("{FILES_MAX} is the most")))
+        }
+        files => Ok(files),
+    }
+}
+
+const FILES_MAX: u64 = 1 << 30;
 
 /// Rounds go on until the figure that a row is judged by has a 95 % interval that is narrow enough.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -300,6 +317,7 @@ impl Default for Promised {
 
 /// How much a subject may break and still be ranked; a clause that is not named may be broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Required {
     /// At most so many broken clauses that oblige.
     pub must_broken: Option<usize>,
@@ -308,6 +326,7 @@ pub struct Required {
     /// At most so many failures that an attacker could use.
     pub security: Option<usize>,
     /// The percentage of requests that may be answered with the wrong content; none if it is not stated.
+    #[serde(default, rename = "wrong", with = "percent_text")]
     pub wrong_percent: Option<f64>,
 }
 

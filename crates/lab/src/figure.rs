@@ -12,8 +12,9 @@ mod table;
 mod terms;
 
 pub use kind::Kind;
+pub use load::Number;
 pub use slope::{Line, line, line_of_steps};
-pub use source::{Number, Step, Trial};
+pub use source::{Step, Trial};
 pub use table::{DISTRIBUTIONS, Figure};
 pub use terms::Terms;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
-use tls::{HTTP_1_1, HTTP_2, Resume, TlsOrder, Trust, Version};
+use tls::{HTTP_1_1, HTTP_2, Offer, Resume, TlsOrder, Trust, Version};
 use wire::h2::Scheme;
 
 use crate::source_file::nearest;
@@ -128,13 +128,15 @@ impl Manner {
     #[must_use]
     pub fn tls(self, host: &str, authority: &str) -> Option<TlsOrder> {
         self.protocol.is_secured().then(|| TlsOrder {
+            host: host.into(),
             trust: Trust::Given(authority.into()),
-            version: Some(Version::V1_3),
-            suites: vec![SUITE.into()],
-            groups: vec![GROUP.into()],
-            resume: Resume::of(self.resumed).unwrap_or(Resume::NEVER),
-            alpn: if self.protocol.is_http2() { HTTP_2 } else { HTTP_1_1 }.into(),
-            ..TlsOrder::to(host)
+            offer: Offer {
+                version: Some(Version::V1_3),
+                suites: vec![SUITE.into()],
+                groups: vec![GROUP.into()],
+                resume: Resume::of(self.resumed).unwrap_or(Resume::NEVER),
+                alpn: if self.protocol.is_http2() { HTTP_2 } else { HTTP_1_1 }.into(),
+            },
         })
     }
 }
@@ -239,11 +241,11 @@ mod tests {
     fn what_is_offered_is_the_same_to_all_servers() {
         assert_eq!(Manner::of(Protocol::H2c).tls("localhost", "x"), None);
         let order = Manner::of(Protocol::H2).tls("localhost", "x").unwrap();
-        assert_eq!((order.alpn.as_str(), order.version), ("h2", Some(Version::V1_3)));
-        assert_eq!(order.suites, [tls::suite(SUITE).unwrap()]);
-        assert_eq!(order.groups, [tls::group(GROUP).unwrap()]);
+        assert_eq!((order.offer.alpn.as_str(), order.offer.version), ("h2", Some(Version::V1_3)));
+        assert_eq!(order.offer.suites, [tls::suite(SUITE).unwrap()]);
+        assert_eq!(order.offer.groups, [tls::group(GROUP).unwrap()]);
         let resumed = Manner { resumed: 80, ..Manner::of(Protocol::Http1Tls) };
         let order = resumed.tls("localhost", "x").unwrap();
-        assert_eq!((order.alpn.as_str(), order.resume.percent()), ("http/1.1", 80));
+        assert_eq!((order.offer.alpn.as_str(), order.offer.resume.percent()), ("http/1.1", 80));
     }
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::build::BuildPlan;
 use crate::command::{Command, Placeholders};
 use crate::need::Need;
 use crate::source_file::{ConfigError, SourceFile};
@@ -25,10 +26,8 @@ pub struct Probe {
     /// Its manifest.
     pub source: SourceFile,
     pub title: String,
-    /// What must be there before it can be built.
-    pub needs: Vec<Need>,
-    /// Run once, in a copy of the folder.
-    pub build: Vec<Command>,
+    /// How it is built: its own variables are only for the subject that it joins.
+    pub plan: BuildPlan,
     /// Added to the subject's variables.
     pub env: Vec<(String, String)>,
     /// What it sends.
@@ -62,15 +61,14 @@ impl Probe {
         let wrong = |text: &Spanned<String>, says: String| source.wrong(Some(text.span()), says);
         let known: Vec<(&str, &str)> = BUILD_HOLES.iter().map(|name| (*name, "")).collect();
         let placeholders = Placeholders { known: &known };
-        let mut needs = Vec::new();
+        let mut plan = BuildPlan::default();
         for text in &manifest.needs {
-            needs.push(Need::parse(text.get_ref()).map_err(|says| wrong(text, says))?);
+            plan.needs.push(Need::parse(text.get_ref()).map_err(|says| wrong(text, says))?);
         }
-        let mut build = Vec::new();
         for text in &manifest.build {
             let command = Command::parse(text.get_ref());
             let command = command.and_then(|command| command.fill(placeholders).map(|_| command));
-            build.push(command.map_err(|error| wrong(text, error.to_string()))?);
+            plan.commands.push(command.map_err(|error| wrong(text, error.to_string()))?);
         }
         for value in manifest.env.values() {
             placeholders.fill(value.get_ref()).map_err(|error| wrong(value, error.to_string()))?;
@@ -79,7 +77,7 @@ impl Probe {
             manifest.env.into_iter().map(|(name, value)| (name, value.into_inner())).collect();
         let readings = reading::read(&source, &manifest.reading)?;
         let (name, title) = (name.into(), manifest.title);
-        Ok(Probe { name, folder, title, needs, build, env, readings, source })
+        Ok(Probe { name, folder, title, plan, env, readings, source })
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use agents::{AgentFacts, Place};
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::answer_parts::AnswerParts;
 use crate::conformance::{Conformance, LEFT_OUT, Spot};
@@ -261,12 +261,25 @@ pub struct TrialRecord {
     pub held: Option<HeldRecord>,
     /// What the monitors read.
     pub series: Vec<Series>,
-    /// How the subject's process ended: `exit status 0`, `signal 11 (SEGV)`; empty if it never ran.
+    pub ending: Ending,
+}
+
+/// How a subject's process ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Ending {
+    /// how its process ended: `exit status 0`, `signal 11 (SEGV)`; empty if it never ran
     pub exit: String,
-    /// Processes of the subject that did not end at the signal, and were killed.
+    /// how many processes had to be killed
     pub killed: u32,
-    /// The last of what it wrote to standard output and standard error.
+    /// the last of its output
+    #[serde(serialize_with = "as_utf8")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub output_tail: Vec<u8>,
+}
+
+fn as_utf8<S: Serializer>(octets: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&String::from_utf8_lossy(octets))
 }
 
 impl TrialRecord {
@@ -284,9 +297,7 @@ impl TrialRecord {
             loaded: None,
             held: None,
             series: Vec::new(),
-            exit: String::new(),
-            killed: 0,
-            output_tail: Vec::new(),
+            ending: Ending::default(),
         }
     }
 }

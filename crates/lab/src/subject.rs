@@ -13,9 +13,9 @@ use serde::Deserialize;
 use tls::TlsOrder;
 use wire::h2::Scheme;
 
+use crate::build::BuildPlan;
 use crate::command::Command;
 use crate::manner::Protocol;
-use crate::need::Need;
 use crate::record::Setting;
 use crate::source_file::{ConfigError, SourceFile};
 
@@ -42,24 +42,16 @@ pub struct Subject {
     pub speaks: Vec<String>,
     /// The protocols over which it can answer them; at least one.
     pub protocols: Vec<Protocol>,
-    /// What must be there before it can be built and run.
-    pub needs: Vec<Need>,
-    /// The Debian packages that provide it.
+    /// How it is built.
+    pub plan: BuildPlan,
+    /// The Debian packages that provide what it needs.
     pub debian: Vec<String>,
     /// How to get what those packages cannot provide.
     pub advice: Option<String>,
-    /// Run once, in a copy of the folder.
-    pub build: Vec<Command>,
     /// Where the server comes from: this is what is measured.
     pub serving: Serving,
     /// The command that prints the version.
     pub version: Option<Command>,
-    /// Variables for all of these commands.
-    pub env: Vec<(String, String)>,
-    /// The user's variables that are passed on.
-    pub passes: Vec<String>,
-    /// What makes this build of it lie elsewhere than others, where there are several.
-    pub salt: Option<String>,
     /// The probe that reports from inside its virtual machine.
     pub probe: Option<String>,
     /// How long it may take until its first right answer.
@@ -120,7 +112,8 @@ impl Serving {
 }
 
 /// Where a server that runs already is found, and what is requested of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Site {
     pub address: SocketAddr,
     /// The value of `Host`.
@@ -352,7 +345,7 @@ backlog = "1024: why"
             let tls = match tls {
                 "" => String::new(),
                 alpn => format!(
-                    ", tls = {{ host = 'h', trust = 'all', suites = [], groups = [], resume = 0, alpn = '{alpn}' }}"
+                    ", tls = {{ host = 'h', trust = 'all', suites = [], groups = [], resume_percent = 0, alpn = '{alpn}' }}"
                 ),
             };
             read(&format!("site = {{ address = '127.0.0.1:1', host = 'h', target = '/'{tls} }}"))

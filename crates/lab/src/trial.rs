@@ -29,7 +29,9 @@ use crate::identity::Identity;
 use crate::manner::{Manner, Task};
 use crate::plan::seed_of;
 use crate::probe::Probe;
-use crate::record::{Check, Fact, Launch, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord};
+use crate::record::{
+    Check, Ending, Fact, Launch, Outcome, OutcomeKind, Phase, TrialKey, TrialRecord,
+};
 use crate::subject::{Serving, Subject};
 use crate::workload::{HOST, Workload};
 pub use elsewhere::{AGENT_LOST, Elsewhere};
@@ -42,14 +44,30 @@ use machine::sockets::listeners;
 pub use press::SPIN;
 use stage::Stage;
 
-/// What all trials of a run have in common.
+/// What starts a subject's process.
 #[derive(Clone, Copy, Debug)]
-pub struct Setup<'a> {
-    pub experiment: &'a Experiment,
+pub struct Launcher<'a> {
     /// Builds, and the user's environment.
     pub cache: &'a BuildCache,
     /// The program, and its arguments, that end up in `warden_main`.
     pub warden: &'a [OsString],
+    /// What the subject presents within TLS; none where nothing is secured.
+    pub identity: Option<&'a Identity>,
+}
+
+impl Launcher<'_> {
+    /// The TLS of connections to the subject, if there is any in this manner.
+    pub(crate) fn tls(self, manner: Manner) -> Result<Option<Client>, String> {
+        let order = self.identity.and_then(|identity| manner.tls(HOST, &identity.authority));
+        order.map(|order| Client::new(&order)).transpose()
+    }
+}
+
+/// What all trials of a run have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    pub experiment: &'a Experiment,
+    pub launcher: Launcher<'a>,
     /// Which CPUs run what.
     pub split: &'a Split,
     /// The address on which subjects listen: this machine's own, or one that other machines reach.
@@ -58,8 +76,6 @@ pub struct Setup<'a> {
     pub sources: &'a [IpAddr],
     /// How many files a subject's process may open.
     pub files: u64,
-    /// What the subjects present within TLS; none where nothing is secured.
-    pub identity: Option<&'a Identity>,
     /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
     /// The agents that carry the loads out; none: this process does.
@@ -83,8 +99,7 @@ impl std::fmt::Debug for Enough<'_> {
 impl Setup<'_> {
     /// The TLS of a trial's connections to a subject that dyno starts, if there is any.
     fn over(&self, manner: Manner) -> Result<Option<Client>, Outcome> {
-        let order = self.identity.and_then(|identity| manner.tls(HOST, &identity.authority));
-        order.map(|order| Client::new(&order).map_err(unable)).transpose()
+        self.launcher.tls(manner).map_err(unable)
     }
 }
 
@@ -284,9 +299,11 @@ impl Trial<'_, '_> {
             own_time.settle(record);
         }
         let stopped = running.stop();
-        record.exit = stopped.exit.to_string();
-        record.killed = stopped.killed;
-        record.output_tail = stopped.tail;
+        record.ending = Ending {
+            exit: stopped.exit.to_string(),
+            killed: stopped.killed,
+            output_tail: stopped.tail,
+        };
         stage.clear(&mut record.conditions);
         ended
     }

@@ -1,7 +1,6 @@
 //! A subject that is started for a check, not for a measurement: it has its own port and no conditions, gets
 //! requests until it answers, and is started again when a check has ended it.
 
-use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,40 +15,25 @@ use crate::arrival::{
     no_port_of_its_own, too_late,
 };
 use crate::ask::{Asked, ask};
-use crate::build::{BuildCache, Built};
-use crate::identity::Identity;
+use crate::build::Built;
 use crate::manner::{Manner, Protocol};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::subject::{Serving, Subject};
 use crate::trial::stage::{Stage, StageSetup};
-use crate::trial::{Candidate, HERE};
+use crate::trial::{Candidate, HERE, Launcher};
 use crate::workload::{HOST, Interaction, Over, Question, Workload};
 use machine::monitor::resident_bytes;
 use machine::process::{Running, Stopped};
 
 #[derive(Clone, Copy, Debug)]
 pub struct VisitSetup<'a> {
-    /// Builds, and the user's environment.
-    pub cache: &'a BuildCache,
-    /// The program, and its arguments, that end up in `warden_main`.
-    pub warden: &'a [OsString],
+    pub launcher: Launcher<'a>,
     /// Every workload of the project: those that a subject speaks say which paths it has.
     pub workloads: &'a [Workload],
     /// What is spoken with the subject.
     pub protocol: Protocol,
-    /// What the subject presents within TLS; none where nothing is secured.
-    pub identity: Option<&'a Identity>,
     /// Ends a visit early when it is set.
     pub halt: &'a Halt,
-}
-
-impl VisitSetup<'_> {
-    /// The TLS of connections to the subject, if there is any.
-    fn tls(self) -> Result<Option<Client>, String> {
-        let manner = Manner::of(self.protocol);
-        let order = self.identity.and_then(|identity| manner.tls(HOST, &identity.authority));
-        order.map(|order| Client::new(&order)).transpose()
-    }
 }
 
 /// A subject that runs and answers. Its memory can be read, and it can be started again. Dropping it ends it.
@@ -75,7 +59,10 @@ impl<'a> Visit<'a> {
     ) -> Result<Visit<'a>, Outcome> {
         let candidate = Candidate { subject, built, probe: None };
         let unable = |says| Outcome { kind: OutcomeKind::Unable, says };
-        let (tls, question) = (setup.tls().map_err(unable)?, first_question(setup, subject));
+        let (tls, question) = (
+            setup.launcher.tls(Manner::of(setup.protocol)).map_err(unable)?,
+            first_question(setup, subject),
+        );
         let question = question.map_err(unable)?;
         let mut ports_left = OTHER_PORTS;
         loop {
@@ -247,8 +234,7 @@ impl Help for Visit<'_> {
 }
 
 fn stage_setup(setup: VisitSetup<'_>) -> StageSetup<'_> {
-    let VisitSetup { cache, warden, identity, .. } = setup;
-    StageSetup { cache, warden, address: HERE, identity, limits: None }
+    StageSetup { launcher: setup.launcher, address: HERE, limits: None }
 }
 
 /// The last line that it wrote, which is often why it ended.

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use load::HoldWhat;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use wire::h2::Scheme;
 use wire::{Ask, Asks, Cut, Request, Template, socket_ask};
@@ -61,12 +62,15 @@ pub enum Interaction {
 }
 
 /// An answer that never ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stream {
     /// So many chunks must arrive.
     pub chunks: u32,
     /// The first at once, each of the others so much later.
+    #[serde(deserialize_with = "every")]
     pub every: Duration,
+    #[serde(default)]
     pub over: Over,
 }
 
@@ -104,17 +108,8 @@ struct AskKeys {
     body: Option<Spanned<String>>,
     body_length: Option<Spanned<u64>>,
     body_sha256: Option<Spanned<String>>,
-    stream: Option<Spanned<StreamKeys>>,
+    stream: Option<Spanned<Stream>>,
     echo: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StreamKeys {
-    chunks: u32,
-    every: String,
-    #[serde(default)]
-    over: Over,
 }
 
 /// The value of `Host` in all requests: the same for all subjects, whatever their port, so that all are sent the same
@@ -367,13 +362,17 @@ fn handshake_alone(source: &SourceFile, keys: &AskKeys) -> Result<(), ConfigErro
     })
 }
 
-fn stream(source: &SourceFile, keys: &Spanned<StreamKeys>) -> Result<Stream, ConfigError> {
-    let StreamKeys { chunks, every, over } = keys.get_ref();
-    let wrong = |says: String| source.wrong(Some(keys.span()), says);
-    let every = amounts::time(every).map_err(wrong)?;
-    match chunks {
-        1..=100 => Ok(Stream { chunks: *chunks, every, over: *over }),
-        _ => Err(wrong("between 1 and 100 chunks can be awaited".into())),
+fn every<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    amounts::time(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+fn stream(source: &SourceFile, stream: &Spanned<Stream>) -> Result<Stream, ConfigError> {
+    match stream.get_ref().chunks {
+        1..=100 => Ok(*stream.get_ref()),
+        _ => {
+            let says = "between 1 and 100 chunks can be awaited";
+            Err(source.wrong(Some(stream.span()), says))
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::iter;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 use crate::engine::Origin;
 use crate::failure::Failure;
@@ -17,20 +19,24 @@ use crate::recording::Window;
 use crate::silence::Quiet;
 use crate::tally::Tally;
 
-/// What a watcher is shown, about ten times a second.
-#[derive(Debug)]
-pub struct Glance<'a> {
-    /// The time on the run's clock, which starts with the warm-up.
+/// What a load does meanwhile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Meanwhile<T> {
+    /// The time on the run's clock, which starts with the warm-up: the window's end.
     pub now: Nanos,
     /// The start of the newest window, of all lanes together.
     pub from: Nanos,
     /// Whether the window lies before the measured time.
     pub is_warmup: bool,
     /// What happened within the window.
-    pub window: &'a Tally,
+    pub window: T,
     /// The measured time so far.
-    pub total: &'a Tally,
+    pub total: T,
 }
+
+/// What a watcher is shown, about ten times a second.
+pub type Glance<'a> = Meanwhile<&'a Tally>;
 
 /// What the lanes have reported so far.
 pub(crate) struct Collector<'a> {
@@ -131,7 +137,7 @@ impl<'a> Collector<'a> {
     /// after now, even if no lane has reported for a while, so that a time in which this process stood still is not left
     /// out. A run that has not begun does not begin.
     fn stop(&mut self, end: &StopTime, at: Option<u64>) {
-        let width = self.plan.width;
+        let width = self.plan.times.width;
         if end.agreed().is_none() {
             let is_before = |origin: Origin| Origin::now().nanos() < origin.nanos();
             let is_at_once = |origin: Origin| at.is_none_or(|at| at <= origin.nanos());
@@ -180,12 +186,12 @@ impl<'a> Collector<'a> {
 
     /// Whether a window that begins at this time belongs to the measured time.
     fn is_inside(&self, from: Nanos) -> bool {
-        self.plan.measured.start <= from && from < self.part.until
+        self.plan.times.measured.start <= from && from < self.part.until
     }
 
     fn take(&mut self, report: WindowReport) {
         let WindowReport { lane, index, mut tally, quiet, is_last, sections } = report;
-        let from = index * self.plan.width;
+        let from = index * self.plan.times.width;
         self.quiet[lane].append(quiet, from);
         if self.is_inside(from) {
             let report = &mut self.part.reports[lane];
@@ -208,7 +214,7 @@ impl<'a> Collector<'a> {
         } else {
             self.open.insert(index, tally);
             let empty = self.spare.pop();
-            let empty = empty.unwrap_or_else(|| Tally::new(self.plan.longest));
+            let empty = empty.unwrap_or_else(|| Tally::new(self.plan.times.longest));
             let _ = self.returns[lane].send(empty);
         }
     }
@@ -226,9 +232,9 @@ impl<'a> Collector<'a> {
     }
 
     fn close_window(&mut self, index: u64, tally: &Tally, watch: &mut dyn FnMut(&Glance<'_>)) {
-        let width = self.plan.width;
+        let width = self.plan.times.width;
         let (from, until) = (index * width, (index + 1) * width);
-        let is_warmup = from < self.plan.measured.start;
+        let is_warmup = from < self.plan.times.measured.start;
         let is_inside = self.is_inside(from);
         let part = &mut self.part;
         if !is_warmup {

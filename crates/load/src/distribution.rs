@@ -8,6 +8,7 @@ mod sparse;
 use std::borrow::Cow;
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 pub use encoded::EncodedError;
@@ -54,16 +55,29 @@ const LOWEST: Nanos = 1;
 /// Significant decimal digits.
 const DIGITS: u8 = 3;
 
-/// A percentile, and how reliable it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quantile {
-    /// In nanoseconds.
-    pub value: Nanos,
-    /// A bound: the true value is no less than this, and may be more.
+/// A number, and how reliable it is: a figure of one load or one trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "figure_value"))]
+pub struct Number<T = f64> {
+    /// in the unit in which its name ends
+    pub value: T,
+    /// requests were given up: the true value is no less
     pub is_bound: bool,
-    /// At least ten samples lie beyond it.
+    /// at least ten samples lie beyond it
     pub is_supported: bool,
 }
+
+impl Number {
+    /// A number that is neither a bound nor short of samples; none if it is not finite.
+    #[must_use]
+    pub fn exact(value: f64) -> Option<Number> {
+        let number = Number { value, is_bound: false, is_supported: true };
+        value.is_finite().then_some(number)
+    }
+}
+
+/// A percentile of a distribution.
+pub type Quantile = Number<Nanos>;
 
 impl Distribution {
     /// Values up to `max` are distinguished; larger ones count as `max`.

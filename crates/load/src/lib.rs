@@ -41,9 +41,10 @@ pub mod written;
 
 pub use answers::Answers;
 pub use arrivals::{Arrivals, Listed, Rate, RateError};
-pub use collector::Glance;
+pub use collector::{Glance, Meanwhile};
 pub use distribution::{
-    Distribution, EncodedError, Folded, Moment, Moments, PERCENTILES, Quantile, is_supported,
+    Distribution, EncodedError, Folded, Moment, Moments, Number, PERCENTILES, Quantile,
+    is_supported,
 };
 pub use evidence::Evidence;
 pub use failure::Failure;

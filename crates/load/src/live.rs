@@ -2,31 +2,16 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
 use crate::Nanos;
 use crate::bounds::INSTANT_MAX;
-use crate::collector::Glance;
+use crate::collector::{Glance, Meanwhile};
 use crate::failure::Failure;
 use crate::order::{Order, nanos};
 use crate::part::{Bounds, Outlook, Part, check_tally};
 use crate::tally::Tally;
 
 /// A glance as a value, without the exchanges that are kept whole: these come with the part at the end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LiveWindow {
-    /// The end of the window, on the run's clock.
-    pub now: Nanos,
-    /// Its start.
-    pub from: Nanos,
-    /// Whether it lies before the measured time.
-    pub is_warmup: bool,
-    /// What happened within it.
-    pub window: Box<Tally>,
-    /// The measured time so far.
-    pub total: Box<Tally>,
-}
+pub type LiveWindow = Meanwhile<Box<Tally>>;
 
 impl LiveWindow {
     /// Adds a window of the same process that comes next.

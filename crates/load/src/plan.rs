@@ -14,12 +14,21 @@ pub(crate) struct Plan {
     pub(crate) lanes: usize,
     /// Those of this process, by their numbers.
     pub(crate) own: Range<usize>,
-    pub(crate) width: Nanos,
     /// Schedules start here; connections are opened before.
     pub(crate) lead: Nanos,
+    pub(crate) times: Times,
+}
+
+/// What a lane's recorder needs to know about the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Times {
+    /// The length of a window.
+    pub(crate) width: Nanos,
     pub(crate) measured: Range<Nanos>,
     /// Latencies up to this one are distinguished.
     pub(crate) longest: Nanos,
+    /// A request that is answered within this time of its intended start is on time.
+    pub(crate) on_time_within: Nanos,
     /// Parts of the measured time over which a changing load is reported separately.
     pub(crate) sections: Vec<Range<Nanos>>,
 }
@@ -55,11 +64,14 @@ impl Plan {
         Plan {
             lanes,
             own: own_lanes(order.first_lane(), order.lanes.max(1), lanes),
-            width,
             lead,
-            measured: from..until,
-            longest: nanos(order.timeout).saturating_mul(2),
-            sections: sections(&order.load, lead, &(from..until)),
+            times: Times {
+                width,
+                measured: from..until,
+                longest: nanos(order.timeout).saturating_mul(2),
+                on_time_within: nanos(order.on_time_within()),
+                sections: sections(&order.load, lead, &(from..until)),
+            },
         }
     }
 
@@ -82,12 +94,17 @@ impl Plan {
             let before = self.before_measured(arrivals);
             self.lead.saturating_add(arrivals.instant(before.saturating_add(total)))
         });
-        Some(by_total.unwrap_or(Nanos::MAX).min(self.measured.end).max(self.measured.start))
+        Some(
+            by_total
+                .unwrap_or(Nanos::MAX)
+                .min(self.times.measured.end)
+                .max(self.times.measured.start),
+        )
     }
 
     /// How many arrivals are due during the warm-up; on average, where they are random.
     pub(crate) fn before_measured(&self, arrivals: &Arrivals) -> u64 {
-        arrivals.expected(Duration::from_nanos(self.measured.start - self.lead)).ceil() as u64
+        arrivals.expected(Duration::from_nanos(self.times.measured.start - self.lead)).ceil() as u64
     }
 
     /// One lane's share of `all`.

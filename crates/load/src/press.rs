@@ -17,7 +17,7 @@ use crate::lane::{Lane, Rules, Seed};
 use crate::order::{Load, Order, Protocol, nanos};
 use crate::part::{Part, Parts};
 use crate::plan::Plan;
-use crate::recorder::{Clocks, Recorder, Times};
+use crate::recorder::{Clocks, Recorder};
 use crate::recording::Recording;
 use crate::security::SecurityLog;
 use crate::supply::{Kind, Supply};
@@ -83,7 +83,7 @@ fn carry_out(
     for (number, epoll) in thread::epolls(plan.own.len())?.into_iter().enumerate() {
         let (give, empty) = channel();
         for _ in 0..SPARE_WINDOWS {
-            let _ = give.send(Tally::new(plan.longest));
+            let _ = give.send(Tally::new(plan.times.longest));
         }
         returns.push(give);
         lanes.push((number, epoll, Handover { full: full.clone(), empty }, seats.pop()));
@@ -98,7 +98,7 @@ fn carry_out(
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let origin = seat.as_mut().map_or(origin, |seat| Origin::at(seat.begin()));
                 if !origin.wait_unless(&|| end.agreed() == Some(0)) {
-                    return plan.recorder(order, number, handover).finish(Clocks::default());
+                    return plan.recorder(number, handover).finish(Clocks::default());
                 }
                 began_late.fetch_max(origin.elapsed(), Ordering::Relaxed);
                 let lane = plan.own.start + number;
@@ -120,15 +120,8 @@ const SPARE_WINDOWS: usize = 3;
 
 impl Plan {
     /// What one of this process's lanes records with.
-    fn recorder(&self, order: &Order, number: usize, handover: Handover) -> Recorder {
-        let times = Times {
-            width: self.width,
-            measured: self.measured.clone(),
-            longest: self.longest,
-            on_time_within: nanos(order.on_time_within()),
-            sections: self.sections.clone(),
-        };
-        Recorder::new(number, &times, handover)
+    fn recorder(&self, number: usize, handover: Handover) -> Recorder {
+        Recorder::new(number, self.times.clone(), handover)
     }
 
     /// What one lane sends, and when.
@@ -159,8 +152,8 @@ impl Plan {
             concurrency: share(connections).saturating_mul(order.protocol.streams()),
             schedule: schedule.map(Iterator::peekable),
             from: self.lead,
-            until: self.measured.end,
-            counted_from: self.measured.start,
+            until: self.times.measured.end,
+            counted_from: self.times.measured.start,
             left: order.stop.total.map_or(u64::MAX, |total| self.share(total, place)),
             held_back_since: None,
         }
@@ -177,11 +170,11 @@ pub(crate) fn run_lane(
     turns: Option<&mut dyn TakesTurns>,
     stopped_at: &dyn Fn() -> Option<Nanos>,
 ) {
-    let recorder = plan.recorder(order, number - plan.own.start, handover);
+    let recorder = plan.recorder(number - plan.own.start, handover);
     match &order.tls {
         None => press_lane(order, plan, number, engine, recorder, turns, stopped_at),
         Some(client) => {
-            let log = SecurityLog::new(plan.longest);
+            let log = SecurityLog::new(plan.times.longest);
             let engine = Tls::new(engine, client, log.clone());
             press_lane(order, plan, number, engine, recorder.reading(log), turns, stopped_at);
         }

@@ -14,6 +14,7 @@ use crate::in_flight::InFlight;
 use crate::lane::Exchange;
 use crate::long_turns::LongTurns;
 use crate::pause::Pause;
+use crate::plan::Times;
 use crate::recording::{SessionEnd, Slow};
 use crate::section::Section;
 use crate::security::{self, SecurityLog};
@@ -23,18 +24,13 @@ use crate::tally::Tally;
 pub(crate) struct Recorder {
     lane: usize,
     window: Tally,
-    width: Nanos,
+    times: Times,
     index: u64,
     /// The current window ends here.
     pub(crate) turn: Nanos,
-    measured_from: Nanos,
-    measured_until: Nanos,
-    /// A request that is answered within this time of its intended start is on time.
-    on_time_within: Nanos,
     sections: Vec<Section>,
     /// How many failures of each class have been kept with their bytes.
     kept: [u8; Failure::COUNT],
-    longest: Nanos,
     in_flight: InFlight,
     clocks: Clocks,
     long_turns: LongTurns,
@@ -57,35 +53,17 @@ pub(crate) struct Clocks {
     pub(crate) idle: Idle,
 }
 
-/// What a lane's recorder needs to know about the run.
-#[derive(Clone, Debug)]
-pub(crate) struct Times {
-    /// The length of a window.
-    pub(crate) width: Nanos,
-    pub(crate) measured: std::ops::Range<Nanos>,
-    /// Latencies up to this one are distinguished.
-    pub(crate) longest: Nanos,
-    pub(crate) on_time_within: Nanos,
-    /// Where the load changes.
-    pub(crate) sections: Vec<std::ops::Range<Nanos>>,
-}
-
 impl Recorder {
-    pub(crate) fn new(lane: usize, times: &Times, handover: Handover) -> Recorder {
+    pub(crate) fn new(lane: usize, times: Times, handover: Handover) -> Recorder {
         let longest = times.longest;
         let section = |time: &std::ops::Range<Nanos>| Section::new(time.start, time.end, longest);
         Recorder {
             lane,
             window: handover.empty.try_recv().unwrap_or_else(|_| Tally::new(longest)),
-            width: times.width,
             index: 0,
             turn: times.width,
-            measured_from: times.measured.start,
-            measured_until: times.measured.end,
-            on_time_within: times.on_time_within,
             sections: times.sections.iter().map(section).collect(),
             kept: [0; Failure::COUNT],
-            longest,
             in_flight: InFlight::default(),
             clocks: Clocks::default(),
             long_turns: LongTurns::default(),
@@ -95,6 +73,7 @@ impl Recorder {
             alike: Alike::default(),
             ended: None,
             handover,
+            times,
         }
     }
 
@@ -110,7 +89,7 @@ impl Recorder {
 
     /// How much of this time lies in the measured time.
     pub(crate) fn measured_part(&self, since: Nanos, until: Nanos) -> Nanos {
-        until.min(self.measured_until).saturating_sub(since.max(self.measured_from))
+        until.min(self.times.measured.end).saturating_sub(since.max(self.times.measured.start))
     }
 
     /// What the window has seen of HTTP/2.
@@ -120,7 +99,7 @@ impl Recorder {
 
     /// A server has sent its SETTINGS so long after its connection was established.
     pub(crate) fn ready(&mut self, took: Nanos) {
-        let longest = self.longest;
+        let longest = self.times.longest;
         self.http2().ready.get_or_insert_with(|| Distribution::new(longest)).record(took);
     }
 
@@ -129,18 +108,18 @@ impl Recorder {
     }
 
     pub(crate) fn measured_until(&self) -> Nanos {
-        self.measured_until
+        self.times.measured.end
     }
 
     /// Nothing is measured from here on.
     pub(crate) fn stop_at(&mut self, now: Nanos) {
-        self.measured_until = self.measured_until.min(now);
+        self.times.measured.end = self.times.measured.end.min(now);
     }
 
     /// Ends the window and begins the one in which `now` lies. `settle` must follow.
     pub(crate) fn turn_over(&mut self, now: Nanos) {
         // A long turn that began before the measured time and reaches into it counts as a whole.
-        if self.measured_from < self.turn {
+        if self.times.measured.start < self.turn {
             self.long_turns.worked(now, &mut self.window.still);
         }
         self.next_window(now);
@@ -148,8 +127,8 @@ impl Recorder {
 
     fn next_window(&mut self, now: Nanos) {
         self.end_window(false);
-        self.index = now / self.width;
-        self.turn = (self.index + 1) * self.width;
+        self.index = now / self.times.width;
+        self.turn = (self.index + 1) * self.times.width;
     }
 
     /// Whether an ended window waits for its clocks.
@@ -199,7 +178,7 @@ impl Recorder {
             seen.add(&ledger.take());
         }
         let empty = self.handover.empty.try_recv();
-        let empty = empty.unwrap_or_else(|_| Tally::new(self.longest));
+        let empty = empty.unwrap_or_else(|_| Tally::new(self.times.longest));
         let tally = std::mem::replace(&mut self.window, empty);
         let sections = if is_last { std::mem::take(&mut self.sections) } else { Vec::new() };
         self.long_turns.end_window();
@@ -208,24 +187,24 @@ impl Recorder {
     }
 
     pub(crate) fn session_attempted(&mut self, intended: Nanos) {
-        self.window.sessions.attempted += u64::from(self.measured_from <= intended);
+        self.window.sessions.attempted += u64::from(self.times.measured.start <= intended);
     }
 
     pub(crate) fn session_over(&mut self, intended: Nanos, end: SessionEnd) {
-        if self.measured_from <= intended {
+        if self.times.measured.start <= intended {
             self.window.sessions.end(end);
         }
     }
 
     /// Whether the exchange was due in the measured time, or belongs to a session that was.
     pub(crate) fn is_measured(&self, exchange: &Exchange) -> bool {
-        self.measured_from <= exchange.due
+        self.times.measured.start <= exchange.due
     }
 
     /// Whether the window's distributions include this exchange: warm-up in warm-up windows,
     /// measured ones in measured windows, never one in the other.
     fn belongs_here(&self, exchange: &Exchange) -> bool {
-        self.is_measured(exchange) || self.turn <= self.measured_from
+        self.is_measured(exchange) || self.turn <= self.times.measured.start
     }
 
     fn lands(&mut self, exchange: &Exchange, at: Nanos) {
@@ -249,7 +228,7 @@ impl Recorder {
     /// Several requests became due at once: the calls of a session, or just one.
     pub(crate) fn due(&mut self, due: Nanos, requests: u32) {
         self.keep_up(due);
-        if self.measured_from <= due {
+        if self.times.measured.start <= due {
             self.window.due += u64::from(requests);
             if let Some(section) = self.section(due) {
                 section.due += u64::from(requests);
@@ -292,10 +271,10 @@ impl Recorder {
         self.lands(exchange, done);
         self.gaps.answered(done);
         let is_measured = self.is_measured(exchange);
-        let is_on_time = done - exchange.intended <= self.on_time_within;
+        let is_on_time = done - exchange.intended <= self.times.on_time_within;
         self.window.last_done = self.window.last_done.max(done);
         self.window.answered += 1;
-        if (self.measured_from..self.measured_until).contains(&done) {
+        if self.times.measured.contains(&done) {
             self.window.correct_inside += 1;
             self.window.carried_in += u64::from(!is_measured);
             if let Some(section) = self.section(done) {
@@ -381,7 +360,7 @@ impl Recorder {
                 false => window.first_byte.record_censored(age),
             }
         }
-        if self.measured_from <= exchange.due
+        if self.times.measured.start <= exchange.due
             && let Some(section) = self.section(exchange.due)
         {
             section.response.record_censored(until - exchange.intended);
@@ -426,7 +405,10 @@ impl Recorder {
     pub(crate) fn looked_up(&mut self, pause: &Pause) {
         let until = pause.slept.until;
         // Time that began before the measured time and reached into it counts.
-        if pause.still_from.is_some() && self.turn <= self.measured_from && self.turn <= until {
+        if pause.still_from.is_some()
+            && self.turn <= self.times.measured.start
+            && self.turn <= until
+        {
             self.next_window(until);
         }
         let still = &mut self.window.still;

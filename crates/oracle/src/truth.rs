@@ -4,17 +4,20 @@ use std::fmt;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use serde::{Serialize, Serializer};
 
 use crate::spans::written;
 
-/// What an oracle did from its start until now, over all its threads.
-#[derive(Clone, Debug)]
+/// What an oracle did from its start until now, over all its threads. Its times are written by whoever writes it.
+#[derive(Clone, Debug, Serialize)]
 pub struct Truth {
     /// How long it has been serving.
+    #[serde(rename = "elapsed_s", serialize_with = "seconds")]
     pub elapsed: Duration,
     /// Whole request heads read, including refused ones.
     pub requests: u64,
     /// Requests by resource, in a fixed order; they add up to `requests`.
+    #[serde(skip)]
     pub resources: Vec<(&'static str, u64)>,
     /// Final answers: those written whole, refusals, and right answers within a script.
     pub answers: u64,
@@ -33,11 +36,14 @@ pub struct Truth {
     /// Scripted faults begun.
     pub faults: u64,
     /// Bytes read from peers.
+    #[serde(rename = "received_bytes")]
     pub bytes_in: u64,
     /// Bytes that the kernel accepted for sending.
+    #[serde(rename = "sent_bytes")]
     pub bytes_out: u64,
     pub connections: u64,
     /// Connections open at this moment.
+    #[serde(skip)]
     pub connections_open: u64,
     /// The most connections that were open at once.
     pub connections_peak: u64,
@@ -48,22 +54,27 @@ pub struct Truth {
     pub handshakes_resumed: u64,
     pub handshakes_failed: u64,
     /// Streams of HTTP/2 whose times were not kept, because there were too many.
+    #[serde(skip)]
     pub streams_unlogged: u64,
     /// From noticing a request's arrival to having written its answer, in nanoseconds; no faults.
+    #[serde(skip)]
     pub served_ns: Histogram<u64>,
     /// The delays that laws have drawn, or the service times of a queue, in nanoseconds; without waits, stalls and the
     /// oracle's own time.
+    #[serde(skip)]
     pub drawn_ns: Histogram<u64>,
     /// How long requests waited for a server of the queue, in nanoseconds.
+    #[serde(skip)]
     pub waited_ns: Histogram<u64>,
     /// The queue, if there is one.
     pub queue: Option<QueueTruth>,
     /// By how much a law delayed beats, in nanoseconds; as drawn, but no beat overtakes the previous one.
+    #[serde(skip)]
     pub late_ns: Histogram<u64>,
 }
 
 /// A queue as it was in this process.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct QueueTruth {
     pub servers: u32,
     /// The seed of its service times and of its speed.
@@ -71,6 +82,7 @@ pub struct QueueTruth {
     /// What the lottery drew; 1 is the law's own speed.
     pub speed: f64,
     /// How long after the start the request came that had to wait too long, if service has collapsed.
+    #[serde(rename = "collapsed_s", serialize_with = "seconds_if_any")]
     pub collapsed: Option<Duration>,
 }
 
@@ -150,6 +162,18 @@ impl Truth {
         self.waited_ns.add(&other.waited_ns).expect("all our histograms have one shape");
         self.late_ns.add(&other.late_ns).expect("all our histograms have one shape");
     }
+}
+
+fn seconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    time.as_secs_f64().serialize(serializer)
+}
+
+#[allow(clippy::ref_option)] // serde requires it
+fn seconds_if_any<S: Serializer>(
+    time: &Option<Duration>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    time.map(|time| time.as_secs_f64()).serialize(serializer)
 }
 
 /// From a nanosecond to two hours, to three digits: no delay of the oracle's is longer.

@@ -88,10 +88,7 @@ pub struct Way {
 pub struct Host {
     /// As the host calls itself.
     pub name: String,
-    /// The dyno of the agent.
-    pub dyno: String,
-    /// The SHA-256 of its program, in hexadecimal digits; none where it is not needed.
-    pub sha256: Option<String>,
+    pub program: Program,
     /// CPUs that the agent may use.
     pub cpus: Vec<usize>,
     /// Files that the agent may open.
@@ -101,6 +98,16 @@ pub struct Host {
     pub allow: Option<Vec<String>>,
     /// What else shapes a measurement there, by name.
     pub facts: Vec<(String, String)>,
+}
+
+/// The program that an agent is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Program {
+    /// the dyno that it is
+    pub dyno: String,
+    /// the SHA-256 of its program; null where agents are processes of this machine
+    pub sha256: Option<String>,
 }
 
 /// How much a coordinator keeps of what an agent says of itself, in letters, and in entries of a list.
@@ -114,8 +121,9 @@ impl Host {
     #[must_use]
     pub(crate) fn bounded(mut self) -> Host {
         let short = |text: &str| bounded(text, NAME_MAX);
-        (self.name, self.dyno) = (short(&self.name), short(&self.dyno));
-        self.sha256 = self.sha256.as_deref().map(short);
+        let Program { dyno, sha256 } = &self.program;
+        self.program = Program { dyno: short(dyno), sha256: sha256.as_deref().map(short) };
+        self.name = short(&self.name);
         self.cpus.truncate(CPUS_MAX);
         self.facts.truncate(FACTS_MAX);
         for (name, value) in &mut self.facts {
@@ -147,14 +155,14 @@ mod tests {
         let long = "x\u{1b}[2J".repeat(9_999);
         let host = Host {
             name: long.clone(),
-            dyno: long.clone(),
-            sha256: Some(long.clone()),
+            program: Program { dyno: long.clone(), sha256: Some(long.clone()) },
             cpus: (0..99_999).collect(),
             facts: vec![(long.clone(), long.clone()); 9_999],
             ..Host::default()
         };
         let host = host.bounded();
-        let texts = [&host.name, &host.dyno, host.sha256.as_ref().unwrap(), &host.facts[99].0];
+        let Program { dyno, sha256 } = &host.program;
+        let texts = [&host.name, dyno, sha256.as_ref().unwrap(), &host.facts[99].0];
         assert!(texts.iter().all(|text| text.len() == 255), "{host:?}");
         assert_eq!((host.cpus.len(), host.facts.len()), (4_096, 100));
         assert_eq!((host.facts[0].1.len(), &host.name[..5]), (500, "x [2J"));

@@ -22,7 +22,7 @@ pub use coordinator::{
     Coordinator, CoordinatorAction, CoordinatorEvent, Course, Loss, PeerFacts, Phase, Terms,
 };
 pub use files::{PROJECT_BYTES_MAX, PROJECT_FOLDERS, ProjectFile, ProjectFiles, TrustedFolder};
-pub use host::{Beside, Caps, Host, LinkUse, Way};
+pub use host::{Beside, Caps, Host, LinkUse, Program, Way};
 pub use line::{DEPTH_MAX, LINE_MAX, Line, LineError, Lines, decode, encode};
 pub use message::{
     AgentFrame, CoordinatorFrame, Frame, FromAgent, Greeting, Live, Measured, PROTOCOL, Ready,

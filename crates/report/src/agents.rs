@@ -4,7 +4,7 @@ mod origin;
 
 use std::collections::BTreeMap;
 
-use agents::{AgentFacts, LinkUse, LostAgent, Way};
+use agents::{AgentFacts, LinkUse, LostAgent, Program, Way};
 use load::PartSummary;
 use units::{counted, nanos, seconds};
 
@@ -82,6 +82,8 @@ fn estimated(agent: &AgentFacts, figure: f64) -> Option<f64> {
     (!agent.has_our_clock).then_some(figure)
 }
 
+// `AgentFacts` has a clock's figures also where the clock is this machine's; what of its host is no fact of a load (what
+// its owner allows) is not told.
 json_type! {
     /// An agent: a range of lanes, in a process of its own.
     pub(crate) struct AgentJson as "agent" of agent: AgentFacts {
@@ -89,10 +91,8 @@ json_type! {
         name: String = agent.name.clone(),
         /// as its host calls itself
         host: String = agent.host.name.clone(),
-        /// the dyno that it is
-        dyno: String = agent.host.dyno.clone(),
-        /// the SHA-256 of its program; null where agents are processes of this machine
-        sha256: Option<String> = agent.host.sha256.clone(),
+        #[serde(flatten)]
+        program: Program = agent.host.program.clone(),
         /// the number of its first lane
         first_lane: usize = agent.first,
         /// how many lanes it has

@@ -222,13 +222,13 @@ fn member(member: &DryMember<'_>, protocols: &[Protocol], is_search: bool) -> Ve
     }
     lines.extend(member.lack.iter().map(|lack| format!("    does not take part here: {lack}")));
     lines.extend(member.folder.iter().map(|place| format!("    in       {}", place.display())));
-    lines.extend(subject.build.iter().map(|command| format!("    build    {command}")));
+    lines.extend(subject.plan.commands.iter().map(|command| format!("    build    {command}")));
     lines.extend(subject.version.iter().map(|command| format!("    version  {command}")));
     lines.extend(starts(subject, protocols));
-    for (name, value) in &subject.env {
+    for (name, value) in &subject.plan.env {
         lines.push(format!("    with     {name}={value}"));
     }
-    for name in &subject.passes {
+    for name in &subject.plan.passes {
         lines.push(format!("    sees     your ${name}"));
     }
     lines.extend(subject.probe.iter().map(|probe| format!("    probe    probes/{probe}")));

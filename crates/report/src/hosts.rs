@@ -1,6 +1,6 @@
 //! What `dyno agents check` found: the hosts from which load may come, for readers and for programs.
 
-use agents::{AgentFacts, LinkUse};
+use agents::{AgentFacts, LinkUse, Program};
 use analysis::{generator_busy, throughput_per_s};
 use load::Recording;
 use serde::Serialize;
@@ -46,9 +46,8 @@ pub struct HostRow {
 pub struct HostKnown {
     /// As it calls itself.
     pub host: String,
-    pub dyno: String,
-    /// Of its program; null where that is certainly this one.
-    pub sha256: Option<String>,
+    #[serde(flatten)]
+    pub program: Program,
     pub cpus: Vec<usize>,
     pub files: u64,
     pub has_our_clock: bool,
@@ -112,8 +111,7 @@ impl HostKnown {
         let estimated = |figure| (!facts.has_our_clock).then_some(figure);
         HostKnown {
             host: host.name.clone(),
-            dyno: host.dyno.clone(),
-            sha256: host.sha256.clone(),
+            program: host.program.clone(),
             cpus: host.cpus.clone(),
             files: host.files,
             has_our_clock: facts.has_our_clock,
@@ -296,7 +294,7 @@ fn allowed(known: &HostKnown) -> Option<String> {
 /// Agents on other machines are met only if they are the same program.
 fn same_program(found: &Hosts) -> Option<(Ink, String)> {
     let known = found.hosts.iter().filter_map(|host| host.known.as_ref());
-    let digest = known.filter_map(|known| known.sha256.as_deref()).next()?;
+    let digest = known.filter_map(|known| known.program.sha256.as_deref()).next()?;
     let text = format!(
         "All that were met are dyno {}, the same program as here (SHA-256 {}…).",
         found.dyno_version,
@@ -314,8 +312,7 @@ mod tests {
     fn known(name: &str) -> HostKnown {
         HostKnown {
             host: name.into(),
-            dyno: "1.0.0".into(),
-            sha256: Some("0123456789abcdef".repeat(4)),
+            program: Program { dyno: "1.0.0".into(), sha256: Some("0123456789abcdef".repeat(4)) },
             cpus: (0..8).collect(),
             files: 1_048_576,
             has_our_clock: false,

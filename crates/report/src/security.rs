@@ -1,7 +1,7 @@
 //! What connections agreed on with TLS, in words and as JSON.
 
 use load::{Agreed, Counts, Security};
-use tls::{TlsOrder, Trust};
+use tls::{Offer, TlsOrder, Trust};
 
 use crate::document::{Entry, Fact, Tone};
 use crate::json::{DistributionJson, json_type};
@@ -113,6 +113,7 @@ json_type! {
     }
 }
 
+// `TlsOrder` has the authorities' certificates, of which a reader wants to know whether there was any check.
 json_type! {
     /// How connections were to be secured.
     #[derive(serde::Deserialize)]
@@ -121,16 +122,8 @@ json_type! {
         host: String = order.host.clone(),
         /// whether certificates were verified
         pub(crate) verified: bool = order.trust != Trust::All,
-        /// the only version that was offered; null for 1.2 and 1.3
-        pub(crate) version: Option<String> = order.version.map(|version| version.name().into()),
-        /// the suites that were offered, by their IANA names; empty for all that dyno has
-        pub(crate) suites: Vec<String> = order.suites.clone(),
-        /// the groups that were offered; empty for all that dyno has
-        pub(crate) groups: Vec<String> = order.groups.clone(),
-        /// of a hundred connections, how many were to resume a session
-        pub(crate) resume_percent: u8 = order.resume.percent(),
-        /// the name that was offered by ALPN
-        alpn: String = order.alpn.clone(),
+        #[serde(flatten)]
+        pub(crate) offer: Offer = order.offer.clone(),
     }
 }
 

@@ -9,18 +9,7 @@ use wire::Request;
 
 use crate::curl_options::{Data, Meaning, OPTIONS};
 use crate::shell_words;
-use crate::url::Url;
-use crate::{answer, file, url};
-
-/// A curl command's request.
-pub(crate) struct Curl {
-    pub(crate) url: Url,
-    pub(crate) request: Request,
-    /// What is said of options without effect.
-    pub(crate) notes: Vec<String>,
-    /// Every certificate is believed.
-    pub(crate) insecure: bool,
-}
+use crate::{Given, answer, file, url};
 
 /// What the options have said so far.
 #[derive(Default)]
@@ -46,7 +35,7 @@ struct Said {
 }
 
 /// Reads a command, or says what of it dyno does not do.
-pub(crate) fn read(command: &str) -> Result<Curl, String> {
+pub(crate) fn read(command: &str) -> Result<Given, String> {
     let mut words = shell_words::words(command)?.into_iter();
     match words.next() {
         Some(first) if first == "curl" || first.ends_with("/curl") => {}
@@ -254,7 +243,7 @@ impl Said {
         }
     }
 
-    fn into_curl(mut self) -> Result<Curl, String> {
+    fn into_curl(mut self) -> Result<Given, String> {
         if self.urls.len() > 1 {
             return Err(format!(
                 "there are {} URLs, `{}` and `{}`; give one, or write several requests into a file for --requests",
@@ -301,7 +290,7 @@ impl Said {
         let idle = self.idle.join(", ");
         let note = format!("note: --curl: {idle}: no effect here");
         let notes = if idle.is_empty() { Vec::new() } else { vec![note] };
-        Ok(Curl { url, request, notes, insecure: self.insecure })
+        Ok(Given { url, request, notes, insecure: self.insecure })
     }
 }
 

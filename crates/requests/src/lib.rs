@@ -52,9 +52,15 @@ pub struct RequestSpec {
 
 /// A spec whose URL or curl command has been read.
 pub struct Base<'s> {
-    pub url: Url,
+    pub given: Given,
     spec: &'s RequestSpec,
+}
+
+/// A request as a URL with flags, or a curl command, gives it.
+pub struct Given {
+    pub url: Url,
     request: Request,
+    /// What is said of options without effect.
     notes: Vec<String>,
     /// The curl command says that every certificate is believed.
     pub insecure: bool,
@@ -101,13 +107,7 @@ impl RequestSpec {
             let keep_alive = self.keep_alive;
             let http2 = self.http2.then_some(scheme(&curl.url));
             let request = Request { http_1_0, http2, keep_alive, ..curl.request };
-            return Ok(Base {
-                url: curl.url,
-                spec: self,
-                request,
-                notes: curl.notes,
-                insecure: curl.insecure,
-            });
+            return Ok(Base { given: Given { request, ..curl }, spec: self });
         }
         let Some(url) = self.url.clone() else {
             return Err(Refusal::new("name an address: dyno load localhost:8080/hello"));
@@ -129,7 +129,8 @@ impl RequestSpec {
             http2: self.http2.then_some(scheme(&url)),
             keep_alive: self.keep_alive,
         };
-        Ok(Base { url, spec: self, request, notes: Vec::new(), insecure: false })
+        let given = Given { url, request, notes: Vec::new(), insecure: false };
+        Ok(Base { given, spec: self })
     }
 }
 
@@ -140,7 +141,7 @@ impl Base<'_> {
         lanes: usize,
         secrets: &[(String, Secret)],
     ) -> Result<Requested, Refusal> {
-        let Base { url, spec, mut request, notes, .. } = self;
+        let Base { given: Given { url, mut request, notes, .. }, spec } = self;
         let revealed =
             |(name, value): &(String, Secret)| (name.clone(), value.reveal().to_string());
         request.headers.extend(secrets.iter().map(revealed));

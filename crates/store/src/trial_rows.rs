@@ -1,6 +1,6 @@
 //! A trial as rows, and back.
 
-use lab::record::{Check, Launch, Outcome, OutcomeKind, Phase, Series, TrialRecord};
+use lab::record::{Check, Ending, Launch, Outcome, OutcomeKind, Phase, Series, TrialRecord};
 use load::Nanos;
 
 use crate::bodies;
@@ -17,9 +17,9 @@ pub(crate) fn rows(trial: &TrialRecord) -> Rows {
         trial.began_unix_ms,
         trial.outcome.kind.name().to_string(),
         trial.outcome.says,
-        trial.exit,
-        trial.killed,
-        trial.output_tail,
+        trial.ending.exit,
+        trial.ending.killed,
+        trial.ending.output_tail,
     ]);
     rows.add("trial", first);
     if let Some(launch) = &trial.launch {
@@ -78,9 +78,7 @@ pub(crate) fn trial(number: u32, mut rows: Rows) -> Result<TrialRecord, String> 
         key: key(number, first)?,
         began_unix_ms: first.next()?,
         outcome: Outcome { kind: outcome_kind(&first.next::<String>()?)?, says: first.next()? },
-        exit: first.next()?,
-        killed: first.next()?,
-        output_tail: first.next()?,
+        ending: Ending { exit: first.next()?, killed: first.next()?, output_tail: first.next()? },
         launch: launch(&mut rows)?,
         conditions: rows.take_list("trial_condition", fact)?,
         checks: rows.take_list("trial_check", check)?,

@@ -56,14 +56,14 @@ impl Client {
     /// Reads the authorities, or says why there can be no TLS, and the way out.
     pub fn new(order: &TlsOrder) -> Result<Client, String> {
         let name = name(&order.host)?;
-        if !(1..=ALPN_MAX).contains(&order.alpn.len()) {
+        if !(1..=ALPN_MAX).contains(&order.offer.alpn.len()) {
             return Err(format!("a name for ALPN has from 1 to {ALPN_MAX} octets"));
         }
-        let provider = Arc::new(provider(&order.suites, &order.groups)?);
+        let provider = Arc::new(provider(&order.offer.suites, &order.offer.groups)?);
         let verifier = verifier(&order.trust, &provider)?;
         let client = Client { order: order.clone().into(), name, provider, verifier };
         client.config().map_err(|_| {
-            let version = order.version.map_or("1.2 or 1.3", Version::name);
+            let version = order.offer.version.map_or("1.2 or 1.3", Version::name);
             format!("none of the suites that are to be offered belongs to TLS {version}")
         })?;
         Ok(client)
@@ -77,7 +77,8 @@ impl Client {
     /// The same, but this is the only name that is offered by ALPN.
     #[must_use]
     pub fn with_alpn(&self, alpn: &str) -> Client {
-        let order = TlsOrder { alpn: alpn.into(), ..(*self.order).clone() };
+        let mut order = (*self.order).clone();
+        order.offer.alpn = alpn.into();
         Client { order: Arc::new(order), ..self.clone() }
     }
 
@@ -87,7 +88,7 @@ impl Client {
         let sessions = Sessions::default();
         let config = self.config().expect("the same order was accepted before");
         let with = |gives: bool| {
-            let resumption = match self.order.resume {
+            let resumption = match self.order.offer.resume {
                 Resume::NEVER => Resumption::disabled(),
                 _ => Resumption::store(Arc::new(Store { sessions: sessions.clone(), gives })),
             };
@@ -100,7 +101,7 @@ impl Client {
             full: with(false),
             resuming: with(true),
             name: self.name.clone(),
-            percent: self.order.resume.percent(),
+            percent: self.order.offer.resume.percent(),
             owed: 0,
         }
     }
@@ -109,11 +110,16 @@ impl Client {
     pub fn stream(&self, socket: TcpStream, limit: Duration) -> std::io::Result<Stream> {
         let config = self.config().map_err(std::io::Error::other)?;
         let connection = ClientConnection::new(Arc::new(config), self.name.clone());
-        Stream::secured(connection.map_err(std::io::Error::other)?, socket, &self.order.alpn, limit)
+        Stream::secured(
+            connection.map_err(std::io::Error::other)?,
+            socket,
+            &self.order.offer.alpn,
+            limit,
+        )
     }
 
     fn config(&self) -> Result<ClientConfig, rustls::Error> {
-        let versions: &[&SupportedProtocolVersion] = match self.order.version {
+        let versions: &[&SupportedProtocolVersion] = match self.order.offer.version {
             None => rustls::ALL_VERSIONS,
             Some(Version::V1_2) => &[&rustls::version::TLS12],
             Some(Version::V1_3) => &[&rustls::version::TLS13],
@@ -124,7 +130,7 @@ impl Client {
             .dangerous()
             .with_custom_certificate_verifier(Arc::clone(&self.verifier))
             .with_no_client_auth();
-        config.alpn_protocols = vec![self.order.alpn.clone().into_bytes()];
+        config.alpn_protocols = vec![self.order.offer.alpn.clone().into_bytes()];
         config.resumption = Resumption::disabled();
         Ok(config)
     }

@@ -16,7 +16,7 @@ mod trust;
 pub use choice::{GROUPS, SUITES, group, suite};
 pub use client::{Client, Connector};
 pub use fault::{TlsFault, alpn_reason, fault, reason};
-pub use order::{HTTP_1_1, HTTP_2, Resume, TlsOrder, Trust, Version};
+pub use order::{HTTP_1_1, HTTP_2, Offer, Resume, TlsOrder, Trust, Version};
 pub use stream::Stream;
 pub use terms::{Kind, Terms};
 pub use trust::authorities;

@@ -16,30 +16,47 @@ pub struct TlsOrder {
     pub host: String,
     /// Which certificates are accepted.
     pub trust: Trust,
-    /// Only this version; none: 1.3 or 1.2, whichever the server takes.
+    #[serde(flatten)]
+    pub offer: Offer,
+}
+
+/// What a client offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Offer {
+    /// the only version that was offered; null for 1.2 and 1.3
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub version: Option<Version>,
-    /// The suites that are offered, in this order, by their IANA names; none: all of `SUITES`.
+    /// the suites that were offered, by their IANA names; empty for all that dyno has
     pub suites: Vec<String>,
-    /// The groups for the key exchange that are offered, in this order; none: all of `GROUPS`.
+    /// the groups that were offered; empty for all that dyno has
     pub groups: Vec<String>,
+    /// of a hundred connections, how many were to resume a session
+    #[serde(rename = "resume_percent")]
+    #[cfg_attr(feature = "schema", schemars(with = "u8"))]
     pub resume: Resume,
-    /// The only name that is offered by ALPN.
+    /// the name that was offered by ALPN
     pub alpn: String,
 }
 
-impl TlsOrder {
-    /// TLS as a careful client would speak it to this host: verified, never resumed.
-    #[must_use]
-    pub fn to(host: &str) -> TlsOrder {
-        TlsOrder {
-            host: host.into(),
-            trust: Trust::System,
+impl Default for Offer {
+    /// All that dyno has, for HTTP/1.1; sessions are never resumed.
+    fn default() -> Offer {
+        Offer {
             version: None,
             suites: Vec::new(),
             groups: Vec::new(),
             resume: Resume::NEVER,
             alpn: HTTP_1_1.into(),
         }
+    }
+}
+
+impl TlsOrder {
+    /// TLS as a careful client would speak it to this host: verified, never resumed.
+    #[must_use]
+    pub fn to(host: &str) -> TlsOrder {
+        TlsOrder { host: host.into(), trust: Trust::System, offer: Offer::default() }
     }
 }
 

@@ -9,7 +9,8 @@ use crate::h2::{self, Prepared, Scheme};
 use crate::template::{Cursor, Template, TemplateError, Values, push_decimal};
 
 /// The parts of a request. `Ask::new` encodes it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Request {
     /// GET, POST, …
     pub method: String,
@@ -19,9 +20,11 @@ pub struct Request {
     pub host: String,
     /// Header fields; values may have placeholders.
     pub headers: Vec<(String, String)>,
-    /// The body; it may have placeholders.
+    /// The body; it may have placeholders. An `Ask` writes it as it has read it.
+    #[serde(skip)]
     pub body: Vec<u8>,
     /// Whether placeholders in `body` are filled.
+    #[serde(skip)]
     pub body_has_placeholders: bool,
     /// Speak HTTP/1.0.
     pub http_1_0: bool,
@@ -337,24 +340,15 @@ fn check(request: &Request) -> Result<(), AskError> {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenAsk {
-    method: String,
-    target: String,
-    host: String,
-    headers: Vec<(String, String)>,
+    request: Request,
     body: Template,
-    http_1_0: bool,
-    http2: Option<Scheme>,
-    keep_alive: bool,
     expect: Expect,
 }
 
 impl From<Ask> for WrittenAsk {
     fn from(ask: Ask) -> WrittenAsk {
         let body = ask.body().rest_from(ask.body_at());
-        let Request { method, target, host, headers, http_1_0, http2, keep_alive, .. } =
-            ask.made_from().clone();
-        let expect = ask.expect;
-        WrittenAsk { method, target, host, headers, body, http_1_0, http2, keep_alive, expect }
+        WrittenAsk { request: *ask.request, body, expect: ask.expect }
     }
 }
 
@@ -362,20 +356,7 @@ impl TryFrom<WrittenAsk> for Ask {
     type Error = AskError;
 
     fn try_from(written: WrittenAsk) -> Result<Ask, AskError> {
-        let WrittenAsk { method, target, host, headers, body, http_1_0, http2, keep_alive, expect } =
-            written;
-        let request = Request {
-            method,
-            target,
-            host,
-            headers,
-            body: Vec::new(),
-            body_has_placeholders: false,
-            http_1_0,
-            http2,
-            keep_alive,
-        };
-        Ask::with_body(request, body, expect)
+        Ask::with_body(written.request, written.body, written.expect)
     }
 }
 

@@ -92,16 +92,17 @@ fn what_a_constructor_refuses_is_refused_when_it_is_read() {
     let good = serde_json::to_value(good).unwrap();
     let refused = |field: &str, value: serde_json::Value| {
         let mut bad = good.clone();
-        bad[field] = value;
+        let (parent, key) = field.rsplit_once('/').unwrap();
+        bad.pointer_mut(parent).unwrap()[key] = value;
         serde_json::from_value::<Ask>(bad).unwrap_err().to_string()
     };
-    refused("method", "GET /x".into());
-    refused("target", "/a\r\nX: y".into());
-    refused("headers", serde_json::json!([["A", "c\nd: e"]]));
-    refused("unknown", 1.into());
-    assert!(refused("body", serde_json::json!([{ "random": 65 }])).contains("64"));
+    refused("/request/method", "GET /x".into());
+    refused("/request/target", "/a\r\nX: y".into());
+    refused("/request/headers", serde_json::json!([["A", "c\nd: e"]]));
+    refused("/unknown", 1.into());
+    assert!(refused("/body", serde_json::json!([{ "random": 65 }])).contains("64"));
     refused(
-        "expect",
+        "/expect",
         serde_json::json!({ "status": "any", "headers": [], "body": { "sha256": "00" } }),
     );
     for bad in [

@@ -45,8 +45,8 @@ impl Afar {
         let mut known = self.agents(&vec![(0, 0); self.names.len()]);
         for AgentFacts { host, .. } in &mut known {
             host.name = plain(&host.name);
-            host.dyno = plain(&host.dyno);
-            host.sha256 = host.sha256.as_deref().map(plain);
+            host.program.dyno = plain(&host.program.dyno);
+            host.program.sha256 = host.program.sha256.as_deref().map(plain);
             host.allow =
                 host.allow.as_ref().map(|rules| rules.iter().map(|it| plain(it)).collect());
         }

@@ -5,6 +5,9 @@ mod needed;
 mod split;
 mod test;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::student;
 pub use needed::{BEFORE, Needed, SHARES, SIZES, TRIED};
 use needed::{Spreads, needed};
@@ -57,13 +60,14 @@ pub struct Course {
 }
 
 /// Runs between which nothing changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "trend_level")]
 pub struct Level {
-    /// Its first run, from 0.
+    /// the place of its first run in `runs`, from 0
     pub first: usize,
-    /// The run after its last.
+    /// the place after its last
     pub end: usize,
-    /// The geometric mean.
+    /// the geometric mean
     pub mean: f64,
 }
 

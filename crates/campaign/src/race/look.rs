@@ -107,11 +107,9 @@ fn seen(
     }
     let warden = campaign.warden();
     let setup = VisitSetup {
-        cache: &campaign.cache,
-        warden: &warden,
+        launcher: campaign.launcher(&warden),
         workloads: &campaign.spoken,
         protocol,
-        identity: campaign.identity.as_deref(),
         halt,
     };
     let visit = Visit::begin(setup, subject, built)?;

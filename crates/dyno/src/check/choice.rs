@@ -1,21 +1,26 @@
 //! Which cases run: `--only`, `--area`, `--slow`.
 
 use check::{Area, Case, Protocol, Scheduling, Tag, catalogue};
+use clap::Args;
 use lab::source_file::nearest;
 
 use crate::pattern::matches;
 use crate::shell::Refusal;
 
-/// The values of the flags.
-#[derive(Clone, Debug, Default)]
+/// The flags that choose cases.
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Choice {
-    /// Ids, short ids, and patterns of them.
+    /// Only these cases: H1-F03, F03, WS-*
+    #[arg(long, value_name = "CASES", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Areas, tags, `http`, `http2`, `websocket`, `security`.
+    /// Only these areas or tags: framing,chunked,http,http2,websocket,security
+    #[arg(long = "area", value_name = "AREAS", value_delimiter = ',')]
     pub(crate) areas: Vec<String>,
-    /// Whether the slow cases run, too.
+    /// Also play the slow cases: slow heads, slow bodies, idle time-outs
+    #[arg(long)]
     pub(crate) slow: bool,
-    /// Only the cases of HTTP/2, or only those of HTTP/1.1 and WebSocket; none: all.
+    // Only the cases of HTTP/2, or only those of HTTP/1.1 and WebSocket; none: all.
+    #[arg(skip)]
     pub(crate) http2: Option<bool>,
 }
 

@@ -8,6 +8,7 @@ use check::{Case, CheckPlan, Help, Report, Target, check};
 use lab::build::{BuildCache, Built};
 use lab::manner::Protocol;
 use lab::subject::Subject;
+use lab::trial::Launcher;
 use lab::visit::{RunningServer, Visit, VisitSetup};
 use lab::workload::Workload;
 use load::Halt;
@@ -124,11 +125,13 @@ impl Interview<'_> {
         let identity = protocol.is_secured().then(|| new_identity(&setup.cache)).transpose();
         let identity = identity.map_err(|refusal| refusal.to_string())?;
         let setup = VisitSetup {
-            cache: &setup.cache,
-            warden: &setup.warden,
+            launcher: Launcher {
+                cache: &setup.cache,
+                warden: &setup.warden,
+                identity: identity.as_ref(),
+            },
             workloads: &setup.workloads,
             protocol,
-            identity: identity.as_ref(),
             halt: self.halt,
         };
         let visit = Visit::begin(setup, subject, &built)

@@ -31,21 +31,14 @@ pub(crate) struct CheckFlags {
     /// Every subject that can run here
     #[arg(long, conflicts_with = "servers")]
     all: bool,
-    /// Only these cases: H1-F03, F03, WS-*
-    #[arg(long, value_name = "CASES", value_delimiter = ',')]
-    only: Vec<String>,
-    /// Only these areas or tags: framing,chunked,http,http2,websocket,security
-    #[arg(long, value_name = "AREAS", value_delimiter = ',')]
-    area: Vec<String>,
-    /// Also play the slow cases: slow heads, slow bodies, idle time-outs
-    #[arg(long)]
-    slow: bool,
+    #[command(flatten)]
+    choice: Choice,
     /// How often each case is played
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=20), default_value = "3")]
     rounds: u8,
     /// Print what one case found as an issue for the server's own tracker, in Markdown
     #[arg(long, value_name = "CASE")]
-    #[arg(conflicts_with_all = ["all", "only", "area", "list", "verbose", "format", "json", "markdown", "output"])]
+    #[arg(conflicts_with_all = ["all", "only", "areas", "list", "verbose", "format", "json", "markdown", "output"])]
     issue: Option<String>,
     /// What makes the exit code 1: must, should, security or never
     #[arg(long, value_name = "WHAT", value_parser = fail_on, default_value = "must")]
@@ -111,9 +104,9 @@ pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
 
 fn check(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
     let choice = Choice {
-        only: flags.issue.iter().chain(&flags.only).cloned().collect(),
-        areas: flags.area.clone(),
-        slow: flags.slow || flags.list,
+        only: flags.issue.iter().chain(&flags.choice.only).cloned().collect(),
+        areas: flags.choice.areas.clone(),
+        slow: flags.choice.slow || flags.list,
         http2: (flags.http2 || !flags.list).then_some(flags.http2),
     };
     let cases = choice.cases()?;
@@ -233,7 +226,7 @@ fn style(flags: &CheckFlags) -> Style {
 
 /// Whether only a part of the catalogue is run.
 fn is_part(flags: &CheckFlags) -> bool {
-    !(flags.only.is_empty() && flags.area.is_empty())
+    !(flags.choice.only.is_empty() && flags.choice.areas.is_empty())
 }
 
 /// Prints what is printed when all servers were checked, and writes the files.

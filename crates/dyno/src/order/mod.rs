@@ -77,7 +77,7 @@ pub(crate) fn plan(
     let mut lanes = lanes(flags, machine, &load)?;
     let spec = requested::spec(flags);
     let base = spec.base()?;
-    let url = base.url.clone();
+    let url = base.given.url.clone();
     let files = match &flags.sent_from.load_on {
         None => machine.files.raised_for(load.connections_max() as u64).map_err(Refusal::new)?,
         // Each agent sees for itself.

@@ -8,7 +8,7 @@ use load::Protocol;
 use requests::url::{Endpoint, Url};
 use requests::{Base, file};
 use serde::{Deserialize, Serialize};
-use tls::{Client, HTTP_1_1, HTTP_2, Resume, TlsOrder, Trust, Version, authorities};
+use tls::{Client, HTTP_1_1, HTTP_2, Offer, Resume, TlsOrder, Trust, Version, authorities};
 
 use crate::shell::Refusal;
 
@@ -91,27 +91,26 @@ impl TlsFlags {
             Protocol::Http1 => HTTP_1_1,
             Protocol::Http2(_) => HTTP_2,
         };
-        self.refuse_without(&[&base.url])?;
+        self.refuse_without(&[&base.given.url])?;
         let mut flags = self.clone();
-        flags.trust.insecure |= base.insecure;
-        flags.offering(&base.url, alpn)
+        flags.trust.insecure |= base.given.insecure;
+        flags.offering(&base.given.url, alpn)
     }
 
     /// The TLS of a URL, over which this name alone is offered by ALPN; none if it is plain.
     pub(crate) fn offering(&self, url: &Url, alpn: &str) -> Result<Option<Client>, Refusal> {
-        let order = |host| Ok::<_, Refusal>(TlsOrder { alpn: alpn.into(), ..self.order(host)? });
-        host(url).map(|host| build(&order(host)?)).transpose()
+        host(url).map(|host| build(&self.order(host, alpn)?)).transpose()
     }
 
-    fn order(&self, host: &str) -> Result<TlsOrder, Refusal> {
-        Ok(TlsOrder {
-            trust: self.trust.trust()?,
+    fn order(&self, host: &str, alpn: &str) -> Result<TlsOrder, Refusal> {
+        let offer = Offer {
             version: self.tls,
             suites: self.ciphers.clone(),
             groups: self.groups.clone(),
             resume: self.tls_resume,
-            ..TlsOrder::to(host)
-        })
+            alpn: alpn.into(),
+        };
+        Ok(TlsOrder { host: host.into(), trust: self.trust.trust()?, offer })
     }
 
     /// Of the flags about what is offered and accepted, the first that was given.
@@ -164,7 +163,7 @@ fn given(flag: &str, path: &Path) -> Result<Trust, Refusal> {
 }
 
 fn build(order: &TlsOrder) -> Result<Client, Refusal> {
-    Client::new(order).map_err(|says| match order.suites.is_empty() {
+    Client::new(order).map_err(|says| match order.offer.suites.is_empty() {
         true => Refusal::new(says),
         false => Refusal::new(format!("--ciphers: {says}")),
     })

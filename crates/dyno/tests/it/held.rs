@@ -89,7 +89,7 @@ fn a_server_that_dies_in_the_second_step_is_a_result_and_the_first_step_is_kept(
             let outcome = &trial.outcome;
             assert_eq!(outcome.kind, OutcomeKind::Died);
             assert!(outcome.says.contains("the load began: signal 9 (KILL)"), "{outcome:?}");
-            assert_eq!(trial.output_tail, b"no more of you\n");
+            assert_eq!(trial.ending.output_tail, b"no more of you\n");
             assert!(holding(&trial).was_halted);
             trial
         });

@@ -15,7 +15,7 @@ fn of<'t>(trials: &'t [TrialRecord], name: &str) -> &'t TrialRecord {
 }
 
 fn tail(trial: &TrialRecord) -> String {
-    String::from_utf8_lossy(&trial.output_tail).into_owned()
+    String::from_utf8_lossy(&trial.ending.output_tail).into_owned()
 }
 
 #[test]
@@ -29,11 +29,11 @@ fn a_server_that_crashes_is_a_result_with_its_exit_status_and_last_words() {
     let early = of(&trials, "early");
     let says = "it ended before it answered: exit status 3";
     assert_eq!(early.outcome, Outcome { kind: OutcomeKind::Died, says: says.into() });
-    assert_eq!((&early.exit[..], &tail(early)[..]), ("exit status 3", "I will not\n"));
+    assert_eq!((&early.ending.exit[..], &tail(early)[..]), ("exit status 3", "I will not\n"));
     let later = of(&trials, "later");
     assert_eq!(later.outcome.kind, OutcomeKind::Died);
     assert!(later.outcome.says.contains("the load began: signal 9 (KILL)"), "{:?}", later.outcome);
-    assert!(later.exit.starts_with("signal 9 (KILL)"), "{}", later.exit);
+    assert!(later.ending.exit.starts_with("signal 9 (KILL)"), "{}", later.ending.exit);
     assert_eq!(tail(later), "first I was afraid\nI was petrified\n");
     assert!(later.loaded.is_some(), "what was measured until then is kept");
 }
@@ -121,7 +121,7 @@ fn a_server_that_hears_nothing_and_hides_is_gone_all_the_same() {
     lab.dyno(&["run", "x"]).measured();
     let trial = lab.trial();
     assert_eq!(trial.outcome.kind, OutcomeKind::Measured, "{:?}", trial.outcome);
-    assert_eq!(trial.killed, 2, "the first process and the one that serves");
+    assert_eq!(trial.ending.killed, 2, "the first process and the one that serves");
     assert!(!is_answered(trial.launch.unwrap().port));
 }
 

@@ -3,6 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
+use super::BuildPlan;
 use crate::subject::Subject;
 
 /// The variable in which a build and its server have it.
@@ -25,9 +26,9 @@ impl Subject {
     /// The same in a build of its own, which lies where this salt says; the build and the server find it in a variable.
     #[must_use]
     pub fn salted(self, salt: String) -> Subject {
-        let mut env = self.env;
-        env.push((SALT.into(), salt.clone()));
-        Subject { env, salt: Some(salt), ..self }
+        let mut plan = self.plan;
+        plan.env.push((SALT.into(), salt.clone()));
+        Subject { plan: BuildPlan { salt: Some(salt), ..plan }, ..self }
     }
 }
 

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::amounts::time_text;
 use crate::figure::Figure;
 
 /// When pairs suffice. The first subject is the base, the second the head; a third is the base once more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pairs {
     /// A head that is worse by so much is to be found: 0.05 is 5 %.
     pub detect: f64,
@@ -22,6 +24,7 @@ pub struct Pairs {
     /// So many builds of each side take turns from pair to pair; none: all pairs are of one build.
     pub builds: Option<u32>,
     /// No new pair begins after the pairs have taken so long.
+    #[serde(default, with = "time_text")]
     pub limit: Option<Duration>,
 }
 

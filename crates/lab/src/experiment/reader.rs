@@ -2,7 +2,6 @@
 
 mod aims;
 mod manners;
-mod pairs;
 mod places;
 mod quick;
 mod searched;
@@ -13,13 +12,13 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use self::aims::{PromiseKeys, RequireKeys, TrialKeys};
+use self::aims::{PromiseKeys, TrialKeys};
 use self::manners::Counts;
 use self::quick::QuickKeys;
 use self::searched::SearchKeys;
 use super::change::manners;
 use super::check::CONNECTIONS_MAX;
-use super::{Changed, Experiment, Holds, Key, Point, Shape, Subjects, Until, Wanted};
+use super::{Changed, Experiment, Holds, Key, Point, Required, Shape, Subjects, Until, Wanted};
 use crate::amounts;
 use crate::figure::Figure;
 use crate::hold::usual_per_second;
@@ -36,13 +35,13 @@ struct File {
     workload: Spanned<OneOrMany>,
     load: Spanned<LoadKeys>,
     #[serde(default)]
-    conditions: ConditionKeys,
+    conditions: Wanted,
     #[serde(default)]
     trials: TrialKeys,
     #[serde(default)]
     promise: PromiseKeys,
     search: Option<Spanned<SearchKeys>>,
-    require: Option<Spanned<RequireKeys>>,
+    require: Option<Spanned<Required>>,
     #[serde(default)]
     quick: QuickKeys,
     history: Option<Spanned<String>>,
@@ -130,17 +129,6 @@ enum Points {
     Span { from: f64, to: f64, step: f64 },
 }
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ConditionKeys {
-    subject_cpus: Option<Spanned<String>>,
-    load_cpus: Option<Spanned<String>>,
-    memory: Option<Spanned<String>>,
-    files: Option<Spanned<u64>>,
-    #[serde(default)]
-    isolate: bool,
-}
-
 /// Reads an experiment's text.
 pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, ConfigError> {
     let file: File = source.parse()?;
@@ -186,10 +174,10 @@ pub(super) fn experiment(name: &str, source: SourceFile) -> Result<Experiment, C
         // sleeping lane costs its server some microseconds.
         spin: keys.spin.unwrap_or(load::Spin::Due),
         manners: reader.manners(keys)?,
-        conditions: reader.conditions(&file.conditions)?,
+        conditions: file.conditions.clone(),
         repeat: if sought.is_some() { 1 } else { repeat },
         until,
-        pairs: file.trials.pairs.as_ref().map(|keys| reader.pairs(keys)).transpose()?,
+        pairs: file.trials.pairs.as_ref().map(|pairs| pairs.get_ref().clone()),
         promise: match &sought {
             Some(sought) => sought.promised(),
             None => reader.promise(&file.promise)?,
@@ -393,28 +381,6 @@ impl Reader<'_> {
     fn connections(&self, at: Option<&Spanned<u64>>, usual: usize) -> Result<usize, ConfigError> {
         let upto = |number| Ok(self.upto(number, CONNECTIONS_MAX)? as usize);
         at.map_or(Ok(usual), upto)
-    }
-
-    fn conditions(&self, keys: &ConditionKeys) -> Result<Wanted, ConfigError> {
-        let cpus = |text: &Option<Spanned<String>>| match text {
-            None => Ok(None),
-            Some(text) => {
-                amounts::cpus(text.get_ref()).map(Some).map_err(|says| self.wrong(text, says))
-            }
-        };
-        let memory = match &keys.memory {
-            None => None,
-            Some(text) => {
-                Some(amounts::bytes(text.get_ref()).map_err(|says| self.wrong(text, says))?)
-            }
-        };
-        Ok(Wanted {
-            subject_cpus: cpus(&keys.subject_cpus)?,
-            load_cpus: cpus(&keys.load_cpus)?,
-            memory,
-            files: keys.files.as_ref().map(|files| self.upto(files, 1 << 30)).transpose()?,
-            isolate: keys.isolate,
-        })
     }
 
     fn column(&self, name: &Spanned<String>) -> Result<Figure, ConfigError> {

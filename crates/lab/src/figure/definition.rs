@@ -1,6 +1,8 @@
 //! What an entry of the table of figures says, and how the table is made of its entries.
 
-use super::source::{Number, Step, Trial};
+use load::Number;
+
+use super::source::{Step, Trial};
 use super::table::Figure;
 use super::{Better, Column, Fold, Kind, Unit};
 

@@ -1,25 +1,14 @@
 //! What figures are computed from: a load or a trial of requests, or a step of held connections; and the numbers that
 //! they become.
 
-use load::{Distribution, Failure, Moment, Moments, Nanos, Plateau, Recording, SECOND, Tally};
-use serde::{Deserialize, Serialize};
+use load::{
+    Distribution, Failure, Moment, Moments, Nanos, Number, Plateau, Recording, SECOND, Tally,
+};
 
 use super::rates::{self, OnTime};
 use super::readings;
 use super::terms::Terms;
 use crate::record::{Launch, TrialRecord};
-
-/// A figure of one load or one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "figure_value"))]
-pub struct Number {
-    /// in the unit in which its name ends
-    pub value: f64,
-    /// requests were given up: the true value is no less
-    pub is_bound: bool,
-    /// at least ten samples lie beyond it
-    pub is_supported: bool,
-}
 
 /// A load, or a trial of a run.
 #[derive(Clone, Copy, Debug)]
@@ -137,15 +126,6 @@ impl<'t> Step<'t> {
     #[must_use]
     pub fn growth_per_s(&self, name: &str) -> Option<f64> {
         readings::growth_per_s_in(self.record, name, self.measured()?)
-    }
-}
-
-impl Number {
-    /// A number that is neither a bound nor short of samples; none if it is not finite.
-    #[must_use]
-    pub fn exact(value: f64) -> Option<Number> {
-        let number = Number { value, is_bound: false, is_supported: true };
-        value.is_finite().then_some(number)
     }
 }
 

@@ -6,9 +6,9 @@ use super::generator::generator_busy;
 use super::rates::{measured_s, silent_share, throughput_per_s};
 use super::readings;
 use super::slope::memory_per_connection;
-use super::source::{Number, count, exact, milliseconds, moment, percent, quantile, share};
+use super::source::{count, exact, milliseconds, moment, percent, quantile, share};
 use super::{Better, Column, Fold, Kind, Unit};
-use load::{Receipt, SECOND};
+use load::{Number, Receipt, SECOND};
 
 use Better::{Higher, Lower, Neither};
 use Column::{Main, More, Nowhere};

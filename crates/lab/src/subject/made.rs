@@ -8,6 +8,7 @@ use tls::{HTTP_2, TlsOrder};
 use wire::{Ask, Expect, Request};
 
 use super::{Processes, Serving, Site, Subject, Tier};
+use crate::build::BuildPlan;
 use crate::command::Command;
 use crate::manner::Protocol;
 use crate::source_file::SourceFile;
@@ -51,15 +52,11 @@ impl Subject {
             tier: Tier::Default,
             speaks: Vec::new(),
             protocols: protocols.to_vec(),
-            needs: Vec::new(),
+            plan: BuildPlan::default(),
             debian: Vec::new(),
             advice: None,
-            build: Vec::new(),
             serving,
             version: None,
-            env: Vec::new(),
-            passes: Vec::new(),
-            salt: None,
             probe: None,
             ready: Duration::from_secs(30),
             notes: String::new(),
@@ -71,7 +68,7 @@ impl Subject {
 /// What can be spoken with a server that runs already, whose connections are secured so, or not at all.
 pub(super) fn spoken_where_found(tls: Option<&TlsOrder>) -> &'static [Protocol] {
     match tls {
-        Some(order) if order.alpn == HTTP_2 => &[Protocol::H2],
+        Some(order) if order.offer.alpn == HTTP_2 => &[Protocol::H2],
         // The sides of a race may be reached in different ways: what is then compared is called HTTP/1.1.
         Some(_) => &[Protocol::Http1Tls, Protocol::Http1],
         None => &[Protocol::Http1, Protocol::H2c],

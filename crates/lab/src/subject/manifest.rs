@@ -3,18 +3,17 @@
 mod starts;
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
-use tls::TlsOrder;
 use toml::Spanned;
 use wire::{Ask, Expect, Request};
 
 use super::{BUILD_HOLES, Location, Processes, Serving, Site, Subject, Tier, is_file_name};
 use crate::amounts;
+use crate::build::BuildPlan;
 use crate::command::{Command, Placeholders};
 use crate::need::Need;
 use crate::record::Setting;
@@ -49,7 +48,7 @@ struct Manifest {
     run_tls: Option<Spanned<String>>,
     #[serde(rename = "in")]
     within: Option<Spanned<String>>,
-    site: Option<Spanned<SiteKeys>>,
+    site: Option<Spanned<Site>>,
     url: Option<Spanned<String>>,
     version: Option<Spanned<String>>,
     #[serde(default)]
@@ -64,16 +63,6 @@ struct Manifest {
     defaults: Settings,
     #[serde(default)]
     changes: Settings,
-}
-
-/// A server that runs already.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SiteKeys {
-    address: SocketAddr,
-    host: String,
-    target: String,
-    tls: Option<TlsOrder>,
 }
 
 /// Settings that can differ between subjects and spoil a comparison.
@@ -133,13 +122,22 @@ pub(super) fn subject(
         name: name.into(),
         folder: root.join("subjects").join(name),
         from,
-        needs: reader.needs(&manifest.needs)?,
-        build: build.collect::<Result<_, _>>()?,
         serving: reader.serving(root, &manifest)?,
         protocols: reader.protocols(&manifest)?,
         version: version.transpose()?,
         probe: probe.map(String::from),
         ready: reader.ready(manifest.ready.as_ref())?,
+        plan: BuildPlan {
+            needs: reader.needs(&manifest.needs)?,
+            commands: build.collect::<Result<_, _>>()?,
+            env: manifest
+                .env
+                .into_iter()
+                .map(|(name, value)| (name.into_inner(), value.into_inner()))
+                .collect(),
+            passes: texts(manifest.passes),
+            salt: None,
+        },
         title: manifest.title,
         language: manifest.language,
         home: manifest.home,
@@ -148,13 +146,6 @@ pub(super) fn subject(
         speaks: texts(manifest.speaks),
         debian: texts(manifest.debian),
         advice: manifest.advice,
-        env: manifest
-            .env
-            .into_iter()
-            .map(|(name, value)| (name.into_inner(), value.into_inner()))
-            .collect(),
-        passes: texts(manifest.passes),
-        salt: None,
         notes: manifest.notes.trim().to_string(),
         settings: settings(manifest.defaults, manifest.changes),
         source: source.clone(),
@@ -255,13 +246,12 @@ impl Reader<'_> {
         Ok(Serving::Own(command, root.join(folder.get_ref())))
     }
 
-    fn found(&self, keys: &Spanned<SiteKeys>) -> Result<Serving, ConfigError> {
-        let SiteKeys { address, host, target, tls } = keys.get_ref();
+    fn found(&self, site: &Spanned<Site>) -> Result<Serving, ConfigError> {
+        let Site { host, target, .. } = site.get_ref();
         // Whether a request can be made of it is known as soon as one is.
-        Ask::new(&Request::get(host, target), Expect::default())
-            .map_err(|error| self.source.wrong(Some(keys.span()), error.to_string()))?;
-        let (host, target, tls) = (host.clone(), Some(target.clone()), tls.clone());
-        Ok(Serving::Found(Site { address: *address, host, target, tls }))
+        Ask::new(&Request::get(host, target.as_deref().unwrap_or("/")), Expect::default())
+            .map_err(|error| self.source.wrong(Some(site.span()), error.to_string()))?;
+        Ok(Serving::Found(site.get_ref().clone()))
     }
 
     /// A name that cannot lead out of its folder.

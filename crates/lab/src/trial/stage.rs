@@ -1,14 +1,13 @@
 //! The surroundings of a subject during a trial: its folder, its port, its group, its command.
 
-use std::ffi::OsString;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
-use super::{Candidate, Elsewhere, Setup};
-use crate::build::{BuildCache, program};
+use super::{Candidate, Elsewhere, Launcher, Setup};
+use crate::build::program;
 use crate::command::{Placeholders, shown};
 use crate::experiment::Wanted;
 use crate::identity::Identity;
@@ -26,12 +25,9 @@ use machine::sockets::{PORTS, free_port, ports_of};
 /// What a stage is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StageSetup<'a> {
-    pub(crate) cache: &'a BuildCache,
-    pub(crate) warden: &'a [OsString],
+    pub(crate) launcher: Launcher<'a>,
     /// The address on which it is to listen.
     pub(crate) address: IpAddr,
-    /// What it presents within TLS; none if it is started for cleartext alone.
-    pub(crate) identity: Option<&'a Identity>,
     /// None for a subject of which nothing is measured.
     pub(crate) limits: Option<Limits<'a>>,
 }
@@ -48,8 +44,7 @@ impl<'a> Setup<'a> {
     pub(super) fn stage_setup(&self) -> StageSetup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
-        let Setup { cache, warden, address, identity, .. } = *self;
-        StageSetup { cache, warden, address, identity, limits }
+        StageSetup { launcher: self.launcher, address: self.address, limits }
     }
 }
 
@@ -82,7 +77,7 @@ impl Stage {
             Some(limits) => limits.impose(&marker, facts)?,
             None => None,
         };
-        let folder = stage_setup.cache.state.join("work");
+        let folder = stage_setup.launcher.cache.state.join("work");
         let work = WorkFolder::create(&folder, &marker)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
         let home = work.path().join("home");
@@ -94,10 +89,10 @@ impl Stage {
         };
         let (build, dyno) = (
             candidate.built.folder.display().to_string(),
-            stage_setup.cache.dyno.display().to_string(),
+            stage_setup.launcher.cache.dyno.display().to_string(),
         );
         let of_tls = |path: fn(&Identity) -> PathBuf| {
-            let path = stage_setup.identity.map(path);
+            let path = stage_setup.launcher.identity.map(path);
             path.map_or(String::new(), |path| path.display().to_string())
         };
         let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
@@ -179,15 +174,16 @@ impl Stage {
         candidate: Candidate<'_>,
     ) -> io::Result<Running> {
         let home = self.work.path().join("home");
-        let mut env = stage_setup.cache.scrubbed(candidate.subject, candidate.built, &home);
+        let mut env =
+            stage_setup.launcher.cache.scrubbed(candidate.subject, candidate.built, &home);
         if matches!(candidate.subject.serving, Serving::Own(..)) {
-            env = stage_setup.cache.variables.clone();
+            env = stage_setup.launcher.cache.variables.clone();
             env.retain(|(name, _)| !["PORT", "PWD", "OLDPWD"].contains(&name.as_str()));
             env.push(("PORT".into(), self.port().to_string()));
             env.push(("PWD".into(), candidate.built.folder.display().to_string()));
         }
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
-            for (name, value) in stage_setup.cache.env(&probe.env, &built.folder) {
+            for (name, value) in stage_setup.launcher.cache.env(&probe.env, &built.folder) {
                 add(&mut env, name, value);
             }
             env.push(("DYNO_PROBE_SOCKET".into(), socket.display().to_string()));
@@ -201,7 +197,7 @@ impl Stage {
             membership: self.group.as_ref().map(Group::membership),
             ..Spec::new(self.marker, self.command.clone(), candidate.built.folder.clone())
         };
-        launch(stage_setup.warden, &spec)
+        launch(stage_setup.launcher.warden, &spec)
     }
 
     /// Begins to watch before the subject starts, so that a probe finds its socket.

@@ -183,7 +183,7 @@ fn salted_builds_of_equal_code_lie_elsewhere_and_find_their_salt_in_a_variable()
         assert!(!seen.contains(&built.folder), "{}", built.folder.display());
         lengths.insert(built.folder.as_os_str().len());
         let out = fs::read_to_string(built.folder.join("out")).unwrap();
-        assert_eq!(Some(out.trim_end()), salted.salt.as_deref(), "while it is built");
+        assert_eq!(Some(out.trim_end()), salted.plan.salt.as_deref(), "while it is built");
         assert_eq!(root.cache().fitness((&salted).into()).unwrap(), Fitness::Built(built.clone()));
         seen.push(built.folder);
     }

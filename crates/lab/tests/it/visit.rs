@@ -9,6 +9,7 @@ use lab::manner::Protocol;
 use lab::record::{Outcome, OutcomeKind};
 use lab::source_file::SourceFile;
 use lab::subject::Subject;
+use lab::trial::Launcher;
 use lab::visit::{Visit, VisitSetup, target};
 use lab::workload::Workload;
 use load::Halt;
@@ -79,11 +80,9 @@ fn visit<T>(run: &str, halt: &Halt, see: impl FnOnce(Result<Visit<'_>, Outcome>)
     let built = Built { folder: folder.0.clone(), hash: "x".into() };
     let (warden, workloads) = (warden(), workloads());
     let setup = VisitSetup {
-        cache: &cache,
-        warden: &warden,
+        launcher: Launcher { cache: &cache, warden: &warden, identity: None },
         workloads: &workloads,
         protocol: Protocol::Http1,
-        identity: None,
         halt,
     };
     let subject = subject("['hello', 'post']", run);

@@ -53,8 +53,8 @@ impl Parts {
         self.check_share(part)?;
         let own = self.plan.own_of(part.share.first, part.lanes);
         true_or(part.reports.len() == own.len(), "it has other lanes than it says")?;
-        true_or(part.width == self.plan.width, "its windows have another length")?;
-        let planned = self.plan.measured.end;
+        true_or(part.width == self.plan.times.width, "its windows have another length")?;
+        let planned = self.plan.times.measured.end;
         let was_stopped = part.was_halted || part.gave_up.is_some();
         let is_end_right = if was_stopped { part.until <= planned } else { part.until == planned };
         true_or(is_end_right, "it ended at another time than was planned")?;
@@ -62,7 +62,7 @@ impl Parts {
         true_or(is_alone || part.gave_up.is_none(), "a part does not give up on its own")?;
 
         let bounds = Bounds {
-            longest: Some(self.plan.longest),
+            longest: Some(self.plan.times.longest),
             times: INSTANT_MAX.saturating_mul(part.lanes as u64),
         };
         check_tally(&part.total, bounds)?;
@@ -71,7 +71,7 @@ impl Parts {
         no_more("late beginning", &[part.began_late], INSTANT_MAX)?;
         self.check_windows(&part.windows, bounds)?;
         check_sums(part)?;
-        identities::check(part, &self.facts, self.plan.measured.start)?;
+        identities::check(part, &self.facts, self.plan.times.measured.start)?;
         self.check_sections(&part.sections, own.is_empty())?;
         part.quiet.check()?;
         part.reports.iter().try_for_each(|report| {
@@ -102,7 +102,7 @@ impl Parts {
         let Stretches { coarseness, all } = windows;
         let is_power = coarseness.is_power_of_two() && *coarseness <= COARSENESS_MAX;
         true_or(is_power && all.len() < STRETCHES_MAX, "its windows are cut in another way")?;
-        let wide = self.plan.width.saturating_mul(*coarseness);
+        let wide = self.plan.times.width.saturating_mul(*coarseness);
         let ascend = all.windows(2).all(|pair| pair[0].place(wide) < pair[1].place(wide));
         true_or(ascend, "its windows are not in order")?;
         all.iter().try_for_each(|window| self.check_window(window, wide, bounds))
@@ -110,7 +110,7 @@ impl Parts {
 
     fn check_window(&self, window: &Window, wide: Nanos, bounds: Bounds) -> Result<(), String> {
         let Window { from, until, is_warmup, .. } = *window;
-        let (width, measured_from) = (self.plan.width, self.plan.measured.start);
+        let (width, measured_from) = (self.plan.times.width, self.plan.times.measured.start);
         let is_cut_right = from.is_multiple_of(width)
             && until.is_multiple_of(width)
             && from < until
@@ -134,15 +134,15 @@ impl Parts {
         if sections.is_empty() && is_without_lanes {
             return Ok(());
         }
-        let planned = self.plan.sections.iter();
-        let is_planned = sections.len() == self.plan.sections.len()
+        let planned = self.plan.times.sections.iter();
+        let is_planned = sections.len() == self.plan.times.sections.len()
             && planned.zip(sections).all(|(it, one)| (it.start, it.end) == (one.from, one.until));
         true_or(is_planned, "the load does not change where it says")?;
         sections.iter().try_for_each(|section| {
             let Section { from: _, until: _, due, correct, on_time, failed, .. } = *section;
             let counts = [due, correct, on_time, failed, section.correct_inside];
             no_more("a section's counts", &counts, COUNT_MAX)?;
-            let bounds = Bounds { longest: Some(self.plan.longest), times: 0 };
+            let bounds = Bounds { longest: Some(self.plan.times.longest), times: 0 };
             check_distribution(&section.response, bounds)
         })
     }

@@ -63,15 +63,15 @@ impl Part {
         Part {
             share: Share { first: order.first_lane(), of: order.lanes_in_all() },
             lanes: order.lanes,
-            width: plan.width,
-            total: Tally::new(plan.longest),
+            width: plan.times.width,
+            total: Tally::new(plan.times.longest),
             windows: Stretches::default(),
             reports: (0..plan.own.len()).map(report).collect(),
             sections: Vec::new(),
             quiet: Quiet::always(),
             begun_before: Connections::default(),
             began_late: 0,
-            until: plan.measured.end,
+            until: plan.times.measured.end,
             was_halted: false,
             gave_up: None,
         }

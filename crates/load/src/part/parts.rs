@@ -106,8 +106,8 @@ impl Parts {
     }
 
     fn finish(mut self) -> Recording {
-        let (from, facts, ended) = (self.plan.measured.start, self.facts, self.whole.ended());
-        let stopped_at = self.stopped.unwrap_or(self.plan.measured.end);
+        let (from, facts, ended) = (self.plan.times.measured.start, self.facts, self.whole.ended());
+        let stopped_at = self.stopped.unwrap_or(self.plan.times.measured.end);
         let end = self.end(stopped_at);
         let whole = &mut self.whole;
         if whole.windows.iter().any(|window| !window.is_warmup) {

@@ -110,7 +110,7 @@ fn columns(loads: usize) -> Columns {
         (column("cpu", "CPU", 6, "").left(), |it| fact(it, "cpu.model")),
         (column("kernel", "kernel", 7, "").left(), |it| fact(it, "kernel")),
         (column("files", "files", 8, "that it may open"), |it| number(it.newest.files)),
-        (column("dyno", "dyno", 9, "").left(), |it| named(&it.newest.host.dyno)),
+        (column("dyno", "dyno", 9, "").left(), |it| named(&it.newest.host.program.dyno)),
     ]);
     columns
 }
@@ -219,7 +219,7 @@ fn fact(seen: &Seen<'_>, name: &str) -> Cell {
 
 #[cfg(test)]
 mod tests {
-    use agents::Host;
+    use agents::{Host, Program};
 
     use super::*;
 
@@ -231,7 +231,7 @@ mod tests {
             name: name.into(),
             host: Host {
                 name: format!("{name}.lan"),
-                dyno: "0.1.0".into(),
+                program: Program { dyno: "0.1.0".into(), sha256: None },
                 cpus: vec![0, 1],
                 facts: vec![("kernel".into(), "Linux 6.1".into())],
                 ..Host::default()

@@ -40,12 +40,8 @@ pub(crate) struct Document<'c> {
 json_type! {
     /// A server that was to be checked.
     struct ServerJson<'c> as "server" of checked: CheckedServer {
-        /// its name
-        name: &'c str = &checked.name,
-        /// its title
-        title: &'c str = &checked.title,
-        /// its version
-        version: &'c str = &checked.version,
+        #[serde(flatten)]
+        checked: &'c CheckedServer = checked,
         /// why it could not be checked; null if it was
         error: Option<&'c str> = checked.result.as_ref().err().map(String::as_str),
         /// what was found; null if it could not be checked

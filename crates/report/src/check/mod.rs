@@ -10,6 +10,8 @@ pub mod list;
 mod repeat;
 
 use check::{CaseVerdict, FailOn, Finding, Protocol, Report, Target, VerdictCounts};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::document::Document;
 use crate::render::{self, Screen, Shown};
@@ -19,14 +21,16 @@ pub use json::json;
 pub use junit::junit;
 
 /// A server that was to be checked.
+#[derive(Serialize, JsonSchema)]
 pub struct CheckedServer {
-    /// The subject's name, or the address as it was written.
+    /// its name, or the address as it was written
     pub name: String,
-    /// A subject's title.
+    /// its title
     pub title: String,
-    /// A subject's version; empty if it is not known.
+    /// its version; empty if it is not known
     pub version: String,
     /// The result, or why the server could not be checked.
+    #[serde(skip)]
     pub result: Result<CheckResult, String>,
 }
 

@@ -226,9 +226,9 @@ fn withdrawn(trend: &Trend) -> impl Iterator<Item = Entry> {
 
 /// `2f1c09ab (2026-11-21 13:28 UTC)`
 pub(super) fn run(line: &Line) -> String {
-    let dirty = if line.is_dirty == Some(true) { " with changes" } else { "" };
-    let commit = line.commit.as_deref().map_or("no commit", |hash| &hash[..hash.len().min(12)]);
-    format!("{commit}{dirty} ({})", utc(line.began_unix_ms))
+    let dirty = if line.run.is_dirty == Some(true) { " with changes" } else { "" };
+    let commit = line.run.commit.as_deref().map_or("no commit", |hash| &hash[..hash.len().min(12)]);
+    format!("{commit}{dirty} ({})", utc(line.run.began_unix_ms))
 }
 
 fn needs(what: &str, needed: Option<Needed>) -> String {
@@ -345,11 +345,11 @@ fn curves(series: &Series) -> Lines {
         vec![levels, runs],
     );
     let breaks = series.course.shifts.iter().map(|shift| {
-        let commit = series.lines.get(shift.first).and_then(|line| line.commit.as_deref());
+        let commit = series.lines.get(shift.first).and_then(|line| line.run.commit.as_deref());
         (shift.first as f64, commit.map_or(String::new(), |hash| hash[..hash.len().min(8)].into()))
     });
     let short = |line: &Line| {
-        line.commit.as_deref().map_or("–".into(), |it| it[..it.len().min(7)].into())
+        line.run.commit.as_deref().map_or("–".into(), |it| it[..it.len().min(7)].into())
     };
     Lines {
         about: About {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::sentence;
-use super::line::Line;
+use super::line::{Line, Measurement};
 use super::origin::MadeBy;
 use super::proof::proof;
 use super::reader::Broken;
@@ -97,7 +97,7 @@ json_type! {
         /// runs after which a change by 5 % is announced in nine of ten cases; null: more than were simulated
         runs_to_see_5_percent: Option<usize> = runs(series.course.typical),
         /// one after another
-        levels: Vec<LevelJson> = series.course.levels.iter().map(LevelJson::from).collect(),
+        levels: &'t [Level] = &series.course.levels,
         /// the changes between them
         changes: Vec<ChangeJson> = series.course.shifts.iter().map(|shift| ChangeJson::of(series, shift)).collect(),
         /// changes that were announced before the last run came and are so no more: their places in `runs`
@@ -105,29 +105,14 @@ json_type! {
     }
 }
 
+// A line of a history has thirty fields, of which a run in a series is these, with the value that the series makes of it.
 json_type! {
     /// A run of a series.
     struct RunJson<'t> as "trend_run" of line: Line, with value: f64 {
-        /// when it began: milliseconds since 1970
-        began_unix_ms: i64,
-        /// its commit
-        commit: Option<&'t str> = line.commit.as_deref(),
-        /// whether files differed from it
-        is_dirty: Option<bool>,
+        #[serde(flatten)]
+        run: &'t Measurement = &line.run,
         /// the value, in the unit of its figure, or a ratio
         value: f64 = *value,
-    }
-}
-
-json_type! {
-    /// Runs between which nothing changed.
-    struct LevelJson as "trend_level" of level: Level {
-        /// the place of its first run in `runs`, from 0
-        first: usize,
-        /// the place after its last
-        end: usize,
-        /// the geometric mean
-        mean: f64,
     }
 }
 
@@ -140,7 +125,7 @@ json_type! {
         /// the place of the new level's first run in `runs`, from 0
         first: usize,
         /// its commit
-        commit: Option<String> = first.and_then(|line| line.commit.clone()),
+        commit: Option<String> = first.and_then(|line| line.run.commit.clone()),
         /// the new level divided by the old one
         ratio: f64,
         /// lower end of its 95 % interval

@@ -16,12 +16,8 @@ pub struct Line {
     /// which document this is
     #[schemars(extend("const" = SCHEMA))]
     pub(super) schema: String,
-    /// when the run began: milliseconds since 1970
-    pub(super) began_unix_ms: i64,
-    /// the commit of the project's repository when the run began or was continued; null: it is in none
-    pub(super) commit: Option<String>,
-    /// whether the files of the repository differed from that commit
-    pub(super) is_dirty: Option<bool>,
+    #[serde(flatten)]
+    pub(super) run: Measurement,
     /// the machine: a hash of `machine_facts`
     pub(super) machine: String,
     /// what makes this machine another one
@@ -78,6 +74,17 @@ pub struct Line {
     pub(super) verdict: String,
 }
 
+/// When a run measured, and what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Measurement {
+    /// when the run began: milliseconds since 1970
+    pub(super) began_unix_ms: i64,
+    /// the commit of the project's repository when the run began or was continued; null: it is in none
+    pub(super) commit: Option<String>,
+    /// whether the files of the repository differed from that commit
+    pub(super) is_dirty: Option<bool>,
+}
+
 /// No text of a line is longer.
 const LONGEST: usize = 1_000;
 
@@ -105,13 +112,13 @@ impl Line {
         ];
         let texts =
             texts.into_iter().chain(&self.flags).chain(self.side.as_ref().map(|it| &it.text));
-        let optional = [&self.commit, &self.kernel, &self.reference, &self.first_side];
+        let optional = [&self.run.commit, &self.kernel, &self.reference, &self.first_side];
         let facts = self.machine_facts.iter().flat_map(|(name, value)| [name, value]);
         let mut all = texts.chain(optional.into_iter().flatten()).chain(facts);
         if all.any(|text| LONGEST < text.len()) {
             return Some(format!("a text in it is longer than {LONGEST} bytes"));
         }
-        let commit = self.commit.as_deref().unwrap_or_default();
+        let commit = self.run.commit.as_deref().unwrap_or_default();
         if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Some(format!("`{}` is no commit", commit.escape_debug()));
         }
@@ -123,6 +130,6 @@ impl Line {
 
     /// Its place in the order of a history: by time, and where that is equal always the same.
     pub(super) fn order(&self) -> (i64, String) {
-        (self.began_unix_ms, serde_json::to_string(self).unwrap_or_default())
+        (self.run.began_unix_ms, serde_json::to_string(self).unwrap_or_default())
     }
 }

@@ -8,7 +8,7 @@ use lab::figure::Figure;
 use lab::record::{Fact, LOAD_ON, SUBJECT_HOST, SUBJECT_ON};
 use sha2::{Digest, Sha256};
 
-use super::line::{Line, SCHEMA};
+use super::line::{Line, Measurement, SCHEMA};
 use super::origin::Origin;
 use super::{KERNEL, fact};
 use crate::Findings;
@@ -99,9 +99,11 @@ pub(super) fn of_run(
     let files = texts.iter().filter(|(path, _)| !others.iter().any(|it| path.starts_with(it)));
     let common = Line {
         schema: SCHEMA.into(),
-        began_unix_ms: run.began_unix_ms,
-        commit: commit.map(|commit| commit.hash.clone()),
-        is_dirty: commit.map(|commit| commit.is_dirty),
+        run: Measurement {
+            began_unix_ms: run.began_unix_ms,
+            commit: commit.map(|commit| commit.hash.clone()),
+            is_dirty: commit.map(|commit| commit.is_dirty),
+        },
         machine,
         machine_facts,
         kernel: fact(&run.facts, KERNEL).map(str::to_string),

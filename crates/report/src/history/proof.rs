@@ -16,7 +16,7 @@ pub(super) struct Proof {
 
 /// The command that measures both sides anew, or why there is none.
 pub(super) fn proof(last: &Line, first: &Line) -> Result<Proof, String> {
-    let clean = |line: &Line| line.commit.clone().filter(|_| line.is_dirty != Some(true));
+    let clean = |line: &Line| line.run.commit.clone().filter(|_| line.run.is_dirty != Some(true));
     let (Some(old), Some(new)) = (clean(last), clean(first)) else {
         return Err("no `dyno gate` can prove it: one of the two runs is of no commit".into());
     };

@@ -1,12 +1,12 @@
 //! The lines of a history as series: one figure of one row, on one machine, by one plan.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::trend::{self, Course, Shift};
 use lab::figure::Figure;
 
 use super::line::Line;
-use super::origin::MadeBy;
 use super::reader::{Broken, History};
 
 /// What a history shows.
@@ -57,50 +57,49 @@ pub(super) enum Per {
     FirstSide,
 }
 
-/// What the lines of a series have in common; its order is that of a report.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A line as one of a series: the lines of a series are equal in it, and its order is that of a report.
+#[derive(Clone, Copy)]
 struct Key<'l> {
-    made_by: MadeBy,
-    experiment: &'l str,
-    is_quick: bool,
-    workload: &'l str,
-    subject: &'l str,
-    point_unit: &'l str,
-    // The bits of numbers above zero have the order of the numbers.
-    point: u64,
-    figure_place: usize,
-    figure: &'l str,
+    line: &'l Line,
     is_per_first: bool,
-    machine: &'l str,
-    plan: &'l str,
 }
 
 impl<'l> Key<'l> {
-    fn of(line: &'l Line, is_per_first: bool) -> Key<'l> {
-        let figure = Figure::from_name(&line.figure);
-        Key {
-            made_by: line.made_by,
-            experiment: &line.experiment,
-            is_quick: line.is_quick,
-            workload: &line.workload,
-            subject: &line.subject,
-            point_unit: &line.point_unit,
-            point: line.point.to_bits(),
-            figure_place: figure.map_or(usize::MAX, |figure| figure as usize),
-            figure: &line.figure,
-            is_per_first,
-            machine: &line.machine,
-            plan: &line.plan,
-        }
+    /// All that distinguishes series but their plans, with the most significant first.
+    fn name(self) -> impl Ord + use<'l> {
+        let Line { made_by, experiment, is_quick, workload, subject, .. } = self.line;
+        let Line { point, point_unit, figure, machine, .. } = self.line;
+        let place = Figure::from_name(figure).map_or(usize::MAX, |figure| figure as usize);
+        let row = (made_by, experiment, is_quick, workload, subject);
+        // The bits of numbers above zero have the order of the numbers.
+        (row, point_unit, point.to_bits(), place, figure, self.is_per_first, machine)
+    }
+
+    /// They differ in nothing but their plans.
+    fn is_namesake_of(self, other: Key<'l>) -> bool {
+        self.line.plan != other.line.plan && self.name() == other.name()
     }
 }
 
-impl Key<'_> {
-    /// They differ in nothing but their plans.
-    fn is_namesake_of(&self, other: &Key<'_>) -> bool {
-        self.plan != other.plan && *self == Key { plan: self.plan, ..other.clone() }
+impl Ord for Key<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name().cmp(&other.name()).then_with(|| self.line.plan.cmp(&other.line.plan))
     }
 }
+
+impl PartialOrd for Key<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Key<'_> {}
 
 impl Trend {
     /// What the history of these files shows; `here` is the machine on which it is shown, empty where that is no matter.
@@ -108,20 +107,20 @@ impl Trend {
     pub fn of(files: Vec<String>, history: History, here: &str) -> Trend {
         let mut groups: BTreeMap<Key<'_>, Vec<&Line>> = BTreeMap::new();
         for line in &history.lines {
-            groups.entry(Key::of(line, false)).or_default().push(line);
+            groups.entry(Key { line, is_per_first: false }).or_default().push(line);
             if line.first_side.is_some() {
-                groups.entry(Key::of(line, true)).or_default().push(line);
+                groups.entry(Key { line, is_per_first: true }).or_default().push(line);
             }
         }
         // A race of one round has no ratios.
         groups.retain(|key, lines| {
             !key.is_per_first || lines.iter().any(|line| line.ratio_to_first.is_some())
         });
-        let keys: Vec<Key<'_>> = groups.keys().cloned().collect();
+        let keys: Vec<Key<'_>> = groups.keys().copied().collect();
         let mut series: Vec<Series> = groups
             .into_iter()
             .map(|(key, lines)| Series {
-                has_namesake: keys.iter().any(|other| key.is_namesake_of(other)),
+                has_namesake: keys.iter().any(|other| key.is_namesake_of(*other)),
                 ..Series::of(&lines, key.is_per_first)
             })
             .collect();
@@ -129,8 +128,11 @@ impl Trend {
         for (series, course) in series.iter_mut().zip(trend::courses(&values)) {
             series.course = course;
         }
-        let runs: BTreeSet<(i64, &str)> =
-            history.lines.iter().map(|line| (line.began_unix_ms, line.machine.as_str())).collect();
+        let runs: BTreeSet<(i64, &str)> = history
+            .lines
+            .iter()
+            .map(|line| (line.run.began_unix_ms, line.machine.as_str()))
+            .collect();
         let mut machines: BTreeMap<&str, &Line> = BTreeMap::new();
         for line in &history.lines {
             machines.entry(&line.machine).or_insert(line);

@@ -3,7 +3,7 @@
 use lab::experiment::Point;
 use lab::record::{RunRecord, TrialRecord};
 
-use super::line::Line;
+use super::line::{Line, Measurement};
 use super::lines::of_run;
 use super::*;
 use crate::Findings;
@@ -63,8 +63,11 @@ fn throughput() -> Line {
 fn days(values: &[f64]) -> Vec<Line> {
     let one = throughput();
     let day = |(at, value): (usize, &f64)| Line {
-        began_unix_ms: one.began_unix_ms + at as i64 * DAY_MS,
-        commit: Some(commit(at).hash),
+        run: Measurement {
+            began_unix_ms: one.run.began_unix_ms + at as i64 * DAY_MS,
+            commit: Some(commit(at).hash),
+            ..one.run.clone()
+        },
         value: *value,
         reference: None,
         reference_value: None,
@@ -179,7 +182,7 @@ fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
 #[test]
 fn no_command_proves_what_is_of_no_commit_or_of_one() {
     let mut lines = days(&step(900.0));
-    lines[10].is_dirty = Some(true);
+    lines[10].run.is_dirty = Some(true);
     let says = shown(&trend(&written(&lines)));
     assert!(
         says.contains("with changes") && says.contains("one of the two runs is of no commit"),
@@ -188,7 +191,7 @@ fn no_command_proves_what_is_of_no_commit_or_of_one() {
     let hash = commit(0).hash;
     lines
         .iter_mut()
-        .for_each(|line| (line.commit, line.is_dirty) = (Some(hash.clone()), Some(false)));
+        .for_each(|line| (line.run.commit, line.run.is_dirty) = (Some(hash.clone()), Some(false)));
     lines[10..].iter_mut().for_each(|line| line.dyno_version = "9.9".into());
     let says = shown(&trend(&written(&lines)));
     assert!(says.contains("both runs are of one commit"), "{says}");

@@ -83,6 +83,36 @@ impl From<&Distribution> for DistributionJson {
     }
 }
 
+impl From<&Histogram<u64>> for DistributionJson {
+    /// The times of a histogram of which none was given up.
+    fn from(histogram: &Histogram<u64>) -> DistributionJson {
+        let count = histogram.len();
+        let moment = |value: f64| (0 < count).then_some(value);
+        let time = |value: Nanos| (0 < count).then_some(value);
+        let [p50, p75, p90, p95, p99, p99_9, p99_99] =
+            PERCENTILES.map(|(_, q)| time(histogram.value_at_quantile(q)));
+        let few = PERCENTILES.iter().filter(|(_, q)| 0 < count && !load::is_supported(count, *q));
+        DistributionJson {
+            count,
+            censored: 0,
+            mean_ns: moment(histogram.mean()),
+            sd_ns: moment(histogram.stdev()),
+            min_ns: time(histogram.min()),
+            p50_ns: p50,
+            p75_ns: p75,
+            p90_ns: p90,
+            p95_ns: p95,
+            p99_ns: p99,
+            p99_9_ns: p99_9,
+            p99_99_ns: p99_99,
+            max_ns: time(histogram.max()),
+            unsupported: few.map(|(name, _)| *name).collect(),
+            is_bound: BTreeMap::new(),
+            histogram: encoded(histogram),
+        }
+    }
+}
+
 /// Writes a distribution as its figures and its histogram.
 pub(crate) fn distribution<S: Serializer>(
     distribution: &Distribution,

@@ -95,6 +95,8 @@ fn meaning(status: u16) -> &'static str {
     }
 }
 
+// `Answers` has the octets of all of them, so that it can be added up, and zeros where there is none; a reader wants the
+// mean, and null.
 json_type! {
     /// The statuses and sizes of whole answers to measured requests, right ones and wrong ones.
     pub(super) struct AnswersJson as "answers" of it: Answers {

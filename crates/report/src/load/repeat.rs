@@ -1,6 +1,6 @@
 //! Several loads of one kind, one after another: each of them, and every figure over all of them with its interval.
 
-use analysis::{By, Conduct, Estimate, Faults, Row};
+use analysis::{By, Conduct, Estimate, Faults, Number, Row};
 use lab::figure::Figure;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -100,18 +100,15 @@ pub(crate) struct Loads {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "estimate")]
 struct EstimateJson {
-    /// the mean, in the unit that the name says; of rates and times the geometric one
-    value: f64,
+    /// the mean; of rates and times the geometric one
+    #[serde(flatten)]
+    mean: Number,
     /// lower end of its 95 % interval; null with one load
     low: Option<f64>,
     /// its upper end
     high: Option<f64>,
     /// loads that have it
     loads: usize,
-    /// requests were given up: the true value is no less
-    is_bound: bool,
-    /// each load had enough samples for it
-    is_supported: bool,
 }
 
 /// The same as JSON, with a line end.
@@ -120,12 +117,10 @@ pub fn repeated_json(
     findings: &Findings<'_>,
 ) -> serde_json::Result<String> {
     let estimate = |estimate: Estimate| EstimateJson {
-        value: estimate.value,
-        low: estimate.interval().map(|(low, _)| low).or(estimate.at_least()),
-        high: estimate.interval().map(|(_, high)| high),
+        mean: estimate.number(),
+        low: estimate.low,
+        high: estimate.high,
         loads: estimate.rounds,
-        is_bound: estimate.is_bound,
-        is_supported: estimate.is_supported,
     };
     written(&Loads {
         schema: SCHEMA,

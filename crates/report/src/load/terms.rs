@@ -3,6 +3,7 @@
 
 use lab::record::{Fact, HTTP_1, PROTOCOL, STREAMS};
 use load::{Order, Protocol};
+use tls::Version;
 
 use super::words;
 use crate::http2::Http2OrderJson;
@@ -54,16 +55,16 @@ pub(crate) fn facts(
     }
     match offered {
         None => all.push((TLS, NO_TLS.into())),
-        Some(TlsOrderJson { verified, version, suites, groups, resume_percent, .. }) => {
+        Some(TlsOrderJson { verified, offer, .. }) => {
             let list = |names: &[String]| match names {
                 [] => "all".to_string(),
                 names => names.join(", "),
             };
             all.extend([
-                (TLS, version.clone().unwrap_or("1.2 or 1.3".into())),
-                (SUITES, list(suites)),
-                (GROUPS, list(groups)),
-                (RESUMED, format!("{resume_percent} %")),
+                (TLS, offer.version.map_or("1.2 or 1.3", Version::name).into()),
+                (SUITES, list(&offer.suites)),
+                (GROUPS, list(&offer.groups)),
+                (RESUMED, format!("{} %", offer.resume.percent())),
                 (CERTIFICATES, if *verified { "verified" } else { UNVERIFIED }.into()),
             ]);
         }

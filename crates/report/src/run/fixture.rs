@@ -2,7 +2,7 @@
 
 use lab::experiment::{Experiment, Point};
 use lab::record::{
-    Check, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
+    Check, Ending, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
     Setting, TrialKey, TrialRecord,
 };
 use lab::source_file::SourceFile;
@@ -128,8 +128,8 @@ pub(crate) fn hostile() -> (RunRecord, Vec<TrialRecord>) {
     for trial in trials.iter_mut().take(2) {
         trial.outcome.kind = OutcomeKind::Died;
         trial.outcome.says = POLYGLOT.into();
-        trial.exit = POLYGLOT.into();
-        trial.output_tail = POLYGLOT.as_bytes().to_vec();
+        trial.ending.exit = POLYGLOT.into();
+        trial.ending.output_tail = POLYGLOT.as_bytes().to_vec();
     }
     (run, trials)
 }
@@ -303,7 +303,7 @@ fn trial(key: TrialKey) -> TrialRecord {
             series("subject.cpu.total", "ns", &[(0, 0.0), (20 * SECOND, 10e9)]),
             series("subject.memory.rss", "bytes", &[(0, 3e6), (5 * SECOND, 4.2e6)]),
         ],
-        exit: "exit status 0".into(),
+        ending: Ending { exit: "exit status 0".into(), ..Ending::default() },
         ..TrialRecord::new(key, 1_795_267_680_000)
     };
     match (is_evil, rate > 150.0, round) {
@@ -318,8 +318,9 @@ fn trial(key: TrialKey) -> TrialRecord {
 fn die(record: &mut TrialRecord) {
     let says = "it ended 1.2 s after the load began: signal 11 (SEGV)";
     record.outcome = Outcome { kind: OutcomeKind::Died, says: says.into() };
-    record.exit = "signal 11 (SEGV)".into();
-    record.output_tail = b"=1+1,\"x\"\n\x1b]0;owned\x07\xff \xe2\x80\xaeolleh\n<script>\n".to_vec();
+    record.ending.exit = "signal 11 (SEGV)".into();
+    record.ending.output_tail =
+        b"=1+1,\"x\"\n\x1b]0;owned\x07\xff \xe2\x80\xaeolleh\n<script>\n".to_vec();
 }
 
 fn fail(record: &mut TrialRecord) {

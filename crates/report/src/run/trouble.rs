@@ -69,10 +69,10 @@ fn left_behind(trial: &TrialRecord, entry: &mut Entry) {
     if let Some(check) = trial.checks.iter().find(|check| check.wrong.is_some()) {
         add(answered(check));
     }
-    if !trial.exit.is_empty() {
-        add(format!("its process: {}", trial.exit));
+    if !trial.ending.exit.is_empty() {
+        add(format!("its process: {}", trial.ending.exit));
     }
-    let output = String::from_utf8_lossy(&trial.output_tail);
+    let output = String::from_utf8_lossy(&trial.ending.output_tail);
     let output: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = &output[output.len().saturating_sub(TAIL_LINES)..];
     entry.quoted = last.iter().map(ToString::to_string).collect();

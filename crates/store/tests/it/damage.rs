@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use lab::record::{RunRecord, TrialRecord};
+use lab::record::{Ending, RunRecord, TrialRecord};
 use load::Chance;
 use rusqlite::Connection;
 use store::{Extent, Kept, RunEnd, RunId, Store, StoreError};
@@ -256,7 +256,8 @@ fn a_page_of_zeros_takes_only_those_trials_with_it_that_lay_there() {
     let mut store = Store::open(&folder.store()).unwrap();
     let id = store.begin(&run(200)).unwrap();
     for number in 0..200 {
-        let large = TrialRecord { output_tail: vec![b'x'; 500], ..bare_trial(number) };
+        let ending = Ending { output_tail: vec![b'x'; 500], ..Ending::default() };
+        let large = TrialRecord { ending, ..bare_trial(number) };
         store.keep(id, &large).unwrap();
     }
     drop(store);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lab::experiment::{Change, Experiment, Point};
 use lab::record::{
-    Check, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
+    Check, Ending, Entry, Fact, Launch, LoadRecord, Outcome, OutcomeKind, Phase, RunRecord, Series,
     Setting, TrialKey, TrialRecord,
 };
 use lab::source_file::SourceFile;
@@ -181,9 +181,11 @@ pub(crate) fn trial(number: u32) -> TrialRecord {
             series("machine.steal", &[(5, f64::INFINITY), (6, 1.0 / 3.0), (7, f64::MIN_POSITIVE)]),
             series("nothing", &[]),
         ],
-        exit: "signal 9 (KILL)".into(),
-        killed: 2,
-        output_tail: b"listening\n\xfe".to_vec(),
+        ending: Ending {
+            exit: "signal 9 (KILL)".into(),
+            killed: 2,
+            output_tail: b"listening\n\xfe".to_vec(),
+        },
     }
 }
 
@@ -341,8 +343,7 @@ pub(crate) fn is_same(one: &TrialRecord, other: &TrialRecord) -> bool {
             == (&other.key, other.began_unix_ms, &other.outcome, &other.launch, &other.held)
         && (&one.conditions, &one.checks, &one.spots, &one.series)
             == (&other.conditions, &other.checks, &other.spots, &other.series)
-        && (&one.exit, one.killed, &one.output_tail)
-            == (&other.exit, other.killed, &other.output_tail)
+        && one.ending == other.ending
 }
 
 /// A store with a run of so many trials, all of them stored.

@@ -223,8 +223,8 @@ proptest! {
         let [says, exit, name, word, path] = texts;
         let mut made = trial(0);
         made.outcome.says = says;
-        made.exit = exit;
-        made.output_tail = bytes.clone();
+        made.ending.exit = exit;
+        made.ending.output_tail = bytes.clone();
         made.checks[0].response = bytes;
         made.series.push(series(&name, &points));
         made.launch.as_mut().unwrap().command = vec![word];

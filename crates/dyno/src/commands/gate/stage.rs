@@ -346,7 +346,7 @@ fn environment(
     let commands = sides.iter().zip(apart).filter(|(side, _)| is_own(side));
     let mut left_out: Vec<String> = Vec::new();
     for (side, apart) in commands.filter_map(|(side, apart)| Some((side, apart.as_ref()?))) {
-        let stated = |name: &String| side.subject.passes.contains(name);
+        let stated = |name: &String| side.subject.plan.passes.contains(name);
         let kept: Vec<_> = variables.iter().filter(|(name, _)| stated(name)).cloned().collect();
         left_out.extend(apart.clean(&mut variables));
         variables.retain(|(name, _)| !stated(name));

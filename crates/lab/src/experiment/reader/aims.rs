@@ -5,10 +5,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::pairs::PairKeys;
 use super::{Reader, saturating};
 use crate::amounts;
-use crate::experiment::{Promised, Required, Until};
+use crate::experiment::{Pairs, Promised, Required, Until};
 use crate::source_file::ConfigError;
 
 #[derive(Default, Deserialize)]
@@ -23,7 +22,7 @@ pub(super) struct TrialKeys {
     pub(super) repeat_max: Option<Spanned<u64>>,
     pub(super) limit: Option<Spanned<String>>,
     pub(super) slices: Option<Spanned<String>>,
-    pub(super) pairs: Option<Spanned<PairKeys>>,
+    pub(super) pairs: Option<Spanned<Pairs>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -31,15 +30,6 @@ pub(super) struct TrialKeys {
 pub(super) struct PromiseKeys {
     pub(super) p99: Option<Spanned<String>>,
     pub(super) failures: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RequireKeys {
-    must_broken: Option<u32>,
-    should_broken: Option<u32>,
-    security: Option<u32>,
-    wrong: Option<Spanned<String>>,
 }
 
 impl TrialKeys {
@@ -90,18 +80,11 @@ impl Reader<'_> {
     /// A requirement that no check measures cannot be made.
     pub(super) fn require(
         &self,
-        keys: Option<&Spanned<RequireKeys>>,
+        required: Option<&Spanned<Required>>,
         trials: &TrialKeys,
     ) -> Result<Option<Required>, ConfigError> {
-        let Some(spanned) = keys else { return Ok(None) };
-        let keys = spanned.get_ref();
-        let most = |most: Option<u32>| most.map(|most| most as usize);
-        let required = Required {
-            must_broken: most(keys.must_broken),
-            should_broken: most(keys.should_broken),
-            security: most(keys.security),
-            wrong_percent: keys.wrong.as_ref().map(|text| self.percent(text)).transpose()?,
-        };
+        let Some(spanned) = required else { return Ok(None) };
+        let required = *spanned.get_ref();
         if required == Required::default() {
             let says = "nothing is required; write it like { must_broken = 0, security = 0 }, or leave it out";
             return Err(self.wrong(spanned, says));

@@ -32,7 +32,7 @@ impl TlsConnections {
     pub(super) fn new(client: &Client, log: SecurityLog) -> TlsConnections {
         TlsConnections {
             connector: client.connector(),
-            alpn: client.order().alpn.clone(),
+            alpn: client.order().offer.alpn.clone(),
             log,
             lines: Vec::new(),
             to_flush: Vec::new(),

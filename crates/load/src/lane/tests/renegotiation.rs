@@ -66,8 +66,8 @@ fn asking_again(times: usize) -> Peer {
 fn another_handshake_is_declined_once_and_then_the_connection_is_given_up() {
     let old = || {
         client(|order| {
-            order.version = Some(Version::V1_2);
-            order.suites = vec!["TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256".into()];
+            order.offer.version = Some(Version::V1_2);
+            order.offer.suites = vec!["TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256".into()];
         })
     };
     let press = |times: usize| {

@@ -171,7 +171,9 @@ impl Run {
             let engine = Watched { engine: engines.next().expect("one for each lane"), now: &now };
             let handover = Handover { full: full.clone(), empty };
             // As in the collector: one window is left for all lanes to notice the stop.
-            let stop = (self.halt_at / plan.width).saturating_add(2).saturating_mul(plan.width);
+            let stop = (self.halt_at / plan.times.width)
+                .saturating_add(2)
+                .saturating_mul(plan.times.width);
             let mut turns = self.turns.clone();
             let turns = turns.as_mut().map(|turns| turns as &mut dyn TakesTurns);
             run_lane(order, &plan, number, engine, handover, turns, &|| {

@@ -94,10 +94,10 @@ fn sessions_are_resumed_as_often_as_ordered_and_counted() {
         (Version::V1_3, "never", 0, 0),
     ] {
         let client = client(|order| {
-            order.version = Some(version);
-            order.resume = Resume::parse(text).unwrap();
+            order.offer.version = Some(version);
+            order.offer.resume = Resume::parse(text).unwrap();
         });
-        let meant = 2 * u64::from(client.order().resume.percent());
+        let meant = 2 * u64::from(client.order().offer.resume.percent());
         let run = Run { total: 200, keep_alive: false, ..closed(2) };
         let tally = press(run, client, peer(config(false), GOOD, after(MILLI)));
         let seen = &security(&tally).agreed;
@@ -272,7 +272,7 @@ fn alerts_are_told_by_their_names_at_each_step() {
         .unwrap()
         .with_no_client_auth()
         .with_cert_resolver(Arc::clone(&config(false).cert_resolver));
-    let other = client(|order| order.suites = vec!["TLS_CHACHA20_POLY1305_SHA256".into()]);
+    let other = client(|order| order.offer.suites = vec!["TLS_CHACHA20_POLY1305_SHA256".into()]);
     fails(TlsFault::Alert, "handshake_failure", other, peer(narrow, GOOD, after(MILLI)));
     // After our last message, when requests may be under way: it wants a certificate of ours.
     let mut roots = RootCertStore::empty();
@@ -353,7 +353,7 @@ fn a_self_signed_certificate_is_accepted_if_it_is_given() {
 
 #[test]
 fn another_protocol_is_never_fallen_back_to() {
-    let offers = |name: &'static str| client(move |order| order.alpn = name.into());
+    let offers = |name: &'static str| client(move |order| order.offer.alpn = name.into());
     let speaks = |names: &[&str]| {
         let mut config = config(false);
         config.alpn_protocols = names.iter().map(|name| name.as_bytes().to_vec()).collect();

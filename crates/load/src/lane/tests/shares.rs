@@ -202,7 +202,7 @@ fn several_processes_with_tls_record_what_one_does() {
         total: 300,
         keep_alive: false,
         timeout: SECOND / 2,
-        tls: Some(client(|order| order.resume = tls::Resume::of(50).unwrap())),
+        tls: Some(client(|order| order.offer.resume = tls::Resume::of(50).unwrap())),
         ..closed(7)
     };
     let settings = config(false);

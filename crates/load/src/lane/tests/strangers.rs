@@ -264,7 +264,7 @@ fn orders_that_were_shaken_are_refused_or_carried_out() {
 fn carry_out(order: &Order) -> bool {
     let plan = Plan::of(order);
     let _ = plan.scheduled_until(order);
-    assert!(plan.own.len() <= order.lanes && plan.sections.len() <= 64);
+    assert!(plan.own.len() <= order.lanes && plan.times.sections.len() <= 64);
     let peak = order.load.arrivals().map_or(0.0, |arrivals| arrivals.peak().as_f64());
     let calls = order.load.connections_max() * order.protocol.streams();
     let is_small = calls <= 1_000 && peak <= 10_000.0 && plan.own.len() <= 16;

@@ -74,8 +74,11 @@ fn a_change_of_a_race_is_proved_by_a_gate_of_its_commands() {
     let is_meant = |line: &&Line| line.subject == "quick side" && line.figure == "throughput_per_s";
     let one = lines.iter().find(is_meant).unwrap();
     let day = |(at, value): (usize, f64)| Line {
-        began_unix_ms: one.began_unix_ms + at as i64 * DAY_MS,
-        commit: Some(commit(at).hash),
+        run: Measurement {
+            began_unix_ms: one.run.began_unix_ms + at as i64 * DAY_MS,
+            commit: Some(commit(at).hash),
+            ..one.run.clone()
+        },
         value,
         ratio_to_first: Some(value / 2_000.0),
         ..one.clone()
@@ -121,8 +124,11 @@ fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flag
     assert_ne!(line(&origin(Some("desk2"), "a")).machine, one.machine, "from elsewhere");
     assert_eq!(line(&origin(None, "a")), one);
     let day = |(at, value): (usize, f64)| Line {
-        began_unix_ms: one.began_unix_ms + at as i64 * DAY_MS,
-        commit: Some(commit(at).hash),
+        run: Measurement {
+            began_unix_ms: one.run.began_unix_ms + at as i64 * DAY_MS,
+            commit: Some(commit(at).hash),
+            ..one.run.clone()
+        },
         value,
         reference: None,
         reference_value: None,
@@ -138,8 +144,9 @@ fn a_load_is_named_by_what_it_requests_and_its_change_by_a_command_with_its_flag
         assert!(says.contains(part), "{part}\n{says}");
     }
     let at_a_rate = Line { point_unit: "requests/s".into(), ..one.clone() };
-    let proved =
-        proof::proof(&at_a_rate, &Line { commit: Some(commit(1).hash), ..at_a_rate.clone() });
+    let mut first = at_a_rate.clone();
+    first.run.commit = Some(commit(1).hash);
+    let proved = proof::proof(&at_a_rate, &first);
     assert!(proved.unwrap().command.starts_with("dyno race BASE HEAD -c 16"));
 }
 

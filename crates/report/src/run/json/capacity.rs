@@ -39,6 +39,7 @@ pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
     table.points().into_iter().flat_map(at).collect()
 }
 
+// `Capacity` has places with their axis; here they are rates, and what was broken has its figure's name.
 /// The rate that a server can be offered, where a schedule was run at more than one place.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "capacity")]

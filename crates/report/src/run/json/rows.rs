@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::{By, Estimate, Faults, JudgedTrial, Number, Peak, Row, Stopped, Table};
 use lab::experiment::Point;
+use lab::record::Ending;
 use load::Evidence;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -120,12 +121,8 @@ struct CourseJson<'t> {
     conditions: Vec<FactJson<'t>>,
     /// the agents that carried the load out; empty where dyno's own process did
     agents: Vec<AgentJson>,
-    /// how its process ended
-    exit: &'t str,
-    /// how many processes had to be killed
-    killed: u32,
-    /// the last of its output
-    output_tail: String,
+    #[serde(flatten)]
+    ending: &'t Ending,
 }
 
 fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>> {
@@ -135,8 +132,6 @@ fn course<'t>(findings: &'t Findings<'_>, number: u32) -> Option<CourseJson<'t>>
         command: trial.launch.as_ref().map_or(&[], |launch| &launch.command),
         conditions: trial.conditions.iter().map(FactJson::from).collect(),
         agents: origin::of_trial(trial).iter().map(AgentJson::from).collect(),
-        exit: &trial.exit,
-        killed: trial.killed,
-        output_tail: String::from_utf8_lossy(&trial.output_tail).into_owned(),
+        ending: &trial.ending,
     })
 }
