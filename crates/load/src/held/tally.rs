@@ -91,20 +91,31 @@ pub struct WholeBeats {
     pub messages: u64,
 }
 
-/// Texts that were to come back.
+// Their distribution has a form of its own in a document.
+/// Texts that were sent and had to come back: `due` = `correct` + `failed` + `blocked` + `under_way`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Echoes {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "echo"))]
+pub struct Echoes<D = Distribution> {
+    /// texts that were due
     pub due: u64,
-    /// Due while no connection was free for them.
-    pub blocked: u64,
-    /// Came back as they were sent.
+    /// texts that came back as they were sent
     pub correct: u64,
-    /// Did not come back in time, or came back changed.
+    /// texts that did not
     pub failed: u64,
-    /// At the end of the step, neither.
+    /// texts for which no connection was free
+    pub blocked: u64,
+    /// texts without an answer at the end
     pub under_way: u64,
-    /// From when they were due to when they were back.
-    pub response: Distribution,
+    /// done − intended
+    pub response: D,
+}
+
+impl Echoes {
+    /// What they are with their response times in another form.
+    pub fn with<D>(&self, response: D) -> Echoes<D> {
+        let Echoes { due, correct, failed, blocked, under_way, .. } = *self;
+        Echoes { due, correct, failed, blocked, under_way, response }
+    }
 }
 
 /// One text that all connections were to receive.

@@ -84,6 +84,7 @@ json_type! {
     }
 }
 
+// `Weighed` has base and head as arrays; here each has a name, and an open end of an interval is null.
 json_type! {
     /// A figure of a gate.
     pub(crate) struct FigureJson as "gate_figure" of weighed: Weighed {

@@ -177,7 +177,8 @@ json_type! {
         /// the most that dyno may have added to a message's lateness
         own: DistributionJson = (&plateau.own).into(),
         /// texts that were sent and had to come back; null if none was due
-        echo: Option<EchoJson> = (0 < plateau.echoes.due).then(|| (&plateau.echoes).into()),
+        echo: Option<Echoes<DistributionJson>> = (0 < plateau.echoes.due)
+            .then(|| plateau.echoes.with((&plateau.echoes.response).into())),
         /// texts that all had to receive
         broadcasts: Vec<BroadcastJson> = plateau.broadcasts.iter().map(broadcast).collect(),
         /// CPU time of dyno's lanes
@@ -189,6 +190,7 @@ json_type! {
     }
 }
 
+// `Plateau` and `HoldWindow` keep each cause; the books add the causes up, and stand apart from the messages.
 json_type! {
     /// What became of the connections: begun on all plateaus so far = failed + lost on all of them + open + opening.
     struct HeldBooksJson as "held_books" of plateau: Plateau {
@@ -206,24 +208,6 @@ json_type! {
         open: u64,
         /// begun and neither open nor failed at its end
         opening: u64,
-    }
-}
-
-json_type! {
-    /// Texts that were sent and had to come back: `due` = `correct` + `failed` + `blocked` + `under_way`.
-    struct EchoJson as "echo" of it: Echoes {
-        /// texts that were due
-        due: u64,
-        /// texts that came back as they were sent
-        correct: u64,
-        /// texts that did not
-        failed: u64,
-        /// texts for which no connection was free
-        blocked: u64,
-        /// texts without an answer at the end
-        under_way: u64,
-        /// done − intended
-        response: DistributionJson = (&it.response).into(),
     }
 }
 

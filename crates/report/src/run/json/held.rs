@@ -24,6 +24,7 @@ pub(super) struct RampsJson<'t> {
     subjects: Vec<HeldSubjectJson<'t>>,
 }
 
+// `HeldSubject` has only the word of the verdict; here its reasons stand with it.
 /// A subject and the steps of its ramp. A trial of held connections is a whole ramp, and its plateaus are the places of the axis.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "held_subject")]
@@ -90,6 +91,7 @@ json_type! {
     }
 }
 
+// `Cause` is an enum whose values have different data; readers of JSON want the same names for each.
 /// What gave way.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "cause")]
@@ -122,6 +124,7 @@ json_type! {
     }
 }
 
+// `Plateau` has its figures as an array; here each has its name, and those that were not measured are left out.
 /// A plateau, over the measured rounds. Connections are counted from the beginning of its step; everything else is of
 /// its measured part.
 #[derive(Serialize, JsonSchema)]
@@ -155,6 +158,7 @@ json_type! {
     }
 }
 
+// `Round` counts from 0 and has its outcome as a value; here rounds count from 1, and the outcome has its name and words.
 /// A trial that held connections.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "round")]
