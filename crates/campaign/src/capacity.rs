@@ -12,17 +12,17 @@ use lab::Refusal;
 use lab::experiment::{Experiment, Point, Shape};
 use lab::manner::Task;
 use lab::record::{
-    CAPACITY_CEILING, CAPACITY_SEARCH, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS, TrialKey,
-    TrialRecord,
+    CAPACITY_CEILING, CAPACITY_SEARCH, Entry, Fact, OutcomeKind, RunRecord, SEARCH_TRIALS,
+    TrialKey, TrialRecord,
 };
 use lab::subject::{Serving, Tier};
-use lab::trial::{AGENT_LOST, Enough};
+use lab::trial::Enough;
 use load::{Glance, Halt};
 use store::{Extent, Kept, RunId, Store};
 use wire::mix;
 
 use crate::event::{Event, Watch};
-use crate::trials::{Means, ROOM, Run, rest};
+use crate::trials::{Means, Next, Rule, Run, has_lost_agent};
 use crate::{Campaign, Ended, Entrant, RunResources};
 
 /// A closed loop that only shows where to begin does not need many connections.
@@ -31,91 +31,100 @@ const FIRST_CONNECTIONS: u32 = 16;
 const CEILING_CONNECTIONS: u32 = 50;
 const CEILING_S: f64 = 2.0;
 
-impl Run<'_> {
-    /// Goes on with all searches of the run until each of them has its answer.
-    pub(crate) fn search(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
-        let unchecked = self.unchecked(watch)?;
-        if self.check_subjects(&unchecked, watch)? == Ended::Interrupted {
-            return Ok(Ended::Interrupted);
-        }
-        let experiment = &self.campaign.experiment;
-        let searches = searches_of(self.record);
-        let kept = kept(self.store, self.id)?;
-        let so_far = searches.iter().map(|of| so_far(of, &kept, experiment));
-        let mut tried = so_far.collect::<Result<Vec<Vec<Tried>>, Refusal>>()?;
-        let begin: Vec<(&RunSearch, Progress)> = searches
-            .iter()
-            .zip(&tried)
-            .map(|(of, tried)| (of, of.search.progress(tried)))
-            .collect();
-        watch(&Event::Searching(&begin));
-        let mut is_first = tried.iter().all(Vec::is_empty);
-        while let Some((place, of, press)) = next_of(&searches, &tried) {
-            if !std::mem::take(&mut is_first) {
-                rest(experiment.pause, self.halt);
-            }
-            if self.halt.is_asked() {
-                return Ok(Ended::Interrupted);
-            }
-            let number = tried[place].len() as u32;
-            if number == SEARCH_TRIALS {
-                return Err(Refusal::new(format!(
-                    "{}: the search did not end within {SEARCH_TRIALS} trials",
-                    of.subject
-                )));
-            }
-            self.store.reserve(ROOM)?;
-            let trial = self.press(of, number, &press, watch)?;
-            if trial.outcome.kind == OutcomeKind::Interrupted {
-                watch(&Event::Abandoned);
-                return Ok(Ended::Interrupted);
-            }
-            self.store.keep(self.id, &trial)?;
-            tried[place].push(of.weighed(&trial, &press, experiment));
-            let found = &tried[place][number as usize];
-            let progress = of.search.progress(&tried[place]);
-            watch(&Event::Kept(&trial));
-            watch(&Event::Tried { of, press, tried: found, progress });
-            self.meet_lost_agents(&trial)?;
-        }
-        Ok(Ended::Done)
+/// The searches of a run, which take turns until each of them has its answer.
+pub(crate) struct Searches<'a> {
+    searches: Vec<RunSearch>,
+    tried: Vec<Vec<Tried>>,
+    /// The subjects that are still to be checked; none after the checks.
+    unchecked: Option<Vec<&'a Entry>>,
+}
+
+impl<'a> Searches<'a> {
+    pub(crate) fn of(run: &mut Run<'a>, watch: Watch<'_>) -> Result<Searches<'a>, Refusal> {
+        let unchecked = Some(run.unchecked(watch)?);
+        let searches = searches_of(run.record);
+        let kept = kept(run.store, run.id)?;
+        let so_far = searches.iter().map(|of| so_far(of, &kept, &run.campaign.experiment));
+        let tried = so_far.collect::<Result<Vec<Vec<Tried>>, Refusal>>()?;
+        Ok(Searches { searches, tried, unchecked })
     }
 
-    /// One trial of a search, which ends early where the aim cannot be kept any more.
-    fn press(
-        &self,
-        of: &RunSearch,
-        number: u32,
-        press: &Press,
-        watch: Watch<'_>,
-    ) -> Result<TrialRecord, Refusal> {
-        let experiment = ordered(&self.campaign.experiment, press);
-        let key = TrialKey {
+    fn begin(&mut self, run: &mut Run<'a>, watch: Watch<'_>) -> Result<Ended, Refusal> {
+        let Some(unchecked) = self.unchecked.take() else { return Ok(Ended::Done) };
+        let ended = run.check_subjects(&unchecked, watch)?;
+        if ended == Ended::Done {
+            let all = self.searches.iter().zip(&self.tried);
+            let begin: Vec<(&RunSearch, Progress)> =
+                all.map(|(of, tried)| (of, of.search.progress(tried))).collect();
+            watch(&Event::Searching(&begin));
+        }
+        Ok(ended)
+    }
+}
+
+impl<'a> Rule<'a> for Searches<'a> {
+    fn next(&mut self, run: &mut Run<'a>, watch: Watch<'_>) -> Result<Next, Refusal> {
+        if self.begin(run, watch)? == Ended::Interrupted {
+            return Ok(Next::End(Ended::Interrupted));
+        }
+        let Some((place, of, press)) = next_of(&self.searches, &self.tried) else {
+            return Ok(Next::End(Ended::Done));
+        };
+        let number = self.tried[place].len() as u32;
+        if number == SEARCH_TRIALS {
+            return Err(Refusal::new(format!(
+                "{}: the search did not end within {SEARCH_TRIALS} trials",
+                of.subject
+            )));
+        }
+        Ok(Next::Trials(vec![TrialKey {
             number: of.first + number,
             subject: of.subject.clone(),
             workload: of.task.clone(),
-            point: experiment.points[0],
+            point: ordered(&run.campaign.experiment, &press).points[0],
             repeat: number,
+        }]))
+    }
+
+    /// A trial ends early where the aim cannot be kept any more.
+    fn make(
+        &self,
+        run: &Run<'a>,
+        keys: &[TrialKey],
+        watch: Watch<'_>,
+    ) -> Result<Vec<TrialRecord>, Refusal> {
+        let Some((_, of, press)) = next_of(&self.searches, &self.tried) else {
+            return Ok(Vec::new());
         };
-        watch(&Event::Begun(&key));
+        let experiment = ordered(&run.campaign.experiment, &press);
         let aim = &of.search.aim;
         let due = press.rate.map(|rate| (rate * press.seconds) as u64);
         let is_hopeless = |glance: &Glance<'_>| {
             let lost = || lost_so_far(aim, glance.total);
             due.is_some_and(|due| !glance.is_warmup && aim.is_hopeless(&lost(), due))
         };
-        self.means().try_as(&experiment, &key, Some(Enough(&is_hopeless)), watch)
+        let enough = Some(Enough(&is_hopeless));
+        Ok(vec![run.means().try_as(&experiment, &keys[0], enough, watch)?])
     }
 
-    fn meet_lost_agents(&self, trial: &TrialRecord) -> Result<(), Refusal> {
-        let is_lost = trial.conditions.iter().any(|fact| fact.name == AGENT_LOST);
-        let Some(generators) = self.resources.elsewhere.as_ref().filter(|_| is_lost) else {
+    fn heed(
+        &mut self,
+        run: &Run<'a>,
+        trial: &TrialRecord,
+        watch: Watch<'_>,
+    ) -> Result<(), Refusal> {
+        let Some((place, of, press)) = next_of(&self.searches, &self.tried) else {
             return Ok(());
         };
-        generators.meet_again(self.halt).map_err(|error| {
-            let says = &trial.outcome.says;
-            Refusal::new(format!("{says}; and the agents cannot be met again: {error}"))
-        })
+        let found = of.weighed(trial, &press, &run.campaign.experiment);
+        self.tried[place].push(found);
+        let tried = &self.tried[place];
+        let progress = of.search.progress(tried);
+        watch(&Event::Tried { of, press, tried: &tried[tried.len() - 1], progress });
+        match run.resources.elsewhere.as_ref().filter(|_| has_lost_agent(trial)) {
+            Some(generators) => run.meet_agents_again(generators, trial),
+            None => Ok(()),
+        }
     }
 }
 

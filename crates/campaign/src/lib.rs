@@ -13,6 +13,7 @@ pub mod holding;
 mod lock;
 mod others;
 pub mod places;
+mod planned;
 mod ports;
 pub mod project;
 pub mod race;

@@ -1,23 +1,23 @@
-//! Runs the trials of a plan that are needed and not kept yet, one after the other, and keeps each.
+//! Measures a run: trial after trial, or those that live at once, as a rule says; keeps each as it comes.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use analysis::Rounds;
 use lab::Refusal;
 use lab::experiment::Experiment;
 use lab::record::{Fact, OutcomeKind, RunRecord, TrialKey, TrialRecord};
 use lab::subject::Serving;
 use lab::trial::{self, AGENT_LOST, Candidate, Enough, Part, Round, Setup};
 use load::{Halt, Place};
-use store::{Extent, Kept, RunId, Store, StoreError};
+use store::{RunId, Store};
 
+use crate::capacity::Searches;
 use crate::event::{Event, Watch};
 use crate::others::Others;
-use crate::{Campaign, Entrant, RunResources};
+use crate::planned::PlannedTrials;
+use crate::{Campaign, Entrant, Generators, RunResources};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,62 +43,72 @@ pub struct Run<'a> {
     pub halt: &'a Halt,
 }
 
-impl Run<'_> {
-    /// Runs the trials that are not kept, as long as they are needed: this is decided between rounds. The subjects are
-    /// checked after the first round, which gives a first picture sooner, or before the only one. All of it is kept as
-    /// it comes.
+/// Decides, between two trials, what comes next.
+pub(crate) trait Rule<'a> {
+    fn next(&mut self, run: &mut Run<'a>, watch: Watch<'_>) -> Result<Next, Refusal>;
+
+    /// Makes the trials that are next.
+    fn make(
+        &self,
+        run: &Run<'a>,
+        keys: &[TrialKey],
+        watch: Watch<'_>,
+    ) -> Result<Vec<TrialRecord>, Refusal>;
+
+    /// The trials as they are to be kept; none if they are made again, later.
+    fn to_keep(
+        &mut self,
+        _: &Run<'a>,
+        tried: Vec<TrialRecord>,
+    ) -> Result<Option<Vec<TrialRecord>>, Refusal> {
+        Ok(Some(tried))
+    }
+
+    /// Takes note of a trial that was kept.
+    fn heed(&mut self, run: &Run<'a>, trial: &TrialRecord, watch: Watch<'_>)
+    -> Result<(), Refusal>;
+}
+
+/// What comes next in a run.
+pub(crate) enum Next {
+    /// One trial, or those that live at once.
+    Trials(Vec<TrialKey>),
+    End(Ended),
+}
+
+impl<'a> Run<'a> {
+    /// Measures what is not kept, as long as it is needed, and keeps all of it as it comes.
     pub fn go(&mut self, watch: Watch<'_>) -> Result<Ended, Refusal> {
         if self.record.is_search() {
-            return self.search(watch);
+            let rule = Searches::of(self, watch)?;
+            return self.measure(rule, watch);
         }
-        let mut unchecked = Some(self.unchecked(watch)?);
-        let has_rounds = self.record.plan.iter().any(|key| key.repeat != 0);
-        let kept = self.store.kept(self.id)?;
-        let mut left: VecDeque<&TrialKey> =
-            self.record.plan.iter().filter(|key| !kept.contains(&key.number)).collect();
-        let mut rounds = rounds_so_far(self.campaign, self.store, self.id)?;
-        let (mut round, mut is_first) = (None, true);
-        let mut again = Again::default();
+        let rule = PlannedTrials::of(self, watch)?;
+        self.measure(rule, watch)
+    }
+
+    fn measure(&mut self, mut rule: impl Rule<'a>, watch: Watch<'_>) -> Result<Ended, Refusal> {
+        let mut is_first = true;
         loop {
-            if left.front().map(|key| key.repeat) != round {
-                let plan = left.make_contiguous().to_vec();
-                left.retain(|key| rounds.needs(key, &plan));
-                round = left.front().map(|key| key.repeat);
-                watch(&Event::Left(left.make_contiguous()));
-            }
-            let is_early = has_rounds && left.front().is_some_and(|key| key.repeat == 0);
-            if let Some(unchecked) = unchecked.take_if(|_| !is_early) {
-                if !is_first {
-                    watch(&Event::FirstRoundKept);
-                }
-                if self.check_subjects(&unchecked, watch)? == Ended::Interrupted {
-                    return Ok(Ended::Interrupted);
-                }
-            }
-            let Some(key) = left.pop_front() else { return Ok(Ended::Done) };
+            let keys = match rule.next(self, watch)? {
+                Next::Trials(keys) => keys,
+                Next::End(ended) => return Ok(ended),
+            };
             if !std::mem::take(&mut is_first) {
                 rest(self.campaign.experiment.pause, self.halt);
             }
             if self.halt.is_asked() {
                 return Ok(Ended::Interrupted);
             }
-            let mut keys = vec![key];
-            if self.campaign.experiment.slices.is_some() {
-                keys.extend(self.take_others_of_round(key, &mut left));
-            }
             self.store.reserve(ROOM * keys.len() as u64)?;
-            watch(&Event::Begun(key));
-            let means = Means { build: rounds.build_of(key.repeat), ..self.means() };
-            let tried = match keys.as_slice() {
-                [key] => vec![means.try_one(key, None, watch)?],
-                keys => means.try_together(keys, watch)?,
-            };
+            watch(&Event::Begun(&keys[0]));
+            let tried = rule.make(self, &keys, watch)?;
             if tried.iter().any(|trial| trial.outcome.kind == OutcomeKind::Interrupted) {
                 watch(&Event::Abandoned);
                 return Ok(Ended::Interrupted);
             }
-            let Some(tried) = again.heed(&mut left, key, tried, self.resources, self.halt)? else {
-                watch(&Event::Again(key));
+            let Some(tried) = rule.to_keep(self, tried)? else {
+                watch(&Event::Again(&keys[0]));
                 continue;
             };
             // All or none: a side without its partners would be compared with those of another time.
@@ -107,28 +117,10 @@ impl Run<'_> {
                 if 0 < at {
                     watch(&Event::Begun(&trial.key));
                 }
-                rounds.add(trial);
                 watch(&Event::Kept(trial));
+                rule.heed(self, trial, watch)?;
             }
         }
-    }
-
-    /// The other trials of this one's round that live at the same time. References are tried alone.
-    fn take_others_of_round<'k>(
-        &self,
-        key: &TrialKey,
-        left: &mut VecDeque<&'k TrialKey>,
-    ) -> Vec<&'k TrialKey> {
-        let is_here = |other: &&TrialKey| {
-            (&other.workload, other.point, other.repeat) == (&key.workload, key.point, key.repeat)
-                && !self.campaign.is_extra(&other.subject)
-        };
-        if self.campaign.is_extra(&key.subject) {
-            return Vec::new();
-        }
-        let (here, rest): (Vec<&TrialKey>, Vec<&TrialKey>) = left.drain(..).partition(is_here);
-        left.extend(rest);
-        here
     }
 
     /// All of the run but its store.
@@ -141,6 +133,22 @@ impl Run<'_> {
             build: 0,
         }
     }
+
+    /// Meets the agents again of which a trial has lost one.
+    pub(crate) fn meet_agents_again(
+        &self,
+        generators: &Generators,
+        trial: &TrialRecord,
+    ) -> Result<(), Refusal> {
+        generators.meet_again(self.halt).map_err(|error| {
+            let says = &trial.outcome.says;
+            Refusal::new(format!("{says}; and the agents cannot be met again: {error}"))
+        })
+    }
+}
+
+pub(crate) fn has_lost_agent(trial: &TrialRecord) -> bool {
+    trial.conditions.iter().any(|fact| fact.name == AGENT_LOST)
 }
 
 /// What the trials of a run need, whichever thread they are on.
@@ -156,12 +164,12 @@ pub(crate) struct Means<'a> {
 
 impl Means<'_> {
     /// Runs trials that live at once, each on a thread of its own.
-    fn try_together(
+    pub(crate) fn try_together(
         self,
-        keys: &[&TrialKey],
+        keys: &[TrialKey],
         watch: Watch<'_>,
     ) -> Result<Vec<TrialRecord>, Refusal> {
-        watch(&Event::Together(keys));
+        watch(&Event::Together(&keys.iter().collect::<Vec<_>>()));
         let length = self.campaign.experiment.slices.unwrap_or_default();
         let round =
             Round::new(keys.len(), 0, length).with_one_server_twice(self.meet_one_server(keys));
@@ -171,7 +179,7 @@ impl Means<'_> {
             // wait for one that will never come.
             let places: Vec<Place<'_>> = (0..keys.len()).map(|side| round.place(side)).collect();
             let mut threads = Vec::new();
-            for (place, &key) in places.into_iter().zip(keys) {
+            for (place, key) in places.into_iter().zip(keys) {
                 let (round, watch) = (&round, &watch);
                 threads.push(scope.spawn(move || {
                     let mut tell = |event: &Event<'_>| {
@@ -189,8 +197,8 @@ impl Means<'_> {
     }
 
     /// Whether two of these servers, which run already, have one address.
-    fn meet_one_server(self, keys: &[&TrialKey]) -> bool {
-        let address = |key: &&TrialKey| {
+    fn meet_one_server(self, keys: &[TrialKey]) -> bool {
+        let address = |key: &TrialKey| {
             let entrant = self.entrants.iter().find(|it| it.subject.name == key.subject)?;
             match &entrant.subject.serving {
                 Serving::Found(site) => Some(site.address),
@@ -202,7 +210,7 @@ impl Means<'_> {
         addresses.windows(2).any(|pair| pair[0] == pair[1])
     }
 
-    fn try_one(
+    pub(crate) fn try_one(
         self,
         key: &TrialKey,
         part: Option<Part<'_>>,
@@ -268,63 +276,6 @@ impl Means<'_> {
         }
         Ok(tried)
     }
-}
-
-/// Trials in which an agent was lost: each is tried once more, at the end of its round, with the same agents.
-#[derive(Default)]
-struct Again(BTreeMap<u32, String>);
-
-impl Again {
-    /// The trials to keep; none if the trial is put off. After a second loss the run stops, and can be resumed.
-    fn heed<'k>(
-        &mut self,
-        left: &mut VecDeque<&'k TrialKey>,
-        key: &'k TrialKey,
-        mut tried: Vec<TrialRecord>,
-        resources: &RunResources,
-        halt: &Halt,
-    ) -> Result<Option<Vec<TrialRecord>>, Refusal> {
-        let (Some(generators), [trial]) = (&resources.elsewhere, tried.as_mut_slice()) else {
-            return Ok(Some(tried));
-        };
-        let is_lost = trial.conditions.iter().any(|fact| fact.name == AGENT_LOST);
-        let earlier = self.0.remove(&key.number);
-        if !is_lost {
-            let value = |says| format!("it was tried before, and {says}");
-            let fact =
-                earlier.map(|says| Fact { name: "agent.first_try".into(), value: value(says) });
-            trial.conditions.extend(fact);
-            return Ok(Some(tried));
-        }
-        let says = trial.outcome.says.clone();
-        if let Some(earlier) = earlier {
-            return Err(Refusal::new(format!(
-                "{}: its load lost an agent twice, so the run stops: {says}; before, {earlier}",
-                key.subject
-            )));
-        }
-        generators.meet_again(halt).map_err(|error| {
-            Refusal::new(format!("{says}; and the agents cannot be met again: {error}"))
-        })?;
-        self.0.insert(key.number, says);
-        let end = left.iter().position(|other| other.repeat != key.repeat).unwrap_or(left.len());
-        left.insert(end, key);
-        Ok(None)
-    }
-}
-
-/// What the kept trials imply for the remaining ones; they are read only where that matters.
-fn rounds_so_far(campaign: &Campaign, store: &Store, run: RunId) -> Result<Rounds, StoreError> {
-    let mut rounds = Rounds::of(&campaign.experiment);
-    if campaign.experiment.until.is_some() || campaign.experiment.pairs.is_some() {
-        for kept in store.trials(run, Extent::Summary)? {
-            match kept {
-                Kept::Whole(trial) => rounds.add(&trial),
-                Kept::Damaged(_) => {}
-            }
-        }
-    }
-    Ok(rounds)
 }
 
 /// Lets the machine come to rest between two trials, but ends early if the user interrupts.
