@@ -58,8 +58,8 @@ fn an_order_that_asks_for_too_much_is_refused_in_words() {
     refused(stream, "/share", json!({ "first": 1, "of": 1 }), "lanes 1..2 are not of 1");
     refused(stream, "/beat", json!({ "secs": 0, "nanos": 0 }), "beat: 0ns");
     refused(stream, "/held_limits/fragments", u32::MAX.into(), "held_limits.fragments");
-    refused(stream, "/what/stream/ask/target", "a b".into(), "cannot be requested");
-    refused(stream, "/what/stream/ask/http2", "http".into(), "do not speak HTTP/2");
+    refused(stream, "/what/stream/ask/request/target", "a b".into(), "cannot be requested");
+    refused(stream, "/what/stream/ask/request/http2", "http".into(), "do not speak HTTP/2");
     refused(echo, "/sends/echo/per_second", json!(0.0), "echoes a second: 0.0");
     refused(echo, "/sends/echo/text", "no base64".into(), "Invalid");
     refused(broadcast, "/sends/broadcast/every/nanos", 0.into(), "every: 0ns");
