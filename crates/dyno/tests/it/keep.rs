@@ -371,8 +371,8 @@ fn a_page_has_the_course_and_escapes_what_the_server_sent() {
     rig.dyno(&[&["load", "{url}/hello"], &all[..]].concat());
     let html = fs::read_to_string(&page).unwrap();
     for part in [
-        "2 loads, one after another",
-        "Every load as CSV",
+        "the means of 2 loads",
+        "Every trial as CSV",
         "What was required",
         "p50&lt;9s: met in ",
         "All loads together",

@@ -237,7 +237,7 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
     ] {
         // On a busy machine so short a load may be invalid: that both sides were loaded is what counts.
         let ran = race(side, flags);
-        assert!(2 <= ran.stdout.matches("1 of 1").count(), "{ran}");
+        assert!(!ran.stdout.contains("not measured"), "{ran}");
         assert!(ran.stderr.contains(says), "{ran}");
         // dyno's own server answers over the same protocol.
         assert!(

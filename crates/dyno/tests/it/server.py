@@ -40,7 +40,7 @@ def converse(peer):
             time.sleep(0.005)
         if fault == "loses" and began and 2 < time.monotonic() - began[0]:
             os.kill(child, signal.SIGKILL)
-        lies = fault == "lies" and asked % 50 == 49 or fault == "unlike" and 20 < asked and asked % 5 == 0
+        lies = fault == "lies" and asked % 50 == 49 or fault == "unlike" and 20 < asked and asked % 20 == 0
         if fault == "counts":
             peer.sendall(ANSWER[:-4] + b"%04d" % (asked % 10_000))
             continue

@@ -287,7 +287,9 @@ impl Lines {
         if let Some((limit, name)) = panel.limit.as_ref().filter(|it| it.0 <= scale.high()) {
             let y = scale.at(*limit);
             drawn.push(&stroke("limit", (paper.left, y), (paper.right, y)));
-            drawn.push(&text("note", "start", (paper.left + 4.0, y - 4.0), name));
+            // At the top of the panel it would touch the heading.
+            let base = if y - 14.0 < top { y + 11.0 } else { y - 4.0 };
+            drawn.push(&text("note", "start", (paper.left + 4.0, base), name));
         }
         for (slot, value) in &panel.past_peaks {
             let y = scale.at(*value);

@@ -140,7 +140,11 @@ fn badges(worth: Worth) -> Markup {
 
 fn ending(findings: &Findings<'_>, document: &Document, csv: &str) -> Markup {
     let texts: Markup = document.ending.iter().map(html::paragraph).collect();
-    let link = csv_link(&format!("run-{}.csv", findings.id), "Every trial as CSV", csv);
+    let name = match findings.is_kept() {
+        true => format!("run-{}.csv", findings.id),
+        false => "trials.csv".into(),
+    };
+    let link = csv_link(&name, "Every trial as CSV", csv);
     markup!("{}{}", link, texts)
 }
 

@@ -31,7 +31,7 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
     conditions.extend(findings.checked().as_ref().map(written::checked));
     conditions.push(conditions::machine(run, findings.trials));
     Document {
-        label: format!("{} · run {} · {}", run.name, findings.id, utc(run.began_unix_ms)),
+        label: label(findings),
         title: question.into(),
         notes,
         answer: sentence::all(findings),
@@ -40,6 +40,14 @@ pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Docume
         conditions,
         sections: sections(findings, (width, glyphs)),
         ending: ending(findings),
+    }
+}
+
+fn label(findings: &Findings<'_>) -> String {
+    let (name, began) = (&findings.run.name, utc(findings.run.began_unix_ms));
+    match findings.is_kept() {
+        true => format!("{name} · run {} · {began}", findings.id),
+        false => format!("{name} · {began}"),
     }
 }
 
@@ -144,9 +152,7 @@ fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
         Some(command) => command.to_string(),
         None => findings.run.again() + store_option,
     };
-    // Loads that are repeated and not kept have no number.
-    let is_kept = id.bytes().all(|byte| byte.is_ascii_digit());
-    let mut texts = vec![match is_kept {
+    let mut texts = vec![match findings.is_kept() {
         false => format!("once more: `{again}`"),
         true => format!(
             "more: `dyno report {id} --full{store_option}` has all of it, `--format csv` every trial, `--format json` \

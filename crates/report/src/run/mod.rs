@@ -199,6 +199,11 @@ impl<'a> Findings<'a> {
         self.fact(LOAD)
     }
 
+    /// Whether it has a number in a store; loads that are repeated and not kept have none.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.id.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
     pub(crate) fn fact(&self, name: &str) -> Option<&str> {
         let fact = self.run.facts.iter().find(|fact| fact.name == name)?;
         Some(&fact.value)
