@@ -21,6 +21,6 @@ class DynoHttp < Formula
 
   test do
     assert_match version.to_s, shell_output("#{bin}/dyno --version")
-    assert_match "oracle", shell_output("#{bin}/dyno list")
+    assert_match "oracle", shell_output("#{bin}/dyno servers list")
   end
 end

@@ -186,7 +186,7 @@ impl Machine for Agent {
                 actions
             }),
             Event::Forbidden(peer) => Err(format!(
-                "the broker forbids this agent to publish for {peer}: `dyno agents nats-config` writes the permissions"
+                "the broker forbids this agent to publish for {peer}: `dyno agents nats` writes the permissions"
             )),
             Event::MaxPayload(most) => piece_of(most).map(|piece| {
                 self.piece = piece;

@@ -86,7 +86,7 @@ fn refusal(url: &Url, keys: &KeyPair, error: &ConnectError) -> String {
     let (place, key) = (url.as_str(), keys.public_key());
     match error.kind() {
         ConnectErrorKind::AuthorizationViolation => format!(
-            "the broker at {place} does not know this key: {key}; `dyno agents nats-config` writes its configuration"
+            "the broker at {place} does not know this key: {key}; `dyno agents nats` writes its configuration"
         ),
         _ => format!("the broker at {place} cannot be reached: {}", shortened(&error.to_string())),
     }
@@ -148,7 +148,7 @@ impl Subjects {
                 Ok(peer)
             }
             _ => Err(format!(
-                "the broker forbids what this program needs: {}; `dyno agents nats-config` writes the permissions",
+                "the broker forbids what this program needs: {}; `dyno agents nats` writes the permissions",
                 shortened(words)
             )),
         }

@@ -296,7 +296,7 @@ impl Machine for Coordinator {
             Event::LinesEnded => self.end(),
             Event::Forbidden(name) => Ok(self.lose(
                 &name,
-                "the broker forbids to publish for it: `dyno agents nats-config` writes the permissions",
+                "the broker forbids to publish for it: `dyno agents nats` writes the permissions",
             )),
             Event::MaxPayload(most) => piece_of(most).map(|piece| {
                 self.piece = piece;

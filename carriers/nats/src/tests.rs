@@ -298,9 +298,9 @@ fn what_the_broker_forbids_is_said() {
     world.ticks(1);
     world.happens("coordinator", Event::Forbidden(name("a")));
     assert_eq!(world.printed("coordinator"), ["a"]);
-    assert!(world.said("coordinator").contains("nats-config"));
+    assert!(world.said("coordinator").contains("agents nats"));
     world.happens("b", Event::Forbidden(name("coordinator")));
-    assert!(world.side("b").ended.clone().unwrap().unwrap_err().contains("nats-config"));
+    assert!(world.side("b").ended.clone().unwrap().unwrap_err().contains("agents nats"));
     world.happens("coordinator", Event::MaxPayload(100));
     assert!(world.side("coordinator").ended.clone().unwrap().unwrap_err().contains("100 bytes"));
 }

@@ -48,7 +48,7 @@ const GRACE: Nanos = 60 * SECOND;
 /// How agents are to be reached, and what for.
 pub struct Wish<'a> {
     pub place: &'a Place,
-    /// The program whose command `agent` is an agent.
+    /// The program whose command `agents run` is an agent.
     pub program: PathBuf,
     /// What is to be loaded: agents that this user starts himself on other hosts are allowed to load exactly this.
     pub targets: &'a [SocketAddr],

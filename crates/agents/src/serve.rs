@@ -26,7 +26,7 @@ use crate::pipes::{Writer, each_line, in_a_thread};
 use crate::{carrier, now_ns};
 
 const ONLY_LOADS: &str = "this agent only loads, and was asked to run servers (`--subject-on`); name a login, or a key with \
-                          the line of `dyno agent key --servers`, that may have servers run";
+                          the line of `dyno agents key --servers`, that may have servers run";
 
 /// Time is looked at this often.
 const TICK: Nanos = 50 * MILLISECOND;

@@ -8,7 +8,7 @@ use campaign::project::Project;
 use lab::Refusal;
 use lab::record::{RunRecord, TrialRecord};
 use report::run::{Compared, DamagedTrial, Findings, Side, place};
-use store::{Damage, Extent, Fault, Kept, RunId, RunSummary, Store, StoreError};
+use store::{Damage, Extent, Fault, Kept, RunEnd, RunId, RunSummary, Store, StoreError};
 
 /// The store that a flag names, or else the one of the project; and the project, if it can be read.
 pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refusal> {
@@ -21,6 +21,15 @@ pub fn store_of(flag: Option<&Path>) -> Result<(Option<Project>, PathBuf), Refus
     match path.is_file() {
         true => Ok((project.ok(), path)),
         false => Err(nothing_kept(&path)),
+    }
+}
+
+/// How a run ended, unless it is done.
+pub fn unfinished(run: &RunSummary) -> Option<&'static str> {
+    match run.ended {
+        Some((_, RunEnd::Done)) => None,
+        Some((_, RunEnd::Interrupted)) => Some("interrupted"),
+        None => Some("under way, or killed"),
     }
 }
 

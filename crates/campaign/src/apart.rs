@@ -115,7 +115,7 @@ impl Apart {
     fn says(&self, what: &str, path: &Path) -> String {
         format!(
             "{what} leads to {}, which is not in its own tree {}, so both sides could be the same files; write paths \
-             relative to the project, as `dyno new` does (in = \".\"): they lead into each side's own tree",
+             relative to the project, as `dyno servers new` does (in = \".\"): they lead into each side's own tree",
             resolved(path).display(),
             self.own[0].display()
         )

@@ -389,7 +389,7 @@ fn refuse_unknown(
     if known.iter().any(|known| known == name) {
         return Ok(());
     }
-    let says = unknown(what, name, known, "`dyno list` shows them");
+    let says = unknown(what, name, known, "`dyno servers list` shows them");
     Err(experiment.source.wrong_name(name, says.to_string()).into())
 }
 

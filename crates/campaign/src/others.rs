@@ -8,7 +8,7 @@ use lab::record::{Fact, OTHER_DYNO};
 use rustix::process::getppid;
 
 /// The commands that load a server, and so disturb other measurements on the machine.
-const PRESSING: [&str; 7] = ["run", "race", "load", "hold", "agent", "check", "calibrate"];
+const PRESSING: [&str; 6] = ["run", "race", "load", "hold", "agents", "check"];
 /// At most this many letters of a command line are kept.
 const SHOWN: usize = 120;
 

@@ -104,10 +104,10 @@ impl Project {
         let known = project.experiments();
         if !known.iter().any(|other| other == name) {
             let otherwise = match project.is_embedded {
-                false => "`dyno list` shows them",
+                false => "`dyno servers list` shows them",
                 true => {
-                    "this folder is in no project (`subjects/` and `workloads/` make one), and `dyno list` shows \
-                     dyno's own"
+                    "this folder is in no project (`subjects/` and `workloads/` make one), and `dyno servers list` \
+                     shows dyno's own"
                 }
             };
             return Err(unknown("experiment", name, &known, otherwise));

@@ -97,7 +97,7 @@ fn way_out(subject: &Subject, has_apt: bool) -> String {
     match (packages.is_empty(), has_apt) {
         (true, _) => {}
         (false, true) => {
-            ways.push(format!("`dyno setup {} --yes` installs {packages}", subject.name));
+            ways.push(format!("`dyno servers setup {} --yes` installs {packages}", subject.name));
         }
         (false, false) => ways.push(format!(
             "on Debian these are the packages {packages}; elsewhere see {}",
@@ -118,9 +118,9 @@ pub fn debian_command(subject: &Subject) -> Option<Vec<String>> {
 /// The one command that makes a subject able to run, as a user would type it.
 pub fn next_command(member: &Member) -> Option<String> {
     match (&member.state, &member.subject) {
-        (State::Buildable, Ok(_)) => Some(format!("dyno setup {}", member.name)),
+        (State::Buildable, Ok(_)) => Some(format!("dyno servers setup {}", member.name)),
         (State::Missing(_), Ok(subject)) => Some(match debian_command(subject) {
-            Some(_) if member.has_apt => format!("dyno setup {} --yes", member.name),
+            Some(_) if member.has_apt => format!("dyno servers setup {} --yes", member.name),
             Some(_) | None if subject.advice.is_some() => return None,
             Some(_) | None => format!("see {}", subject.home),
         }),

@@ -24,7 +24,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::error::ContextValue;
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 
@@ -38,7 +38,8 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-`dyno help COMMAND` explains a command, its flags, and what its exit codes mean.
+`dyno help COMMAND` explains a command, its flags, and what its exit codes mean. `dyno help completions` and `dyno help \
+man` say how a shell completes commands and flags, and where manual pages come from.
 
 Examples:
   # race two servers: no file and no project is needed
@@ -106,9 +107,11 @@ fn refused_words(said: &clap::Error) -> String {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let dyno = commands::in_groups(Cli::command());
+    let parsed = dyno.clone().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(said) => return explain(&said),
+        Err(said) => return explain(&commands::with_places(said, &dyno)),
     };
     terminal::restore_on_panic();
     interrupt::survive_file_limits();
@@ -128,23 +131,14 @@ fn main() -> ExitCode {
         Command::View(flags) => commands::view::run(&flags),
         Command::Check(flags) => commands::check::run(&flags),
         Command::Load(flags) => commands::load::run(&flags),
-        Command::Requests(flags) => commands::requests::run(&flags),
         Command::Hold(flags) => commands::hold::run(&flags),
-        Command::Agent(flags) => commands::agent::run(&flags),
-        Command::Agents(flags) => commands::agents::run(&flags),
-        Command::List(flags) => commands::list::run(&flags),
-        Command::Setup(flags) => commands::setup::run(&flags),
-        Command::Init(flags) => commands::init::run(&flags),
-        Command::New(flags) => commands::new::run(&flags),
-        Command::Rm(flags) => commands::rm::run(&flags),
-        Command::Prune(flags) => commands::prune::run(&flags),
-        Command::Export(flags) => commands::export::run(&flags),
-        Command::Import(flags) => commands::import::run(&flags),
-        Command::Warden => return commands::warden::run(),
         Command::Serve(flags) => commands::serve::run(&flags),
-        Command::Calibrate(flags) => commands::calibrate::run(&flags),
-        Command::Completions(flags) => commands::completions::run(&flags, &Cli::command()),
-        Command::Man(flags) => commands::man::run(&flags, Cli::command()),
+        Command::Servers(flags) => commands::servers::run(&flags),
+        Command::Runs(flags) => commands::runs::run(&flags),
+        Command::Agents(flags) => commands::agents::run(&flags),
+        Command::Completions(flags) => commands::completions::run(&flags, &dyno),
+        Command::Man(flags) => commands::man::run(&flags, dyno),
+        Command::Warden => return commands::warden::run(),
     };
     match done {
         Ok(answer) => answer.into(),

@@ -131,6 +131,12 @@ impl<K: Kind + Default> ResultFlags<K> {
         self.format() == format || self.output.iter().any(|output| output.format == format)
     }
 
+    /// The files that are to be written, if all of them are of this format.
+    pub(crate) fn files_of(&self, format: &Format) -> Option<Vec<&Path>> {
+        let are_all = self.output.iter().all(|output| output.format == format);
+        are_all.then(|| self.output.iter().map(|output| output.path.as_path()).collect())
+    }
+
     /// The files that are to be written, with their flags.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let files = self.output.iter().filter(|output| !output.is_folder());

@@ -24,7 +24,7 @@ pub(crate) fn newest_unfinished(store: &Store) -> Result<RunId, Refusal> {
     let path = store.path().display();
     let way_out = other.unwrap_or_else(|| {
         let option = Project::store_option(store.path());
-        format!("`dyno list{option}` shows its runs, and `dyno list` the experiments")
+        format!("`dyno runs list{option}` shows its runs, and `dyno servers list` the experiments")
     });
     Err(Refusal::new(format!("{path}: no run of an experiment is unfinished; {way_out}")))
 }

@@ -200,8 +200,7 @@ fn only_the_terminal_room_prints() {
     let others = [
         "terminal/src/lib.rs",
         // Lines between two processes of dyno, and of a feed, which are JSON.
-        "dyno/src/commands/agent.rs",
-        "dyno/src/commands/agent/servers.rs",
+        "dyno/src/commands/agents/run.rs",
         "dyno/src/commands/warden.rs",
         "dyno/src/order/feed.rs",
         // The help of dyno itself.

@@ -12,8 +12,8 @@ use crate::run::Brief;
 use crate::time::utc;
 
 /// The commands that delete and copy what is listed.
-const DELETING: &str = "`dyno rm RUN` deletes a run and its page, `dyno prune` old ones; `dyno export RUN -o FILE` writes \
-                        a run into a file. Add --store where `dyno view` was given it.";
+const DELETING: &str = "`dyno runs rm RUN` deletes a run and its page, `dyno runs prune` old ones; `dyno runs export RUN -o FILE` \
+                        writes a run into a file. Add --store where `dyno view` was given it.";
 
 /// A run of the index.
 pub struct IndexRow<'r> {

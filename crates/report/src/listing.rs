@@ -1,5 +1,5 @@
-//! What a project has, and what is missing on this machine: subjects, workloads, experiments and runs, for readers and
-//! for programs.
+//! What a project has, and what is missing on this machine: subjects, workloads and experiments; and which runs a store
+//! keeps. For readers and for programs.
 
 use serde::Serialize;
 use units::count;
@@ -18,6 +18,14 @@ pub struct Listing {
     pub subjects: Vec<SubjectRow>,
     pub workloads: Vec<NamedRow>,
     pub experiments: Vec<NamedRow>,
+}
+
+/// The runs of a store.
+#[derive(Serialize)]
+pub struct RunsListing {
+    pub format: &'static str,
+    /// The store's file.
+    pub store: String,
     pub runs: Vec<RunRow>,
 }
 
@@ -49,6 +57,8 @@ pub struct RunRow {
     pub planned: u64,
     pub kept: u64,
     pub is_finished: bool,
+    /// How it ended, unless it is done; or that it is damaged.
+    pub unfinished: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -59,7 +69,7 @@ pub struct NamedRow {
 }
 
 /// For programs.
-pub fn json(listing: &Listing) -> serde_json::Result<String> {
+pub fn json(listing: &impl Serialize) -> serde_json::Result<String> {
     written(listing)
 }
 
@@ -68,14 +78,17 @@ pub fn text(listing: &Listing, width: usize, is_coloured: bool) -> String {
     paint::shown(&shown(listing, width), is_coloured)
 }
 
-/// The runs alone, for readers.
-pub fn runs_text(runs: &[RunRow], width: usize, is_coloured: bool) -> String {
-    let lines: Vec<Line> = shown_runs(runs).into_iter().map(|line| line.cut(width)).collect();
+/// The runs of a store, for readers.
+pub fn runs_text(listing: &RunsListing, width: usize, is_coloured: bool) -> String {
+    let rows: Vec<Vec<Cell>> = listing.runs.iter().map(run_cells).collect();
+    let note = if rows.is_empty() { "  none" } else { "" };
+    let lines = part("Runs", note, lines(&rows, 5));
+    let lines: Vec<Line> = lines.into_iter().map(|line| line.cut(width)).collect();
     paint::shown(&lines, is_coloured)
 }
 
-const DYNOS_OWN: &str = "This is what dyno carries, as this folder is in no project. `dyno init DIR` writes it out, to be \
-                         changed.";
+const DYNOS_OWN: &str = "This is what dyno carries, as this folder is in no project. `dyno servers init DIR` writes it out, \
+                         to be changed.";
 
 fn shown(listing: &Listing, width: usize) -> Vec<Line> {
     let mut parts = Vec::new();
@@ -95,9 +108,6 @@ fn shown(listing: &Listing, width: usize) -> Vec<Line> {
     };
     parts.push(named("Workloads", &listing.workloads));
     parts.push(named("Experiments", &listing.experiments));
-    if !listing.runs.is_empty() {
-        parts.push(shown_runs(&listing.runs));
-    }
     parts.join(&Line::default()).into_iter().map(|line| line.cut(width)).collect()
 }
 
@@ -118,7 +128,7 @@ fn subjects(rows: &[SubjectRow], width: usize) -> Vec<Vec<Line>> {
     let in_state = |state: &str| rows.iter().filter(|row| row.state == state).collect::<Vec<_>>();
     let all: [(&str, &str, Shown); 4] = [
         ("built", "Subjects that run here", usable),
-        ("buildable", "Subjects that can be built here, with `dyno setup NAME`", usable),
+        ("buildable", "Subjects that can be built here, with `dyno servers setup NAME`", usable),
         ("missing", "Subjects that lack something", lacking),
         ("broken", "Subjects whose files are broken", broken),
     ];
@@ -199,9 +209,9 @@ fn has_text(line: &Line) -> bool {
 
 /// How to get what a subject lacks; a command is for all subjects of these names.
 fn way_out(row: &SubjectRow, names: &str) -> String {
-    let of_one = format!("dyno setup {} --yes", row.name);
+    let of_one = format!("dyno servers setup {} --yes", row.name);
     let command = row.next_command.as_ref().map(|command| match *command == of_one {
-        true => format!("dyno setup {names} --yes"),
+        true => format!("dyno servers setup {names} --yes"),
         false => command.clone(),
     });
     command.into_iter().chain(row.advice.clone()).collect::<Vec<_>>().join("; ")
@@ -214,11 +224,6 @@ fn broken(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
         entry
     };
     rows.iter().flat_map(one).collect()
-}
-
-fn shown_runs(runs: &[RunRow]) -> Vec<Line> {
-    let rows: Vec<Vec<Cell>> = runs.iter().map(run_cells).collect();
-    part("Runs", if runs.is_empty() { "  none" } else { "" }, lines(&rows, 5))
 }
 
 fn run_cells(row: &RunRow) -> Vec<Cell> {
@@ -235,6 +240,7 @@ fn run_cells(row: &RunRow) -> Vec<Cell> {
         Cell::left(Ink::Plain, row.name.clone()),
         Cell::left(Ink::Dim, row.began.clone()),
         Cell::left(ink, kept),
+        Cell::left(Ink::Doubtful, row.unfinished.unwrap_or_default()),
         Cell::left(Ink::Dim, if row.is_quick { "quick" } else { "" }),
         Cell::left(Ink::Plain, what.unwrap_or_default()),
     ]
@@ -263,7 +269,7 @@ mod tests {
     fn missing(name: &str, needs: &[&str], advice: Option<&str>) -> SubjectRow {
         SubjectRow {
             missing: needs.iter().map(ToString::to_string).collect(),
-            next_command: Some(format!("dyno setup {name} --yes")),
+            next_command: Some(format!("dyno servers setup {name} --yes")),
             advice: advice.map(String::from),
             ..row(name, "Erlang", "missing")
         }
@@ -290,7 +296,6 @@ mod tests {
             ],
             workloads: vec![NamedRow { name: "hello".into(), says: "Hello".into(), error: None }],
             experiments: Vec::new(),
-            runs: Vec::new(),
         }
     }
 
@@ -309,16 +314,16 @@ mod tests {
                 Subjects that run here  1
                   oak  JavaScript  one 1.2, and a library with a long name 3.4, on a runtime 5.6
 
-                Subjects that can be built here, with `dyno setup NAME`  1
+                Subjects that can be built here, with `dyno servers setup NAME`  1
                   elm  Go  +tls h2
 
                 Subjects that lack something  4
                   yew, fir  lacks erl
-                      dyno setup yew fir --yes
+                      dyno servers setup yew fir --yes
                   ash  lacks erl, mix
-                      dyno setup ash --yes; see its README
+                      dyno servers setup ash --yes; see its README
                   box  lacks erl
-                      dyno setup box --yes; see its README
+                      dyno servers setup box --yes; see its README
 
                 Subjects whose files are broken  1
                   bad
@@ -351,8 +356,8 @@ mod tests {
 
                 Subjects that lack something  1
                   ash  lacks erl, mix
-                      dyno setup ash --yes; see its
-                      README
+                      dyno servers setup ash --yes; see
+                      its README
 
                 Workloads
 

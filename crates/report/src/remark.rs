@@ -57,7 +57,7 @@ pub(crate) fn alarm(findings: &Findings<'_>, alarm: &Alarm) -> String {
     let subjects: Vec<&str> = alarm.subjects.iter().map(|name| findings.title(name)).collect();
     format!(
         "{} at {}: {} of {} subjects {what} ({}); see how busy dyno and the CPUs were, and what the oracle reaches here \
-         (`dyno calibrate`)",
+         (`dyno load --calibrate`)",
         findings.task(&alarm.workload),
         words::place_and_unit(findings.shown(alarm.point)),
         alarm.subjects.len(),

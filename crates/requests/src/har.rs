@@ -1,6 +1,7 @@
 //! A HAR file, which a browser or a proxy has recorded, as a file of requests to one origin.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use lab::Refusal;
 use lab::plain_words;
@@ -9,14 +10,16 @@ use serde::Deserialize;
 use units::counted;
 use wire::{Expect, Request};
 
-use crate::Wanted;
 use crate::line::{Expected, Fields, Line, Status};
 use crate::url;
+use crate::{Wanted, file};
 
 /// What was taken from a HAR file.
 pub struct Taken {
     /// A file of requests: a line each.
     pub text: String,
+    /// To which they went.
+    pub origin: String,
     /// What was taken, what was left out, and what to take care of.
     pub notes: Vec<String>,
 }
@@ -97,8 +100,13 @@ pub fn origin(text: &str) -> Result<String, String> {
     }
 }
 
+/// The requests of the file that `--har` names, `-` for standard input.
+pub fn read(path: &Path, origin: Option<&str>) -> Result<Taken, Refusal> {
+    take(&file::text("--har", path)?, origin)
+}
+
 /// The requests that went to one origin: the given one, or that of the first request.
-pub fn take(source: &SourceFile, origin: Option<&str>) -> Result<Taken, Refusal> {
+fn take(source: &SourceFile, origin: Option<&str>) -> Result<Taken, Refusal> {
     let refused = |says: String| Refusal::new(format!("{}: {says}", source.name));
     let text = source.text.trim_start_matches('\u{feff}');
     let har: Har = serde_json::from_str(text).map_err(|error| {
@@ -132,7 +140,7 @@ pub fn take(source: &SourceFile, origin: Option<&str>) -> Result<Taken, Refusal>
         text.push_str(&json);
         text.push('\n');
     }
-    Ok(Taken { text, notes: sorted.notes(&origin) })
+    Ok(Taken { text, notes: sorted.notes(&origin), origin })
 }
 
 /// The requests of a recording.

@@ -24,6 +24,7 @@ use lab::workload::Workload;
 use wire::h2::Scheme;
 use wire::{Ask, AskError, Asks, Expect, Request, StatusRule};
 
+use har::Taken;
 use secret::Secret;
 use url::Url;
 
@@ -36,6 +37,8 @@ pub struct RequestSpec {
     pub curl: Option<String>,
     /// A file that has the requests.
     pub file: Option<(RequestFileKind, PathBuf)>,
+    /// Of a recording the origin whose requests are taken.
+    pub origin: Option<String>,
     pub order: Option<RequestOrder>,
     pub method: Option<String>,
     pub fields: Vec<(String, String)>,
@@ -50,9 +53,10 @@ pub struct RequestSpec {
     pub seed: u64,
 }
 
-/// A spec whose URL or curl command has been read.
+/// A spec whose URL, curl command or recording has been read.
 pub struct Base<'s> {
     pub given: Given,
+    recorded: Option<Taken>,
     spec: &'s RequestSpec,
 }
 
@@ -93,11 +97,11 @@ fn scheme(url: &Url) -> Scheme {
 }
 
 impl RequestSpec {
-    /// Reads the URL, or the curl command, and the body.
+    /// Reads the URL, the curl command or the recording, and the body.
     pub fn base(&self) -> Result<Base<'_>, Refusal> {
         if self.order.is_some() && self.file.is_none() {
             return Err(Refusal::new(
-                "--order is for the requests of a file; add --requests or --workload, or leave it out",
+                "--order is for the requests of a file; add --requests, --workload or --har, or leave it out",
             ));
         }
         if let Some(command) = &self.curl {
@@ -107,10 +111,18 @@ impl RequestSpec {
             let keep_alive = self.keep_alive;
             let http2 = self.http2.then_some(scheme(&curl.url));
             let request = Request { http_1_0, http2, keep_alive, ..curl.request };
-            return Ok(Base { given: Given { request, ..curl }, spec: self });
+            return Ok(Base { given: Given { request, ..curl }, recorded: None, spec: self });
         }
-        let Some(url) = self.url.clone() else {
-            return Err(Refusal::new("name an address: dyno load localhost:8080/hello"));
+        let recorded = match &self.file {
+            Some((RequestFileKind::Har, path)) => Some(har::read(path, self.origin.as_deref())?),
+            Some(_) | None => None,
+        };
+        let url = match (&self.url, &recorded) {
+            (Some(url), _) => url.clone(),
+            (None, Some(taken)) => url::parse(&taken.origin).map_err(Refusal::new)?,
+            (None, None) => {
+                return Err(Refusal::new("name an address: dyno load localhost:8080/hello"));
+            }
         };
         let body = match (&self.body, &self.body_file) {
             (Some(text), _) => text.clone().into_bytes(),
@@ -130,7 +142,7 @@ impl RequestSpec {
             keep_alive: self.keep_alive,
         };
         let given = Given { url, request, notes: Vec::new(), insecure: false };
-        Ok(Base { given, spec: self })
+        Ok(Base { given, recorded, spec: self })
     }
 }
 
@@ -141,7 +153,7 @@ impl Base<'_> {
         lanes: usize,
         secrets: &[(String, Secret)],
     ) -> Result<Requested, Refusal> {
-        let Base { given: Given { url, mut request, notes, .. }, spec } = self;
+        let Base { given: Given { url, mut request, mut notes, .. }, recorded, spec } = self;
         let revealed =
             |(name, value): &(String, Secret)| (name.clone(), value.reveal().to_string());
         request.headers.extend(secrets.iter().map(revealed));
@@ -154,12 +166,17 @@ impl Base<'_> {
             let source = RequestSource::Flags { method: request.method };
             return Ok(Requested { asks: Asks::one(ask), source, notes });
         };
-        let file = match kind {
-            RequestFileKind::Requests => {
-                let wanted = Wanted { method: spec.method.clone(), expect };
-                of_lines(path, &url, &request, &wanted)?
+        let wanted = Wanted { method: spec.method.clone(), expect };
+        let file = match (kind, recorded) {
+            (RequestFileKind::Workload, _) => of_workload(path, &url, &request)?,
+            (RequestFileKind::Har, Some(taken)) => {
+                notes.extend(taken.notes);
+                let source = SourceFile { name: path.display().to_string(), text: taken.text };
+                of_lines(("--har", source), &url, &request, &wanted)?
             }
-            RequestFileKind::Workload => of_workload(path, &url, &request)?,
+            (RequestFileKind::Requests | RequestFileKind::Har, _) => {
+                of_lines(("--requests", lines(path)?), &url, &request, &wanted)?
+            }
         };
         let order = spec.order.unwrap_or(file.usual_order);
         let source = RequestSource::File(RequestFile {
@@ -192,7 +209,8 @@ struct FromFile {
     usual_order: RequestOrder,
 }
 
-fn of_lines(path: &Path, url: &Url, base: &Request, wanted: &Wanted) -> Result<FromFile, Refusal> {
+/// A file of requests, as it is named.
+fn lines(path: &Path) -> Result<SourceFile, Refusal> {
     let is_number =
         |text: &Path| text.to_str().is_some_and(|text| lab::amounts::count(text).is_ok());
     if is_number(path) && !path.exists() {
@@ -201,10 +219,19 @@ fn of_lines(path: &Path, url: &Url, base: &Request, wanted: &Wanted) -> Result<F
             path.display()
         )));
     }
-    let source = file::text("--requests", path)?;
+    file::text("--requests", path)
+}
+
+/// The requests of a source with a line for each, which a flag names.
+fn of_lines(
+    (flag, source): (&str, SourceFile),
+    url: &Url,
+    base: &Request,
+    wanted: &Wanted,
+) -> Result<FromFile, Refusal> {
     let lines = line::read(&source, base, wanted, &line::MOST)?;
     if !lines.use_path_of_url {
-        root_only("--requests", url, &source)?;
+        root_only(flag, url, &source)?;
     }
     let has_weights = lines.asks.iter().any(|(weight, _)| weight.is_some());
     let asks = lines.asks.into_iter().map(|(weight, ask)| (weight.unwrap_or(1), ask)).collect();

@@ -30,6 +30,8 @@ pub enum RequestFileKind {
     Requests,
     /// A workload, as an experiment has it.
     Workload,
+    /// What a browser or a proxy recorded. Its hash is that of the lines that were made of it.
+    Har,
 }
 
 /// Which of several requests comes when.

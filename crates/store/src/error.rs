@@ -143,7 +143,7 @@ impl fmt::Display for StoreError {
                  points or subjects"
             ),
             Fault::NoRun(run) => {
-                let words = ["dyno", "list", "--store", &self.path.to_string_lossy()];
+                let words = ["dyno", "runs", "list", "--store", &self.path.to_string_lossy()];
                 let list = lab::command::shown(&words.map(String::from));
                 write!(f, "has no run {run}; `{list}` shows those it has")
             }

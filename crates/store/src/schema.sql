@@ -7,7 +7,7 @@
 -- INTEGER holds up to 2^63-1; what is larger is refused. The columns of type ANY hold numbers that
 -- may grow beyond it: INTEGER as long as it fits, from there on TEXT, all digits.
 --
--- Nothing is ever changed, but for run_end and its seal when a run ends once more. `dyno rm` deletes whole runs.
+-- Nothing is ever changed, but for run_end and its seal when a run ends once more. `dyno runs rm` deletes whole runs.
 -- Every row of a run, of a subject's check and of a trial is under a seal: run_seal, run_conformance_seal, trial_seal.
 
 
@@ -15,7 +15,7 @@
 
 -- One run of one experiment.
 CREATE TABLE run (
-    run            INTEGER PRIMARY KEY, -- its number, as `dyno list` shows it
+    run            INTEGER PRIMARY KEY, -- its number, as `dyno runs list` shows it
     name           TEXT    NOT NULL,    -- the experiment's
     is_quick       INTEGER NOT NULL,    -- 1: times and repeats were shrunk
     seed           ANY     NOT NULL,    -- where the order and all random values came from

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// At most this long anything is awaited.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The configuration that `dyno agents nats-config` writes, with keys in the places of which each test puts its own.
+/// The configuration that `dyno agents nats` writes, with keys in the places of which each test puts its own.
 const CONFIG: &str = include_str!("../lab.conf");
 const LIST: &str = include_str!("../lab.keys");
 
@@ -86,7 +86,7 @@ impl Broker {
         Broker::with(&server()?, Folder::new(), "max_payload: 65536\n")
     }
 
-    /// As `dyno agents nats-config` configures it, for the agents desk2 and desk3; `changed` may change that.
+    /// As `dyno agents nats` configures it, for the agents desk2 and desk3; `changed` may change that.
     pub(crate) fn closed(changed: impl Fn(String) -> String) -> Option<Broker> {
         let (server, folder) = (server()?, Folder::new());
         let mut config = CONFIG.to_string();

@@ -130,7 +130,7 @@ fn a_stranger_and_one_who_takes_another_s_name_are_refused() {
     wrong.ends_with(2, "the broker forbids what this program needs: Permissions Violation");
     let list = broker.folder().path("agents.keys");
     let mut wrong = broker.coordinator("desk2", &["--key-file", &key, "--keys", &list]);
-    wrong.ends_with(2, "`dyno agents nats-config` writes the permissions");
+    wrong.ends_with(2, "`dyno agents nats` writes the permissions");
 }
 
 #[test]

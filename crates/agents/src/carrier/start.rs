@@ -67,7 +67,7 @@ impl Start {
         let mut command = match self {
             Start::Local { program, flags } => {
                 let mut command = Command::new(program);
-                command.args(["agent", "--stdio", "--local"]).args(*flags);
+                command.args(["agents", "run", "--stdio", "--local"]).args(*flags);
                 command
             }
             Start::Ssh { host, digest, flags } => ssh(host, &run_script(digest, flags)),
@@ -75,7 +75,7 @@ impl Start {
                 let mut command = Command::new("srun");
                 command.args(["--overlap", "-N1", "-n1", "--unbuffered", "--cpu-bind=none"]);
                 command.args(["--kill-on-bad-exit=0", "--wait=0", "-w", node]);
-                command.arg(program).args(["agent", "--stdio"]);
+                command.arg(program).args(["agents", "run", "--stdio"]);
                 for &target in targets {
                     command.arg("--allow").arg(Allowed::only(target).to_string());
                 }
@@ -167,7 +167,7 @@ const FOLDER: &str = "d=${XDG_CACHE_HOME:-$HOME/.cache}/dyno/agent";
 /// Becomes the dyno of this hash, or says what the host is.
 fn run_script(digest: &str, flags: &str) -> String {
     format!(
-        "{FOLDER}; f=$d/{digest}; if [ -x \"$f\" ]; then exec \"$f\" agent --stdio{flags}; fi; \
+        "{FOLDER}; f=$d/{digest}; if [ -x \"$f\" ]; then exec \"$f\" agents run --stdio{flags}; fi; \
          echo dyno-agent missing $(uname -s) $(uname -m)"
     )
 }
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(script.matches('\'').count(), 2, "{script}");
         assert!(script.starts_with("exec sh -c '"), "{script}");
         let flags =
-            r#" agent --stdio --allow "10.0.0.1/32:80-80" --allow "[fd00::1]/128:443-443";"#;
+            r#" agents run --stdio --allow "10.0.0.1/32:80-80" --allow "[fd00::1]/128:443-443";"#;
         assert!(script.contains(flags), "{script}");
         let ssh = Start::ssh("desk2", "", &[]);
         let ended = |says, was_heard| ssh.ended("it ended: exit status 255", says, was_heard);

@@ -21,7 +21,7 @@ use crate::now_ns;
 use crate::pipes::{Writer, each_line, in_a_thread};
 
 const ONLY_SERVERS: &str = "this agent only runs servers, and was asked to load (`--load-on`); name a login, or a key with \
-                            the line of `dyno agent key`, that may load";
+                            the line of `dyno agents key`, that may load";
 
 /// Lines that wait to be written, and messages that wait to be read.
 const WAITING: usize = 256;

@@ -11,9 +11,9 @@ use analysis::Gate;
 use host::{Request, Response, Status};
 use lab::Refusal;
 use report::markup::{Markup, markup};
-use store::{RunEnd, RunId, RunSummary, Store};
+use store::{RunId, RunSummary, Store};
 
-use crate::kept::{alike, compared, differ, findings, kept, named};
+use crate::kept::{alike, compared, differ, findings, kept, named, unfinished};
 use frame::framed;
 use report::history::{History, Line, Trend, illustrated, kept_lines};
 use report::index::{self, IndexRow};
@@ -95,11 +95,7 @@ impl View {
             is_quick: run.is_quick,
             planned: run.planned,
             kept: run.kept,
-            unfinished: match run.ended {
-                Some((_, RunEnd::Done)) => None,
-                Some((_, RunEnd::Interrupted)) => Some("interrupted"),
-                None => Some("under way, or killed"),
-            },
+            unfinished: unfinished(run),
             damage: run.damage.as_deref(),
             record: record.as_ref(),
             alike: alike.get(run.group.as_str()).copied().unwrap_or_default(),

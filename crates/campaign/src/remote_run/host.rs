@@ -127,7 +127,7 @@ fn trusted(files: &ProjectFiles, terms: &HostTerms<'_>) -> Result<(), Refusal> {
                 Some(more) => format!(" and of {more} more"),
             };
             Err(Refusal::new(format!(
-                "the files of {}{more} are not trusted on {}: its owner runs `dyno agent trust DIR` there, with the \
+                "the files of {}{more} are not trusted on {}: its owner runs `dyno agents trust DIR` there, with the \
                  folder of the project or of the subject",
                 names.join(", "),
                 terms.host

@@ -12,7 +12,7 @@ use report::paint::Line;
 use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 
-/// Audit results of load generators and boards
+/// Say which results of other load generators cannot be true, and why
 ///
 /// Reads what wrk, wrk2, oha, hey, ab, k6 and h2load print, oha's and k6's JSON, the data files of TechEmpower, HttpArena
 /// and the-benchmarker, and `dyno load --json`, and says which rows cannot be true or should not be ranked. A format is

@@ -33,10 +33,11 @@ use crate::stores::UserStoreFlag;
 use aim::AimFlags;
 use preparation::{Prepared, prepared};
 
-/// Find the greatest rate that a server holds: with so many requests a second it keeps an aim, with a little more it does not
+/// Find the greatest rate at which a server keeps a limit, such as p99 <= 20 ms
 ///
-/// Short trials narrow the range; full trials at the two ends decide, each with a fresh process, until the ends are as near to
-/// each other as --width says. Every trial is kept, so that an interrupted search goes on with --resume.
+/// With a little more it does not keep it. Short trials narrow the range; full trials at the two ends decide, each with a
+/// fresh process, until the ends are as near to each other as --width says. Every trial is kept, so that an interrupted
+/// search goes on with --resume.
 // A search keeps them, and goes on with them; where its results go is said anew.
 #[derive(Args, Serialize, Deserialize)]
 #[command(after_help = AFTER_HELP)]

@@ -18,7 +18,7 @@ use campaign::project::unknown;
 use campaign::roster::State;
 use campaign::{Lock, sweep};
 
-/// Check how much of the RFCs servers keep: HTTP/1.1 and WebSocket, or HTTP/2, clause by clause
+/// Check how much of the RFCs a server keeps, clause by clause: HTTP/1.1, HTTP/2, WebSocket
 ///
 /// A subject is started for the check; http://… is checked where it is, and ws://… is only checked as a WebSocket. What is found is never part
 /// of a speed.
@@ -173,7 +173,7 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
         match aim {
             Aim::Subject(name) if !known.contains(name) => {
                 let otherwise =
-                    format!("`dyno list` shows them; an address is written http://{name}/");
+                    format!("`dyno servers list` shows them; an address is written http://{name}/");
                 return Err(unknown("subject", name, &known, &otherwise));
             }
             Aim::Subject(_) | Aim::Address(_) => {}

@@ -16,7 +16,7 @@ use crate::results::{OfFigures, ResultFlags};
 use crate::shell::{ExitStatus, Refusal};
 use crate::stores::StoreFlag;
 
-/// Compare two kept runs, two subjects of them, or two files of `dyno load`
+/// Compare two kept runs, two servers of them, or two files of `dyno load`
 ///
 /// Two runs of one experiment, row by row (`dyno compare 1 3`), two subjects (`dyno compare 1:hyper 3:axum`, or
 /// `dyno compare --run 3 hyper axum`), or what `dyno load --json` wrote (`dyno compare a.json b.json`). Each figure is a

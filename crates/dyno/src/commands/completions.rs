@@ -57,7 +57,7 @@ mod tests {
     fn every_shell_gets_the_commands_and_flags_that_help_shows_and_no_others() {
         for shell in Shell::value_variants() {
             let script = script(*shell, &crate::Cli::command());
-            for word in ["calibrate", "completions", "max-connections", "version"] {
+            for word in ["calibrate", "prune", "max-connections", "version"] {
                 assert!(script.contains(word), "{shell}: {word}");
             }
             for word in ["warden", "until-stdin-ends"] {

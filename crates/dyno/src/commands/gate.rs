@@ -33,7 +33,7 @@ use figures::Wanted;
 use stage::{Loading, Measured, Stage, builds_of};
 use told::{Stop, unless_interrupted};
 
-/// Say whether a head is slower than its base, with a known error rate
+/// Say whether a change makes a server slower, with a known error rate: for CI
 ///
 /// Base and head are built. For each pair both are started anew, live at once, and take turns under load. A closed loop
 /// compares what they achieve, a fixed rate what 1,000 answers cost, a check which clauses of the RFCs the head newly breaks.

@@ -30,7 +30,7 @@ use ::tls::TlsOrder;
 use machine::limits::{self, Machine};
 use terminal::live::{HoldHeader, HoldView, Style};
 
-/// Hold connections in growing numbers: endless answers, event streams or WebSockets
+/// Hold many connections open: WebSockets, event streams, answers that do not end
 ///
 /// http://… requests an answer that does not end, ws://… opens a WebSocket; https:// and wss:// do so with TLS. With
 /// several addresses, connections are spread over them.

@@ -1,5 +1,7 @@
 //! `dyno load`: loads one address and reports.
 
+mod calibrate;
+
 use std::path::Path;
 
 use agents::{Afar, AgentFacts, Here, LoadEvent, Loads, LostAgent, Pressed};
@@ -9,7 +11,7 @@ use campaign::now_unix_ms;
 use load::{End, Failure, Halt, Recording, Target};
 use report::agents::lost_agent;
 use report::load::{Costs, FinishedLoad, FinishedLoads, Queue, Tool, like, weigh};
-use requests::secret;
+use requests::{har, secret};
 
 use crate::afar;
 use crate::interrupt::halt_on_interrupt;
@@ -26,7 +28,28 @@ pub(crate) fn run(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     flags.keeping.refuse_script()?;
     let others: Vec<_> = flags.feed.files().chain(flags.files_read()).collect();
     flags.results.check(&others)?;
+    if flags.calibrating.calibrate {
+        return calibrate::run(&flags.calibrating, &flags.results);
+    }
+    if let (Some(har), Some(to)) = (&flags.from.har, &flags.from.write_requests) {
+        return write_requests(har, flags.from.origin.as_deref(), to);
+    }
     flags.results.to_the_end(|| loaded(flags))
+}
+
+/// Writes the requests of a recording to a file that `--requests` reads, and loads nothing.
+fn write_requests(har: &Path, origin: Option<&str>, to: &Path) -> Result<ExitStatus, Refusal> {
+    let is_stdout = to == Path::new("-");
+    if !is_stdout {
+        keep::check_all(&[("--write-requests", to)], &[("--har", har)])?;
+    }
+    let taken = har::read(har, origin)?;
+    match is_stdout {
+        true => terminal::print(&taken.text)?,
+        false => keep::write_for("--write-requests", to, &taken.text)?,
+    }
+    taken.notes.iter().for_each(|note| terminal::notice(&format!("dyno: {note}")));
+    Ok(ExitStatus::Yes)
 }
 
 fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {

@@ -79,6 +79,8 @@ fn write(command: &Command, name: &str, text: &mut Vec<u8>) -> io::Result<()> {
     generated.render_name_section(text)?;
     synopsis(command).to_writer(text)?;
     generated.render_description_section(text)?;
+    let before = command.get_before_help().map(ToString::to_string).unwrap_or_default();
+    sections(&before).to_writer(text)?;
     if command.has_subcommands() {
         generated.render_subcommands_section(text)?;
     }
@@ -128,14 +130,15 @@ fn synopsis(command: &Command) -> Roff {
     roff
 }
 
-/// What `--help` prints after the flags: paragraphs, of which examples and exit codes have a heading.
+/// What `--help` prints before the commands, or after the flags: paragraphs, of which questions, examples and exit codes
+/// have a heading.
 fn sections(after: &str) -> Roff {
     let mut roff = Roff::new();
     let mut is_noted = false;
     for paragraph in after.split("\n\n") {
         match paragraph.split_once(":\n") {
-            Some(("Examples", lines)) => {
-                roff.control("SH", ["EXAMPLES"]).control("nf", []);
+            Some((heading @ ("Examples" | "Which command"), lines)) => {
+                roff.control("SH", [heading.to_uppercase().as_str()]).control("nf", []);
                 for line in lines.lines() {
                     roff.text([roman(line.trim_start())]);
                 }
@@ -164,6 +167,7 @@ mod tests {
 
     use super::*;
     use crate::Cli;
+    use crate::commands::in_groups;
 
     /// A page as its reader sees it, in one line.
     fn shown(page: &str) -> String {
@@ -208,9 +212,9 @@ mod tests {
 
     #[test]
     fn every_page_has_all_the_text_of_its_help() {
-        let mut dyno = Cli::command().disable_help_subcommand(true);
+        let mut dyno = in_groups(Cli::command()).disable_help_subcommand(true);
         dyno.build();
-        let pages = pages(Cli::command());
+        let pages = pages(in_groups(Cli::command()));
         for command in with_commands(&dyno) {
             let name = command.get_bin_name().unwrap_or("dyno").replace(' ', "-");
             let page = pages.iter().find(|page| page.name == name);
@@ -225,6 +229,8 @@ mod tests {
             let mut all: Vec<String> = flags.flat_map(said).collect();
             all.extend(about.iter().flat_map(|text| text.lines()).map(String::from));
             all.extend(lines.map(String::from));
+            let before = command.get_before_help().map(ToString::to_string).unwrap_or_default();
+            all.extend(before.lines().skip(1).map(String::from));
             for text in all {
                 assert!(page.contains(&words(&text)), "not on {name}'s page: {text}\n{page}");
             }
@@ -233,10 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn only_the_commands_of_dyno_s_own_children_are_hidden() {
+    fn only_what_dyno_s_own_children_shells_and_packages_start_is_hidden() {
         let dyno = Cli::command();
         let hidden = dyno.get_subcommands().filter(|it| it.is_hide_set());
-        assert_eq!(hidden.map(Command::get_name).collect::<Vec<_>>(), ["warden"]);
+        assert_eq!(
+            hidden.map(Command::get_name).collect::<Vec<_>>(),
+            ["completions", "man", "warden"]
+        );
     }
 
     /// The arguments of a line as a shell splits them; what stands between apostrophes is one of them.
@@ -252,7 +261,9 @@ mod tests {
     #[test]
     fn every_example_is_understood() {
         let mut examples = 0;
-        for command in with_commands(&Cli::command()) {
+        let dyno = Cli::command();
+        let hidden = dyno.get_subcommands().filter(|it| it.is_hide_set());
+        for command in with_commands(&dyno).into_iter().chain(hidden) {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let lines = after.lines().map(|line| line.trim_start_matches("  sudo ").trim_start());
             for line in lines.filter(|line| line.starts_with("dyno ")) {

@@ -1,72 +1,57 @@
 //! The commands, a file for each.
 
-pub(crate) mod agent;
 pub(crate) mod agents;
 pub(crate) mod audit;
-pub(crate) mod calibrate;
 pub(crate) mod capacity;
 mod charts;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
-pub(crate) mod export;
 pub(crate) mod gate;
+mod help;
 pub(crate) mod hold;
-pub(crate) mod import;
-pub(crate) mod init;
-pub(crate) mod list;
 pub(crate) mod load;
 pub(crate) mod man;
-pub(crate) mod new;
-pub(crate) mod prune;
 pub(crate) mod race;
 pub(crate) mod report;
-pub(crate) mod requests;
-pub(crate) mod rm;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod serve;
-pub(crate) mod setup;
+pub(crate) mod servers;
 pub(crate) mod trend;
 pub(crate) mod view;
 pub(crate) mod warden;
+
+pub(crate) use help::{in_groups, with_places};
 
 use clap::Subcommand;
 
 /// What dyno is to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    Race(Box<race::RaceFlags>),
-    Capacity(Box<capacity::CapacityFlags>),
-    Run(Box<run::RunFlags>),
-    Report(report::ReportFlags),
-    Compare(compare::CompareFlags),
-    Gate(Box<gate::GateFlags>),
-    Trend(trend::TrendFlags),
-    Audit(audit::AuditFlags),
-    View(view::ViewFlags),
-    Check(Box<check::CheckFlags>),
     /// Load one server and watch it live
     Load(Box<crate::order::flags::LoadFlags>),
-    Requests(requests::RequestsFlags),
     Hold(Box<hold::HoldFlags>),
-    Agent(Box<agent::AgentFlags>),
-    Agents(Box<agents::AgentsFlags>),
-    /// Show subjects, workloads and experiments, and what is missing on this machine
-    List(list::ListFlags),
-    Setup(setup::SetupFlags),
-    Init(init::InitFlags),
-    New(Box<new::NewFlags>),
-    Rm(rm::RmFlags),
-    Prune(prune::PruneFlags),
-    Export(export::ExportFlags),
-    Import(import::ImportFlags),
+    Race(Box<race::RaceFlags>),
+    Capacity(Box<capacity::CapacityFlags>),
+    Gate(Box<gate::GateFlags>),
+    Run(Box<run::RunFlags>),
+    Check(Box<check::CheckFlags>),
+    Report(report::ReportFlags),
+    Compare(compare::CompareFlags),
+    Trend(trend::TrendFlags),
+    View(view::ViewFlags),
+    Audit(audit::AuditFlags),
+    /// Run dyno's own server: known delays, scripted faults, and a truth to compare with
+    Serve(Box<serve::ServeFlags>),
+    Servers(servers::ServersFlags),
+    Runs(runs::RunsFlags),
+    Agents(agents::AgentsFlags),
+    #[command(hide = true)]
+    Completions(completions::CompletionsFlags),
+    #[command(hide = true)]
+    Man(man::ManFlags),
     /// Start a subject, and leave nothing of it behind: dyno's own child
     #[command(hide = true)]
     Warden,
-    /// Run the oracle: a reference server with known delays and scripted faults
-    Serve(Box<serve::ServeFlags>),
-    /// Measure how fast and how punctual dyno is on this machine
-    Calibrate(calibrate::CalibrateFlags),
-    Completions(completions::CompletionsFlags),
-    Man(man::ManFlags),
 }

@@ -30,7 +30,7 @@ use ::report::run::{Findings, RaceOutcome};
 use preparation::{Race, prepared};
 use units::{counted, duration};
 
-/// Race servers against each other: commands, addresses, folders or subjects
+/// Compare servers that are started and loaded in turns: commands, addresses or folders
 ///
 /// Commands and folders are started anew for each round, and the sides take turns; a server that runs already is only
 /// loaded. The end is a ratio with the interval that decides. No file and no project is needed, and nothing is left in

@@ -33,7 +33,7 @@ use ::report::run::{Findings, RunOutcome};
 use terminal::progress;
 use units::count;
 
-/// Run an experiment: start each server, check its answers, load it, monitor it, store everything
+/// Run an experiment from a file: many servers, many loads, checked, monitored, stored
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RunFlags {
@@ -128,7 +128,7 @@ pub(crate) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
                 false => begin(flags, &campaign, resources),
             }
         }
-        (None, None) => Err(Refusal::new("name an experiment; `dyno list` shows them")),
+        (None, None) => Err(Refusal::new("name an experiment; `dyno servers list` shows them")),
     })
 }
 
@@ -205,7 +205,7 @@ fn begin(
     capacity::make_searches(campaign, entrants, &mut record, &ceilings)?;
     if record.plan.is_empty() {
         return Err(Refusal::new(
-            "no server can take part here, for the reasons above; see `dyno list`",
+            "no server can take part here, for the reasons above; see `dyno servers list`",
         ));
     }
     let run = session.keeping.begin(&record)?;

@@ -11,9 +11,10 @@ use crate::interrupt::on_interrupt;
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 
-/// Show the kept runs to a browser on this machine: an index, each run's page, two compared
+/// Show the kept runs in a browser on this machine
 ///
-/// Nothing is measured, changed or sent elsewhere: it listens on 127.0.0.1 only, and opens the store to read. Ctrl-C ends it.
+/// There is an index, the page of each run, and a comparison of two. Nothing is measured, changed or sent elsewhere: it
+/// listens on 127.0.0.1 only, and opens the store to read. Ctrl-C ends it.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ViewFlags {

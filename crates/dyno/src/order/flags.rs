@@ -28,7 +28,7 @@ use crate::results::{OfTrials, ResultFlags};
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct LoadFlags {
     /// https://host:port/path, http://…, host:port/path (without TLS) or unix:/path/to.sock:/path
-    #[arg(value_parser = url::parse, required_unless_present = "curl")]
+    #[arg(value_parser = url::parse, required_unless_present_any = ["curl", "har", "calibrate"])]
     pub(crate) url: Option<Url>,
     #[command(flatten)]
     pub(crate) arriving: ArrivingFlags,
@@ -101,6 +101,8 @@ pub(crate) struct LoadFlags {
     pub(crate) keeping: KeepingFlags,
     #[command(flatten)]
     pub(crate) results: ResultFlags<OfTrials>,
+    #[command(flatten, next_help_heading = "What dyno itself can do here")]
+    pub(crate) calibrating: CalibrateFlags,
 }
 
 /// How requests arrive: the same for a load and for a race.
@@ -197,6 +199,44 @@ pub(crate) struct FromFlags {
     pub(crate) no_live: bool,
 }
 
+// No sentence for readers of the help: clap would take it for the command's own.
+#[derive(Args)]
+pub(crate) struct CalibrateFlags {
+    /// Instead of a server of yours, load one of dyno's own, and say how fast and how punctual dyno is on this machine. With
+    /// --json as JSON; kept in -o FILE.json [$XDG_DATA_HOME/dyno/calibration.json, else under ~/.local/share]
+    #[arg(long, conflicts_with_all = OF_A_LOAD)]
+    pub(crate) calibrate: bool,
+    /// With --calibrate: take 8 seconds only; less certain
+    #[arg(long, requires = "calibrate")]
+    pub(crate) quick: bool,
+}
+
+/// What has no meaning with it: flags, and whole structures of flags by their names.
+const OF_A_LOAD: [&str; 22] = [
+    "ArrivingFlags",
+    "RequestsFlags",
+    "FromFlags",
+    "FeedFlags",
+    "RequireFlags",
+    "url",
+    "duration",
+    "total",
+    "lanes",
+    "same_body",
+    "header_command",
+    "warmup",
+    "unix",
+    "connect_to",
+    "method",
+    "header",
+    "body",
+    "timeout",
+    "http2",
+    "keep",
+    "repeat",
+    "like",
+];
+
 /// A method; h2load's -m is a number of streams.
 fn method(text: &str) -> Result<String, String> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -272,8 +312,13 @@ Examples:
   dyno load localhost:8080/echo -b '{random:8}' --expect-body '{random:8}'
   # the requests of a file, {\"path\": \"/hello\", \"weight\": 9} on a line, in the order of their weights
   dyno load localhost:8080 --requests requests.jsonl
+  # what a browser recorded, sent to a server here; or written to a file for --requests, which can be changed
+  dyno load localhost:8080 --har shop.har
+  dyno load --har shop.har --write-requests requests.jsonl
   # the request of a curl command
   dyno load --curl 'curl http://localhost:8080/user -d name=dyno'
+  # how fast, and how punctual, dyno itself is on this machine
+  dyno load --calibrate
 
 Exit codes:
   0    at most --max-failures of the requests, or sessions, failed, and every --require was met

@@ -1,9 +1,9 @@
-//! What `dyno load` requests, from its flags: the URL's request, a curl command's, or those of a file.
+//! What `dyno load` requests, from its flags: the URL's request, a curl command's, or those of a file or a recording.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use requests::{RequestFileKind, RequestOrder, RequestSpec};
+use requests::{RequestFileKind, RequestOrder, RequestSpec, har};
 
 use super::flags::LoadFlags;
 
@@ -12,11 +12,21 @@ use super::flags::LoadFlags;
 pub(crate) struct RequestsFlags {
     /// Send the requests of a file that has one JSON object a line: method, path, headers, body, weight, expect; - reads
     /// them from standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "workload")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "har"])]
     requests: Option<PathBuf>,
     /// Send the requests of a workload: a TOML file as `dyno run` has them
     #[arg(long, value_name = "FILE", conflicts_with_all = SAID_BY_WORKLOAD)]
     workload: Option<PathBuf>,
+    /// Send what a browser or a proxy recorded: a HAR file, as the network panel of a browser saves it; - reads it from
+    /// standard input. Without a URL, the requests go where they went when they were recorded
+    #[arg(long, value_name = "FILE", conflicts_with = "workload")]
+    pub(crate) har: Option<PathBuf>,
+    /// With --har: take the requests to this origin, https://shop.example:8443 [that of the first request]
+    #[arg(long, value_name = "ORIGIN", value_parser = har::origin, requires = "har")]
+    pub(crate) origin: Option<String>,
+    /// With --har: write the requests to this file, - for standard output, as --requests reads them, and load nothing
+    #[arg(long, value_name = "FILE", requires = "har")]
+    pub(crate) write_requests: Option<PathBuf>,
     /// Which of the requests of a file comes when [in-order, or weighted if a line has a weight or a workload is sent]
     #[arg(long, value_name = "ORDER")]
     order: Option<Choice>,
@@ -27,13 +37,14 @@ pub(crate) struct RequestsFlags {
 
 impl RequestsFlags {
     /// The files of requests that are read, with their flags.
-    pub(super) fn files(&self) -> [(&'static str, Option<&Path>); 2] {
-        [("--requests", self.requests.as_deref()), ("--workload", self.workload.as_deref())]
+    pub(super) fn files(&self) -> [(&'static str, Option<&Path>); 3] {
+        [("--requests", &self.requests), ("--workload", &self.workload), ("--har", &self.har)]
+            .map(|(flag, path)| (flag, path.as_deref()))
     }
 }
 
-const SAID_BY_CURL: [&str; 7] =
-    ["url", "requests", "workload", "method", "header", "body", "body_file"];
+const SAID_BY_CURL: [&str; 8] =
+    ["url", "requests", "workload", "har", "method", "header", "body", "body_file"];
 
 const SAID_BY_WORKLOAD: [&str; 9] = [
     "method",
@@ -63,10 +74,12 @@ pub(super) fn spec(flags: &LoadFlags) -> RequestSpec {
     let (from, asking) = (&flags.from, &flags.asking);
     let lines = from.requests.clone().map(|path| (RequestFileKind::Requests, path));
     let workload = from.workload.clone().map(|path| (RequestFileKind::Workload, path));
+    let har = from.har.clone().map(|path| (RequestFileKind::Har, path));
     RequestSpec {
         url: flags.url.clone(),
         curl: from.curl.clone(),
-        file: lines.or(workload),
+        file: lines.or(workload).or(har),
+        origin: from.origin.clone(),
         order: from.order.map(RequestOrder::from),
         method: asking.method.clone(),
         fields: asking.header.clone(),

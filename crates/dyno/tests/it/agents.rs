@@ -195,7 +195,7 @@ fn several_loads_in_a_row_have_the_same_agents() {
 /// What an agent says to these lines, and how it ends.
 fn talk(flags: &[&str], lines: &[u8], folder: &Gate) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-    command.arg("agent").args(flags).env("DYNO_LOCKS", folder.path());
+    command.args(["agents", "run"]).args(flags).env("DYNO_LOCKS", folder.path());
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -358,18 +358,18 @@ fn refused_at(rig: &Rig, gate: &Gate, flags: &[&str]) -> Ran {
 fn an_agent_refuses_what_its_owner_does_not_allow() {
     let (rig, gate) = (Rig::new(), Gate::new("owner"));
     let refused = |owner: &str, says: &[&str]| {
-        gate.opens(&format!("exec \"$DYNO\" agent --stdio {owner}"));
+        gate.opens(&format!("exec \"$DYNO\" agents run --stdio {owner}"));
         says.iter().fold(refused_at(&rig, &gate, &[]), |ran, says| ran.stderr_has(says));
     };
     refused("--allow 10.9.9.9:1", &["agent desk2: its owner does not allow it to load 127.0.0.1:"]);
     refused("--max-connections 3", &["its part is 4 connections, and its owner allows it 3"]);
     refused("--max-duration 1s", &["7 seconds, its time-out included, and its owner allows it 1"]);
-    gate.opens("exec \"$DYNO\" agent --stdio --max-rate 50");
+    gate.opens("exec \"$DYNO\" agents run --stdio --max-rate 50");
     refused_at(&rig, &gate, &["-r", "51"]).stderr_has("its part is 51 a second");
     refused_at(&rig, &gate, &[]).stderr_has("a closed loop has no rate: give -r");
     let sessions = ["--sessions", "10", "--calls", "6"];
     refused_at(&rig, &gate, &sessions).stderr_has("its part is 60 a second");
-    gate.opens("exec \"$DYNO\" agent --stdio --max-rate 3");
+    gate.opens("exec \"$DYNO\" agents run --stdio --max-rate 3");
     refused_at(&rig, &gate, &["-r", "3"]).stderr_has("its part is 4 new connections a second");
 }
 
@@ -391,7 +391,7 @@ fn a_host_that_does_not_answer_is_named_with_what_ssh_says() {
 #[test]
 fn a_host_that_is_busy_says_with_what_and_since_when() {
     let (rig, gate) = (Rig::new(), Gate::new("busy"));
-    gate.opens("exec \"$DYNO\" agent --stdio");
+    gate.opens("exec \"$DYNO\" agents run --stdio");
     let load =
         ["load", "{url}/hello?delay=constant:5ms", "-c", "2", "-d", "5m", "--load-on", "ssh:desk2"];
     let mut command = rig.command(&load);

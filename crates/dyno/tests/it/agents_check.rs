@@ -1,4 +1,4 @@
-//! `dyno agents check`: a row for each host, whatever the others are; and `dyno agent key`.
+//! `dyno agents check`: a row for each host, whatever the others are; and `dyno agents key`.
 
 use std::fs;
 use std::io::Write;
@@ -54,7 +54,7 @@ fn a_host_that_cannot_load_keeps_no_other_from_being_looked_at() {
     let (rig, gate) = (Rig::new(), Gate::new("each"));
     gate.opens(&format!(
         "case \"$*\" in *' desk3 '*) echo 'ssh: no route to host' >&2; exit 255;;\n\
-         *' desk4 '*) exec \"$DYNO\" agent --stdio --allow 10.0.0.0/24:80 --max-rate 9000;; esac\n{OPEN_TO_LOOPBACK}"
+         *' desk4 '*) exec \"$DYNO\" agents run --stdio --allow 10.0.0.0/24:80 --max-rate 9000;; esac\n{OPEN_TO_LOOPBACK}"
     ));
     let check = ["agents", "check", "ssh:desk2,desk3", "ssh:desk4", "--target", "{url}/hello"];
     let json = behind(&gate, &rig, &[&check[..], &["--json"]].concat()).status(2).json();
@@ -87,7 +87,7 @@ fn a_host_that_cannot_load_keeps_no_other_from_being_looked_at() {
 #[test]
 fn a_busy_host_is_told_with_who_has_it() {
     let (rig, gate) = (Rig::new(), Gate::new("check-busy"));
-    gate.opens("exec \"$DYNO\" agent --stdio");
+    gate.opens("exec \"$DYNO\" agents run --stdio");
     let path = "{url}/hello?delay=constant:5ms";
     let mut command = rig.command(&["load", path, "-c", "2", "-d", "5m", "--load-on", "ssh:desk2"]);
     gate.stands_before(&mut command);
@@ -138,10 +138,10 @@ fn flags_of_a_check_that_do_not_fit_are_refused() {
 const KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGKmZpxoUZ0TyPMHkA7NGCtXcAH3Rd5O0xYYsSgFXYHd";
 
-/// `dyno agent key` with these flags, and this on its standard input.
+/// `dyno agents key` with these flags, and this on its standard input.
 fn key(flags: &[&str], input: &str) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-    command.args(["agent", "key"]).args(flags);
+    command.args(["agents", "key"]).args(flags);
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -174,12 +174,12 @@ fn the_line_for_a_key_has_the_agent_s_flags_and_nothing_else_is_allowed() {
     assert_eq!(
         ran.stdout,
         format!(
-            "command=\"/opt/dyno agent --stdio --allow 10.0.0.0/24:8080-8080 --allow-file '/etc/my rules' \
+            "command=\"/opt/dyno agents run --stdio --allow 10.0.0.0/24:8080-8080 --allow-file '/etc/my rules' \
              --max-rate 50000 --max-connections 1000 --max-duration 90000ms\",restrict {KEY} ann@desk1\n"
         )
     );
     let ran = key(&["--servers"], KEY).status(0);
-    assert!(ran.stdout.contains(" agent --stdio --servers\",restrict "), "{ran}");
+    assert!(ran.stdout.contains(" agents run --stdio --servers\",restrict "), "{ran}");
     assert!(ran.stdout.starts_with(&format!("command=\"{}", env!("CARGO_BIN_EXE_dyno"))), "{ran}");
     let _ = key(&[], KEY).status(0).stderr_has("without --allow");
 }

@@ -25,7 +25,7 @@ fn end_at_the_first(signal: Signal, flags: &[&str], carriers: &Path) {
 /// How long it took.
 fn ends_at_the_first(signal: Signal, flags: &[&str], carriers: &Path) -> Duration {
     let mut command = Command::new(carriers.join("dyno"));
-    command.arg("agent").args(flags);
+    command.args(["agents", "run"]).args(flags);
     let mut agent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     // It listens for signals once it has a thread for them.
     let task = format!("/proc/{}/task", agent.id());

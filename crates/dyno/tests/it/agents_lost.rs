@@ -192,7 +192,7 @@ fn a_dyno_of_another_build_that_a_key_is_bound_to_is_named_with_both() {
         .open(&other)
         .and_then(|mut file| std::io::Write::write_all(&mut file, b"x"))
         .unwrap();
-    gate.opens(&format!("exec '{}' agent --stdio", other.display()));
+    gate.opens(&format!("exec '{}' agents run --stdio", other.display()));
     let ran = start(&rig, &gate).end().status(2);
     let ran = ran.stderr_has("agent desk2: it is another build of dyno").stderr_has("SHA-256");
     let _ = ran.stderr_has("install this one there");

@@ -71,7 +71,7 @@ impl Drop for Gate {
 pub(crate) fn agents_of(dyno: Pid) -> Vec<Pid> {
     let is_agent = |pid: &u32| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|&byte| byte == 0).nth(1) == Some(b"agent")
+        line.split(|&byte| byte == 0).nth(1) == Some(b"agents")
     };
     let mut family = family_of(dyno.as_raw_nonzero().get().unsigned_abs());
     family.sort_unstable();

@@ -43,8 +43,7 @@ impl Lodge {
             keys += &String::from_utf8(made.stdout).unwrap();
         }
         lab.write("agents.keys", &keys);
-        let config =
-            ["agents", "nats-config", "--lab", "lab", "--keys", "agents.keys", "--without-tls"];
+        let config = ["agents", "nats", "--lab", "lab", "--keys", "agents.keys", "--without-tls"];
         let config = lab.dyno(&config).status(0).stdout;
         // Another process may take the port before the server does.
         let (port, broker) = (0..5).find_map(|_| {
@@ -65,7 +64,8 @@ impl Lodge {
     fn agent(&self, name: &str, trusts: &str) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
         command.args([
-            "agent",
+            "agents",
+            "run",
             "--via",
             &format!("nats://127.0.0.1:{}", self.port),
             "--lab",

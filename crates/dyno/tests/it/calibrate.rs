@@ -1,4 +1,4 @@
-//! `dyno calibrate`: measures, reports, and keeps the result.
+//! `dyno load --calibrate`: measures, reports, and keeps the result.
 
 use std::fs;
 
@@ -6,9 +6,9 @@ use crate::rig::Rig;
 
 #[test]
 fn a_quick_calibration_is_kept_and_reported_in_words() {
-    let path = std::env::temp_dir().join(format!("dyno-calibration-{}", std::process::id()));
+    let path = std::env::temp_dir().join(format!("dyno-calibration-{}.json", std::process::id()));
     let rig = Rig::at("127.0.0.1:9".parse().unwrap());
-    rig.dyno(&["calibrate", "--quick", "-o", path.to_str().unwrap()])
+    rig.dyno(&["load", "--calibrate", "--quick", "-o", path.to_str().unwrap()])
         .status(0)
         .stdout_has("One lane sends up to")
         .stdout_has("smallest difference in latency that can be seen on this machine")

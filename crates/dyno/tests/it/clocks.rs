@@ -53,7 +53,7 @@ impl Way {
         fs::write(folder.join("delay.py"), DELAYING).unwrap();
         let ssh = format!(
             "#!/bin/sh\nfor last; do :; done\nexport XDG_CACHE_HOME='{0}/cache' DYNO_LOCKS='{0}'\ncase $last in\n\
-             *'agent --stdio'*) exec python3 '{0}/delay.py' \"$DYNO_WAY\" unshare --time --fork --kill-child \
+             *'agents run --stdio'*) exec python3 '{0}/delay.py' \"$DYNO_WAY\" unshare --time --fork --kill-child \
              --monotonic {AHEAD_S} sh -c \"$last\";;\n*) exec sh -c \"$last\";;\nesac\n",
             folder.display()
         );

@@ -11,7 +11,7 @@ const KEYS: &str = include_str!("../../../../carriers/nats/tests/lab.keys");
 /// What dyno-nats is tested with.
 const CONFIG: &str = include_str!("../../../../carriers/nats/tests/lab.conf");
 
-const NATS_CONFIG: [&str; 6] = ["agents", "nats-config", "--lab", "lab", "--keys", "lab.keys"];
+const NATS_CONFIG: [&str; 6] = ["agents", "nats", "--lab", "lab", "--keys", "lab.keys"];
 
 fn folder() -> Lab {
     let load = KEYS.replace("desk2", "load-0").replace("desk3", "load-1");
@@ -124,16 +124,12 @@ fn what_would_mean_something_else_where_it_is_read_is_refused() {
     refused(&SLURM, &["--nodes", "2", "--time", "1h", "--", "x"], "hours:minutes:seconds");
     refused(&SLURM, &["--nodes", "2", "--", "load", "a\nb"], "control character");
     refused(&SLURM, &["--nodes", "2", "--lab", "A", "--", "x"], "small letters");
-    let keys = ["agents", "nats-config", "--keys"];
+    let keys = ["agents", "nats", "--keys"];
     refused(&keys, &["/no/such"], "--keys /no/such: ");
     refused(&keys, &["/dev/zero"], "--keys /dev/zero: ");
     fs::write(lab.root.join("bad.keys"), "coordinator U1\n").unwrap();
     refused(&keys, &["bad.keys"], "line 1: this is no public key");
-    refused(
-        &["agents", "nats-config", "--keys", "lab.keys", "--listen", "here"],
-        &[],
-        "ADDRESS:PORT",
-    );
+    refused(&["agents", "nats", "--keys", "lab.keys", "--listen", "here"], &[], "ADDRESS:PORT");
     let k8s = ["agents", "k8s", "--image", "dyno:1", "--keys", "load.keys", "--agents"];
     refused(&k8s, &["3", "--allow", "10.0.0.7:80", "--", "x"], "it has no key of load-2");
     refused(&k8s, &["2", "--allow", "everything", "--", "x"], "ADDRESS[/BITS]:PORT");

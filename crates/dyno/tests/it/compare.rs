@@ -104,7 +104,7 @@ fn what_cannot_be_compared_is_refused_with_the_way_out() {
     lab.dyno(&["run", "y"]).measured();
     for (flags, says) in [
         (vec!["1", "2"], "two runs of one experiment"),
-        (vec!["1", "9"], "has no run 9; `dyno list --store "),
+        (vec!["1", "9"], "has no run 9; `dyno runs list --store "),
         (vec!["1", "1"], "name two"),
         (vec!["1:a", "2"], "RUN:SUBJECT twice"),
         (vec!["a", "b"], "--run RUN SUBJECT SUBJECT"),

@@ -69,12 +69,12 @@ const ONE_SERVER: &str = "question = 'Which?'\nsubjects = ['oracle']\nworkload =
 #[test]
 fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
     let user = User::new("runs");
-    let list = user.dyno(&["list", "--json"]).status(0).json();
+    let list = user.dyno(&["servers", "list", "--json"]).status(0).json();
     assert_eq!(list["is_embedded"], true);
     let all = |kind: &str| list[kind].as_array().unwrap().len();
     assert!(20 < all("subjects") && 5 < all("experiments") && 5 < all("workloads"), "{list}");
-    user.dyno(&["list"]).status(0).stdout_has("`dyno init DIR` writes it out");
-    user.dyno(&["setup", "oracle"]).status(0).stderr_has("oracle: ready");
+    user.dyno(&["servers", "list"]).status(0).stdout_has("`dyno servers init DIR` writes it out");
+    user.dyno(&["servers", "setup", "oracle"]).status(0).stderr_has("oracle: ready");
     user.dyno(&["run", "demo", "--show"]).status(0).stdout_has("oracle");
     assert_eq!(names(&user.here()), Vec::<String>::new(), "nothing is written here");
     assert_eq!(names(&user.home()), [".cache"], "nothing is kept before a run");
@@ -90,7 +90,7 @@ fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
     );
     assert!(user.home().join(".cache/dyno/builds/oracle").is_dir());
     user.dyno(&["report", "1", "--format", "csv"]).status(0).stdout_has("oracle");
-    user.dyno(&["list"]).status(0).stdout_has("1 of 1 trials");
+    user.dyno(&["runs", "list"]).status(0).stdout_has("1 of 1 trials");
     user.dyno(&["run", "mine"]).status(2).stderr_has("this folder is in no project");
 }
 
@@ -98,7 +98,7 @@ fn what_dyno_carries_is_listed_set_up_run_and_kept_for_the_user() {
 fn a_missing_toolchain_is_named_with_the_way_to_get_it_on_this_machine() {
     let user = User::new("tools");
     let lack = |path: &str| {
-        let mut command = user.command(&["list", "--json"]);
+        let mut command = user.command(&["servers", "list", "--json"]);
         command.env("PATH", path);
         let list = Going::start(command).end().status(0).json();
         let rows = list["subjects"].as_array().unwrap();
@@ -112,17 +112,17 @@ fn a_missing_toolchain_is_named_with_the_way_to_get_it_on_this_machine() {
     fs::create_dir(&bin).unwrap();
     symlink("/bin/true", bin.join("apt-get")).unwrap();
     let with = lack(bin.to_str().unwrap());
-    assert!(with.contains("`dyno setup node-http --yes` installs nodejs npm"), "{with}");
+    assert!(with.contains("`dyno servers setup node-http --yes` installs nodejs npm"), "{with}");
 }
 
 #[test]
 fn the_folders_that_the_user_chose_are_used() {
     let user = User::new("folders");
-    let mut command = user.command(&["setup", "oracle"]);
+    let mut command = user.command(&["servers", "setup", "oracle"]);
     command.env("XDG_CACHE_HOME", user.0.join("cache")).env_remove("HOME");
     let refusal = "neither XDG_STATE_HOME nor HOME names a folder";
     Going::start(command).end().status(2).stderr_has(refusal);
-    let mut command = user.command(&["setup", "oracle"]);
+    let mut command = user.command(&["servers", "setup", "oracle"]);
     // A path that is not absolute is to be ignored.
     command.env("XDG_CACHE_HOME", user.0.join("cache")).env("XDG_STATE_HOME", "relative");
     Going::start(command).end().status(0);
@@ -134,24 +134,26 @@ fn the_folders_that_the_user_chose_are_used() {
 fn a_cache_that_cannot_be_written_is_named() {
     let user = User::new("full");
     fs::write(user.home().join(".cache"), "a file").unwrap();
-    user.dyno(&["list"]).status(2).stderr_has("set XDG_CACHE_HOME to a folder that you may write");
+    user.dyno(&["servers", "list"])
+        .status(2)
+        .stderr_has("set XDG_CACHE_HOME to a folder that you may write");
 }
 
 #[test]
 fn a_tree_that_was_changed_is_made_right_again() {
     let user = User::new("changed");
-    let before = user.dyno(&["list", "--json"]).status(0).json();
+    let before = user.dyno(&["servers", "list", "--json"]).status(0).json();
     let tree = PathBuf::from(before["project"].as_str().unwrap());
     fs::write(tree.join("experiments/demo.toml"), "cut off").unwrap();
     fs::remove_dir_all(tree.join("subjects/oracle")).unwrap();
-    assert_eq!(user.dyno(&["list", "--json"]).status(0).json(), before);
+    assert_eq!(user.dyno(&["servers", "list", "--json"]).status(0).json(), before);
 }
 
 #[test]
 fn dynos_that_start_at_once_all_find_a_whole_tree() {
     let user = User::new("many");
     let going: Vec<Going> =
-        (0..6).map(|_| Going::start(user.command(&["list", "--json"]))).collect();
+        (0..6).map(|_| Going::start(user.command(&["servers", "list", "--json"]))).collect();
     for dyno in going {
         let list = dyno.end().status(0).json();
         assert!(20 < list["subjects"].as_array().unwrap().len(), "{list}");
@@ -161,16 +163,18 @@ fn dynos_that_start_at_once_all_find_a_whole_tree() {
 #[test]
 fn the_tree_is_written_out_to_be_changed_and_wins_then() {
     let user = User::new("init");
-    user.dyno(&["init", "mine"]).status(0).stdout_has("next: cd mine; dyno list");
-    user.dyno(&["init", "mine"]).status(2).stderr_has("this folder is not empty");
+    user.dyno(&["servers", "init", "mine"])
+        .status(0)
+        .stdout_has("next: cd mine; dyno servers list");
+    user.dyno(&["servers", "init", "mine"]).status(2).stderr_has("this folder is not empty");
     user.write("file", "text");
-    user.dyno(&["init", "file"]).status(2).stderr_has("file: ");
+    user.dyno(&["servers", "init", "file"]).status(2).stderr_has("file: ");
     assert_eq!(
         names(&user.here().join("mine")),
         ["experiments", "probes", "subjects", "workloads"]
     );
     fs::remove_dir_all(user.here().join("mine/subjects/hyper")).unwrap();
-    let mut command = user.command(&["list", "--json"]);
+    let mut command = user.command(&["servers", "list", "--json"]);
     command.current_dir(user.here().join("mine/subjects"));
     let list = Going::start(command).end().status(0).json();
     assert_eq!(list["is_embedded"], false);
@@ -185,7 +189,7 @@ fn under_sudo_the_builds_belong_to_the_caller() {
         return;
     }
     let user = User::new("sudo");
-    let mut command = user.command(&["setup", "oracle"]);
+    let mut command = user.command(&["servers", "setup", "oracle"]);
     // The user `nobody` is on every machine.
     command
         .env("XDG_CACHE_HOME", user.0.join("cache"))

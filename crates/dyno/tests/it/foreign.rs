@@ -17,7 +17,7 @@ fn small_experiment() -> Lab {
 #[test]
 fn what_a_terminal_would_obey_is_shown_in_refusals() {
     let lab = Lab::new().file("allow", "10.0.0.1:80 # right\n\x1b[2J\0\u{202e}any");
-    let ran = lab.dyno(&["agent", "--stdio", "--allow-file", "allow"]).status(2);
+    let ran = lab.dyno(&["agents", "run", "--stdio", "--allow-file", "allow"]).status(2);
     let ran = ran.stderr_has("line 2: `\\u{1b}[2J\\u{0}\\u{202e}any`");
     assert!(!ran.stderr.contains(['\x1b', '\0', '\u{202e}']), "{ran}");
     // Words of the command line come back in clap's own refusals.
@@ -39,12 +39,12 @@ fn what_may_be_loaded_is_read_from_an_ordinary_file_alone() {
     let pipe = lab.root.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in ["/dev/zero", pipe.to_str().unwrap()] {
-        let ran = lab.dyno(&["agent", "--stdio", "--allow-file", path]).status(2);
+        let ran = lab.dyno(&["agents", "run", "--stdio", "--allow-file", path]).status(2);
         let says = format!("--allow-file {path}: cannot be read: it is no ordinary file");
         let _ = ran.stderr_has(&says);
     }
     lab.write("allow", &"#\n".repeat(1 << 20));
-    let ran = lab.dyno(&["agent", "--stdio", "--allow-file", "allow"]).status(2);
+    let ran = lab.dyno(&["agents", "run", "--stdio", "--allow-file", "allow"]).status(2);
     let _ = ran.stderr_has("longer than 1 MiB");
 }
 
@@ -85,7 +85,7 @@ fn a_password_in_a_refused_url_is_not_shown() {
             &["gate", "x", "--head", "dir:.", "--base"],
             &["gate", "--base-cmd", "true", "--head-cmd"],
             &["agents", "check", "local:2", "--target"],
-            &["agent", "--stdio", "--allow"],
+            &["agents", "run", "--stdio", "--allow"],
         ] {
             let arguments = [command, &[url]].concat();
             let ran = lab.dyno(&arguments).status(2);
@@ -110,7 +110,9 @@ fn output_that_cannot_be_written_is_no_success() {
 #[test]
 fn a_store_is_neither_standard_input_nor_output() {
     let lab = small_experiment();
-    for command in [&["run", "x"][..], &["list"], &["report"], &["rm", "1"], &["view"]] {
+    for command in
+        [&["run", "x"][..], &["runs", "list"], &["report"], &["runs", "rm", "1"], &["view"]]
+    {
         let ran = lab.dyno(&[command, &["--store", "-"]].concat()).status(2);
         let _ = ran.stderr_has("-: a store is a file, and cannot be standard input or output");
         assert!(!lab.has("-"), "{command:?}");
@@ -178,7 +180,7 @@ fn a_store_of_before_the_first_release_is_refused_by_the_name_of_its_file() {
         .unwrap();
     drop(connection);
     let before = std::fs::read(lab.root.join("old.sqlite")).unwrap();
-    for command in [&["run", "x"][..], &["list"], &["report"], &["rm", "1"]] {
+    for command in [&["run", "x"][..], &["runs", "list"], &["report"], &["runs", "rm", "1"]] {
         let ran = lab.dyno(&[command, &["--store", "old.sqlite"]].concat()).status(2);
         let _ = ran.stderr_has("old.sqlite: was made by a dyno before its first release");
         assert!(before == std::fs::read(lab.root.join("old.sqlite")).unwrap(), "{command:?}");

@@ -146,8 +146,17 @@ fn repository() -> Lab {
         .file("server.py", SERVER)
         .file("text", "one")
         .file("experiments/gate.toml", gate);
-    let new =
-        ["new", "mine", "--cmd", "python3 server.py {port}", "--path", "/", "--expect-body", "ok"];
+    let new = [
+        "servers",
+        "new",
+        "mine",
+        "--cmd",
+        "python3 server.py {port}",
+        "--path",
+        "/",
+        "--expect-body",
+        "ok",
+    ];
     lab.dyno(&new).status(0);
     git(&lab.root, &["init", "--quiet"]);
     commit(&lab);

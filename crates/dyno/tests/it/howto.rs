@@ -15,7 +15,7 @@ use std::thread;
 
 use oracle::Config;
 
-use crate::install::commands;
+use crate::install::{commands, commands_of};
 use crate::lab_rig::not_tested;
 use crate::rig::Rig;
 
@@ -42,13 +42,24 @@ const WRONG: &str = "echo \"line $line ended with exit code $code\" >&2";
 
 /// Commands, and flags of commands, that need no example in howto.md, because other pages explain them. Whatever is new
 /// and not here needs one.
-const ELSEWHERE: [(&str, &str); 25] = [
+const ELSEWHERE: [(&str, &str); 27] = [
     (
-        "agent",
+        "agents run",
         "--allow --allow-file --ca --key-file --lab --max-connections --max-duration --max-rate --name \
-         --servers --stdio --trust --trust-all --via --wait agent",
+         --servers --stdio --trust --trust-all --via --wait run",
     ),
-    ("calibrate", "--json --output --quick calibrate"),
+    ("agents check", "--i-may-load-this-target --json --listen-on --target"),
+    ("agents key", "--allow-file --dyno --max-connections --max-duration --servers"),
+    ("agents trust", "trust"),
+    (
+        "agents slurm",
+        "--account --allow --constraint --dyno --dyno-nats --lab --nats --partition --qos --shared",
+    ),
+    (
+        "agents k8s",
+        "--agents --allow --cpus --deadline --image --keys --lab --memory --namespace --nats-image k8s",
+    ),
+    ("agents nats", "--keys --lab --listen --tls-cert --tls-key --without-tls nats"),
     (
         "capacity",
         "--arrivals --body --body-file --connections --expect-body --expect-header --expect-status --failures --header \
@@ -62,7 +73,6 @@ const ELSEWHERE: [(&str, &str); 25] = [
          --verbose",
     ),
     ("compare", "--full --store"),
-    ("completions", "completions"),
     (
         "gate",
         "--aa --alpha --base --body --body-file --connections --control --expect-body --expect-header --expect-status \
@@ -76,13 +86,13 @@ const ELSEWHERE: [(&str, &str); 25] = [
           --load-on --no-live --no-reopen --parts --rate --seed --settle --show --silence --source --step \
          --text --timeout hold",
     ),
-    ("init", "init"),
-    ("list", "--json list --store"),
+    ("servers list", "--json list"),
+    ("runs list", "--json --store list"),
     (
         "load",
         "--body --body-file --calls --connections --expect-header --expect-status --header \
          --http1.0 --i-may-load-this-target --lenient --max-connections --method --no-live \
-         --on-time --rate --seed --sessions --source --spin --timeout --unix --warmup",
+         --on-time --rate --seed --sessions --source --spin --timeout --unix --warmup --calibrate --quick --origin",
     ),
     (
         "race",
@@ -102,16 +112,14 @@ const ELSEWHERE: [(&str, &str); 25] = [
         "--backlog --collapse --cpus --fault --fault-rate --json --late --list-faults --lottery --rate-limit --reply \
          --root --seed --servers --service --stall --tell-delay --threads",
     ),
-    ("setup", "--all --yes setup"),
+    ("servers setup", "--all --yes setup"),
     ("view", "--port --store view"),
     ("audit", "--connections --times-in"),
-    ("requests", "--origin"),
-    ("new", "--method --header --body --expect-status"),
-    ("rm", "--dry-run --store"),
-    ("prune", "--unfinished --store"),
-    ("export", "--store"),
+    ("servers new", "--method --header --body --expect-status"),
+    ("runs rm", "--dry-run --store"),
+    ("runs prune", "--unfinished --store"),
+    ("runs export", "--store"),
     ("trend", "--run --store"),
-    ("man", "--to man"),
 ];
 
 /// What an example has started ends with it, even where the example went wrong.
@@ -315,7 +323,11 @@ fn the_tutorial_works_from_its_first_line_to_its_last() {
 
 /// The names of a flag, `-c` and `--connections`, as they stand in a command's help.
 fn flags(command: &str) -> Vec<Vec<String>> {
-    let ran = Command::new(env!("CARGO_BIN_EXE_dyno")).args([command, "--help"]).output().unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_dyno"))
+        .args(command.split(' '))
+        .arg("--help")
+        .output()
+        .unwrap();
     let help = String::from_utf8(ran.stdout).unwrap();
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let names = lines.map(|line| {
@@ -339,7 +351,16 @@ fn examples(page: &str) -> Vec<String> {
 const OF_RESULTS: [&str; 4] = ["--format", "--json", "--markdown", "--output"];
 
 /// Commands whose flags of these names are their own.
-const OWN: [&str; 7] = ["agents", "calibrate", "export", "list", "new", "requests", "serve"];
+const OWN: [&str; 5] = ["agents check", "runs export", "runs list", "serve", "servers list"];
+
+/// All commands that have flags: `load`, `runs rm`.
+fn leaves() -> Vec<String> {
+    let below = |command: String| match commands_of(&[&command]) {
+        names if names.is_empty() => vec![command],
+        names => names.iter().map(|name| format!("{command} {name}")).collect(),
+    };
+    commands().into_iter().flat_map(below).collect()
+}
 
 #[test]
 fn every_command_and_every_flag_has_an_example_in_howto_or_is_explained_elsewhere() {
@@ -350,13 +371,14 @@ fn every_command_and_every_flag_has_an_example_in_howto_or_is_explained_elsewher
         words.any(|word| names.iter().any(|name| name == word))
     };
     let mut wrong = Vec::new();
-    for command in commands() {
+    for command in leaves() {
+        let name = command.split(' ').next_back().unwrap().to_string();
         let entry = ELSEWHERE.iter().find(|(name, _)| *name == command);
         let others: BTreeSet<&str> =
             entry.map_or("", |(_, flags)| flags).split_whitespace().collect();
         let mut unknown = others.clone();
         let is_shared = |flag: &str| OF_RESULTS.contains(&flag) && !OWN.contains(&&*command);
-        for names in flags(&command).into_iter().chain([vec![command.clone()]]) {
+        for names in flags(&command).into_iter().chain([vec![name]]) {
             let long = names.last().unwrap().as_str();
             unknown.remove(long);
             let by = if is_shared(long) { "" } else { command.as_str() };

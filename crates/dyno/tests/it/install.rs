@@ -54,12 +54,13 @@ pub(crate) fn commands() -> Vec<String> {
 }
 
 /// The commands that the help of this command lists.
-fn commands_of(command: &[&str]) -> Vec<String> {
+pub(crate) fn commands_of(command: &[&str]) -> Vec<String> {
     let mut dyno = Command::new(env!("CARGO_BIN_EXE_dyno"));
     let help = dyno.args(command).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    let lines = help.lines().skip_while(|line| !["Measure:", "Commands:"].contains(line));
+    let lines = lines.take_while(|line| *line != "Options:");
+    let lines = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = lines.map(|line| line.split_whitespace().next().unwrap().to_string());
     names.filter(|name| name != "help").collect()
 }
@@ -69,11 +70,8 @@ fn every_command_has_a_page_and_nothing_stays_when_it_is_uninstalled() {
     let installed = Installed::new("pages");
     let commands = commands();
     assert!(10 < commands.len(), "{commands:?}");
-    let of_agents = commands_of(&["agents"]);
-    assert!(3 <= of_agents.len(), "{of_agents:?}");
-    let of_agent = commands_of(&["agent"]);
-    assert!(of_agent.contains(&"trust".to_string()), "{of_agent:?}");
-    let below = [("agent", of_agent), ("agents", of_agents)];
+    let below = ["servers", "runs", "agents"].map(|of| (of, commands_of(&[of])));
+    assert!(below.iter().all(|(_, all)| 3 < all.len()), "{below:?}");
     let below = below.iter().flat_map(|(of, all)| all.iter().map(move |it| format!("{of}-{it}")));
     let names = commands.into_iter().chain(below);
     let mut expected: Vec<String> =

@@ -138,8 +138,9 @@ fn differences_of_loads_are_in_the_words_of_their_flags() {
         .stdout_has("body (--body): A had nothing, B sent")
         .stdout_has("header fields (--header): A had nothing, B X-One: 1");
     compare("3", "4", 2).stdout_has("order of the requests (--order): A had in order");
-    let _ =
-        rig.dyno(&["list", "--store", &store]).stdout_has(&format!("GET {}", rig.url("/hello")));
+    let _ = rig
+        .dyno(&["runs", "list", "--store", &store])
+        .stdout_has(&format!("GET {}", rig.url("/hello")));
     let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-n", "900000000"];
     let _ = Rig::new().dyno_interrupted(&load).status(130);
     compare("1", "5", 2)
@@ -264,11 +265,14 @@ fn a_run_of_loads_that_goes_on_is_deleted_by_no_other_dyno() {
     let load = ["load", "{url}/hello", "--keep", "--store", &store, "-c", "1", "-d", "50ms"];
     let mut going = Going::start(rig.command(&[&load[..], &["--repeat", "1000"]].concat()));
     going.says("load 2 of 1000 is done");
-    let _ = rig.dyno(&["rm", "1", "--store", &store]).status(2).stderr_has("is working on run 1");
+    let _ = rig
+        .dyno(&["runs", "rm", "1", "--store", &store])
+        .status(2)
+        .stderr_has("is working on run 1");
     going.signal(Signal::INT);
     let ran = going.end().status(130);
     let _ = ran.stderr_has("interrupted; what was measured is kept as run 1");
-    rig.dyno(&["rm", "1", "--store", &store]).status(0);
+    rig.dyno(&["runs", "rm", "1", "--store", &store]).status(0);
 }
 
 #[test]
@@ -306,7 +310,7 @@ fn the_newest_load_of_each_url_is_left_by_prune() {
         let url = format!("{{url}}{path}");
         rig.dyno(&["load", &url, "--keep", "--store", &store, "-n", "50", "-c", "1"]);
     }
-    let ran = rig.dyno(&["prune", "--keep", "1", "--store", &store]).status(0);
+    let ran = rig.dyno(&["runs", "prune", "--keep", "1", "--store", &store]).status(0);
     assert_eq!(ran.stdout.lines().count(), 1, "{ran}");
     let deleted = format!("deleted run 1: load of GET {}, begun ", rig.url("/hello"));
     let _ = ran.stdout_has(&deleted);

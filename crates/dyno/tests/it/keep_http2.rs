@@ -87,13 +87,13 @@ fn a_kept_load_over_http_2_is_shown_as_what_it_was() {
     let page = kept.dyno(&rig, &["report", "1", "--format", "html"]).status(0);
     let _ = page.stdout_has("× 4 streams over HTTP/2").stdout_has("MAX_CONCURRENT_STREAMS 250");
     // Loads over another protocol are of another group: they have no trend in common, and each is pruned by itself.
-    let json = kept.dyno(&rig, &["list", "--json"]).status(0).json();
+    let json = kept.dyno(&rig, &["runs", "list", "--json"]).status(0).json();
     let groups: Vec<&str> =
         json["runs"].as_array().unwrap().iter().map(|run| run["group"].as_str().unwrap()).collect();
     let plain = format!("load of GET {}", rig.url("/hello"));
     let over = format!("{plain}, over HTTP/2 (--streams 4)");
     assert!(groups.contains(&plain.as_str()) && groups.contains(&over.as_str()), "{groups:?}");
-    let pruned = kept.dyno(&rig, &["prune", "--keep", "1", "--dry-run"]).status(0);
+    let pruned = kept.dyno(&rig, &["runs", "prune", "--keep", "1", "--dry-run"]).status(0);
     let _ = pruned.stdout_lacks("would delete run");
 }
 

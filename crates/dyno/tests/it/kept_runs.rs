@@ -1,4 +1,4 @@
-//! `dyno rm`, `prune`, `export` and `import`: what happens to kept runs.
+//! `dyno runs rm`, `prune`, `export` and `import`: what happens to kept runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,12 +33,12 @@ fn summary(path: &Path) -> RunSummary {
 fn a_run_is_deleted_with_its_page_and_the_others_stay() {
     let lab = lab(3);
     assert!(page(&lab, 2).is_file());
-    let shown = lab.dyno(&["rm", "2", "--dry-run"]).status(0);
+    let shown = lab.dyno(&["runs", "rm", "2", "--dry-run"]).status(0);
     let shown = shown
         .stdout_has("would delete run 2: x, begun 20")
         .stdout_has("UTC, 1 trial, and its page");
     assert_eq!(runs(&lab), ["1", "2", "3"], "{shown}");
-    let said = lab.dyno(&["rm", "2", "1", "2"]).status(0);
+    let said = lab.dyno(&["runs", "rm", "2", "1", "2"]).status(0);
     let said = said
         .stdout_has("deleted run 2: x, begun 20")
         .stdout_has("1 trial, and its page .dyno/reports/2-x.html\n");
@@ -52,10 +52,12 @@ fn a_run_is_deleted_with_its_page_and_the_others_stay() {
 #[test]
 fn what_cannot_be_deleted_is_refused_and_nothing_is() {
     let lab = lab(1);
-    lab.dyno(&["rm", "1", "9"]).status(2).stderr_has("has no run 9; `dyno list --store ");
-    lab.dyno(&["rm", "x"]).status(2).stderr_has("`x` is no run; runs are numbered 1, 2, 3");
-    lab.dyno(&["rm"]).status(2).stderr_has("<RUN>");
-    lab.dyno(&["rm", "1", "--store", "none.sqlite"])
+    lab.dyno(&["runs", "rm", "1", "9"])
+        .status(2)
+        .stderr_has("has no run 9; `dyno runs list --store ");
+    lab.dyno(&["runs", "rm", "x"]).status(2).stderr_has("`x` is no run; runs are numbered 1, 2, 3");
+    lab.dyno(&["runs", "rm"]).status(2).stderr_has("<RUN>");
+    lab.dyno(&["runs", "rm", "1", "--store", "none.sqlite"])
         .status(2)
         .stderr_has("no run has been kept here");
     assert!(!lab.has("none.sqlite"));
@@ -70,18 +72,18 @@ fn a_run_that_another_dyno_works_on_is_not_deleted() {
     going.says("order ");
     let holder =
         format!("another dyno (process {}) is working on run 2", going.pid().as_raw_nonzero());
-    let _ = lab.dyno(&["rm", "1", "2"]).status(2).stderr_has(&holder);
+    let _ = lab.dyno(&["runs", "rm", "1", "2"]).status(2).stderr_has(&holder);
     let _ = lab
-        .dyno(&["prune", "--unfinished"])
+        .dyno(&["runs", "prune", "--unfinished"])
         .status(0)
         .stderr_has(&holder)
         .stdout_has("nothing to delete");
     assert_eq!(runs(&lab), ["1", "2"]);
     // A finished run is deleted beside it.
-    lab.dyno(&["rm", "1"]).status(0);
+    lab.dyno(&["runs", "rm", "1"]).status(0);
     going.signal(Signal::INT);
     going.end().status(130);
-    let said = lab.dyno(&["prune", "--unfinished"]).status(0);
+    let said = lab.dyno(&["runs", "prune", "--unfinished"]).status(0);
     let _ = said.stdout_has("deleted run 2: long, begun ").stdout_has("0 trials, unfinished");
     assert_eq!(runs(&lab), [""; 0]);
 }
@@ -100,8 +102,8 @@ fn commands_that_are_suggested_find_a_store_of_another_place() {
     );
     assert!(ran.has_sentence(&format!("once more: `dyno run x {option}")), "{ran}");
     lab.dyno(&["report"]).status(0).stdout_lacks("--store");
-    let ran = lab.dyno(&[&["rm", "9"], &store[..]].concat()).status(2);
-    let _ = ran.stderr_has(&format!("has no run 9; `dyno list {option} shows those it has"));
+    let ran = lab.dyno(&[&["runs", "rm", "9"], &store[..]].concat()).status(2);
+    let _ = ran.stderr_has(&format!("has no run 9; `dyno runs list {option} shows those it has"));
     let ran = lab.dyno(&["report", "--store", "none.sqlite"]).status(2);
     let _ = ran
         .stderr_has(
@@ -114,26 +116,28 @@ fn commands_that_are_suggested_find_a_store_of_another_place() {
 fn old_runs_are_pruned_by_a_rule_and_not_without_one() {
     let lab = lab(3);
     let _ = lab
-        .dyno(&["prune"])
+        .dyno(&["runs", "prune"])
         .status(2)
         .stderr_has("say which runs to delete: --keep N, --older-than 30d");
-    let _ = lab.dyno(&["prune", "--older-than", "1"]).status(2).stderr_has("`1` is no age");
-    lab.dyno(&["prune", "--older-than", "30d"]).status(0).stdout_has("nothing to delete");
-    lab.dyno(&["prune", "--keep", "2", "--dry-run"]).status(0).stdout_has("would delete run 1: x");
+    let _ = lab.dyno(&["runs", "prune", "--older-than", "1"]).status(2).stderr_has("`1` is no age");
+    lab.dyno(&["runs", "prune", "--older-than", "30d"]).status(0).stdout_has("nothing to delete");
+    lab.dyno(&["runs", "prune", "--keep", "2", "--dry-run"])
+        .status(0)
+        .stdout_has("would delete run 1: x");
     assert_eq!(runs(&lab), ["1", "2", "3"]);
-    lab.dyno(&["prune", "--keep", "2"]).status(0).stdout_has("deleted run 1: x");
+    lab.dyno(&["runs", "prune", "--keep", "2"]).status(0).stdout_has("deleted run 1: x");
     assert_eq!(runs(&lab), ["2", "3"]);
 }
 
 #[test]
 fn an_exported_run_is_imported_elsewhere_and_reports_the_same() {
     let (from, to) = (lab(2), lab(1));
-    let said = from.dyno(&["export", "2", "-o", "two.dyno"]).status(0);
+    let said = from.dyno(&["runs", "export", "2", "-o", "two.dyno"]).status(0);
     let _ = said.stdout_has("two.dyno: run 2: x, begun ");
     let file = from.root.join("two.dyno");
     assert_eq!(summary(&file).id.to_string(), "2");
     let file = file.display().to_string();
-    let said = to.dyno(&["import", &file]).status(0);
+    let said = to.dyno(&["runs", "import", &file]).status(0);
     let _ = said
         .stdout_has("run 2: x, begun ")
         .stdout_has("(run 2 of ")
@@ -141,15 +145,15 @@ fn an_exported_run_is_imported_elsewhere_and_reports_the_same() {
     let csv = |lab: &Lab| lab.dyno(&["report", "2", "--format", "csv"]).status(0).stdout;
     assert_eq!(csv(&from), csv(&to));
     // Once more is noticed; and of what was deleted, the number is free again.
-    let said = to.dyno(&["import", &file]).status(0);
+    let said = to.dyno(&["runs", "import", &file]).status(0);
     let _ = said.stdout_has("is here already, as run 2: nothing was changed");
     assert_eq!(runs(&to), ["1", "2"]);
-    let said = to.dyno(&["import", &file, "--store", "new.sqlite"]).status(0);
+    let said = to.dyno(&["runs", "import", &file, "--store", "new.sqlite"]).status(0);
     let _ = said.stdout_has("run 1: x, begun ").stdout_has("(run 2 of ");
     // The file is a store, and all runs of a store can be imported.
     from.dyno(&["report", "--store", &file]).status(0);
     let store = from.root.join(".dyno/runs.sqlite").display().to_string();
-    let said = to.dyno(&["import", &store]).status(0);
+    let said = to.dyno(&["runs", "import", &store]).status(0);
     let _ = said
         .stdout_has("run 3: x, begun ")
         .stdout_has("run 2 of")
@@ -161,29 +165,32 @@ fn what_is_damaged_foreign_or_there_already_is_refused_by_name() {
     let lab = lab(1);
     lab.write("note.txt", "not a store at all, but long enough to be looked at by SQLite, which wants a hundred bytes");
     for (arguments, says) in [
-        (&["import", "note.txt"][..], "note.txt: is not a store of dyno's"),
-        (&["import", "none.dyno"], "none.dyno: there is no such file"),
-        (&["import", ".dyno"], ".dyno: this is a folder; name a file that `dyno export` wrote"),
-        (&["export", "1", "-o", "note.txt"], "--output note.txt: it is there already"),
-        (&["export", "1", "-o", "none/x"], "--output none/x: there is no such directory"),
-        (&["export", "9", "-o", "x.dyno"], "has no run 9"),
-        (&["export", "1"], "--output <FILE>"),
+        (&["runs", "import", "note.txt"][..], "note.txt: is not a store of dyno's"),
+        (&["runs", "import", "none.dyno"], "none.dyno: there is no such file"),
+        (
+            &["runs", "import", ".dyno"],
+            ".dyno: this is a folder; name a file that `dyno runs export` wrote",
+        ),
+        (&["runs", "export", "1", "-o", "note.txt"], "--output note.txt: it is there already"),
+        (&["runs", "export", "1", "-o", "none/x"], "--output none/x: there is no such directory"),
+        (&["runs", "export", "9", "-o", "x.dyno"], "has no run 9"),
+        (&["runs", "export", "1"], "--output <FILE>"),
     ] {
         let _ = lab.dyno(arguments).status(2).stderr_has(says);
     }
-    lab.dyno(&["export", "1", "-o", "one.dyno"]).status(0);
+    lab.dyno(&["runs", "export", "1", "-o", "one.dyno"]).status(0);
     let file = lab.root.join("one.dyno");
     let change = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); \
                   c.execute('UPDATE trial SET exit = \"well\"'); c.commit(); c.close()";
     let done = std::process::Command::new("python3").args(["-c", change]).arg(&file).status();
     assert!(done.unwrap().success());
-    lab.dyno(&["rm", "1"]).status(0);
-    let refused = lab.dyno(&["import", "one.dyno"]).status(2);
+    lab.dyno(&["runs", "rm", "1"]).status(0);
+    let refused = lab.dyno(&["runs", "import", "one.dyno"]).status(2);
     let _ = refused.stderr_has(
         "one.dyno: is damaged (run 1: trial 0: its rows are not those that were sealed)",
     );
     assert_eq!(runs(&lab), [""; 0]);
-    lab.dyno(&["import", "one.dyno", "--store", "new.sqlite"]).status(2);
+    lab.dyno(&["runs", "import", "one.dyno", "--store", "new.sqlite"]).status(2);
     assert!(!lab.has("new.sqlite") && !lab.has("new.sqlite-wal"), "no empty store is left behind");
     let names = fs::read_dir(&lab.root).unwrap().flatten().map(|it| it.file_name());
     let left: Vec<_> = names.filter(|name| name.to_string_lossy().contains(".part")).collect();

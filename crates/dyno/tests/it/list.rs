@@ -1,4 +1,4 @@
-//! `dyno list`, `dyno setup` and `dyno run --show`: what they say, and what they do not run.
+//! `dyno servers list`, `servers setup`, `runs list` and `run --show`: what they say, and what they do not run.
 
 use serde_json::Value;
 
@@ -52,21 +52,21 @@ fn show_prints_every_command_limit_and_target_and_runs_nothing() {
 #[test]
 fn list_runs_nothing_but_version_commands_of_what_is_built() {
     let lab = telltale(lab(), "elm");
-    lab.dyno(&["list"])
+    lab.dyno(&["servers", "list"])
         .status(0)
         .stdout_has("oak")
         .stdout_has("can be built")
         .stdout_lacks("1.2.3");
     assert!(!was_touched(&lab));
-    lab.dyno(&["setup", "oak"]).status(0);
-    let json = lab.dyno(&["list", "--json"]).status(0).json();
+    lab.dyno(&["servers", "setup", "oak"]).status(0);
+    let json = lab.dyno(&["servers", "list", "--json"]).status(0).json();
     let row = |name: &str| -> Value {
         let rows = json["subjects"].as_array().unwrap();
         rows.iter().find(|row| row["name"] == name).unwrap().clone()
     };
     assert_eq!((&row("oak")["state"], &row("oak")["version"]), (&"built".into(), &"1.2.3".into()));
     assert_eq!(row("elm")["state"], "buildable");
-    assert_eq!(row("elm")["next_command"], "dyno setup elm");
+    assert_eq!(row("elm")["next_command"], "dyno servers setup elm");
     let names = |kind: &str| -> Vec<String> {
         let rows = json[kind].as_array().unwrap().iter();
         rows.map(|row| row["name"].as_str().unwrap().to_string()).collect()
@@ -81,7 +81,7 @@ fn a_piped_list_is_as_wide_as_columns_says() {
     let question = "question = 'Which of these servers is the one that stands this test?'\n";
     let lab = telltale(lab(), "elm").file("experiments/long.toml", question);
     let longest = |columns: &str| {
-        let mut command = lab.command(&["list"]);
+        let mut command = lab.command(&["servers", "list"]);
         command.env("COLUMNS", columns);
         let ran = Going::start(command).end().status(0);
         ran.stdout.lines().map(|line| line.chars().count()).max().unwrap()
@@ -96,7 +96,10 @@ fn a_piped_list_is_as_wide_as_columns_says() {
 #[test]
 fn list_shows_what_is_broken_and_goes_on() {
     let lab = lab().subject("bad", "rnu = 'x'").file("experiments/odd.toml", "question = 1");
-    let ran = lab.dyno(&["list"]).status(0).stdout_has("unknown key `rnu`; did you mean `run`?");
+    let ran = lab
+        .dyno(&["servers", "list"])
+        .status(0)
+        .stdout_has("unknown key `rnu`; did you mean `run`?");
     let _ = ran.stdout_has("oak").stdout_has("experiments/odd.toml:1: ");
 }
 
@@ -108,29 +111,30 @@ fn a_pipe_in_the_place_of_a_file_is_broken_and_not_waited_for() {
         assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     }
     let says = "experiments/pipe.toml: cannot be read: it is no ordinary file";
-    let _ = lab.dyno(&["list"]).status(0).stdout_has(says);
+    let _ = lab.dyno(&["servers", "list"]).status(0).stdout_has(says);
     lab.dyno(&["run", "pipe", "--show"]).status(2).stderr_has(says);
 }
 
 #[test]
-fn list_shows_the_runs() {
+fn runs_list_shows_the_runs() {
     let lab = Lab::new().oracle("a", "").experiment("x", &["a"], SHORT, "");
     lab.dyno(&["run", "x"]).measured();
-    let json = lab.dyno(&["list", "--json"]).status(0).json();
+    let json = lab.dyno(&["runs", "list", "--json"]).status(0).json();
     let run = &json["runs"][0];
     assert_eq!((&run["id"], &run["name"]), (&"1".into(), &"x".into()));
     assert_eq!((&run["planned"], &run["kept"]), (&1.into(), &1.into()));
+    assert_eq!(run["unfinished"], Value::Null);
     assert!(!is_answered(lab.trial().launch.unwrap().port));
 }
 
 #[test]
 fn setup_shows_each_command_and_builds() {
     let lab = lab();
-    let ran = lab.dyno(&["setup", "oak"]).status(0);
+    let ran = lab.dyno(&["servers", "setup", "oak"]).status(0);
     let ran =
         ran.stderr_has("oak: $ sh -c 'echo built > telltale'").stderr_has("oak: ready: 1.2.3");
     assert!(was_touched(&lab), "{ran}");
-    let again = lab.dyno(&["setup", "oak"]).status(0);
+    let again = lab.dyno(&["servers", "setup", "oak"]).status(0);
     assert!(!again.stderr.contains("echo built"), "it is built already: {again}");
 }
 
@@ -138,7 +142,7 @@ fn setup_shows_each_command_and_builds() {
 fn setup_says_what_cannot_be_had_and_goes_on() {
     let broken = "build = ['''sh -c 'echo no luck today >&2; exit 1' ''']\nrun = 'true'";
     let lab = lab().subject("broken", broken);
-    let ran = lab.dyno(&["setup", "broken", "oak"]).status(1);
+    let ran = lab.dyno(&["servers", "setup", "broken", "oak"]).status(1);
     let _ =
         ran.stderr_has("broken: not ready: ").stderr_has("no luck today").stderr_has("oak: ready");
 }
@@ -146,7 +150,7 @@ fn setup_says_what_cannot_be_had_and_goes_on() {
 #[test]
 fn setup_of_an_unknown_name_names_the_near_miss() {
     let lab = lab();
-    let ran = lab.dyno(&["setup", "oka"]).status(2);
+    let ran = lab.dyno(&["servers", "setup", "oka"]).status(2);
     let _ = ran.stderr_has("unknown subject `oka`; did you mean `oak`?");
     assert!(!was_touched(&lab));
 }

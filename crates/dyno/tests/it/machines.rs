@@ -158,7 +158,7 @@ fn real_ssh(hosts: &Hosts, names: &[&str]) {
 fn agents_on(hosts: &Hosts, name: &str) -> Vec<Pid> {
     let is_agent = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|&byte| byte == 0).nth(1) == Some(b"agent")
+        line.split(|&byte| byte == 0).nth(1) == Some(b"agents")
     };
     let agents = hosts.processes(name).into_iter().filter(is_agent);
     agents.filter_map(|pid| Pid::from_raw(pid.cast_signed())).collect()

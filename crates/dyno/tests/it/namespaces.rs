@@ -77,13 +77,13 @@ pub(crate) fn a_run_is_deleted_elsewhere(after: Duration) -> Option<()> {
     going.says("order ");
     std::thread::sleep(after);
     let apart = [CONTAINER, &["-n"]].concat();
-    let other = within(&lab.command(&["rm", "1"]), &apart)?;
+    let other = within(&lab.command(&["runs", "rm", "1"]), &apart)?;
     let refused = Going::start(other).end().status(2);
     refused
         .stderr_has("another dyno (in another container, or on another host) is working on run 1");
     going.signal(Signal::INT);
     going.end().status(130);
-    let other = within(&lab.command(&["rm", "1"]), &apart)?;
+    let other = within(&lab.command(&["runs", "rm", "1"]), &apart)?;
     Going::start(other).end().status(0).stdout_has("deleted run 1: x");
     Some(())
 }

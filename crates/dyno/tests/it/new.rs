@@ -1,4 +1,4 @@
-//! `dyno new`: a subject, a workload and an experiment that run as they were written; nothing is overwritten.
+//! `dyno servers new`: a subject, a workload and an experiment that run as they were written; nothing is overwritten.
 
 use std::fs;
 
@@ -24,8 +24,9 @@ const FAST: [&str; 8] = ["--no-check", "-c", "2", "-d", "100ms", "--repeat", "1"
 fn a_new_subject_is_measured_as_it_was_written() {
     let lab = bare();
     let body = ["--expect-body", "Hello, world!"];
-    let said =
-        lab.dyno(&[&["new", "mine", "--cmd", &command(), "--path", "/hello"][..], &body].concat());
+    let said = lab.dyno(
+        &[&["servers", "new", "mine", "--cmd", &command(), "--path", "/hello"][..], &body].concat(),
+    );
     let said = said.status(0).stdout_has(
         "  subjects/mine/subject.toml\n  workloads/mine.toml\n  experiments/mine.toml\n",
     );
@@ -33,7 +34,9 @@ fn a_new_subject_is_measured_as_it_was_written() {
     lab.dyno(&[&["run", "mine"][..], &FAST].concat()).measured();
     assert_eq!(lab.trials("1").len(), 1);
     // A second one answers the same requests, and takes part in the same experiment.
-    let said = lab.dyno(&["new", "second", "--cmd", &command(), "--workload", "mine"]).status(0);
+    let said = lab
+        .dyno(&["servers", "new", "second", "--cmd", &command(), "--workload", "mine"])
+        .status(0);
     let said = said.stdout_has("written:\n  subjects/second/subject.toml\n");
     let _ =
         said.stdout_has("next: dyno run EXPERIMENT --only second").stdout_lacks("is a project now");
@@ -44,8 +47,18 @@ fn a_new_subject_is_measured_as_it_was_written() {
 #[test]
 fn a_server_that_runs_already_is_written_with_its_url() {
     let (lab, server) = (bare(), Rig::new());
-    lab.dyno(&["new", "here", "--url", &server.url(""), "--path", "user/7", "--expect-body", "7"])
-        .status(0);
+    lab.dyno(&[
+        "servers",
+        "new",
+        "here",
+        "--url",
+        &server.url(""),
+        "--path",
+        "user/7",
+        "--expect-body",
+        "7",
+    ])
+    .status(0);
     lab.dyno(&[&["run", "here"][..], &FAST].concat()).measured();
     assert!(lab.trial().launch.is_none());
     assert!(0 < server.requests());
@@ -55,7 +68,7 @@ fn a_server_that_runs_already_is_written_with_its_url() {
 fn what_is_there_is_not_overwritten_and_nothing_is_half_written() {
     for there in ["subjects/mine/subject.toml", "workloads/mine.toml", "experiments/mine.toml"] {
         let lab = Lab::new().file(there, "as it was");
-        let ran = lab.dyno(&["new", "mine", "--cmd", "sh -c true"]).status(2);
+        let ran = lab.dyno(&["servers", "new", "mine", "--cmd", "sh -c true"]).status(2);
         let _ = ran.stderr_has(&format!("{there} is there already, and nothing is overwritten"));
         assert_eq!(fs::read_to_string(lab.root.join(there)).unwrap(), "as it was");
         let others = ["subjects/mine/subject.toml", "workloads/mine.toml", "experiments/mine.toml"];
@@ -90,10 +103,10 @@ fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
         (&["mine", "--cmd", "sh", "--path", "/a b"], "`GET /a b HTTP/1.1`"),
         (&["mine", "--cmd", "sh", "--workload", "x", "--path", "/"], "cannot be used with"),
     ] {
-        let _ = lab.dyno(&[&["new"], arguments].concat()).status(2).stderr_has(says);
+        let _ = lab.dyno(&[&["servers", "new"], arguments].concat()).status(2).stderr_has(says);
     }
     assert!(!lab.has("subjects") && !lab.has("workloads"), "nothing was written");
-    let mut command = lab.command(&["new", "mine", "--cmd", "sh"]);
+    let mut command = lab.command(&["servers", "new", "mine", "--cmd", "sh"]);
     command.env("HOME", &lab.root);
     let ran = crate::rig::Going::start(command).end().status(2);
     let _ = ran.stderr_has("in all folders below").stderr_has("mkdir bench && cd bench");

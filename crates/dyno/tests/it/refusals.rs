@@ -153,7 +153,14 @@ fn servers_that_cannot_be() {
     refused(&["serve", "--threads", "0"], &["--threads", "at least 1"]);
     refused(&["serve", "--cpus", "9999"], &["--cpus", "no CPU 9999"]);
     refused(&["serve", "--root", "x"], &["--root", "xml-error"]);
-    refused(&["calibrate", "-o", "/no/such/directory/x"], &["--output", "no such directory"]);
+    let calibrate = |flags: &[&str], words: &[&str]| {
+        refused(&[&["load", "--calibrate"], flags].concat(), words);
+    };
+    calibrate(&["-o", "/no/such/directory/x.json"], &["--output", "no such directory"]);
+    calibrate(&["-o", "x.md"], &["--calibrate", "-o FILE.json"]);
+    calibrate(&["-c", "5"], &["--calibrate", "--connections"]);
+    calibrate(&["localhost"], &["--calibrate", "[URL]"]);
+    calibrate(&["-H", "a: b"], &["--calibrate", "--header"]);
 }
 
 #[test]

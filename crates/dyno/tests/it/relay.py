@@ -11,7 +11,7 @@ import sys
 import threading
 
 dyno, folder, word, nth, does = sys.argv[1:]
-flags = ["agent", "--stdio", "--allow", "127.0.0.0/8:1-65535"]
+flags = ["agents", "run", "--stdio", "--allow", "127.0.0.0/8:1-65535"]
 agent = subprocess.Popen([dyno, *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 with open(os.path.join(folder, f"{agent.pid}.agent.new"), "w") as note:
     note.write(str(os.getppid()))

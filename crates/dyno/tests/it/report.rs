@@ -185,7 +185,7 @@ fn a_page_that_cannot_be_written_is_reported_and_changes_no_answer() {
 fn what_is_not_there_is_refused_with_the_way_out() {
     let kept = Kept::new("refused");
     let (store, none) = (kept.path("runs.sqlite"), kept.path("none.sqlite"));
-    let lists = format!("has no run 9; `dyno list --store {store}` shows those it has");
+    let lists = format!("has no run 9; `dyno runs list --store {store}` shows those it has");
     for (flags, says) in [
         (["report", "9", "--store", &store], &lists[..]),
         (["report", "x", "--store", &store], "`--store FILE` those of"),
@@ -197,12 +197,18 @@ fn what_is_not_there_is_refused_with_the_way_out() {
         let ran = Rig::new().dyno(&flags).status(2);
         assert!(ran.stderr.contains(says), "{}", ran.stderr);
     }
-    let listed = Rig::new().dyno(&["list", "--store", &store]).status(0).stdout;
+    let listed = Rig::new().dyno(&["runs", "list", "--store", &store]).status(0).stdout;
     assert!(listed.starts_with("Runs\n  1    two"), "only the runs matter: {listed}");
-    Rig::new().dyno(&["list", "--store", &none]).status(2).stderr_has("no run has been kept here");
+    Rig::new()
+        .dyno(&["runs", "list", "--store", &none])
+        .status(2)
+        .stderr_has("no run has been kept here");
     let notes = kept.path("notes");
     fs::write(&notes, "a page of notes\n".repeat(99)).unwrap();
-    Rig::new().dyno(&["list", "--store", &notes]).status(2).stderr_has("not a store of dyno's");
+    Rig::new()
+        .dyno(&["runs", "list", "--store", &notes])
+        .status(2)
+        .stderr_has("not a store of dyno's");
     assert!(!kept.folder.join("none.sqlite").exists(), "asking makes no store");
 }
 

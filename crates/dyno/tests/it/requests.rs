@@ -1,4 +1,5 @@
-//! What `dyno load` sends when a file or a curl command says it, and `dyno requests`, which writes such a file.
+//! What `dyno load` sends when a file, a curl command or a browser's recording says it; and the file that it writes of
+//! such a recording.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -261,7 +262,7 @@ fn what_a_browser_recorded_is_written_and_sent_again() {
     let (folder, har) = Folder::with("shop.har", HAR);
     let out = folder.0.join("shop.jsonl").to_str().unwrap().to_string();
     let rig = Rig::new();
-    rig.dyno(&["requests", "--from-har", &har, "-o", &out])
+    rig.dyno(&["load", "--har", &har, "--write-requests", &out])
         .status(0)
         .stderr_has("2 requests to http://shop.example")
         .stderr_has(
@@ -278,8 +279,16 @@ fn what_a_browser_recorded_is_written_and_sent_again() {
         .status(0)
         .json();
     assert_eq!(json["books"]["correct"], 20);
-    let ran =
-        rig.dyno(&["requests", "--from-har", &har, "--origin", "http://cdn.example:80"]).status(0);
+    let recorded = ["load", "{url}", "--har", &har, "-n", "20", "-c", "1", "--json"];
+    let json = rig.dyno(&recorded).status(0).json();
+    schema::fits("load", &json);
+    assert_eq!(json["books"]["correct"], 20);
+    let of_file = &json["order"]["request_file"];
+    assert_eq!((&of_file["kind"], &of_file["name"]), (&"har".into(), &har.as_str().into()));
+    let digest = wire::sha256(written.as_bytes()).map(|byte| format!("{byte:02x}")).concat();
+    assert_eq!((&of_file["requests"], &of_file["sha256"]), (&2.into(), &digest.into()));
+    let other = ["--origin", "http://cdn.example:80", "--write-requests", "-"];
+    let ran = rig.dyno(&[&["load", "--har", &har], &other[..]].concat()).status(0);
     assert_eq!(ran.stdout, "{\"method\":\"GET\",\"path\":\"/x.js\",\"expect\":{\"status\":200}}\n");
 }
 
@@ -288,19 +297,25 @@ fn what_is_no_recording_is_refused_and_nothing_is_written() {
     let (folder, file) = Folder::with("x.har", "{\"log\": {\"entries\": []}}");
     let out = folder.0.join("x.jsonl").to_str().unwrap().to_string();
     let (_other, text) = Folder::with("text.har", "GET / HTTP/1.1");
+    let (_public, public) = Folder::with("public.har", &HAR.replace("shop.example", "192.0.2.1"));
     let rig = Rig::at("127.0.0.1:9".parse().unwrap());
     for (flags, says) in [
         (
-            &["--from-har", &file, "-o", &out][..],
+            &["--har", &file, "--write-requests", &out][..],
             "x.har: there is no request to http:// or https:// in it",
         ),
-        (&["--from-har", &text, "-o", &out], "text.har:1: this is no HAR file: column 1: "),
-        (&["--from-har", "/no/such"], "--from-har /no/such: "),
-        (&["--from-har", &file, "--origin", "shop.example/x"], "`shop.example/x` is no origin"),
-        (&["--from-har", &file, "-o", "/no/such/x"], "--output /no/such/x: "),
-        (&[], "--from-har"),
+        (
+            &["--har", &text, "--write-requests", &out],
+            "text.har:1: this is no HAR file: column 1: ",
+        ),
+        (&["--har", "/no/such"], "--har /no/such: "),
+        (&["--har", &file, "--origin", "shop.example/x"], "`shop.example/x` is no origin"),
+        (&["--har", &file, "--write-requests", "/no/such/x"], "--write-requests /no/such/x: "),
+        (&["--har", &public], "--i-may-load-this-target"),
+        (&["--har", &file, "--curl", "curl localhost"], "--har"),
+        (&["{url}", "--write-requests", &out], "--har <FILE>"),
     ] {
-        let ran = rig.dyno(&[&["requests"], flags].concat()).status(2).stderr_has(says);
+        let ran = rig.dyno(&[&["load"], flags].concat()).status(2).stderr_has(says);
         assert_eq!(ran.stdout, "", "{flags:?}");
     }
     assert!(!fs::exists(out).unwrap());

@@ -58,7 +58,7 @@ fn unknown_names_are_named_with_the_near_miss() {
     check(EXPERIMENT, "\"oak\"", "\"oka\"", &[says]);
     let says = "experiments/x.toml:3: unknown workload `helo`; did you mean `hello`?";
     check(EXPERIMENT, "'hello'", "'helo'", &[says]);
-    let says = "unknown workload `zebra`; `dyno list` shows them";
+    let says = "unknown workload `zebra`; `dyno servers list` shows them";
     check(EXPERIMENT, "'hello'", "'zebra'", &[says]);
     refused(&good(), &["run", "y"], &["unknown experiment `y`; did you mean `x`?"]);
     refused(&good(), &["run", "z\x1b[2J"], &["unknown experiment `z\\u{1b}[2J`"]);
@@ -147,9 +147,9 @@ fn there_must_be_something_to_resume() {
     refused(
         &lab,
         &["run", "--resume"],
-        &["no run of an experiment is unfinished; `dyno list` shows its runs"],
+        &["no run of an experiment is unfinished; `dyno runs list` shows its runs"],
     );
-    refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno list --store "]);
+    refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno runs list --store "]);
     refused(&lab, &["run", "--resume", "0"], &["`0` is no run"]);
     refused(&lab, &["run", "--resume", "x"], &["`x` is no run"]);
     refused(&lab, &["run", "x", "--resume", "1"], &["cannot be used with"]);

@@ -178,7 +178,7 @@ fn two_runs_at_once_in_a_project_are_refused() {
     let holder = format!("(process {})", first.pid().as_raw_nonzero());
     lab.dyno(&["run", "x"]).status(2).stderr_has("another dyno").stderr_has(&holder);
     lab.dyno(&["run", "--resume"]).status(2).stderr_has("another dyno");
-    lab.dyno(&["list"]).status(0);
+    lab.dyno(&["runs", "list"]).status(0);
     assert_eq!(lab.store().runs().unwrap().len(), 1);
     lab.open_gate();
     first.end().measured();
@@ -233,7 +233,7 @@ fn a_run_that_needed_fewer_rounds_than_were_planned_is_finished() {
     assert_eq!(standing(&lab), (3, 3, "out_of_time".into()));
     lab.dyno(&["run", "--resume", "1"]).status(2).stderr_has("run 1 is complete");
     lab.dyno(&["run", "--resume"]).status(2).stderr_has("no run of an experiment is unfinished");
-    lab.dyno(&["list"]).status(0).stdout_has(" 3 trials");
+    lab.dyno(&["runs", "list"]).status(0).stdout_has(" 3 trials");
 }
 
 #[test]

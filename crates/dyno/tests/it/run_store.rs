@@ -187,5 +187,5 @@ fn another_users_store_is_read_and_nothing_of_the_reader_stays_beside_it() {
     assert!(names().iter().all(|name| owner_of(name) == 0));
     drop(owner);
     assert_eq!(names(), ["a.sqlite"]);
-    let _ = lab.dyno(&["rm", "1", "--store", "shared/a.sqlite"]).status(0);
+    let _ = lab.dyno(&["runs", "rm", "1", "--store", "shared/a.sqlite"]).status(0);
 }

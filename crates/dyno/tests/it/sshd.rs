@@ -33,11 +33,11 @@ fn a_login_that_may_start_anything_needs_nothing_but_ssh() {
     }
 }
 
-/// What `dyno agent key` prints for the user's key.
+/// What `dyno agents key` prints for the user's key.
 fn line(sshd: &Sshd, flags: &[&str]) -> String {
     let key = sshd.public_key();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"));
-    command.args(["agent", "key"]).args(flags).arg(key);
+    command.args(["agents", "key"]).args(flags).arg(key);
     Going::start(command).end().status(0).stdout
 }
 

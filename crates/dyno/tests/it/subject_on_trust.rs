@@ -30,7 +30,7 @@ fn behind(lab: &Lab, gate: &Gate, flags: &[&str]) -> Ran {
 }
 
 /// What a forced command lets a key do.
-const FORCED: &str = "exec \"$DYNO\" agent --stdio --servers";
+const FORCED: &str = "exec \"$DYNO\" agents run --stdio --servers";
 /// Where a run behind a gate ends whose files are trusted.
 const TRUSTED: &str = "server1: no server can listen on 10.255.255.1 there";
 
@@ -43,19 +43,19 @@ fn a_host_runs_only_files_that_its_owner_trusts() {
             .status(2)
             .stderr_has("server1: the files of subjects/a (SHA-256 ")
             .stderr_has("are not trusted on ")
-            .stderr_has("its owner runs `dyno agent trust DIR` there");
+            .stderr_has("its owner runs `dyno agents trust DIR` there");
     };
     untrusted(&lab);
     assert!(!lab.has("cache/dyno/builds"));
     // The whole project, and one subject.
-    let trusted = lab.dyno(&["agent", "trust", "."]).status(0).stdout;
+    let trusted = lab.dyno(&["agents", "trust", "."]).status(0).stdout;
     assert!(trusted.ends_with("  subjects/a\n") && trusted.len() == 64 + 13, "{trusted}");
     behind(&lab, &gate, &[]).status(2).stderr_has(TRUSTED);
     let list = lab.root.join("state/dyno/trusted");
     assert_eq!(fs::metadata(&list).unwrap().permissions().mode() & 0o777, 0o600);
     fs::remove_file(&list).unwrap();
     untrusted(&lab);
-    assert_eq!(lab.dyno(&["agent", "trust", "subjects/a"]).status(0).stdout, trusted);
+    assert_eq!(lab.dyno(&["agents", "trust", "subjects/a"]).status(0).stdout, trusted);
     behind(&lab, &gate, &[]).status(2).stderr_has(TRUSTED);
     // One byte more, one file more, another mode: none is trusted.
     lab.write("subjects/a/more", "");
@@ -70,7 +70,7 @@ fn a_host_runs_only_files_that_its_owner_trusts() {
     behind(&lab, &gate, &["-d", "3s"]).status(2).stderr_has(TRUSTED);
     fs::set_permissions(&list, fs::Permissions::from_mode(0o666)).unwrap();
     behind(&lab, &gate, &[]).status(2).stderr_has("others may write to it");
-    lab.dyno(&["agent", "trust", "experiments"]).status(2).stderr_has("neither a project");
+    lab.dyno(&["agents", "trust", "experiments"]).status(2).stderr_has("neither a project");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_host_that_has_the_servers_of_another_run_says_so() {
     behind(&lab, &gate, &[]).status(2).stderr_has(says);
     drop(input);
     assert!(other.wait().unwrap().success());
-    lab.dyno(&["agent", "trust", "."]).status(0);
+    lab.dyno(&["agents", "trust", "."]).status(0);
     behind(&lab, &gate, &[]).status(2).stderr_has(TRUSTED);
 }
 
@@ -157,7 +157,10 @@ fn a_host_that_does_not_keep_to_the_order_of_a_run_is_not_believed() {
 
 fn agent(lab: &Lab, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dyno"));
-    command.args(["agent", "--stdio", "--servers"]).args(flags).env("DYNO_LOCKS", &lab.root);
+    command
+        .args(["agents", "run", "--stdio", "--servers"])
+        .args(flags)
+        .env("DYNO_LOCKS", &lab.root);
     command.env("XDG_STATE_HOME", lab.root.join("state"));
     command.env("XDG_CACHE_HOME", lab.root.join("cache"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

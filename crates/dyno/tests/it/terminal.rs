@@ -97,7 +97,8 @@ fn an_interrupted_live_view_gives_the_screen_back_too() {
 fn a_result_on_a_terminal_moves_no_cursor() {
     let lab = Lab::new();
     let folder = lab.root.join("new\x1b[2J\u{202e}");
-    let (code, shown) = watched((400, 24), "1", &["init", folder.to_str().unwrap()], None);
+    let (code, shown) =
+        watched((400, 24), "1", &["servers", "init", folder.to_str().unwrap()], None);
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("new\\u{1b}[2J\\u{202e}"), "{shown}");
     assert!(!shown.contains(['\x1b', '\u{202e}']), "{shown}");

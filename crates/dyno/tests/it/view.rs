@@ -318,7 +318,10 @@ fn the_index_says_when_where_and_what_came_of_it() {
     let shown = Rig::new().dyno(&["report", "1", "--store", &store, "--format", "md"]).status(0);
     let answer = "Quick holds every rate up to 2,000 requests/s";
     assert!(shown.stdout.contains(answer), "{shown}");
-    index.has(answer).has("<script src=\"/local-time.js\"></script>").has("`dyno rm RUN` deletes");
+    index
+        .has(answer)
+        .has("<script src=\"/local-time.js\"></script>")
+        .has("`dyno runs rm RUN` deletes");
     let script = view.get("/local-time.js").status(200).has("getTimezoneOffset");
     assert!(script.head.contains("Content-Type: text/javascript"), "{}", script.head);
 }

@@ -37,8 +37,8 @@ fn an_alarm_names_the_rows_that_are_alike() {
     let rate = alarm(Figure::Throughput, 15_000.0, 15_100.0);
     let median = alarm(Figure::ResponseP50, 1.0, 1.0);
     expect_test::expect![[r#"
-        hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno calibrate`)
-        hello at 64 connections: 4 of 6 subjects share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno calibrate`)
+        hello at 64 connections: 4 of 6 subjects achieved 15,000 to 15,100/s (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno load --calibrate`)
+        hello at 64 connections: 4 of 6 subjects share one p50, 1.00ms (a, b, c, d); see how busy dyno and the CPUs were, and what the oracle reaches here (`dyno load --calibrate`)
     "#]].assert_eq(&format!("{rate}\n{median}\n"));
 }
 

@@ -93,7 +93,7 @@ fn plain_url(text: &str) -> Result<Url, String> {
     }
 }
 
-pub(crate) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &CheckFlags) -> Result<ExitStatus, Refusal> {
     let halt = halt_on_interrupt()?;
     let sight = sight(flags)?;
     let targets: Vec<SocketAddr> = sight.iter().map(|sight| sight.address).collect();

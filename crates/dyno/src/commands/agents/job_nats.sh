@@ -20,11 +20,11 @@ for name in coordinator $(seq -f 'load-%.0f' 0 @LAST@); do
     "$dyno_nats" key "$work/$name"
 done >"$work/agents.keys"
 trust=$(sed -n 's/^coordinator //p' "$work/agents.keys")
-"$dyno" agents nats-config --lab @LAB@ --keys "$work/agents.keys" --listen "0.0.0.0:$port" --without-tls >"$work/nats.conf"
+"$dyno" agents nats --lab @LAB@ --keys "$work/agents.keys" --listen "0.0.0.0:$port" --without-tls >"$work/nats.conf"
 nats-server -c "$work/nats.conf" 2>"$work/nats.log" &
 broker=$!
 srun --overlap --nodes=@NODES@ --ntasks=@NODES@ --ntasks-per-node=1 --nodelist="$others" --cpu-bind=none --unbuffered \
     --kill-on-bad-exit=0 --wait=0 bash -c 'exec "$@" --name "load-$SLURM_PROCID" --key-file "$0/load-$SLURM_PROCID"' \
-    "$work" "$dyno" agent --via "nats://$address:$port" --lab @LAB@ --trust "$trust" --wait 60 @ALLOW@ &
+    "$work" "$dyno" agents run --via "nats://$address:$port" --lab @LAB@ --trust "$trust" --wait 60 @ALLOW@ &
 agents=$!
 "$dyno" @COMMAND@ --load-on "@LOAD_ON@"

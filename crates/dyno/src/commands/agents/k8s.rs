@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::keys::{self, Keys};
-use super::nats_config::config;
+use super::nats::config;
 use super::values::{
     Label, agent_names, allowed, argument, fill, lab, label, load_on, machines, word,
 };
@@ -65,7 +65,7 @@ Exit codes:
   0    printed
   2    a flag does not fit, or a key is missing";
 
-pub(crate) fn run(flags: &K8sFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &K8sFlags) -> Result<ExitStatus, Refusal> {
     let mut keys = keys::read(&flags.keys)?;
     let names = agent_names(flags.agents);
     if let Some(missing) =
@@ -117,7 +117,8 @@ fn agent_arguments(pods: &K8sFlags, keys: &Keys) -> Vec<String> {
     let lab = pods.lab.as_str();
     let via = format!("tls://{lab}-nats:4222");
     let mut arguments: Vec<String> = [
-        "agent",
+        "agents",
+        "run",
         "--via",
         &via,
         "--lab",

@@ -68,7 +68,7 @@ Exit codes:
   0    printed
   2    a flag does not fit";
 
-pub(crate) fn run(flags: &SlurmFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &SlurmFlags) -> Result<ExitStatus, Refusal> {
     print(&script(flags))
 }
 

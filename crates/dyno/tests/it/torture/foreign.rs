@@ -20,13 +20,13 @@ const BOUNDS: &str = "ulimit -t 10; ulimit -v 300000";
 const FILE: &str = "foreign.sqlite";
 
 const COMMANDS: [&[&str]; 8] = [
-    &["import", FILE, "--store", "new.sqlite"],
+    &["runs", "import", FILE, "--store", "new.sqlite"],
     &["report", "--store", FILE],
     &["trend", "--store", FILE],
-    &["export", "1", "-o", "out.sqlite", "--store", FILE],
-    &["rm", "1", "--store", FILE],
-    &["prune", "--keep", "1", "--store", FILE],
-    &["list", "--store", FILE],
+    &["runs", "export", "1", "-o", "out.sqlite", "--store", FILE],
+    &["runs", "rm", "1", "--store", FILE],
+    &["runs", "prune", "--keep", "1", "--store", FILE],
+    &["runs", "list", "--store", FILE],
     &["view", "--store", FILE],
 ];
 

@@ -21,7 +21,7 @@ pub(super) fn flooded(dice: &mut Dice) -> &'static str {
 pub(super) fn capped(dice: &mut Dice) -> &'static str {
     let (rig, gate) = (Rig::new(), Gate::new("capped"));
     let most = 20 + dice.roll(80) as u64;
-    gate.opens(&format!("exec \"$DYNO\" agent --stdio --max-rate {most} --max-duration 3s"));
+    gate.opens(&format!("exec \"$DYNO\" agents run --stdio --max-rate {most} --max-duration 3s"));
     let number = dice.roll(150).to_string();
     let load = *dice.one(&[["-c", "2"], ["-r", &number], ["--sessions", &number]]);
     let rest =

@@ -86,15 +86,16 @@ json_type! {
     /// A file with requests.
     #[derive(serde::Deserialize)]
     struct RequestFileJson as "request_file" of file: RequestFile {
-        /// requests (a line each) or workload
-        #[schemars(extend("enum" = ["requests", "workload"]))]
+        /// requests (a line each), workload or har (what a browser recorded)
+        #[schemars(extend("enum" = ["requests", "workload", "har"]))]
         kind: String = match file.kind {
             RequestFileKind::Requests => "requests".into(),
             RequestFileKind::Workload => "workload".into(),
+            RequestFileKind::Har => "har".into(),
         },
         /// its name
         name: String = file.name.clone(),
-        /// the SHA-256 of its content, in hexadecimal digits
+        /// the SHA-256 of its content, of har that of the lines that --write-requests writes, in hexadecimal digits
         sha256: String = hex(&file.sha256),
         /// how many requests it has
         requests: usize,

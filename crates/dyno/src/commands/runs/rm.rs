@@ -1,4 +1,4 @@
-//! `dyno rm`: deletes runs by their numbers, with their pages.
+//! `dyno runs rm`: deletes runs by their numbers, with their pages.
 
 use archive::removal::Removal;
 use clap::Args;
@@ -11,7 +11,7 @@ use crate::stores::StoreFlag;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct RmFlags {
-    /// The runs' numbers; `dyno list` shows them
+    /// The runs' numbers; `dyno runs list` shows them
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<RunId>,
     /// Print what would be deleted, and delete nothing
@@ -22,18 +22,18 @@ pub(crate) struct RmFlags {
 }
 
 const AFTER_HELP: &str = "\
-Nothing is asked, and nothing can be taken back: `dyno export RUN -o FILE` keeps a run elsewhere first. A run that \
+Nothing is asked, and nothing can be taken back: `dyno runs export RUN -o FILE` keeps a run elsewhere first. A run that \
 another dyno is working on is refused, and then none is deleted.
 
 Examples:
-  dyno rm 3
-  dyno rm 3 4 5 --dry-run
+  dyno runs rm 3
+  dyno runs rm 3 4 5 --dry-run
 
 Exit codes:
   0    deleted
   2    there is no such run, another dyno works on it, or the store cannot be written to";
 
-pub(crate) fn run(flags: &RmFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &RmFlags) -> Result<ExitStatus, Refusal> {
     let (project, path) = flags.store.find()?;
     let mut removal = Removal::open(project, path.clone())?;
     let all = removal.store.runs()?;

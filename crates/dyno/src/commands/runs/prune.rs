@@ -1,4 +1,4 @@
-//! `dyno prune`: deletes old and unfinished runs by a rule.
+//! `dyno runs prune`: deletes old and unfinished runs by a rule.
 
 use archive::removal::Removal;
 use campaign::{Claim, now_unix_ms};
@@ -32,22 +32,22 @@ pub(crate) struct PruneFlags {
 
 const AFTER_HELP: &str = "\
 A run is deleted if every rule that is given allows it. A run that another dyno is working on is left alone, and so is \
-one whose own rows are damaged: `dyno rm` deletes it by its number.
+one whose own rows are damaged: `dyno runs rm` deletes it by its number.
 
 Examples:
   # of each group of runs the newest ten
-  dyno prune --keep 10
+  dyno runs prune --keep 10
   # what was interrupted more than a week ago; look first
-  dyno prune --unfinished --older-than 7d --dry-run
+  dyno runs prune --unfinished --older-than 7d --dry-run
 
 Exit codes:
   0    deleted, or there was nothing to delete
   2    no rule was given, or the store cannot be written to";
 
-pub(crate) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
     if flags.keep.is_none() && flags.older_than.is_none() && !flags.unfinished {
         return Err(Refusal::new(
-            "say which runs to delete: --keep N, --older-than 30d or --unfinished; `dyno rm RUN` deletes one",
+            "say which runs to delete: --keep N, --older-than 30d or --unfinished; `dyno runs rm RUN` deletes one",
         ));
     }
     let (project, path) = flags.store.find()?;

@@ -1,4 +1,4 @@
-//! `dyno export`: one run, in one file.
+//! `dyno runs export`: one run, in one file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use store::{RunId, Store};
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 
-/// Write a run into one file, to be kept or shared; `dyno import` reads it
+/// Write a run into one file, to be kept or shared; `dyno runs import` reads it
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExportFlags {
-    /// The run's number; `dyno list` shows it
+    /// The run's number; `dyno runs list` shows it
     run: RunId,
     /// The file, which must not be there yet
     #[arg(short, long, value_name = "FILE", required = true)]
@@ -31,14 +31,14 @@ what the machine is, every trial. Look before you share a run that needed a pass
 `dyno report --store FILE` and `dyno view --store FILE` read it, too.
 
 Examples:
-  dyno export 3 -o run-3.dyno
+  dyno runs export 3 -o run-3.dyno
   dyno report --store run-3.dyno
 
 Exit codes:
   0    written
   2    there is no such run, it is damaged, or the file cannot be written";
 
-pub(crate) fn run(flags: &ExportFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &ExportFlags) -> Result<ExitStatus, Refusal> {
     let output = &flags.output;
     keep::check("--output", output)?;
     if fs::symlink_metadata(output).is_ok() {

@@ -1,4 +1,4 @@
-//! What an agent's owner allows it: flags of `dyno agent`, which `dyno agent key` writes down for sshd.
+//! What an agent's owner allows it: flags of `dyno agents run`, which `dyno agents key` writes down for sshd.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,19 +1,20 @@
-//! `dyno agent`: carries out what a coordinator, dyno on another machine, orders; within what its owner allows.
-
-mod bounds;
-mod key;
-mod servers;
+//! `dyno agents run`: carries out what a coordinator, dyno on another machine, orders; within what its owner allows.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use agents::servers::{HostSession, machine_name};
 use agents::{Allow, Limits, serve, serve_via};
-use clap::{Args, Subcommand};
+use campaign::remote_run::{self, HostTerms};
+use clap::Args;
+use report::dry_run;
 
-use self::bounds::{BOUNDS, BoundFlags};
+use super::bounds::{BOUNDS, BoundFlags};
 use crate::afar::own_program;
+use crate::commands::run::dry;
 use crate::interrupt::halt_on_interrupt;
+use crate::kernel;
 use crate::shell::{ExitStatus, Refusal};
 
 /// Load, or run servers, for a dyno on another machine, as far as this machine's owner allows
@@ -22,10 +23,7 @@ use crate::shell::{ExitStatus, Refusal};
 /// agent ends when its coordinator does, and leaves no load and no server running.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(crate) struct AgentFlags {
-    #[command(subcommand)]
-    command: Option<AgentCommand>,
+pub(crate) struct RunFlags {
     /// Speak with the coordinator by standard input and output
     #[arg(long, required_unless_present = "via", conflicts_with = "via")]
     stdio: bool,
@@ -53,7 +51,7 @@ pub(crate) struct AgentFlags {
     #[command(flatten)]
     bounds: BoundFlags,
     /// Run the servers of a coordinator that is elsewhere (`dyno run --subject-on`), instead of loading: those whose files
-    /// are trusted (`dyno agent trust`)
+    /// are trusted (`dyno agents trust`)
     #[arg(long, requires = "stdio", conflicts_with = "via", conflicts_with_all = BOUNDS)]
     servers: bool,
     /// With --servers: trust all files that come; for a login that may start any command anyway
@@ -64,35 +62,24 @@ pub(crate) struct AgentFlags {
     local: bool,
 }
 
-#[derive(Subcommand)]
-enum AgentCommand {
-    Key(key::KeyFlags),
-    Trust(servers::TrustFlags),
-}
-
 const AFTER_HELP: &str = "\
 Where ssh may start any command, no flags are needed here: dyno gives them. For a key that may do nothing but \
-load, `dyno agent key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the other side says.
+load, `dyno agents key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the other side says.
 With --servers, such a key may do nothing but run servers whose files are trusted.
 
 Examples:
   # whatever listens on port 8080 of this network, and no more than 50,000 requests/s
-  dyno agent --stdio --allow 10.0.0.0/24:8080 --max-rate 50k
+  dyno agents run --stdio --allow 10.0.0.0/24:8080 --max-rate 50k
   # the same for the owner of a key, and nothing else
-  dyno agent key --allow 10.0.0.0/24:8080 --max-rate 50k ann.pub >> ~/.ssh/authorized_keys
+  dyno agents key --allow 10.0.0.0/24:8080 --max-rate 50k ann.pub >> ~/.ssh/authorized_keys
 
 Exit codes:
   0    the coordinator has ended
   2    it could not start, or what it was sent is of no coordinator";
 
-pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
-    match &flags.command {
-        Some(AgentCommand::Key(flags)) => return key::run(flags),
-        Some(AgentCommand::Trust(flags)) => return servers::trust(flags),
-        None => {}
-    }
+pub(super) fn run(flags: &RunFlags) -> Result<ExitStatus, Refusal> {
     if flags.servers {
-        return servers::run(flags.trust_all, flags.local);
+        return run_servers(flags.trust_all, flags.local);
     }
     let limits = Limits {
         allow: if flags.local { Allow::All } else { flags.bounds.allow()? },
@@ -110,8 +97,23 @@ pub(crate) fn run(flags: &AgentFlags) -> Result<ExitStatus, Refusal> {
     Ok(ExitStatus::Yes)
 }
 
+/// Has the servers of one run, for the coordinator at the other end of standard input and output.
+fn run_servers(trusts_all: bool, is_local: bool) -> Result<ExitStatus, Refusal> {
+    kernel::check()?;
+    let halt = halt_on_interrupt()?;
+    let session = HostSession::open(io::stdin(), io::stdout(), halt).map_err(Refusal::new)?;
+    let terms = HostTerms {
+        trusts_all,
+        is_local,
+        host: machine_name(),
+        show: &|campaign, resources| dry_run::text(&dry(campaign, resources)),
+    };
+    remote_run::serve(&session, &terms)?;
+    Ok(ExitStatus::Yes)
+}
+
 /// What `dyno-nats` is started with, if that is to carry what is said.
-fn carrier(flags: &AgentFlags) -> Option<Vec<OsString>> {
+fn carrier(flags: &RunFlags) -> Option<Vec<OsString>> {
     let url = flags.via.as_ref()?;
     let texts =
         [("--url", Some(url)), ("--lab", flags.lab.as_ref()), ("--name", flags.name.as_ref())];

@@ -1,27 +1,18 @@
-//! `dyno list`: subjects, workloads, experiments and runs; what is missing on this machine and how to get it.
-
-use std::path::{Path, PathBuf};
+//! `dyno servers list`: subjects, workloads and experiments; what is missing on this machine and how to get it.
 
 use clap::Args;
 use lab::experiment::{Experiment, Subjects};
 use lab::workload::Workload;
-use store::{RunSummary, Store, StoreError};
 
 use crate::shell::{ExitStatus, Refusal, print};
-use archive::kept::nothing_kept;
 use campaign::project::Project;
 use campaign::roster::{self, Member, State};
-use report::listing::{self, Listing, NamedRow, RunRow, SubjectRow};
-use report::time;
+use report::listing::{self, Listing, NamedRow, SubjectRow};
 
-/// What there is, and what is missing
+/// List the servers, workloads and experiments that there are, and what is missing on this machine
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ListFlags {
-    /// List the runs of this store and nothing else; JSON has the rest, too [default: .dyno/runs.sqlite of the project, else
-    /// ~/.local/state/dyno/runs.sqlite]
-    #[arg(long, value_name = "FILE")]
-    store: Option<PathBuf>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -29,38 +20,25 @@ pub(crate) struct ListFlags {
 
 const AFTER_HELP: &str = "\
 Examples:
-  dyno list
-  dyno list --json
-  # the runs that a store of another place keeps
-  dyno list --store FILE
+  dyno servers list
+  dyno servers list --json
   # what is listed, as files to be changed
-  dyno init servers
+  dyno servers init my-servers
 
 Exit codes:
   0    listed
-  2    a file, a folder or the store cannot be read";
+  2    a file or a folder cannot be read";
 
-pub(crate) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
-    let (width, is_coloured) = (terminal::stdout_width(), terminal::stdout_is_coloured());
-    let named = match &flags.store {
-        Some(path) if !path.is_file() => return Err(nothing_kept(path)),
-        Some(path) => Some(runs(path)?),
-        None => None,
-    };
-    if let (Some(runs), false) = (&named, flags.json) {
-        return print(&listing::runs_text(runs, width, is_coloured));
-    }
+pub(super) fn run(flags: &ListFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
-    let runs = named.unwrap_or_else(|| own_runs(&project.store_path()));
-    let listing = listing(&project, &project.cache()?, runs);
-    let text = match flags.json {
+    let listing = listing(&project, &project.cache()?);
+    print(&match flags.json {
         true => listing::json(&listing)?,
-        false => listing::text(&listing, width, is_coloured),
-    };
-    print(&text)
+        false => listing::text(&listing, terminal::stdout_width(), terminal::stdout_is_coloured()),
+    })
 }
 
-fn listing(project: &Project, cache: &lab::build::BuildCache, runs: Vec<RunRow>) -> Listing {
+fn listing(project: &Project, cache: &lab::build::BuildCache) -> Listing {
     let members = roster::all_subjects(project, cache, &project.subjects());
     let workloads =
         project.workloads().into_iter().map(|name| match Workload::read(&project.root, &name) {
@@ -84,32 +62,7 @@ fn listing(project: &Project, cache: &lab::build::BuildCache, runs: Vec<RunRow>)
         workloads: workloads.collect(),
         experiments: experiments.collect(),
         subjects: members.iter().map(row).collect(),
-        runs,
     }
-}
-
-/// The runs of the project's own store; empty if there is none, or none that can be read.
-fn own_runs(path: &Path) -> Vec<RunRow> {
-    let runs = if path.exists() { runs(path) } else { Ok(Vec::new()) };
-    runs.unwrap_or_else(|error| {
-        terminal::notice(&format!("dyno: {error}"));
-        Vec::new()
-    })
-}
-
-/// The runs that are kept in a store.
-fn runs(path: &Path) -> Result<Vec<RunRow>, StoreError> {
-    let row = |run: RunSummary| RunRow {
-        id: run.id.to_string(),
-        name: run.name,
-        group: run.group,
-        began: time::utc(run.began_unix_ms),
-        is_quick: run.is_quick,
-        planned: run.planned as u64,
-        kept: run.kept as u64,
-        is_finished: run.is_finished,
-    };
-    Ok(Store::open(path)?.runs()?.into_iter().map(row).collect())
 }
 
 /// How many of an experiment's subjects can take part here.

@@ -1,4 +1,4 @@
-//! `dyno agents nats-config`: a broker's configuration, in which every agent may do what it needs, and no more.
+//! `dyno agents nats`: a broker's configuration, in which every agent may do what it needs, and no more.
 
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use crate::shell::{ExitStatus, Refusal, print};
 /// Print the configuration of a NATS broker for one lab: TLS, a key for each agent, and what each may do
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
-pub(crate) struct NatsConfigFlags {
+pub(crate) struct NatsFlags {
     /// The lab's name
     #[arg(long, value_name = "LAB", default_value = "dyno", value_parser = lab)]
     lab: Label,
@@ -40,14 +40,14 @@ What goes through the broker is signed by the sender, so a broker can delay an o
 
 Examples:
   for name in coordinator desk2 desk3; do dyno-nats key \"$name\"; done > agents.keys
-  dyno agents nats-config --keys agents.keys --listen 0.0.0.0:4222 --tls-cert tls.crt --tls-key tls.key > nats.conf
+  dyno agents nats --keys agents.keys --listen 0.0.0.0:4222 --tls-cert tls.crt --tls-key tls.key > nats.conf
   nats-server -c nats.conf
 
 Exit codes:
   0    printed
   2    a flag does not fit, or the list of keys cannot be read";
 
-pub(crate) fn run(flags: &NatsConfigFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &NatsFlags) -> Result<ExitStatus, Refusal> {
     let keys = keys::read(&flags.keys)?;
     let tls = flags.tls_cert.as_deref().zip(flags.tls_key.as_deref());
     if tls.is_none() && !flags.without_tls && !flags.listen.ip().is_loopback() {
@@ -67,7 +67,7 @@ pub(crate) fn config(
     tls: Option<(&str, &str)>,
 ) -> String {
     let mut text = format!(
-        "# A NATS broker for the agents of the lab {lab}, by `dyno agents nats-config`.\n\
+        "# A NATS broker for the agents of the lab {lab}, by `dyno agents nats`.\n\
          #\n\
          # All users stand inside accounts: versions before 2.9.23 let strangers in where they do not.\n\
          listen: \"{listen}\"\n\

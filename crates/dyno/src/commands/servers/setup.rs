@@ -1,4 +1,4 @@
-//! `dyno setup NAME…`: shows the commands that prepare a subject, and runs them.
+//! `dyno servers setup NAME…`: shows the commands that prepare a subject, and runs them.
 
 use std::process::{Command, Stdio};
 
@@ -12,7 +12,7 @@ use crate::shell::{ExitStatus, Refusal};
 use campaign::project::{Project, unknown};
 use campaign::roster::{self, Member, State};
 
-/// Get subjects ready: their packages, and their builds
+/// Build servers, and install the packages that they need
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct SetupFlags {
@@ -31,9 +31,9 @@ const AFTER_HELP: &str = "\
 A subject's build runs commands of its manifest on this machine, as you, without a sandbox.
 
 Examples:
-  dyno setup tornado express
+  dyno servers setup tornado express
   # with the Debian packages that are missing, as root
-  sudo dyno setup tornado --yes
+  sudo dyno servers setup tornado --yes
 
 Exit codes:
   0    all are ready
@@ -41,13 +41,13 @@ Exit codes:
   2    there is no subject of this name
   130  interrupted";
 
-pub(crate) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &SetupFlags) -> Result<ExitStatus, Refusal> {
     let project = Project::find()?;
     let known = project.subjects();
     let names = if flags.all { &known } else { &flags.names };
     for name in names {
         if !known.contains(name) {
-            return Err(unknown("subject", name, &known, "`dyno list` shows them"));
+            return Err(unknown("subject", name, &known, "`dyno servers list` shows them"));
         }
     }
     let cache = project.cache()?;
@@ -111,7 +111,9 @@ fn one(
 fn install(name: &str, command: &[String], may_install: bool) -> Result<(), String> {
     let typed = shown(command);
     if !may_install {
-        return Err(format!("its packages are missing; `dyno setup {name} --yes` runs `{typed}`"));
+        return Err(format!(
+            "its packages are missing; `dyno servers setup {name} --yes` runs `{typed}`"
+        ));
     }
     if !rustix::process::geteuid().is_root() {
         return Err(format!("packages are installed by root: sudo {typed}"));

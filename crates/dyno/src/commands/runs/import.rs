@@ -1,4 +1,4 @@
-//! `dyno import`: takes over runs that another store exported.
+//! `dyno runs import`: takes over runs that another store exported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use store::{Imported, RunId, RunSummary, Store};
 use crate::shell::{ExitStatus, Refusal, print};
 use crate::stores::StoreFlag;
 
-/// Take over the runs of a file that `dyno export` wrote, or of another store
+/// Take over the runs of a file that `dyno runs export` wrote, or of another store
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ImportFlags {
@@ -28,15 +28,15 @@ Every seal is verified first; a run that is not as it was sealed is refused. A r
 none is overwritten. One that is here already is noticed and left as it is.
 
 Examples:
-  dyno import run-3.dyno
+  dyno runs import run-3.dyno
   # all runs of another machine's store
-  dyno import other/runs.sqlite
+  dyno runs import other/runs.sqlite
 
 Exit codes:
   0    imported, or it was here already
   2    the file is damaged or no store of dyno's, or this store cannot be written to";
 
-pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
     let file = &flags.file;
     if !file.is_file() {
         let what = match (file.is_dir(), file.exists()) {
@@ -45,7 +45,7 @@ pub(crate) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
             (false, false) => "there is no such file",
         };
         return Err(Refusal::new(format!(
-            "{}: {what}; name a file that `dyno export` wrote, or a store (runs.sqlite)",
+            "{}: {what}; name a file that `dyno runs export` wrote, or a store (runs.sqlite)",
             file.display()
         )));
     }
@@ -100,7 +100,7 @@ fn says(file: &Path, store: &Store, run: &RunSummary, is: Imported) -> Result<St
         Imported::Known(id) => match found(id)?.map_or(0, |run| run.kept) {
             kept if kept < run.kept => format!(
                 "run {theirs} of {file} is here already, as run {id}, with {kept} of its {} trials: nothing was changed; \
-                 to have all of them, `dyno rm {id}{store_option}`, and import it again\n",
+                 to have all of them, `dyno runs rm {id}{store_option}`, and import it again\n",
                 run.kept
             ),
             _ => format!(

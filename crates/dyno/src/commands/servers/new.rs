@@ -1,4 +1,4 @@
-//! `dyno new`: writes a subject's file, and what it takes to measure it.
+//! `dyno servers new`: writes a subject's file, and what it takes to measure it.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -64,18 +64,18 @@ written relative to the project, so that a copy of the project runs what lies in
 docs/subjects.md and docs/experiments.md.
 
 Examples:
-  dyno new my-server --cmd 'node server.js --port {port}' --path /hello
+  dyno servers new my-server --cmd 'node server.js --port {port}' --path /hello
   dyno run my-server
   # a second server for the same requests; the experiment has all that answer them
-  dyno new other --cmd './other -p {port}' --workload my-server
+  dyno servers new other --cmd './other -p {port}' --workload my-server
   # one that runs already
-  dyno new staging --url http://10.0.0.7:8080 --workload my-server
+  dyno servers new staging --url http://10.0.0.7:8080 --workload my-server
 
 Exit codes:
   0    written
   2    a file is there already, a flag does not fit, or the folder cannot be written to";
 
-pub(crate) fn run(flags: &NewFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &NewFlags) -> Result<ExitStatus, Refusal> {
     let name = &flags.name;
     if !is_file_name(name) {
         let name = name.escape_debug();
@@ -273,8 +273,8 @@ fn says(flags: &NewFlags, root: &Path, files: &[SourceFile], is_new: bool) -> St
         text += &format!("  {}\n", near(&root.join(&file.name)));
     }
     if is_new {
-        text += "this folder is a project now: here and below, dyno uses its servers instead of dyno's own (`dyno init DIR` \
-                 writes those out)\n";
+        text += "this folder is a project now: here and below, dyno uses its servers instead of dyno's own (`dyno servers init \
+                 DIR` writes those out)\n";
     }
     text += &match &flags.workload {
         None => format!("next: dyno run {}\n", flags.name),

@@ -1,4 +1,4 @@
-//! `dyno init DIR`: writes the subjects and experiments that dyno carries into a folder, to be changed there.
+//! `dyno servers init DIR`: writes the subjects and experiments that dyno carries into a folder, to be changed there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -23,14 +23,14 @@ const AFTER_HELP: &str = "\
 In this folder and below it, dyno uses these files instead of its own, and keeps builds and runs in `.dyno` there.
 
 Examples:
-  dyno init servers
-  cd servers && dyno list
+  dyno servers init my-servers
+  cd my-servers && dyno servers list
 
 Exit codes:
   0    written
   2    the folder is not empty, or cannot be written to";
 
-pub(crate) fn run(flags: &InitFlags) -> Result<ExitStatus, Refusal> {
+pub(super) fn run(flags: &InitFlags) -> Result<ExitStatus, Refusal> {
     let folder = &flags.folder;
     let refused = |error: std::io::Error| Refusal::new(format!("{}: {error}", folder.display()));
     let entries = match fs::read_dir(folder) {
@@ -60,7 +60,7 @@ fn says(folder: &Path) -> String {
          experiments/  {} comparisons, a file each, and the figures of the articles that they repeat\n  \
          workloads/    {} kinds of requests and their right answers, a file each\n  \
          probes/       {} probe, which looks inside a runtime\n\
-         next: cd {}; dyno list; dyno run demo\n",
+         next: cd {}; dyno servers list; dyno run demo\n",
         count(embedded::FILES.len() as u64),
         folder.display(),
         of("subjects/", "/subject.toml"),

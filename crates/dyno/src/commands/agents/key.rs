@@ -1,4 +1,4 @@
-//! `dyno agent key`: the line of ~/.ssh/authorized_keys by which the owner of a key may do nothing but have an agent.
+//! `dyno agents key`: the line of ~/.ssh/authorized_keys by which the owner of a key may do nothing but have an agent.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -31,8 +31,8 @@ Run it on the machine that is to load, or to run the servers. The flags hold, wh
 run. The dyno here must be the same program as the one there: nothing can be copied with such a key.
 
 Examples:
-  dyno agent key --allow 10.0.0.0/24:8080 --max-rate 50k ann.pub >> ~/.ssh/authorized_keys
-  ssh desk1 cat .ssh/id_ed25519.pub | dyno agent key --allow 10.0.0.7:80-90
+  dyno agents key --allow 10.0.0.0/24:8080 --max-rate 50k ann.pub >> ~/.ssh/authorized_keys
+  ssh desk1 cat .ssh/id_ed25519.pub | dyno agents key --allow 10.0.0.7:80-90
 
 Exit codes:
   0    printed
@@ -75,7 +75,7 @@ pub(super) fn run(flags: &KeyFlags) -> Result<ExitStatus, Refusal> {
 
 /// What sshd is to start.
 fn words(dyno: &str, flags: &KeyFlags) -> Vec<String> {
-    let mut words = vec![dyno.to_string(), "agent".into(), "--stdio".into()];
+    let mut words = [dyno, "agents", "run", "--stdio"].map(String::from).to_vec();
     words.extend(flags.bounds.words());
     words.extend(flags.servers.then(|| "--servers".into()));
     words
@@ -239,7 +239,9 @@ mod tests {
     fn what_sshd_starts_is_what_was_meant() {
         for dyno in ["/usr/bin/dyno", "/opt/my \"own\" it's\\", "/a\\\"b", "/$(x)`y`", "/é"] {
             let words: Vec<String> =
-                [dyno, "agent", "--stdio", "--allow", "[fd00::]/8:1-2"].map(String::from).into();
+                [dyno, "agents", "run", "--stdio", "--allow", "[fd00::]/8:1-2"]
+                    .map(String::from)
+                    .into();
             let line = line(&words, KEY);
             let (command, rest) = read_by_sshd(&line);
             assert_eq!(rest, format!(",restrict {KEY}"), "{line}");
@@ -261,7 +263,7 @@ mod tests {
         #[derive(Parser)]
         struct Agent {
             #[command(flatten)]
-            _flags: super::super::AgentFlags,
+            _flags: super::super::AgentsFlags,
         }
         let given = |flags: &[&str]| Key::try_parse_from([&["key"], flags].concat());
         let bounds = "--allow 10.0.0.0/24:80-90 --allow 10.1.0.1:8080 --allow-file /etc/dyno.allow --max-rate 50k \

@@ -1,4 +1,4 @@
-//! `dyno calibrate`: loads the oracle, which runs in a child process of our own.
+//! `dyno load --calibrate`: loads the oracle, which runs in a child process of our own.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,41 +6,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use archive::keep;
-use clap::Args;
 use load::{Arrivals, Halt, Load, Order, Rate, Recording, Stop, Target};
 use wire::Asks;
 
 use crate::interrupt::halt_on_interrupt;
+use crate::order::flags::CalibrateFlags;
 use crate::own_server::{OwnServer, hello};
+use crate::results::{OfTrials, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use machine::limits::{self, Machine};
 use report::calibration::{self, Calibration, Ceiling, Punctuality, Resolution};
 use report::load::weigh;
-
-/// `dyno calibrate`
-#[derive(Args)]
-#[command(after_help = AFTER_HELP)]
-pub(crate) struct CalibrateFlags {
-    /// Take 8 seconds only; less certain
-    #[arg(long)]
-    quick: bool,
-    /// Write the finding as JSON to standard output
-    #[arg(long)]
-    json: bool,
-    /// Keep the finding in this file [$XDG_DATA_HOME/dyno/calibration.json, else under ~/.local/share]
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
-
-const AFTER_HELP: &str = "\
-Examples:
-  dyno calibrate
-  dyno calibrate --quick --json
-
-Exit codes:
-  0    measured and kept
-  2    it could not be measured or kept
-  130  interrupted; nothing was kept";
+use report::render::{JSON, TEXT};
 
 /// How long and how often each step runs.
 struct Timing {
@@ -59,8 +36,17 @@ const RATES_PER_S: [u64; 3] = [1_000, 5_000, 20_000];
 /// A rate that every machine can bear, and that gives each median a thousand samples.
 const REPEATED_PER_S: u64 = 1_000;
 
-pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
-    let path = place(flags)?;
+pub(super) fn run(
+    flags: &CalibrateFlags,
+    results: &ResultFlags<OfTrials>,
+) -> Result<ExitStatus, Refusal> {
+    let files = results.files_of(&JSON).filter(|_| !results.wants_other_than(&[&TEXT, &JSON]));
+    let files = files.ok_or_else(|| {
+        Refusal::new(
+            "--calibrate: it is printed as text or with --json, and kept as JSON: -o FILE.json",
+        )
+    })?;
+    let usual = if files.is_empty() { Some(usual_file()?) } else { None };
     let halt = halt_on_interrupt()?;
     let timing = if flags.quick { QUICK } else { USUAL };
     let bench = Bench::open(&Machine::read(), &halt)?;
@@ -72,25 +58,25 @@ pub(crate) fn run(flags: &CalibrateFlags) -> Result<ExitStatus, Refusal> {
     };
     let json = serde_json::to_string_pretty(&calibration)? + "\n";
     let is_coloured = terminal::stdout_is_coloured();
-    let text = if flags.json { json.clone() } else { calibration::text(&calibration, is_coloured) };
-    print(&text)?;
-    keep::write_for("--output", &path, &json)?;
-    terminal::notice(&format!("dyno: kept in {}", path.display()));
+    print(&match results.prints_text() {
+        true => calibration::text(&calibration, is_coloured),
+        false => json.clone(),
+    })?;
+    for path in files.into_iter().chain(usual.as_deref()) {
+        keep::write_for("--output", path, &json)?;
+        terminal::notice(&format!("dyno: kept in {}", path.display()));
+    }
     Ok(ExitStatus::Yes)
 }
 
-/// The file that will keep the result; its directory is made if it is the usual one.
-fn place(flags: &CalibrateFlags) -> Result<PathBuf, Refusal> {
-    if let Some(path) = &flags.output {
-        keep::check("--output", path)?;
-        return Ok(path.clone());
-    }
+/// The file that keeps the result if none is named; its directory is made.
+fn usual_file() -> Result<PathBuf, Refusal> {
     let directory = campaign::places::data().map_err(|refusal| {
-        Refusal::new(format!("{refusal}, or say where to keep it with --output FILE"))
+        Refusal::new(format!("{refusal}, or say where to keep it with --output FILE.json"))
     })?;
     fs::create_dir_all(&directory).map_err(|error| {
         Refusal::new(format!(
-            "{} cannot be made ({error}); say where to keep it with --output FILE",
+            "{} cannot be made ({error}); say where to keep it with --output FILE.json",
             directory.display()
         ))
     })?;
