@@ -211,14 +211,13 @@ pub(crate) struct CalibrateFlags {
     pub(crate) quick: bool,
 }
 
-/// What has no meaning with it: flags, and whole structures of flags by their names.
-const OF_A_LOAD: [&str; 22] = [
-    "ArrivingFlags",
-    "RequestsFlags",
-    "FromFlags",
-    "FeedFlags",
-    "RequireFlags",
+/// What has no meaning with it.
+const OF_A_LOAD: [&str; 29] = [
     "url",
+    "connections",
+    "rate",
+    "arrivals",
+    "sessions",
     "duration",
     "total",
     "lanes",
@@ -232,6 +231,14 @@ const OF_A_LOAD: [&str; 22] = [
     "body",
     "timeout",
     "http2",
+    "requests",
+    "workload",
+    "har",
+    "curl",
+    "load_on",
+    "stream",
+    "openmetrics",
+    "require",
     "keep",
     "repeat",
     "like",
