@@ -27,11 +27,11 @@ fn has_slurm() -> bool {
     may
 }
 
-/// What stands in for dyno on the nodes: `agents` and what comes after it is dyno's, the rest is written here.
+/// What stands in for dyno on the nodes: `agents`, but for `agents run`, is dyno's; the rest is written here.
 fn stand_in(lab: &Lab, script: &str) -> PathBuf {
     let path = lab.root.join("stand-in");
     let dyno = env!("CARGO_BIN_EXE_dyno");
-    let agents = "[ \"$1\" = agents ] && exec \"$DYNO\" \"$@\"\n";
+    let agents = "[ \"$1\" = agents ] && [ \"$2\" != run ] && exec \"$DYNO\" \"$@\"\n";
     fs::write(&path, format!("#!/bin/bash\nDYNO={dyno}\n{agents}{script}")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     path
@@ -76,8 +76,8 @@ fn a_job_of_three_nodes_starts_dyno_on_the_first_and_reaches_the_others_by_steps
 }
 
 /// dyno-nats carries the lines; what an agent and a coordinator would say is made up.
-const BY_BROKER: &str = r#"if [ "$1" = agent ]; then
-    shift
+const BY_BROKER: &str = r#"if [ "$1 $2" = "agents run" ]; then
+    shift 2
     flags=()
     while [ $# -gt 0 ]; do
         case $1 in
