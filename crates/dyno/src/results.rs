@@ -10,7 +10,7 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use report::early_end::{EarlyEnd, Word};
 use report::render::{FORMATS, Format, JSON, MARKDOWN, SVG, Screen, Shown, TEXT};
 
-use crate::shell::{ExitStatus, Refusal, command_line, print};
+use crate::shell::{ExitStatus, Refusal, command_line_without_passwords, print};
 
 /// The flag that names files.
 const FLAG: &str = "--output";
@@ -99,6 +99,9 @@ fn output<K: Kind>(path: PathBuf) -> Result<Output, String> {
         (Some((format, rest)), _) => (Some(format), PathBuf::from(rest)),
         (None, format) => (format, path),
     };
+    if path.as_os_str().is_empty() {
+        return Err("no file is named behind the format; write json:FILE".into());
+    }
     let format = format.filter(|format| formats::<K>().any(|there| there == *format));
     format.map(|format| Output { format, path }).ok_or_else(|| {
         let endings: Vec<String> = formats::<K>().map(|it| format!(".{}", it.ending)).collect();
@@ -169,7 +172,7 @@ impl<K: Kind + Default> ResultFlags<K> {
             (Ok(_), Some(says)) => (Word::Failed, says),
             (Ok(_), None) => return ended,
         };
-        let command = command_line();
+        let command = command_line_without_passwords();
         let written = self.write(&EarlyEnd { word, says: &says, command: &command }, false);
         let ended = ended?;
         written.map(|()| ended)

@@ -48,6 +48,16 @@ pub(crate) fn print(text: &str) -> Result<ExitStatus, Refusal> {
 
 /// The command as it was typed.
 pub(crate) fn command_line() -> String {
+    shown(&words_of_command())
+}
+
+/// The command without the names and passwords of URLs, which may be why it was refused.
+pub(crate) fn command_line_without_passwords() -> String {
+    let words = words_of_command();
+    shown(&words.iter().map(|word| units::without_password(word)).collect::<Vec<_>>())
+}
+
+fn words_of_command() -> Vec<String> {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    shown(&std::iter::once("dyno".to_string()).chain(words).collect::<Vec<_>>())
+    std::iter::once("dyno".to_string()).chain(words).collect()
 }

@@ -26,7 +26,7 @@ use lab::record::OutcomeKind;
 use load::Halt;
 
 use crate::results::{OfCases, ResultFlags};
-use crate::shell::{ExitStatus, Refusal, command_line};
+use crate::shell::{ExitStatus, Refusal, command_line_without_passwords};
 use crate::sides::SideFlags;
 use crate::stores::StoreFlag;
 use figures::Wanted;
@@ -336,7 +336,7 @@ fn finish(
             _ => Verdict::NotWorse,
         };
     }
-    let command = command_line();
+    let command = command_line_without_passwords();
     let finished = FinishedGate {
         weighing: &weighing,
         early: None,

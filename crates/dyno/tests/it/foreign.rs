@@ -1,5 +1,6 @@
 //! Text that others wrote, secrets, and places that are no files: what of them reaches a terminal.
 
+use std::fs;
 use std::process::Command;
 
 use oracle::Config;
@@ -87,10 +88,17 @@ fn a_password_in_a_refused_url_is_not_shown() {
             &["agents", "check", "local:2", "--target"],
             &["agents", "run", "--stdio", "--allow"],
         ] {
-            let arguments = [command, &[url]].concat();
+            // Why there is no result stands in the files, too.
+            let has_results = command[0] != "agents";
+            let files = if has_results { &["-o", "end.json", "-o", "end.html"][..] } else { &[] };
+            let arguments = [command, &[url], files].concat();
             let ran = lab.dyno(&arguments).status(2);
             assert!(!ran.stderr.contains("secret"), "{arguments:?}: {ran}");
             assert!(!ran.stdout.contains("secret"), "{arguments:?}: {ran}");
+            for file in ["end.json", "end.html"] {
+                let text = fs::read_to_string(lab.root.join(file)).unwrap_or_default();
+                assert!(!text.contains("secret"), "{arguments:?}: {text}");
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use lab::figure::Figure;
 
 use super::GateFlags;
 use super::stage::{Measured, Stage};
-use crate::shell::{ExitStatus, Refusal, command_line};
+use crate::shell::{ExitStatus, Refusal, command_line_without_passwords};
 
 /// The variable in which GitHub names the file of a job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -56,7 +56,7 @@ pub(super) fn early(
     stop: Stop,
 ) -> Result<ExitStatus, Refusal> {
     let typed = |side: &Option<String>, command: &Option<String>| {
-        side.as_ref().or(command.as_ref()).cloned().unwrap_or_default()
+        side.as_ref().or(command.as_ref()).map_or(String::new(), |it| units::without_password(it))
     };
     let typed = [typed(&flags.base, &flags.base_cmd), typed(&flags.head, &flags.head_cmd)];
     let [base, head] = stage.map_or(&typed, |stage| &stage.titles);
@@ -70,7 +70,7 @@ pub(super) fn early(
             head,
             newly_broken: None,
             equal: equal(measured),
-            command: &command_line(),
+            command: &command_line_without_passwords(),
             runs: measured.iter().map(|it| it.id.to_string()).collect(),
             run: measured.map(|it| &it.run),
             trials: measured.map_or(&[], |it| &it.trials),
