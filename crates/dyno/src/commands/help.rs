@@ -51,8 +51,16 @@ pub(crate) fn with_places(mut said: clap::Error, dyno: &Command) -> clap::Error 
     };
     let owners = dyno.get_subcommands().filter(|command| command.find_subcommand(name).is_some());
     let places: Vec<String> = owners.map(|owner| format!("{} {name}", owner.get_name())).collect();
-    if !places.is_empty() {
-        said.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(places));
+    let is_hidden = |name: &str| dyno.find_subcommand(name).is_some_and(Command::is_hide_set);
+    let suggested: Vec<String> = match said.get(ContextKind::SuggestedSubcommand) {
+        _ if !places.is_empty() => places,
+        Some(ContextValue::Strings(names)) => {
+            names.iter().filter(|name| !is_hidden(name)).cloned().collect()
+        }
+        _ => Vec::new(),
+    };
+    if !suggested.is_empty() {
+        said.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(suggested));
     }
     said
 }
@@ -85,5 +93,9 @@ mod tests {
             let said = with_places(said, &dyno).to_string();
             assert!(said.contains(place), "{said}");
         }
+        let dyno = in_groups(Cli::command());
+        let said = dyno.clone().try_get_matches_from(["dyno", "agent"]).unwrap_err();
+        let said = with_places(said, &dyno).to_string();
+        assert!(said.contains("'agents'") && !said.contains("warden"), "{said}");
     }
 }
