@@ -77,41 +77,9 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     let is_silent = flags.sent_from.no_live || flags.feed.is_on_terminal();
     let style = if is_silent { Style::Nothing } else { Style::usual() };
     let count = flags.keeping.loads() as usize;
-    let mut loads: Vec<FinishedLoad> = Vec::new();
-    let (mut fed, mut cut_short) = (Ok(()), Ok(()));
-    while loads.len() < count && !halt.is_asked() {
-        let pressed =
-            press(loads_by, from.as_deref(), plan.nth(loads.len() as u32), style, &halt, flags);
-        let (load, written) = match pressed {
-            Ok(Some(pressed)) => pressed,
-            Ok(None) => break,
-            Err(refusal) if loads.is_empty() => return Err(refusal),
-            Err(refusal) => {
-                cut_short = Err(refusal);
-                break;
-            }
-        };
-        fed = fed.and(written);
-        if load.recording.end == End::Halted && !loads.is_empty() {
-            terminal::notice(&format!(
-                "dyno: load {} of {count} was interrupted, and is left out",
-                loads.len() + 1
-            ));
-            break;
-        }
-        cut_short = shelf.as_mut().map_or(Ok(()), |shelf| shelf.put(&load));
-        let says = match load.recording.end {
-            End::Halted => "was interrupted; what it measured until then is reported",
-            End::Done | End::GaveUp(_) => "is done",
-        };
-        loads.push(load);
-        if cut_short.is_err() {
-            break;
-        }
-        if 1 < count {
-            terminal::notice(&format!("dyno: load {} of {count} {says}", loads.len()));
-        }
-    }
+    let mut press_next =
+        |place: u32| press(loads_by, from.as_deref(), plan.nth(place), style, &halt, flags);
+    let Measured { loads, fed, cut_short } = measured(count, &mut press_next, &mut shelf, &halt)?;
     // The report's code comes where that of the load was.
     machine::resident::release();
     // What was measured is reported and closed, whatever could not be kept or written.
@@ -134,6 +102,54 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
         return Ok(ExitStatus::Interrupted);
     }
     Ok(answer(&loads))
+}
+
+/// The loads, one after another.
+struct Measured {
+    loads: Vec<FinishedLoad>,
+    /// Whether everything that follows a load while it is under way was written.
+    fed: Result<(), Refusal>,
+    /// Why there are fewer than were ordered, if it was no interruption.
+    cut_short: Result<(), Refusal>,
+}
+
+/// Loads so many times, and puts each load on the shelf. Refused only if not even the first could begin.
+fn measured(
+    count: usize,
+    press_next: &mut dyn FnMut(u32) -> Result<Option<Loaded>, Refusal>,
+    shelf: &mut Option<Shelf>,
+    halt: &Halt,
+) -> Result<Measured, Refusal> {
+    let mut all = Measured { loads: Vec::new(), fed: Ok(()), cut_short: Ok(()) };
+    while all.loads.len() < count && !halt.is_asked() {
+        let (load, written) = match press_next(all.loads.len() as u32) {
+            Ok(Some(pressed)) => pressed,
+            Ok(None) => break,
+            Err(refusal) if all.loads.is_empty() => return Err(refusal),
+            Err(refusal) => return Ok(Measured { cut_short: Err(refusal), ..all }),
+        };
+        all.fed = all.fed.and(written);
+        let number = all.loads.len() + 1;
+        if load.recording.end == End::Halted && 1 < number {
+            terminal::notice(&format!(
+                "dyno: load {number} of {count} was interrupted, and is left out"
+            ));
+            break;
+        }
+        all.cut_short = shelf.as_mut().map_or(Ok(()), |shelf| shelf.put(&load));
+        let says = match load.recording.end {
+            End::Halted => "was interrupted; what it measured until then is reported",
+            End::Done | End::GaveUp(_) => "is done",
+        };
+        all.loads.push(load);
+        if all.cut_short.is_err() {
+            break;
+        }
+        if 1 < count {
+            terminal::notice(&format!("dyno: load {number} of {count} {says}"));
+        }
+    }
+    Ok(all)
 }
 
 /// Prints the warnings, and takes what the run needs.
