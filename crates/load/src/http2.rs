@@ -47,9 +47,9 @@ pub struct Traffic {
     pub refused: u64,
     /// WINDOW_UPDATE frames that dyno sent
     pub window_updates_sent: u64,
-    /// how a connection stood still because the server had used up a window of dyno's
+    /// how often and how long a connection could receive nothing, because the server had used up a window of dyno's
     pub own_window: Waits,
-    /// how bodies of requests waited for windows of the server's
+    /// how often and how long bodies of requests waited for windows of the server's
     pub peer_window: Waits,
     #[serde(flatten)]
     pub heads: HeadCounts,

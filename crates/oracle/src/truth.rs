@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::spans::written;
 
-/// What an oracle did from its start until now, over all its threads. Its times are written by whoever writes it.
+/// What an oracle did from its start until now, over all its threads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Truth {
     /// How long it has been serving.

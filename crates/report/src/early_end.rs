@@ -92,10 +92,6 @@ impl Shown for EarlyEnd<'_> {
         })
     }
 
-    fn page(&self) -> String {
-        crate::page::alone(&self.document()).into_string()
-    }
-
     fn csv(&self) -> Option<String> {
         let heads = ["answer", "sentence"].map(String::from);
         let cells = [self.word.name().into(), csv::text(&self.sentence())];

@@ -20,10 +20,6 @@ impl Shown for Audit {
     fn json(&self) -> serde_json::Result<String> {
         json(self)
     }
-
-    fn page(&self) -> String {
-        crate::page::alone(&document(self)).into_string()
-    }
 }
 
 #[cfg(test)]

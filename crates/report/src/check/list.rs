@@ -156,10 +156,6 @@ impl Shown for Catalogue<'_> {
         json(self.cases)
     }
 
-    fn page(&self) -> String {
-        crate::page::alone(&self.document()).into_string()
-    }
-
     /// What is no terminal gets the whole lines.
     fn text(&self, screen: Screen) -> String {
         let width = if screen.is_coloured { screen.width } else { usize::MAX };

@@ -98,10 +98,6 @@ impl Shown for FinishedCheck<'_> {
         json(self.servers)
     }
 
-    fn page(&self) -> String {
-        crate::page::alone(&self.document()).into_string()
-    }
-
     /// Each server, and then the summary of several.
     fn text(&self, screen: Screen) -> String {
         let several = (1 < self.servers.len()).then(|| self.summary());

@@ -88,10 +88,6 @@ impl Shown for FinishedGate<'_> {
         json::of(self)
     }
 
-    fn page(&self) -> String {
-        crate::page::alone(&self.document()).into_string()
-    }
-
     /// For a pull request.
     fn markdown(&self) -> String {
         format!("{MARKER}\n{}", render::markdown(&self.document()))

@@ -37,7 +37,7 @@ fn short(cause: &Cause) -> String {
     }
 }
 
-/// The same as a picture: a slope with its interval is not a quotient.
+/// What a connection costs each server, as a chart: the slopes of memory and their intervals.
 pub(super) fn charts(lines: &[Line<'_>]) -> Markup {
     let competing: Vec<&Line<'_>> = lines.iter().filter(|line| !line.held.is_reference).collect();
     let memory = competing.iter().map(|line| {

@@ -38,10 +38,6 @@ impl Shown for FinishedHold {
     fn json(&self) -> serde_json::Result<String> {
         json(self)
     }
-
-    fn page(&self) -> String {
-        crate::page::alone(&document(self)).into_string()
-    }
 }
 
 /// `1,000 connections to 127.0.0.1:8080/poll/1`

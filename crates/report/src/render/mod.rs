@@ -69,7 +69,9 @@ pub trait Shown {
     fn json(&self) -> serde_json::Result<String>;
 
     /// One self-contained page.
-    fn page(&self) -> String;
+    fn page(&self) -> String {
+        crate::page::alone(&self.document()).into_string()
+    }
 
     fn text(&self, screen: Screen) -> String {
         text(&self.document(), screen)

@@ -62,10 +62,6 @@ impl Shown for Compared<'_> {
     fn json(&self) -> serde_json::Result<String> {
         json::of(self)
     }
-
-    fn page(&self) -> String {
-        crate::page::alone(&self.document()).into_string()
-    }
 }
 
 impl<'t> Compared<'t> {
