@@ -17,13 +17,15 @@
 # make capacity-truth  real searches (HUNTS of each of LAWS) for capacities of dyno's own server that theory knows; what
 #              HUNT_FILE has counts, so that they may be collected in several sittings
 # make clocks  a thousand meetings (MEETINGS) with a host whose clock is ahead, over ways that are slower in one direction
-# make gate-truth  the bounds of `dyno gate`, and how often its rule is wrong over simulated pairs: the figures of docs/gate.md
+# make gate-truth  the bounds of `dyno gate`, and how often its rule is wrong over simulated pairs: the figures of
+#              results/error-rates.md
 # make gate-aa  real gates of equal code (GATES), of a head that is slower (KIND=ab5, ab10) and beside another program (spun);
 #              what GATE_FILE has counts, so that they may be collected in several sittings
 # make difference-truth  how often races, runs and comparisons of simulated servers name a difference: the figures of
-#              docs/measured/differences.txt
-# make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of docs/trend.md
-# make bench   the figures of docs/bench.md and README, against the load generators that are installed
+#              results/differences.txt
+# make trend-truth  what `dyno trend` says of simulated histories of each kind: the figures of
+#              results/error-rates.md
+# make bench   the figures of results/bench.md and README, against the load generators that are installed
 # make bench-peers   the same, installing those that can be had first
 
 SHELL := /bin/bash

@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn the_rows_of_the_readme_are_those_that_are_written() {
-        let (readme, page) = (include_str!("../../README.md"), include_str!("../../docs/bench.md"));
+        let (readme, page) =
+            (include_str!("../../README.md"), include_str!("../../results/bench.md"));
         let block = readme.split_once(BEGINS).unwrap().1.split_once(ENDS).unwrap().0;
         for (begins, table, column) in ROWS {
             assert_eq!(

@@ -87,6 +87,87 @@ fn rooms_import_what_architecture_says() {
     }
 }
 
+/// The paragraphs and list items of a page, without what stands between fences and without tables.
+fn paragraphs(page: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    for line in page.split("```").step_by(2).flat_map(str::lines) {
+        let begins = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+        if line.is_empty() || line.starts_with("- ") || begins.starts_with(". ") {
+            found.push(String::new());
+        }
+        if !line.starts_with('|') {
+            *found.last_mut().unwrap() += &format!("{} ", line.trim());
+        }
+    }
+    found
+}
+
+/// Whether a source defines something of this name, by one of these keywords.
+fn defines(source: &str, keywords: &[&str], name: &str) -> bool {
+    keywords.iter().any(|keyword| {
+        source.match_indices(&format!("{keyword} {name}")).any(|(at, found)| {
+            let rest = &source[at + found.len()..];
+            !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')
+        })
+    })
+}
+
+/// The file or folder that ARCHITECTURE.md means: below a room's `src`, below the root, or beside the one before it.
+fn named_in_architecture(name: &str, folder: Option<&Path>) -> Option<PathBuf> {
+    let root = root();
+    let (room, rest) = name.split_once('/').unwrap_or(("", name));
+    let below_room = root.join("crates").join(room).join("src").join(rest);
+    let beside = folder.map(|folder| folder.join(name));
+    let places = [Some(below_room), Some(root.join(name)), beside];
+    places.into_iter().flatten().find(|path| path.exists())
+}
+
+/// A function, written as `name()`, is defined in a file that its paragraph names; a type or a constant anywhere.
+#[test]
+fn architecture_names_what_exists() {
+    let page = read(root().join("ARCHITECTURE.md"));
+    assert!(
+        page.chars().count() <= 25_000,
+        "ARCHITECTURE.md is a map, and no longer than 25,000 letters"
+    );
+    let sources: Vec<String> = files(&root().join("crates"), ".rs").iter().map(read).collect();
+    let (mut wrong, mut seen) = (Vec::new(), [0; 3]);
+    for paragraph in paragraphs(&page) {
+        let (mut named, mut folder) = (Vec::new(), None);
+        for name in paragraph.split('`').skip(1).step_by(2).filter(|name| !name.contains(' ')) {
+            let is_upper = name.starts_with(|letter: char| letter.is_ascii_uppercase());
+            let is_word = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+            let is_there = if name.contains('/') || name.ends_with(".rs") {
+                seen[0] += 1;
+                let path = named_in_architecture(name, folder.as_deref());
+                if let Some(path) = &path {
+                    folder = if path.is_dir() {
+                        Some(path.clone())
+                    } else {
+                        path.parent().map(Path::to_path_buf)
+                    };
+                }
+                named.extend(path.clone().filter(|path| path.is_file()).map(read));
+                path.is_some()
+            } else if let Some(function) = name.strip_suffix("()") {
+                seen[1] += 1;
+                named.iter().any(|source| defines(source, &["fn"], function))
+            } else if is_upper && is_word {
+                seen[2] += 1;
+                let keywords = ["struct", "enum", "trait", "type", "const", "static"];
+                sources.iter().any(|source| defines(source, &keywords, name))
+            } else {
+                true
+            };
+            if !is_there {
+                wrong.push(format!("`{name}` in: {paragraph}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "ARCHITECTURE.md names what is not there:\n{}", wrong.join("\n"));
+    assert!(seen.iter().all(|count| 5 <= *count), "files, functions and types are found: {seen:?}");
+}
+
 /// The folders and files right under `dyno/src`, and which of them each names.
 fn parts() -> BTreeMap<String, BTreeSet<String>> {
     let src = root().join("crates/dyno/src");
@@ -346,17 +427,53 @@ fn every_test_program_is_run_by_make_test() {
     }
 }
 
+/// The anchors of a page's headings, as GitHub makes them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let lines = page.split("\n```").step_by(2).flat_map(str::lines);
+    let mut found = BTreeSet::new();
+    for line in lines.filter(|line| line.starts_with('#')) {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        // Of a link in a heading, its text counts.
+        let heading: String = heading
+            .split("](")
+            .enumerate()
+            .map(|(place, part)| {
+                if place == 0 { part } else { part.split_once(')').map_or(part, |(_, rest)| rest) }
+            })
+            .collect();
+        let kept =
+            heading.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+        let anchor: String = kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect();
+        let again = (1..).map(|number| format!("{anchor}-{number}"));
+        let name = std::iter::once(anchor.clone()).chain(again).find(|name| !found.contains(name));
+        found.extend(name);
+    }
+    found
+}
+
 #[test]
 fn links_lead_somewhere() {
+    let mut seen = 0;
     for page in files(&root(), ".md") {
         let text = read(&page);
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        for link in links.filter(|link| !link.contains("://") && !link.starts_with('#')) {
-            let file = link.split('#').next().unwrap();
-            let target = page.parent().unwrap().join(file);
+        for link in links.filter(|link| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target =
+                if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
             assert!(target.exists(), "{}: {link}", shown(&page));
+            if !anchor.is_empty() {
+                seen += 1;
+                let is_there = anchors(&read(&target)).contains(anchor);
+                assert!(is_there, "{}: {link} has no such heading", shown(&page));
+            }
         }
     }
+    assert!(20 <= seen, "links to headings are found");
+    assert!(
+        anchors("# A *b*: `c`?\n## [D](e.md) f\n")
+            .is_superset(&["a-b-c".into(), "d-f".into()].into())
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What the rule of `dyno gate` does, over simulated pairs: `make gate-truth`. It prints the bounds of
-//! `crates/analysis/src/gate/bound.rs` and the tables of docs/gate.md.
+//! `crates/analysis/src/gate/bound.rs` and the tables of results/error-rates.md.
 #![allow(clippy::print_stdout)] // a program for its author
 
 mod simulated;

@@ -1,5 +1,5 @@
 //! What `dyno trend` says of simulated series: `make trend-truth`. It prints the table of
-//! `crates/analysis/src/trend/needed.rs` and the tables of docs/trend.md.
+//! `crates/analysis/src/trend/needed.rs` and the tables of results/error-rates.md.
 #![allow(clippy::print_stdout)] // a program for its author
 
 mod simulated;

@@ -276,7 +276,7 @@ trials {
         population: SUBJECT,
         time: "CPU time each second of the measured time, by the throughput. On loopback it includes what waking dyno's \
              threads costs, which is alike for all servers (`load.spin`; [µs for an \
-             answer](bench.md#what-the-clients-sleep-costs-the-server))",
+             answer](../results/bench.md#what-the-clients-sleep-costs-the-server))",
         trial: |trial| {
             let throughput = throughput_per_s(trial.recording?).filter(|per_s| 0.0 < *per_s)?;
             milliseconds(trial.cpu_ns_per_s()? / throughput * 1_000.0)

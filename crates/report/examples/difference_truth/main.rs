@@ -1,5 +1,5 @@
 //! How often an output names a difference: `make difference-truth`. Simulated trials take the path of a finished race, run
-//! and comparison, and the written documents are read. It prints the tables of docs/measured/differences.txt.
+//! and comparison, and the written documents are read. It prints the tables of results/differences.txt.
 //!
 //! Its arguments are parts of the tables (`race`, `run`, `compare`, `equal`, `found`); `OUTPUTS` is the number of outputs
 //! of each cell.
