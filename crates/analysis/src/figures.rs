@@ -57,7 +57,7 @@ pub(crate) fn merged<'r>(
     all: impl Iterator<Item = &'r Distribution> + Clone,
 ) -> Option<Distribution> {
     // Trials of one run have the same limit; what a store holds may have any.
-    let highest = all.clone().map(|distribution| distribution.histogram().high()).max()?;
+    let highest = all.clone().map(Distribution::high).max()?;
     let mut merged = Distribution::new(highest);
     all.for_each(|distribution| merged.merge(distribution));
     Some(merged)

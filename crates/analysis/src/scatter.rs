@@ -20,7 +20,7 @@ impl Scatter {
         let Some(all) = times.moments() else { return Scatter::default() };
         let (mean, sd, max) = (all.mean.value, all.sd.value, all.max.value);
         let (low, high) = ((mean - sd).max(0.0), mean + sd);
-        let within = times.histogram().count_between(low as u64, high as u64);
+        let within = times.count_between(low as u64, high as u64);
         let within_percent = 100.0 * within as f64 / times.count() as f64;
         Scatter { mean, sd, max, within_percent }
     }
@@ -62,7 +62,7 @@ pub fn steps(times: &Distribution, count: u32) -> Vec<(f64, u64)> {
     let mut below = 0;
     for place in 0..=count {
         let until = if place == count { max } else { end(place) as u64 };
-        let upto = times.histogram().count_between(0, until);
+        let upto = times.count_between(0, until);
         steps.push((end(place), upto.saturating_sub(below)));
         below = upto;
     }

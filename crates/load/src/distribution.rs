@@ -3,6 +3,7 @@
 mod encoded;
 mod folded;
 mod moments;
+mod places;
 mod sparse;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use crate::Nanos;
 pub use encoded::EncodedError;
 pub use folded::Folded;
 pub use moments::{Moment, Moments};
+use places::{Count, place};
 use sparse::Sparse;
 
 /// The percentiles that results have, by their names there.
@@ -28,8 +30,8 @@ pub const PERCENTILES: [(&str, f64); 7] = [
 ];
 
 /// A histogram with its exact sum, in which some values may be lower bounds. It is sparse until it has such bounds; one
-/// that was read from a file stays folded, in a few hundred bytes, until something is added to it. Each query of these
-/// unfolds them for a moment.
+/// that was read from a file stays folded, in a few hundred bytes, until something is added to it. Queries read the
+/// counts of each form where they are.
 #[derive(Clone, Debug)]
 pub struct Distribution(Form);
 
@@ -113,7 +115,7 @@ impl Distribution {
     }
 
     /// Adds so many values that are equal.
-    pub(crate) fn record_many(&mut self, value: Nanos, times: u64) {
+    pub fn record_many(&mut self, value: Nanos, times: u64) {
         if let Form::Sparse(sparse) = &mut self.0 {
             return sparse.record_many(value, times);
         }
@@ -186,7 +188,8 @@ impl Distribution {
     }
 
     /// Values up to this one are distinguished.
-    pub(crate) fn high(&self) -> Nanos {
+    #[must_use]
+    pub fn high(&self) -> Nanos {
         match &self.0 {
             Form::Sparse(sparse) => sparse.high,
             Form::Open(open) => open.values.high(),
@@ -210,19 +213,38 @@ impl Distribution {
         }
     }
 
+    fn counts(&self) -> Box<dyn Iterator<Item = Count> + '_> {
+        match &self.0 {
+            Form::Sparse(sparse) => Box::new(sparse.counts()),
+            Form::Open(open) => Box::new(open.counts()),
+            Form::Folded(folded) => Box::new(folded.counts()),
+        }
+    }
+
+    /// The values from low to high, each with how often it occurs. A value is the largest of those that are not
+    /// distinguished from it; censored values are at their bounds.
+    pub fn values(&self) -> impl Iterator<Item = (Nanos, u64)> {
+        self.counts().map(|count| (count.highest(), count.times))
+    }
+
+    /// How many values lie in this range, to the histogram's resolution of a thousandth; censored ones count at their
+    /// bounds.
+    #[must_use]
+    pub fn count_between(&self, from: Nanos, upto: Nanos) -> u64 {
+        let places = place(from)..=place(upto);
+        let within = self.counts().filter(|count| places.contains(&count.place));
+        within.map(|count| count.times).sum()
+    }
+
     /// Whether the sum can be that of the values, as far as they are distinguished.
     pub(crate) fn is_sum_possible(&self) -> bool {
-        let values = &self.open().values;
-        let (mut least, mut most) = (0, 0);
-        for step in values.iter_recorded() {
-            let (value, times) = (step.value_iterated_to(), u128::from(step.count_at_value()));
-            let is_cut = values.high() <= values.highest_equivalent(value);
-            least += u128::from(values.lowest_equivalent(value)) * times;
-            most += if is_cut {
-                u128::MAX >> 1
-            } else {
-                u128::from(values.highest_equivalent(value)) * times
-            };
+        let (mut least, mut most) = (0, 0_u128);
+        for count in self.counts() {
+            let times = u128::from(count.times);
+            let is_cut = self.high() <= count.highest();
+            let highest = if is_cut { u128::MAX } else { u128::from(count.highest()) };
+            least += u128::from(count.lowest()) * times;
+            most = highest.saturating_mul(times).saturating_add(most);
         }
         (least..=most).contains(&self.sum())
     }
@@ -230,16 +252,17 @@ impl Distribution {
     /// The smallest and the largest.
     #[must_use]
     pub fn extremes(&self) -> Option<(Nanos, Nanos)> {
-        let of = |values: &Histogram<u64>| (values.min(), values.max());
-        (0 < self.count()).then(|| of(&self.open().values))
+        let mut counts = self.counts();
+        let first = counts.next()?;
+        Some((first.lowest(), counts.last().unwrap_or(first).highest()))
     }
 
     /// How many values are known to be no more than `limit`, to the histogram's resolution of a thousandth.
     #[must_use]
     pub fn known_within(&self, limit: Nanos) -> u64 {
-        let open = self.open();
-        let censored = open.censored.as_ref().map_or(0, |censored| upto(censored, limit));
-        upto(&open.values, limit) - censored
+        let last = place(limit);
+        let within = self.counts().take_while(|count| count.place <= last);
+        within.map(|count| count.times - count.censored).sum()
     }
 
     /// The value that a share `q` of all values does not exceed; none if there are no values.
@@ -253,12 +276,10 @@ impl Distribution {
         if count == 0 {
             return None;
         }
-        let open = self.open();
-        let rank = rank(count, q);
-        let least = open.values.value_at_quantile(q);
+        let (value, most) = self.at_rank(rank(count, q));
         Some(Quantile {
-            value: least,
-            is_bound: 0 < self.censored() && open.most_at(rank) != Some(least),
+            value,
+            is_bound: most != Some(value),
             is_supported: is_supported(count, q),
         })
     }
@@ -267,16 +288,18 @@ impl Distribution {
     /// be one that was given up.
     #[must_use]
     pub fn at_rank(&self, rank: u64) -> (Nanos, Option<Nanos>) {
-        let open = self.open();
-        let mut upto = 0;
-        let least = open.values.iter_recorded().find(|step| {
-            upto += step.count_at_value();
-            rank <= upto
-        });
-        (
-            least.map_or(0, |step| open.values.highest_equivalent(step.value_iterated_to())),
-            open.most_at(rank),
-        )
+        let (mut upto, mut known, mut least) = (0, 0, None);
+        for count in self.counts() {
+            upto += count.times;
+            known += count.times - count.censored;
+            if rank <= upto {
+                least = least.or(Some(count.highest()));
+            }
+            if rank <= known {
+                return (least.unwrap_or(0), Some(count.highest()));
+            }
+        }
+        (least.unwrap_or(0), None)
     }
 
     /// The histogram of all values, censored ones at their bounds.
@@ -308,16 +331,12 @@ impl From<&Sparse> for Open {
 }
 
 impl Open {
-    /// The value with this rank if all that was given up had taken forever; none if the value is one of these.
-    fn most_at(&self, rank: u64) -> Option<Nanos> {
-        let mut before = 0;
-        for step in self.values.iter_recorded() {
-            before += step.count_at_value() - self.censored_at(step.value_iterated_to());
-            if rank <= before {
-                return Some(self.values.highest_equivalent(step.value_iterated_to()));
-            }
-        }
-        None
+    fn counts(&self) -> impl Iterator<Item = Count> {
+        self.values.iter_recorded().map(|step| {
+            let value = step.value_iterated_to();
+            let censored = self.censored.as_ref().map_or(0, |censored| censored.count_at(value));
+            Count { place: place(value), times: step.count_at_value(), censored }
+        })
     }
 }
 
@@ -334,22 +353,11 @@ fn add(values: &mut Histogram<u64>, more: &Histogram<u64>) {
     }
 }
 
-fn upto(values: &Histogram<u64>, limit: Nanos) -> u64 {
-    values.count_between(0, limit)
-}
-
 impl PartialEq for Distribution {
     fn eq(&self, other: &Distribution) -> bool {
-        if (self.count(), self.censored(), self.sum())
-            != (other.count(), other.censored(), other.sum())
-        {
-            return false;
-        }
-        let (one, other) = (self.open(), other.open());
-        // hdrhistogram takes histograms with different limits for equal if their counts are.
-        one.values.high() == other.values.high()
-            && one.values == other.values
-            && (self.censored() == 0 || one.censored == other.censored)
+        (self.count(), self.censored(), self.sum(), self.high())
+            == (other.count(), other.censored(), other.sum(), other.high())
+            && self.counts().eq(other.counts())
     }
 }
 

@@ -15,9 +15,7 @@ impl Counts {
     pub(super) fn of<'d>(distributions: impl Iterator<Item = &'d Distribution>) -> Counts {
         let mut all = Counts::default();
         for distribution in distributions {
-            for step in distribution.histogram().iter_recorded() {
-                all.values.push((step.value_iterated_to(), step.count_since_last_iteration()));
-            }
+            all.values.extend(distribution.values());
             all.censored = all.censored.saturating_add(distribution.censored());
         }
         all.values.sort_unstable_by_key(|(value, _)| *value);

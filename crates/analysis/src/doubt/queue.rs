@@ -112,7 +112,7 @@ fn stepped(connect: &Distribution) -> u64 {
         Some(median) if median.value < SLOW_ANYWAY => {
             let of_step = |&step: &Nanos| {
                 let from = step * SECOND;
-                connect.histogram().count_between(from, from + STEP_WIDTH)
+                connect.count_between(from, from + STEP_WIDTH)
             };
             STEPS_S.iter().map(of_step).sum()
         }

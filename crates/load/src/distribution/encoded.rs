@@ -86,30 +86,52 @@ pub(super) fn sum(one: &[u8], other: &[u8]) -> Option<Box<[u8]>> {
     if header[..4] != other_header[..4] || header[8..] != other_header[8..] {
         return None;
     }
-    let mut sum = header.to_vec();
     let (mut ours, mut theirs) =
         (Counts::of(counts).peekable(), Counts::of(other_counts).peekable());
-    let mut place = 0;
+    let mut sums = Vec::new();
     loop {
-        let next = [ours.peek(), theirs.peek()].into_iter().flatten().map(|(at, _)| *at).min();
-        let Some(at) = next else { break };
-        let here = [ours.next_if(|it| it.0 == at), theirs.next_if(|it| it.0 == at)];
-        let count = here.into_iter().flatten().try_fold(0_u64, |sum, it| sum.checked_add(it.1))?;
-        match at - place {
+        let next =
+            [ours.peek(), theirs.peek()].into_iter().flatten().map(|(place, _)| *place).min();
+        let Some(place) = next else { break };
+        let here = [&mut ours, &mut theirs].map(|counts| counts.next_if(|count| count.0 == place));
+        let counts = here.into_iter().flatten();
+        sums.push((place, counts.map(|count| count.1).try_fold(0, u64::checked_add)?));
+    }
+    written(highest(one), sums.into_iter())
+}
+
+/// The bytes of a histogram that distinguishes values up to `highest`, from its counts in the order of their places; none
+/// if a count is larger than the format can hold.
+pub(super) fn written(highest: u64, counts: impl Iterator<Item = (u64, u64)>) -> Option<Box<[u8]>> {
+    let mut bytes = Vec::with_capacity(HEADER_LEN);
+    for half in [COOKIE, 0, 0, u32::from(DIGITS)] {
+        bytes.extend(half.to_be_bytes());
+    }
+    for whole in [LOWEST, highest, 1.0_f64.to_bits()] {
+        bytes.extend(whole.to_be_bytes());
+    }
+    let mut next = 0;
+    for (place, times) in counts {
+        match place - next {
             0 => {}
-            1 => push(0, &mut sum),
-            zeros => push(-i64::try_from(zeros).ok()?, &mut sum),
+            1 => push(0, &mut bytes),
+            zeros => push(-i64::try_from(zeros).ok()?, &mut bytes),
         }
-        push(i64::try_from(count).ok()?, &mut sum);
-        place = at + 1;
+        push(i64::try_from(times).ok()?, &mut bytes);
+        next = place + 1;
     }
     // Of no values at all, one zero is written.
-    if place == 0 {
-        push(0, &mut sum);
+    if next == 0 {
+        push(0, &mut bytes);
     }
-    let len = u32::try_from(sum.len() - HEADER_LEN).ok()?;
-    sum[4..8].copy_from_slice(&len.to_be_bytes());
-    Some(sum.into())
+    let len = u32::try_from(bytes.len() - HEADER_LEN).ok()?;
+    bytes[4..8].copy_from_slice(&len.to_be_bytes());
+    Some(bytes.into())
+}
+
+/// The places of sound bytes that have values, and how many.
+pub(super) fn counts(bytes: &[u8]) -> impl Iterator<Item = (u64, u64)> {
+    Counts::of(bytes.get(HEADER_LEN..).unwrap_or_default())
 }
 
 /// The places that have values, and how many.

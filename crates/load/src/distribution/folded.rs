@@ -1,14 +1,13 @@
 //! A distribution in a few hundred bytes, and its stored and sent form: JSON with the histograms in base64.
 
-use std::cell::RefCell;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use hdrhistogram::serialization::Deserializer;
 use serde::{Deserialize, Serialize};
 
 use super::encoded::{self, EncodedError};
+use super::places::Count;
 use super::{Distribution, Form, Open};
 use crate::Nanos;
 
@@ -31,14 +30,23 @@ impl Folded {
         if let Form::Folded(folded) = &distribution.0 {
             return folded.clone();
         }
-        let open = distribution.open();
-        let censored = open.censored.as_ref().filter(|censored| !censored.is_empty());
+        let (mut values, mut censored) = (Vec::new(), Vec::new());
+        for count in distribution.counts() {
+            values.push((count.place as u64, count.times));
+            if 0 < count.censored {
+                censored.push((count.place as u64, count.censored));
+            }
+        }
+        let high = distribution.high();
+        let bytes = |counts: Vec<(u64, u64)>| {
+            encoded::written(high, counts.into_iter()).expect("fewer than 2^63 values are counted")
+        };
         Folded {
-            values: bytes(&open.values),
-            censored: censored.map(|censored| bytes(censored)),
+            values: bytes(values),
+            censored: (!censored.is_empty()).then(|| bytes(censored)),
             count: distribution.count(),
             censored_count: distribution.censored(),
-            sum: open.sum,
+            sum: distribution.sum(),
         }
     }
 
@@ -135,6 +143,14 @@ impl Folded {
         Distribution(Form::Open(self.open()))
     }
 
+    pub(super) fn counts(&self) -> impl Iterator<Item = Count> {
+        let mut censored = self.censored.iter().flat_map(|bytes| encoded::counts(bytes)).peekable();
+        encoded::counts(&self.values).map(move |(place, times)| {
+            let censored = censored.next_if(|bound| bound.0 == place).map_or(0, |bound| bound.1);
+            Count { place: place as usize, times, censored }
+        })
+    }
+
     pub(super) fn open(&self) -> Open {
         Open {
             values: decoded(&self.values),
@@ -149,21 +165,6 @@ impl From<Folded> for Distribution {
     fn from(folded: Folded) -> Distribution {
         Distribution(Form::Folded(folded))
     }
-}
-
-thread_local! {
-    /// It keeps a buffer for the worst case, a hundred kilobytes or more: a new one for each histogram would cost more time
-    /// than all the rest.
-    static SERIALIZER: RefCell<V2Serializer> = RefCell::new(V2Serializer::new());
-}
-
-fn bytes(histogram: &Histogram<u64>) -> Box<[u8]> {
-    let mut bytes = Vec::new();
-    SERIALIZER.with_borrow_mut(|serializer| {
-        serializer.serialize(histogram, &mut bytes).expect("writing to memory cannot fail");
-    });
-    // The serializer reserves for the worst case; a copy keeps only what is used.
-    bytes.as_slice().into()
 }
 
 /// Decodes bytes that have been checked.

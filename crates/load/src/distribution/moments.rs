@@ -1,6 +1,7 @@
 //! Figures about all values of a distribution, and which of them are only bounds.
 
-use super::{Distribution, Open};
+use super::Distribution;
+use super::places::Count;
 use crate::Nanos;
 
 /// A figure about all values, in nanoseconds.
@@ -25,61 +26,66 @@ impl Distribution {
     /// None if there are no values.
     #[must_use]
     pub fn moments(&self) -> Option<Moments> {
-        let (min, max) = self.extremes()?;
-        let open = self.open();
+        let counts: Vec<Count> = self.counts().collect();
+        let (first, last) = (counts.first()?, counts.last()?);
         let is_any = 0 < self.censored();
-        let sd = if is_any { open.least_deviation() } else { open.values.stdev() };
+        let sd = if is_any { least_deviation(&counts) } else { deviation(&counts) };
         let time = |value: Nanos, is_bound| Moment { value: value as f64, is_bound };
         Some(Moments {
             mean: Moment { value: self.mean(), is_bound: is_any },
             // A single value does not deviate from itself, whatever it is.
             sd: Moment { value: sd, is_bound: is_any && 1 < self.count() },
             // A value that is known to be as small is the smallest one.
-            min: time(min, is_any && open.censored_at(min) == open.values.count_at(min)),
-            max: time(max, is_any),
+            min: time(first.lowest(), is_any && first.censored == first.times),
+            max: time(last.highest(), is_any),
         })
     }
 
     /// The least of the bounds: a percentile below it is none.
     #[must_use]
     pub fn least_bound(&self) -> Option<Nanos> {
-        let open = self.open();
-        open.censored.as_ref().filter(|bounds| !bounds.is_empty()).map(|bounds| bounds.min())
+        self.counts().find(|count| 0 < count.censored).map(|count| count.lowest())
     }
 }
 
-impl Open {
-    pub(super) fn censored_at(&self, value: Nanos) -> u64 {
-        self.censored.as_ref().map_or(0, |censored| censored.count_at(value))
-    }
+/// The standard deviation of values that are all known.
+fn deviation(counts: &[Count]) -> f64 {
+    let all = counts.iter().map(|count| count.times).sum::<u64>() as f64;
+    let known = counts.iter().map(|count| (count.median() as f64, count.times as f64));
+    let mean = known.clone().fold(0.0, |sum, (value, times)| sum + value * times / all);
+    let squares =
+        known.fold(0.0, |sum, (value, times)| sum + (value - mean) * (value - mean) * times);
+    (squares / all).sqrt()
+}
 
-    /// The least standard deviation that is possible if each censored value lies at its bound or above.
-    ///
-    /// The variance is convex in the unknown values. It grows with a value that lies above the mean, so bounds above the
-    /// mean stay where they are; those below it count at the mean, to which they contribute nothing then.
-    fn least_deviation(&self) -> f64 {
-        // The values at or above a mean, and those below it that are known.
-        let kept = |mean: f64| {
-            self.values.iter_recorded().map(move |step| {
-                let value = self.values.median_equivalent(step.value_iterated_to());
-                let is_free = (value as f64) < mean;
-                let free = if is_free { self.censored_at(value) } else { 0 };
-                (value as f64, (step.count_at_value() - free) as f64)
-            })
-        };
-        let mut mean = 0.0;
-        loop {
-            let (count, sum) = kept(mean)
-                .fold((0.0, 0.0), |(n, sum), (value, times)| (n + times, sum + times * value));
-            // Without values below it, the mean rises, and more bounds may lie below it then.
-            if sum / count <= mean {
-                break;
-            }
-            mean = sum / count;
+/// The least standard deviation that is possible if each censored value lies at its bound or above.
+///
+/// The variance is convex in the unknown values. It grows with a value that lies above the mean, so bounds above the
+/// mean stay where they are; those below it count at the mean, to which they contribute nothing then.
+fn least_deviation(counts: &[Count]) -> f64 {
+    let all: u64 = counts.iter().map(|count| count.times).sum();
+    let mut mean = 0.0;
+    loop {
+        let (count, sum) = kept(counts, mean)
+            .fold((0.0, 0.0), |(n, sum), (value, times)| (n + times, sum + times * value));
+        // Without values below it, the mean rises, and more bounds may lie below it then.
+        if sum / count <= mean {
+            break;
         }
-        let squares: f64 = kept(mean).map(|(value, times)| times * (value - mean).powi(2)).sum();
-        (squares / self.values.len() as f64).sqrt()
+        mean = sum / count;
     }
+    let squares: f64 =
+        kept(counts, mean).map(|(value, times)| times * (value - mean).powi(2)).sum();
+    (squares / all as f64).sqrt()
+}
+
+/// The values at or above a mean, and those below it that are known, with how often they occur.
+fn kept(counts: &[Count], mean: f64) -> impl Iterator<Item = (f64, f64)> {
+    counts.iter().map(move |count| {
+        let value = count.median() as f64;
+        let free = if value < mean { count.censored } else { 0 };
+        (value, (count.times - free) as f64)
+    })
 }
 
 #[cfg(test)]

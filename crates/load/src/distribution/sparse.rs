@@ -4,10 +4,8 @@
 use hdrhistogram::Histogram;
 
 use super::empty;
+use super::places::{Count, OCTAVE, place};
 use crate::Nanos;
-
-/// Places of a block. HdrHistogram with three digits has the same places, in the same order.
-const PLACES: usize = 1_024;
 
 #[derive(Clone, Debug)]
 pub(super) struct Sparse {
@@ -20,7 +18,7 @@ pub(super) struct Sparse {
 impl Sparse {
     pub(super) fn new(high: Nanos) -> Sparse {
         let high = high.max(2);
-        let blocks = (place(high) / PLACES + 1).max(2);
+        let blocks = (place(high) / OCTAVE + 1).max(2);
         Sparse { blocks: vec![None; blocks], high, count: 0, sum: 0 }
     }
 
@@ -31,11 +29,11 @@ impl Sparse {
 
     fn count_many(&mut self, value: Nanos, times: u64) {
         let within = place(value);
-        let is_within = within / PLACES < self.blocks.len();
+        let is_within = within / OCTAVE < self.blocks.len();
         let place = if is_within { within } else { place(self.high) };
-        let block = &mut self.blocks[place / PLACES];
-        let block = block.get_or_insert_with(|| vec![0; PLACES].into_boxed_slice());
-        block[place % PLACES] = block[place % PLACES].saturating_add(times);
+        let block = &mut self.blocks[place / OCTAVE];
+        let block = block.get_or_insert_with(|| vec![0; OCTAVE].into_boxed_slice());
+        block[place % OCTAVE] = block[place % OCTAVE].saturating_add(times);
         self.count = self.count.saturating_add(times);
     }
 
@@ -47,7 +45,7 @@ impl Sparse {
     }
 
     pub(super) fn merge_sparse(&mut self, other: &Sparse) {
-        other.each(|value, times| self.count_many(value, times));
+        other.counts().for_each(|count| self.count_many(count.lowest(), count.times));
         self.sum += other.sum;
     }
 
@@ -59,24 +57,17 @@ impl Sparse {
 
     pub(super) fn values(&self) -> Histogram<u64> {
         let mut values = empty(self.high);
-        self.each(|value, times| values.saturating_record_n(value, times));
+        self.counts().for_each(|count| values.saturating_record_n(count.lowest(), count.times));
         values
     }
 
-    fn each(&self, mut does: impl FnMut(Nanos, u64)) {
-        for (number, block) in self.blocks.iter().enumerate() {
-            for (at, &times) in block.iter().flat_map(|block| block.iter().enumerate()) {
-                if 0 < times {
-                    let shift = number.saturating_sub(1);
-                    does(((number - shift) * PLACES + at) as Nanos * (1 << shift), times);
-                }
-            }
-        }
+    pub(super) fn counts(&self) -> impl Iterator<Item = Count> {
+        let blocks = self.blocks.iter().enumerate();
+        let places = blocks.flat_map(|(number, block)| {
+            let times = block.iter().flat_map(|block| block.iter().enumerate());
+            times.map(move |(within, &times)| (number * OCTAVE + within, times))
+        });
+        let counted = places.filter(|(_, times)| 0 < *times);
+        counted.map(|(place, times)| Count { place, times, censored: 0 })
     }
-}
-
-/// The first 2,048 times have a place each; of each further octave, 1,024 parts have one.
-fn place(value: Nanos) -> usize {
-    let shift = (value | (2 * PLACES as Nanos - 1)).ilog2() - (PLACES as Nanos).ilog2();
-    shift as usize * PLACES + (value >> shift) as usize
 }

@@ -1,5 +1,7 @@
 //! Histograms with bounds, sparse and whole ones.
 
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+
 use super::*;
 
 #[test]
@@ -144,5 +146,68 @@ fn a_sparse_histogram_has_the_places_of_a_whole_one() {
         assert_eq!((sparse.high(), sparse.count()), (whole.high(), whole.len()));
         sparse.clear();
         assert_eq!(*sparse.histogram(), empty(high));
+    }
+}
+
+/// What queries say of a histogram, by HdrHistogram's own methods.
+fn by_the_library(
+    values: &Histogram<u64>,
+    q: f64,
+    limit: Nanos,
+) -> (Nanos, u64, Option<(Nanos, Nanos)>) {
+    let extremes = (0 < values.len()).then(|| (values.min(), values.max()));
+    (values.value_at_quantile(q), values.count_between(0, limit), extremes)
+}
+
+fn bytes_by_the_library(values: &Histogram<u64>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    V2Serializer::new().serialize(values, &mut bytes).expect("writing to memory cannot fail");
+    bytes
+}
+
+#[test]
+fn every_form_answers_as_the_library_does_and_as_the_other_forms() {
+    let mut drawn = wire::Chance::new(7);
+    for round in 0..400_u32 {
+        let high = 1 << (3 + round % 40);
+        let mut sparse = Distribution::new(high);
+        for _ in 0..drawn.draw() % 60 {
+            // Some lie above the largest that is distinguished.
+            let value = drawn.draw() % (2 * high) >> (drawn.draw() % 30);
+            sparse.record_many(value, 1 + drawn.draw() % 3);
+        }
+        let mut open = sparse.clone();
+        open.open_mut();
+        let folded = Folded::of(&open);
+        assert_eq!(folded.bytes(), bytes_by_the_library(&sparse.histogram()));
+        let folded = Distribution::from(folded);
+        let q = (1 + drawn.draw() % 1_000) as f64 / 1_000.0;
+        let limit = drawn.draw() % (3 * high);
+        let (value, within, extremes) = by_the_library(&sparse.histogram(), q, limit);
+        for form in [&sparse, &open, &folded] {
+            assert_eq!(form.quantile(q).map_or(0, |found| found.value), value, "{q} {form:?}");
+            assert_eq!(form.known_within(limit), within, "{limit} {form:?}");
+            assert_eq!(form.extremes(), extremes, "{form:?}");
+            assert!(*form == sparse && form.is_sum_possible(), "{form:?}");
+        }
+    }
+}
+
+#[test]
+fn every_form_says_the_same_of_values_that_were_given_up() {
+    let mut drawn = wire::Chance::new(8);
+    for _ in 0..400 {
+        let mut open = Distribution::new(1 << 20);
+        for _ in 0..1 + drawn.draw() % 60 {
+            // Some lie above the largest that is distinguished.
+            let value = drawn.draw() % (1 << 21) >> (drawn.draw() % 20);
+            if drawn.draw() % 3 == 0 { open.record_censored(value) } else { open.record(value) }
+        }
+        let folded = Distribution::from(Folded::of(&open));
+        assert_eq!(folded, open);
+        assert_eq!((folded.extremes(), folded.moments()), (open.extremes(), open.moments()));
+        for rank in 1..=open.count() {
+            assert_eq!(folded.at_rank(rank), open.at_rank(rank), "{rank} {open:?}");
+        }
     }
 }

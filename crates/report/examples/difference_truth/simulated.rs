@@ -3,7 +3,7 @@
 
 use lab::experiment::Point;
 use lab::record::{Entry, Fact, LoadRecord, RACE, RunRecord, Series, TrialKey, TrialRecord};
-use load::{Chance, Distribution, LaneReport, Recording, SECOND, Tally};
+use load::{Chance, Distribution, Folded, LaneReport, Recording, SECOND, Tally};
 
 const MS: u64 = 1_000_000;
 /// How many answers each trial has; how long they take makes its rate.
@@ -142,8 +142,9 @@ fn record(world: World, is_race: bool, trials: &[TrialRecord]) -> RunRecord {
 fn trial(key: TrialKey, rate: f64, [p50, p99]: [f64; 2], [cpu, memory]: [f64; 2]) -> TrialRecord {
     let mut total = Tally::new(5 * SECOND);
     let mut lengths = Distribution::new(5 * SECOND);
-    (SLOW..ANSWERS).for_each(|_| lengths.record(p50 as u64));
-    (0..SLOW).for_each(|_| lengths.record(p99 as u64));
+    lengths.record_many(p50 as u64, ANSWERS - SLOW);
+    lengths.record_many(p99 as u64, SLOW);
+    let lengths = Distribution::from(Folded::of(&lengths));
     (total.service, total.first_byte) = (lengths.clone(), lengths.clone());
     total.response = lengths;
     (total.attempted, total.correct, total.correct_inside) = (ANSWERS, ANSWERS, ANSWERS);

@@ -146,7 +146,7 @@ fn latency(response: &Distribution) -> String {
         .filter_map(|(q, share)| Some((response.quantile(q)?, share)))
         .find(|(quantile, _)| quantile.is_supported || quantile.is_bound);
     let longer = |least: Nanos| {
-        let longer = response.histogram().count_between(least, Nanos::MAX);
+        let longer = response.count_between(least, Nanos::MAX);
         let share = percent(longer as f64 / response.count() as f64);
         format!("{share} took {} or longer", nanos(least))
     };
