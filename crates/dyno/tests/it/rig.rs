@@ -13,7 +13,7 @@ use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
-pub(crate) use crate::again::{in_each, in_one_of_five};
+pub(crate) use crate::again::{in_each, in_one_of_five, note_retry};
 use crate::lab_rig::until;
 use crate::secured_rig::AuthorityFile;
 

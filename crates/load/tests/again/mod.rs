@@ -1,5 +1,7 @@
 //! Tests in which time itself is measured, on machines that are busy.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The payload of a panic that no further attempt can mend.
@@ -13,10 +15,19 @@ pub(crate) fn in_one_of_five(attempt: impl Fn()) {
         match catch_unwind(AssertUnwindSafe(&attempt)) {
             Ok(()) => return,
             Err(panic) if panic.is::<Wrong>() => resume_unwind(panic),
-            Err(_) => {}
+            Err(_) => note_retry(),
         }
     }
     attempt();
+}
+
+/// Adds a line to the file of retries, which `make test` counts; its lines are the names of the tests.
+pub(crate) fn note_retry() {
+    let Some(file) = std::env::var_os("DYNO_TEST_RETRIES") else { return };
+    let thread = std::thread::current();
+    let line = format!("{}\n", thread.name().unwrap_or("a test"));
+    let opened = OpenOptions::new().create(true).append(true).open(&file);
+    opened.and_then(|mut retries| retries.write_all(line.as_bytes())).expect("retries are counted");
 }
 
 /// Facts that hold however busy the machine is: if one of them is wrong in any attempt, there is no other attempt.
