@@ -38,7 +38,7 @@ impl Board {
 }
 
 impl Table {
-    /// The same for one table.
+    /// Where different subjects have the same figure.
     #[must_use]
     pub fn alarms(&self) -> Vec<Alarm> {
         alarms(self)
@@ -52,23 +52,27 @@ const CLEARLY: f64 = 1.25;
 /// References do not count as subjects.
 fn alarms(table: &Table) -> Vec<Alarm> {
     let mut points: Vec<Point> = Vec::new();
-    let competitors = || table.rows.iter().filter(|row| !row.is_reference);
-    for row in competitors() {
+    for row in competitors(table) {
         if !points.contains(&row.point) {
             points.push(row.point);
         }
     }
-    let at = |point: Point| {
-        let rows: Vec<&Row> = competitors().filter(|row| row.point == point).collect();
-        // A server that keeps up with a schedule achieves what was offered: that is no coincidence.
-        let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
-        let found = [
-            alarm(table, point, Figure::Throughput, limited, SAME_RATE),
-            alarm(table, point, Figure::ResponseP50, rows, SAME_MEDIAN),
-        ];
-        found.map(|alarm| alarm.filter(|alarm| !is_refuted(table, alarm)))
-    };
-    points.into_iter().flat_map(at).flatten().collect()
+    points.into_iter().flat_map(|point| alarms_at(table, point)).flatten().collect()
+}
+
+fn alarms_at(table: &Table, point: Point) -> [Option<Alarm>; 2] {
+    let rows: Vec<&Row> = competitors(table).filter(|row| row.point == point).collect();
+    // A server that keeps up with a schedule achieves what was offered: that is no coincidence.
+    let limited = rows.iter().copied().filter(|row| is_limited(row)).collect();
+    let found = [
+        alarm(table, point, Figure::Throughput, limited, SAME_RATE),
+        alarm(table, point, Figure::ResponseP50, rows, SAME_MEDIAN),
+    ];
+    found.map(|alarm| alarm.filter(|alarm| !is_refuted(table, alarm)))
+}
+
+fn competitors(table: &Table) -> impl Iterator<Item = &Row> {
+    table.rows.iter().filter(|row| !row.is_reference)
 }
 
 /// Whether a reference at the same place is clearly better than the whole group.
@@ -195,9 +199,9 @@ mod tests {
         let is_alarm = |_: &u32| {
             let mut noisy = || 1.0 + 0.003 * crate::fixture::normal(&mut chance);
             let all: Vec<f64> = (0..servers).map(|_| noisy()).collect();
-            let of = |rate: f64| ((4_000.0 * rate) as u64, (4e6 / rate) as u64);
-            let mut subjects: Vec<(u64, u64)> = all.into_iter().map(of).collect();
-            subjects.push(of(reference));
+            let figures = |rate: f64| ((4_000.0 * rate) as u64, (4e6 / rate) as u64);
+            let mut subjects: Vec<(u64, u64)> = all.into_iter().map(figures).collect();
+            subjects.push(figures(reference));
             let mut table = table_of(&subjects, CLOSED);
             table
                 .rows

@@ -113,22 +113,28 @@ fn ramps(
     beat: Option<Duration>,
     readings: &[ProbeReading],
 ) -> Option<Ramps> {
-    let held = |row: &Row| {
-        let Point::Held(connections) = row.point else { return None };
-        let of_row =
-            |weighed: &JudgedTrial| trials.iter().find(|trial| trial.key.number == weighed.number);
-        let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(of_row).collect();
-        let held = HeldSubject::of(&tried, connections, beat, readings);
-        Some(HeldSubject {
-            subject: row.subject.clone(),
-            is_reference: row.is_reference,
-            measured: row.measured(),
-            verdict: row.verdict(),
-            ..held
-        })
-    };
+    let held = |row| held_subject(row, trials, beat, readings);
     let subjects: Vec<HeldSubject> = table.rows.iter().filter_map(held).collect();
     (!subjects.is_empty()).then(|| Ramps { workload: table.workload.clone(), subjects })
+}
+
+fn held_subject(
+    row: &Row,
+    trials: &[TrialRecord],
+    beat: Option<Duration>,
+    readings: &[ProbeReading],
+) -> Option<HeldSubject> {
+    let Point::Held(connections) = row.point else { return None };
+    let record =
+        |judged: &JudgedTrial| trials.iter().find(|trial| trial.key.number == judged.number);
+    let tried: Vec<&TrialRecord> = row.trials.iter().filter_map(record).collect();
+    Some(HeldSubject {
+        subject: row.subject.clone(),
+        is_reference: row.is_reference,
+        measured: row.measured(),
+        verdict: row.verdict(),
+        ..HeldSubject::of(&tried, connections, beat, readings)
+    })
 }
 
 /// A row's place on the board; its order is the board's.

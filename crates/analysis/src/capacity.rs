@@ -63,19 +63,19 @@ pub fn capacity(rows: &[&Row], promise: Promise) -> Option<Capacity> {
 /// good ones.
 fn rounds(rows: &[&Row], promise: Promise, good: usize) -> Option<(Point, Point)> {
     let last = rows.iter().flat_map(|row| &row.trials).map(|trial| trial.repeat).max()?;
-    // The number of good places of a round that was run at every place.
-    let of_round = |repeat: u32| -> Option<usize> {
-        let mut trials: Vec<&JudgedTrial> = Vec::new();
-        for row in rows {
-            trials.push(row.trials.iter().find(|trial| trial.repeat == repeat)?);
-        }
-        Some(trials.iter().take_while(|trial| keeps(trial, promise)).count())
-    };
-    let found: Vec<usize> = (0..=last).filter_map(of_round).collect();
+    let found: Vec<usize> =
+        (0..=last).filter_map(|repeat| good_places(rows, promise, repeat)).collect();
     let (least, most) = (*found.iter().min()?.min(&good), *found.iter().max()?.max(&good));
     let low = least.checked_sub(1).and_then(|place| rows.get(place))?;
     let high = rows.get(most)?;
     (1 < found.len()).then_some((low.point, high.point))
+}
+
+/// The number of good places of a round that was run at every place.
+fn good_places(rows: &[&Row], promise: Promise, repeat: u32) -> Option<usize> {
+    let trials = rows.iter().map(|row| row.trials.iter().find(|trial| trial.repeat == repeat));
+    let trials: Vec<&JudgedTrial> = trials.collect::<Option<_>>()?;
+    Some(trials.iter().take_while(|trial| keeps(trial, promise)).count())
 }
 
 /// The point of the greatest power, as Kleinrock calls it: throughput divided by response time.

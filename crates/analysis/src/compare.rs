@@ -186,25 +186,29 @@ pub(crate) fn pair<'a>(
     is_one_run: bool,
     wanted: Option<Figure>,
 ) -> Pair<'a> {
-    let kept_up = [a, b].into_iter().all(|row| row.is_offered() && !row.is_behind());
-    let is_tolerated = [a, b].into_iter().all(|row| row.conduct.is_tolerated());
-    let of = |figure| match figure {
-        _ if !is_tolerated => (figure, Err(Why::Faults)),
-        Figure::Throughput | Figure::OnTime if kept_up && 0 < a.measured().min(b.measured()) => {
-            (figure, Err(Why::KeptUp))
-        }
-        _ if is_one_run => (figure, paired(figure, &rounds(a, b, figure))),
-        _ => (figure, unpaired(figure, &numbers(a, figure), &numbers(b, figure))),
-    };
     let mut figures = match a.point {
         Point::Held(_) => vec![Figure::MemoryPerConnection],
         Point::Connections(_) => COMPARED.to_vec(),
         Point::Requests(_) | Point::Sessions(_) => {
-            COMPARED.map(|it| if it == Figure::Throughput { Figure::OnTime } else { it }).to_vec()
+            let is_rate = |figure| figure == Figure::Throughput;
+            COMPARED.map(|figure| if is_rate(figure) { Figure::OnTime } else { figure }).to_vec()
         }
     };
     figures.extend(wanted.filter(|figure| !figures.contains(figure)));
-    Pair { workload, a, b, is_one_run, figures: figures.into_iter().map(of).collect() }
+    let change = |figure| (figure, difference(figure, [a, b], is_one_run));
+    Pair { workload, a, b, is_one_run, figures: figures.into_iter().map(change).collect() }
+}
+
+fn difference(figure: Figure, [a, b]: [&Row; 2], is_one_run: bool) -> Result<Comparison, Why> {
+    let kept_up = [a, b].into_iter().all(|row| row.is_offered() && !row.is_behind());
+    match figure {
+        _ if [a, b].into_iter().any(|row| !row.conduct.is_tolerated()) => Err(Why::Faults),
+        Figure::Throughput | Figure::OnTime if kept_up && 0 < a.measured().min(b.measured()) => {
+            Err(Why::KeptUp)
+        }
+        _ if is_one_run => paired(figure, &rounds(a, b, figure)),
+        _ => unpaired(figure, &numbers(a, figure), &numbers(b, figure)),
+    }
 }
 
 #[cfg(test)]

@@ -41,18 +41,18 @@ pub struct Score {
 
 impl Score {
     fn of(found: &lab::conformance::Report) -> Score {
-        let of = |is_one: &dyn Fn(&Finding) -> bool| {
-            VerdictCounts::of(found.findings.iter().filter(|finding| is_one(finding)))
+        let counts = |is_counted: &dyn Fn(&Finding) -> bool| {
+            VerdictCounts::of(found.findings.iter().filter(|finding| is_counted(finding)))
         };
         let protocol = |protocol: Protocol| {
-            (protocol, of(&|finding: &Finding| finding.area.protocol() == protocol))
+            (protocol, counts(&|finding: &Finding| finding.area.protocol() == protocol))
         };
-        let area = |area: Area| (area, of(&|finding: &Finding| finding.area == area));
+        let area = |area: Area| (area, counts(&|finding: &Finding| finding.area == area));
         let protocols = Protocol::ALL.into_iter().map(protocol);
         let areas = Area::ALL.iter().copied().map(area);
         Score {
             catalogue: found.catalogue.clone(),
-            all: of(&|_| true),
+            all: counts(&|_| true),
             protocols: protocols.filter(|(_, tally)| 0 < tally.applicable()).collect(),
             areas: areas.filter(|(_, tally)| 0 < tally.applicable()).collect(),
             rounds: found.rounds,
@@ -80,13 +80,14 @@ impl Score {
     /// A line for each protocol: `HTTP/1.1 74 pass · … | catalogue 1.0 (ab12cd34)`.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
-        let line = |(protocol, tally): &(Protocol, VerdictCounts)| {
-            let percent = tally.percent().map_or(String::new(), |percent| {
-                format!(" | {percent:.0} % ({} of {} tested)", tally.tested(), tally.applicable())
-            });
-            format!("{} {tally} | catalogue {}{percent}", protocol.title(), self.catalogue)
-        };
-        self.protocols.iter().map(line).collect()
+        self.protocols.iter().map(|(protocol, counts)| self.line(*protocol, counts)).collect()
+    }
+
+    fn line(&self, protocol: Protocol, counts: &VerdictCounts) -> String {
+        let percent = counts.percent().map_or(String::new(), |percent| {
+            format!(" | {percent:.0} % ({} of {} tested)", counts.tested(), counts.applicable())
+        });
+        format!("{} {counts} | catalogue {}{percent}", protocol.title(), self.catalogue)
     }
 }
 
@@ -96,20 +97,29 @@ pub fn conformities(run: &RunRecord, experiment: Option<&Experiment>) -> Vec<Con
     let takes_part = |entry: &&Entry| run.plan.iter().any(|key| key.subject == entry.name);
     let require = experiment.and_then(|experiment| experiment.require);
     let require = require.filter(Required::needs_check);
-    let one = |entry: &Entry| {
+    let conformity = |entry: &Entry| {
         let found = run.conformance.iter().find(|found| found.subject == entry.name);
+        Conformity::of(entry, found, score(found, run, experiment), require)
+    };
+    run.entries.iter().filter(takes_part).map(conformity).collect()
+}
+
+impl Conformity {
+    fn of(
+        entry: &Entry,
+        found: Option<&Conformance>,
+        score: Result<Score, String>,
+        require: Option<Required>,
+    ) -> Conformity {
         let is_reference = entry.tier == Tier::Reference.name();
-        let score = score(found, run, experiment);
-        let unmet = require.filter(|_| !is_reference).and_then(|require| unmet(require, &score));
         Conformity {
             subject: entry.name.clone(),
             is_reference,
             from_run: found.and_then(|found| found.from_run),
+            unmet: require.filter(|_| !is_reference).and_then(|require| unmet(require, &score)),
             score,
-            unmet,
         }
-    };
-    run.entries.iter().filter(takes_part).map(one).collect()
+    }
 }
 
 fn score(

@@ -47,13 +47,13 @@ const LINES: usize = 4;
 
 /// The probability that none of `count` normal values is further than this from one more.
 fn all_within(distance: f64, count: usize) -> f64 {
-    let at = |place: u32| {
+    let mass = |place: u32| {
         let middle = STEP * f64::from(place);
         let density = (-middle * middle / 2.0).exp() / std::f64::consts::TAU.sqrt();
         density * (below(middle + distance) - below(middle - distance)).powi(count as i32)
     };
     // It is symmetrical.
-    STEP * (at(0) + 2.0 * (1..12).map(at).sum::<f64>())
+    STEP * (mass(0) + 2.0 * (1..12).map(mass).sum::<f64>())
 }
 
 /// The share of normal values below this one, to one part in ten million: a series of Chebyshev's.

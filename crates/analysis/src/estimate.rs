@@ -278,11 +278,11 @@ mod tests {
     #[test]
     fn a_bound_in_any_round_makes_the_value_one() {
         let number = |value, is_bound| Number { value, is_bound, is_supported: !is_bound };
-        let of = |last| {
+        let estimate = |last| {
             let rounds = [number(1.0, false), number(2.0, false), number(5.0, last)];
             Estimate::of(&rounds, Fold::Factors).unwrap()
         };
-        let (whole, bound) = (of(false), of(true));
+        let (whole, bound) = (estimate(false), estimate(true));
         assert!(!whole.is_bound && whole.is_supported && whole.at_least().is_none());
         assert!(bound.is_bound && !bound.is_supported && bound.interval().is_none());
         assert_eq!(bound.at_least(), whole.interval().map(|(low, _)| low));

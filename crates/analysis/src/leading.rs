@@ -61,22 +61,25 @@ impl Board {
     /// The leading figure of each competitor, best first.
     #[must_use]
     pub fn leaders<'t>(&'t self, table: &'t Table) -> Vec<Leader<'t>> {
-        let leading = table.leading();
         let capacities = table.capacities();
-        let lead = |row: &Row| -> Option<Lead> {
-            match leading {
-                Leading::Throughput => row.estimate(Figure::Throughput).map(Lead::Row),
-                Leading::P99 => row.estimate(Figure::ResponseP99).map(Lead::Row),
-                Leading::Capacity => {
-                    let found = capacities.iter().find(|(subject, _)| *subject == row.subject)?;
-                    Some(Lead::Capacity(found.1.clone())).filter(|_| found.1.good.is_some())
-                }
-                Leading::Memory => self.memory(table, row).map(Lead::Memory),
-            }
+        let lead = |row: &Row| match row.measured() {
+            0 => None,
+            _ => self.lead(table, row, &capacities),
         };
-        let is_measured = |row: &Row| 0 < row.measured();
-        let one = |row: &'t Row| Leader { row, lead: lead(row).filter(|_| is_measured(row)) };
-        table.bests().into_iter().map(|placed| one(placed.row)).collect()
+        let bests = table.bests().into_iter();
+        bests.map(|placed| Leader { row: placed.row, lead: lead(placed.row) }).collect()
+    }
+
+    fn lead(&self, table: &Table, row: &Row, capacities: &[(&str, Capacity)]) -> Option<Lead> {
+        match table.leading() {
+            Leading::Throughput => row.estimate(Figure::Throughput).map(Lead::Row),
+            Leading::P99 => row.estimate(Figure::ResponseP99).map(Lead::Row),
+            Leading::Capacity => {
+                let (_, found) = capacities.iter().find(|(subject, _)| *subject == row.subject)?;
+                found.good.is_some().then(|| Lead::Capacity(found.clone()))
+            }
+            Leading::Memory => self.memory(table, row).map(Lead::Memory),
+        }
     }
 
     fn memory(&self, table: &Table, row: &Row) -> Option<Slope> {

@@ -173,10 +173,10 @@ fn percent(part: u64, whole: u64) -> Option<f64> {
 
 impl Statistic {
     fn measured(self, times: &Distribution) -> Option<Measured> {
-        let of = |moment: Moment| Measured::of(moment.value, moment.is_bound);
+        let measured = |moment: Moment| Measured::of(moment.value, moment.is_bound);
         let Statistic::Percentile(millionths) = self else {
             let all = times.moments()?;
-            return Some(of(if self == Statistic::Mean { all.mean } else { all.max }));
+            return Some(measured(if self == Statistic::Mean { all.mean } else { all.max }));
         };
         let q = f64::from(millionths) / 1e6;
         let quantile = times.quantile(q)?;

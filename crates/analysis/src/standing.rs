@@ -161,18 +161,18 @@ fn one_each<'t>(
 ) -> Vec<&'t Row> {
     let rows: Vec<&Row> = rows.collect();
     let of_subjects = rows.chunk_by(|one, other| one.subject == other.subject);
-    let one = |rows: &[&'t Row]| {
+    let chosen = |rows: &[&'t Row]| {
         rows.iter().copied().find(|row| is_the_one(row)).or(rows.first().copied())
     };
-    of_subjects.filter_map(one).collect()
+    of_subjects.filter_map(chosen).collect()
 }
 
 fn numbered<'t>(groups: Vec<Vec<&'t Row>>, has_rank: impl Fn(&Row) -> bool) -> Vec<Placed<'t>> {
     let mut all = Vec::new();
     for group in groups {
         let range = (all.len() + 1, all.len() + group.len());
-        let one = |row: &'t Row| Placed { row, rank: has_rank(row).then_some(range) };
-        all.extend(group.into_iter().map(one));
+        let placed = |row: &'t Row| Placed { row, rank: has_rank(row).then_some(range) };
+        all.extend(group.into_iter().map(placed));
     }
     all
 }

@@ -134,12 +134,11 @@ impl Rounds {
         }
         let needs = |key: &TrialKey| self.stopped_before(key, key.repeat).is_none();
         let is_beside = |other: &TrialKey| {
-            self.is_together
-                && other.repeat == key.repeat
-                && other.workload == key.workload
+            (other.repeat, &other.workload) == (key.repeat, &key.workload)
                 && is_same_point(other.point, key.point)
         };
-        needs(key) || plan.iter().any(|other| is_beside(other) && needs(other))
+        let needs_beside = |other: &&TrialKey| is_beside(other) && needs(other);
+        needs(key) || (self.is_together && plan.iter().any(needs_beside))
     }
 
     /// Which of several builds of its subjects a round is of; the first where there is one.

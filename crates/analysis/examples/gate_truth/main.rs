@@ -42,14 +42,16 @@ fn main() {
 /// For each look, the ninth of ten quantiles of the correlation of neighbours that know nothing of one another.
 fn tenths() -> Vec<f64> {
     let mut chance = Chance(SEED);
-    let of = |&count: &usize| {
-        let mut found: Vec<f64> =
-            (0..400_000).map(|_| correlation(&noise(Law::Normal, &mut chance, count))).collect();
-        found.sort_by(f64::total_cmp);
-        (found[found.len() * 9 / 10] * 1_000.0).round() / 1_000.0
-    };
     // The fewest builds are five.
-    [5].iter().chain(&LOOKS).map(of).collect()
+    [5].iter().chain(&LOOKS).map(|&count| tenth(count, &mut chance)).collect()
+}
+
+/// The correlation that one series in ten of so many independent values exceeds.
+fn tenth(count: usize, chance: &mut Chance) -> f64 {
+    let mut found: Vec<f64> =
+        (0..400_000).map(|_| correlation(&noise(Law::Normal, chance, count))).collect();
+    found.sort_by(f64::total_cmp);
+    (found[found.len() * 9 / 10] * 1_000.0).round() / 1_000.0
 }
 
 fn correlation(values: &[f64]) -> f64 {
@@ -81,8 +83,8 @@ fn errors() {
 /// The spread from build to build, and that from pair to pair of one build.
 const APART: (f64, f64) = (0.02, 0.01);
 
-/// The same where builds differ: of one build of each side, of several whose pairs are counted, and of several that count
-/// once.
+/// How often the rule says what where builds differ: of one build of each side, of several whose pairs are counted, and
+/// of several that count once.
 fn several_builds() {
     println!(
         "| builds | what counts | truly worse by | says worse | not worse | cannot tell | pairs |"

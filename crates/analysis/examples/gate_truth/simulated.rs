@@ -34,11 +34,12 @@ impl Chance {
 /// So many differences of this law, around 0.
 pub(crate) fn noise(law: Law, chance: &mut Chance, count: usize) -> Vec<f64> {
     let mut before = chance.normal();
-    let mut next = |chance: &mut Chance| {
-        before = 0.5 * before + 0.75_f64.sqrt() * chance.normal();
-        before
-    };
-    let one = |_| match law {
+    (0..count).map(|_| value(law, chance, &mut before)).collect()
+}
+
+/// A value of this noise. `before` is the last of the correlated ones.
+fn value(law: Law, chance: &mut Chance, before: &mut f64) -> f64 {
+    match law {
         Law::Normal => chance.normal(),
         Law::HeavyTails => {
             let squares: f64 = (0..3).map(|_| chance.normal().powi(2)).sum();
@@ -49,14 +50,18 @@ pub(crate) fn noise(law: Law, chance: &mut Chance, count: usize) -> Vec<f64> {
             factor * chance.normal() / 1.8_f64.sqrt()
         }
         Law::AlikeSlices => {
-            let slices: Vec<f64> = (0..60).map(|_| next(chance)).collect();
+            let slices: Vec<f64> = (0..60).map(|_| correlated(chance, before)).collect();
             let sum = |four: &[f64]| four[0] - four[1] - four[2] + four[3];
             // Of A B B A the slices of one side less those of the other.
             slices.chunks(4).map(sum).sum::<f64>() / 6.0
         }
-        Law::AlikePairs => next(chance),
-    };
-    (0..count).map(one).collect()
+        Law::AlikePairs => correlated(chance, before),
+    }
+}
+
+fn correlated(chance: &mut Chance, before: &mut f64) -> f64 {
+    *before = 0.5 * *before + 0.75_f64.sqrt() * chance.normal();
+    *before
 }
 
 /// Pairs of so many builds that take turns: so far apart from build to build, and so far from pair to pair.
@@ -68,8 +73,9 @@ pub(crate) fn of_builds(
 ) -> Vec<f64> {
     let layouts = noise(law, chance, builds);
     let pairs = noise(law, chance, count);
-    let one = |(at, pair): (usize, &f64)| of_builds * layouts[at % builds] + of_pairs * pair;
-    pairs.iter().enumerate().map(one).collect()
+    let difference =
+        |(place, pair): (usize, &f64)| of_builds * layouts[place % builds] + of_pairs * pair;
+    pairs.iter().enumerate().map(difference).collect()
 }
 
 /// For each look, how large Student's t must be so that by the look after n pairs n/most of `level` is spent: the

@@ -4,6 +4,8 @@
 
 mod simulated;
 
+use std::ops::Range;
+
 use analysis::trend::{
     BEFORE, LOOKS, SEGMENT, SHARES, SHORTEST, SIZES, TRIED, announces, courses, is_steadier,
 };
@@ -107,19 +109,19 @@ fn ever() {
         for (members, looks) in [(1, LOOKS), (10, LOOKS), (1, 2 * LOOKS)] {
             let runs = SHORTEST..SHORTEST + looks;
             let mut chance = Chance(SEED);
-            let is_alarm = |_: &usize| {
-                let all: Vec<Vec<f64>> =
-                    (0..members).map(|_| series(law, &mut chance, runs.end - 1)).collect();
-                // The first step of the method of Holm, as no other follows where it finds nothing.
-                let share = 1.0 / f64::from(members);
-                let is_announced =
-                    |logs: &Vec<f64>| runs.clone().any(|runs| announces(&logs[..runs], share));
-                all.iter().any(is_announced)
-            };
-            let alarms = (0..HISTORIES).filter(is_alarm).count();
-            println!("| {title} | {members} | {looks} | {:.2} % |", percent(alarms, HISTORIES));
+            let alarms = (0..HISTORIES).filter(|_| alarms_ever(law, &mut chance, members, &runs));
+            let percent = percent(alarms.count(), HISTORIES);
+            println!("| {title} | {members} | {looks} | {percent:.2} % |");
         }
     }
+}
+
+/// Whether any of a history's series announces a change at any of its lengths.
+fn alarms_ever(law: Law, chance: &mut Chance, members: u32, runs: &Range<usize>) -> bool {
+    let all: Vec<Vec<f64>> = (0..members).map(|_| series(law, chance, runs.end - 1)).collect();
+    // The first step of the method of Holm, as no other follows where it finds nothing.
+    let share = 1.0 / f64::from(members);
+    all.iter().any(|logs| runs.clone().any(|runs| announces(&logs[..runs], share)))
 }
 
 /// How often any of several series does.
@@ -127,35 +129,38 @@ fn families() {
     const FAMILIES: usize = 2_000;
     for members in [5, 20] {
         let mut chance = Chance(SEED);
-        let is_alarm = |_: &usize| {
-            let one = |_| {
-                let logs = series(Law::Normal, &mut chance, 30);
-                logs.iter().map(|log| (0.02 * log).exp()).collect()
-            };
-            let all: Vec<Vec<f64>> = (0..members).map(one).collect();
-            courses(&all).iter().any(|course| !course.shifts.is_empty())
-        };
-        let alarms = (0..FAMILIES).filter(is_alarm).count();
+        let alarms = (0..FAMILIES).filter(|_| family_alarms(members, &mut chance)).count();
         println!("{members} series of 30 runs: any announces {:.2} %", percent(alarms, FAMILIES));
     }
 }
 
-/// The same where the figure or its ratio to a reference is chosen by their spreads.
+/// Whether any of so many series without a change announces one.
+fn family_alarms(members: usize, chance: &mut Chance) -> bool {
+    let all: Vec<Vec<f64>> =
+        (0..members).map(|_| values(&series(Law::Normal, chance, 30))).collect();
+    courses(&all).iter().any(|course| !course.shifts.is_empty())
+}
+
+fn values(logs: &[f64]) -> Vec<f64> {
+    logs.iter().map(|log| (0.02 * log).exp()).collect()
+}
+
+/// How often a change is announced where the figure or its ratio to a reference is chosen by their spreads.
 fn references() {
     let mut chance = Chance(SEED);
-    let is_alarm = |_: &usize| {
-        // What both have in common has as much spread as each by itself.
-        let [both, one, other] = [(); 3].map(|()| series(Law::Normal, &mut chance, 30));
-        let sum =
-            |side: &[f64]| -> Vec<f64> { both.iter().zip(side).map(|(a, b)| a + b).collect() };
-        let (figure, reference) = (sum(&one), sum(&other));
-        let ratio: Vec<f64> = figure.iter().zip(&reference).map(|(a, b)| a - b).collect();
-        let values = |logs: &[f64]| logs.iter().map(|log| (0.02 * log).exp()).collect::<Vec<_>>();
-        let used = if is_steadier(&values(&ratio), &values(&figure)) { ratio } else { figure };
-        announces(&used, 1.0)
-    };
-    let alarms = (0..SERIES).filter(is_alarm).count();
+    let alarms = (0..SERIES).filter(|_| steadier_alarms(&mut chance)).count();
     println!("the steadier of figure and ratio, 30 runs: {:.2} %", percent(alarms, SERIES));
+}
+
+/// Whether the steadier of a figure and its ratio to a reference announces a change.
+fn steadier_alarms(chance: &mut Chance) -> bool {
+    // What both have in common has as much spread as each by itself.
+    let [both, one, other] = [(); 3].map(|()| series(Law::Normal, chance, 30));
+    let sum = |side: &[f64]| -> Vec<f64> { both.iter().zip(side).map(|(a, b)| a + b).collect() };
+    let (figure, reference) = (sum(&one), sum(&other));
+    let ratio: Vec<f64> = figure.iter().zip(&reference).map(|(a, b)| a - b).collect();
+    let used = if is_steadier(&values(&ratio), &values(&figure)) { ratio } else { figure };
+    announces(&used, 1.0)
 }
 
 /// How often steps are announced after as many runs as are said to be needed.

@@ -10,7 +10,7 @@ pub(crate) enum Law {
     OneInTen,
     /// One run, anywhere, is ten standard deviations off.
     Spike,
-    /// The same of the last run.
+    /// The last run is ten standard deviations off.
     LastSpike,
     /// Each run has this correlation with the one before.
     Correlated(f64),
@@ -51,18 +51,7 @@ impl Chance {
 
 /// So many runs of this law.
 pub(crate) fn series(law: Law, chance: &mut Chance, runs: usize) -> Vec<f64> {
-    let one = |_| match law {
-        Law::Normal | Law::Spike | Law::LastSpike | Law::Correlated(_) => chance.normal(),
-        Law::HeavyTails => {
-            let squares: f64 = (0..3).map(|_| chance.normal().powi(2)).sum();
-            chance.normal() / (squares / 3.0).sqrt()
-        }
-        Law::OneInTen => {
-            let factor = if chance.share() < 0.1 { 3.0 } else { 1.0 };
-            factor * chance.normal()
-        }
-    };
-    let mut values: Vec<f64> = (0..runs).map(one).collect();
+    let mut values: Vec<f64> = (0..runs).map(|_| value(law, chance)).collect();
     if let Law::Correlated(by) = law {
         let kept = (1.0 - by * by).sqrt();
         (1..runs).for_each(|run| values[run] = by * values[run - 1] + kept * values[run]);
@@ -76,4 +65,18 @@ pub(crate) fn series(law: Law, chance: &mut Chance, runs: usize) -> Vec<f64> {
         *value += 10.0;
     }
     values
+}
+
+fn value(law: Law, chance: &mut Chance) -> f64 {
+    match law {
+        Law::Normal | Law::Spike | Law::LastSpike | Law::Correlated(_) => chance.normal(),
+        Law::HeavyTails => {
+            let squares: f64 = (0..3).map(|_| chance.normal().powi(2)).sum();
+            chance.normal() / (squares / 3.0).sqrt()
+        }
+        Law::OneInTen => {
+            let factor = if chance.share() < 0.1 { 3.0 } else { 1.0 };
+            factor * chance.normal()
+        }
+    }
 }

@@ -24,6 +24,21 @@ pub struct StatedLoad {
     pub faults: Faults,
 }
 
+impl StatedLoad {
+    fn as_round(&self, repeat: u32) -> JudgedTrial {
+        let doubt = stated(self.verdict, &self.doubts);
+        JudgedTrial {
+            number: repeat,
+            repeat,
+            outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
+            figures: Figures::of_numbers(&self.numbers),
+            steady: None,
+            streams_capped: None,
+            doubts: doubt.into_iter().collect(),
+        }
+    }
+}
+
 impl Board {
     /// One row: each load is a round of it.
     #[must_use]
@@ -33,19 +48,8 @@ impl Board {
         loads: &[StatedLoad],
         tolerated: Tolerated,
     ) -> Board {
-        let round = |(place, load): (usize, &StatedLoad)| {
-            let doubt = stated(load.verdict, &load.doubts);
-            JudgedTrial {
-                number: place as u32,
-                repeat: place as u32,
-                outcome: Outcome { kind: OutcomeKind::Measured, says: String::new() },
-                figures: Figures::of_numbers(&load.numbers),
-                steady: None,
-                streams_capped: None,
-                doubts: doubt.into_iter().collect(),
-            }
-        };
-        let trials: Vec<JudgedTrial> = loads.iter().enumerate().map(round).collect();
+        let trials: Vec<JudgedTrial> =
+            loads.iter().enumerate().map(|(place, load)| load.as_round(place as u32)).collect();
         let promise = Promise::from(lab::experiment::Promised::default());
         let mut row = Row {
             subject: subject.into(),

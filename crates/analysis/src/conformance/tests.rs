@@ -125,9 +125,9 @@ fn a_server_that_breaks_more_than_may_be_is_not_ranked_and_says_why() {
 fn a_server_that_was_asked_too_little_does_not_keep_what_is_required() {
     let mut few = findings();
     few.iter_mut().take(3).for_each(|finding| finding.verdict = CaseVerdict::NotTestable);
-    let of = |rest| conformities_of(rest, vec![checked("a", few.clone())])[0].unmet.clone();
-    assert_eq!(of("require = { security = 9 }").as_deref(), Some("only 8 of 11 cases decided"));
-    assert_eq!(of(""), None);
+    let unmet = |rest| conformities_of(rest, vec![checked("a", few.clone())])[0].unmet.clone();
+    assert_eq!(unmet("require = { security = 9 }").as_deref(), Some("only 8 of 11 cases decided"));
+    assert_eq!(unmet(""), None);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct Course {
 }
 
 /// A stretch of time. After the close, only readings are left.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moment {
     /// Seconds since the first connection was begun.
     pub from_s: f64,
@@ -125,21 +125,18 @@ fn moment(windows: &[HoldWindow]) -> Moment {
 /// The time after the last window, in pieces as wide as the others; in at most a third of the columns.
 fn after(from: Nanos, end: Nanos, width: Nanos, columns: usize) -> Vec<Moment> {
     let width = width.max(end.saturating_sub(from) / (columns as Nanos / 3)).max(1);
-    let piece = |place: Nanos| Moment {
+    let nothing = |place: Nanos| Moment {
         from_s: seconds(from + place * width),
         until_s: seconds(from + (place + 1) * width),
-        open: 0,
-        gone: 0,
-        messages_per_s: 0.0,
-        late_p99: None,
+        ..Moment::default()
     };
-    (0..end.saturating_sub(from) / width).map(piece).collect()
+    (0..end.saturating_sub(from) / width).map(nothing).collect()
 }
 
 /// The start and the end of a moment on the trial's clock.
 fn span(moment: &Moment, began: Nanos) -> (Nanos, Nanos) {
-    let at = |seconds: f64| began.saturating_add((seconds * 1e9).round() as Nanos);
-    (at(moment.from_s), at(moment.until_s).max(at(moment.from_s) + 1))
+    let nanos = |seconds: f64| began.saturating_add((seconds * 1e9).round() as Nanos);
+    (nanos(moment.from_s), nanos(moment.until_s).max(nanos(moment.from_s) + 1))
 }
 
 #[cfg(test)]
@@ -199,8 +196,8 @@ mod tests {
         let all = courses(&[trial(8)]);
         let (course, moments) = (&all[0], &all[0].moments);
         assert_eq!((moments.len(), course.closed_s), (18, 8.0));
-        let at = |place: usize| (moments[place].open, moments[place].gone);
-        assert_eq!((at(0), at(7), at(8)), ((100, 3), (800, 3), (0, 0)));
+        let counts = |place: usize| (moments[place].open, moments[place].gone);
+        assert_eq!((counts(0), counts(7), counts(8)), ((100, 3), (800, 3), (0, 0)));
         let late = |place: usize| moments[place].late_p99.map(|late| late.value.round());
         assert_eq!((late(0), late(4), late(8)), (Some(1.0), Some(5.0), None));
         let memory = &course.tracks[0];
@@ -222,12 +219,12 @@ mod tests {
 
     #[test]
     fn many_courses_are_folded_further() {
-        let of = |n: usize| TrialRecord {
+        let named = |n: usize| TrialRecord {
             key: lab::record::TrialKey { subject: format!("s{n}"), ..trial(1).key },
             ..trial(120)
         };
         let most = |count: usize| {
-            let trials: Vec<TrialRecord> = (0..count).map(of).collect();
+            let trials: Vec<TrialRecord> = (0..count).map(named).collect();
             courses(&trials).iter().map(|course| course.moments.len()).max()
         };
         assert_eq!((most(12), most(13)), (Some(130), Some(43)));

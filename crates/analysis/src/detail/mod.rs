@@ -101,12 +101,7 @@ fn detail(
 ) -> Detail {
     let with_trials: Vec<(&Row, Vec<&TrialRecord>)> =
         rows.iter().map(|row| (row, of_row(row, trials))).collect();
-    let spread = |(row, trials): &(&Row, Vec<&TrialRecord>)| {
-        let recordings = || trials.iter().filter_map(|trial| measured(trial));
-        let limit = recordings().map(|recording| recording.timeout).max()?;
-        let responses = recordings().map(|recording| &recording.total.response);
-        Some((row.point, Spread::of(responses, milliseconds(limit))))
-    };
+    let place = |(row, trials): &(&Row, Vec<&TrialRecord>)| Some((row.point, spread(trials)?));
     let closeup = |(place, roles): (usize, Vec<Role>)| {
         let (row, trials) = &with_trials[place];
         closeup(row, trials, readings, roles)
@@ -114,9 +109,16 @@ fn detail(
     Detail {
         workload: table.workload.clone(),
         subject: rows.first().map_or(String::new(), |row| row.subject.clone()),
-        places: with_trials.iter().filter_map(spread).collect(),
+        places: with_trials.iter().filter_map(place).collect(),
         closeups: chosen(rows).into_iter().filter_map(closeup).collect(),
     }
+}
+
+fn spread(trials: &[&TrialRecord]) -> Option<Spread> {
+    let recordings = || trials.iter().filter_map(|trial| measured(trial));
+    let limit = recordings().map(|recording| recording.timeout).max()?;
+    let responses = recordings().map(|recording| &recording.total.response);
+    Some(Spread::of(responses, milliseconds(limit)))
 }
 
 fn of_row<'t>(row: &Row, trials: &'t [TrialRecord]) -> Vec<&'t TrialRecord> {

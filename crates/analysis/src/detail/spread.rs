@@ -60,16 +60,16 @@ impl Spread {
         let counts = Counts::of(distributions);
         let all = counts.count().max(1) as f64;
         let mut upto = 0;
-        let bin = |(bin, times): (u32, u64)| {
+        let mut bins = Vec::new();
+        for (bin, times) in counts.bins(BINS) {
             upto += times;
-            Bin {
+            bins.push(Bin {
                 from_ms: edge_ms(bin),
                 until_ms: edge_ms(bin + 1),
                 share: times as f64 / all,
                 upto: upto as f64 / all,
-            }
-        };
-        let bins = counts.bins(BINS).into_iter().map(bin).collect();
+            });
+        }
         let quantiles = counts.quantiles(&[0.5, 0.99]);
         let number = |place: usize| quantiles.get(place).map(number);
         Spread {

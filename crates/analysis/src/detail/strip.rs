@@ -202,17 +202,22 @@ pub(super) fn probe_tracks(
     spans: &[(Nanos, Nanos)],
     readings: &[ProbeReading],
 ) -> Vec<ProbeTrack> {
-    let track = |reading: &ProbeReading| {
-        let figure = reading.figures.first()?;
-        let way = match figure.fold {
-            ProbeFold::Mean => Way::Level(figure.scale),
-            ProbeFold::Growth => Way::Rate(figure.scale),
-            ProbeFold::Max | ProbeFold::Per(_) => return None,
-        };
-        let values = values(trial, spans, &reading.name, way)?;
-        Some(ProbeTrack { title: reading.title.clone(), unit: figure.unit, values })
+    readings.iter().filter_map(|reading| probe_track(trial, spans, reading)).collect()
+}
+
+fn probe_track(
+    trial: &TrialRecord,
+    spans: &[(Nanos, Nanos)],
+    reading: &ProbeReading,
+) -> Option<ProbeTrack> {
+    let figure = reading.figures.first()?;
+    let way = match figure.fold {
+        ProbeFold::Mean => Way::Level(figure.scale),
+        ProbeFold::Growth => Way::Rate(figure.scale),
+        ProbeFold::Max | ProbeFold::Per(_) => return None,
     };
-    readings.iter().filter_map(track).collect()
+    let values = values(trial, spans, &reading.name, way)?;
+    Some(ProbeTrack { title: reading.title.clone(), unit: figure.unit, values })
 }
 
 /// A reading in these stretches; none where it was never read.
@@ -223,20 +228,22 @@ fn values(
     way: Way,
 ) -> Option<Vec<Option<f64>>> {
     let points = &series(trial, name)?.points;
-    let value = |&(from, until): &(Nanos, Nanos)| {
-        let grown = |from, until| Some((at(points, until)? - at(points, from)?).max(0.0));
-        let found = match way {
-            Way::Level(times) => level(points, from, until).map(|level| level * times),
-            Way::Rate(times) => {
-                let (from, until) = widened(points, from, until);
-                grown(from, until).map(|grown| grown / seconds(until - from) * times)
-            }
-            Way::Growth => grown(from, until),
-        };
-        found.filter(|value| value.is_finite())
-    };
-    let values: Vec<Option<f64>> = spans.iter().map(value).collect();
+    let values: Vec<Option<f64>> =
+        spans.iter().map(|&(from, until)| value(points, from, until, way)).collect();
     values.iter().any(Option::is_some).then_some(values)
+}
+
+fn value(points: &[(Nanos, f64)], from: Nanos, until: Nanos, way: Way) -> Option<f64> {
+    let grown = |from, until| Some((at(points, until)? - at(points, from)?).max(0.0));
+    let found = match way {
+        Way::Level(times) => level(points, from, until).map(|level| level * times),
+        Way::Rate(times) => {
+            let (from, until) = widened(points, from, until);
+            grown(from, until).map(|grown| grown / seconds(until - from) * times)
+        }
+        Way::Growth => grown(from, until),
+    };
+    found.filter(|value| value.is_finite())
 }
 
 /// CPU time grows in steps of 10 ms: rates over less than half a second would be a sawtooth.

@@ -58,8 +58,11 @@ pub fn then_now(table: &Table, history: &History, columns: &[Figure]) -> Option<
 
 fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> Vec<ThenNowRow> {
     let Some(subject) = rows.first().map(|row| row.subject.as_str()) else { return Vec::new() };
-    let then = |place: Option<f64>, figure: Figure| {
-        history.find(subject, &table.workload, place, figure).map(|found| found.value)
+    let then = |place, figure| Some(history.find(subject, &table.workload, place, figure)?.value);
+    let line = |place: Option<f64>, row: Option<&Row>| {
+        let now = |figure| row?.estimate(figure);
+        let cells = figures.iter().map(|&figure| cell(then(place, figure), now(figure))).collect();
+        ThenNowRow { subject: subject.into(), place, at: row.map(|row| row.point), cells }
     };
     let of_subject = history
         .figures
@@ -72,19 +75,9 @@ fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> 
         places.sort_by(f64::total_cmp);
         places.dedup();
     }
-    let line = |place: Option<f64>, row: Option<&Row>| {
-        let cell =
-            |&figure: &Figure| cell(then(place, figure), row.and_then(|row| row.estimate(figure)));
-        ThenNowRow {
-            subject: subject.into(),
-            place,
-            at: row.map(|row| row.point),
-            cells: figures.iter().map(cell).collect(),
-        }
-    };
-    let at = |place: f64| rows.iter().find(|row| row.point.value().total_cmp(&place).is_eq());
+    let row_at = |place: f64| rows.iter().find(|row| row.point.value().total_cmp(&place).is_eq());
     let mut lines: Vec<ThenNowRow> =
-        places.into_iter().map(|place| line(Some(place), at(place))).collect();
+        places.into_iter().map(|place| line(Some(place), row_at(place))).collect();
     if figures.iter().any(|&figure| then(None, figure).is_some()) {
         lines.push(line(None, best(table, rows)));
     }

@@ -79,10 +79,10 @@ fn a_family_of_nothing_seldom_shows_anything() {
                 })
                 .collect();
             decide(made.iter_mut().map(|comparison| (1.0, comparison)).collect(), 0.0);
-            let says = |comparison: &Comparison| {
+            let is_found = |comparison: &Comparison| {
                 matches!(comparison.finding(), Change::Better | Change::Worse)
             };
-            made.iter().any(says)
+            made.iter().any(is_found)
         });
         assert!(alarms <= 0.05, "{count} rounds: {alarms}");
     }

@@ -16,7 +16,7 @@ const LOOKED_AT: usize = 16;
 pub(super) const IMPROBABLE: f64 = 3.3;
 /// A smaller change of a rate does not matter.
 const RATE_CHANGE: f64 = 0.05;
-/// The same for a median …
+/// A smaller change of a median does not matter …
 const MEDIAN_CHANGE: f64 = 0.1;
 /// … and for so few milliseconds.
 const MEDIAN_CHANGE_MS: f64 = 0.05;
@@ -101,8 +101,9 @@ pub(super) fn width(window: &Window) -> Nanos {
 }
 
 pub(super) fn per_s(windows: &[&Window]) -> Vec<f64> {
-    let of = |window: &&Window| window.correct as f64 * SECOND as f64 / width(window).max(1) as f64;
-    windows.iter().map(of).collect()
+    let rate =
+        |window: &&Window| window.correct as f64 * SECOND as f64 / width(window).max(1) as f64;
+    windows.iter().map(rate).collect()
 }
 
 pub(super) fn medians_ms(windows: &[&Window], looked_at: usize) -> Vec<f64> {

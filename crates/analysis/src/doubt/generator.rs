@@ -209,18 +209,20 @@ fn stood_still(recording: &Recording, agents: &[AgentFacts], ordered: Ordered) -
     still_for(longest, share, p99, stillest.filter(is_of_agent).map(|agent| agent.name.clone()))
 }
 
-/// The same for held connections, on the step in which it was worst. Their times are those of messages, or of opening
-/// connections where no message arrived.
+/// The times in which lanes that held connections did not run, on the step in which it was worst. Their times are those
+/// of messages, or of opening connections where no message arrived.
 pub(super) fn held_still(holding: &Holding, lanes: u64) -> Option<Doubt> {
-    let of = |plateau: &Plateau| {
-        let lasted = holding.closed_at.min(plateau.times.until).saturating_sub(plateau.times.from);
-        let share = plateau.still.sum as f64 / lanes.max(1) as f64 / lasted.max(1) as f64;
-        let times = [&plateau.late, &plateau.agree].into_iter().find(|times| 0 < times.count());
-        let p99 = times.and_then(|times| times.quantile(0.99)).map_or(0, |p99| p99.value);
-        Some((share, still_for(plateau.still.longest(), share, p99, None)?))
-    };
-    let found = holding.plateaus.iter().filter_map(of);
+    let found = holding.plateaus.iter().filter_map(|plateau| still_at(holding, plateau, lanes));
     found.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, doubt)| doubt)
+}
+
+/// The share of a plateau for which a lane did not run, and the doubt about it.
+fn still_at(holding: &Holding, plateau: &Plateau, lanes: u64) -> Option<(f64, Doubt)> {
+    let lasted = holding.closed_at.min(plateau.times.until).saturating_sub(plateau.times.from);
+    let share = plateau.still.sum as f64 / lanes.max(1) as f64 / lasted.max(1) as f64;
+    let times = [&plateau.late, &plateau.agree].into_iter().find(|times| 0 < times.count());
+    let p99 = times.and_then(|times| times.quantile(0.99)).map_or(0, |p99| p99.value);
+    Some((share, still_for(plateau.still.longest(), share, p99, None)?))
 }
 
 fn still_for(longest: Nanos, share: f64, p99: Nanos, agent: Option<String>) -> Option<Doubt> {

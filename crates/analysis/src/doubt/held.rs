@@ -126,16 +126,7 @@ fn gone(holding: &Holding) -> (u64, u64) {
 
 /// How much of the lateness may be dyno's own, where that is largest.
 fn received_late(holding: &Holding) -> Option<Doubt> {
-    let of = |plateau: &Plateau| {
-        let at = |distribution: &load::Distribution| {
-            distribution.quantile(0.99).map(|quantile| quantile.value as f64 / 1e6)
-        };
-        let (own_p99_ms, late_p99_ms) = (at(&plateau.own)?, at(&plateau.late)?);
-        let bound_ms = (late_p99_ms * LATE_SHARE).max(LATE_MS);
-        let connections = plateau.times.connections;
-        (bound_ms < own_p99_ms).then_some((connections, own_p99_ms, late_p99_ms))
-    };
-    let found = holding.plateaus.iter().filter_map(of);
+    let found = holding.plateaus.iter().filter_map(own_lateness);
     let (connections, own_p99_ms, late_p99_ms) =
         found.max_by(|one, other| one.1.total_cmp(&other.1))?;
     Some(INSTRUMENT_HEARD_LATE.found(format!(
@@ -144,6 +135,14 @@ fn received_late(holding: &Holding) -> Option<Doubt> {
         time(own_p99_ms * 1e6),
         time(late_p99_ms * 1e6)
     )))
+}
+
+/// A plateau's connections, the p99 of dyno's own lateness and of all lateness, if dyno's share is too large.
+fn own_lateness(plateau: &Plateau) -> Option<(usize, f64, f64)> {
+    let p99_ms = |times: &load::Distribution| Some(times.quantile(0.99)?.value as f64 / 1e6);
+    let (own_p99_ms, late_p99_ms) = (p99_ms(&plateau.own)?, p99_ms(&plateau.late)?);
+    let bound_ms = (late_p99_ms * LATE_SHARE).max(LATE_MS);
+    (bound_ms < own_p99_ms).then_some((plateau.times.connections, own_p99_ms, late_p99_ms))
 }
 
 /// One lane for each CPU of the load, as long as each has a connection.

@@ -46,8 +46,8 @@ pub(crate) const MEAN_ABOVE_P99: Definition = Definition::new("mean_above_p99", 
 pub(super) fn delayed_ack(trial: &TrialRecord) -> Option<Doubt> {
     let service = &trial.loaded.as_ref()?.recording.total.service;
     let cpu_share = readings::cpu_ns_per_s(trial)? / SECOND as f64;
-    let at = |q: f64| service.quantile(q).map(|quantile| quantile.value as f64 / 1e6);
-    let (p25, p50_ms, p75) = (at(0.25)?, at(0.5)?, at(0.75)?);
+    let quantile_ms = |q: f64| service.quantile(q).map(|quantile| quantile.value as f64 / 1e6);
+    let (p25, p50_ms, p75) = (quantile_ms(0.25)?, quantile_ms(0.5)?, quantile_ms(0.75)?);
     let is_between = |value: f64, (low, high): (f64, f64)| low <= value && value <= high;
     let is_timer = is_between(p50_ms, DELAYED_MS)
         && is_between(p25, DELAYED_HALF_MS)

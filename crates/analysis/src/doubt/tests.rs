@@ -112,20 +112,20 @@ fn every_doubt_fires_where_it_must() {
 
 #[test]
 fn connections_come_to_something_or_are_under_way() {
-    let of = |begun, established, failed| {
+    let doubts = |begun, established, failed| {
         check(|recording| {
             recording.total.connections = load::Connections { begun, established, failed };
         })
     };
-    assert_eq!(of(1_000, 900, 95), []);
+    assert_eq!(doubts(1_000, 900, 95), []);
     told(
-        &of(1_000, 900, 101),
+        &doubts(1_000, 900, 101),
         &expect![
             "connections (invalid): the connections do not balance: 1,000 were begun, 1,001 were established or failed"
         ],
     );
     told(
-        &of(1_000, 900, 50),
+        &doubts(1_000, 900, 50),
         &expect![
             "connections (invalid): the connections do not balance: 1,000 were begun, 950 were established or failed"
         ],
@@ -149,7 +149,7 @@ fn a_wait_for_the_kernel_s_timer_at_the_end_is_no_fault_of_the_books() {
 
 #[test]
 fn few_samples_and_none_are_distinguished() {
-    let of = |samples: u64| {
+    let doubts = |samples: u64| {
         of_trial(|trial| {
             trial.key.point = Point::Connections(1);
             recording(trial).total = Tally::new(SECOND);
@@ -157,11 +157,11 @@ fn few_samples_and_none_are_distinguished() {
         })
     };
     told(
-        &of(0),
+        &doubts(0),
         &expect!["nothing_measured (invalid): not one request was due in the measured time"],
     );
     told(
-        &of(999),
+        &doubts(999),
         &expect!["too_few_samples (note): 999 samples are too few for a p99, which takes 1,000"],
     );
 }
@@ -177,32 +177,32 @@ fn a_closed_loop_has_nothing_to_reach() {
 
 #[test]
 fn our_own_failures_are_doubts_and_the_server_s_are_not() {
-    let of = |failure| of_trial(|trial| fail(trial, failure, 5));
+    let doubts = |failure| of_trial(|trial| fail(trial, failure, 5));
     told(
-        &of(Failure::NoPorts),
+        &doubts(Failure::NoPorts),
         &expect!["own_failures (suspect): 5 of 20,000 requests failed for reasons of dyno's own"],
     );
-    assert_eq!(of(Failure::RecvReset), []);
+    assert_eq!(doubts(Failure::RecvReset), []);
 }
 
 #[test]
 fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
-    let of = |overflows, network: &str| {
+    let doubts = |overflows, network: &str| {
         of_trial(|trial| {
             growing(trial, "kernel.tcp.listen_overflows", "count", overflows);
             trial.conditions = vec![Fact { name: "network".into(), value: network.into() }];
             trial.launch = Some(Launch { backlog: Some(1), ..launch(1) });
         })
     };
-    assert_eq!(of(0.0, "of its own"), []);
+    assert_eq!(doubts(0.0, "of its own"), []);
     told(
-        &of(7.0, "of its own"),
+        &doubts(7.0, "of its own"),
         &expect![
             "accept_queue_full (suspect): 7 connections found the subject's accept queue full (it holds 1): the kernel tries again only after 1 s, 3 s, 7 s …"
         ],
     );
     told(
-        &of(7.0, "shared with the machine: no"),
+        &doubts(7.0, "shared with the machine: no"),
         &expect![
             "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the subject's holds 1; others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
         ],
@@ -211,7 +211,7 @@ fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
 
 #[test]
 fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_some() {
-    let of = |retries, slow_ns| {
+    let doubts = |retries, slow_ns| {
         of_trial(|trial| {
             growing(trial, "kernel.tcp.syn_retransmitted", "count", retries);
             let total = &mut recording(trial).total;
@@ -221,36 +221,36 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
         })
     };
     told(
-        &of(10.0, 1_030 * MS),
+        &doubts(10.0, 1_030 * MS),
         &expect![
             "syn_retries (suspect): the kernel had to ask 10 times more for a connection (SYN), and 10 of 1,000 connections took a whole second, or some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer"
         ],
     );
-    assert_eq!(of(10.0, 3_010 * MS), of(10.0, 1_030 * MS));
-    assert_eq!(of(10.0, 600 * MS), [], "others' retries, on the machine's network");
-    assert_eq!(of(0.0, 1_030 * MS), [], "the kernel sent none again: the subject was slow");
+    assert_eq!(doubts(10.0, 3_010 * MS), doubts(10.0, 1_030 * MS));
+    assert_eq!(doubts(10.0, 600 * MS), [], "others' retries, on the machine's network");
+    assert_eq!(doubts(0.0, 1_030 * MS), [], "the kernel sent none again: the subject was slow");
 }
 
 #[test]
 fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
-    let of = |spread: &[(u64, u64)], cpu_ns| {
+    let doubts = |spread: &[(u64, u64)], cpu_ns| {
         of_trial(|trial| {
             times(recording(trial), spread);
             growing(trial, "subject.cpu.total", "ns", cpu_ns);
         })
     };
     let (narrow, idle) = ([(20_000, 41 * MS)], 1e9);
-    let found = of(&narrow, idle);
+    let found = doubts(&narrow, idle);
     told(
         &found,
         &expect![
             "delayed_ack (suspect): half the answers took 41.0 ms, and the subject used 10 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work"
         ],
     );
-    assert_eq!(of(&narrow, 9e9), [], "it worked");
-    assert_eq!(of(&[(20_000, 30 * MS)], idle), []);
+    assert_eq!(doubts(&narrow, 9e9), [], "it worked");
+    assert_eq!(doubts(&[(20_000, 30 * MS)], idle), []);
     let wide = [(6_000, 10 * MS), (8_000, 41 * MS), (6_000, 80 * MS)];
-    assert_eq!(of(&wide, idle), [], "its middle only happens to lie there");
+    assert_eq!(doubts(&wide, idle), [], "its middle only happens to lie there");
 }
 
 /// Ten measured seconds in windows of a tenth: of each, how many answers, and how long each took.
@@ -279,24 +279,25 @@ fn windows(of: impl Fn(u64) -> (u64, u64)) -> Vec<Window> {
 
 #[test]
 fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
-    let of = |shape: fn(u64) -> (u64, u64)| check(|recording| recording.windows = windows(shape));
-    let slower = of(|at| (200 - at / 2, MS));
+    let doubts =
+        |shape: fn(u64) -> (u64, u64)| check(|recording| recording.windows = windows(shape));
+    let slower = doubts(|at| (200 - at / 2, MS));
     told(
         &slower,
         &expect![
             "not_stationary (suspect): the throughput was not steady: 1,920/s in the first third of the measured time, 1,590/s in the last"
         ],
     );
-    let later = of(|at| (200, MS + at * MS / 100));
+    let later = doubts(|at| (200, MS + at * MS / 100));
     told(
         &later,
         &expect![
             "not_stationary (suspect): the response time was not steady: p50 was 1.15 ms in the first third of the measured time, 1.82 ms in the last"
         ],
     );
-    assert_eq!(of(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");
-    assert_eq!(of(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is no drift");
-    assert_eq!(of(|at| (200 - at / 25, MS)), [], "it is too little to matter");
+    assert_eq!(doubts(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");
+    assert_eq!(doubts(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is no drift");
+    assert_eq!(doubts(|at| (200 - at / 25, MS)), [], "it is too little to matter");
 }
 
 #[test]
@@ -367,44 +368,44 @@ fn another_dyno_is_named_and_its_cpu_time_is_judged_apart() {
 
 #[test]
 fn what_others_take_from_the_machine_is_reported_above_a_bound() {
-    let of = |name: &str, ns| of_trial(|trial| growing(trial, name, "ns", ns));
+    let doubts = |name: &str, ns| of_trial(|trial| growing(trial, name, "ns", ns));
     told(
-        &of("machine.cpu.steal", 1e9),
+        &doubts("machine.cpu.steal", 1e9),
         &expect![
             "cpu_stolen (suspect): the host took 10 % of a CPU's time from this machine (steal)"
         ],
     );
-    assert_eq!(of("machine.cpu.steal", 0.1e9), []);
+    assert_eq!(doubts("machine.cpu.steal", 0.1e9), []);
     told(
-        &of("machine.cpu.other", 2e9),
+        &doubts("machine.cpu.other", 2e9),
         &expect![
             "machine_noise (suspect): programs that are neither the subject nor dyno used 20 % of a CPU"
         ],
     );
-    assert_eq!(of("machine.cpu.other", 0.4e9), []);
+    assert_eq!(doubts("machine.cpu.other", 0.4e9), []);
 }
 
 #[test]
 fn a_wall_clock_that_was_set_is_reported_and_one_that_is_slewed_is_not() {
-    let of = |ns| {
+    let doubts = |ns| {
         of_trial(|trial| {
             let points = [(0, 0.0), (6 * SECOND, 0.0), (7 * SECOND, ns), (12 * SECOND, ns)];
             trial.series = vec![series("machine.clock.offset", "ns", &points)];
         })
     };
     told(
-        &of(3.6e12),
+        &doubts(3.6e12),
         &expect![
             "clock_step (suspect): the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may"
         ],
     );
     told(
-        &of(-1e8),
+        &doubts(-1e8),
         &expect![
             "clock_step (suspect): the wall clock was set back by 100 ms while it ran: dyno's times do not follow it, the subject's timers may"
         ],
     );
-    assert_eq!(of(5e6), [], "0.05 % of ten seconds");
+    assert_eq!(doubts(5e6), [], "0.05 % of ten seconds");
 }
 
 #[test]
@@ -432,7 +433,7 @@ fn four_ticks_of_a_coarse_clock_are_no_finding() {
 
 #[test]
 fn processes_that_end_under_load_are_reported() {
-    let of = |fewest| {
+    let doubts = |fewest| {
         of_trial(|trial| {
             let points =
                 [(2 * SECOND, 4.0), (5 * SECOND, fewest), (11 * SECOND, 4.0), (13 * SECOND, 0.0)];
@@ -441,12 +442,12 @@ fn processes_that_end_under_load_are_reported() {
         })
     };
     told(
-        &of(3.0),
+        &doubts(3.0),
         &expect![
             "processes_ended (suspect): processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest"
         ],
     );
-    assert_eq!(of(9.0), [], "it may have begun more");
+    assert_eq!(doubts(9.0), [], "it may have begun more");
     let found_late = of_trial(|trial| {
         let points = [(2 * SECOND, 1.0), (5 * SECOND, 4.0), (11 * SECOND, 4.0)];
         trial.series = vec![series("subject.processes", "count", &points)];
@@ -457,19 +458,19 @@ fn processes_that_end_under_load_are_reported() {
 
 #[test]
 fn kills_for_memory_are_reported() {
-    let of = |kills| of_trial(|trial| growing(trial, "subject.memory.kills", "count", kills));
+    let doubts = |kills| of_trial(|trial| growing(trial, "subject.memory.kills", "count", kills));
     told(
-        &of(2.0),
+        &doubts(2.0),
         &expect![
             "memory_kills (suspect): the kernel killed 2 of the subject's processes, because they were out of memory"
         ],
     );
-    assert_eq!(of(0.0), []);
+    assert_eq!(doubts(0.0), []);
 }
 
 #[test]
 fn cpu_time_outside_of_the_cgroup_is_reported() {
-    let of = |by_cgroup: f64, by_processes: f64| {
+    let doubts = |by_cgroup: f64, by_processes: f64| {
         of_trial(|trial| {
             growing(trial, "subject.cpu.cgroup", "ns", by_cgroup);
             growing(trial, "subject.cpu.user", "ns", 0.75 * by_processes);
@@ -477,39 +478,44 @@ fn cpu_time_outside_of_the_cgroup_is_reported() {
         })
     };
     told(
-        &of(0.0, 4e9),
+        &doubts(0.0, 4e9),
         &expect![
             "left_cgroup (suspect): its processes used 100 % of their CPU time outside of the cgroup in which dyno started them: CPU time is that of its processes, in steps of 10 ms"
         ],
     );
     told(
-        &of(3e9, 4e9),
+        &doubts(3e9, 4e9),
         &expect![
             "left_cgroup (suspect): its processes used 25 % of their CPU time outside of the cgroup in which dyno started them: CPU time is that of its processes, in steps of 10 ms"
         ],
     );
-    assert_eq!(of(3.7e9, 4e9), [], "the two accounts may differ by so much");
-    assert_eq!(of(4e9, 3e9), [], "a process whose parent did not wait for it is in the cgroup's");
-    assert_eq!(of(0.0, 40e6), [], "fewer than five steps of 10 ms");
+    assert_eq!(doubts(3.7e9, 4e9), [], "the two accounts may differ by so much");
+    assert_eq!(
+        doubts(4e9, 3e9),
+        [],
+        "a process whose parent did not wait for it is in the cgroup's"
+    );
+    assert_eq!(doubts(0.0, 40e6), [], "fewer than five steps of 10 ms");
 }
 
 #[test]
 fn a_mean_above_the_p99_is_made_by_a_few() {
-    let of = |slow_ms| check(|recording| times(recording, &[(19_900, MS), (100, slow_ms * MS)]));
-    let found = of(1_000);
+    let doubts =
+        |slow_ms| check(|recording| times(recording, &[(19_900, MS), (100, slow_ms * MS)]));
+    let found = doubts(1_000);
     told(
         &found,
         &expect![
             "mean_above_p99 (suspect): the mean (6.00 ms) reaches the p99 (1.00 ms): a few requests were so slow that they raised the mean above it, or it is an average"
         ],
     );
-    assert_eq!(of(2), []);
+    assert_eq!(doubts(2), []);
 }
 
 #[test]
 fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
     // 100 connections kept busy and 2,000 answers a second make a mean of 50 ms, whatever the latencies say.
-    let of = |claimed_ms| {
+    let doubts = |claimed_ms| {
         of_trial(|trial| {
             trial.key.point = Point::Connections(100);
             times(recording(trial), &[(20_000, claimed_ms * MS)]);
@@ -517,18 +523,18 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
         })
     };
     told(
-        &of(9),
+        &doubts(9),
         &expect![
             "mean_above_p99 (suspect): p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average"
         ],
     );
-    assert_eq!(of(50), []);
+    assert_eq!(doubts(50), []);
 }
 
 #[test]
 fn a_warm_up_that_was_too_short_is_reported_and_one_that_was_not_is_not() {
     // A second of warm-up and ten measured: the first so many windows of the whole are slow.
-    let of = |slow: u64| {
+    let doubts = |slow: u64| {
         of_trial(|trial| {
             let mut all = windows(|at| (if at < slow { 100 } else { 200 }, MS));
             for (place, window) in all.iter_mut().enumerate() {
@@ -540,11 +546,11 @@ fn a_warm_up_that_was_too_short_is_reported_and_one_that_was_not_is_not() {
         })
     };
     told(
-        &of(30),
+        &doubts(30),
         &expect![
             "warmup_too_short (suspect): the warm-up was too short: the load was steady from 3.00 s after its beginning, and only 1.00 s were left out of the figures"
         ],
     );
-    assert_eq!(of(10), [], "all of it was warm-up");
-    assert_eq!(of(0), []);
+    assert_eq!(doubts(10), [], "all of it was warm-up");
+    assert_eq!(doubts(0), []);
 }

@@ -52,11 +52,11 @@ pub(super) fn bound_of(builds: Option<usize>, level: f64, pairs: usize) -> f64 {
 /// What knows nothing of one another: pairs, or of several builds each one's mean.
 pub(super) fn units(differences: &[f64], builds: Option<usize>) -> Vec<f64> {
     let Some(builds) = builds else { return differences.to_vec() };
-    let of = |build: usize| {
+    let mean = |build: usize| {
         let pairs = differences.iter().skip(build).step_by(builds);
         pairs.clone().sum::<f64>() / pairs.count() as f64
     };
-    (0..builds.min(differences.len())).map(of).collect()
+    (0..builds.min(differences.len())).map(mean).collect()
 }
 
 /// How many of the differences count: those of pairs that not all builds have had yet are left out.

@@ -140,17 +140,7 @@ impl Course {
     /// How a side's trials ended that were no measurements, while those of the base were.
     #[must_use]
     pub fn failed(&self, against: Against) -> Vec<OutcomeKind> {
-        let of = |round: &Vec<Option<Tried>>| {
-            let [base, other] = [0, against.place()].map(|at| round.get(at)?.as_ref());
-            let (base, other) = (base?, other?);
-            let is_own = base.outcome == OutcomeKind::Measured
-                && matches!(
-                    other.outcome,
-                    OutcomeKind::NotReady | OutcomeKind::Wrong | OutcomeKind::Died
-                );
-            is_own.then_some(other.outcome)
-        };
-        self.rounds.values().filter_map(of).collect()
+        self.rounds.values().filter_map(|round| failed_alone(round, against)).collect()
     }
 
     /// How base and head answered, over all pairs.
@@ -192,30 +182,19 @@ impl Course {
         self.compared(figure, against).iter().map(|it| it.value).collect()
     }
 
-    /// The same, with what bounds leave open.
+    /// The differences of the pairs that count, with what bounds leave open.
     #[must_use]
     pub fn compared(&self, figure: Figure, against: Against) -> Vec<Difference> {
         self.compared_before(figure, against, u32::MAX)
     }
 
     fn compared_before(&self, figure: Figure, against: Against, before: u32) -> Vec<Difference> {
-        let number = |round: &Vec<Option<Tried>>, place: usize| {
-            let number = round.get(place)?.as_ref()?.figures.get(figure)?;
-            Some(number).filter(|number| 0.0 < number.value)
-        };
-        let of = |round: &Vec<Option<Tried>>| {
-            let (base, side): (Number, Number) =
-                (number(round, 0)?, number(round, against.place())?);
-            // Of a figure that is more where it is better, less of it is worse.
-            let bounds = Bounds { may_be_worse: side.is_bound, may_be_better: base.is_bound };
-            let higher = Difference { value: (side.value / base.value).ln(), bounds };
-            Some(if figure.better() == Better::Higher { higher.reversed() } else { higher })
-        };
-        let differences = self.counting(before).map(of);
+        let differences =
+            self.counting(before).map(|round| difference(round, figure, against.place()));
         match self.pairs.builds {
             None => differences.flatten().collect(),
             // Where a pair lacks the figure, those after it would be taken for pairs of other builds.
-            Some(_) => differences.map_while(|it| it).collect(),
+            Some(_) => differences.map_while(|difference| difference).collect(),
         }
     }
 
@@ -233,17 +212,13 @@ impl Course {
     /// What each pair shows of which both sides were measured, whether it counts or not.
     #[must_use]
     pub fn pairs(&self, figure: Figure, against: Against) -> Vec<PairOf> {
-        let number = |round: &Vec<Option<Tried>>, place: usize| {
-            let side = round.get(place)?.as_ref()?;
-            let number = side.figures.get(figure).filter(|it| it.value.is_finite())?;
-            (side.outcome == OutcomeKind::Measured).then_some(number)
-        };
-        let of = |round: &Vec<Option<Tried>>| {
+        let number = |round: &[Option<Tried>], place| measured(round, place, figure);
+        let pair = |round: &Vec<Option<Tried>>| {
             let (base, side) = (number(round, 0)?, number(round, against.place())?);
             let are_bounds = [base.is_bound, side.is_bound];
             Some(PairOf { base: base.value, side: side.value, are_bounds, counts: counts(round) })
         };
-        self.rounds.values().filter_map(of).collect()
+        self.rounds.values().filter_map(pair).collect()
     }
 
     /// The geometric means of a figure, the base's and the side's: over the pairs that count, or over all where none does.
@@ -264,9 +239,9 @@ impl Course {
     pub(crate) fn is_over_before(&self, round: u32) -> bool {
         let (tried, counted) = (self.rounds.range(..round).count(), self.counting(round).count());
         let figures = || self.pairs.figures.iter();
-        let of = |figure: &Figure| self.compared_before(*figure, Against::Head, round);
+        let differences = |figure: &Figure| self.compared_before(*figure, Against::Head, round);
         let is_faulty = || !self.conduct_before(round).into_iter().all(Conduct::is_tolerated);
-        let lacks = || figures().any(|figure| of(figure).is_empty());
+        let lacks = || figures().any(|figure| differences(figure).is_empty());
         let in_vain = IN_VAIN <= tried && (lacks() || is_faulty());
         if in_vain || (ENOUGH <= tried && self.is_disturbed_before(round)) {
             return true;
@@ -280,8 +255,8 @@ impl Course {
         }
         let level = self.pairs.level;
         let rule = Rule::of(&self.pairs, level);
-        let answers: Vec<Option<Answer>> =
-            figures().map(|it| decided(&of(it), rule, level).map(|found| found.answer)).collect();
+        let answer = |figure| Some(decided(&differences(figure), rule, level)?.answer);
+        let answers: Vec<Option<Answer>> = figures().map(answer).collect();
         answers.contains(&Some(Answer::Worse)) || answers.iter().all(Option::is_some)
     }
 
@@ -293,6 +268,34 @@ impl Course {
         };
         self.rounds.range(..round).map(|(_, sides)| of_pair(sides)).sum()
     }
+}
+
+/// How the side ended, where the base was measured and the side failed by itself.
+fn failed_alone(round: &[Option<Tried>], against: Against) -> Option<OutcomeKind> {
+    let [base, side] = [0, against.place()].map(|place| Some(round.get(place)?.as_ref()?.outcome));
+    let (base, side) = (base?, side?);
+    let is_failure = matches!(side, OutcomeKind::NotReady | OutcomeKind::Wrong | OutcomeKind::Died);
+    (base == OutcomeKind::Measured && is_failure).then_some(side)
+}
+
+/// How much worse this side of the round is than its base, as a logarithm.
+fn difference(round: &[Option<Tried>], figure: Figure, side: usize) -> Option<Difference> {
+    let number = |place: usize| -> Option<Number> {
+        let number = round.get(place)?.as_ref()?.figures.get(figure)?;
+        Some(number).filter(|number| 0.0 < number.value)
+    };
+    let (base, side) = (number(0)?, number(side)?);
+    // Of a figure that is more where it is better, less of it is worse.
+    let bounds = Bounds { may_be_worse: side.is_bound, may_be_better: base.is_bound };
+    let higher = Difference { value: (side.value / base.value).ln(), bounds };
+    Some(if figure.better() == Better::Higher { higher.reversed() } else { higher })
+}
+
+/// A figure of one side of the round, if the side was measured.
+fn measured(round: &[Option<Tried>], place: usize, figure: Figure) -> Option<Number> {
+    let side = round.get(place)?.as_ref()?;
+    let number = side.figures.get(figure).filter(|number| number.value.is_finite())?;
+    (side.outcome == OutcomeKind::Measured).then_some(number)
 }
 
 /// Whether a pair counts: all of its sides were measured, and none was disturbed. One side alone is never left out.

@@ -23,7 +23,7 @@ impl From<f64> for Difference {
 }
 
 impl Difference {
-    /// The same, with base and head exchanged.
+    /// The difference with base and head exchanged.
     #[must_use]
     pub(super) fn reversed(self) -> Difference {
         let Bounds { may_be_worse, may_be_better } = self.bounds;

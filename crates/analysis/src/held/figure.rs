@@ -6,7 +6,7 @@ use lab::probe::ProbeFigure;
 /// A figure of one plateau: one of dyno's own, or one that a probe's manifest declares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PlateauFigure<'d> {
-    /// The same for all subjects.
+    /// One of dyno's own, which all subjects have.
     Own(Figure),
     /// For the subjects with that probe.
     Probe(&'d ProbeFigure),

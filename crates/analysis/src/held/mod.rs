@@ -208,11 +208,11 @@ fn plateaus(measured: &[&TrialRecord], readings: &[ProbeReading]) -> Vec<Plateau
         measured.iter().flat_map(|trial| reached(trial)).map(|one| one.times.connections).collect();
     places.sort_unstable();
     places.dedup();
-    let at = |connections: usize| {
+    let plateau = |connections: usize| {
         let rounds = measured.iter().filter_map(|trial| at_place(trial, connections));
         Plateau::of(&rounds.collect::<Vec<_>>(), readings)
     };
-    places.into_iter().map(at).collect()
+    places.into_iter().map(plateau).collect()
 }
 
 fn at_place(trial: &TrialRecord, connections: usize) -> Option<(&TrialRecord, &load::Plateau)> {
@@ -226,7 +226,7 @@ fn reached(trial: &TrialRecord) -> &[load::Plateau] {
 
 fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
     trial.held.as_ref()?;
-    let one = |plateau: &load::Plateau| RoundPlateau {
+    let figures = |plateau: &load::Plateau| RoundPlateau {
         connections: plateau.times.connections,
         figures: HeldNumbers::of(trial, plateau, readings),
     };
@@ -234,21 +234,19 @@ fn round(trial: &TrialRecord, readings: &[ProbeReading]) -> Option<Round> {
         number: trial.key.number,
         repeat: trial.key.repeat,
         outcome: trial.outcome.clone(),
-        plateaus: reached(trial).iter().map(one).collect(),
+        plateaus: reached(trial).iter().map(figures).collect(),
     })
 }
 
 /// Ends of connections by cause, the most frequent first.
 pub(crate) fn gone(plateaus: &[&load::Plateau]) -> Vec<LossCount> {
-    let sum = |was_open: bool, loss: Loss, place: usize| {
-        let of = |plateau: &&load::Plateau| match was_open {
-            true => plateau.lost[place],
-            false => plateau.failed[place],
-        };
-        LossCount { was_open, loss, times: plateaus.iter().map(of).sum() }
-    };
-    let both = |(place, loss): (usize, Loss)| [false, true].map(|open| sum(open, loss, place));
-    let mut all: Vec<LossCount> = Loss::all().enumerate().flat_map(both).collect();
+    let mut all = Vec::new();
+    for (place, loss) in Loss::all().enumerate() {
+        let failed = plateaus.iter().map(|plateau| plateau.failed[place]).sum();
+        let lost = plateaus.iter().map(|plateau| plateau.lost[place]).sum();
+        all.push(LossCount { was_open: false, loss, times: failed });
+        all.push(LossCount { was_open: true, loss, times: lost });
+    }
     all.retain(|gone| 0 < gone.times);
     all.sort_by_key(|gone| std::cmp::Reverse(gone.times));
     all

@@ -218,20 +218,20 @@ fn most_open(trial: &TrialRecord) -> Option<f64> {
 
 /// By PSS where every plateau of every round has it, otherwise by RSS.
 fn slope(measured: &[&TrialRecord]) -> Option<Slope> {
-    let of = |memory: Memory| {
-        let line = |trial: &&TrialRecord| line_of_steps(trial, memory.figure());
-        let lines: Vec<Line> = measured.iter().map(line).collect::<Option<_>>()?;
-        let only = *lines.first()?;
-        let slopes: Vec<Number> = lines.iter().map(|line| number(line.slope)).collect();
-        let slopes = Estimate::of(&slopes, Fold::Factors)?;
-        let (interval, basis) = match lines.len() {
-            1 => (interval(only), Basis::Line),
-            _ => (slopes.interval(), Basis::Rounds),
-        };
-        let rounds = lines.len();
-        Some(Slope { bytes: slopes.value, interval, basis, of: memory, rounds })
+    slope_of(measured, Memory::Pss).or_else(|| slope_of(measured, Memory::Rss))
+}
+
+fn slope_of(measured: &[&TrialRecord], memory: Memory) -> Option<Slope> {
+    let line = |trial: &&TrialRecord| line_of_steps(trial, memory.figure());
+    let lines: Vec<Line> = measured.iter().map(line).collect::<Option<_>>()?;
+    let only = *lines.first()?;
+    let slopes: Vec<Number> = lines.iter().map(|line| number(line.slope)).collect();
+    let slopes = Estimate::of(&slopes, Fold::Factors)?;
+    let (interval, basis) = match lines.len() {
+        1 => (interval(only), Basis::Line),
+        _ => (slopes.interval(), Basis::Rounds),
     };
-    of(Memory::Pss).or_else(|| of(Memory::Rss))
+    Some(Slope { bytes: slopes.value, interval, basis, of: memory, rounds: lines.len() })
 }
 
 /// The 95 % interval of a slope.
@@ -253,21 +253,18 @@ fn gave_way(tried: &[&TrialRecord], beat: Option<Duration>) -> Option<FirstFailu
 
 fn first_bad(trial: &TrialRecord, beat: Option<Duration>) -> Option<FirstFailure> {
     let plateaus = reached(trial);
-    let of_plateau = |(place, plateau): (usize, &load::Plateau)| {
-        let kind = trial.outcome.kind;
+    let kind = trial.outcome.kind;
+    for (place, plateau) in plateaus.iter().enumerate() {
         let ends = place + 1 == plateaus.len() && kind != OutcomeKind::Measured;
         let mut causes = if ends { vec![Cause::Ended(kind)] } else { Vec::new() };
         causes.extend(causes_of(trial, plateau, beat));
-        (!causes.is_empty()).then_some(FirstFailure {
-            connections: plateau.times.connections,
-            open: plateau.open,
-            repeat: trial.key.repeat,
-            rounds: 1,
-            of: 1,
-            causes,
-        })
-    };
-    plateaus.iter().enumerate().find_map(of_plateau)
+        if !causes.is_empty() {
+            let repeat = trial.key.repeat;
+            let (connections, open) = (plateau.times.connections, plateau.open);
+            return Some(FirstFailure { connections, open, repeat, rounds: 1, of: 1, causes });
+        }
+    }
+    None
 }
 
 fn causes_of(trial: &TrialRecord, plateau: &load::Plateau, beat: Option<Duration>) -> Vec<Cause> {
@@ -295,26 +292,28 @@ fn causes_of(trial: &TrialRecord, plateau: &load::Plateau, beat: Option<Duration
 }
 
 fn after(measured: &[&TrialRecord], by_pss: bool) -> Option<After> {
-    let of = |memory: Memory| {
-        let rounds: Vec<[f64; 3]> =
-            measured.iter().map(|trial| three(trial, memory)).collect::<Option<_>>()?;
-        let each = |place: usize| {
-            let bytes: Vec<Number> = rounds.iter().map(|three| number(three[place])).collect();
-            Estimate::of(&bytes, Fold::Factors)
-        };
-        let given_back = |[before, peak, after]: &[f64; 3]| {
-            (before < peak).then(|| number((peak - after) / (peak - before) * 100.0))
-        };
-        let given_back: Vec<Number> = rounds.iter().filter_map(given_back).collect();
-        Some(After {
-            of: memory,
-            before: each(0)?,
-            peak: each(1)?,
-            after: each(2)?,
-            given_back_percent: Estimate::of(&given_back, Fold::Differences),
-        })
+    let by = |memory| after_of(measured, memory);
+    by_pss.then(|| by(Memory::Pss)).flatten().or_else(|| by(Memory::Rss))
+}
+
+fn after_of(measured: &[&TrialRecord], memory: Memory) -> Option<After> {
+    let rounds: Vec<[f64; 3]> =
+        measured.iter().map(|trial| three(trial, memory)).collect::<Option<_>>()?;
+    let each = |place: usize| {
+        let bytes: Vec<Number> = rounds.iter().map(|three| number(three[place])).collect();
+        Estimate::of(&bytes, Fold::Factors)
     };
-    by_pss.then(|| of(Memory::Pss)).flatten().or_else(|| of(Memory::Rss))
+    let given_back = |[before, peak, after]: &[f64; 3]| {
+        (before < peak).then(|| number((peak - after) / (peak - before) * 100.0))
+    };
+    let given_back: Vec<Number> = rounds.iter().filter_map(given_back).collect();
+    Some(After {
+        of: memory,
+        before: each(0)?,
+        peak: each(1)?,
+        after: each(2)?,
+        given_back_percent: Estimate::of(&given_back, Fold::Differences),
+    })
 }
 
 /// Before, at the peak, and after.

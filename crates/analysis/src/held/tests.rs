@@ -37,7 +37,7 @@ fn trial(subject: &str, repeat: u32) -> TrialRecord {
 
 fn plateau(number: u64) -> load::Plateau {
     let connections = (number + 1) * 1_000;
-    let of = |ns: Nanos, times: u64| {
+    let times_of = |ns: Nanos, times: u64| {
         let mut distribution = Distribution::new(100 * SECOND);
         (0..times).for_each(|_| distribution.record(ns));
         distribution
@@ -54,11 +54,11 @@ fn plateau(number: u64) -> load::Plateau {
         open: connections,
         messages: connections * 7,
         bytes: connections * 70,
-        connect: of(MS, 1_000),
-        agree: of(MS, 1_000),
-        late: of(2 * MS, connections * 7),
-        gap: of(SECOND, connections * 7),
-        own: of(MS / 10, connections * 7),
+        connect: times_of(MS, 1_000),
+        agree: times_of(MS, 1_000),
+        late: times_of(2 * MS, connections * 7),
+        gap: times_of(SECOND, connections * 7),
+        own: times_of(MS / 10, connections * 7),
         cpu: SECOND,
         measured: 7 * SECOND,
         ..load::Plateau::default()
@@ -67,12 +67,13 @@ fn plateau(number: u64) -> load::Plateau {
 
 /// 20 MB, and so many KiB more for each connection while they are held; in the end a quarter of that is still there.
 fn memory(name: &str, kib: f64) -> lab::record::Series {
-    let at = |second: u64| match second {
+    let bytes_in = |second: u64| match second {
         0..=1 => 20e6,
         31.. => 20e6 + kib * 1_024.0 * 3_000.0 / 4.0,
         _ => 20e6 + kib * 1_024.0 * 1_000.0 * (((second - 2) / 10 + 1).min(3)) as f64,
     };
-    let points: Vec<(Nanos, f64)> = (0..=40).map(|second| (second * SECOND, at(second))).collect();
+    let points: Vec<(Nanos, f64)> =
+        (0..=40).map(|second| (second * SECOND, bytes_in(second))).collect();
     series(name, "bytes", &points)
 }
 
@@ -323,26 +324,26 @@ fn a_healthy_ramp_is_valid_and_a_reference_stands_beside_it() {
 
 #[test]
 fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
-    let of = |change: &dyn Fn(&mut TrialRecord)| {
+    let doubts_after = |change: &dyn Fn(&mut TrialRecord)| {
         let mut one = trial("a", 0);
         change(&mut one);
         doubts(&one, ONE)
     };
-    assert_eq!(of(&|_| {}), []);
+    assert_eq!(doubts_after(&|_| {}), []);
     told(
-        &of(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
+        &doubts_after(&|one| lose(one, 0, Loss::Failure(Failure::NoFiles), 4)),
         &expect![
             "own_losses (suspect): 4 of 3,000 connections failed or were lost for reasons of dyno's own"
         ],
     );
     told(
-        &of(&|one| lose(one, 0, Loss::Close, 4)),
+        &doubts_after(&|one| lose(one, 0, Loss::Close, 4)),
         &expect![
             "connections_not_kept (note): 4 of 3,000 connections could not be opened or were lost"
         ],
     );
     let own = |ns: Nanos| {
-        of(&move |one| {
+        doubts_after(&move |one| {
             let own = &mut held(one).plateaus[1].own;
             (0..20_000).for_each(|_| own.record(ns));
         })
@@ -356,7 +357,7 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
         ],
     );
     let busy = |cpus: &str| {
-        of(&|one| {
+        doubts_after(&|one| {
             held(one).plateaus[2].cpu = 7 * SECOND;
             one.conditions = vec![Fact { name: "cpus.load".into(), value: cpus.into() }];
         })
@@ -369,23 +370,23 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     );
     assert_eq!(busy("0-1"), [], "two lanes share it");
     told(
-        &of(&|one| held(one).was_halted = true),
+        &doubts_after(&|one| held(one).was_halted = true),
         &expect!["halted (note): it was stopped after 30.0 s; the figures are of that time"],
     );
     told(
-        &of(&|one| held(one).plateaus[1].begun += 1),
+        &doubts_after(&|one| held(one).plateaus[1].begun += 1),
         &expect![
             "books (invalid): the books do not balance: connections begun, and failed, lost, open or being opened must agree, and are 2,001 and 2,000"
         ],
     );
     told(
-        &of(&|one| held(one).plateaus[1].echoes.due = 5),
+        &doubts_after(&|one| held(one).plateaus[1].echoes.due = 5),
         &expect![
             "books (invalid): the books do not balance: echo messages due, and correct, failed, blocked or under way must agree, and are 5 and 0"
         ],
     );
     let still = |sum: Nanos, overslept: Nanos| {
-        of(&|one| held(one).plateaus[1].still = Still { sum, overslept, kept_waiting: 0 })
+        doubts_after(&|one| held(one).plateaus[1].still = Still { sum, overslept, kept_waiting: 0 })
     };
     assert_eq!(still(4 * MS, 4 * MS), [], "any scheduler takes that now and then");
     // Longer than a p99 that is printed.
@@ -402,11 +403,11 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
         ],
     );
     told(
-        &of(&|one| held(one).plateaus.clear()),
+        &doubts_after(&|one| held(one).plateaus.clear()),
         &expect!["nothing_measured (invalid): not one connection was begun"],
     );
     told(
-        &of(&|one| held(one).plateaus[1].silent = 3),
+        &doubts_after(&|one| held(one).plateaus[1].silent = 3),
         &expect![
             "connections_silent (note): of 2,000 connections 3 stayed open and received nothing any more"
         ],

@@ -147,16 +147,16 @@ fn rounds_without_a_partner_are_in_no_price_and_a_failed_side_has_none() {
 fn a_server_that_lacks_a_task_is_in_the_other_prices_only() {
     let trials: Vec<TrialRecord> = (0..2)
         .flat_map(|round| {
-            let of = |subject, task, answers| trial(subject, task, round, answers);
+            let answered = |subject, task, answers| trial(subject, task, round, answers);
             vec![
-                of("b", CLEAR, 4_000),
-                of("b", TLS, 3_000),
-                of("a", CLEAR, 2_000),
-                of("a", TLS, 1_800),
-                of("a", H2C, 6_000),
-                of("a", H2, 5_400),
-                of("idle", CLEAR, 9_000),
-                of("idle", TLS, 9_900),
+                answered("b", CLEAR, 4_000),
+                answered("b", TLS, 3_000),
+                answered("a", CLEAR, 2_000),
+                answered("a", TLS, 1_800),
+                answered("a", H2C, 6_000),
+                answered("a", H2, 5_400),
+                answered("idle", CLEAR, 9_000),
+                answered("idle", TLS, 9_900),
             ]
         })
         .collect();
@@ -170,14 +170,14 @@ fn a_server_that_lacks_a_task_is_in_the_other_prices_only() {
             .collect();
         (price.paid_for, price.tasks.each_ref().map(ToString::to_string), of.join(", "))
     };
-    let of = |without: &str, with: &str| [without.to_string(), with.to_string()];
+    let tasks = |without: &str, with: &str| [without.to_string(), with.to_string()];
     assert_eq!(
         prices.iter().map(said).collect::<Vec<_>>(),
         [
-            (PaidFor::Tls, of(CLEAR, TLS), "a 0.90, b 0.75, idle 1.10".into()),
-            (PaidFor::Tls, of(H2C, H2), "a 0.90".into()),
-            (PaidFor::Http2, of(CLEAR, H2C), "a 3.00".into()),
-            (PaidFor::Http2, of(TLS, H2), "a 3.00".into()),
+            (PaidFor::Tls, tasks(CLEAR, TLS), "a 0.90, b 0.75, idle 1.10".into()),
+            (PaidFor::Tls, tasks(H2C, H2), "a 0.90".into()),
+            (PaidFor::Http2, tasks(CLEAR, H2C), "a 3.00".into()),
+            (PaidFor::Http2, tasks(TLS, H2), "a 3.00".into()),
         ]
     );
 }

@@ -27,7 +27,7 @@ pub struct Criterion {
 pub struct Evidence {
     /// Requests that were due.
     pub due: u64,
-    /// Of these the lost ones, by criterion.
+    /// Requests that were due and are lost, by criterion.
     pub lost: Vec<u64>,
     /// It was ended early, because it could not keep the aim any more: the true losses may be more.
     pub is_cut: bool,

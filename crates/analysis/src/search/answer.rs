@@ -187,18 +187,18 @@ pub(super) fn median(mut all: Vec<Quantile>) -> Option<Quantile> {
 }
 
 fn places(course: &Course<'_>) -> Vec<Place> {
-    let shorts = || course.short.iter().chain(&course.beyond);
     let mut numbers: Vec<i32> = course.full.keys().copied().collect();
-    numbers.extend(shorts().map(|(number, _)| *number));
+    numbers.extend(course.all_short().map(|(number, _)| *number));
     numbers.sort_unstable();
     numbers.dedup();
-    let place = |number: i32| {
-        let here: Vec<&Evidence> =
-            shorts().filter(|(other, _)| *other == number).map(|(_, found)| found).collect();
-        let short = (!here.is_empty()).then(|| Judged::of(&course.search.aim, &here));
-        Place { rate: course.grid.rate(number), judged: course.judged(number), short }
-    };
-    numbers.into_iter().map(place).collect()
+    numbers.into_iter().map(|number| place(course, number)).collect()
+}
+
+fn place(course: &Course<'_>, number: i32) -> Place {
+    let here: Vec<&Evidence> =
+        course.all_short().filter(|(other, _)| *other == number).map(|(_, found)| found).collect();
+    let short = (!here.is_empty()).then(|| Judged::of(&course.search.aim, &here));
+    Place { rate: course.grid.rate(number), judged: course.judged(number), short }
 }
 
 /// A rate that broke clearly, and a higher one that was kept. Near the ends of the bracket single trials go either way.

@@ -114,6 +114,11 @@ impl<'s> Course<'s> {
         }
     }
 
+    /// The short trials of all rates, also of those above the ceiling.
+    pub(super) fn all_short(&self) -> impl Iterator<Item = &(i32, Evidence)> {
+        self.short.iter().chain(&self.beyond)
+    }
+
     /// Whether a trial at this rate or a higher one was evidence.
     fn has_measured(&self, number: i32) -> bool {
         let short = self.short.iter().chain(&self.beyond).map(|(number, _)| *number);

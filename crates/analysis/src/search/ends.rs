@@ -34,16 +34,18 @@ impl Course<'_> {
         let Some(ends) = self.ends else { return self.range() };
         let between = f64::midpoint(f64::from(ends.0), f64::from(ends.1));
         let seems = self.crossing(ends).unwrap_or(between);
-        let of = |keeps: bool| {
-            let aim = &self.search.aim;
-            let is_so = move |(number, found): &&(i32, Evidence)| {
-                found.keeps(aim) == keeps && !self.is_refuted(*number, found)
-            };
-            self.short.iter().filter(is_so).map(|(number, _)| *number)
-        };
         let steps = f64::from(STEPS);
-        let low = of(true).filter(|number| f64::from(*number) <= seems - steps).max();
-        (low, of(false).filter(|number| seems + steps <= f64::from(*number)).min())
+        let low = self.unrefuted(true).filter(|number| f64::from(*number) <= seems - steps).max();
+        let high = self.unrefuted(false).filter(|number| seems + steps <= f64::from(*number)).min();
+        (low, high)
+    }
+
+    /// The rates of the short trials that kept the aim, or broke it, and that no full trial contradicts.
+    fn unrefuted(&self, keeps: bool) -> impl Iterator<Item = i32> {
+        let is_wanted = move |(number, found): &&(i32, Evidence)| {
+            found.keeps(&self.search.aim) == keeps && !self.is_refuted(*number, found)
+        };
+        self.short.iter().filter(is_wanted).map(|(number, _)| *number)
     }
 
     /// Whether a full trial contradicts this short one: it broke the aim at no higher a rate, or kept it at no lower one.
@@ -72,14 +74,8 @@ impl Course<'_> {
             return None;
         }
         let (known, short) = (self.bracket(), self.by_short());
-        let way = |here: i32, short: Option<i32>| -> Option<Way> {
-            let is_open = |number: &i32| self.word(*number) == Word::Open;
-            let is_new = |number: &i32| is_open(number) && self.count(*number) < TRIALS_LEAST;
-            let all = short.filter(is_new).into_iter().chain(Some(here).filter(is_open));
-            all.map(|number| (number, self.needs_s(number))).min_by(|a, b| a.1.total_cmp(&b.1))
-        };
-        let low_way = if known.0.is_none() { way(low, short.0) } else { None };
-        let high_way = if known.1.is_none() { way(high, short.1) } else { None };
+        let low_way = if known.0.is_none() { self.way(low, short.0) } else { None };
+        let high_way = if known.1.is_none() { self.way(high, short.1) } else { None };
         let left_s = self.search.limit_s - self.spent_s;
         let ways = || low_way.into_iter().chain(high_way);
         let needs_s: f64 = ways().map(|(_, needs_s)| needs_s).sum();
@@ -88,6 +84,14 @@ impl Course<'_> {
         }
         let within = ways().filter(|(_, needs_s)| *needs_s <= left_s);
         within.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(number, _)| number)
+    }
+
+    /// The rate at which this end is decided soonest: here, or where the short trials have it.
+    fn way(&self, here: i32, short: Option<i32>) -> Option<Way> {
+        let is_open = |number: &i32| self.word(*number) == Word::Open;
+        let is_new = |number: &i32| is_open(number) && self.count(*number) < TRIALS_LEAST;
+        let all = short.filter(is_new).into_iter().chain(Some(here).filter(is_open));
+        all.map(|number| (number, self.needs_s(number))).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// How long the full trials take by which a rate would be decided, if all goes well.

@@ -122,13 +122,13 @@ mod tests {
         let mut response = load::Distribution::new(5 * SECOND);
         (0..19_000).for_each(|_| response.record(MS));
         recording.total.response = response;
-        let of = |trial: &TrialRecord, seconds| {
+        let found = |trial: &TrialRecord, seconds| {
             let recording = &trial.loaded.as_ref().unwrap().recording;
             evidence(&aim(99.0, 2 * MS), recording, 2_000.0, seconds)
         };
-        assert_eq!(of(&trial, 10.0).lost, [1_000, 1_000]);
+        assert_eq!(found(&trial, 10.0).lost, [1_000, 1_000]);
         trial.loaded.as_mut().unwrap().recording.end = End::Halted;
-        let cut = of(&trial, 20.0);
+        let cut = found(&trial, 20.0);
         assert_eq!((cut.due, cut.lost, cut.is_cut), (40_000, vec![0, 0], true));
     }
 

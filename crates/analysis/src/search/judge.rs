@@ -79,12 +79,15 @@ impl Judged {
         let breaks = |pooled: &Pooled| {
             pooled.interval.is_some_and(|(low, _)| pooled.criterion.allowed < low)
         };
-        let word = match () {
-            () if of < TRIALS_LEAST => Word::Open,
-            () if pooled.iter().any(breaks) => Word::Breaks,
-            () if half_or_more(of - kept, of) <= MAJORITY_BY_CHANCE => Word::Breaks,
-            () if pooled.iter().all(holds) && of <= 2 * kept => Word::Holds,
-            () => Word::Open,
+        let mostly_breaks = half_or_more(of - kept, of) <= MAJORITY_BY_CHANCE;
+        let word = if of < TRIALS_LEAST {
+            Word::Open
+        } else if pooled.iter().any(breaks) || mostly_breaks {
+            Word::Breaks
+        } else if pooled.iter().all(holds) && of <= 2 * kept {
+            Word::Holds
+        } else {
+            Word::Open
         };
         let ended_early = trials.iter().filter(|trial| trial.is_cut).count();
         Judged { word, pooled, kept, of, ended_early }
@@ -105,11 +108,9 @@ impl Pooled {
         let lost: f64 = trials.iter().map(|trial| lost_in(trial)).sum();
         let loss = if 0.0 < due { lost / due } else { 1.0 };
         let is_bound = trials.iter().any(|trial| trial.is_cut && lost_in(trial) < trial.due as f64);
-        let pooled = |interval: Option<(f64, f64)>| Pooled {
-            criterion,
-            loss,
-            is_bound,
-            interval: interval.map(|(low, high)| (low, if is_bound { 1.0 } else { high })),
+        let pooled = |interval: Option<(f64, f64)>| {
+            let interval = interval.map(|(low, high)| (low, if is_bound { 1.0 } else { high }));
+            Pooled { criterion, loss, is_bound, interval }
         };
         if lost == 0.0 {
             let high = 1.0 - (OUTSIDE / 2.0).powf(1.0 / due.max(1.0));
@@ -216,18 +217,19 @@ mod tests {
     #[test]
     fn what_trials_lost_that_ended_early_is_a_bound_which_breaks_a_rate_and_never_holds_it() {
         let cut = |lost| Evidence { is_cut: true, ..trial(lost) };
-        let of = |trials: &[Evidence]| Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>());
-        let broken = of(&[cut(400), cut(410), cut(420), trial(390), trial(405)]);
+        let judged =
+            |trials: &[Evidence]| Judged::of(&aim(99.0), &trials.iter().collect::<Vec<_>>());
+        let broken = judged(&[cut(400), cut(410), cut(420), trial(390), trial(405)]);
         assert_eq!((broken.word, broken.ended_early), (Word::Breaks, 3));
         let [late, failed] = &broken.pooled[..] else { panic!("{broken:?}") };
         assert!(late.is_bound && failed.is_bound, "a cut trial says no more of its failures");
         assert_eq!(late.interval.unwrap().1, 1.0);
         let mut many = vec![trial(2); 29];
-        assert_eq!(of(&many).word, Word::Holds);
+        assert_eq!(judged(&many).word, Word::Holds);
         many.push(cut(410));
-        assert_eq!(of(&many).word, Word::Open);
+        assert_eq!(judged(&many).word, Word::Open);
         // A server that lost everything can lose no more.
-        let dead = of(&[Evidence::nothing(&aim(99.0), 10_000), trial(2)]);
+        let dead = judged(&[Evidence::nothing(&aim(99.0), 10_000), trial(2)]);
         assert!(!dead.pooled[0].is_bound && dead.ended_early == 1, "{dead:?}");
     }
 }

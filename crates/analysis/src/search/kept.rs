@@ -92,16 +92,17 @@ pub fn server_cpus(facts: &[Fact]) -> f64 {
 #[must_use]
 pub fn searched(run: &RunRecord, trials: &[TrialRecord]) -> Vec<Searched> {
     let Some(experiment) = &run.experiment else { return Vec::new() };
-    let found = |of: RunSearch| {
-        let own = of.own(trials);
-        let (tried, odd) = match of.replayed(&own, experiment) {
-            Ok(tried) => (tried, None),
-            Err((tried, odd)) => (tried, Some(odd)),
-        };
-        let answer = of.search.answer(&tried);
-        Searched { answer, endings: endings(&own), odd, of }
+    searches_of(run).into_iter().map(|of| answered(of, trials, experiment)).collect()
+}
+
+fn answered(of: RunSearch, trials: &[TrialRecord], experiment: &Experiment) -> Searched {
+    let own = of.own(trials);
+    let (tried, odd) = match of.replayed(&own, experiment) {
+        Ok(tried) => (tried, None),
+        Err((tried, odd)) => (tried, Some(odd)),
     };
-    searches_of(run).into_iter().map(found).collect()
+    let answer = of.search.answer(&tried);
+    Searched { answer, endings: endings(&own), odd, of }
 }
 
 /// Whose trial comes next, and which one: of the searches that are not over the one with the fewest trials, so that
@@ -168,13 +169,13 @@ impl RunSearch {
 
 /// How trials ended that were no measurement, in the order of the kinds.
 fn endings(trials: &[&TrialRecord]) -> Vec<Ending> {
-    let of = |kind: OutcomeKind| {
+    let ending = |kind: OutcomeKind| {
         let mut here = trials.iter().filter(|trial| trial.outcome.kind == kind);
         let says = here.next()?.outcome.says.clone();
         Some(Ending { kind, times: 1 + here.count(), says })
     };
     let all = OutcomeKind::ALL.into_iter().filter(|kind| *kind != OutcomeKind::Measured);
-    all.filter_map(of).collect()
+    all.filter_map(ending).collect()
 }
 
 #[cfg(test)]
@@ -273,8 +274,8 @@ mod tests {
         let searches = searches_of(&record);
         let experiment = record.experiment.clone().unwrap();
         let replayed = |trials: &[TrialRecord]| -> Vec<Vec<Tried>> {
-            let of = |it: &RunSearch| it.replayed(&it.own(trials), &experiment).unwrap();
-            searches.iter().map(of).collect()
+            let replayed = |it: &RunSearch| it.replayed(&it.own(trials), &experiment).unwrap();
+            searches.iter().map(replayed).collect()
         };
         // `a` answers in a millisecond, `b` never within the limit: its search is over sooner.
         let slow = |trial: &mut TrialRecord| {

@@ -108,7 +108,7 @@ pub enum Found {
     Open(Evidence),
     /// It says nothing of the server, for this reason; it is made again.
     Unfit(String),
-    /// The same, because dyno itself or the machine was disturbed. This may pass.
+    /// It says nothing of the server, because dyno itself or the machine was disturbed. This may pass.
     Disturbed {
         noise: Noise,
         /// The trial did not keep the aim, for whatever reason.

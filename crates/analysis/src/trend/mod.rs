@@ -91,7 +91,7 @@ pub struct Shift {
 /// What the same series said without its last run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// The same, to within one run.
+    /// The change that is announced now, to within one run.
     Same,
     /// Nothing: the last run made it evident.
     Nothing,

@@ -10,7 +10,7 @@ fn noise(chance: &mut Chance, runs: usize) -> Vec<f64> {
     (0..runs).map(|_| 1_000.0 * (0.02 * normal(chance)).exp()).collect()
 }
 
-/// The same with a level that is so many standard deviations higher from this run on.
+/// Noise on a level that is so many standard deviations higher from this run on.
 fn step(chance: &mut Chance, runs: usize, at: usize, size: f64) -> Vec<f64> {
     let mut values = noise(chance, runs);
     values[at..].iter_mut().for_each(|value| *value *= (0.02 * size).exp());
@@ -38,8 +38,8 @@ fn a_history_without_a_change_seldom_ever_announces_one() {
     let histories = 300;
     for (members, runs) in [(1, 45), (10, 25)] {
         let mut ever = |_: &i32| {
-            let one = |_| logs(&noise(&mut chance, runs));
-            let all: Vec<Vec<f64>> = (0..members).map(one).collect();
+            let history = |_| logs(&noise(&mut chance, runs));
+            let all: Vec<Vec<f64>> = (0..members).map(history).collect();
             let is_announced = |logs: &Vec<f64>| {
                 (10..=runs).any(|runs| announces(&logs[..runs], 1.0 / f64::from(members)))
             };
@@ -148,11 +148,11 @@ fn a_run_more_moves_no_change_without_a_word() {
                 let is_other = found.shifts.iter().any(|it| it.first.abs_diff(place) < 2 * SEGMENT);
                 assert!(is_near || is_said || is_other && 1 < before.len(), "{before:?} {found:?}");
             }
-            let of = |before: fn(&Before) -> bool| {
+            let times = |before: fn(&Before) -> bool| {
                 found.shifts.iter().filter(|shift| before(&shift.before)).count()
             };
-            moved += of(|it| matches!(it, Before::At(_)));
-            fresh += of(|it| *it == Before::Nothing);
+            moved += times(|it| matches!(it, Before::At(_)));
+            fresh += times(|it| *it == Before::Nothing);
             withdrawn += found.withdrawn.len();
             before = now;
         }

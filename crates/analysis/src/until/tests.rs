@@ -43,17 +43,17 @@ const WIDE: [f64; 7] = [2_000.0, 2_600.0, 1_500.0, 2_300.0, 1_700.0, 2_000.0, 2_
 
 #[test]
 fn a_narrow_row_has_one_more_round_and_then_rests() {
-    let of = |count: usize| with(rounds("until = '±3%'"), "a", &NARROW[..count]);
-    assert!((0..6).all(|count| goes_on(&of(count), count as u32)), "six at least");
-    assert!(goes_on(&of(6), 6), "one more");
-    assert!(!goes_on(&of(7), 7));
-    let stopped = of(7).stopped(&closed_key(0)).unwrap();
+    let after_rounds = |count: usize| with(rounds("until = '±3%'"), "a", &NARROW[..count]);
+    assert!((0..6).all(|count| goes_on(&after_rounds(count), count as u32)), "six at least");
+    assert!(goes_on(&after_rounds(6), 6), "one more");
+    assert!(!goes_on(&after_rounds(7), 7));
+    let stopped = after_rounds(7).stopped(&closed_key(0)).unwrap();
     assert_eq!(
         (stopped.why, stopped.figure, stopped.rounds),
         (WhyStopped::Narrow, Figure::Throughput, 7)
     );
     assert!(stopped.within.unwrap() < 0.005);
-    assert_eq!(of(6).stopped(&closed_key(0)), None);
+    assert_eq!(after_rounds(6).stopped(&closed_key(0)), None);
 }
 
 #[test]
@@ -105,11 +105,12 @@ fn trials_of_a_round_say_nothing_about_others_of_it() {
 #[test]
 fn no_round_begins_after_the_limit_of_time() {
     // Each trial of the fixture is over 12 s after its start: seven take 84 s.
-    let of = |limit: &str| with(rounds(&format!("until = '±3%', limit = '{limit}'")), "a", &WIDE);
-    assert!(goes_on(&of("85s"), 7));
-    assert!(!goes_on(&of("84s"), 7));
-    assert!(goes_on(&of("1s"), 5), "the least are run nevertheless");
-    let stopped = of("84s").stopped(&closed_key(0)).unwrap();
+    let within =
+        |limit: &str| with(rounds(&format!("until = '±3%', limit = '{limit}'")), "a", &WIDE);
+    assert!(goes_on(&within("85s"), 7));
+    assert!(!goes_on(&within("84s"), 7));
+    assert!(goes_on(&within("1s"), 5), "the least are run nevertheless");
+    let stopped = within("84s").stopped(&closed_key(0)).unwrap();
     assert_eq!(stopped.why, WhyStopped::OutOfTime);
 }
 

@@ -172,9 +172,9 @@ fn a_reference_is_in_no_alarm_rank_or_comparison_and_its_peak_is_the_last() {
     let subjects = |versus: &crate::Versus<'_>| -> Vec<String> {
         versus.pairs.iter().map(|pair| pair.a.subject.clone()).collect()
     };
-    let of = |sides| crate::Versus::of(&board, &board, sides, crate::Gate::default());
-    let whole = of(crate::Sides::Runs);
+    let versus = |sides| crate::Versus::of(&board, &board, sides, crate::Gate::default());
+    let whole = versus(crate::Sides::Runs);
     assert!(!subjects(&whole).contains(&"idle".into()) && !whole.pairs.is_empty());
-    let named = of(crate::Sides::OfOneRun(["idle", "a"]));
+    let named = versus(crate::Sides::OfOneRun(["idle", "a"]));
     assert_eq!(subjects(&named), ["idle", "idle"]);
 }

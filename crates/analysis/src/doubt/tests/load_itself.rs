@@ -62,49 +62,52 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
 
 #[test]
 fn a_server_that_was_silent_is_doubted_by_the_share_of_the_time() {
-    let of = |sum: u64| {
+    let doubts = |sum: u64| {
         check(|recording| {
             let from = recording.measured_from + 2 * SECOND;
             recording.silence = load::Silence { longest: sum, from, sum, times: 1 };
         })
     };
-    assert_eq!(of(100 * MS), [], "1 % of ten seconds");
-    let (some, much) = (of(700 * MS), of(1_400 * MS));
+    assert_eq!(doubts(100 * MS), [], "1 % of ten seconds");
+    let (some, much) = (doubts(700 * MS), doubts(1_400 * MS));
     told(
         &some,
         &expect![
             "silence (suspect): the server gave no right answer for 700 ms from 2.00 s on: 7.0 % of the measured time, in which requests waited for it"
         ],
     );
-    assert_eq!((some[0].gravity(), of(SECOND)[0].gravity()), (Gravity::Suspect, Gravity::Suspect));
+    assert_eq!(
+        (some[0].gravity(), doubts(SECOND)[0].gravity()),
+        (Gravity::Suspect, Gravity::Suspect)
+    );
     assert_eq!(much[0].gravity(), Gravity::Invalid);
     assert_eq!(check(|recording| recording.silence = load::Silence::default()), []);
 }
 
 #[test]
 fn an_instrument_that_stood_still_says_so() {
-    let of = |longest: u64, sum: u64| {
+    let doubts = |longest: u64, sum: u64| {
         check(|recording| {
             recording.total.still = load::Still { sum, overslept: longest, kept_waiting: 0 };
         })
     };
-    assert_eq!(of(4 * MS, 4 * MS), [], "any scheduler does that");
+    assert_eq!(doubts(4 * MS, 4 * MS), [], "any scheduler does that");
     told(
-        &of(20 * MS, 20 * MS),
+        &doubts(20 * MS, 20 * MS),
         &expect![
             "instrument_stood_still (suspect): dyno was not running for up to 20.0 ms, 0.2 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
         ],
     );
     // Longer than the p99.
     told(
-        &of(6 * MS, 6 * MS),
+        &doubts(6 * MS, 6 * MS),
         &expect![
             "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
         ],
     );
     let gravity = |doubts: Vec<Doubt>| doubts[0].gravity();
-    assert_eq!(gravity(of(90 * MS, 90 * MS)), Gravity::Suspect);
-    assert_eq!(gravity(of(2 * SECOND, 2 * SECOND)), Gravity::Invalid);
+    assert_eq!(gravity(doubts(90 * MS, 90 * MS)), Gravity::Suspect);
+    assert_eq!(gravity(doubts(2 * SECOND, 2 * SECOND)), Gravity::Invalid);
     // A monitor that reads ten times a second, but once did not for two seconds.
     let found = of_trial(|trial| {
         let looks = (0..=130_u64).filter(|at| !(50..70).contains(at));
@@ -121,7 +124,7 @@ fn an_instrument_that_stood_still_says_so() {
 
 #[test]
 fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
-    let of = |carried_in: u64, inside: u64| {
+    let doubts = |carried_in: u64, inside: u64| {
         check(|recording| {
             (recording.total.carried_in, recording.total.correct_inside) = (carried_in, inside);
             let warmup = Window {
@@ -133,16 +136,16 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
             recording.windows = vec![warmup];
         })
     };
-    assert_eq!(of(100, 20_000), [], "as much as is left at the end");
+    assert_eq!(doubts(100, 20_000), [], "as much as is left at the end");
     // 5,000 were carried in, and as many of the 20,000 due were carried out: the server's own rate, and an old queue.
     told(
-        &of(5_000, 20_000),
+        &doubts(5_000, 20_000),
         &expect![
             "carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a queue from before it was worked off"
         ],
     );
-    assert_eq!(of(5_000, 20_000)[0].gravity(), Gravity::Note);
-    let more = of(5_000, 25_000);
+    assert_eq!(doubts(5_000, 20_000)[0].gravity(), Gravity::Note);
+    let more = doubts(5_000, 25_000);
     told(
         &more,
         &expect![
@@ -154,8 +157,9 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
 
 #[test]
 fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
-    let of = |change: fn(&mut load::Notes)| check(|recording| change(&mut recording.total.notes));
-    let doubled = of(|notes| notes.unsolicited = 3);
+    let doubts =
+        |change: fn(&mut load::Notes)| check(|recording| change(&mut recording.total.notes));
+    let doubled = doubts(|notes| notes.unsolicited = 3);
     told(
         &doubled,
         &expect![
@@ -163,7 +167,7 @@ fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
         ],
     );
     assert_eq!(doubled[0].gravity(), Gravity::Suspect);
-    let announced = of(|notes| notes.announced_closes = 20_000);
+    let announced = doubts(|notes| notes.announced_closes = 20_000);
     told(
         &announced,
         &expect![
@@ -171,13 +175,13 @@ fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
         ],
     );
     assert_eq!(announced[0].gravity(), Gravity::Note);
-    assert_eq!(of(|notes| notes.stale_retries = 10_000)[0].gravity(), Gravity::Suspect);
-    assert_eq!(of(|notes| notes.idle_closed = 50), []);
+    assert_eq!(doubts(|notes| notes.stale_retries = 10_000)[0].gravity(), Gravity::Suspect);
+    assert_eq!(doubts(|notes| notes.idle_closed = 50), []);
 }
 
 #[test]
 fn what_is_left_at_the_end_is_said() {
-    let of = |left: u64| {
+    let doubts = |left: u64| {
         check(|recording| {
             let total = &mut recording.total;
             total.attempted += left;
@@ -189,11 +193,11 @@ fn what_is_left_at_the_end_is_said() {
         })
     };
     told(
-        &of(1),
+        &doubts(1),
         &expect![
             "under_way (note): 1 of 20,001 requests were neither answered nor given up when the load ended"
         ],
     );
-    assert_eq!(of(1)[0].gravity(), Gravity::Note);
-    assert_eq!(of(100)[0].gravity(), Gravity::Suspect);
+    assert_eq!(doubts(1)[0].gravity(), Gravity::Note);
+    assert_eq!(doubts(100)[0].gravity(), Gravity::Suspect);
 }

@@ -12,7 +12,7 @@ fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
         verdict,
         why: why.into(),
     };
-    let of = |after: &[(&str, CaseVerdict)]| {
+    let doubts = |after: &[(&str, CaseVerdict)]| {
         let mut trial = healthy();
         for (id, verdict) in
             [("H1-A", CaseVerdict::Pass), ("H1-B", CaseVerdict::Fail), ("H1-C", CaseVerdict::Pass)]
@@ -24,18 +24,18 @@ fn what_was_kept_before_the_load_and_not_after_it_is_suspect() {
         );
         doubts(&trial, ONE)
     };
-    assert_eq!(of(&[]), []);
+    assert_eq!(doubts(&[]), []);
     let others =
         [("H1-A", CaseVerdict::Pass), ("H1-B", CaseVerdict::Crash), ("H1-D", CaseVerdict::Fail)];
-    assert_eq!(of(&others), []);
+    assert_eq!(doubts(&others), []);
     told(
-        &of(&[("H1-A", CaseVerdict::Pass), ("H1-C", CaseVerdict::Warn)]),
+        &doubts(&[("H1-A", CaseVerdict::Pass), ("H1-C", CaseVerdict::Warn)]),
         &expect![
             "conformance_under_load (suspect): H1-C was kept before the load and not after it: before: 200; after, in both attempts: no answer"
         ],
     );
     told(
-        &of(&[("H1-A", CaseVerdict::NotTestable), ("H1-C", CaseVerdict::Fail)]),
+        &doubts(&[("H1-A", CaseVerdict::NotTestable), ("H1-C", CaseVerdict::Fail)]),
         &expect![
             "conformance_under_load (suspect): H1-A was kept before the load and not after it (nor were 1 more): before: 200; after, in both attempts: no answer"
         ],

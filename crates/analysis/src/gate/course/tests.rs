@@ -75,8 +75,8 @@ fn no_pair_begins_after_the_limit_of_time() {
 #[test]
 fn a_difference_is_above_zero_where_the_head_is_worse() {
     let (course, _) = after("most = 20", &[0.5]);
-    let of = |figure| course.differences(figure, Against::Head)[0];
-    assert!((of(Figure::Throughput) - 2.0_f64.ln()).abs() < 1e-3);
+    let first_difference = |figure| course.differences(figure, Against::Head)[0];
+    assert!((first_difference(Figure::Throughput) - 2.0_f64.ln()).abs() < 1e-3);
     assert!(course.differences(Figure::Throughput, Against::Control).is_empty());
     let [base, head] = course.means(Figure::Throughput, Against::Head).unwrap();
     assert!((base - 1_300.0).abs() < 1.0 && (head - 650.0).abs() < 1.0);

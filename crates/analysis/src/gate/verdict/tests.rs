@@ -51,10 +51,10 @@ fn weighing(course: &Course, newly_broken: usize) -> Weighing {
 
 #[test]
 fn the_gated_figures_decide_and_the_others_are_shown() {
-    let of = |head: &[f64]| verdict(&course(head, None, OutcomeKind::Measured), 0);
-    assert_eq!(of(&ALIKE), Verdict::NotWorse);
-    assert_eq!(of(&SLOWER), Verdict::Worse(WhyWorse::Figures));
-    assert_eq!(of(&WIDE), Verdict::CannotTell(WhyUnclear::Figures));
+    let verdict_on = |head: &[f64]| verdict(&course(head, None, OutcomeKind::Measured), 0);
+    assert_eq!(verdict_on(&ALIKE), Verdict::NotWorse);
+    assert_eq!(verdict_on(&SLOWER), Verdict::Worse(WhyWorse::Figures));
+    assert_eq!(verdict_on(&WIDE), Verdict::CannotTell(WhyUnclear::Figures));
     let slower = course(&SLOWER, None, OutcomeKind::Measured);
     let found = weighing(&slower, 0);
     let [gated, shown] = found.figures.as_slice() else { panic!("{found:?}") };
@@ -100,18 +100,19 @@ fn a_gated_percentile_that_is_a_bound_says_no_more_than_it_knows() {
 
 #[test]
 fn a_second_build_of_the_base_that_differs_takes_the_answer_away() {
-    let of = |control: &[f64]| verdict(&course(&SLOWER, Some(control), OutcomeKind::Measured), 0);
-    assert_eq!(of(&ALIKE), Verdict::Worse(WhyWorse::Figures));
-    assert_eq!(of(&SLOWER), Verdict::CannotTell(WhyUnclear::Control));
+    let verdict_beside =
+        |control: &[f64]| verdict(&course(&SLOWER, Some(control), OutcomeKind::Measured), 0);
+    assert_eq!(verdict_beside(&ALIKE), Verdict::Worse(WhyWorse::Figures));
+    assert_eq!(verdict_beside(&SLOWER), Verdict::CannotTell(WhyUnclear::Control));
     let faster: Vec<f64> = SLOWER.iter().map(|share| 1.0 / share).collect();
-    assert_eq!(of(&faster), Verdict::CannotTell(WhyUnclear::Control), "to either side");
+    assert_eq!(verdict_beside(&faster), Verdict::CannotTell(WhyUnclear::Control), "to either side");
 }
 
 #[test]
 fn clauses_and_failures_outweigh_figures() {
     let alike = course(&ALIKE, None, OutcomeKind::Measured);
     assert_eq!(verdict(&alike, 1), Verdict::Worse(WhyWorse::Conformance));
-    let of = |ends| verdict(&course(&ALIKE, None, ends), 0);
-    assert_eq!(of(OutcomeKind::Died), Verdict::Worse(WhyWorse::Failed));
-    assert_eq!(of(OutcomeKind::Unable), Verdict::CannotTell(WhyUnclear::Disturbed));
+    let verdict_after = |ends| verdict(&course(&ALIKE, None, ends), 0);
+    assert_eq!(verdict_after(OutcomeKind::Died), Verdict::Worse(WhyWorse::Failed));
+    assert_eq!(verdict_after(OutcomeKind::Unable), Verdict::CannotTell(WhyUnclear::Disturbed));
 }
