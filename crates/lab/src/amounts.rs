@@ -27,7 +27,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The same, but zero is allowed.
+/// A time up to a day, which may be zero.
 pub fn time_or_none(text: &str) -> Result<Duration, String> {
     let unclear = || format!("`{text}` is no time; write it like 500ms, 10s, 2m or 1h");
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();

@@ -401,15 +401,8 @@ fn end(child: &mut Child) {
 
 /// The last line of a log that is not empty, for a message of one line.
 fn last_line(log: &Path) -> String {
-    let read = || -> io::Result<String> {
-        let mut file = File::open(log)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(8 << 10)))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let text = read().unwrap_or_default();
+    let text = last_bytes(log, 8 << 10).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
     match line.filter(|line| !line.starts_with("$ ")) {
         Some(line) => {
@@ -419,4 +412,14 @@ fn last_line(log: &Path) -> String {
         }
         None => String::new(),
     }
+}
+
+/// The end of a log, of so many bytes at most.
+pub fn last_bytes(log: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(log)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

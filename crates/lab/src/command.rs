@@ -49,13 +49,12 @@ impl Command {
     /// The words with the known placeholders filled; all other braces stand for themselves.
     #[must_use]
     pub fn fill_known(&self, placeholders: Placeholders<'_>) -> Vec<String> {
-        let fill = |word: &String| {
-            let fill_one = |word: String, (name, value): &(&str, &str)| {
-                word.replace(&format!("{{{name}}}"), value)
-            };
-            placeholders.known.iter().fold(word.clone(), fill_one)
-        };
-        self.words.iter().map(fill).collect()
+        let mut words = self.words.clone();
+        for (name, value) in placeholders.known {
+            let placeholder = format!("{{{name}}}");
+            words.iter_mut().for_each(|word| *word = word.replace(&placeholder, value));
+        }
+        words
     }
 
     /// The words with their placeholders filled; a placeholder that is not known here is refused.

@@ -43,7 +43,7 @@ impl Conformance {
         self.found.as_ref().is_ok_and(|report| report.findings.iter().any(is_http2))
     }
 
-    /// The same without what was found of HTTP/2: a server is not judged by what it was not asked for.
+    /// Leaves out what was found of HTTP/2: a server is not judged by what it was not asked for.
     #[must_use]
     pub fn without_http2(mut self) -> Conformance {
         if let Ok(report) = &mut self.found {
@@ -52,7 +52,7 @@ impl Conformance {
         self
     }
 
-    /// The same, as another run takes it over: it names the run that found it.
+    /// The findings as another run takes them over: they name the run that made them.
     #[must_use]
     pub fn taken_over(&self, from_run: u64) -> Conformance {
         Conformance { from_run: self.from_run.or(Some(from_run)), ..self.clone() }

@@ -52,7 +52,7 @@ pub struct Experiment {
     /// When a trial's load ends: after so many requests (of sessions: sessions), after so long, or after whichever is
     /// first.
     pub total: Option<u64>,
-    /// The same, as a time.
+    /// When a trial's load ends, as a time.
     pub duration: Option<Duration>,
     /// Load before that, which is not counted.
     pub warmup: Duration,
@@ -390,8 +390,8 @@ impl Experiment {
         reader::experiment(name, source)
     }
 
-    /// The same with less of everything: what the file says under `[quick]`; otherwise one round, at most 2 s or a
-    /// tenth of the requests for each trial, and half a second of warm-up. The number of rounds is then fixed.
+    /// The experiment with less of everything: what the file says under `[quick]`; otherwise one round, at most 2 s or
+    /// a tenth of the requests for each trial, and half a second of warm-up. The number of rounds is then fixed.
     #[must_use]
     pub fn quickened(self) -> Experiment {
         let quick = self.quick.clone();

@@ -87,7 +87,7 @@ impl Unit {
         }
     }
 
-    /// The same in words.
+    /// The unit in words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

@@ -65,13 +65,7 @@ impl Need {
     /// Where it is, as a path without links, and what distinguishes one version of it from another.
     #[must_use]
     pub fn trace(&self, around: Surroundings<'_>) -> String {
-        let trace = |path: &PathBuf| {
-            let path = fs::canonicalize(path).ok()?;
-            let file = fs::metadata(&path).ok()?;
-            let changed = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-            Some(format!("{} {} {}", path.display(), file.len(), changed.as_nanos()))
-        };
-        self.found(around).as_ref().and_then(trace).unwrap_or_default()
+        self.found(around).and_then(|path| trace(&path)).unwrap_or_default()
     }
 
     fn found(&self, around: Surroundings<'_>) -> Option<PathBuf> {
@@ -109,6 +103,14 @@ fn location(text: &str) -> Result<Location, String> {
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+/// A file's real path, its length and when it was changed.
+fn trace(path: &Path) -> Option<String> {
+    let path = fs::canonicalize(path).ok()?;
+    let file = fs::metadata(&path).ok()?;
+    let changed = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(format!("{} {} {}", path.display(), file.len(), changed.as_nanos()))
 }
 
 /// The path that a path with stars matches, if any: the last by name, which is usually the newest.

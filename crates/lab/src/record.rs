@@ -121,11 +121,10 @@ impl RunRecord {
         self.places().into_iter().map(shown).collect()
     }
 
-    /// The same flags, with their values.
+    /// The flags that say on which machines the run took place, with their values.
     #[must_use]
     pub fn places(&self) -> Vec<(&'static str, &str)> {
-        let of = |name: &str| self.facts.iter().find(|fact| fact.name == name);
-        let fact = |name: &str| of(name).map(|fact| fact.value.as_str());
+        let fact = |name| Some(self.facts.iter().find(|fact| fact.name == name)?.value.as_str());
         let is_far = |text: &&str| text.parse().is_ok_and(|it: IpAddr| !it.is_loopback());
         let all = [
             ("--subject-on", fact(SUBJECT_ON)),
@@ -176,7 +175,7 @@ pub const HTTP_1: &str = "HTTP/1.x";
 pub const STREAMS: &str = "streams (--streams)";
 /// The condition of such a load that says how many connections found an accept queue of the machine full.
 pub const QUEUE_OVERFLOWS: &str = "queue.overflows";
-/// Likewise, how many connections the server's queue holds.
+/// The condition of such a load that says how many connections the server's queue holds.
 pub const QUEUE_BACKLOG: &str = "queue.backlog";
 /// The facts of a run whose load agents carried out: where they were, as `--load-on` said it, and on which host the
 /// servers ran.
@@ -470,7 +469,7 @@ pub struct InTurns {
     pub others: Nanos,
     /// The CPU time that its server used in its own turns; none if it could not be read.
     pub cpu_own: Option<Nanos>,
-    /// The same in the turns of the others.
+    /// The CPU time that its server used in the turns of the others.
     pub cpu_others: Option<Nanos>,
 }
 

@@ -19,6 +19,13 @@ pub enum Schedule {
     Steps(Vec<(Rate, Duration)>),
 }
 
+fn step(text: &str) -> Result<(Rate, Duration), String> {
+    let (level, length) = text
+        .split_once(':')
+        .ok_or_else(|| format!("`{text}` has no length; write steps like 1000:5s,2000:5s"))?;
+    Ok((rate(level)?, amounts::time(length)?))
+}
+
 impl Schedule {
     /// Reads a level, a ramp or steps.
     pub fn parse(text: &str) -> Result<Schedule, String> {
@@ -28,12 +35,6 @@ impl Schedule {
         if !text.contains(':') {
             return Ok(Schedule::Level(rate(text)?));
         }
-        let step = |part: &str| {
-            let (level, length) = part.split_once(':').ok_or_else(|| {
-                format!("`{part}` has no length; write steps like 1000:5s,2000:5s")
-            })?;
-            Ok((rate(level)?, amounts::time(length)?))
-        };
         text.split(',').map(step).collect::<Result<_, String>>().map(Schedule::Steps)
     }
 

@@ -167,7 +167,7 @@ impl SaidBy {
 }
 
 impl Sought {
-    /// The same with less of everything: what the file says for `--quick`, else a wider answer in a shorter time.
+    /// The search with less of everything: what the file says for `--quick`, else a wider answer in a shorter time.
     pub(crate) fn quickened(self, width: Option<f64>, limit: Option<Duration>) -> Sought {
         Sought {
             width: width.unwrap_or(self.width.max(QUICK_WIDTH)),

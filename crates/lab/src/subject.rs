@@ -304,28 +304,40 @@ backlog = "1024: why"
 
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
-        let says = |old: &str, new: &str| check(old, new).unwrap_err();
-        let at = |line: u32, text: &str| format!("subjects/x/subject.toml:{line}: {text}");
+        let refusal = |old: &str, new: &str| check(old, new).unwrap_err();
+        let in_line = |line: u32, text: &str| format!("subjects/x/subject.toml:{line}: {text}");
         assert_eq!(
-            says("processes = ", "proceses = "),
-            at(5, "unknown key `proceses`; did you mean `processes`?")
+            refusal("processes = ", "proceses = "),
+            in_line(5, "unknown key `proceses`; did you mean `processes`?")
         );
-        assert_eq!(says("\"one\"", "\"won\""), at(5, "unknown word `won`; did you mean `one`?"));
-        assert!(says("{port}", "{prot}").starts_with(&at(9, "`{prot}` is nothing here")));
-        assert!(says("-o server server.c", "-o {port}").starts_with(&at(8, "`{port}` is nothing")));
-        assert!(says("\"sh\"", "\"a/b\"").starts_with(&at(7, "`a/b` is neither")));
-        assert!(says("[\"hello\"]", "[\"../x\"]").starts_with(&at(6, "`../x` is no name")));
+        assert_eq!(
+            refusal("\"one\"", "\"won\""),
+            in_line(5, "unknown word `won`; did you mean `one`?")
+        );
+        assert!(refusal("{port}", "{prot}").starts_with(&in_line(9, "`{prot}` is nothing here")));
         assert!(
-            says("ready = \"10s\"", "ready = 10")
-                .starts_with(&at(12, "`10` stands where a text belongs"))
+            refusal("-o server server.c", "-o {port}")
+                .starts_with(&in_line(8, "`{port}` is nothing"))
+        );
+        assert!(refusal("\"sh\"", "\"a/b\"").starts_with(&in_line(7, "`a/b` is neither")));
+        assert!(refusal("[\"hello\"]", "[\"../x\"]").starts_with(&in_line(6, "`../x` is no name")));
+        assert!(
+            refusal("ready = \"10s\"", "ready = 10")
+                .starts_with(&in_line(12, "`10` stands where a text belongs"))
         );
         assert!(
-            says("ready = \"10s\"", "ready = \"soon\"").starts_with(&at(12, "`soon` is no time"))
+            refusal("ready = \"10s\"", "ready = \"soon\"")
+                .starts_with(&in_line(12, "`soon` is no time"))
         );
-        assert!(says("ready = \"10s\"", "from = \"y\"").contains("no subject `y`"));
-        assert!(says("MODE = ", "\"A B\" = ").starts_with(&at(11, "`A B` is no variable's name")));
-        assert!(says("title = \"Some server\"", "").contains("the key `title` is missing"));
-        assert!(says("backlog = 128", "backlog = 1.5").starts_with(&at(15, "a float where")));
+        assert!(refusal("ready = \"10s\"", "from = \"y\"").contains("no subject `y`"));
+        assert!(
+            refusal("MODE = ", "\"A B\" = ")
+                .starts_with(&in_line(11, "`A B` is no variable's name"))
+        );
+        assert!(refusal("title = \"Some server\"", "").contains("the key `title` is missing"));
+        assert!(
+            refusal("backlog = 128", "backlog = 1.5").starts_with(&in_line(15, "a float where"))
+        );
     }
 
     #[test]

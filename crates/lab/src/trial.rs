@@ -5,6 +5,7 @@ mod elsewhere;
 mod found;
 mod held;
 mod in_turns;
+mod lookout;
 mod press;
 mod spot;
 pub(crate) mod stage;
@@ -161,39 +162,42 @@ pub fn run(
     halt: &Halt,
     report: &mut (dyn FnMut(Event<'_>) + Send),
 ) -> TrialRecord {
-    let perform = || {
-        let mut record = TrialRecord::new(key.clone(), began_unix_ms);
-        let attendance = setup.part.map(Part::attend);
-        let manner = Task::named(&key.workload).manner;
-        let tried = setup.over(manner).and_then(|tls| {
-            let workload = &workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
-            let attendance = attendance.as_ref();
-            let trial = Trial {
-                setup,
-                candidate,
-                workload,
-                manner,
-                tls: tls.as_ref(),
-                key,
-                halt,
-                attendance,
-            };
-            trial.perform(&mut record, report)
-        });
-        if let Err(outcome) = tried {
-            record.outcome = outcome;
-        }
-        record
-    };
     // A thread for this trial alone: what it starts inherits its network and its CPUs, and they end with it.
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("trial".into()).spawn_scoped(scope, perform);
+        let thread = std::thread::Builder::new().name("trial".into());
+        let thread = thread.spawn_scoped(scope, || {
+            let mut record = TrialRecord::new(key.clone(), began_unix_ms);
+            let tried = try_out(setup, candidate, workload, key, halt, &mut record, report);
+            if let Err(outcome) = tried {
+                record.outcome = outcome;
+            }
+            record
+        });
         match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(record)) => record,
             Ok(Err(panic)) => std::panic::resume_unwind(panic),
             Err(error) => panic!("a thread for a trial: {error}"),
         }
     })
+}
+
+fn try_out(
+    setup: Setup<'_>,
+    candidate: Candidate<'_>,
+    workload: &Workload,
+    key: &TrialKey,
+    halt: &Halt,
+    record: &mut TrialRecord,
+    report: &mut (dyn FnMut(Event<'_>) + Send),
+) -> Result<(), Outcome> {
+    let attendance = setup.part.map(Part::attend);
+    let attendance = attendance.as_ref();
+    let manner = Task::named(&key.workload).manner;
+    let tls = setup.over(manner)?;
+    let tls = tls.as_ref();
+    let workload = &workload.over(manner.protocol.http2_scheme()).map_err(unable)?;
+    let trial = Trial { setup, candidate, workload, manner, tls, key, halt, attendance };
+    trial.perform(record, report)
 }
 
 /// An outcome that ends a trial early.

@@ -12,7 +12,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 use wire::h2::Scheme;
-use wire::{Ask, Asks, Cut, Request, Template, socket_ask};
+use wire::{Ask, AskError, Asks, Cut, Request, Template, socket_ask};
 
 use crate::amounts;
 use crate::source_file::{ConfigError, SourceFile};
@@ -45,7 +45,7 @@ pub struct Question {
     request: Request,
     /// The bytes of its request, and what must be answered.
     pub ask: Ask,
-    /// The same with `Connection: close`.
+    /// The request with `Connection: close`, and what must be answered.
     pub last_ask: Ask,
     /// How it goes on after the request.
     pub interaction: Interaction,
@@ -146,18 +146,18 @@ impl Workload {
         Ok(Workload { name: name.into(), title: file.title, questions, source })
     }
 
-    /// The same for a server that runs already: with its host, and its path in place of each question's; over HTTP/2,
-    /// if a scheme is named.
+    /// The workload for a server that runs already: with its host, and its path in place of each question's; over
+    /// HTTP/2, if a scheme is named.
     pub fn aimed(&self, site: &Site, http2: Option<Scheme>) -> Result<Workload, String> {
         self.readdressed(&site.host, site.target.as_deref(), http2)
     }
 
-    /// The same over HTTP/2, if a scheme is named; otherwise unchanged.
+    /// The workload over HTTP/2, if a scheme is named; otherwise unchanged.
     pub fn over(&self, http2: Option<Scheme>) -> Result<Workload, String> {
         if http2.is_none() { Ok(self.clone()) } else { self.readdressed(HOST, None, http2) }
     }
 
-    /// The same with this `Host`, and with the questions' own paths; over HTTP/2, if a scheme is named.
+    /// The workload with this `Host`, and with the questions' own paths; over HTTP/2, if a scheme is named.
     pub fn hosted(&self, host: &str, http2: Option<Scheme>) -> Result<Workload, String> {
         self.readdressed(host, None, http2)
     }
@@ -168,19 +168,8 @@ impl Workload {
         target: Option<&str>,
         http2: Option<Scheme>,
     ) -> Result<Workload, String> {
-        let aim = |question: &Question| {
-            let path = target.unwrap_or(&question.path).to_string();
-            let request_target = target.unwrap_or(&question.request.target).to_string();
-            let (host, target) = (host.to_string(), request_target);
-            let request = Request { host, target, http2, ..question.request.clone() };
-            let ask = |keep_alive| {
-                let request = Request { keep_alive, ..request.clone() };
-                Ask::new(&request, question.ask.expect.clone()).map_err(|error| error.to_string())
-            };
-            let (ask, last_ask) = (ask(true)?, ask(false)?);
-            Ok(Question { ask, last_ask, path, request: request.clone(), ..question.clone() })
-        };
-        let questions = self.questions.iter().map(aim).collect::<Result<_, String>>()?;
+        let readdressed = |question: &Question| question.readdressed(host, target, http2);
+        let questions = self.questions.iter().map(readdressed).collect::<Result<_, String>>()?;
         Ok(Workload { questions, ..self.clone() })
     }
 
@@ -190,7 +179,7 @@ impl Workload {
         Asks::weighted(self.weighted(keep_alive)).expect("there is a question, and no weight is 0")
     }
 
-    /// The same, each with its weight.
+    /// All questions, each with its weight.
     #[must_use]
     pub fn weighted(&self, keep_alive: bool) -> Vec<(u32, Ask)> {
         let ask = |question: &Question| match keep_alive {
@@ -226,6 +215,23 @@ impl Workload {
 }
 
 impl Question {
+    fn readdressed(
+        &self,
+        host: &str,
+        target: Option<&str>,
+        http2: Option<Scheme>,
+    ) -> Result<Question, String> {
+        let path = target.unwrap_or(&self.path).to_string();
+        let target = target.unwrap_or(&self.request.target).to_string();
+        let request = Request { host: host.to_string(), target, http2, ..self.request.clone() };
+        let ask = |keep_alive| {
+            let request = Request { keep_alive, ..request.clone() };
+            Ask::new(&request, self.ask.expect.clone()).map_err(|error| error.to_string())
+        };
+        let (ask, last_ask) = (ask(true)?, ask(false)?);
+        Ok(Question { ask, last_ask, path, request, ..self.clone() })
+    }
+
     /// The first line of a request, as it is sent.
     #[must_use]
     pub fn request_line(&self) -> String {
@@ -274,15 +280,11 @@ fn question(
     let request = request(source, keys)?;
     let expect = expect(source, keys)?;
     let interaction = interaction(source, keys)?;
-    let is_socket = interaction.is_socket();
-    let ask = |keep_alive| {
-        let request = Request { keep_alive, ..request.clone() };
-        let ask = match is_socket {
-            true => socket_ask(HOST, &request.target, &request.headers),
-            false => Ask::new(&request, expect.clone()),
-        };
-        ask.map_err(|error| source.wrong(Some(keys.request.span()), error.to_string()))
+    let encoded = |keep_alive| match interaction.is_socket() {
+        true => socket_ask(HOST, &request.target, &request.headers),
+        false => Ask::new(&Request { keep_alive, ..request.clone() }, expect.clone()),
     };
+    let wrong = |error: AskError| source.wrong(Some(keys.request.span()), error.to_string());
     let numbered = || match of {
         1 => "ask".to_string(),
         _ => format!("ask {}", number + 1),
@@ -292,8 +294,8 @@ fn question(
         weight,
         method: request.method.clone(),
         path: request.target.clone(),
-        ask: ask(true)?,
-        last_ask: ask(false)?,
+        ask: encoded(true).map_err(wrong)?,
+        last_ask: encoded(false).map_err(wrong)?,
         request,
         interaction,
     })

@@ -274,14 +274,14 @@ mod tests {
 
     #[test]
     fn an_echo_of_another_kind_or_of_other_bytes_is_none() {
-        let says = |times, messages: &[_]| check(times, messages).unwrap_err();
+        let refusal = |times, messages: &[_]| check(times, messages).unwrap_err();
         let no_echo = "a message came that is no echo";
-        assert_eq!(says(0, &[("hi", true)]), no_echo);
-        assert_eq!(says(1, &[("hi", true), ("hi", false)]), no_echo);
-        assert_eq!(says(1, &[("hi!", true)]), "text `hi` was said, and text `hi!` came back");
-        assert_eq!(says(1, &[("ho", true)]), "text `hi` was said, and text `ho` came back");
+        assert_eq!(refusal(0, &[("hi", true)]), no_echo);
+        assert_eq!(refusal(1, &[("hi", true), ("hi", false)]), no_echo);
+        assert_eq!(refusal(1, &[("hi!", true)]), "text `hi` was said, and text `hi!` came back");
+        assert_eq!(refusal(1, &[("ho", true)]), "text `hi` was said, and text `ho` came back");
         assert_eq!(
-            says(2, &[("hi", true), ("hi", true)]),
+            refusal(2, &[("hi", true), ("hi", true)]),
             "binary `hi` was said, and text `hi` came back"
         );
     }

@@ -11,7 +11,7 @@ fn check(fault: Option<&str>, keys: &str) -> Option<String> {
     check_within(Duration::from_secs(20), fault, keys)
 }
 
-/// The same of an ask that must be answered within this time.
+/// The verdict on the oracle's answer to an ask that must be answered within this time.
 fn check_within(limit: Duration, fault: Option<&str>, keys: &str) -> Option<String> {
     let config = Config { fault: fault.map(|name| name.parse().unwrap()), ..Config::default() };
     let oracle = Oracle::start(config).unwrap();
@@ -69,14 +69,14 @@ fn a_right_answer_is_right() {
 
 #[test]
 fn a_wrong_answer_is_said_with_what_came_and_what_was_expected() {
-    let says = |keys| check(None, keys).unwrap();
-    assert_eq!(says("request = 'GET /nowhere HTTP/1.1'"), "status 404; 2xx was expected");
+    let wrong = |keys| check(None, keys).unwrap();
+    assert_eq!(wrong("request = 'GET /nowhere HTTP/1.1'"), "status 404; 2xx was expected");
     assert_eq!(
-        says("request = 'GET /hello HTTP/1.1'\nbody = 'Hello'"),
+        wrong("request = 'GET /hello HTTP/1.1'\nbody = 'Hello'"),
         "the body is `Hello, world!`; `Hello` was expected"
     );
     assert_eq!(
-        says("request = 'GET /hello HTTP/1.1'\nheader = { content-type = 'text/xml' }"),
+        wrong("request = 'GET /hello HTTP/1.1'\nheader = { content-type = 'text/xml' }"),
         "content-type: `text/plain` came, `text/xml` was expected"
     );
 }

@@ -60,7 +60,7 @@ impl Caller {
         lchown(path, Some(self.uid), Some(self.gid))
     }
 
-    /// The same with all that is in it; links are not followed.
+    /// Makes a folder with all that is in it belong to this user; links are not followed.
     pub(super) fn give_all(&self, folder: &Path) -> io::Result<()> {
         self.give(folder)?;
         for entry in fs::read_dir(folder)? {

@@ -23,7 +23,8 @@ pub fn salt(subject: &str, seed: u64, number: usize) -> String {
 }
 
 impl Subject {
-    /// The same in a build of its own, which lies where this salt says; the build and the server find it in a variable.
+    /// The subject in a build of its own, which lies where this salt says; the build and the server find it in a
+    /// variable.
     #[must_use]
     pub fn salted(self, salt: String) -> Subject {
         let mut plan = self.plan;

@@ -15,7 +15,7 @@ use crate::schedule::Schedule;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changed {
     pub flags: Vec<String>,
-    /// The same in words.
+    /// The changes in words.
     pub says: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub enum Change {
 }
 
 impl Experiment {
-    /// The same with a few values changed for one run. They hold with `--quick`, too.
+    /// The experiment with a few values changed for one run. They hold with `--quick`, too.
     pub fn with(mut self, changes: &[Change]) -> Result<Experiment, Flaw> {
         for change in changes {
             match change {

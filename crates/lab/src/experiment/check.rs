@@ -92,7 +92,7 @@ impl Until {
 }
 
 impl Experiment {
-    /// The same, if it can be run.
+    /// The experiment, if it can be run.
     pub fn checked(self) -> Result<Experiment, Flaw> {
         if let Subjects::Named(subjects) = &self.subjects {
             names(Key::Subjects, subjects)?;

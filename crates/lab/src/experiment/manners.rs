@@ -7,10 +7,11 @@ use crate::subject::Subject;
 impl Experiment {
     /// Every workload in every manner: what the tables are about.
     pub fn tasks(&self) -> impl Iterator<Item = Task> + '_ {
-        let of = |workload: &String, manner| Task { workload: workload.clone(), manner };
+        let manners = |workload| self.manners.iter().map(move |manner| (workload, *manner));
         self.workloads
             .iter()
-            .flat_map(move |workload| self.manners.iter().map(move |manner| of(workload, *manner)))
+            .flat_map(manners)
+            .map(|(workload, manner): (&String, _)| Task { workload: workload.clone(), manner })
     }
 
     /// Why a subject cannot take part, if it does not speak what is to be compared: one of the protocols or, where all
@@ -73,7 +74,8 @@ mod tests {
 
     #[test]
     fn all_subjects_are_those_with_something_to_compare() {
-        let of = |protocols: &str, speaks: &str| lacks(protocols, "'all'", speaks).is_some();
+        let found =
+            |protocols: &str, speaks: &str| lacks(protocols, "'all'", speaks).is_some();
         const TLS: &str = "['http/1.1', 'http/1.1+tls']";
         const HTTP_2: &str = "['http/1.1', 'http/1.1+tls', 'h2c', 'h2']";
         for (protocols, speaks, is_lacking) in [
@@ -88,7 +90,7 @@ mod tests {
             (HTTP_2, "['http/1.1+tls', 'h2']", false),
             (HTTP_2, "['h2c']", true),
         ] {
-            assert_eq!(of(protocols, speaks), is_lacking, "{protocols}: {speaks}");
+            assert_eq!(found(protocols, speaks), is_lacking, "{protocols}: {speaks}");
         }
         // A subject that is named takes part with what it speaks.
         assert_eq!(lacks(HTTP_2, "'s'", "['http/1.1']"), None);

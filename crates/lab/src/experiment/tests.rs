@@ -84,11 +84,12 @@ fn quick_shrinks_what_the_file_says_or_else_everything() {
 
 #[test]
 fn rounds_may_go_on_until_they_tell_enough() {
-    let of = |trials: &str| check("repeat = 3", trials);
-    let until = of("until = '±3%'").unwrap();
+    let with_trials = |trials: &str| check("repeat = 3", trials);
+    let until = with_trials("until = '±3%'").unwrap();
     assert_eq!((until.repeat, until.rounds()), (6, 20));
     assert_eq!(until.until, Some(Until { within: 0.03, repeat_max: 20, limit: None }));
-    let until = of("until = '2.5 %', repeat = 4, repeat_max = 6, limit = '30min'").unwrap();
+    let until =
+        with_trials("until = '2.5 %', repeat = 4, repeat_max = 6, limit = '30min'").unwrap();
     let limit = Some(Duration::from_secs(1_800));
     assert_eq!((until.repeat, until.rounds()), (4, 6));
     assert_eq!(until.until, Some(Until { within: 0.025, repeat_max: 6, limit }));
@@ -105,7 +106,7 @@ fn rounds_may_go_on_until_they_tell_enough() {
         ("limit = '1h'", ":7: it bounds `until`"),
         ("until = '±3%', limit = 'long'", ":7: `long` is no time"),
     ] {
-        let found = of(trials).unwrap_err();
+        let found = with_trials(trials).unwrap_err();
         assert!(found.contains(says), "{trials}: {found}");
     }
 }
@@ -121,9 +122,9 @@ fn a_rate_may_rise_or_go_in_steps() {
         (vec![Point::Requests(5_000.0)], Duration::ZERO)
     );
     let Load::Open { arrivals, .. } = ramp.load(ramp.points[0]) else { panic!() };
-    let of = |rate: &str| rate.parse::<load::Rate>().unwrap();
+    let rate = |rate: &str| rate.parse::<load::Rate>().unwrap();
     let over = Duration::from_secs(8);
-    assert_eq!(arrivals, load::Arrivals::Ramp { from: of("100"), to: of("5000"), over });
+    assert_eq!(arrivals, load::Arrivals::Ramp { from: rate("100"), to: rate("5000"), over });
     let steps = RAMP.replace("100..5k", "100:2s,300:4s").replace(", duration = '8s'", "");
     let steps = read(&steps).unwrap();
     assert_eq!((steps.duration, steps.points.len()), (Some(Duration::from_secs(6)), 1));
@@ -147,15 +148,15 @@ fn a_rate_may_rise_or_go_in_steps() {
 #[test]
 fn a_promise_may_be_said() {
     assert_eq!(read(WHOLE).unwrap().promise, Promised::default());
-    let of = |keys: &str| read(&format!("{WHOLE}[promise]\n{keys}"));
-    let promise = of("p99 = '20ms'\nfailures = '0.1%'").unwrap().promise;
+    let with_promise = |keys: &str| read(&format!("{WHOLE}[promise]\n{keys}"));
+    let promise = with_promise("p99 = '20ms'\nfailures = '0.1%'").unwrap().promise;
     assert_eq!(
         promise,
         Promised { p99: Duration::from_millis(20), failed_percent: 0.1, is_stated: true }
     );
-    assert!(of("p99 = '0ms'").unwrap_err().contains("longer than nothing"));
-    assert!(of("failures = '101%'").unwrap_err().contains("no percentage"));
-    assert!(of("p98 = '1ms'").unwrap_err().contains("unknown key `p98`"));
+    assert!(with_promise("p99 = '0ms'").unwrap_err().contains("longer than nothing"));
+    assert!(with_promise("failures = '101%'").unwrap_err().contains("no percentage"));
+    assert!(with_promise("p98 = '1ms'").unwrap_err().contains("unknown key `p98`"));
 }
 
 #[test]
@@ -360,15 +361,15 @@ fn held_connections_that_cannot_be_are_refused_with_their_line() {
 /// A server may leave malformed requests unanswered, and each pair would wait for it.
 #[test]
 fn the_cheapest_cases_are_played_around_loads_that_are_no_pairs() {
-    let of = |trials: &str| {
+    let with_trials = |trials: &str| {
         let text = "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
                     load = { closed = { connections = 8 }, duration = '1s' }\n";
         read(&format!("{text}trials = {{ {trials} }}")).unwrap()
     };
     let pairs = "pairs = { detect = 0.05, level = 0.01, missed = 0.05, figures = [], most = 3 }";
-    let (rounds, pairs) = (of("repeat = 3"), of(pairs));
+    let (rounds, pairs) = (with_trials("repeat = 3"), with_trials(pairs));
     assert!(rounds.has_spots() && pairs.has_check && !pairs.has_spots());
-    assert!(!of("check = false").has_spots());
+    assert!(!with_trials("check = false").has_spots());
     let time = |experiment: &Experiment| experiment.trial_time(experiment.points[0]);
     assert_eq!(time(&rounds) - time(&pairs), Duration::from_millis(400));
 }
@@ -378,12 +379,12 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     let plain = read(WHOLE).unwrap();
     assert!(plain.has_check && plain.require.is_none() && plain.quickened().has_check);
     assert!(!check("seed = 2011", "seed = 2011, check = false").unwrap().has_check);
-    let of = |keys: &str| read(&format!("require = {keys}\n{WHOLE}"));
-    let require = of("{ must_broken = 0, security = 2 }").unwrap().require;
+    let requiring = |keys: &str| read(&format!("require = {keys}\n{WHOLE}"));
+    let require = requiring("{ must_broken = 0, security = 2 }").unwrap().require;
     let wanted = Required { must_broken: Some(0), security: Some(2), ..Required::default() };
     assert_eq!(require, Some(wanted));
     assert_eq!(
-        of("{ should_broken = 3 }").unwrap().quickened().require.unwrap().should_broken,
+        requiring("{ should_broken = 3 }").unwrap().quickened().require.unwrap().should_broken,
         Some(3)
     );
     for (keys, says) in [
@@ -393,7 +394,7 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
         ("{ must_brocken = 0 }", ":1: unknown key `must_brocken`; did you mean `must_broken`?"),
         ("0", ":1: `0` stands where a table belongs"),
     ] {
-        let refused = of(keys).unwrap_err();
+        let refused = requiring(keys).unwrap_err();
         assert!(refused.contains(says), "{keys}: {refused}");
     }
     let both = WHOLE.replace("seed = 2011", "check = false");
@@ -401,7 +402,7 @@ fn subjects_are_checked_and_must_keep_what_the_file_requires() {
     assert!(refused.contains(":8: `require` asks for what the check finds"), "{refused}");
     let wrong = read(&format!("require = {{ wrong = \"0.5%\" }}\n{both}")).unwrap();
     assert_eq!(wrong.require.unwrap().wrong_percent, Some(0.5), "the load itself finds those");
-    let refused = of("{ wrong = '101' }").unwrap_err();
+    let refused = requiring("{ wrong = '101' }").unwrap_err();
     assert!(refused.contains(":1: `101` is no percentage"), "{refused}");
 }
 

@@ -12,7 +12,7 @@ pub enum Kind {
     ShareOfDue,
     /// A quantile of a histogram with three digits.
     Quantile,
-    /// The same of times that only what succeeded has: there are no bounds.
+    /// A quantile of times that only what succeeded has: there are no bounds.
     QuantileOfDone,
     /// A mean or an extreme of times.
     Moment,

@@ -25,7 +25,7 @@ impl Terms {
         Terms { calls, is_load: false }
     }
 
-    /// The same for loads of `dyno load`.
+    /// The terms of loads of `dyno load`.
     #[must_use]
     pub fn of_loads(self) -> Terms {
         Terms { is_load: true, ..self }

@@ -133,7 +133,7 @@ impl Counts {
         }
     }
 
-    /// The same for a figure of how much it grows each second, if that says anything.
+    /// The unit of a figure of how much it grows each second, and how much of it one of this is, if that says anything.
     fn growth(self) -> Option<(Unit, f64)> {
         match self {
             Counts::Bytes => Some((Unit::KibPerSecond, 1.0 / 1_024.0)),

@@ -36,38 +36,43 @@ fn figures_are_named_by_their_reading_its_fold_and_its_unit() {
         let figures = readings.into_iter().flat_map(|reading| reading.figures);
         figures.map(|figure| (figure.name, figure.unit, figure.scale)).collect()
     };
-    let of = |name: &str, unit, scale| (name.to_string(), unit, scale);
+    let figure = |name: &str, unit, scale| (name.to_string(), unit, scale);
     for (name, fold, more, expected) in [
         (
             "jvm.heap.used_bytes",
             "[\"mean\", \"max\"]",
             "",
             vec![
-                of("jvm_heap_used_mean_bytes", Unit::Bytes, 1.0),
-                of("jvm_heap_used_max_bytes", Unit::Bytes, 1.0),
+                figure("jvm_heap_used_mean_bytes", Unit::Bytes, 1.0),
+                figure("jvm_heap_used_max_bytes", Unit::Bytes, 1.0),
             ],
         ),
-        ("jvm.threads", "\"mean\"", "", vec![of("jvm_threads_mean", Unit::Count, 1.0)]),
-        ("jvm.gc.count", "\"growth\"", "", vec![of("jvm_gc_count_per_s", Unit::PerSecond, 1.0)]),
-        ("jvm.gc_ns", "\"growth\"", "", vec![of("jvm_gc_percent", Unit::Percent, 1e-7)]),
-        ("jvm.pause_ns", "\"max\"", "", vec![of("jvm_pause_max_ms", Unit::Milliseconds, 1e-6)]),
+        ("jvm.threads", "\"mean\"", "", vec![figure("jvm_threads_mean", Unit::Count, 1.0)]),
+        (
+            "jvm.gc.count",
+            "\"growth\"",
+            "",
+            vec![figure("jvm_gc_count_per_s", Unit::PerSecond, 1.0)],
+        ),
+        ("jvm.gc_ns", "\"growth\"", "", vec![figure("jvm_gc_percent", Unit::Percent, 1e-7)]),
+        ("jvm.pause_ns", "\"max\"", "", vec![figure("jvm_pause_max_ms", Unit::Milliseconds, 1e-6)]),
         (
             "jvm.load",
             "\"mean\"",
             "unit = \"ratio\"",
-            vec![of("jvm_load_mean_percent", Unit::Percent, 100.0)],
+            vec![figure("jvm_load_mean_percent", Unit::Percent, 100.0)],
         ),
         (
             "jvm.out_bytes",
             "\"growth\"",
             "figure = \"jvm_sent\"",
-            vec![of("jvm_sent_kib_per_s", Unit::KibPerSecond, 1.0 / 1_024.0)],
+            vec![figure("jvm_sent_kib_per_s", Unit::KibPerSecond, 1.0 / 1_024.0)],
         ),
         (
             "jvm.stacks_bytes",
             "\"mean\"",
             "per = { name = \"jvm.threads\", one = \"thread\" }",
-            vec![of("jvm_stacks_bytes_per_thread", Unit::Bytes, 1.0)],
+            vec![figure("jvm_stacks_bytes_per_thread", Unit::Bytes, 1.0)],
         ),
     ] {
         assert_eq!(figures(name, fold, more), expected, "{name}");

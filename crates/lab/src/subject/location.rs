@@ -12,24 +12,26 @@ pub struct Location {
 impl Location {
     /// Reads `http://host:port`.
     pub fn parse(text: &str) -> Result<Location, String> {
-        let says = |why: &str| Err(format!("`{}`: {why}", text.escape_debug()));
+        let refused = |why: &str| Err(format!("`{}`: {why}", text.escape_debug()));
         let Some(rest) = text.strip_prefix("http://") else {
             return match text.starts_with("https://") {
-                true => says(
+                true => refused(
                     "a server that runs already is loaded without TLS; write http://, or race it: `dyno race` takes https://",
                 ),
-                false => says("write http://host:port"),
+                false => refused("write http://host:port"),
             };
         };
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         if !path.is_empty() {
-            return says("the workload says which paths are requested; leave the path out");
+            return refused("the workload says which paths are requested; leave the path out");
         }
         let is_plain = |byte: u8| {
             byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'[' | b']')
         };
         if !authority.bytes().all(is_plain) {
-            return says("an address has neither a user nor other signs; write http://host:port");
+            return refused(
+                "an address has neither a user nor other signs; write http://host:port",
+            );
         }
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => (host, port),
@@ -46,7 +48,7 @@ impl Location {
                 port,
                 authority: authority.into(),
             }),
-            Ok(_) | Err(_) => says("write http://host:port, with a port from 1 to 65535"),
+            Ok(_) | Err(_) => refused("write http://host:port, with a port from 1 to 65535"),
         }
     }
 }
@@ -58,12 +60,12 @@ mod tests {
     #[test]
     fn a_url_is_a_host_and_a_port_and_nothing_else() {
         let read = |text: &str| Location::parse(text).map(|it| (it.host, it.port, it.authority));
-        let of = |host: &str, port, authority: &str| Ok((host.into(), port, authority.into()));
-        assert_eq!(read("http://localhost:8080"), of("localhost", 8080, "localhost:8080"));
-        assert_eq!(read("http://10.0.0.1:81/"), of("10.0.0.1", 81, "10.0.0.1:81"));
-        assert_eq!(read("http://web"), of("web", 80, "web"));
-        assert_eq!(read("http://[::1]:8"), of("::1", 8, "[::1]:8"));
-        assert_eq!(read("http://[::1]"), of("::1", 80, "[::1]"));
+        let parts = |host: &str, port, authority: &str| Ok((host.into(), port, authority.into()));
+        assert_eq!(read("http://localhost:8080"), parts("localhost", 8080, "localhost:8080"));
+        assert_eq!(read("http://10.0.0.1:81/"), parts("10.0.0.1", 81, "10.0.0.1:81"));
+        assert_eq!(read("http://web"), parts("web", 80, "web"));
+        assert_eq!(read("http://[::1]:8"), parts("::1", 8, "[::1]:8"));
+        assert_eq!(read("http://[::1]"), parts("::1", 80, "[::1]"));
         for (text, says) in [
             ("https://h:1", "without TLS; write http://"),
             ("h:1", "write http://host:port"),

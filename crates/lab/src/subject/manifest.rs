@@ -352,30 +352,30 @@ fn is_variable(text: &str) -> bool {
 }
 
 fn settings(defaults: Settings, changes: Settings) -> Vec<Setting> {
-    let mut settings: BTreeMap<&str, Setting> = BTreeMap::new();
-    let mut lay = |name: &'static str, default: Option<Scalar>, change: Option<Scalar>| {
-        if default.is_some() || change.is_some() {
-            let text = |scalar: Scalar| scalar.0;
-            let setting =
-                Setting { name: name.into(), default: default.map(text), change: change.map(text) };
-            settings.insert(name, setting);
-        }
-    };
-    lay("backlog", defaults.backlog, changes.backlog);
-    lay("connections_max", defaults.connections_max, changes.connections_max);
-    lay(
-        "requests_per_connection",
-        defaults.requests_per_connection,
-        changes.requests_per_connection,
-    );
-    lay("idle_timeout", defaults.idle_timeout, changes.idle_timeout);
-    lay("stream_limit", defaults.stream_limit, changes.stream_limit);
-    lay("nodelay", defaults.nodelay, changes.nodelay);
-    lay("workers", defaults.workers, changes.workers);
-    lay("access_log", defaults.access_log, changes.access_log);
-    lay("headers", defaults.headers, changes.headers);
-    lay("runtime", defaults.runtime, changes.runtime);
-    lay("tls", defaults.tls, changes.tls);
-    lay("http2", defaults.http2, changes.http2);
-    settings.into_values().collect()
+    // In the order of their names.
+    let all = [
+        ("access_log", defaults.access_log, changes.access_log),
+        ("backlog", defaults.backlog, changes.backlog),
+        ("connections_max", defaults.connections_max, changes.connections_max),
+        ("headers", defaults.headers, changes.headers),
+        ("http2", defaults.http2, changes.http2),
+        ("idle_timeout", defaults.idle_timeout, changes.idle_timeout),
+        ("nodelay", defaults.nodelay, changes.nodelay),
+        (
+            "requests_per_connection",
+            defaults.requests_per_connection,
+            changes.requests_per_connection,
+        ),
+        ("runtime", defaults.runtime, changes.runtime),
+        ("stream_limit", defaults.stream_limit, changes.stream_limit),
+        ("tls", defaults.tls, changes.tls),
+        ("workers", defaults.workers, changes.workers),
+    ];
+    let text = |scalar: Scalar| scalar.0;
+    let laid = all.into_iter().map(|(name, default, change)| Setting {
+        name: name.into(),
+        default: default.map(text),
+        change: change.map(text),
+    });
+    laid.filter(|setting| setting.default.is_some() || setting.change.is_some()).collect()
 }

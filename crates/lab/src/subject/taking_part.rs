@@ -6,7 +6,7 @@ use super::{Serving, Site, Subject};
 use crate::source_file::SourceFile;
 
 impl Subject {
-    /// The same with another name and title, answering this workload.
+    /// The subject under another name and title, answering this workload.
     #[must_use]
     pub fn racing(self, name: &str, title: &str, workload: &str) -> Subject {
         let mut speaks = self.speaks;
@@ -16,7 +16,7 @@ impl Subject {
         Subject { name: name.into(), title: title.into(), speaks, source, ..self }
     }
 
-    /// The same, once it is known where its URL leads. What dyno cannot do for it stands in its notes.
+    /// The subject once it is known where its URL leads. What dyno cannot do for it stands in its notes.
     #[must_use]
     pub fn found_at(self, address: SocketAddr) -> Subject {
         let Serving::ByUrl(location) = self.serving else { return self };

@@ -72,7 +72,7 @@ impl Elsewhere {
         Ok((recording, agents.into_iter().map(without_facts_of_the_run).collect()))
     }
 
-    /// The same of held connections.
+    /// Has the agents hold connections.
     pub(super) fn hold(
         &self,
         order: &HoldOrder,

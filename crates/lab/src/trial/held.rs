@@ -7,6 +7,7 @@ use agents::HoldEvent;
 use load::{Halt, HoldOrder, HoldWindow, Nanos, Ramp, Share, Target, hold};
 
 use super::elsewhere::lost_agents;
+use super::lookout::Lookout;
 use super::{Event, HERE, Trial, Vitals, outcome, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
@@ -14,9 +15,17 @@ use crate::record::{HeldRecord, Outcome, OutcomeKind, TrialRecord};
 use machine::monitor::Watch;
 use machine::process::Running;
 
+fn tell(event: &HoldEvent<'_>, watch: &Watch, report: &mut (dyn FnMut(Event<'_>) + Send)) {
+    match event {
+        HoldEvent::Second(window) => report(Event::Held(window, Vitals::of(watch))),
+        HoldEvent::Agents(agents) => report(Event::Agents(agents)),
+        HoldEvent::Lost(_) => {}
+    }
+}
+
 impl Trial<'_, '_> {
     /// Adds connections and keeps them; afterwards the subject is watched for what it releases.
-    #[expect(clippy::too_many_arguments, reason = "the same as `press`, and the ramp")]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of `press`, and the ramp")]
     pub(super) fn hold(
         &self,
         ramp: Ramp,
@@ -33,20 +42,12 @@ impl Trial<'_, '_> {
             return Err(outcome(OutcomeKind::Unable, says));
         };
         let stop = Halt::default();
-        let mut died = None;
+        let ended = &mut || running.ended();
+        let mut lookout = Lookout::new(ended, began, self.halt, &stop);
         let load_began = began.elapsed().as_nanos() as Nanos;
         let mut look = |event: HoldEvent<'_>| {
-            if died.is_none() {
-                died = running.ended().map(|exit| (began.elapsed(), exit));
-            }
-            if died.is_some() || self.halt.is_asked() {
-                stop.ask();
-            }
-            match event {
-                HoldEvent::Second(window) => report(Event::Held(window, Vitals::of(watch))),
-                HoldEvent::Agents(agents) => report(Event::Agents(agents)),
-                HoldEvent::Lost(_) => {}
-            }
+            lookout.look();
+            tell(&event, watch, report);
         };
         let (holding, agents) = match self.setup.elsewhere {
             None => {
@@ -61,11 +62,7 @@ impl Trial<'_, '_> {
         if let Some(outcome) = lost_agents(&record.conditions) {
             return Err(outcome);
         }
-        if let Some((after, exit)) = died {
-            let at = after.as_secs_f64() - load_began as f64 / 1e9;
-            let says = format!("it ended {at:.1} s after the load began: {exit}");
-            return Err(outcome(OutcomeKind::Died, says));
-        }
+        lookout.has_survived(load_began)?;
         self.drain()
     }
 

@@ -37,7 +37,7 @@ impl Round {
         }
     }
 
-    /// The same, where two sides may be one and the same server: it works in the turns of both.
+    /// Says that two sides may be one and the same server: it works in the turns of both.
     #[must_use]
     pub fn with_one_server_twice(self, has_one_server_twice: bool) -> Round {
         Round { has_one_server_twice, ..self }

@@ -11,10 +11,11 @@ use wire::h2::{H2Order, Windows};
 
 use super::elsewhere::lost_agents;
 use super::in_turns::Attendance;
-use super::{Ended, Event, HERE, Trial, Vitals, outcome, unable};
+use super::lookout::Lookout;
+use super::{Ended, Event, HERE, Trial, Vitals, unable};
 use crate::experiment::Shape;
 use crate::plan::seed_of;
-use crate::record::{LoadRecord, Outcome, OutcomeKind, TrialRecord};
+use crate::record::{LoadRecord, Outcome, TrialRecord};
 use machine::Fact;
 use machine::monitor::Watch;
 
@@ -37,27 +38,13 @@ impl Trial<'_, '_> {
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Outcome> {
         let stop = Halt::default();
-        let mut died = None;
+        let mut lookout = Lookout::new(ended, began, self.halt, &stop);
         let order = self.order(address);
         record.conditions.push(Fact { name: SPIN.into(), value: order.spin.name().into() });
         let mut load_began = began.elapsed().as_nanos() as Nanos;
         let mut look = |event: LoadEvent<'_>| {
-            if died.is_none() {
-                died = ended().map(|exit| (began.elapsed(), exit));
-            }
-            if died.is_some() || self.halt.is_asked() {
-                stop.ask();
-            }
-            if let (LoadEvent::Glance(glance), Some(enough)) = (&event, self.setup.enough)
-                && (enough.0)(glance)
-            {
-                stop.ask();
-            }
-            match event {
-                LoadEvent::Glance(glance) => report(Event::Glance(glance, Vitals::of(watch))),
-                LoadEvent::Agents(agents) => report(Event::Agents(agents)),
-                LoadEvent::Lost(_) => {}
-            }
+            lookout.look();
+            self.heed(&event, &stop, watch, report);
         };
         let mut glance = |glance: &Glance<'_>| look(LoadEvent::Glance(glance));
         let pressed = match (self.attendance, self.setup.elsewhere) {
@@ -83,13 +70,26 @@ impl Trial<'_, '_> {
         if let Some(outcome) = lost_agents(&record.conditions) {
             return Err(outcome);
         }
-        match died {
-            None => Ok(()),
-            Some((after, exit)) => {
-                let at = after.as_secs_f64() - load_began as f64 / 1e9;
-                let says = format!("it ended {at:.1} s after the load began: {exit}");
-                Err(outcome(OutcomeKind::Died, says))
-            }
+        lookout.has_survived(load_began)
+    }
+
+    /// Ends a load of which enough is known, and tells of all others.
+    fn heed(
+        &self,
+        event: &LoadEvent<'_>,
+        stop: &Halt,
+        watch: &Watch,
+        report: &mut (dyn FnMut(Event<'_>) + Send),
+    ) {
+        if let (LoadEvent::Glance(glance), Some(enough)) = (event, self.setup.enough)
+            && (enough.0)(glance)
+        {
+            stop.ask();
+        }
+        match event {
+            LoadEvent::Glance(glance) => report(Event::Glance(glance, Vitals::of(watch))),
+            LoadEvent::Agents(agents) => report(Event::Agents(agents)),
+            LoadEvent::Lost(_) => {}
         }
     }
 

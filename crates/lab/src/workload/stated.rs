@@ -115,8 +115,8 @@ impl Workload {
         Workload::of_kept(name, &kept).map_err(|says| source.wrong(None, says))
     }
 
-    /// The same with the body of the answer to its only request, which states none: another body is a failure, or is
-    /// only counted.
+    /// The workload with the body of the answer to its only request, which states none: another body is a failure, or
+    /// is only counted.
     pub fn with_body(&self, body: &[u8], is_usual: bool) -> Result<Workload, String> {
         let Question { name, request, ask, .. } = &self.questions[0];
         let quoted = wire::quoted(body, false);

@@ -141,14 +141,14 @@ fn a_visit_that_is_interrupted_ends() {
 
 fn the_target_has_what_a_subject_speaks() {
     let address = SocketAddr::from(([127, 0, 0, 1], 7));
-    let of = |speaks: &str| target(address, &subject(speaks, "x {port}"), &workloads());
-    let all = of("['value', 'empty', 'hello', 'post', 'beats', 'unheard-of']");
+    let target_of = |speaks: &str| target(address, &subject(speaks, "x {port}"), &workloads());
+    let all = target_of("['value', 'empty', 'hello', 'post', 'beats', 'unheard-of']");
     assert_eq!((all.authority.as_str(), all.get.as_str()), ("localhost:7", "/hello"));
     assert_eq!(all.posts, ["/user", "/hello"], "what gives bodies back, then what may take them");
     assert_eq!(all.socket.as_deref(), Some("/wspoll/1"));
-    assert_eq!(of("['beats', 'echo']").socket.as_deref(), Some("/wsecho"));
-    assert_eq!(of("['value', 'empty']").get, "/");
-    let few = of("['value']");
+    assert_eq!(target_of("['beats', 'echo']").socket.as_deref(), Some("/wsecho"));
+    assert_eq!(target_of("['value', 'empty']").get, "/");
+    let few = target_of("['value']");
     assert_eq!((few.get.as_str(), few.posts, few.socket), ("/?a=b", vec!["/?a=b".into()], None));
-    assert_eq!(of("['beats']").get, "/");
+    assert_eq!(target_of("['beats']").get, "/");
 }

@@ -69,17 +69,13 @@ impl Reader<'_> {
                 "only HTTP/2 has streams; name h2c or h2 in `protocol`, or leave `streams` out";
             return Err(self.wrong(counts, says));
         }
-        let of = |number: u64| {
-            let streams = u16::try_from(number).ok().filter(|it| *it <= STREAMS_MAX);
-            streams.and_then(NonZeroU16::new).ok_or_else(|| {
-                self.wrong(
-                    counts,
-                    format!("{number} streams; a whole number from 1 to {STREAMS_MAX}"),
-                )
-            })
+        let in_range = |number: u64| {
+            let streams = u16::try_from(number).ok().filter(|streams| *streams <= STREAMS_MAX);
+            let wrong = format!("{number} streams; a whole number from 1 to {STREAMS_MAX}");
+            streams.and_then(NonZeroU16::new).ok_or_else(|| self.wrong(counts, wrong))
         };
         let streams = self.each_once(counts, counts.get_ref().all())?;
-        streams.into_iter().map(of).collect()
+        streams.into_iter().map(in_range).collect()
     }
 
     fn resumed(
@@ -92,15 +88,12 @@ impl Reader<'_> {
                         `tls_resume` out";
             return Err(self.wrong(counts, says));
         }
-        let of = |number: u64| {
-            u8::try_from(number).ok().filter(|it| *it <= 100).ok_or_else(|| {
-                self.wrong(
-                    counts,
-                    format!("{number} of a hundred connections; a whole number from 0 to 100"),
-                )
-            })
+        let in_range = |number: u64| {
+            let percent = u8::try_from(number).ok().filter(|percent| *percent <= 100);
+            let wrong = format!("{number} of a hundred connections; a whole number from 0 to 100");
+            percent.ok_or_else(|| self.wrong(counts, wrong))
         };
-        self.each_once(counts, counts.get_ref().all())?.into_iter().map(of).collect()
+        self.each_once(counts, counts.get_ref().all())?.into_iter().map(in_range).collect()
     }
 
     fn each_once(&self, at: &Spanned<Counts>, numbers: Vec<u64>) -> Result<Vec<u64>, ConfigError> {

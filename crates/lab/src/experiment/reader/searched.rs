@@ -85,12 +85,10 @@ impl Reader<'_> {
         let keys = spanned.get_ref();
         let limits = sought::limits(self.percentiles(keys)?, timeout, SaidBy::File)
             .map_err(|says| self.wrong(spanned, says))?;
-        let rate = |at: &Spanned<f64>| match *at.get_ref() {
-            rate if as_rate(rate).is_some() => Ok(rate),
-            rate => {
-                let says = format!("{rate} is no rate; from 0.001 to 100,000,000 a second");
-                Err(self.wrong(at, says))
-            }
+        let rate = |at: &Spanned<f64>| {
+            let rate = *at.get_ref();
+            let wrong = format!("{rate} is no rate; from 0.001 to 100,000,000 a second");
+            as_rate(rate).map(|_| rate).ok_or_else(|| self.wrong(at, wrong))
         };
         let usual = || sought::LEAST.parse().map_err(|_| self.source.wrong(None, sought::LEAST));
         let least = keys.least.as_ref().map_or_else(usual, rate)?;
