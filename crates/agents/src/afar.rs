@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const ASK_EVERY: Duration = Duration::from_millis(200);
 /// An agent that hears nothing for so long ends its load, and one of which nothing is heard for so long is lost.
 const LEASE: Nanos = 2 * SECOND;
-/// The same of processes of this machine, whose end is seen at once: a busy machine is no reason to lose one.
+/// The lease of processes of this machine, whose end is seen at once: a busy machine is no reason to lose one.
 const LOCAL_LEASE: Nanos = 5 * SECOND;
 /// Hosts are reached, and get a dyno if they have none, within this time.
 const MEET_WITHIN: Nanos = 60 * SECOND;
@@ -161,31 +161,27 @@ impl Afar {
 
     /// Each agent that stands in the way, with the reason.
     fn reasons(&self, reasons: &[(usize, String)]) -> String {
-        let one = |(agent, says): &(usize, String)| {
+        let line = |(agent, says): &(usize, String)| {
             format!("agent {}: {}", self.names[*agent].name, plain(says))
         };
-        reasons.iter().map(one).collect::<Vec<_>>().join("\n  ")
+        reasons.iter().map(line).collect::<Vec<_>>().join("\n  ")
     }
 
     /// The agents that were lost before a load.
     fn lost_before(&self, reasons: &[(usize, String)]) -> String {
-        let one = |(agent, how): &(usize, String)| {
-            format!(
-                "agent {} was lost before the load began: {}",
-                self.names[*agent].name,
-                plain(how)
-            )
+        let line = |(agent, how): &(usize, String)| {
+            let (name, how) = (&self.names[*agent].name, plain(how));
+            format!("agent {name} was lost before the load began: {how}")
         };
-        reasons.iter().map(one).collect::<Vec<_>>().join("; ")
+        reasons.iter().map(line).collect::<Vec<_>>().join("; ")
     }
 
     /// How much of a load each agent takes: as many lanes as it has CPUs for them.
     fn weights(&self) -> Vec<usize> {
-        let weight = |(named, facts): (&Named, &PeerFacts)| match (self.is_local, named.cpus.len())
-        {
-            (true, _) => 1,
-            (false, 0) => facts.host.cpus.len().max(1),
-            (false, named) => named,
+        let weight = |(named, facts): (&Named, &PeerFacts)| match named.cpus.len() {
+            _ if self.is_local => 1,
+            0 => facts.host.cpus.len().max(1),
+            named => named,
         };
         self.names.iter().zip(&self.facts).map(weight).collect()
     }

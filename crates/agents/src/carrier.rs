@@ -74,25 +74,17 @@ impl Carriers {
         let mut carriers =
             Carriers { children: Vec::new(), ways: Vec::new(), events, sender: sender.clone() };
         let mut names = Vec::new();
-        let mut one = |carriers: &mut Carriers, name: &str, cpus: &[usize], start: Start| {
-            let agent = carriers.ways.len();
-            let child = Child::start(start, Framing::One(agent), sender.clone())?;
-            carriers.ways.push((carriers.children.len(), String::new()));
-            carriers.children.push(child);
-            names.push(Named { name: name.into(), cpus: cpus.to_vec() });
-            Ok::<(), String>(())
-        };
         match place {
             Place::Local(count) => {
                 for number in 1..=*count {
                     let start = Start::Local { program: reach.program.into(), flags: &[] };
-                    one(&mut carriers, &format!("local {number}"), &[], start)?;
+                    names.push(carriers.add(&format!("local {number}"), &[], start)?);
                 }
             }
             Place::Ssh(hosts) => {
                 for host in hosts {
                     let start = Start::ssh(&host.name, reach.digest, reach.targets);
-                    one(&mut carriers, &host.name, &host.cpus, start)?;
+                    names.push(carriers.add(&host.name, &host.cpus, start)?);
                 }
             }
             Place::Slurm(nodes) => {
@@ -103,7 +95,7 @@ impl Carriers {
                         node: node.clone(),
                         targets: reach.targets.to_vec(),
                     };
-                    one(&mut carriers, node, &[], start)?;
+                    names.push(carriers.add(node, &[], start)?);
                 }
             }
             Place::Nats(nats) => {
@@ -119,6 +111,15 @@ impl Carriers {
             }
         }
         Ok((carriers, names))
+    }
+
+    /// Starts a carrier that carries the lines of one agent.
+    fn add(&mut self, name: &str, cpus: &[usize], start: Start) -> Result<Named, String> {
+        let framing = Framing::One(self.ways.len());
+        let child = Child::start(start, framing, self.sender.clone())?;
+        self.ways.push((self.children.len(), String::new()));
+        self.children.push(child);
+        Ok(Named { name: name.into(), cpus: cpus.to_vec() })
     }
 
     /// Hands a line over. If the carrier stands still, the line is lost, as any other may be.

@@ -64,8 +64,8 @@ pub enum LoadEvent<'e> {
 pub enum HoldEvent<'e> {
     /// A second that all agents have reported.
     Second(&'e HoldWindow),
-    /// The same: after a second or a loss, and several times a second where there is neither. Never where this process
-    /// holds them.
+    /// What each agent does: after a second or a loss, and several times a second where there is neither. Never where
+    /// this process holds them.
     Agents(&'e [AgentNow]),
     Lost(&'e LostAgent),
 }

@@ -56,15 +56,15 @@ impl<Message: Serialize + Send + 'static> Writer<Message> {
         gone: impl FnOnce() + Send + 'static,
     ) -> Result<Writer<Message>, String> {
         let (messages, said) = sync_channel(waiting);
-        let write = move || {
+        let thread = in_a_thread("writes", move || {
             for message in said {
                 let Ok(line) = post::encode(&message) else { continue };
                 if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
                     return gone();
                 }
             }
-        };
-        Ok(Writer { messages, thread: in_a_thread("writes", write)? })
+        })?;
+        Ok(Writer { messages, thread })
     }
 
     /// Has the last messages written, if anyone reads them within this time.

@@ -83,36 +83,35 @@ fn local(count: &str) -> Result<Place, String> {
 }
 
 fn ssh(hosts: &str) -> Result<Place, String> {
-    let one = |text: &str| {
-        let (name, rest) = match text.split_once(':') {
-            Some((name, rest)) => (name, Some(rest)),
-            None => (text, None),
-        };
-        if !is_host(name) {
-            return Err(format!(
-                "ssh: `{name}` is no [USER@]HOST; ports and the like belong to ~/.ssh/config"
-            ));
-        }
-        let cpus = match rest.map(|rest| rest.strip_prefix("cpus=")) {
-            None => Vec::new(),
-            Some(Some(list)) => cpus(list).ok_or_else(|| {
-                format!(
-                    "ssh: `{list}` is no list of CPUs; write {name}:cpus=0-3 or {name}:cpus=0+2+4"
-                )
-            })?,
-            Some(None) => {
-                return Err(format!(
-                    "ssh: after {name}: only cpus=LIST may follow; a port belongs to ~/.ssh/config"
-                ));
-            }
-        };
-        Ok(SshHost { name: name.into(), cpus })
-    };
-    let hosts: Vec<SshHost> = hosts.split(',').map(one).collect::<Result<_, _>>()?;
+    let hosts: Vec<SshHost> = hosts.split(',').map(ssh_host).collect::<Result<_, _>>()?;
     match hosts.len() {
         length if LISTED_MAX < length => Err(format!("ssh: {LISTED_MAX} hosts are the most")),
         _ => Ok(Place::Ssh(hosts)),
     }
+}
+
+fn ssh_host(text: &str) -> Result<SshHost, String> {
+    let (name, rest) = match text.split_once(':') {
+        Some((name, rest)) => (name, Some(rest)),
+        None => (text, None),
+    };
+    if !is_host(name) {
+        return Err(format!(
+            "ssh: `{name}` is no [USER@]HOST; ports and the like belong to ~/.ssh/config"
+        ));
+    }
+    let cpus = match rest.map(|rest| rest.strip_prefix("cpus=")) {
+        None => Vec::new(),
+        Some(Some(list)) => cpus(list).ok_or_else(|| {
+            format!("ssh: `{list}` is no list of CPUs; write {name}:cpus=0-3 or {name}:cpus=0+2+4")
+        })?,
+        Some(None) => {
+            return Err(format!(
+                "ssh: after {name}: only cpus=LIST may follow; a port belongs to ~/.ssh/config"
+            ));
+        }
+    };
+    Ok(SshHost { name: name.into(), cpus })
 }
 
 /// A name that no shell and no ssh takes for anything else.

@@ -61,7 +61,7 @@ pub fn serve(
     serve_within(Some(GREETED_WITHIN), input, output, limits, end)
 }
 
-/// The same, with the time within which the coordinator must have come.
+/// Serves a coordinator that must have come within this time.
 fn serve_within(
     greeted_within: Option<Nanos>,
     input: impl Read + Send + 'static,
@@ -244,13 +244,13 @@ impl Server {
         self.halts.insert(load, Arc::clone(&halt));
         let Some(order) = self.order.take() else { return };
         let sender = self.sender.clone();
-        let carry_out = move || {
+        let started = in_a_thread("load", move || {
             let result = work::carry_out(order, origin, &halt, &mut |window| {
                 let _ = sender.send(Happening::Event(AgentEvent::Window { load, window }));
             });
             let _ = sender.send(Happening::Event(AgentEvent::Ended { load, result }));
-        };
-        if let Err(says) = in_a_thread("load", carry_out) {
+        });
+        if let Err(says) = started {
             let result = Err(format!("it {says}"));
             self.on(AgentEvent::Ended { load, result });
         }

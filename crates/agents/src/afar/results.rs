@@ -24,14 +24,14 @@ struct Agents {
 impl Agents {
     /// What is known of them when a trial begins.
     fn starting(names: &[Named], shares: Vec<(usize, usize)>) -> Agents {
-        let of = shares.iter().map(|(_, lanes)| lanes).sum::<usize>().max(1) as f64;
-        let starting = |(named, (_, lanes)): (&Named, &(usize, usize))| AgentNow {
+        let all_lanes = shares.iter().map(|(_, lanes)| lanes).sum::<usize>().max(1) as f64;
+        let now = names.iter().zip(&shares).map(|(named, (_, lanes))| AgentNow {
             name: named.name.clone(),
-            share: *lanes as f64 / of,
+            share: *lanes as f64 / all_lanes,
             does: Doing::Starting,
             late_p99: None,
-        };
-        let now = names.iter().zip(&shares).map(starting).collect();
+        });
+        let now = now.collect();
         Agents { shares, now, lost: Vec::new(), seen: 0 }
     }
 

@@ -80,7 +80,7 @@ impl Child {
         self.state().lines.as_ref().is_some_and(|lines| lines.try_send(line).is_ok())
     }
 
-    /// The same, and waits until there is room for it.
+    /// Hands a line over, and waits until there is room for it.
     pub(crate) fn say_surely(&self, line: Vec<u8>) {
         let lines = self.state().lines.clone();
         if let Some(lines) = lines {
@@ -314,8 +314,8 @@ fn words(text: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// The same of a complaint, whose end says why; without the frames of `@` that ssh draws. It leaves room for a few words
-/// before it.
+/// The words of a complaint, whose end says why; without the frames of `@` that ssh draws. It leaves room for a few
+/// words before it.
 fn last_words(text: &str) -> String {
     let words = words_of_lines(text);
     let mut from = words.len();

@@ -198,7 +198,7 @@ impl RemoteSession {
         }
     }
 
-    /// The same if there is room: it does not matter much.
+    /// Says something that does not matter much, if there is room for it.
     pub fn mention(&self, message: &ToServers) {
         mention(&self.child, message);
     }
