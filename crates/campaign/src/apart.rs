@@ -25,7 +25,7 @@ impl Apart {
         Apart { own: vec![resolved(own)], foreign }
     }
 
-    /// The same of a side that is built.
+    /// The side with the folder of its build.
     #[must_use]
     pub fn built(&self, built: &Built, cache: &BuildCache) -> Apart {
         let mut apart = self.clone();

@@ -328,14 +328,14 @@ pub fn so_far(
 /// The places in the store for the trials of a search, whose rates are not known before.
 #[must_use]
 pub fn places(search: u32, subject: &str, workload: &str) -> Vec<TrialKey> {
-    let place = |repeat: u32| TrialKey {
+    let places = (0..SEARCH_TRIALS).map(|repeat| TrialKey {
         number: search * SEARCH_TRIALS + repeat,
         subject: subject.into(),
         workload: workload.into(),
         point: Point::Requests(1.0),
         repeat,
-    };
-    (0..SEARCH_TRIALS).map(place).collect()
+    });
+    places.collect()
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Generators {
         }
     }
 
-    /// The same with more that is known of them, for the record.
+    /// Adds facts that are to be recorded.
     #[must_use]
     pub fn with_facts(mut self, facts: Vec<Fact>) -> Generators {
         self.facts.extend(facts);
@@ -72,17 +72,17 @@ impl Generators {
 
 /// The facts of each host, with the agent's name before theirs.
 fn host_facts(hosts: &[(String, Host)]) -> Vec<Fact> {
-    let of_host = |(agent, host): &(String, Host)| {
+    let mut facts = Vec::new();
+    for (agent, host) in hosts {
         let cpus: Vec<String> = host.cpus.iter().map(ToString::to_string).collect();
         let own = [
             ("host".to_string(), host.name.clone()),
             ("cpus".to_string(), cpus.join(",")),
             ("files".to_string(), host.files.to_string()),
         ];
-        let all = own.into_iter().chain(host.facts.iter().cloned());
-        let named =
-            |(name, value): (String, String)| Fact { name: fact_of_host(agent, &name), value };
-        all.map(named).collect::<Vec<_>>()
-    };
-    hosts.iter().flat_map(of_host).collect()
+        for (name, value) in own.into_iter().chain(host.facts.iter().cloned()) {
+            facts.push(Fact { name: fact_of_host(agent, &name), value });
+        }
+    }
+    facts
 }

@@ -130,7 +130,7 @@ impl Campaign {
         })
     }
 
-    /// The same with the body that its only request is answered with: another one is a failure, or is only counted.
+    /// Takes the body that the only request is answered with: another one is a failure, or is only counted.
     pub fn with_body(mut self, body: &[u8], is_usual: bool) -> Result<Campaign, Refusal> {
         let workload = self.workloads[0].with_body(body, is_usual).map_err(Refusal::new)?;
         self.spoken = vec![workload.clone()];
@@ -138,14 +138,14 @@ impl Campaign {
         Ok(self)
     }
 
-    /// The same with a reference that dyno adds itself, to show the ceiling.
+    /// Adds a reference that no user has named, to show the ceiling.
     pub fn with_reference(mut self, reference: Subject) -> Campaign {
         self.extras.insert(reference.name.clone(), self.experiment.workloads.clone());
         self.members.push(Member::of(reference, &self.cache));
         self
     }
 
-    /// The same without checks: the run's row says so.
+    /// Leaves out the checks: the run's row says so.
     pub fn without_check(mut self) -> Campaign {
         self.experiment.has_check = false;
         self.left_out =
@@ -304,19 +304,20 @@ fn extras(
             continue;
         }
         let able = others.iter().filter(|member| speaks(member, workload));
-        let silent_over = |member: &Member| {
-            let answers = |it: &Protocol| {
-                member.subject.as_ref().is_ok_and(|subject| subject.answers_over(*it))
-            };
-            experiment.protocols().iter().filter(|it| !answers(it)).count()
-        };
-        let rank = |member: &&Member| (member.lack().is_some(), silent_over(member));
+        let rank = |member: &&Member| (member.lack().is_some(), silent_over(member, experiment));
         if let Some(first) = able.min_by_key(rank) {
             extras.entry(first.name.clone()).or_default().push(workload.clone());
         }
     }
     members.extend(others.into_iter().filter(|member| extras.contains_key(&member.name)));
     extras
+}
+
+/// The number of the experiment's protocols that a member does not answer over.
+fn silent_over(member: &Member, experiment: &Experiment) -> usize {
+    let subject = member.subject.as_ref();
+    let answers = |protocol| subject.is_ok_and(|subject| subject.answers_over(protocol));
+    experiment.protocols().iter().filter(|protocol| !answers(**protocol)).count()
 }
 
 /// The workloads that the experiment names; each can be sent over each protocol, and suits the kind of its load.

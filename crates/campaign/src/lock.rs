@@ -30,7 +30,8 @@ impl Lock {
         Lock::try_take(project)?.map_err(|holder| holder.runs_here())
     }
 
-    /// The same; a dyno that has it is waited for, as long as `most`, and `tell` is told its name. None: interrupted.
+    /// Takes the lock, and waits as long as `most` for a dyno that has it, whose name `tell` is told. None:
+    /// interrupted.
     pub fn wait(
         project: &Project,
         most: Duration,

@@ -60,7 +60,7 @@ impl RunResources {
         })
     }
 
-    /// The same, with loads that agents carry out: servers listen where the agents reach them.
+    /// The resources of a run whose loads agents carry out: servers listen where the agents reach them.
     #[must_use]
     pub fn with(mut self, generators: Generators) -> RunResources {
         self.address = generators.address;
@@ -95,20 +95,19 @@ fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
     let there = Cpus::available()
         .map_err(|error| Refusal::new(format!("which CPUs there are cannot be read: {error}")))?;
     let usual = split(&there);
-    let wanted = |name: &str, wanted: &Option<amounts::Cpus>, usual: Cpus| match wanted {
-        None => Ok(usual),
-        Some(amounts::Cpus(numbers)) => Cpus::of(numbers)
-            .filter(|cpus| cpus.iter().all(|cpu| there.iter().any(|other| other == cpu)))
-            .ok_or_else(|| {
-                let file = &experiment.source.name;
-                Refusal::new(format!(
-                    "{file}: {name} asks for CPUs that are not here; there are {there}"
-                ))
-            }),
+    let absent = |name: &str| {
+        let file = &experiment.source.name;
+        Refusal::new(format!("{file}: {name} asks for CPUs that are not here; there are {there}"))
     };
     let conditions = &experiment.conditions;
-    let subject = wanted("subject_cpus", &conditions.subject_cpus, usual.subject.clone())?;
-    let load = wanted("load_cpus", &conditions.load_cpus, usual.load.clone())?;
+    let subject = match &conditions.subject_cpus {
+        None => usual.subject.clone(),
+        Some(wanted) => present(wanted, &there).ok_or_else(|| absent("subject_cpus"))?,
+    };
+    let load = match &conditions.load_cpus {
+        None => usual.load.clone(),
+        Some(wanted) => present(wanted, &there).ok_or_else(|| absent("load_cpus"))?,
+    };
     if conditions.subject_cpus.is_none() && conditions.load_cpus.is_none() {
         return Ok(usual);
     }
@@ -116,6 +115,11 @@ fn cpus(experiment: &Experiment) -> Result<Split, Refusal> {
         format!("the subject (CPUs {subject}) and the load (CPUs {load}) disturb each other")
     });
     Ok(Split { subject, load, shared })
+}
+
+/// The CPUs that are wanted, if all of them are there.
+fn present(amounts::Cpus(numbers): &amounts::Cpus, there: &Cpus) -> Option<Cpus> {
+    Cpus::of(numbers).filter(|cpus| cpus.iter().all(|cpu| there.iter().any(|other| other == cpu)))
 }
 
 /// Enough loopback addresses for the point that opens and closes the most connections, and the points for which no number

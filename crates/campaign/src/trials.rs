@@ -198,16 +198,19 @@ impl Means<'_> {
 
     /// Whether two of these servers, which run already, have one address.
     fn meet_one_server(self, keys: &[TrialKey]) -> bool {
-        let address = |key: &TrialKey| {
-            let entrant = self.entrants.iter().find(|it| it.subject.name == key.subject)?;
-            match &entrant.subject.serving {
-                Serving::Found(site) => Some(site.address),
-                Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => None,
-            }
-        };
-        let mut addresses: Vec<SocketAddr> = keys.iter().filter_map(address).collect();
+        let mut addresses: Vec<SocketAddr> =
+            keys.iter().filter_map(|key| self.found_at(key)).collect();
         addresses.sort_unstable();
         addresses.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
+    /// The address of a server that runs already.
+    fn found_at(self, key: &TrialKey) -> Option<SocketAddr> {
+        let is_meant = |entrant: &&Entrant| entrant.subject.name == key.subject;
+        match &self.entrants.iter().find(is_meant)?.subject.serving {
+            Serving::Found(site) => Some(site.address),
+            Serving::ByUrl(_) | Serving::Built(_) | Serving::Own(..) => None,
+        }
     }
 
     pub(crate) fn try_one(
@@ -219,7 +222,7 @@ impl Means<'_> {
         self.tried(&self.campaign.experiment, key, (part, None), watch)
     }
 
-    /// The same with another load than the experiment's, which may end early.
+    /// Tries with another load than the experiment's, which may end early.
     pub(crate) fn try_as(
         self,
         experiment: &Experiment,

@@ -53,19 +53,17 @@ fn is_title(text: &str) -> bool {
 /// A title for each side, which others may have, too.
 fn titles(sides: &[Side]) -> Vec<String> {
     let short: Vec<String> = sides.iter().map(short).collect();
-    let is_alone = |at: usize| short.iter().filter(|other| **other == short[at]).count() == 1;
-    let one = |(at, side): (usize, &Side)| {
-        let title = match is_alone(at) {
-            true => short[at].clone(),
-            false => long(side, sides),
-        };
-        match title.chars().count() {
-            0 => format!("side {}", at + 1),
+    let mut titles = Vec::new();
+    for (place, side) in sides.iter().enumerate() {
+        let is_alone = short.iter().filter(|other| **other == short[place]).count() == 1;
+        let title = if is_alone { short[place].clone() } else { long(side, sides) };
+        titles.push(match title.chars().count() {
+            0 => format!("side {}", place + 1),
             length if length <= LONGEST => title,
             _ => title.chars().take(LONGEST - 1).chain(['…']).collect(),
-        }
-    };
-    sides.iter().enumerate().map(one).collect()
+        });
+    }
+    titles
 }
 
 /// The program and what it runs; the host and the port; the folder's name.
@@ -97,6 +95,13 @@ fn started(words: &[String]) -> &[String] {
     program.map_or(words, |at| &words[1 + at..])
 }
 
+fn has_word(side: &Side, word: &str) -> bool {
+    match side {
+        Side::Own { words, .. } => words.iter().any(|other| other == word),
+        Side::Found(_) | Side::Folder(_) | Side::Named(_) => false,
+    }
+}
+
 /// What distinguishes a side from others of the same short title: its path, or the words that not all of them have.
 fn long(side: &Side, sides: &[Side]) -> String {
     match side {
@@ -107,12 +112,7 @@ fn long(side: &Side, sides: &[Side]) -> String {
         }
         Side::Named(_) => short(side),
         Side::Own { words, .. } => {
-            let is_common = |word: &String| {
-                sides.iter().all(|side| match side {
-                    Side::Own { words, .. } => words.contains(word),
-                    Side::Found(_) | Side::Folder(_) | Side::Named(_) => false,
-                })
-            };
+            let is_common = |word: &String| sides.iter().all(|side| has_word(side, word));
             let own: Vec<&str> =
                 words.iter().filter(|word| !is_common(word)).map(String::as_str).collect();
             format!("{} {}", short(side), own.join(" ")).trim_end().to_string()
@@ -132,7 +132,7 @@ fn file_name(title: &str) -> String {
     if parts.is_empty() { "side".into() } else { parts.join("-") }
 }
 
-/// The same texts with a number after each that has been there before.
+/// The texts, with a number after each that has been there before.
 fn made_unique(texts: Vec<String>, before: &str) -> Vec<String> {
     let mut apart: Vec<String> = Vec::new();
     for text in texts {

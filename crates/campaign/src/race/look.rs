@@ -62,7 +62,7 @@ pub fn look(
     seen(campaign, (entrant, build), halt, false)
 }
 
-/// The same with three requests, where bodies may be compared under load, to see whether they stay the same.
+/// Sends three requests, where bodies may be compared under load, to see whether they stay the same.
 pub fn look_thrice(campaign: &Campaign, entrant: &Entrant, halt: &Halt) -> Result<Look, Outcome> {
     seen(campaign, (entrant, 0), halt, may_compare(campaign))
 }

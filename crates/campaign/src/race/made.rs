@@ -21,13 +21,13 @@ pub const USUAL: Duration = Duration::from_secs(3);
 /// What the run, its experiment and its workload are called.
 pub const NAME: &str = "race";
 
-/// The same of a gate.
+/// What the run of a gate, its experiment and its workload are called.
 pub const GATE: &str = "gate";
 
-/// The same of loads that are kept, repeated or in a history.
+/// What a run of loads that are kept, repeated or in a history is called, with its experiment and its workload.
 pub const LOAD: &str = "load";
 
-/// The same of a search for a capacity.
+/// What a search for a capacity, its experiment and its workload are called.
 pub const CAPACITY: &str = "capacity";
 
 /// How it is called in a refusal.

@@ -298,7 +298,7 @@ impl<'a> RemoteRun<'a> {
         let session = self.session;
         let key = |number: u32| key_of(record, number, session);
         let under_way = self.trial;
-        let of = |number: u32| match under_way == Some(number) {
+        let key_under_way = |number: u32| match under_way == Some(number) {
             true => key(number),
             false => Err(not_under_way(session)),
         };
@@ -321,17 +321,17 @@ impl<'a> RemoteRun<'a> {
                 self.trial = Some(trial);
             }
             FromServers::Launched { trial, pid, port } => {
-                watch(&Event::Trial(of(trial)?, &trial::Event::Launched { pid, port }));
+                watch(&Event::Trial(key_under_way(trial)?, &trial::Event::Launched { pid, port }));
             }
             FromServers::Ready { trial, after } => {
-                watch(&Event::Trial(of(trial)?, &trial::Event::Ready(after)));
+                watch(&Event::Trial(key_under_way(trial)?, &trial::Event::Ready(after)));
             }
             FromServers::Answered { trial, ask, wrong } => {
                 let check = answered(&ask, wrong.as_deref());
-                watch(&Event::Trial(of(trial)?, &trial::Event::Checked(&check)));
+                watch(&Event::Trial(key_under_way(trial)?, &trial::Event::Checked(&check)));
             }
             FromServers::Again { trial } => {
-                watch(&Event::Again(of(trial)?));
+                watch(&Event::Again(key_under_way(trial)?));
                 (self.trial, _) = (None, self.left.insert(trial));
             }
             FromServers::Abandoned => watch(&Event::Abandoned),

@@ -1,10 +1,9 @@
 //! What happens in a run, as it is told to the machine from which the run was ordered.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use agents::servers::HostSession;
+use lab::build::last_bytes;
 use lab::record::TrialKey;
 use lab::trial;
 use post::FromServers;
@@ -61,15 +60,8 @@ pub(super) fn tell(session: &HostSession, event: &Event<'_>) {
 
 /// The last that was written to a file.
 fn tail(log: &Path) -> String {
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(log)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_MAX)))?;
-        let mut bytes = Vec::new();
-        file.take(TAIL_MAX).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let text = String::from_utf8_lossy(&read().unwrap_or_default()).into_owned();
+    let text = last_bytes(log, TAIL_MAX).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }

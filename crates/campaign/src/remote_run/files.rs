@@ -137,28 +137,30 @@ fn is_digest(name: &str) -> bool {
 pub(super) fn unpack(folder: &Path, files: &ProjectFiles) -> Result<PathBuf, Refusal> {
     let root = folder.join(files.digest());
     let part = part_in(folder);
-    let written = || -> io::Result<()> {
-        remove(&part)?;
-        let mut owned = DirBuilder::new();
-        owned.recursive(true).mode(0o700);
-        owned.create(&part)?;
-        for file in files.all() {
-            let path = part.join(&file.name);
-            owned.create(path.parent().unwrap_or(&part))?;
-            let mode = if file.is_executable { 0o700 } else { 0o600 };
-            let mut to = File::options().write(true).create_new(true).mode(mode).open(&path)?;
-            to.write_all(&file.bytes)?;
-        }
-        remove(&root)?;
-        fs::rename(&part, &root)
-    };
-    let done = written();
+    let done = write_all(files, &part, &root);
     if done.is_err() {
         let _ = remove(&part);
     }
     done.map_err(|error| refused(folder, &error))?;
     remove_oldest(folder);
     Ok(root)
+}
+
+/// Writes the files into `part`, which then becomes `root`.
+fn write_all(files: &ProjectFiles, part: &Path, root: &Path) -> io::Result<()> {
+    remove(part)?;
+    let mut owned = DirBuilder::new();
+    owned.recursive(true).mode(0o700);
+    owned.create(part)?;
+    for file in files.all() {
+        let path = part.join(&file.name);
+        owned.create(path.parent().unwrap_or(part))?;
+        let mode = if file.is_executable { 0o700 } else { 0o600 };
+        let mut to = File::options().write(true).create_new(true).mode(mode).open(&path)?;
+        to.write_all(&file.bytes)?;
+    }
+    remove(root)?;
+    fs::rename(part, root)
 }
 
 /// Of the projects that were sent, the newest are kept: they may be used again.

@@ -282,30 +282,38 @@ impl Hosting<'_> {
         store: &mut Store,
     ) -> Result<Ended, Refusal> {
         let mut failed = None;
-        let send = |portion: &Portion<'_>| -> Result<(), Refusal> {
-            let kept = Store::open_to_read(self.path)?;
-            let part = self.session.send(self.folder.part(&kept, run, portion)?);
-            self.session.say(FromServers::Kept { store: part });
-            Ok(())
-        };
-        let mut watch = |event: &Event<'_>| {
-            let sent = match event {
-                Event::Kept(trial) => send(&Portion { trials: &[trial.key.number], checks: &[] }),
-                Event::Checked(found) => send(&Portion { trials: &[], checks: &[&found.subject] }),
-                event => {
-                    tell(self.session, event);
-                    Ok(())
-                }
-            };
-            if let Err(refusal) = sent {
-                failed = Some(refusal);
-                self.halt().ask();
-            }
-        };
         let halt = self.halt();
-        let ended =
-            Run { campaign, resources, entrants, record, store, id: run, halt }.go(&mut watch)?;
+        let whole = Run { campaign, resources, entrants, record, store, id: run, halt };
+        let ended = whole.go(&mut |event| {
+            if let Err(refusal) = self.report(run, event) {
+                failed = Some(refusal);
+                halt.ask();
+            }
+        })?;
         failed.map_or(Ok(ended), Err)
+    }
+
+    /// Sends what has been kept, and tells of all else.
+    fn report(&self, run: RunId, event: &Event<'_>) -> Result<(), Refusal> {
+        match event {
+            Event::Kept(trial) => {
+                self.send(run, &Portion { trials: &[trial.key.number], checks: &[] })
+            }
+            Event::Checked(found) => {
+                self.send(run, &Portion { trials: &[], checks: &[&found.subject] })
+            }
+            event => {
+                tell(self.session, event);
+                Ok(())
+            }
+        }
+    }
+
+    fn send(&self, run: RunId, portion: &Portion<'_>) -> Result<(), Refusal> {
+        let kept = Store::open_to_read(self.path)?;
+        let part = self.session.send(self.folder.part(&kept, run, portion)?);
+        self.session.say(FromServers::Kept { store: part });
+        Ok(())
     }
 }
 

@@ -46,15 +46,7 @@ impl Trusted {
         let part = path.with_extension(format!("part-{}", std::process::id()));
         let text: String =
             self.0.iter().map(|(digest, name)| format!("{digest}  {name}\n")).collect();
-        let written = || -> io::Result<()> {
-            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            let mut file =
-                File::options().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&part, &path)
-        };
-        written().map_err(|error| refused(&path, &error))
+        replace(&path, &part, &text).map_err(|error| refused(&path, &error))
     }
 
     /// Those of the folders with what is run that are not trusted.
@@ -63,6 +55,16 @@ impl Trusted {
         folders.retain(|folder| !self.0.contains_key(&folder.digest));
         folders
     }
+}
+
+/// Writes a file whole or not at all.
+fn replace(path: &Path, part: &Path, text: &str) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let mut file =
+        File::options().write(true).create(true).truncate(true).mode(0o600).open(part)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(part, path)
 }
 
 /// Trusts the files of a subject or a probe, or of all of a project, as they are now.
