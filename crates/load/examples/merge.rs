@@ -89,7 +89,7 @@ fn recorded(agents: usize) -> (Order, Vec<String>, String) {
     (order, windows, serde_json::to_string(&part).unwrap())
 }
 
-/// The same result of another agent.
+/// The part as if another agent had sent it.
 fn with_share(part: &str, agent: usize) -> String {
     let mut part: Value = serde_json::from_str(part).unwrap();
     part["share"]["first"] = agent.into();

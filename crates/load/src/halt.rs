@@ -18,10 +18,10 @@ impl Halt {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// The same at this instant of the machine's monotonic clock, in nanoseconds, which several processes can agree on.
-    /// It should lie a little in the future: a quarter of a second, or two windows if those are longer. Held connections
-    /// end at it; a load, with the first window that ends at it or later, and no sooner than with the windows that its
-    /// lanes are in. In turns with other loads, a load ends as soon as possible.
+    /// Stops new requests at this instant of the machine's monotonic clock, in nanoseconds, on which several processes
+    /// can agree. It should lie a little in the future: a quarter of a second, or two windows if those are longer. Held
+    /// connections end at it; a load, with the first window that ends at it or later, and no sooner than with the
+    /// windows that its lanes are in. In turns with other loads, a load ends as soon as possible.
     pub fn ask_at(&self, nanos: u64) {
         self.at.store(nanos, Ordering::Relaxed);
         self.asked.store(true, Ordering::Release);

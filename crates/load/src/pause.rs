@@ -17,7 +17,7 @@ pub(crate) struct Pause {
     pub(crate) slept: Slept,
     /// How long the turn worked.
     pub(crate) worked: Nanos,
-    /// The same; 0 if that is to be ignored.
+    /// How long the turn worked; 0 if that is to be ignored.
     pub(crate) long_worked: Nanos,
     /// By how much the sleep lasted too long; 0 if that is to be ignored.
     pub(crate) overslept: Nanos,

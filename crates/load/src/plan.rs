@@ -75,7 +75,7 @@ impl Plan {
         }
     }
 
-    /// The same, where all lanes are this process's.
+    /// The plan where all lanes are this process's.
     pub(crate) fn of_all(order: &Order) -> Plan {
         let plan = Plan::of(order);
         Plan { own: 0..plan.lanes, ..plan }

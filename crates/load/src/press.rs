@@ -35,8 +35,8 @@ pub fn press(
     whole(order, carry_out(order, None, halt, watch)?)
 }
 
-/// The same, where this process has only some of the lanes, or all of them. A part does not give up on its own: what
-/// puts the parts together asks for an end (see [`crate::LiveMerger::reason_to_give_up`]).
+/// Applies a load of which this process has only some of the lanes, or all of them. A part does not give up on its own:
+/// what puts the parts together asks for an end (see [`crate::LiveMerger::reason_to_give_up`]).
 pub fn press_part(
     order: &Order,
     halt: &Halt,
@@ -45,7 +45,7 @@ pub fn press_part(
     carry_out(order, None, halt, watch)
 }
 
-/// The same, in turns with other loads. The clock of the recording stands still while another side has its turn: so it
+/// Applies a load in turns with others. The clock of the recording stands still while another side has its turn: so it
 /// has no gaps, and every figure means what it means without turns.
 pub fn press_in_turns(
     order: &Order,
@@ -93,7 +93,7 @@ fn carry_out(
     std::thread::scope(|scope| {
         for (number, epoll, handover, mut seat) in lanes {
             let (plan, end, began_late) = (&plan, &end, &began_late);
-            let run = move || {
+            thread::start(scope, format!("lane {}", first_lane + number), end, move || {
                 thread::prepare(&order.cpus, number);
                 let (target, sources) = (order.target.clone(), order.sources.clone());
                 let origin = seat.as_mut().map_or(origin, |seat| Origin::at(seat.begin()));
@@ -105,8 +105,7 @@ fn carry_out(
                 let engine = Epoll::new(epoll, target, sources, order.spin, origin, lane);
                 let turns = seat.as_mut().map(|seat| seat as &mut dyn TakesTurns);
                 run_lane(order, plan, lane, engine, handover, turns, &|| end.agreed());
-            };
-            thread::start(scope, format!("lane {}", first_lane + number), end, run)?;
+            })?;
         }
         let clock = place.is_none().then_some(origin);
         let collector = Collector::new(order, &plan, returns, clock);
@@ -211,12 +210,9 @@ fn press_lane(
             let recorder = recorder.counting(ledger.clone(), WantedStreams::of(order));
             // A pool's connection is ready when the server has said what it takes; where a connection is made for one
             // request, that goes out at once.
-            let new_session = || {
-                if order.has_pool() {
-                    H2::new(spoken, ledger.clone())
-                } else {
-                    H2::eager(spoken, ledger.clone())
-                }
+            let new_session = || match order.has_pool() {
+                true => H2::new(spoken, ledger.clone()),
+                false => H2::eager(spoken, ledger.clone()),
             };
             Lane::new(engine, rules, &new_session, supply, recorder, seed).press(turns, stopped_at);
         }

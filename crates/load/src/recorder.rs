@@ -77,12 +77,12 @@ impl Recorder {
         }
     }
 
-    /// The same, which keeps what an engine writes down of TLS.
+    /// Keeps what an engine writes down of TLS.
     pub(crate) fn reading(self, log: SecurityLog) -> Recorder {
         Recorder { security: Some(log), ..self }
     }
 
-    /// The same, which keeps what connections write down of HTTP/2.
+    /// Keeps what connections write down of HTTP/2.
     pub(crate) fn counting(self, ledger: Ledger, wanted: WantedStreams) -> Recorder {
         Recorder { http2: Some((ledger, wanted)), ..self }
     }

@@ -18,7 +18,7 @@ use crate::written;
 pub struct Recording {
     /// The measured time, folded.
     pub total: Tally,
-    /// The same, window by window, including the warm-up, which is marked. Stored and sent separately: the windows are
+    /// The run window by window, including the warm-up, which is marked. Stored and sent separately: the windows are
     /// large.
     #[serde(skip)]
     pub windows: Vec<Window>,

@@ -51,7 +51,7 @@ struct Gap {
 pub(crate) struct Quiet {
     /// In their order, apart from one another.
     gaps: Vec<Gap>,
-    /// Likewise.
+    /// In their order, apart from one another.
     stalls: Vec<Range<Nanos>>,
 }
 

@@ -53,7 +53,7 @@ impl Supply {
         now < self.until && 0 < self.left && self.held_back_since.is_none()
     }
 
-    /// The same; it counts as started.
+    /// Whether a closed loop may start one more, which then counts as started.
     pub(crate) fn take_one(&mut self, now: Nanos) -> bool {
         let may = self.may_start(now);
         self.left -= u64::from(may && self.counted_from <= now);

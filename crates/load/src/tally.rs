@@ -17,7 +17,7 @@ use crate::written;
 pub struct Tally {
     /// Exchanges that became due in the measured time; of a session that became due in it, each call that was begun.
     pub attempted: u64,
-    /// The same, including the calls that a session did not reach because an earlier one failed.
+    /// Exchanges that became due, including the calls that a session did not reach because an earlier one failed.
     pub due: u64,
     /// Answered as expected.
     pub correct: u64,
@@ -78,7 +78,7 @@ pub struct Tally {
     /// Exchanges between sent and done, integrated over the measured time: exchange-nanoseconds.
     #[serde(with = "written::large")]
     pub in_flight_area: u128,
-    /// The same, of measured exchanges alone, and until their end.
+    /// Measured exchanges alone between sent and done, until their end.
     pub flight: Flight,
     /// The time that the lanes overslept, or worked without looking at their connections.
     pub still: Still,
@@ -296,8 +296,8 @@ impl Tally {
         http2::merge_beginnings(&mut self.http2, other.http2.as_deref());
     }
 
-    /// The same in some kilobytes instead of a megabyte, also when others are merged into it; without the exchanges that are
-    /// kept whole.
+    /// The tally in some kilobytes instead of a megabyte, also when others are merged into it; without the exchanges
+    /// that are kept whole.
     pub(crate) fn lean(&self) -> Tally {
         let mut lean = Tally::new(self.response.high());
         lean.distributions().into_iter().for_each(Distribution::fold);
@@ -305,7 +305,7 @@ impl Tally {
         lean
     }
 
-    /// The same with another, for one that is lean and stays so.
+    /// Adds another tally to one that is lean and stays so.
     pub(crate) fn add_lean(&mut self, other: &Tally) {
         self.merge(other);
         self.slowest.clear();

@@ -44,8 +44,8 @@ fn race(orders: &[Order], turns: &Turns, halt: &Halt) -> Vec<(Recording, Vec<Tur
 }
 
 fn oracles(sides: usize) -> Vec<Oracle> {
-    let one = |_| Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
-    (0..sides).map(one).collect()
+    let oracle = |_| Oracle::start(Config { threads: 1, ..Config::default() }).unwrap();
+    (0..sides).map(oracle).collect()
 }
 
 #[test]

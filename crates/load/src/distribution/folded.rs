@@ -16,7 +16,7 @@ use crate::Nanos;
 pub struct Folded {
     /// HdrHistogram's V2 format, not compressed. Valid: `encoded::judge` has accepted it.
     values: Box<[u8]>,
-    /// The same for the censored values alone; none if there are none.
+    /// The censored values alone, in the same format; none if there are none.
     censored: Option<Box<[u8]>>,
     count: u64,
     censored_count: u64,

@@ -24,11 +24,11 @@ fn a_percentile_that_a_censored_value_may_move_is_a_bound() {
     (1..=89).for_each(|value| distribution.record(value));
     (0..10).for_each(|_| distribution.record_censored(50));
     distribution.record(1_000);
-    let at = |q: f64| distribution.quantile(q).map(|found| (found.value, found.is_bound));
-    assert_eq!(at(0.49), Some((49, false)), "below all that was given up");
-    assert_eq!(at(0.6), Some((50, true)), "it may be anything from 50 to 60");
-    assert_eq!(at(0.9), Some((80, true)), "it may be anything from 80 up");
-    assert_eq!(at(1.0), Some((1_000, true)), "no value is known to be the largest");
+    let quantile = |q: f64| distribution.quantile(q).map(|found| (found.value, found.is_bound));
+    assert_eq!(quantile(0.49), Some((49, false)), "below all that was given up");
+    assert_eq!(quantile(0.6), Some((50, true)), "it may be anything from 50 to 60");
+    assert_eq!(quantile(0.9), Some((80, true)), "it may be anything from 80 up");
+    assert_eq!(quantile(1.0), Some((1_000, true)), "no value is known to be the largest");
     assert_eq!((distribution.known_within(50), distribution.known_within(1_000)), (50, 90));
 }
 

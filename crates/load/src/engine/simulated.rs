@@ -35,7 +35,7 @@ pub(crate) struct Simulated<Accept, Answer> {
     stopped: Vec<Range<Nanos>>,
     /// While it hands over events, the machine stands still from the start of this range to its end; once.
     stops_delivering: Option<Range<Nanos>>,
-    /// The same, while it begins a connection.
+    /// While it begins a connection, the machine stands still from the start of this range to its end; once.
     stops_opening: Option<Range<Nanos>>,
     /// At most this many events are handed over at once.
     at_once: usize,

@@ -65,8 +65,8 @@ fn check_plateau(plateau: &Plateau, bounds: Bounds) -> Result<(), String> {
 }
 
 impl WindowMerger {
-    /// The same as [`WindowMerger::add`], for a window that comes from another process: it is refused, with a reason, if
-    /// it cannot be the next one of that process.
+    /// Adds a window as [`WindowMerger::add`] does that comes from another process: it is refused, with a reason, if it
+    /// cannot be the next one of that process.
     pub fn receive(
         &mut self,
         order: &HoldOrder,

@@ -34,7 +34,7 @@ pub fn hold(
         let mut joins = Vec::new();
         for (number, epoll) in epolls.into_iter().enumerate() {
             let (sender, end) = (sender.clone(), &end);
-            let run = move || {
+            let join = thread::start(scope, format!("holder {number}"), end, move || {
                 thread::prepare(&order.cpus, number);
                 if !origin.wait_unless(&|| end.agreed() == Some(0)) {
                     return Holding::of_nothing();
@@ -45,8 +45,8 @@ pub fn hold(
                 // If the receiver is gone, the run is over and the window is not needed.
                 let hand_over = &mut |window| drop(sender.send((number, window)));
                 hold_lane(engine, order, lane, origin.nanos(), || end.agreed(), hand_over)
-            };
-            joins.push(thread::start(scope, format!("holder {number}"), end, run)?);
+            });
+            joins.push(join?);
         }
         drop(sender);
         let merger = WindowMerger::new(nanos(order.window), order.lanes);

@@ -30,7 +30,7 @@ impl<'a, E: Engine> Lane<'a, E> {
         Lane { engine, pool, cpu_since: None, security: None, awake_since }
     }
 
-    /// The same, which keeps what an engine writes down of TLS.
+    /// Keeps what an engine writes down of TLS.
     pub(super) fn reading(self, log: SecurityLog) -> Lane<'a, E> {
         Lane { security: Some(log), ..self }
     }

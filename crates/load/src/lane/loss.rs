@@ -50,7 +50,7 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
         self.lose_over(conn, loss, at, &[]);
     }
 
-    /// The same, where these bytes have shown the failure.
+    /// Drops a connection on which these bytes have shown the failure.
     pub(super) fn lose_over(&mut self, conn: Conn, loss: Loss, at: Nanos, bytes: &[u8]) {
         let slot = &mut self.slots[conn as usize];
         if matches!(slot.state, State::Leaving | State::Vacant) {

@@ -62,7 +62,8 @@ impl Stalls {
         self.owed.min(wait.end.saturating_sub(wait.start))
     }
 
-    /// The same for a wait that ended with this turn, so that the place may have been free since the last stall began.
+    /// What stalls have added to a wait that ended with this turn, so that the place may have been free since the last
+    /// one began.
     pub(super) fn kept(&self, wait: &Range<Nanos>) -> Nanos {
         let within = |stall: &Range<Nanos>| {
             stall.end.min(wait.end).saturating_sub(stall.start.max(wait.start))

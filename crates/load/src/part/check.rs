@@ -261,10 +261,8 @@ fn check_connections(connections: Connections) -> Result<(), String> {
 
 fn check_slowest(slowest: &[Slow]) -> Result<(), String> {
     let is_possible = |slow: &Slow| {
-        slow.intended <= slow.sent
-            && slow.sent <= slow.first_byte
-            && slow.first_byte <= slow.done
-            && slow.done <= INSTANT_MAX
+        let times = [slow.intended, slow.sent, slow.first_byte, slow.done, INSTANT_MAX];
+        times.is_sorted()
     };
     let is_sorted = slowest.is_sorted_by_key(Slow::rank);
     let is_right = slowest.len() <= SLOWEST_KEPT && is_sorted && slowest.iter().all(is_possible);
@@ -272,17 +270,18 @@ fn check_slowest(slowest: &[Slow]) -> Result<(), String> {
 }
 
 fn check_evidence(all: &[Evidence]) -> Result<(), String> {
-    let is_short = |one: &Evidence| {
-        one.at <= INSTANT_MAX
-            && one.request.len() <= Evidence::BYTES_MAX
-            && one.received.len() <= 4 * Evidence::BYTES_MAX
-            && one.expected.len() <= EXPECTED_MAX
-            && one.reason.as_ref().is_none_or(|reason| reason.len() <= 4 * Evidence::BYTES_MAX)
-    };
     let mut kept = [0; Failure::COUNT];
     all.iter().for_each(|one| kept[one.failure.index()] += 1);
     let is_little = kept.iter().all(|kept| *kept <= EVIDENCE_KEPT) && all.iter().all(is_short);
     true_or(is_little && all.is_sorted_by_key(|one| one.at), "there is too much of a failure")
+}
+
+fn is_short(evidence: &Evidence) -> bool {
+    evidence.at <= INSTANT_MAX
+        && evidence.request.len() <= Evidence::BYTES_MAX
+        && evidence.received.len() <= 4 * Evidence::BYTES_MAX
+        && evidence.expected.len() <= EXPECTED_MAX
+        && evidence.reason.as_ref().is_none_or(|reason| reason.len() <= 4 * Evidence::BYTES_MAX)
 }
 
 fn check_names(what: &str, all: &[&Counts]) -> Result<(), String> {

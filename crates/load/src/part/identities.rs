@@ -7,7 +7,7 @@ use super::true_or;
 use crate::Nanos;
 use crate::distribution::{Distribution, Folded};
 use crate::recording::Window;
-use crate::recording::{LaneReport, Sessions, Slow};
+use crate::recording::{LaneReport, Sessions};
 use crate::tally::{Still, Tally};
 
 /// Says which of them does not hold, in a part that measured from this instant on.
@@ -62,17 +62,14 @@ fn check_answers(total: &Tally) -> Result<(), String> {
 
 fn check_slowest(total: &Tally, measured_from: Nanos) -> Result<(), String> {
     let longest = total.response.extremes().map_or(0, |(_, longest)| longest);
-    let is_possible = |slow: &Slow| {
+    let are_possible = total.slowest.iter().all(|slow| {
         let took = slow.done - slow.intended;
         measured_from <= slow.intended
             && slow.done <= total.last_done
             && (took <= longest || total.response.high() <= took)
             && is_status(slow.status)
-    };
-    true_or(
-        total.slowest.iter().all(is_possible),
-        "a slow exchange is none of those that it counted",
-    )
+    });
+    true_or(are_possible, "a slow exchange is none of those that it counted")
 }
 
 /// The windows of the measured time, and those after it, are what was measured.
@@ -88,9 +85,8 @@ fn check_windows(part: &Part, measured: &[&Window]) -> Result<(), String> {
     // A window may end after the measured time.
     let is_between = |figure: fn(&Window) -> u128, counted: u128| {
         let inside = measured.iter().filter(|window| window.until <= part.until);
-        (inside.map(|it| figure(it)).sum::<u128>()
-            ..=measured.iter().map(|it| figure(it)).sum::<u128>())
-            .contains(&counted)
+        let inside: u128 = inside.map(|window| figure(window)).sum();
+        (inside..=measured.iter().map(|window| figure(window)).sum()).contains(&counted)
     };
     let is_right = is_between(|it| it.in_flight_area, total.in_flight_area)
         && is_between(|it| it.cpu.into(), total.cpu.into())

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Outlook, Part};
 use crate::Nanos;
+use crate::failure::Failure;
 use crate::order::{Load, Order, Share, nanos};
 use crate::plan::Plan;
 use crate::recording::{End, LaneReport, Recording};
@@ -149,22 +150,23 @@ impl Parts {
     /// A load that was stopped after nothing but failures was stopped because of them. Where several processes carry it
     /// out, none of them decides that on its own.
     fn end(&self, stopped_at: Nanos) -> End {
-        let before = || {
-            let mut outlook = Outlook::default();
-            let windows = self.whole.windows.iter();
-            windows.filter(|window| window.from < stopped_at).for_each(|window| {
-                outlook.see(window.until, window.correct, &window.failed);
-            });
-            outlook.reason_to_give_up(self.facts.timeout, self.facts.is_limited)
-        };
-        let is_shared = 1 < self.have.len();
         match (self.whole.gave_up, self.whole.was_halted) {
             (Some(failure), _) => End::GaveUp(failure),
-            (None, true) => match is_shared.then(before).flatten() {
+            (None, true) if 1 < self.have.len() => match self.reason_to_give_up(stopped_at) {
                 Some(failure) => End::GaveUp(failure),
                 None => End::Halted,
             },
+            (None, true) => End::Halted,
             (None, false) => End::Done,
         }
+    }
+
+    /// Why the load would have been given up by what all parts together had recorded.
+    fn reason_to_give_up(&self, stopped_at: Nanos) -> Option<Failure> {
+        let mut outlook = Outlook::default();
+        for window in self.whole.windows.iter().filter(|window| window.from < stopped_at) {
+            outlook.see(window.until, window.correct, &window.failed);
+        }
+        outlook.reason_to_give_up(self.facts.timeout, self.facts.is_limited)
     }
 }

@@ -72,7 +72,7 @@ impl Part {
         let mut medians: Vec<Nanos> =
             measured.filter_map(|window| known(&window.response.unfold(), 0.5)).collect();
         medians.sort_unstable();
-        let at = |share: usize| medians.get(medians.len() * share / 10).copied();
+        let tenth = |share: usize| medians.get(medians.len() * share / 10).copied();
         // It has not been checked yet: what it claims may be too large to be added.
         let sum = |of: fn(&LaneReport) -> Nanos| {
             self.reports.iter().fold(0, |sum: Nanos, lane| sum.saturating_add(of(lane)))
@@ -81,7 +81,7 @@ impl Part {
             attempted: total.attempted,
             correct: total.correct,
             p50: known(&total.response, 0.5),
-            p50_of_windows: at(1).zip(at(9)),
+            p50_of_windows: tenth(1).zip(tenth(9)),
             p99: known(&total.response, 0.99),
             late_p99: known(&total.late, 0.99),
             lanes: self.reports.len() as u64,

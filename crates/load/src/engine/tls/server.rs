@@ -30,18 +30,25 @@ pub(crate) fn made() -> &'static Made {
         let key = KeyPair::generate().unwrap();
         let authority = params.self_signed(&key).unwrap();
         let issuer = Issuer::new(params, key);
-        let leaf = |is_expired: bool| {
-            let mut params = CertificateParams::new(vec!["h".into()]).unwrap();
-            if is_expired {
-                params.not_before = date_time_ymd(2001, 1, 1);
-                params.not_after = date_time_ymd(2002, 1, 1);
-            }
-            let key = KeyPair::generate().unwrap();
-            let signed = params.signed_by(&key, &issuer).unwrap();
-            (signed.der().clone(), key.serialize_der())
-        };
-        Made { authority: authority.pem(), good: leaf(false), expired: leaf(true) }
+        let mut expired = CertificateParams::new(vec!["h".into()]).unwrap();
+        expired.not_before = date_time_ymd(2001, 1, 1);
+        expired.not_after = date_time_ymd(2002, 1, 1);
+        let good = CertificateParams::new(vec!["h".into()]).unwrap();
+        Made {
+            authority: authority.pem(),
+            good: signed(&good, &issuer),
+            expired: signed(&expired, &issuer),
+        }
     })
+}
+
+fn signed(
+    params: &CertificateParams,
+    issuer: &Issuer<'_, KeyPair>,
+) -> (CertificateDer<'static>, Vec<u8>) {
+    let key = KeyPair::generate().unwrap();
+    let signed = params.signed_by(&key, issuer).unwrap();
+    (signed.der().clone(), key.serialize_der())
 }
 
 /// A client of the host `h` that believes the authority.

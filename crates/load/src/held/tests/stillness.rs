@@ -84,8 +84,8 @@ fn echoes_whose_time_passed_while_we_stood_still_are_not_lost_by_the_server() {
         // All that was due is accounted for, in the step in which it was due.
         let due = |number: usize| {
             let times = order.ramp.plateau(number);
-            let at = |n: u64| (n as f64 / 7.0 * SECOND as f64) as Nanos;
-            let due = (0..1_000).map(at);
+            let instant = |n: u64| (n as f64 / 7.0 * SECOND as f64) as Nanos;
+            let due = (0..1_000).map(instant);
             due.filter(|at| (times.measured_from..times.until).contains(at)).count() as u64
         };
         for (number, plateau) in holding.plateaus.iter().enumerate() {

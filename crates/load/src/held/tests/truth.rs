@@ -246,7 +246,7 @@ impl Case {
         let all: Vec<&Life> = lanes.iter().flatten().collect();
         let count =
             |holds: &dyn Fn(&Life) -> bool| all.iter().filter(|life| holds(life)).count() as u64;
-        let at = |instant: Option<Nanos>| instant.is_some_and(inside);
+        let is_inside = |instant: Option<Nanos>| instant.is_some_and(inside);
         let (mut failed, mut lost) = (BTreeMap::new(), BTreeMap::new());
         for life in &all {
             if let Some((gone, cause)) = life.gone.filter(|(gone, _)| inside(*gone)) {
@@ -283,7 +283,7 @@ impl Case {
             asked: times.connections,
             begun: count(&|life| is_begun(life)),
             begun_again: count(&|life| life.is_again && is_begun(life)),
-            opened: count(&|life| at(life.opened)),
+            opened: count(&|life| is_inside(life.opened)),
             failed,
             lost,
             open: count(&is_open),
@@ -292,8 +292,8 @@ impl Case {
             messages,
             whole,
             per_s: (0 < over).then(|| of as f64 * SECOND as f64 / over as f64),
-            connect: count(&|life| at(life.connected)),
-            agree: count(&|life| at(life.opened)),
+            connect: count(&|life| is_inside(life.connected)),
+            agree: count(&|life| is_inside(life.opened)),
             late: (late.clone().count() as u64, late.max().map(hundredths)),
             echoes: self.echoes(lanes, times.measured_from, until),
         }

@@ -49,7 +49,7 @@ fn each_request_without_keep_alive_has_a_connection_that_is_counted() {
     }
 }
 
-/// The same server, which counts the bytes that it receives and sends.
+/// This server, which also counts the bytes that it receives and sends.
 fn weighing(mut peer: Peer, received: &Rc<Cell<u64>>, sent: &Rc<Cell<u64>>) -> Peer {
     let (received, sent) = (Rc::clone(received), Rc::clone(sent));
     Box::new(move |now, conn, era, bytes| {

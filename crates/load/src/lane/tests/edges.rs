@@ -460,17 +460,17 @@ fn in_halves(late: Nanos) -> impl FnMut(Nanos) -> Vec<(Nanos, Act)> {
 
 #[test]
 fn the_longest_receipt_is_from_the_first_byte_of_an_answer_to_its_last() {
-    let of = |late: Nanos, until: Nanos| {
+    let total = |late: Nanos, until: Nanos| {
         let run = Run { until, ..open(100, 50) };
         run.record([Simulated::new(at_once, in_halves(late))]).total
     };
-    let slow = of(70 * MILLI, 2 * SECOND);
+    let slow = total(70 * MILLI, 2 * SECOND);
     assert_eq!(slow.correct, 100, "{:?}", classes(&slow));
     assert_eq!(slow.receipt, Some(Receipt { longest: 70 * MILLI, given_up: 0 }));
-    let at_once = of(0, 2 * SECOND);
+    let at_once = total(0, 2 * SECOND);
     assert_eq!(at_once.receipt, Some(Receipt { longest: 0, given_up: 0 }), "one read has all");
     // Given up after the time-out of 5 s, a millisecond of which was the wait for the first byte.
-    let never = of(never(), 2 * SECOND);
+    let never = total(never(), 2 * SECOND);
     let longest = 5 * SECOND - MILLI;
     assert_eq!(never.receipt, Some(Receipt { longest, given_up: 10 }), "{:?}", classes(&never));
     assert_eq!(Tally::new(SECOND).receipt, None, "nothing had begun");

@@ -50,7 +50,7 @@ fn the_wait_for_a_refusal_is_not_dynos_lateness() {
     assert_punctual(&seen);
 }
 
-/// The same, where the connection ends.
+/// A request that was given back, because its connection ends, has waited for the server.
 #[test]
 fn nor_is_the_wait_for_a_goaway() {
     let refuses = first_of_all(|now| vec![(now + 100 * MILLI, goaway(0))]);
@@ -79,7 +79,7 @@ fn the_last_requests_go_out_again_too() {
     assert_eq!((seen.correct, classes(&seen)), (3, vec![]));
 }
 
-/// The same, where the time is over.
+/// A request comes back when the time is over.
 #[test]
 fn a_request_that_comes_back_after_the_end_goes_out_again() {
     let ends = first_of_all(|_| vec![(SECOND + 10 * MILLI, goaway(0))]);
@@ -240,7 +240,7 @@ fn a_full_socket_is_not_lateness() {
     }
 }
 
-/// The same, with time-outs meanwhile.
+/// The server reads nothing for half a second, and requests time out meanwhile.
 #[test]
 fn what_a_full_socket_keeps_back_is_not_late() {
     let inner = Simulated::new(at_once, |_| Vec::new()).with_peer(plain(&[], MILLI));

@@ -111,7 +111,7 @@ fn takes(most: u32) -> Peer {
     })
 }
 
-/// The same, where GOAWAY and the answers come in one segment.
+/// Takes one request on a connection: GOAWAY and the answer come in one segment.
 fn takes_one_in_one_segment() -> Peer {
     server_but(|now, _, came| match came {
         Came::Request(1, stream) => {
@@ -177,7 +177,7 @@ fn a_number_of_requests_ends_where_no_stream_is_allowed() {
     assert_eq!(seen.attempted, 20, "{:?}", classes(&seen));
 }
 
-/// The same, where the limit is lowered under way.
+/// The number of streams that is allowed is lowered to none under way: an ordered number ends all the same.
 #[test]
 fn a_number_of_requests_ends_where_no_stream_is_allowed_any_more() {
     let peer = server(move |now, _, came| match came {

@@ -239,9 +239,9 @@ fn bytes(bytes: &[u8]) -> Act {
 
 #[test]
 fn what_is_no_tls_is_told_from_what_is() {
-    let of = |acts: &[Act]| peer(config(false), GOOD, instead(0, acts));
+    let acting = |acts: &[Act]| peer(config(false), GOOD, instead(0, acts));
     let broken = |says: &str, acts: &[Act]| {
-        fails(TlsFault::Protocol, says, client(|_| {}), of(acts));
+        fails(TlsFault::Protocol, says, client(|_| {}), acting(acts));
     };
     broken("no TLS record", &[bytes(b"SSH-2.0-OpenSSH_9.2\r\n")]);
     broken("write http://", &[bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n")]);
@@ -252,9 +252,14 @@ fn what_is_no_tls_is_told_from_what_is() {
     broken("", &[bytes(&[23, 3, 3, 0, 2, b'h', b'i'])]);
     // A message of 16 MB.
     broken("", &[bytes(&[22, 3, 3, 0, 4, 11, 0xff, 0xff, 0xff])]);
-    fails(TlsFault::Closed, "closed within", client(|_| {}), of(&[Act::Fin]));
-    fails(TlsFault::Closed, "closed within", client(|_| {}), of(&[bytes(&[22, 3, 3]), Act::Fin]));
-    let tally = press(few(30), client(|_| {}), of(&[Act::Reset]));
+    fails(TlsFault::Closed, "closed within", client(|_| {}), acting(&[Act::Fin]));
+    fails(
+        TlsFault::Closed,
+        "closed within",
+        client(|_| {}),
+        acting(&[bytes(&[22, 3, 3]), Act::Fin]),
+    );
+    let tally = press(few(30), client(|_| {}), acting(&[Act::Reset]));
     assert_eq!(classes(&tally), [("tls.closed", 30)]);
 }
 

@@ -21,7 +21,7 @@ fn killed(dead: Range<Nanos>) -> impl Engine {
     killed_beside(dead, 0..0)
 }
 
-/// The same, while dyno does not run for this time.
+/// A server that is killed and started again, while dyno does not run for this time.
 fn killed_beside(dead: Range<Nanos>, pause: Range<Nanos>) -> impl Engine {
     let refusing = dead.clone();
     let accept = move |now| (now, if refusing.contains(&now) { Act::Refuse } else { Act::Accept });

@@ -74,7 +74,7 @@ fn the_backlog_that_a_stall_has_drawn_is_dynos_until_it_is_sent() {
     }
 }
 
-/// The same where the server takes longer than the stall lasts: only the places whose answers came meanwhile stood idle.
+/// The server takes longer than the stall lasts: only the places whose answers came meanwhile stood idle.
 #[test]
 fn a_stall_in_which_no_place_became_free_makes_nothing_late() {
     let run = Run { until: 8 * SECOND, timeout: 60 * SECOND, ..open(2, 10) };

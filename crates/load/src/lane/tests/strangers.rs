@@ -36,7 +36,7 @@ fn honest() -> (Run, [Value; 2]) {
     (run, [one, other])
 }
 
-/// The same, with HTTP/2.
+/// Two such parts over HTTP/2.
 fn honest_http2() -> (Run, [Value; 2]) {
     let run = Run {
         protocol: spoken(4),

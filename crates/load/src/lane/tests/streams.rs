@@ -122,7 +122,7 @@ pub(super) fn server_but(
     })
 }
 
-/// The same, except for what it does after the first request of the first connection.
+/// A server that does something else after the first request of the first connection, and then answers each.
 pub(super) fn first_of_all(does: impl Fn(Nanos) -> Vec<(Nanos, Vec<u8>)> + 'static) -> Peer {
     server_but(move |now, connection, came| {
         ((connection, came) == (0, Came::Request(1, 1))).then(|| does(now))

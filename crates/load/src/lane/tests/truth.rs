@@ -62,10 +62,10 @@ impl Bench<'_> {
         let mut begins = lead;
         for (rate, length) in rates {
             let length = length.as_nanos() as Nanos;
-            let at = |n: u64| (n as f64 * SECOND as f64 / rate.as_f64()) as Nanos;
+            let instant = |n: u64| (n as f64 * SECOND as f64 / rate.as_f64()) as Nanos;
             all.extend(
                 (0..)
-                    .map(at)
+                    .map(instant)
                     .take_while(|at| *at < length)
                     .map(|at| begins + at)
                     .take_while(|at| *at < self.until),
@@ -186,10 +186,10 @@ where
     let bench = Bench { run, from: seen.measured_from, until, ended: seen.ended };
     let expected = bench.figures(&logs);
     let total = &seen.total;
-    let at = |q| total.response.quantile(q).map_or(0, |found| found.value);
+    let quantile = |q| total.response.quantile(q).map_or(0, |found| found.value);
     let is_near = |(p50, p99): (Nanos, Nanos)| {
         let near = |one: Nanos, other: Nanos| one.abs_diff(other) <= other / 500 + 1;
-        near(at(0.5), p50) && near(at(0.99), p99)
+        near(quantile(0.5), p50) && near(quantile(0.99), p99)
     };
     let found = Figures {
         due: total.due,
@@ -204,7 +204,7 @@ where
         // The values must agree within the histogram's resolution.
         p50_p99_ns: expected
             .p50_p99_ns
-            .map(|times| if is_near(times) { times } else { (at(0.5), at(0.99)) }),
+            .map(|times| if is_near(times) { times } else { (quantile(0.5), quantile(0.99)) }),
         measured_ns: match seen.end {
             End::Done | End::Halted => seen.measured_until - seen.measured_from,
             // These lanes ran one after the other, and did not notice it.
