@@ -97,16 +97,16 @@ fn own_name(name: &str) -> &str {
 /// has.
 #[must_use]
 pub fn differences<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>> {
-    let of = |fact: &'a Fact| {
+    let difference = |fact: &'a Fact| {
         let there = other.iter().find(|there| there.name == fact.name)?;
         let values = [&fact.value[..], &there.value];
         (fact.value != there.value).then_some(Difference { name: &fact.name, values })
     };
     let lasting = one.iter().filter(|fact| !PASSING.contains(&own_name(&fact.name)));
-    lasting.filter_map(of).collect()
+    lasting.filter_map(difference).collect()
 }
 
-/// The same, without the facts that may differ after the same machine has been started again.
+/// Where two machines differ, without the facts that may differ after one and the same machine has been started again.
 #[must_use]
 pub fn differences_beyond_a_start<'a>(one: &'a [Fact], other: &'a [Fact]) -> Vec<Difference<'a>> {
     let mut found = differences(one, other);

@@ -40,7 +40,7 @@ pub struct Link {
     pub received: u64,
     /// Segments of TCP, of all interfaces of this network.
     pub segments_sent: u64,
-    /// Of these, those that were sent again.
+    /// Segments that were sent again; `segments_sent` counts them, too.
     pub retransmitted: u64,
 }
 

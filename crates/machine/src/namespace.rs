@@ -17,21 +17,24 @@ const LO: i32 = 1;
 /// Gives the calling thread, and every thread and process that it starts from now on, a network of its own with `lo`
 /// up. It cannot be undone: call it on a thread made for that.
 pub fn enter() -> io::Result<()> {
-    let failed = |error: io::Error| {
-        let says = match error.kind() {
-            io::ErrorKind::PermissionDenied => format!(
-                "{error}; run dyno as root, or by `unshare --user --map-root-user --net dyno …`"
-            ),
-            _ => format!("{error}; say `isolate = false`"),
-        };
-        io::Error::new(error.kind(), says)
-    };
     #[allow(unsafe_code)]
     // SAFETY: Only `FILES` is dangerous, since it separates a thread from descriptors that others open. A network
     // namespace changes what new sockets belong to, and no memory.
     let parted = unsafe { unshare_unsafe(UnshareFlags::NEWNET) };
     parted.map_err(|error| failed(error.into()))?;
     raise_lo().map_err(failed)
+}
+
+fn failed(error: io::Error) -> io::Error {
+    let says = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            format!(
+                "{error}; run dyno as root, or by `unshare --user --map-root-user --net dyno …`"
+            )
+        }
+        _ => format!("{error}; say `isolate = false`"),
+    };
+    io::Error::new(error.kind(), says)
 }
 
 /// A new network's `lo` is down.

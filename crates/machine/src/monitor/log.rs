@@ -160,11 +160,11 @@ mod tests {
             let gaps = series.points.windows(2).map(|pair| pair[1].0 - pair[0].0);
             assert!(gaps.max() < Some(2 * gaps_usual(series)), "they are evenly spaced");
         }
-        let of = |name: &str| all.iter().find(|series| series.name == name).unwrap();
-        let counted = &of("subject.cpu.total").points;
+        let named = |name: &str| all.iter().find(|series| series.name == name).unwrap();
+        let counted = &named("subject.cpu.total").points;
         assert_eq!(counted.last(), Some(&(hours * SECOND / 10, hours as f64)));
         assert!(counted.iter().all(|(at, count)| *count == (at / (SECOND / 10)) as f64));
-        let peak = of("subject.memory.rss").points.iter().map(|(_, value)| *value);
+        let peak = named("subject.memory.rss").points.iter().map(|(_, value)| *value);
         assert_eq!(peak.fold(0.0, f64::max), 9.0);
     }
 

@@ -112,13 +112,13 @@ fn ahead_ns() -> i64 {
         let time = clock_gettime(clock);
         time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)
     };
-    let look = |_| {
+    let looks = (0..3).map(|_| {
         let before = now(ClockId::Monotonic);
         let wall = now(ClockId::Realtime);
         let took = now(ClockId::Monotonic).saturating_sub(before);
         (took, wall.saturating_sub(before).saturating_sub(took / 2))
-    };
-    (0..3).map(look).min().map_or(0, |(_, ahead)| ahead)
+    });
+    looks.min().map_or(0, |(_, ahead)| ahead)
 }
 
 /// How the machine's time was spent; clock ticks.

@@ -53,8 +53,8 @@ pub fn launch(warden: &[OsString], spec: &Spec) -> io::Result<Running> {
     start(warden, spec, Stdio::null())
 }
 
-/// Likewise. The warden has this file open, so a lock on it is not free before the last process has ended, even if this
-/// process ends first.
+/// Starts a process under a warden, which has this file open: a lock on it is not free before the last process has
+/// ended, even if this process ends first.
 pub fn launch_with_lock(warden: &[OsString], spec: &Spec, lock: &File) -> io::Result<Running> {
     // A warden prints nothing, and what it starts gets an output of its own.
     start(warden, spec, lock.try_clone()?.into())

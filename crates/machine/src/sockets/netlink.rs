@@ -96,16 +96,17 @@ impl Message<'_> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let read = || {
-            let len = usize::try_from(u32::from_ne_bytes(field(bytes, 0)?)).ok()?;
-            let aligned = len.next_multiple_of(4).min(bytes.len());
-            Some(Message {
-                kind: u16::from_ne_bytes(field(bytes, 4)?),
-                sequence: u32::from_ne_bytes(field(bytes, 8)?),
-                body: bytes.get(HEADER..len)?,
-                rest: &bytes[aligned..],
-            })
-        };
-        read().map(Some).ok_or_else(|| ErrorKind::InvalidData.into())
+        Message::read(bytes).map(Some).ok_or_else(|| ErrorKind::InvalidData.into())
+    }
+
+    fn read(bytes: &[u8]) -> Option<Message<'_>> {
+        let len = usize::try_from(u32::from_ne_bytes(field(bytes, 0)?)).ok()?;
+        let aligned = len.next_multiple_of(4).min(bytes.len());
+        Some(Message {
+            kind: u16::from_ne_bytes(field(bytes, 4)?),
+            sequence: u32::from_ne_bytes(field(bytes, 8)?),
+            body: bytes.get(HEADER..len)?,
+            rest: &bytes[aligned..],
+        })
     }
 }

@@ -6,14 +6,15 @@ use super::{Side, Socket, State};
 
 /// Every socket, of these states, with this port on that side.
 pub(super) fn sockets(port: u16, side: Side, state: State) -> Result<Vec<Socket>> {
-    let is_meant = |socket: &Socket| {
-        let at = match side {
+    let mut sockets = all()?;
+    sockets.retain(|socket| {
+        let own_port = match side {
             Side::Local => socket.local_port,
             Side::Remote => socket.remote_port,
         };
-        at == port && (state == State::Any || socket.state == Socket::LISTEN)
-    };
-    Ok(all()?.into_iter().filter(is_meant).collect())
+        own_port == port && (state == State::Any || socket.state == Socket::LISTEN)
+    });
+    Ok(sockets)
 }
 
 /// Every socket that listens, on any port.

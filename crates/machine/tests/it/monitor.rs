@@ -150,9 +150,9 @@ fn a_process_that_leaves_its_group_is_counted_all_the_same() {
     line.hear();
     let at_once = cpu_ns_below(running.warden_pid(), &readings).unwrap();
     let series = watch.stop();
-    let of = |name: &str| last(&series, name);
-    assert!(of("subject.cpu.cgroup") < 100e6, "it left: {}", of("subject.cpu.cgroup"));
-    assert!(180e6 <= of("subject.cpu.total") && 180_000_000 <= at_once, "{at_once}");
+    let last_of = |name: &str| last(&series, name);
+    assert!(last_of("subject.cpu.cgroup") < 100e6, "it left: {}", last_of("subject.cpu.cgroup"));
+    assert!(180e6 <= last_of("subject.cpu.total") && 180_000_000 <= at_once, "{at_once}");
     let _ = running.stop();
     group.remove().unwrap();
 }

@@ -200,8 +200,8 @@ fn caller_with_hider(folder: &Folder, line: &mut Line) -> (Doomed, u32) {
     (caller, warden)
 }
 
-/// The same in other namespaces, as `unshare` is to make them; and the caller's cgroup. None where that is not
-/// permitted.
+/// A caller with a hider in other namespaces, as `unshare` is to make them; and the caller's cgroup. None where that is
+/// not permitted.
 fn caller_within(
     namespaces: &[&str],
     folder: &Folder,
