@@ -138,7 +138,7 @@ impl Ask {
         Ask::with_body(request, body, expect)
     }
 
-    /// The same, with a body that has been read; that of the request is not used.
+    /// An ask with a body that has been read; that of the request is not used.
     pub(crate) fn with_body(
         request: Request,
         body: Template,
@@ -287,10 +287,7 @@ fn head(request: &Request) -> String {
     let version = if request.http_1_0 { "1.0" } else { "1.1" };
     let mut head = format!("{} {} HTTP/{version}", request.method, request.target);
     let mut field = |name: &str, value: &str| {
-        head.push_str("\r\n");
-        head.push_str(name);
-        head.push_str(": ");
-        head.push_str(value);
+        ["\r\n", name, ": ", value].iter().for_each(|part| head.push_str(part));
     };
     if !has(request, "host") {
         field("Host", &request.host);

@@ -69,13 +69,13 @@ impl Asks {
         Asks::shifted(asks, shift_after)
     }
 
-    /// The same, shifted after each so many numbers; `None` also if there are no numbers between two shifts.
+    /// All asks in turn, shifted after each so many numbers; `None` also if there are no numbers between two shifts.
     pub(crate) fn shifted(asks: Vec<Ask>, shift_after: u64) -> Option<Asks> {
         let is_right = !asks.is_empty() && 0 < shift_after;
         is_right.then(|| Asks::new(asks, Choice::InTurn { shift_after }))
     }
 
-    /// The same in an order that the seed determines.
+    /// All asks in turn, in an order that the seed determines.
     #[must_use]
     pub fn shuffled(mut asks: Vec<Ask>, lanes: usize, seed: u64) -> Option<Asks> {
         let mut chance = Chance::new(seed);
@@ -85,7 +85,7 @@ impl Asks {
         Asks::in_turn(asks, lanes)
     }
 
-    /// The same requests, each with another expectation.
+    /// These requests, each with another expectation.
     pub fn expecting<E>(
         mut self,
         mut of: impl FnMut(&Ask) -> Result<Expect, E>,

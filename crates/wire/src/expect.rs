@@ -123,14 +123,14 @@ impl Expect {
         if !self.status.allows(status) {
             return Some(Mismatch::Status);
         }
-        let there = |(name, value): &(String, Template)| {
+        let are_there = self.headers.iter().all(|(name, value)| {
             fields.clone().any(|(is_named, is)| {
                 is_named.eq_ignore_ascii_case(name.as_bytes())
                     && (is_exactly(value, is, values)
                         || name == "content-type" && is_type(value, is, values))
             })
-        };
-        (!self.headers.iter().all(there)).then_some(Mismatch::Header)
+        });
+        (!are_there).then_some(Mismatch::Header)
     }
 }
 

@@ -420,25 +420,24 @@ enum WrittenPiece {
     Random(u8),
 }
 
-impl From<Template> for Vec<WrittenPiece> {
-    fn from(template: Template) -> Vec<WrittenPiece> {
-        let written = |piece| match piece {
+impl From<Piece> for WrittenPiece {
+    fn from(piece: Piece) -> WrittenPiece {
+        match piece {
             Piece::Literal(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => WrittenPiece::Text(text),
                 Err(error) => WrittenPiece::Bytes(STANDARD.encode(error.as_bytes())),
             },
             Piece::Seq => WrittenPiece::Seq,
             Piece::Random(width) => WrittenPiece::Random(width),
-        };
-        template.into_pieces().into_iter().map(written).collect()
+        }
     }
 }
 
-impl TryFrom<Vec<WrittenPiece>> for Template {
+impl TryFrom<WrittenPiece> for Piece {
     type Error = TemplateError;
 
-    fn try_from(written: Vec<WrittenPiece>) -> Result<Template, TemplateError> {
-        let piece = |written| match written {
+    fn try_from(written: WrittenPiece) -> Result<Piece, TemplateError> {
+        match written {
             WrittenPiece::Text(text) => Ok(Piece::Literal(text.into_bytes())),
             WrittenPiece::Bytes(text) => match STANDARD.decode(text) {
                 Ok(bytes) => Ok(Piece::Literal(bytes)),
@@ -446,8 +445,21 @@ impl TryFrom<Vec<WrittenPiece>> for Template {
             },
             WrittenPiece::Seq => Ok(Piece::Seq),
             WrittenPiece::Random(width) => Piece::random(width),
-        };
-        Ok(Template::of(written.into_iter().map(piece).collect::<Result<Vec<_>, _>>()?))
+        }
+    }
+}
+
+impl From<Template> for Vec<WrittenPiece> {
+    fn from(template: Template) -> Vec<WrittenPiece> {
+        template.into_pieces().into_iter().map(WrittenPiece::from).collect()
+    }
+}
+
+impl TryFrom<Vec<WrittenPiece>> for Template {
+    type Error = TemplateError;
+
+    fn try_from(written: Vec<WrittenPiece>) -> Result<Template, TemplateError> {
+        Ok(Template::of(written.into_iter().map(Piece::try_from).collect::<Result<Vec<_>, _>>()?))
     }
 }
 

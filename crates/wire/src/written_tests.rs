@@ -86,16 +86,18 @@ fn several_requests_come_in_the_same_order_as_before() {
     }
 }
 
+/// Why an ask is refused in which one field has this value.
+fn refusal(mut ask: serde_json::Value, field: &str, value: serde_json::Value) -> String {
+    let (parent, key) = field.rsplit_once('/').unwrap();
+    ask.pointer_mut(parent).unwrap()[key] = value;
+    serde_json::from_value::<Ask>(ask).unwrap_err().to_string()
+}
+
 #[test]
 fn what_a_constructor_refuses_is_refused_when_it_is_read() {
     let good = Ask::new(&Request::get("h", "/"), Expect::default()).unwrap();
     let good = serde_json::to_value(good).unwrap();
-    let refused = |field: &str, value: serde_json::Value| {
-        let mut bad = good.clone();
-        let (parent, key) = field.rsplit_once('/').unwrap();
-        bad.pointer_mut(parent).unwrap()[key] = value;
-        serde_json::from_value::<Ask>(bad).unwrap_err().to_string()
-    };
+    let refused = |field, value| refusal(good.clone(), field, value);
     refused("/request/method", "GET /x".into());
     refused("/request/target", "/a\r\nX: y".into());
     refused("/request/headers", serde_json::json!([["A", "c\nd: e"]]));

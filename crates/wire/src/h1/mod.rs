@@ -115,7 +115,7 @@ impl<'a> H1<'a> {
         }
     }
 
-    /// The same, for one of many connections that remember together the last head that came.
+    /// One of many connections that remember together the last head that came.
     #[must_use]
     pub fn remembering(limits: &'a Limits, memo: &'a HeadMemo<'a>) -> H1<'a> {
         H1 { memo: Some(memo), ..H1::new(limits) }

@@ -90,16 +90,11 @@ impl H2<'_> {
 
 /// Writes a field on a line of its own. A character that would end the line, or is none, is escaped.
 pub(super) fn push_field(name: &[u8], value: &[u8], output: &mut Vec<u8>) {
-    let mut push = |text: &[u8]| {
-        for &byte in text {
-            match byte {
-                0..0x20 | 0x7f => output.extend(byte.escape_ascii()),
-                _ => output.push(byte),
-            }
+    for &byte in name.iter().chain(b": ").chain(value) {
+        match byte {
+            0..0x20 | 0x7f => output.extend(byte.escape_ascii()),
+            _ => output.push(byte),
         }
-    };
-    push(name);
-    push(b": ");
-    push(value);
+    }
     output.push(b'\n');
 }

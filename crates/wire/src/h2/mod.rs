@@ -131,13 +131,13 @@ impl<'a> H2<'a> {
         }
     }
 
-    /// The same, which sends its requests at once, with the preface, as clients do for which one request is all.
+    /// A connection that sends its requests at once, with the preface, as clients do for which one request is all.
     #[must_use]
     pub fn eager(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
         H2 { is_eager: true, ..H2::new(order, ledger) }
     }
 
-    /// The same as `eager`, for those that show answers: all of each body is reported as a part, also of right answers.
+    /// An eager connection for those that show answers: all of each body is reported as a part, also of right answers.
     #[must_use]
     pub fn watched(order: &'a H2Order, ledger: Ledger) -> H2<'a> {
         H2 { is_watched: true, ..H2::eager(order, ledger) }

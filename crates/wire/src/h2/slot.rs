@@ -123,7 +123,7 @@ impl<'a> Slots<'a> {
         self.slots.iter().filter(|slot| slot.stream != 0)
     }
 
-    /// The same, to be changed.
+    /// Streams under way, to be changed.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot<'a>> {
         self.slots.iter_mut().filter(|slot| slot.stream != 0)
     }

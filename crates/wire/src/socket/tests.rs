@@ -197,18 +197,18 @@ fn what_a_server_must_not_send_has_a_name_and_is_answered() {
 #[test]
 fn no_message_grows_beyond_the_limit_however_it_is_cut() {
     let held = HeldLimits { message: 100, fragments: 5 };
-    let of = |frames: Vec<u8>| {
+    let heard = |frames: Vec<u8>| {
         let bytes = [agrees(), frames].concat();
         hear(std::iter::once(&bytes[..]), false, held).0
     };
-    assert_eq!(of(frame(0x82, &[0; 101])), "Opened, limit.message");
+    assert_eq!(heard(frame(0x82, &[0; 101])), "Opened, limit.message");
     let many = [frame(0x02, &[0; 60]), frame(0x00, &[0; 60])].concat();
-    assert_eq!(of(many), "Opened, limit.message");
+    assert_eq!(heard(many), "Opened, limit.message");
     let endless = [frame(0x02, b""), frame(0x00, b"").repeat(5)].concat();
-    assert_eq!(of(endless), "Opened, limit.message");
+    assert_eq!(heard(endless), "Opened, limit.message");
     // A length beyond all memory is only a number.
     assert_eq!(
-        of(vec![0x82, 127, 0x7f, 255, 255, 255, 255, 255, 255, 255]),
+        heard(vec![0x82, 127, 0x7f, 255, 255, 255, 255, 255, 255, 255]),
         "Opened, limit.message"
     );
 }

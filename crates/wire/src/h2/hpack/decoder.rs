@@ -102,8 +102,8 @@ impl Decoder {
     #[cfg(debug_assertions)]
     pub(in crate::h2) fn agrees_with(&self, other: &Decoder) -> bool {
         let entries = |decoder: &Decoder| {
-            let at = |index| decoder.table.get(index).map(|(n, v)| (n.to_vec(), v.to_vec()));
-            (0..).map_while(at).collect::<Vec<_>>()
+            let entry = |index| decoder.table.get(index).map(|(n, v)| (n.to_vec(), v.to_vec()));
+            (0..).map_while(entry).collect::<Vec<_>>()
         };
         self.table.limit() == other.table.limit() && entries(self) == entries(other)
     }
@@ -118,7 +118,7 @@ impl Decoder {
         Ok(name.len())
     }
 
-    /// The same of a literal field.
+    /// Appends name and value of a literal field to the text, and returns the length of the name.
     fn take_literal(
         &mut self,
         rest: &mut &[u8],

@@ -18,7 +18,7 @@ pub(crate) struct Prepared {
 
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// The same for every request on every connection.
+    /// The octets of a block that is the same for every request on every connection.
     Ready(Vec<u8>),
     /// A field that is always the same, so that a table may know it.
     Constant(Constant),
