@@ -74,7 +74,7 @@ impl Client {
         &self.order
     }
 
-    /// The same, but this is the only name that is offered by ALPN.
+    /// A client that offers only this name by ALPN.
     #[must_use]
     pub fn with_alpn(&self, alpn: &str) -> Client {
         let mut order = (*self.order).clone();
@@ -87,19 +87,16 @@ impl Client {
     pub fn connector(&self) -> Connector {
         let sessions = Sessions::default();
         let config = self.config().expect("the same order was accepted before");
-        let with = |gives: bool| {
-            let resumption = match self.order.offer.resume {
-                Resume::NEVER => Resumption::disabled(),
-                _ => Resumption::store(Arc::new(Store { sessions: sessions.clone(), gives })),
-            };
-            // A session belongs to the parts that all copies of a configuration share.
-            let mut config = config.clone();
-            config.resumption = resumption;
-            Arc::new(config)
-        };
+        // A session belongs to the parts that all copies of a configuration share.
+        let (mut full, mut resuming) = (config.clone(), config);
+        if self.order.offer.resume != Resume::NEVER {
+            let store =
+                |gives| Resumption::store(Arc::new(Store { sessions: sessions.clone(), gives }));
+            (full.resumption, resuming.resumption) = (store(false), store(true));
+        }
         Connector {
-            full: with(false),
-            resuming: with(true),
+            full: Arc::new(full),
+            resuming: Arc::new(resuming),
             name: self.name.clone(),
             percent: self.order.offer.resume.percent(),
             owed: 0,

@@ -210,12 +210,12 @@ mod tests {
 
     #[test]
     fn alerts_are_called_by_the_names_of_the_rfc() {
-        let of = |alert| alert_name(alert);
-        assert_eq!(of(AlertDescription::HandshakeFailure), "handshake_failure");
-        assert_eq!(of(AlertDescription::UnknownCA), "unknown_ca");
-        assert_eq!(of(AlertDescription::ProtocolVersion), "protocol_version");
-        assert_eq!(of(AlertDescription::UnknownPSKIdentity), "unknown_psk_identity");
-        assert_eq!(of(AlertDescription::from(199)), "unknown, number 199");
+        let name = |alert| alert_name(alert);
+        assert_eq!(name(AlertDescription::HandshakeFailure), "handshake_failure");
+        assert_eq!(name(AlertDescription::UnknownCA), "unknown_ca");
+        assert_eq!(name(AlertDescription::ProtocolVersion), "protocol_version");
+        assert_eq!(name(AlertDescription::UnknownPSKIdentity), "unknown_psk_identity");
+        assert_eq!(name(AlertDescription::from(199)), "unknown, number 199");
     }
 
     #[test]

@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn keys_are_told_apart() {
-        let of = |algorithm: &'static rcgen::SignatureAlgorithm| {
+        let key_of = |algorithm: &'static rcgen::SignatureAlgorithm| {
             let key = rcgen::KeyPair::generate_for(algorithm).unwrap();
             let made = rcgen::CertificateParams::new(vec!["h".into()]).unwrap();
             key_name(made.self_signed(&key).unwrap().der())
         };
-        assert_eq!(of(&rcgen::PKCS_ECDSA_P256_SHA256), "ECDSA P-256");
-        assert_eq!(of(&rcgen::PKCS_ECDSA_P384_SHA384), "ECDSA P-384");
-        assert_eq!(of(&rcgen::PKCS_ED25519), "Ed25519");
+        assert_eq!(key_of(&rcgen::PKCS_ECDSA_P256_SHA256), "ECDSA P-256");
+        assert_eq!(key_of(&rcgen::PKCS_ECDSA_P384_SHA384), "ECDSA P-384");
+        assert_eq!(key_of(&rcgen::PKCS_ED25519), "Ed25519");
         assert_eq!(key_name(&CertificateDer::from(vec![1, 2, 3])), "another kind of key");
     }
 

@@ -152,12 +152,12 @@ mod tests {
 
     #[test]
     fn shares_of_resumed_connections_are_read() {
-        let of = |text: &str| Resume::parse(text).map(Resume::percent).ok();
+        let percent = |text: &str| Resume::parse(text).map(Resume::percent).ok();
         assert_eq!(
-            ["never", "always", "80", "80%", "0", "100"].map(of),
+            ["never", "always", "80", "80%", "0", "100"].map(percent),
             [Some(0), Some(100), Some(80), Some(80), Some(0), Some(100)]
         );
-        assert_eq!(["", "101", "-1", "often", "1.5", "%"].map(of), [None; 6]);
+        assert_eq!(["", "101", "-1", "often", "1.5", "%"].map(percent), [None; 6]);
         assert!(Version::parse("1.1").is_err() && Version::parse("tls1.3").is_err());
         assert!(Resume::try_from(101).is_err());
     }

@@ -27,7 +27,7 @@ impl Sessions {
     }
 }
 
-/// The same sessions for a connection that resumes one, and for a connection that only leaves one for later.
+/// The sessions of a lane, for a connection that resumes one or for a connection that only leaves one for later.
 pub(crate) struct Store {
     pub(crate) sessions: Sessions,
     pub(crate) gives: bool,

@@ -132,7 +132,7 @@ fn in_words(error: io::Error, first: &[u8], offered: &str) -> io::Error {
     }
 }
 
-/// The same after the handshake, when ALPN is over.
+/// An error after the handshake, when ALPN is over, in our own words.
 fn in_words_later(error: io::Error) -> io::Error {
     in_words(error, b"", HTTP_1_1)
 }

@@ -25,7 +25,8 @@ pub struct Terms {
 pub enum Kind {
     /// With the server's certificate.
     Full,
-    /// The same, after the server had asked for another group (RFC 8446, 4.1.4): a round trip more.
+    /// With the server's certificate, after the server had asked for another group (RFC 8446, 4.1.4): a round trip
+    /// more.
     Retried,
     /// A session was resumed: no certificate, no signature.
     Resumed,
