@@ -18,7 +18,7 @@ const LONGEST_NS: f64 = 3_600e9;
 /// (median and sigma of the logarithm), `bimodal:1ms,100ms,0.05` (the second in that share).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Delay {
-    /// The same for every request.
+    /// One time for every request.
     Constant(Duration),
     /// Any value between the two is equally likely.
     Uniform(Duration, Duration),

@@ -60,7 +60,7 @@ pub enum Protocol {
 pub(crate) enum Start {
     /// For none: it is how the server listens, without a script.
     Refusing,
-    /// The same: a full accept queue.
+    /// For none: a full accept queue, which is how the server listens.
     NeverAccepting,
     Accept,
     Request,

@@ -65,7 +65,7 @@ pub(crate) struct Multiplex {
     peer_frame_max: usize,
     /// What may still be sent on all streams together.
     window: i64,
-    /// The same for the peer, and what of it has been used since it was last raised.
+    /// What the peer may still send on all streams together, and what of it has been used since it was last raised.
     granted: i64,
     consumed: u32,
     /// What our SETTINGS say of a stream's window and of the number of streams, and those not yet acknowledged.

@@ -104,13 +104,12 @@ impl Play {
 
     /// Whether it would go on forever, so that it should end when the peer has ended.
     pub(crate) fn is_endless(&self) -> bool {
-        let endless = |step: &Step| {
-            matches!(
+        let step = self.steps.get(self.at);
+        self.beats.is_some()
+            || matches!(
                 step,
-                Step::Repeat(_, FOREVER) | Step::Drip(_) | Step::Await(_) | Step::Silence
+                Some(Step::Repeat(_, FOREVER) | Step::Drip(_) | Step::Await(_) | Step::Silence)
             )
-        };
-        self.beats.is_some() || self.steps.get(self.at).is_some_and(endless)
     }
 
     /// Whether it is waiting for another request.

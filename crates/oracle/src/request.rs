@@ -42,7 +42,7 @@ pub(crate) enum Method {
     Options,
     /// A method of RFC 9110 that no resource of the oracle has.
     Known,
-    /// The same, for a tunnel: its target is an authority.
+    /// A method of RFC 9110 that no resource of the oracle has, for a tunnel: its target is an authority.
     Connect,
     Unknown,
 }

@@ -45,7 +45,7 @@ pub(crate) struct Body {
 #[derive(Debug)]
 pub(crate) enum Source {
     Octets(Vec<u8>),
-    /// The same again and again: so many octets in all.
+    /// The octets again and again: so many in all.
     Pattern(&'static [u8], u64),
 }
 

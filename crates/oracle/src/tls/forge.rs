@@ -34,7 +34,7 @@ pub(super) fn marked(kind: u8, payload: &[u8]) -> Vec<u8> {
     [MARK, &[kind], payload].concat()
 }
 
-/// The same algorithms, with a forger before each. The suites live as long as the program, as rustls demands.
+/// These algorithms, with a forger before each. The suites live as long as the program, as rustls demands.
 pub(super) fn provider(right: CryptoProvider, forgery: Forgery) -> CryptoProvider {
     let suites = right.cipher_suites.iter().map(|suite| forged(*suite, forgery)).collect();
     CryptoProvider { cipher_suites: suites, ..right }

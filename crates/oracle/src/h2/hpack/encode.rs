@@ -12,7 +12,7 @@ pub(crate) enum Manner {
     Inserted,
     /// No table: names of the static one, and literals.
     Static,
-    /// The same, without Huffman's code and without names of a table.
+    /// Literals without Huffman's code and without names of a table.
     Plain,
     /// Literals that no proxy may index.
     Never,

@@ -156,15 +156,15 @@ fn the_same_seed_serves_alike_and_another_one_does_not() {
 
 #[test]
 fn each_process_draws_its_speed_and_keeps_it() {
-    let of = |seed| {
+    let seeded = |seed| {
         Servers::new(&Queue { seed, lottery: 0.05, ..queue(1, "constant:1ms") }, None).unwrap()
     };
-    let speeds: Vec<f64> = (0..2_000).map(|seed| of(seed).speed()).collect();
+    let speeds: Vec<f64> = (0..2_000).map(|seed| seeded(seed).speed()).collect();
     assert!(speeds.iter().all(|speed| (0.95..=1.05).contains(speed)));
     let mean = speeds.iter().sum::<f64>() / 2_000.0;
     let slow = speeds.iter().filter(|speed| **speed < 0.975).count() as f64 / 2_000.0;
     assert!((mean - 1.0).abs() < 0.003 && (slow - 0.25).abs() < 0.04, "{mean} {slow}");
-    let mut servers = of(3);
+    let mut servers = seeded(3);
     for at_ms in [0, 1_000, 3_600_000] {
         let expected = (1e6 / servers.speed()) as u64;
         assert_eq!(servers.serve(at_ms * MS, None).service_ns, expected);
