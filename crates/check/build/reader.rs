@@ -373,11 +373,11 @@ impl Case {
                 return Err(self.fault(&format!("a case has a {owed}")));
             }
         }
-        let says = |name: &str| match self.entry.fields.get(name).map(|field| &field.value) {
+        let has_text = |name: &str| match self.entry.fields.get(name).map(|field| &field.value) {
             Some(Value::Text(text)) => !text.is_empty(),
             _ => false,
         };
-        if says("warn") != says("doubt") {
+        if has_text("warn") != has_text("doubt") {
             return Err(
                 self.fault("what only warns has a `doubt` that says why, and nothing else has")
             );

@@ -75,7 +75,7 @@ impl ParsedStream {
 
 /// At most this many answers are read; everything after them stays in the rest, so that a flood costs little.
 const ANSWERS: usize = 4096;
-/// The same of their fields, each of which takes far more memory than its octets may.
+/// At most this many fields are read, each of which takes far more memory than its octets may.
 const FIELDS: usize = 16_384;
 
 /// Parses what arrived. `ended`: nothing more will arrive. `is_head` says whether the request with this number was

@@ -186,7 +186,7 @@ impl Talk {
         }
     }
 
-    /// The same bytes repeated, sent a block at a time.
+    /// Sends the bytes so many times, a block at a time.
     fn repeat(&mut self, bytes: &[u8], count: usize) {
         let placeholder = bytes.windows(3).position(|window| window == b"{n}");
         let mut block = Vec::new();

@@ -120,7 +120,7 @@ impl VerdictCounts {
         if self.crash > 0 { points.min(CRASHED) } else { points }
     }
 
-    /// The same, unless too few cases were decided.
+    /// The weighted share of the points that were earned, unless too few cases were decided.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
         (self.coverage() >= COVERAGE).then(|| self.points())

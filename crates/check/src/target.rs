@@ -45,7 +45,7 @@ impl Target {
         self.secure(TcpStream::connect_timeout(&self.address, limit)?, limit)
     }
 
-    /// The same, on a socket that is connected.
+    /// TLS on a socket that is connected, if the target has it.
     pub(crate) fn secure(&self, socket: TcpStream, limit: Duration) -> io::Result<Stream> {
         match &self.tls {
             None => Ok(Stream::Plain(socket)),

@@ -24,7 +24,7 @@ pub enum Act {
     TooLong(u8, u8, u32, &'static [Piece]),
     /// Sends the same frames so many times, without reading in between; each time their streams are this much higher.
     Repeat(usize, u32, &'static [Act]),
-    /// The same as often as the server allows streams at once, each time on the next stream.
+    /// Sends frames as often as the server allows streams at once, each time on the next stream.
     Beyond(&'static [Act]),
     /// Sends so much content and the stream's end, as the server's windows allow.
     Upload(u32, usize),
@@ -54,11 +54,11 @@ pub enum Piece {
     Request(&'static str),
     /// A field as a literal that is not indexed.
     Field(&'static str, &'static str),
-    /// The same with octets that are no text.
+    /// A field as a literal that is not indexed, with octets that are no text.
     Raw(&'static [u8], &'static [u8]),
-    /// The same, coded by Huffman.
+    /// A field as a literal that is not indexed, coded by Huffman.
     Coded(&'static str, &'static str),
-    /// The same, and it is put in the table.
+    /// A field as a literal coded by Huffman that is put in the table.
     Kept(&'static str, &'static str),
     /// A field as a literal that is never indexed.
     Never(&'static str, &'static str),
@@ -74,7 +74,7 @@ pub enum Piece {
 
 /// What most cases begin with: no pushes, and windows that no page fills.
 pub(crate) const OPEN: Act = Act::Open(&[(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, WIDE)]);
-/// The same, but no content may come yet.
+/// A beginning without pushes at which no content may come yet.
 pub(crate) const HELD: Act = Act::Open(&[(ENABLE_PUSH, 0), (INITIAL_WINDOW_SIZE, 0)]);
 /// So much may come on a stream.
 pub(crate) const WIDE: u32 = 4 << 20;
@@ -215,13 +215,6 @@ impl Act {
 
     /// In words, for the catalogue.
     pub(crate) fn says(&self) -> String {
-        let of = |pieces: &[Piece]| match pieces {
-            [] => String::new(),
-            _ => {
-                let words: Vec<String> = pieces.iter().map(Piece::says).collect();
-                format!(": {}", words.join(", "))
-            }
-        };
         let all = |acts: &[Act]| acts.iter().map(Act::says).collect::<Vec<_>>().join("; ");
         match self {
             Act::Open(settings) => {
@@ -236,12 +229,12 @@ impl Act {
             }
             Act::Octets(octets) => format!("send {}", shown(octets)),
             Act::Frame(kind, flags, stream, pieces) => {
-                format!("send {}{}", head(*kind, *flags, *stream), of(pieces))
+                format!("send {}{}", head(*kind, *flags, *stream), payload(pieces))
             }
             Act::TooLong(kind, flags, stream, pieces) => format!(
                 "send {}, an octet longer than the server's SETTINGS allow{}",
                 head(*kind, *flags, *stream),
-                of(pieces)
+                payload(pieces)
             ),
             Act::Repeat(times, 0, acts) => format!("{times} times: {}", all(acts)),
             Act::Repeat(times, _, acts) => {
@@ -264,6 +257,15 @@ impl Act {
             ),
         }
     }
+}
+
+/// What a frame carries, with the colon before it; nothing if it is empty.
+fn payload(pieces: &[Piece]) -> String {
+    if pieces.is_empty() {
+        return String::new();
+    }
+    let words: Vec<String> = pieces.iter().map(Piece::says).collect();
+    format!(": {}", words.join(", "))
 }
 
 /// A frame without its payload: `HEADERS on stream 1 (END_STREAM, END_HEADERS)`.

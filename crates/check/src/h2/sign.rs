@@ -9,7 +9,7 @@ use crate::seen::{End, Seen};
 pub enum Sign {
     /// A whole answer on this stream: 2xx.
     Ok(u32),
-    /// The same, with this content.
+    /// A whole answer on this stream with this content: 2xx.
     Echo(u32, &'static [u8]),
     /// A whole answer with this status.
     Status(u32, u16),

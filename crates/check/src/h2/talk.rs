@@ -158,14 +158,7 @@ impl Talk<'_> {
     fn upload(&mut self, stream: u32, length: usize) {
         let mut sent = 0;
         while sent < length && self.line.end == End::Open {
-            let is_over = |talk: &Talk<'_>| {
-                talk.heard().room(stream, sent) > 0
-                    || talk
-                        .heard()
-                        .reply(stream)
-                        .is_some_and(|it| it.is_whole || it.reset.is_some())
-            };
-            self.until(&is_over);
+            self.until(&|talk| talk.has_room(stream, sent) || talk.is_over(stream));
             let room =
                 self.heard().room(stream, sent).min(length - sent).min(super::frame::FRAME_MAX);
             if room == 0 {
@@ -284,6 +277,16 @@ impl Talk<'_> {
     fn is_decided(&self, case: &Case) -> bool {
         let seen = &self.seen;
         case.pass.iter().any(|rule| rule.has_come(seen) == Some(true) && rule.holds(seen))
+    }
+
+    fn has_room(&self, stream: u32, sent: usize) -> bool {
+        0 < self.heard().room(stream, sent)
+    }
+
+    /// Whether the server has answered on this stream in full, or has reset it.
+    fn is_over(&self, stream: u32) -> bool {
+        let reply = self.heard().reply(stream);
+        reply.is_some_and(|reply| reply.is_whole || reply.reset.is_some())
     }
 
     fn heard(&self) -> &Heard {

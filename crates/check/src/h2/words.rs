@@ -44,11 +44,11 @@ fn payload(frame: &Frame, decoder: &mut Decoder, block: &mut Vec<u8>) -> String 
         (CONTINUATION, _) => fields(frame, octets, decoder, block),
         (DATA, Some(content)) if !content.is_empty() => shown(content),
         (SETTINGS, _) if !frame.has(ACK) && octets.len().is_multiple_of(6) => {
-            let one = |setting: &[u8]| {
+            let setting = |setting: &[u8]| {
                 let name = setting_name(u16::from_be_bytes([setting[0], setting[1]]));
                 format!("{name}={}", number(&setting[2..]))
             };
-            octets.chunks(6).map(one).collect::<Vec<_>>().join(", ")
+            octets.chunks(6).map(setting).collect::<Vec<_>>().join(", ")
         }
         (RST_STREAM, _) if octets.len() == 4 => code_name(number(octets)),
         (WINDOW_UPDATE, _) if octets.len() == 4 => number(octets).to_string(),
@@ -75,11 +75,11 @@ fn fields(frame: &Frame, part: &[u8], decoder: &mut Decoder, block: &mut Vec<u8>
     match decoder.decode(block) {
         Err(why) => format!("{} ({why})", shown(block)),
         Ok(list) => {
-            let one = |(name, value): &(Vec<u8>, Vec<u8>)| {
+            let field = |(name, value): &(Vec<u8>, Vec<u8>)| {
                 let value = &value[..value.len().min(60)];
                 format!("{}: {}", name.escape_ascii(), value.escape_ascii())
             };
-            list.iter().map(one).collect::<Vec<_>>().join(", ")
+            list.iter().map(field).collect::<Vec<_>>().join(", ")
         }
     }
 }

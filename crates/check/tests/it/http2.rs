@@ -107,7 +107,7 @@ pub(crate) fn converse(mut client: TcpStream, answer: impl FnMut(&Frame) -> Opti
     }
 }
 
-/// The same after the preface.
+/// A conversation after the preface.
 pub(crate) fn converse_on(
     mut client: TcpStream,
     mut answer: impl FnMut(&Frame) -> Option<Vec<u8>>,

@@ -80,7 +80,7 @@ fn a_reset_without_an_error_after_an_answer_refuses_nothing() {
     assert_eq!(found, expected);
 }
 
-/// The same for a stream that has an error, too: its second RST_STREAM says so.
+/// Answers a POST before its content comes, and notices later that it has an error, too: its second RST_STREAM says so.
 fn answer_early_and_notice_later(client: TcpStream) {
     converse(client, |frame| match (frame.kind, frame.flags) {
         (HEADERS, WHOLE) => Some(said(HEADERS, WHOLE, frame.stream, OK)),

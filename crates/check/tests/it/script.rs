@@ -11,7 +11,7 @@ use rustix::net::sockopt;
 pub(crate) enum Act {
     /// A well-formed answer with this status and content.
     Answer(u16, &'static str),
-    /// The same, announcing that it is the last one; the connection is closed after it.
+    /// A well-formed answer that announces that it is the last one; the connection is closed after it.
     Last(u16, &'static str),
     /// Octets as they are, except `{date}`, which becomes the current date.
     Say(&'static [u8]),

@@ -141,7 +141,7 @@ fn quick_step(step: &Step) -> Step {
     }
 }
 
-/// The same case with less time.
+/// A case with less time.
 fn quick(case: &Case) -> Case {
     let rules = |rules: &[Rule]| &**leaked(rules.iter().map(quick_rule).collect::<Vec<_>>());
     Case {
