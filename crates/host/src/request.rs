@@ -53,11 +53,8 @@ pub(crate) fn read(bytes: &[u8], port: u16) -> Read {
 fn judged(request: &httparse::Request<'_, '_>, port: u16) -> Result<Request, Response> {
     let bad = |says: &str| Response::text(Status::Bad, says);
     let all = |name: &str| -> Vec<&[u8]> {
-        let fields = request.headers.iter();
-        fields
-            .filter(|field| field.name.eq_ignore_ascii_case(name))
-            .map(|field| field.value)
-            .collect()
+        let named = |field: &&httparse::Header<'_>| field.name.eq_ignore_ascii_case(name);
+        request.headers.iter().filter(named).map(|field| field.value).collect()
     };
     // A web page reads what its reader's machine serves through a name that resolves to this machine and is not ours
     // (DNS rebinding).

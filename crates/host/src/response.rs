@@ -79,7 +79,7 @@ impl Response {
         Response { policy, ..Response::of(status, "text/html; charset=utf-8", html) }
     }
 
-    /// The same, but saved under this name.
+    /// The response as a file that is saved under this name.
     #[must_use]
     pub fn saved_as(self, name: String) -> Response {
         Response { file_name: Some(name), ..self }
