@@ -225,31 +225,36 @@ impl Store {
         self.write_from(None, |transaction| work(transaction).map_err(Located::Here))
     }
 
-    /// The same for work that reads another store, too.
+    /// Writes what another store is read for, too.
     fn write_from<T>(
         &mut self,
         from: Option<&Store>,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Located>,
     ) -> Result<T, StoreError> {
         self.steps.renew(from.into_iter().chain([&*self]).map(Store::path));
-        let all = || {
-            self.check_place()?;
-            // Immediate: two writers wait for each other here, and never in the middle of a transaction.
-            let immediate = TransactionBehavior::Immediate;
-            let transaction = self.connection.transaction_with_behavior(immediate)?;
-            let done = work(&transaction);
-            if let Some(from) = from.filter(|from| from.is_disturbed()) {
-                return Err(Located::There(Fault::Busy.at(&from.path)));
-            }
-            let done = done?;
-            transaction.commit()?;
-            opening::empty_the_log(&self.connection)?;
-            Ok(done)
-        };
-        all().map_err(|located| match located {
+        self.transact(from, work).map_err(|located| match located {
             Located::Here(fault) => fault.at(&self.path),
             Located::There(error) => error,
         })
+    }
+
+    fn transact<T>(
+        &mut self,
+        from: Option<&Store>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, Located>,
+    ) -> Result<T, Located> {
+        self.check_place()?;
+        // Immediate: two writers wait for each other here, and never in the middle of a transaction.
+        let immediate = TransactionBehavior::Immediate;
+        let transaction = self.connection.transaction_with_behavior(immediate)?;
+        let done = work(&transaction);
+        if let Some(from) = from.filter(|from| from.is_disturbed()) {
+            return Err(Located::There(Fault::Busy.at(&from.path)));
+        }
+        let done = done?;
+        transaction.commit()?;
+        opening::empty_the_log(&self.connection)?;
+        Ok(done)
     }
 
     /// In one transaction, so that everything is read as of one moment.

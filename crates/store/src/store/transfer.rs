@@ -22,7 +22,7 @@ use crate::{conformance, conformance_rows, ledger, opening, run_rows, space, tri
 pub enum Imported {
     /// It has this number here.
     New(RunId),
-    /// The same run is here already, under this number.
+    /// This run is here already, under this number.
     Known(RunId),
 }
 
@@ -51,13 +51,14 @@ impl Store {
     /// Gives the room of what was removed back to the file system. It needs as much room as the store takes, and
     /// writers wait meanwhile.
     pub fn shrink(&mut self) -> Result<(), StoreError> {
-        let all = || {
-            self.check_place()?;
-            self.steps.renew([self.path.as_path()]);
-            self.connection.execute_batch("VACUUM")?;
-            opening::empty_the_log(&self.connection)
-        };
-        all().map_err(|fault: Fault| fault.at(&self.path))
+        self.vacuum().map_err(|fault| fault.at(&self.path))
+    }
+
+    fn vacuum(&mut self) -> Result<(), Fault> {
+        self.check_place()?;
+        self.steps.renew([self.path.as_path()]);
+        self.connection.execute_batch("VACUUM")?;
+        opening::empty_the_log(&self.connection)
     }
 
     /// Copies a run into a new store, one file that has nothing else, under the same number.
@@ -238,9 +239,9 @@ impl Copy<'_> {
                 continue;
             }
             let owner = [self.from.0, place as i64];
-            let says = |says: String| damaged(format!("the check of `{}`: {says}", entry.name));
+            let damaged = |says: String| damaged(format!("the check of `{}`: {says}", entry.name));
             let sealed = conformance::sealed(self.source, owner);
-            let Some(mut rows) = sealed.map_err(|fault| located(fault, &says, there))? else {
+            let Some(mut rows) = sealed.map_err(|fault| located(fault, &damaged, there))? else {
                 continue;
             };
             if self.from != self.to {
@@ -248,22 +249,22 @@ impl Copy<'_> {
                 rows.blank("run_conformance", 0);
             }
             conformance::insert_rows(self.target, [self.to.0, place as i64], &rows)?;
-            conformance_rows::conformance(&entry.name, rows).map_err(says)?;
+            conformance_rows::conformance(&entry.name, rows).map_err(damaged)?;
         }
         let planned: HashSet<u32> = record.plan.iter().map(|key| key.number).collect();
         for number in numbers(self.source, self.from).map_err(there)? {
             if portion.is_some_and(|portion| !portion.trials.contains(&number)) {
                 continue;
             }
-            let says = |says: String| damaged(format!("trial {number}: {says}"));
+            let damaged = |says: String| damaged(format!("trial {number}: {says}"));
             if !planned.contains(&number) {
-                return Err(says("it is not in the run's plan".into()));
+                return Err(damaged("it is not in the run's plan".into()));
             }
             let sealed = sealed_trial(self.source, self.from, number, Extent::Whole);
-            let sealed = sealed.map_err(|fault| located(fault, &says, there))?;
-            let rows = sealed.ok_or_else(|| says("it has no rows".into()))?;
+            let sealed = sealed.map_err(|fault| located(fault, &damaged, there))?;
+            let rows = sealed.ok_or_else(|| damaged("it has no rows".into()))?;
             insert_trial(self.target, self.to, number, &rows)?;
-            trial_rows::trial(number, rows).map_err(says)?;
+            trial_rows::trial(number, rows).map_err(damaged)?;
         }
         Ok(())
     }

@@ -295,7 +295,7 @@ fn recording(number: u32) -> Recording {
     }
 }
 
-/// The same, with what a load has of a schedule, of its sections and of failures.
+/// A trial with all that a load has of a schedule, of its sections and of failures.
 pub(crate) fn fullest(number: u32) -> TrialRecord {
     let mut made = trial(number);
     let recording = &mut made.loaded.as_mut().unwrap().recording;

@@ -59,9 +59,9 @@ fn a_trial_that_was_never_loaded_has_no_number_of_failures() {
     let connection = Connection::open(folder.store()).unwrap();
     let mut summary =
         connection.prepare("SELECT attempted, failed FROM trial_summary ORDER BY trial").unwrap();
-    let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let pair = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let rows: Vec<(Option<i64>, Option<i64>)> =
-        summary.query_map([], row).unwrap().map(Result::unwrap).collect();
+        summary.query_map([], pair).unwrap().map(Result::unwrap).collect();
     assert!(rows[0].0.is_some() && rows[0].1.is_some_and(|failed| 0 < failed), "{rows:?}");
     assert_eq!(rows[1], (None, None), "not zero: nothing was counted");
 }
