@@ -221,7 +221,7 @@ impl Line {
         let Some(own) = &self.expect else {
             return Ok(wanted.expect.clone());
         };
-        let says = |refusal: Refusal| refusal.to_string();
+        let worded = |refusal: Refusal| refusal.to_string();
         let status = match &own.status {
             None => Ok(wanted.expect.status),
             Some(Status::Number(number)) => answer::status(&number.to_string()),
@@ -230,10 +230,10 @@ impl Line {
         let wanted_headers =
             wanted.expect.headers.iter().filter(|(name, _)| !own.headers.has(name));
         let mut headers: Vec<_> = wanted_headers.cloned().collect();
-        headers.extend(answer::headers("`expect.headers`", &own.headers.0).map_err(says)?);
+        headers.extend(answer::headers("`expect.headers`", &own.headers.0).map_err(worded)?);
         let body = match &own.body {
             None => wanted.expect.body.clone(),
-            Some(text) => answer::body_rule("`expect.body`", text).map_err(says)?,
+            Some(text) => answer::body_rule("`expect.body`", text).map_err(worded)?,
         };
         Ok(Expect {
             status: status.map_err(|says| format!("`expect.status` {says}"))?,

@@ -67,15 +67,15 @@ fn printed(child: &mut Child) -> Result<String, String> {
     let output = child.stdout.take().ok_or("its output cannot be read")?;
     let (line, lines) = channel();
     // If the line is not awaited any more, it is dropped.
-    let read = move || {
+    let started = thread::Builder::new().name("header".into()).spawn(move || {
         let mut bytes = Vec::new();
         let mut output = BufReader::new(output).take(LONGEST);
         let read = output.read_until(b'\n', &mut bytes);
         let _ = line.send(read.map(|_| bytes));
         // A command that prints more must not be ended by a closed pipe.
         let _ = std::io::copy(&mut output.into_inner(), &mut std::io::sink());
-    };
-    thread::Builder::new().name("header".into()).spawn(read).map_err(|error| error.to_string())?;
+    });
+    started.map_err(|error| error.to_string())?;
     let until = Instant::now() + PATIENCE;
     let too_long = || format!("it took longer than {} s, and was ended", PATIENCE.as_secs());
     let bytes = lines.recv_timeout(PATIENCE).map_err(|_| too_long())?;
@@ -131,14 +131,12 @@ fn in_base64(text: &[u8]) -> Vec<Vec<u8>> {
         encoded.as_bytes()[(8 * before).div_ceil(6)..bits / 6].to_vec()
     };
     let ways: Vec<Vec<u8>> = (0..3).map(way).filter(|letters| WORD <= letters.len()).collect();
-    let of_urls = |letters: &Vec<u8>| {
-        let one = |letter: &u8| match letter {
-            b'+' => b'-',
-            b'/' => b'_',
-            letter => *letter,
-        };
-        letters.iter().map(one).collect()
+    let letter_of_urls = |letter: &u8| match letter {
+        b'+' => b'-',
+        b'/' => b'_',
+        letter => *letter,
     };
+    let of_urls = |letters: &Vec<u8>| letters.iter().map(letter_of_urls).collect();
     let others: Vec<Vec<u8>> = ways.iter().map(of_urls).collect();
     [ways, others].concat()
 }

@@ -177,15 +177,15 @@ mod tests {
 
     #[test]
     fn what_needs_a_shell_is_refused() {
-        let says = |command: &str| words(command).unwrap_err();
+        let refusal = |command: &str| words(command).unwrap_err();
         for command in ["curl $URL", "curl \"$URL\"", "curl `x`", "curl \"`x`\"", "curl $(x)"] {
-            assert!(says(command).contains("write the value itself"), "{command}");
+            assert!(refusal(command).contains("write the value itself"), "{command}");
         }
         for command in ["curl h | jq", "curl h/?a=1&b=2", "curl h; x", "curl h > f", "(curl h)"] {
-            assert!(says(command).contains("outside of quotes"), "{command}");
+            assert!(refusal(command).contains("outside of quotes"), "{command}");
         }
         for command in ["curl 'h", "curl \"h", "curl \"h\\", "curl h\\", "curl $'h"] {
-            assert!(says(command).contains("is missing"), "{command}");
+            assert!(refusal(command).contains("is missing"), "{command}");
         }
         for command in [
             r"$'\xff'",

@@ -39,7 +39,7 @@ pub enum RequestFileKind {
 pub enum RequestOrder {
     /// One after the other, over and over.
     InOrder,
-    /// The same, in an order that the seed determines.
+    /// One after the other, over and over, in an order that the seed determines.
     Shuffled,
     /// Drawn for each request.
     Weighted,

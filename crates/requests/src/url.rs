@@ -71,7 +71,7 @@ pub fn parse(text: &str) -> Result<Url, String> {
     })
 }
 
-/// The same, or the address of a WebSocket, `ws://…` or `wss://…`; says whether it is one.
+/// Reads an address, also that of a WebSocket, `ws://…` or `wss://…`; says whether it is one.
 pub fn parse_with_socket(text: &str) -> Result<(Url, bool), String> {
     match text.split_once("://") {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => {
