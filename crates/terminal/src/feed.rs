@@ -21,7 +21,7 @@ pub type Page = Box<dyn FnMut(&Totals) -> Result<(), Refusal> + Send>;
 const WAITING_MAX: usize = 16;
 /// At the end of the load, what is not written yet has this long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The same if the user has asked for the end: long enough for a busy machine to write to a file.
+/// The patience if the user has asked for the end: long enough for a busy machine to write to a file.
 const PATIENCE_HALTED: Duration = Duration::from_secs(3);
 
 /// A second, and all that has been counted by its end.
@@ -126,10 +126,9 @@ impl Feed {
         let patience = if recording.end == End::Halted { PATIENCE_HALTED } else { PATIENCE };
         let until = Instant::now() + patience;
         let late = || {
-            Err(Refusal::new(format!(
-                "--stream, --openmetrics: the reader did not take the rest within {} s; it is lost",
-                patience.as_secs_f64()
-            )))
+            let seconds = patience.as_secs_f64();
+            let why = format!("the reader did not take the rest within {seconds} s; it is lost");
+            Err(Refusal::new(format!("--stream, --openmetrics: {why}")))
         };
         while !self.hand_over() {
             if until <= Instant::now() {

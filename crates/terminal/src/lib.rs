@@ -31,7 +31,8 @@ pub fn notice(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// The same for a text: on a terminal its lines are cut at blanks, and what does not fit is indented so far.
+/// Prints a text as `notice` does a line: on a terminal its lines are cut at blanks, and what does not fit is indented
+/// so far.
 pub fn notice_text(text: &str, indent: usize) {
     let width = if stderr_is_live() { stderr_size().0 } else { usize::MAX };
     for line in text.lines() {

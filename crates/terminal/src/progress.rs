@@ -322,12 +322,12 @@ fn shown(quantile: Quantile) -> String {
 /// A finished trial in a few words.
 fn result(trial: &TrialRecord) -> (Ink, String) {
     let measured = trial.outcome.kind == OutcomeKind::Measured;
-    let says = || (Ink::Bad, format!("{}: {}", trial.outcome.kind.name(), trial.outcome.says));
+    let failure = || (Ink::Bad, format!("{}: {}", trial.outcome.kind.name(), trial.outcome.says));
     if let Some(held) = trial.held.as_ref().filter(|_| measured) {
         return held_result(&held.holding);
     }
     let Some(loaded) = trial.loaded.as_ref().filter(|_| measured) else {
-        return says();
+        return failure();
     };
     let recording = &loaded.recording;
     let value = |share| recording.total.response.quantile(share).map_or("–".to_string(), shown);

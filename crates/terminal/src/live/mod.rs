@@ -103,6 +103,15 @@ pub struct View {
     style: Style,
 }
 
+fn add(history: &mut History, update: Update) {
+    match update {
+        Update::Window(snapshot) => {
+            history.add(snapshot);
+        }
+        Update::Agents(agents) => history.agents = agents,
+    }
+}
+
 impl View {
     /// Of a load by this process, or by agents at these places.
     pub fn open(style: Style, order: &Order, asked: &RequestSummary, from: Option<&str>) -> View {
@@ -112,12 +121,6 @@ impl View {
             Style::Lines => Watcher::start(show_lines),
             Style::Picture { is_coloured } => Watcher::start(move |snapshots| {
                 let mut history = History::new(slot_length(&header));
-                let add = |history: &mut History, update| match update {
-                    Update::Window(snapshot) => {
-                        history.add(snapshot);
-                    }
-                    Update::Agents(agents) => history.agents = agents,
-                };
                 show_pictures(snapshots, is_coloured, &mut history, add, |history, size| {
                     screen::draw(&header, history, size.0, size.1)
                 });

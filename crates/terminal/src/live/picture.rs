@@ -135,17 +135,13 @@ pub(super) fn quantiles(across: Across, what: &str, slots: &[Spread], height: us
     let unit = Unit::of(axis);
     let begins: Vec<Nanos> = slots.iter().map(|slot| slot.0).collect();
     let first = across.first(slots.len());
-    let curve = |name: &'static str, ink: Ink, value: fn(&Spread) -> Option<Nanos>| {
-        let mut canvas = Braille::new(across.columns, rows);
-        let (mut last, mut end) = (None, None);
-        for (n, slot) in slots[first..].iter().enumerate() {
-            last = follow(&mut canvas, axis, across.place(slot.0, n), value(slot), last);
-            end = last.or(end);
-        }
-        Curve { name, ink, canvas, end: end.map(|(x, y)| (x / 2, y / 4)) }
-    };
-    let mut median = curve("p50", Ink::Good, |slot| slot.1);
-    let mut tail = curve("p99", Ink::Doubtful, |slot| slot.2);
+    let shown = &slots[first..];
+    let medians = Braille::new(across.columns, rows);
+    let (canvas, end) = drawn(medians, across, axis, shown, |slot| slot.1);
+    let mut median = Curve { name: "p50", ink: Ink::Good, canvas, end };
+    let tails = Braille::new(across.columns, rows);
+    let (canvas, end) = drawn(tails, across, axis, shown, |slot| slot.2);
+    let mut tail = Curve { name: "p99", ink: Ink::Doubtful, canvas, end };
     keep_apart(&mut tail, &mut median);
     let name = unit.name;
     let says = format!("{what} in {name}, logarithmic: p99 is the upper line, p50 the lower");
@@ -216,6 +212,22 @@ fn cells(mut line: Line, curves: [&Curve; 2], row: usize, columns: usize) -> Lin
     }
 }
 
+/// The canvas with a line of values, and the column and row of its newest value.
+fn drawn(
+    mut canvas: Braille,
+    across: Across,
+    axis: LogAxis,
+    slots: &[Spread],
+    value: fn(&Spread) -> Option<Nanos>,
+) -> (Braille, Option<(usize, usize)>) {
+    let (mut last, mut end) = (None, None);
+    for (n, slot) in slots.iter().enumerate() {
+        last = follow(&mut canvas, axis, across.place(slot.0, n), value(slot), last);
+        end = last.or(end);
+    }
+    (canvas, end.map(|(x, y)| (x / 2, y / 4)))
+}
+
 /// Draws from where the line was to where it is now.
 fn follow(
     canvas: &mut Braille,
@@ -263,8 +275,8 @@ fn ticks(axis: LogAxis, unit: Unit, rows: usize) -> Vec<String> {
     let mut labels = vec![String::new(); rows];
     let first = axis.low.log10().floor() as i32;
     let last = axis.high.log10().ceil() as i32;
-    let of = |digit: f64| (first..=last).map(move |decade| digit * 10_f64.powi(decade));
-    let between = [1.0, 5.0, 2.0].into_iter().flat_map(of);
+    let decades = |digit: f64| (first..=last).map(move |decade| digit * 10_f64.powi(decade));
+    let between = [1.0, 5.0, 2.0].into_iter().flat_map(decades);
     for value in [axis.low, axis.high].into_iter().chain(between) {
         if !(axis.low * 0.999..=axis.high * 1.001).contains(&value) {
             continue;
