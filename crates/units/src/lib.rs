@@ -140,7 +140,7 @@ pub fn percent(share: f64) -> String {
     format!("{} %", of_hundred(share * 100.0, 1))
 }
 
-/// The same without its unit and with at most so many decimals.
+/// A percentage without its unit and with at most so many decimals.
 pub fn of_hundred(percent: f64, decimals: usize) -> String {
     match percent {
         percent if percent <= 0.0 => "0".into(),
