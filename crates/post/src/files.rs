@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn every_name_mode_and_byte_is_in_the_digest() {
-        let of = |files: Vec<ProjectFile>| ProjectFiles::new(files).unwrap().digest();
-        let one = of(vec![file("workloads/a", b"1"), file("workloads/b", b"2")]);
-        assert_eq!(one, of(vec![file("workloads/b", b"2"), file("workloads/a", b"1")]));
+        let digest = |files: Vec<ProjectFile>| ProjectFiles::new(files).unwrap().digest();
+        let one = digest(vec![file("workloads/a", b"1"), file("workloads/b", b"2")]);
+        assert_eq!(one, digest(vec![file("workloads/b", b"2"), file("workloads/a", b"1")]));
         let mut all = vec![one];
-        all.push(of(vec![file("workloads/a", b"12"), file("workloads/b", b"")]));
-        all.push(of(vec![file("workloads/a", b"1"), file("workloads/c", b"2")]));
-        all.push(of(vec![file("workloads/a", b"1")]));
+        all.push(digest(vec![file("workloads/a", b"12"), file("workloads/b", b"")]));
+        all.push(digest(vec![file("workloads/a", b"1"), file("workloads/c", b"2")]));
+        all.push(digest(vec![file("workloads/a", b"1")]));
         let runs = ProjectFile { is_executable: true, ..file("workloads/a", b"1") };
-        all.push(of(vec![runs, file("workloads/b", b"2")]));
+        all.push(digest(vec![runs, file("workloads/b", b"2")]));
         let mut once = all.clone();
         once.sort_unstable();
         once.dedup();

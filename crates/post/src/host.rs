@@ -117,7 +117,7 @@ const FACTS_MAX: usize = 100;
 const CPUS_MAX: usize = 4_096;
 
 impl Host {
-    /// The same, short enough to be kept, without what would move a cursor.
+    /// The facts, short enough to be kept, and without what would move a cursor.
     #[must_use]
     pub(crate) fn bounded(mut self) -> Host {
         let short = |text: &str| bounded(text, NAME_MAX);
@@ -134,7 +134,7 @@ impl Host {
 }
 
 impl Way {
-    /// The same, short enough to be kept, without what would move a cursor.
+    /// The way, short enough to be kept, and without what would move a cursor.
     #[must_use]
     pub(crate) fn bounded(mut self) -> Way {
         self.link = self.link.map(|name| bounded(&name, NAME_MAX));

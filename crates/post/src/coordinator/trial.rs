@@ -94,7 +94,7 @@ impl Trial {
         }
     }
 
-    /// The same once more under another number, with more time; or which agents stand in the way.
+    /// The trial once more under another number, with more time; or which agents stand in the way.
     pub(super) fn again(
         self,
         number: u64,

@@ -61,12 +61,12 @@ impl Network {
         times -= u32::from(chance.unit() < self.faults.losses);
         times += u32::from(chance.unit() < self.faults.repeats);
         let way = self.ways[agent][usize::from(is_back)];
-        let one = |chance: &mut Chance| {
+        let arrival = |chance: &mut Chance| {
             let is_held_up = self.faults.is_held_up && chance.unit() < 0.05;
             let usual = way + chance.draw() % MILLISECOND;
             now + if is_held_up { chance.draw() % LONGEST } else { usual }
         };
-        (0..times).map(|_| one(chance)).collect()
+        (0..times).map(|_| arrival(chance)).collect()
     }
 }
 
