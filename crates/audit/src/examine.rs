@@ -75,8 +75,8 @@ pub fn audit(sources: Vec<Source>) -> Audit {
         *untested[source].entry((rule, why)).or_insert(0) += 1;
     });
     for (source, missing) in audited.iter_mut().zip(untested) {
-        let one = |((rule, why), rows)| Untested { rule, why, rows };
-        source.untested = missing.into_iter().map(one).collect();
+        let entry = |((rule, why), rows)| Untested { rule, why, rows };
+        source.untested = missing.into_iter().map(entry).collect();
     }
     Audit { sources: audited }
 }
@@ -95,31 +95,28 @@ fn of_row(row: &Row, is_unit_of_file: bool, cannot: &mut dyn FnMut(Rule, Why)) -
         (!row.has_unit && !is_unit_of_file).then(|| Finding::NoUnit { figures: Vec::new() });
     let unitless =
         (!row.unitless.is_empty()).then(|| Finding::NoUnit { figures: row.unitless.clone() });
-    // A row that has a mark for its rate is no measurement: that the rest is missing, too, is no news.
-    let is_measured = row.is_measured();
-    let mut asked = |rule: Rule, found: Result<Option<Finding>, Why>| {
-        found.unwrap_or_else(|why| {
-            if is_measured {
-                cannot(rule, why);
-            }
-            None
-        })
-    };
-    let found = [
-        row.own.clone().map(Finding::OwnVerdict),
-        marks,
-        no_unit,
-        asked(Rule::NotAscending, not_ascending(row)),
-        asked(Rule::MeanImpossible, mean_impossible(row)),
-        asked(Rule::RateImpossible, rate_impossible(row)),
-        asked(Rule::SdImpossible, sd_impossible(row)),
-        asked(Rule::Little, little(row)),
-        asked(Rule::MeanAboveP99, mean_above_p99(row)),
-        asked(Rule::Failures, failures(row)),
-        asked(Rule::FewSamples, few_samples(row)),
-        unitless,
+    let own = row.own.clone().map(Finding::OwnVerdict);
+    let tested = [
+        (Rule::NotAscending, not_ascending(row)),
+        (Rule::MeanImpossible, mean_impossible(row)),
+        (Rule::RateImpossible, rate_impossible(row)),
+        (Rule::SdImpossible, sd_impossible(row)),
+        (Rule::Little, little(row)),
+        (Rule::MeanAboveP99, mean_above_p99(row)),
+        (Rule::Failures, failures(row)),
+        (Rule::FewSamples, few_samples(row)),
     ];
-    found.into_iter().flatten().collect()
+    let mut findings: Vec<Finding> = [own, marks, no_unit].into_iter().flatten().collect();
+    for (rule, found) in tested {
+        match found {
+            Ok(finding) => findings.extend(finding),
+            // A row that has a mark for its rate is no measurement: that the rest is missing, too, is no news.
+            Err(why) if row.is_measured() => cannot(rule, why),
+            Err(_) => {}
+        }
+    }
+    findings.extend(unitless);
+    findings
 }
 
 fn mean_above_p99(row: &Row) -> Result<Option<Finding>, Why> {
@@ -139,12 +136,12 @@ fn mean_above_p99(row: &Row) -> Result<Option<Finding>, Why> {
 
 /// The least mean that the percentiles allow, and the most.
 fn bounds(row: &Row) -> (f64, Option<f64>) {
-    let of = |edge: fn(Time) -> f64| {
+    let bounds = |edge: fn(Time) -> f64| {
         let pairs: Vec<(f64, f64)> =
             row.percentiles.iter().map(|&(share, time)| (share, edge(time))).collect();
         rule::mean_bounds(&pairs)
     };
-    (of(Time::least).0, of(Time::most).1)
+    (bounds(Time::least).0, bounds(Time::most).1)
 }
 
 fn little(row: &Row) -> Result<Option<Finding>, Why> {
@@ -251,11 +248,11 @@ impl Audit {
     /// How many rows are worth what.
     #[must_use]
     pub fn worth(&self) -> Worth {
-        let of = |verdict| self.rows().filter(|row| row.verdict() == verdict).count();
+        let rows = |verdict| self.rows().filter(|row| row.verdict() == verdict).count();
         Worth {
-            valid: of(Verdict::Valid),
-            suspect: of(Verdict::Suspect),
-            invalid: of(Verdict::Invalid),
+            valid: rows(Verdict::Valid),
+            suspect: rows(Verdict::Suspect),
+            invalid: rows(Verdict::Invalid),
             untried: 0,
         }
     }

@@ -111,17 +111,17 @@ fn of_wrk2_s_two_lists_the_corrected_one_is_read() {
   59000 requests in";
     let both = text.replace("  59000 requests in", uncorrected);
     assert_ne!(text, both);
-    let of = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
-    assert_eq!(of(&both), of(&text));
-    assert_eq!(audit(vec![of(&both)]).verdict(), Some(Verdict::Valid));
+    let source = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
+    assert_eq!(source(&both), source(&text));
+    assert_eq!(audit(vec![source(&both)]).verdict(), Some(Verdict::Valid));
 }
 
 #[test]
 fn a_share_that_is_there_already_is_not_read_again() {
     let text = String::from_utf8(fixture("wrk2.txt")).unwrap();
     let twice = text.replace(" 75.000%", " 50.000%    9.99ms\n 75.000%");
-    let of = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
-    assert_eq!(of(&twice), of(&text));
+    let source = |text: &str| read("wrk2.txt", text.as_bytes(), NOTHING).unwrap();
+    assert_eq!(source(&twice), source(&text));
 }
 
 #[test]
@@ -243,11 +243,11 @@ fn what_was_planted_in_the_benchmarker_s_data_is_found() {
 fn rows_of_one_place_are_compared_across_files() {
     let text = String::from_utf8(fixture("arena-server.json")).unwrap();
     let sources = |rates: [&str; 4]| {
-        let of = |rate: &str| {
+        let source = |rate: &str| {
             let text = text.replace("\"rps\": 64000,", &format!("\"rps\": {rate},"));
             read(rate, text.as_bytes(), NOTHING).unwrap()
         };
-        audit(rates.map(of).to_vec())
+        audit(rates.map(source).to_vec())
     };
     let suspect = |audit: &Audit| {
         let rows = audit.rows().filter(|row| row.verdict() == Verdict::Suspect);
@@ -290,14 +290,14 @@ fn several_runs_in_one_file_are_a_row_each() {
 fn what_broke_off_before_its_results_is_no_run() {
     let healthy = String::from_utf8(fixture("h2load-healthy.txt")).unwrap();
     let broken = &healthy[..healthy.find("finished in").unwrap()];
-    let of = |text: &str| read("x", text.as_bytes(), NOTHING).map(|source| source.rows);
-    assert_eq!(of(&[broken, &healthy, broken].concat()), of(&healthy));
-    assert_eq!(of(broken), Err(Unreadable::Unknown));
+    let rows = |text: &str| read("x", text.as_bytes(), NOTHING).map(|source| source.rows);
+    assert_eq!(rows(&[broken, &healthy, broken].concat()), rows(&healthy));
+    assert_eq!(rows(broken), Err(Unreadable::Unknown));
     // Without what stands above the results, two runs are still two.
     let results = &healthy[broken.len()..];
-    assert_eq!(of(&results.repeat(2)).unwrap().len(), 2);
+    assert_eq!(rows(&results.repeat(2)).unwrap().len(), 2);
     let hey = String::from_utf8(fixture("hey-healthy.txt")).unwrap();
-    assert_eq!(of(&["Summary:\n  follows\n", &hey].concat()), of(&hey));
+    assert_eq!(rows(&["Summary:\n  follows\n", &hey].concat()), rows(&hey));
 }
 
 #[test]

@@ -27,9 +27,11 @@ fn row(name: &str, text: &str) -> Row {
             }
             // One request may be of several kinds, so that the kinds do not add up.
             ("(Connect", _) => {
-                let of = |kind| number_after(line, kind).unwrap_or(0.0);
-                failed = failed.max(of("Connect:") + of("Receive:")).max(of("Exceptions:"));
-                unlike = of("Length:");
+                let failures = |kind| number_after(line, kind).unwrap_or(0.0);
+                failed = failed
+                    .max(failures("Connect:") + failures("Receive:"))
+                    .max(failures("Exceptions:"));
+                unlike = failures("Length:");
             }
             ("Non-2xx responses", _) => failed = failed.max(first_number(rest).unwrap_or(0.0)),
             ("Total", [least, mean, sd, ..]) => {

@@ -11,14 +11,15 @@ pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     }
     // Threads begin above the line with the results.
     let mut is_finished = true;
-    let begins = |line: &str| {
-        let finishes = line.starts_with("finished in ");
-        let is_above = line.starts_with("spawning thread") || finishes;
-        let begins = line.starts_with("starting benchmark") || (is_finished && is_above);
-        is_finished = finishes || (is_finished && !begins);
-        begins
-    };
-    super::runs(name, text, begins, "finished in ", row)
+    super::runs(name, text, |line| begins(line, &mut is_finished), "finished in ", row)
+}
+
+fn begins(line: &str, is_finished: &mut bool) -> bool {
+    let finishes = line.starts_with("finished in ");
+    let is_above = line.starts_with("spawning thread") || finishes;
+    let begins = line.starts_with("starting benchmark") || (*is_finished && is_above);
+    *is_finished = finishes || (*is_finished && !begins);
+    begins
 }
 
 fn row(name: &str, text: &str) -> Row {
@@ -31,13 +32,13 @@ fn row(name: &str, text: &str) -> Row {
         } else if line.starts_with("finished in ") {
             row.rate_per_s = row.above_zero("req/s", number_before(line, " req/s"));
         } else if line.starts_with("requests:") {
-            let of = |what: &str| number_before(line, what);
-            row.samples = of(" succeeded");
-            row.failed = of(" failed");
+            let number = |what: &str| number_before(line, what);
+            row.samples = number(" succeeded");
+            row.failed = number(" failed");
             // Those of a lost connection are not among those that are done.
             row.requests = row.samples.zip(row.failed).map(|(right, failed)| right + failed);
             under_way =
-                of(" started").zip(row.requests).map_or(0.0, |(begun, ended)| begun - ended);
+                number(" started").zip(row.requests).map_or(0.0, |(begun, ended)| begun - ended);
         } else if line.starts_with("status codes:") {
             let refused = [" 4xx", " 5xx"].iter().filter_map(|what| number_before(line, what));
             // An answer of 4xx or 5xx is among those that failed.

@@ -8,11 +8,11 @@ use crate::text::{figure_of, first_number, time};
 
 pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
     let metrics = value.get("metrics")?.as_object()?;
-    let of = |metric: &str| {
+    let values = |metric: &str| {
         let metric = metrics.get(metric)?;
         Some(metric.get("values").unwrap_or(metric))
     };
-    let (duration, requests) = (of("http_req_duration")?, of("http_reqs")?);
+    let (duration, requests) = (values("http_req_duration")?, values("http_reqs")?);
     let mut row = Row::new(name, "", Limit::Unknown(NoLimit::Executor));
     row.rate_per_s = row.above_zero("http_reqs.rate", figure_of(requests, "rate"));
     row.samples = row.count("http_reqs.count", figure_of(requests, "count"));
@@ -21,10 +21,10 @@ pub(crate) fn rows_of_json(name: &str, value: &Value) -> Option<Vec<Row>> {
         keep(&mut row, &key, share, ms);
     }
     // Its rate is one of requests that failed: they are its “passes”.
-    let failed = of("http_req_failed").and_then(|failed| figure_of(failed, "passes"));
+    let failed = values("http_req_failed").and_then(|failed| figure_of(failed, "passes"));
     row.failed = row.count("http_req_failed", failed);
     row.requests = row.samples;
-    if let Some(users) = of("vus_max") {
+    if let Some(users) = values("vus_max") {
         row.place = figure_of(users, "max").map_or(String::new(), users_in_words);
     }
     Some(vec![row])

@@ -142,8 +142,8 @@ fn runs(
     if pieces.len() <= 1 {
         return vec![row(name, pieces.first().unwrap_or(&text))];
     }
-    let of = |(place, piece): (usize, &&str)| row(&numbered(name, place), piece);
-    pieces.iter().enumerate().map(of).collect()
+    let numbered_row = |(place, piece): (usize, &&str)| row(&numbered(name, place), piece);
+    pieces.iter().enumerate().map(numbered_row).collect()
 }
 
 /// Cuts a text before each line of which `begins` says so; what stands above the first is in no piece.

@@ -15,8 +15,8 @@ pub(crate) fn rows(document: &str, name: &str, value: &Value) -> Option<Vec<Row>
         Some("load") => Some(vec![row(name, value)]),
         Some("loads") => {
             let loads = value.get("loads").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            let of = |(place, load)| row(&numbered(name, place), load);
-            Some(loads.iter().enumerate().map(of).collect())
+            let numbered_row = |(place, load)| row(&numbered(name, place), load);
+            Some(loads.iter().enumerate().map(numbered_row).collect())
         }
         _ => None,
     }
@@ -25,8 +25,8 @@ pub(crate) fn rows(document: &str, name: &str, value: &Value) -> Option<Vec<Row>
 /// By how much more the times may add up to than the measured time: those of the last requests reach beyond its end, by
 /// the longest at most.
 fn reach(value: &Value) -> f64 {
-    let at = |pointer: &str| value.pointer(pointer).and_then(Value::as_f64);
-    match (at("/measured_s"), at("/response/max_ns")) {
+    let number = |pointer: &str| value.pointer(pointer).and_then(Value::as_f64);
+    match (number("/measured_s"), number("/response/max_ns")) {
         (Some(measured_s), Some(max_ns)) if 0.0 < measured_s && 0.0 < max_ns => {
             1.0 + max_ns / 1e9 / measured_s
         }
@@ -40,18 +40,18 @@ const DOUBTS_AT_MOST: usize = 64;
 /// What the file says against its load. Notes are no reason for a verdict.
 fn own(verdict: &Value) -> Option<OwnVerdict> {
     let grave = [Gravity::Invalid, Gravity::Suspect];
-    let of =
+    let graver =
         |value, key| grave.into_iter().find(|gravity| text_of(value, key) == Some(gravity.name()));
-    let gravity = of(verdict, "word")?;
+    let gravity = graver(verdict, "word")?;
     let doubts = verdict.get("doubts").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let reasons = doubts.iter().filter(|doubt| of(doubt, "gravity").is_some());
+    let reasons = doubts.iter().filter(|doubt| graver(doubt, "gravity").is_some());
     let ids = reasons.filter_map(|doubt| text_of(doubt, "id")).map(String::from);
     Some(OwnVerdict { gravity, doubts: ids.take(DOUBTS_AT_MOST).collect() })
 }
 
 fn row(name: &str, value: &Value) -> Row {
-    let at = |pointer: &str| value.pointer(pointer).unwrap_or(&Value::Null);
-    let load = at("/order/load");
+    let value_of = |pointer: &str| value.pointer(pointer).unwrap_or(&Value::Null);
+    let load = value_of("/order/load");
     let connections = figure_of(load, "connections").filter(|number| 0.0 < *number);
     let (limit, place) = match (text_of(load, "kind"), connections) {
         (Some("closed"), Some(number)) => {
@@ -61,10 +61,11 @@ fn row(name: &str, value: &Value) -> Row {
         _ => (Limit::Unknown(NoLimit::Connections), String::new()),
     };
     let mut row = Row::new(name, place, limit);
-    row.own = own(at("/verdict"));
+    row.own = own(value_of("/verdict"));
     row.connections = connections;
-    row.rate_per_s = row.above_zero("throughput_per_s", figure_of(at("/rate"), "throughput_per_s"));
-    let response = at("/response");
+    row.rate_per_s =
+        row.above_zero("throughput_per_s", figure_of(value_of("/rate"), "throughput_per_s"));
+    let response = value_of("/response");
     let exact = |key: &str| figure_of(response, key).map(Time::exact);
     row.mean = row.time("mean_ns", exact("mean_ns"));
     row.shortest("min_ns", exact("min_ns"));
@@ -73,7 +74,7 @@ fn row(name: &str, value: &Value) -> Row {
         row.percentile(share, found);
     }
     row.samples = row.count("count", figure_of(response, "count")).filter(|count| 0.0 < *count);
-    row.requests = row.count("attempted", figure_of(at("/books"), "attempted"));
-    row.failed = row.count("failed", figure_of(at("/books"), "failed"));
+    row.requests = row.count("attempted", figure_of(value_of("/books"), "attempted"));
+    row.failed = row.count("failed", figure_of(value_of("/books"), "failed"));
     row
 }

@@ -23,8 +23,9 @@ pub(crate) fn rows(_: &str, value: &Value) -> Option<Vec<Row>> {
         let place = Places { test, connections: &connections, levels: levels(key_of_levels(test)) };
         for (server, runs) in servers.as_object().into_iter().flatten() {
             let Some(runs) = runs.as_array() else { continue };
-            let of = |(number, run)| row(server, &place, number, run, duration_s);
-            rows.extend(runs.iter().enumerate().map(of));
+            let numbered_row =
+                |(number, run)| numbered_row(server, &place, number, run, duration_s);
+            rows.extend(runs.iter().enumerate().map(numbered_row));
         }
     }
     Some(rows)
@@ -89,8 +90,8 @@ fn row(
             Some(share) => row.percentile(share, found),
         }
     }
-    let of = |keys: &[&str]| keys.iter().filter_map(|key| figure_of(run, key)).sum::<f64>();
-    row.failed = Some(of(&ANSWERED) + of(&BROKEN));
-    row.requests = row.samples.map(|total| total + of(&BROKEN));
+    let sum = |keys: &[&str]| keys.iter().filter_map(|key| figure_of(run, key)).sum::<f64>();
+    row.failed = Some(sum(&ANSWERED) + sum(&BROKEN));
+    row.requests = row.samples.map(|total| total + sum(&BROKEN));
     row
 }

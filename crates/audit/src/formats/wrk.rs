@@ -8,12 +8,12 @@ pub(crate) fn rows(name: &str, text: &str) -> Vec<Row> {
     let lines: Vec<&str> = text.lines().collect();
     let begins: Vec<usize> = (0..lines.len()).filter(|&place| is_beginning(lines[place])).collect();
     let many = 1 < begins.len();
-    let of = |(number, &begin): (usize, &usize)| {
+    let run = |(number, &begin): (usize, &usize)| {
         let end = begins.get(number + 1).copied().unwrap_or(lines.len());
         let name = if many { numbered(name, number) } else { name.into() };
         row(name, &lines[begin..end])
     };
-    begins.iter().enumerate().map(of).collect()
+    begins.iter().enumerate().map(run).collect()
 }
 
 /// `Running 10s test @ http://…`
@@ -57,8 +57,9 @@ fn row(name: String, lines: &[&str]) -> Row {
             let behind = line.split(" requests in ").nth(1).and_then(|it| it.split(',').next());
             row.counted = row.samples.zip(behind.and_then(seconds));
         } else if line.starts_with("Socket errors:") {
-            let of = |kind| number_after(line, kind).unwrap_or(0.0);
-            (broken, late) = (of("connect") + of("read") + of("write"), of("timeout"));
+            let failures = |kind| number_after(line, kind).unwrap_or(0.0);
+            (broken, late) =
+                (failures("connect") + failures("read") + failures("write"), failures("timeout"));
         } else if line.starts_with("Non-2xx") {
             refused = line.rsplit(':').next().and_then(first_number).unwrap_or(0.0);
         } else if let Some(rate) = line.strip_prefix("Requests/sec:") {

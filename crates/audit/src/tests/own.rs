@@ -8,11 +8,11 @@ fn dyno_s_own_results_are_asked_the_same() {
         found("dyno-false.json", NOTHING),
         ["dyno-false.json: invalid percentiles_not_ascending littles_law failures_ranked"]
     );
-    let of = |name: &str| String::from_utf8(fixture(name)).unwrap();
+    let text = |name: &str| String::from_utf8(fixture(name)).unwrap();
     let several = format!(
         "{{\"schema\": \"dyno.loads/1\", \"loads\": [{}, {}]}}",
-        of("dyno-healthy.json"),
-        of("dyno-false.json")
+        text("dyno-healthy.json"),
+        text("dyno-false.json")
     );
     let audit = audit(vec![read("x", several.as_bytes(), NOTHING).unwrap()]);
     let rows: Vec<_> = audit.rows().map(|row| (row.row.name.clone(), row.verdict())).collect();
