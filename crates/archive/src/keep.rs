@@ -10,10 +10,8 @@ use lab::Refusal;
 /// Refuses a path that could not be written after a long run.
 pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     let refused = |why: &str| {
-        Err(Refusal::new(format!(
-            "{flag} {}: {why}; name a file in a directory that you may write to",
-            path.display()
-        )))
+        let way_out = "name a file in a directory that you may write to";
+        Err(Refusal::new(format!("{flag} {}: {why}; {way_out}", path.display())))
     };
     let directory = directory(path);
     if path.file_name().is_none() || path.is_dir() {
@@ -34,8 +32,8 @@ pub fn check(flag: &str, path: &Path) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The same for all files that a command is to write, each with its flag: two results in one file would leave one.
-/// Nor may one be written over another file of the command's, such as its requests or its store.
+/// Refuses paths, each with its flag, to which a command could not write its files: two results in one file would leave
+/// one. Nor may one be written over another file of the command's, such as its requests or its store.
 pub fn check_all(written: &[(&str, &Path)], others: &[(&str, &Path)]) -> Result<(), Refusal> {
     let mut taken: HashMap<PathBuf, &str> =
         others.iter().map(|(flag, path)| (place(path), *flag)).collect();
@@ -86,7 +84,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// The same for the file that a flag names.
+/// Writes the whole file that a flag names, or nothing.
 pub fn write_for(flag: &str, path: &Path, text: &str) -> Result<(), Refusal> {
     write(path, text).map_err(|error| Refusal::new(format!("{flag} {}: {error}", path.display())))
 }

@@ -80,7 +80,7 @@ pub fn kept(store: &Store, id: RunId) -> Result<Loaded, StoreError> {
     Ok((run, trials, damaged))
 }
 
-/// The same; none if another dyno has deleted the run since it was listed.
+/// All that is kept of a run; none if another dyno has deleted the run since it was listed.
 pub fn still_kept(store: &Store, id: RunId) -> Result<Option<Loaded>, Refusal> {
     match kept(store, id) {
         Err(StoreError { fault: Fault::NoRun(_), .. }) => Ok(None),
