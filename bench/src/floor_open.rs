@@ -38,9 +38,9 @@ pub(crate) fn main(args: &FloorOpenArgs) -> Result<()> {
 }
 
 fn percentiles(histogram: &Histogram<u64>) -> Value {
-    let at = |quantile| histogram.value_at_quantile(quantile);
+    let quantile = |quantile| histogram.value_at_quantile(quantile);
     json!({
-        "p50_ns": at(0.5), "p90_ns": at(0.9), "p99_ns": at(0.99), "p99_9_ns": at(0.999),
+        "p50_ns": quantile(0.5), "p90_ns": quantile(0.9), "p99_ns": quantile(0.99), "p99_9_ns": quantile(0.999),
         "max_ns": histogram.max(),
     })
 }
@@ -196,9 +196,9 @@ mod tests {
 
     #[test]
     fn a_schedule_does_not_drift_when_its_interval_is_no_whole_nanosecond() {
-        let at = |next| Schedule { rate_per_s: 300_000, total: 300_001, next }.due_ns();
-        assert_eq!(at(0), Some(0));
-        assert_eq!(at(300_000), Some(1_000_000_000));
-        assert_eq!(at(300_001), None);
+        let due_ns = |next| Schedule { rate_per_s: 300_000, total: 300_001, next }.due_ns();
+        assert_eq!(due_ns(0), Some(0));
+        assert_eq!(due_ns(300_000), Some(1_000_000_000));
+        assert_eq!(due_ns(300_001), None);
     }
 }

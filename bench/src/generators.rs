@@ -132,7 +132,7 @@ pub(crate) fn h2load() -> &'static Generator {
     PEERS.iter().find(|peer| peer.name == "h2load").expect("it is among them")
 }
 
-/// The others, in the order of their rows.
+/// All peers but the one for HTTP/2, in the order of their rows.
 pub(crate) static PEERS: &[Generator] = &[
     Generator {
         name: "wrk2",

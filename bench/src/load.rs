@@ -5,9 +5,9 @@
 pub(crate) enum Load {
     /// Each connection sends the next request when the last one is answered.
     Closed { connections: u32, seconds: u32 },
-    /// The same, with a connection for every request.
+    /// Each connection sends one request.
     Fresh { connections: u32, seconds: u32 },
-    /// The same, over TLS, where each connection resumes an earlier session.
+    /// Each connection sends one request over TLS, and resumes an earlier session.
     Resumed { connections: u32, seconds: u32 },
     /// A closed loop over HTTP/2, with this many streams on each connection.
     Streams { connections: u32, streams: u32, seconds: u32 },

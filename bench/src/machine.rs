@@ -47,15 +47,15 @@ fn version_of(rig: &Rig, program: &str, command: &str) -> Option<String> {
 
 /// The first word with a digit, a dot and another digit; without surrounding characters.
 fn version_in(said: &str) -> Option<String> {
-    let is_version = |word: &&str| {
-        let mut parts = word.split('.');
-        let ends_in_digit = |part: &str| part.ends_with(|letter: char| letter.is_ascii_digit());
-        let begins_with_digit =
-            |part: &str| part.starts_with(|letter: char| letter.is_ascii_digit());
-        parts.next().is_some_and(ends_in_digit) && parts.next().is_some_and(begins_with_digit)
-    };
-    let word = said.split([' ', '\n', '\t', ',', '/', '(']).find(is_version)?;
+    let word = said.split([' ', '\n', '\t', ',', '/', '(']).find(|word| is_version(word))?;
     Some(word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned())
+}
+
+fn is_version(word: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let mut parts = word.split('.');
+    parts.next().is_some_and(|part| part.ends_with(is_digit))
+        && parts.next().is_some_and(|part| part.starts_with(is_digit))
 }
 
 fn cpu_model() -> String {

@@ -91,8 +91,8 @@ fn spent(report: &Value) -> Result<Spent> {
 /// The last meaningful line, cut to what fits under a table.
 fn last_words(stderr: &str) -> String {
     // After a panic the last line is a hint about backtraces, the one before it the reason.
-    let says = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: ");
-    let line = stderr.lines().rev().find(says).unwrap_or("");
+    let is_reason = |line: &&str| !line.trim().is_empty() && !line.starts_with("note: ");
+    let line = stderr.lines().rev().find(is_reason).unwrap_or("");
     line.trim().chars().take(200).collect()
 }
 

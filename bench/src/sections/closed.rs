@@ -36,26 +36,23 @@ fn cases(rig: &Rig) -> Vec<Case> {
     let seconds = rig.seconds;
     let oracle = rig.oracle(&[]);
     let closed = |connections| Load::Closed { connections, seconds };
-    let case = |title, load, server, wrk_most, floor_most| Case {
-        title,
-        load,
-        server,
-        wrk_most,
-        floor_most,
-    };
+    let fresh = Load::Fresh { connections: 50, seconds };
     vec![
-        case("50 connections, the oracle", closed(50), oracle, 0.90, Some(1.15)),
-        case("50 connections, nginx", closed(50), Kind::Nginx, 0.90, Some(1.15)),
-        case("1 connection, the oracle", closed(1), oracle, 1.00, None),
-        case("1,000 connections, the oracle", closed(1000), oracle, 1.00, Some(1.05)),
-        case(
-            "A connection a request, 50 at a time, the oracle",
-            Load::Fresh { connections: 50, seconds },
-            oracle,
-            1.00,
-            None,
-        ),
+        case("50 connections, the oracle", closed(50), oracle, (0.90, Some(1.15))),
+        case("50 connections, nginx", closed(50), Kind::Nginx, (0.90, Some(1.15))),
+        case("1 connection, the oracle", closed(1), oracle, (1.00, None)),
+        case("1,000 connections, the oracle", closed(1000), oracle, (1.00, Some(1.05))),
+        case("A connection a request, 50 at a time, the oracle", fresh, oracle, (1.00, None)),
     ]
+}
+
+fn case(
+    title: &'static str,
+    load: Load,
+    server: Kind,
+    (wrk_most, floor_most): (f64, Option<f64>),
+) -> Case {
+    Case { title, load, server, wrk_most, floor_most }
 }
 
 fn table(case: &Case, contenders: &[Contender], all: &[Series<Run>]) -> Table {

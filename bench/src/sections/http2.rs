@@ -45,23 +45,14 @@ pub(crate) fn measure(rig: &Rig) -> Section {
 
 fn cases(rig: &Rig) -> [Case; 4] {
     let oracle = rig.oracle(&[]);
-    let case = |title, connections, streams, server| Case {
-        title,
-        connections,
-        streams,
-        server,
-        h2load_most: None,
-        floor_most: None,
-        http1_most: None,
-    };
-    let one = |title, server| Case {
+    let multiplexed = |title, server| Case {
         h2load_most: Some(0.40),
         floor_most: Some(1.30),
         ..case(title, 1, 100, server)
     };
     [
-        one("1 connection × 100 streams, the oracle", oracle),
-        one("1 connection × 100 streams, h2o", Kind::H2o),
+        multiplexed("1 connection × 100 streams, the oracle", oracle),
+        multiplexed("1 connection × 100 streams, h2o", Kind::H2o),
         Case {
             h2load_most: Some(0.50),
             ..case("16 connections × 10 streams, the oracle", 16, 10, oracle)
@@ -71,6 +62,19 @@ fn cases(rig: &Rig) -> [Case; 4] {
             ..case("50 connections × 1 stream, the oracle", 50, 1, oracle)
         },
     ]
+}
+
+/// A case of which nothing is demanded.
+fn case(title: &'static str, connections: u32, streams: u32, server: Kind) -> Case {
+    Case {
+        title,
+        connections,
+        streams,
+        server,
+        h2load_most: None,
+        floor_most: None,
+        http1_most: None,
+    }
 }
 
 fn name(contender: &Contender) -> &'static str {

@@ -387,12 +387,12 @@ mod tests {
 
     #[test]
     fn agents_are_judged_by_how_far_two_equal_runs_differ() {
-        let of = |median| Some(Ratio { median, least: median, most: median });
-        let met = |apart, same| within(String::new(), of(apart), of(same)).met;
+        let exactly = |median| Some(Ratio { median, least: median, most: median });
+        let met = |apart, same| within(String::new(), exactly(apart), exactly(same)).met;
         assert_eq!(met(1.01, 1.0), Some(true), "2 % is always granted");
         assert_eq!(met(1.05, 1.0), Some(false));
         assert_eq!(met(1.05, 0.94), Some(true));
-        assert_eq!(within(String::new(), None, of(1.0)).met, None);
+        assert_eq!(within(String::new(), None, exactly(1.0)).met, None);
     }
 
     #[test]

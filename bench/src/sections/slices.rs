@@ -120,11 +120,11 @@ pub(super) fn column(csv: &Path, subject: &str, figure: &str) -> Result<Vec<(u32
         head.iter().position(|found| *found == name).with_context(|| format!("no column {name}"))
     };
     let (name, round, value) = (column("subject")?, column("round")?, column(figure)?);
-    let row = |row: Vec<&str>| {
+    let value_of = |row: Vec<&str>| {
         let is_whole = row.len() == head.len() && row[name] == subject;
         is_whole.then(|| Some((row[round].parse().ok()?, row[value].parse().ok()?))).flatten()
     };
-    Ok(lines.filter_map(row).collect())
+    Ok(lines.filter_map(value_of).collect())
 }
 
 fn of_ratios(first: &[(u32, f64)], second: &[(u32, f64)]) -> Result<Spread> {

@@ -71,12 +71,9 @@ fn measured(rig: &Rig, cases: &[Case]) -> Section {
 
 fn cases(quick: bool) -> [Case; 3] {
     let (stall_s, delay_s) = if quick { (QUICK_STALL_S, 5) } else { (STALLS_S, 12) };
-    let case = |title, oracle, seconds, truth| Case {
-        title,
-        oracle,
-        load: Load::Open { connections: 50, seconds, rate: 1000 },
-        truth,
-        allowed: (0.02, 1.0),
+    let case = |title, oracle, seconds, truth| {
+        let load = Load::Open { connections: 50, seconds, rate: 1000 };
+        Case { title, oracle, load, truth, allowed: (0.02, 1.0) }
     };
     [
         case("The server freezes 1 s every 5 s", &["--stall", "1s/5s"], stall_s, Truth::Floor),
