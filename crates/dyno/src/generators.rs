@@ -165,8 +165,9 @@ impl GeneratorFlags {
 /// The address of --listen-on, if servers of this machine can listen there.
 pub(crate) fn can_listen(address: SocketAddr) -> Result<SocketAddr, Refusal> {
     let host = address.ip();
-    let says = |error| format!("--listen-on {host}: no server can listen there: {error}");
-    TcpListener::bind(address).map(|_| address).map_err(|error| Refusal::new(says(error)))
+    TcpListener::bind(address).map(|_| address).map_err(|error| {
+        Refusal::new(format!("--listen-on {host}: no server can listen there: {error}"))
+    })
 }
 
 /// Meets the agents of a place, which are to load these targets; a trial is over when one is lost.

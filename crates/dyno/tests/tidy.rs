@@ -349,6 +349,60 @@ fn files_have_nouns_for_names_and_are_not_long() {
     }
 }
 
+/// A closure that is bound to a name, as rustfmt writes it.
+struct NamedClosure {
+    name: String,
+    line: usize,
+    lines: usize,
+    is_test: bool,
+}
+
+fn named_closures(source: &str) -> Vec<NamedClosure> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let lines: Vec<&str> = source.lines().collect();
+    let mut found = Vec::new();
+    let mut is_test = false;
+    for (place, line) in lines.iter().enumerate() {
+        is_test |= line.starts_with("mod tests {");
+        let Some(bound) = line.trim_start().strip_prefix("let ") else { continue };
+        let Some((name, value)) = bound.split_once(" =") else { continue };
+        // A long head stands in a line of its own.
+        let first = if value.is_empty() { place + 1 } else { place };
+        let value = lines.get(first).filter(|_| value.is_empty()).map_or(value, |line| *line);
+        let value = value.trim_start();
+        if !value.strip_prefix("move ").unwrap_or(value).starts_with('|') {
+            continue;
+        }
+        let ends = |line: &&str| indent(line) <= indent(lines[first]) && line.ends_with(';');
+        let name = name.trim_start_matches("mut ").split(':').next().unwrap_or(name).to_string();
+        let rest = lines[first..].iter().position(ends).unwrap_or(0);
+        found.push(NamedClosure { name, line: place + 1, lines: rest + 1, is_test });
+    }
+    found
+}
+
+#[test]
+fn closures_with_names_are_short_and_their_names_say_what_they_compute() {
+    const LONGEST: usize = 5;
+    const NO_NAMES: [&str; 6] = ["of", "one", "it", "at", "says", "row"];
+    // These were there before the rule; there are never to be more.
+    const LEFT: usize = 18;
+    const LEFT_IN_TESTS: usize = 310;
+    let (mut product, mut tests) = (Vec::new(), Vec::new());
+    for path in ["crates", "bench"].into_iter().flat_map(|room| files(&root().join(room), ".rs")) {
+        for closure in named_closures(&read(&path)) {
+            if LONGEST < closure.lines || NO_NAMES.contains(&closure.name.as_str()) {
+                let NamedClosure { name, line, lines, .. } = &closure;
+                let says = format!("{}:{line}: {name}, {lines} lines", shown(&path));
+                let is_test = closure.is_test || is_test(&path);
+                if is_test { tests.push(says) } else { product.push(says) }
+            }
+        }
+    }
+    assert!(product.len() <= LEFT, "a function has a name:\n{}", product.join("\n"));
+    assert!(tests.len() <= LEFT_IN_TESTS, "a function has a name:\n{}", tests.join("\n"));
+}
+
 #[test]
 fn every_source_says_what_it_is() {
     for path in files(&root(), ".rs") {

@@ -65,7 +65,7 @@ fn is_name(case: &Case, word: &str) -> bool {
     case.id.eq_ignore_ascii_case(word) || case.short().eq_ignore_ascii_case(word)
 }
 
-/// The same, or by a pattern.
+/// Whether a word names this case exactly or by a pattern.
 fn is_meant(case: &Case, word: &str) -> bool {
     let word = word.to_ascii_uppercase();
     is_name(case, &word) || matches(&word, case.id) || matches(&word, case.short())

@@ -156,10 +156,10 @@ fn figure(text: &str) -> Result<Figure, String> {
 fn sides(flags: &CompareFlags) -> Result<(Named, Named), Refusal> {
     let (a, b) = match &flags.run {
         Some(run) => {
-            let of = |subject: &String| {
+            let side = |subject: &String| {
                 Ok::<Named, Refusal>(Named { run: number(run)?, subject: Some(subject.clone()) })
             };
-            (of(&flags.a)?, of(&flags.b)?)
+            (side(&flags.a)?, side(&flags.b)?)
         }
         None => (named(&flags.a)?, named(&flags.b)?),
     };

@@ -57,7 +57,7 @@ pub(crate) struct GateFlags {
     /// In place of an experiment: the command that starts the base
     #[arg(long, value_name = "COMMAND", requires = "head_cmd")]
     base_cmd: Option<String>,
-    /// Likewise, the head
+    /// In place of an experiment: the command that starts the head
     #[arg(long, value_name = "COMMAND", requires = "base_cmd")]
     head_cmd: Option<String>,
     /// A head that is worse by so much is to be found

@@ -370,13 +370,12 @@ fn kind(flags: &HoldFlags, first: &Address) -> Result<Kind, Refusal> {
 }
 
 fn addresses(flags: &HoldFlags) -> Result<Vec<SocketAddr>, Refusal> {
-    let one = |held: &Address| match &held.url.endpoint {
+    let no_tcp = || Refusal::new("connections are held over TCP, not over a Unix socket");
+    let address = |held: &Address| match &held.url.endpoint {
         Endpoint::Host(host, port) => find(host, *port, flags.owner.i_may_load_this_target),
-        Endpoint::Unix(_) => {
-            Err(Refusal::new("connections are held over TCP, not over a Unix socket"))
-        }
+        Endpoint::Unix(_) => Err(no_tcp()),
     };
-    flags.urls.iter().map(one).collect()
+    flags.urls.iter().map(address).collect()
 }
 
 /// The shortest queue among the servers at these addresses.

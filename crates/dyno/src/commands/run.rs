@@ -166,14 +166,14 @@ pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> Dr
     let takes_part = campaign.members.iter().filter(|member| campaign.lack(member).is_none());
     let subjects = takes_part.filter_map(|member| member.subject.as_ref().ok());
     let runners: Vec<_> = subjects.map(|subject| campaign.runner(subject)).collect();
-    let member = |member: &'c Member| DryMember {
+    let members = campaign.members.iter().map(|member| DryMember {
         name: &member.name,
         subject: member.subject.as_ref(),
         is_extra: campaign.is_extra(&member.name),
         lack: campaign.lack(member),
         folder: (member.subject.as_ref().ok())
             .and_then(|subject| campaign.cache.folder(Recipe::from(subject)).ok()),
-    };
+    });
     DryRun {
         experiment: &campaign.experiment,
         workloads: &campaign.workloads,
@@ -181,7 +181,7 @@ pub(super) fn dry<'c>(campaign: &'c Campaign, resources: &'c RunResources) -> Dr
         files: resources.files,
         address: (!resources.address.is_loopback()).then(|| resources.address.to_string()),
         sources: resources.sources.len(),
-        members: campaign.members.iter().map(member).collect(),
+        members: members.collect(),
         plan: plan(&campaign.experiment, &runners),
         each_check: EACH,
     }

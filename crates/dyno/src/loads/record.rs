@@ -39,14 +39,14 @@ pub(crate) fn of_run(
     facts.push(fact(REQUEST, plan.asked.identity()));
     facts.extend(report::load::terms::of(&plan.order));
     let Label { title, name } = labels.into_iter().next().unwrap_or_default();
-    let key = |number: u32| TrialKey {
+    let keys = (0..flags.keeping.loads()).map(|number| TrialKey {
         number,
         subject: name.clone(),
         workload: made::LOAD.into(),
         point: point(&plan.order.load),
         repeat: number,
-    };
-    let keys = (0..flags.keeping.loads()).map(key).collect();
+    });
+    let keys = keys.collect();
     Ok(RunRecord {
         name: made::LOAD.into(),
         experiment,

@@ -46,7 +46,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The same for the load with this number, from 0: what is random differs from load to load.
+    /// The plan of the load with this number, from 0: what is random differs from load to load.
     pub(crate) fn nth(&self, number: u32) -> Plan {
         let mut plan = self.clone();
         plan.order.seed = plan.order.seed.wrapping_add(u64::from(number));

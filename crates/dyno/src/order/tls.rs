@@ -23,7 +23,7 @@ pub(crate) struct TrustFlags {
     pub(crate) insecure: bool,
 }
 
-/// The same, and what is offered.
+/// Which certificates are accepted, and what is offered.
 #[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TlsFlags {
     #[command(flatten)]

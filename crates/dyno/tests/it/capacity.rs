@@ -61,7 +61,7 @@ fn an_aim_that_no_rate_keeps_is_reported_with_what_the_lowest_rate_shows() {
     assert!(page.contains("requests/s that are held"), "the chart is there");
 }
 
-/// The same server for a high rate, at which trials end soon.
+/// A slow server for a high rate, at which trials end soon.
 const BUSY: &str = "DYNO serve --listen 127.0.0.1:{port} --delay constant:131ms";
 const SOON: [&str; 11] = [
     "--p99", "50ms", "--least", "400", "--most", "480", "--warmup", "0s", "--width", "20%",

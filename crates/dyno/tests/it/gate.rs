@@ -22,7 +22,7 @@ pub(crate) fn git(lab: &Lab, arguments: &[&str]) {
     assert!(done.status.success(), "{arguments:?}: {done:?}");
 }
 
-/// The same in a repository with one commit, `first`.
+/// Such a project in a repository with one commit, `first`.
 pub(crate) fn repository() -> Lab {
     let lab = lab().file(".gitignore", "/.dyno\n/cache\n/state\n");
     git(&lab, &["init", "--quiet"]);

@@ -34,7 +34,7 @@ fn held(ramp: &str, subjects: &[&str], rest: &str) -> Lab {
 
 const POLL: &str = "workload = 'poll'\n";
 
-/// The same with a server in Python that has a fault.
+/// Such a project with a server in Python that has a fault.
 fn faulty(fault: &str, ramp: &str) -> Lab {
     held(ramp, &["faulty"], POLL).file("subjects/faulty/server.py", include_str!("held.py")).file(
         "subjects/faulty/subject.toml",

@@ -35,7 +35,7 @@ impl Hosts {
         None
     }
 
-    /// The same, of which one can lose what is sent to it.
+    /// Hosts of these names, of which one can lose what is sent to it. None where namespaces cannot be made.
     pub(crate) fn up_that_lose(names: &[&str]) -> Option<Hosts> {
         if Command::new("iptables").arg("--version").output().is_ok_and(|it| it.status.success()) {
             return Hosts::up(names);

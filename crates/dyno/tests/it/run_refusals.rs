@@ -21,7 +21,7 @@ fn good() -> Lab {
     Lab::new().oracle("oak", "").oracle("elm", "").experiment("x", &["oak", "elm"], SHORT, "")
 }
 
-/// The same after one text in a file was replaced by another.
+/// It is refused with these words after one text in a file was replaced by another.
 #[track_caller]
 fn check(file: &str, old: &str, new: &str, words: &[&str]) {
     let lab = good();

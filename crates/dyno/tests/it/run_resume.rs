@@ -218,9 +218,9 @@ fn a_run_is_resumed_only_as_what_it_was() {
 /// The state of the newest run, according to `dyno report --format json`.
 fn standing(lab: &Lab) -> (u64, u64, String) {
     let shown = lab.dyno(&["report", "--format", "json"]).status(0).json();
-    let of = |key: &str| shown["run"][key].as_u64().unwrap();
+    let number = |key: &str| shown["run"][key].as_u64().unwrap();
     let why = &shown["tables"][0]["rows"][0]["stopped"]["why"];
-    (of("trials_planned"), of("trials_kept"), why.as_str().unwrap_or("").into())
+    (number("trials_planned"), number("trials_kept"), why.as_str().unwrap_or("").into())
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn half_way() -> (Lab, Going) {
     (lab, going)
 }
 
-/// The same, interrupted.
+/// A run of two trials that was interrupted after the first one.
 fn interrupted() -> Lab {
     let (lab, going) = half_way();
     going.signal(Signal::INT);

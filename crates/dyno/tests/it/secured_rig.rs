@@ -67,7 +67,7 @@ impl Front {
         self.file.path()
     }
 
-    /// The same, as PEM.
+    /// The authority's certificate as PEM.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }

@@ -38,7 +38,7 @@ fn on_terminal(
     watched(size, no_color, &[&command, flags].concat(), is_interrupted.then_some("response"))
 }
 
-/// The same for any command; `{url}` stands for the server. It is interrupted as soon as this text was shown.
+/// Runs any command on a terminal; `{url}` stands for the server. It is interrupted as soon as this text was shown.
 fn watched(
     size: (u16, u16),
     no_color: &str,

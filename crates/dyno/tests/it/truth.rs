@@ -49,25 +49,25 @@ fn check(name: &str, json: &Value) {
         let close = (found - expected).abs() <= expected.abs() * 1e-9;
         assert!(close, "{name}: {what} is {found}, and not {expected}\n{json:#}");
     };
-    let at = |path: &str| count(json, path);
+    let counted = |path: &str| count(json, path);
     let (attempted, correct, failed) =
-        (at("/books/attempted"), at("/books/correct"), at("/books/failed"));
-    let (due, under_way) = (at("/books/due"), at("/books/under_way"));
+        (counted("/books/attempted"), counted("/books/correct"), counted("/books/failed"));
+    let (due, under_way) = (counted("/books/due"), counted("/books/under_way"));
     assert_eq!(attempted, correct + failed + under_way, "{name}: {json:#}");
     let classes = json["books"]["by_class"].as_object().unwrap();
     let sum: u64 = classes.values().filter_map(Value::as_u64).sum();
     assert_eq!(sum, failed, "{name}");
 
     let measured_s = number(json, "/measured_s");
-    let inside = at("/books/correct_inside");
+    let inside = counted("/books/correct_inside");
     near("throughput", number(json, "/rate/throughput_per_s"), inside as f64 / measured_s);
     if let Some(offered) = json["rate"]["offered_per_s"].as_f64() {
         let planned = json["order"]["requests"].is_null() && json["end"]["word"] == "done";
         if planned {
             near("offered", offered, due as f64 / measured_s);
         }
-        let on_time = at("/rate/on_time/on_time");
-        assert_eq!(at("/rate/on_time/due"), due, "{name}");
+        let on_time = counted("/rate/on_time/on_time");
+        assert_eq!(counted("/rate/on_time/due"), due, "{name}");
         assert!(on_time <= correct && correct <= due, "{name}");
         if 0 < due {
             near("on time", number(json, "/rate/on_time/share"), on_time as f64 / due as f64);
@@ -80,10 +80,10 @@ fn check(name: &str, json: &Value) {
 
     let given_up: u64 =
         GIVEN_UP.iter().filter_map(|class| classes.get(*class)).filter_map(Value::as_u64).sum();
-    assert_eq!(at("/response/count"), correct + given_up + under_way, "{name}");
-    assert_eq!(at("/response/censored"), given_up + under_way, "{name}");
-    assert_eq!(at("/service/count"), at("/first_byte/count"), "{name}");
-    assert!((correct..=at("/response/count")).contains(&at("/service/count")), "{name}");
+    assert_eq!(counted("/response/count"), correct + given_up + under_way, "{name}");
+    assert_eq!(counted("/response/censored"), given_up + under_way, "{name}");
+    assert_eq!(counted("/service/count"), counted("/first_byte/count"), "{name}");
+    assert!((correct..=counted("/response/count")).contains(&counted("/service/count")), "{name}");
     let longest_ns = number(json, "/order/timeout_s") * 2e9;
     for which in ["response", "service", "first_byte", "late", "blocked", "connect"] {
         distribution(&format!("{name}: {which}"), &json[which], longest_ns);

@@ -143,19 +143,11 @@ fn public(text: &str) -> Result<String, String> {
 
 /// The kind that a key's octets name themselves: their first string. None if they are not base64, or no key.
 fn named_in(base64: &str) -> Option<Vec<u8>> {
-    let value = |letter: u8| match letter {
-        b'A'..=b'Z' => Some(u32::from(letter - b'A')),
-        b'a'..=b'z' => Some(u32::from(letter - b'a') + 26),
-        b'0'..=b'9' => Some(u32::from(letter - b'0') + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
     let letters = base64.trim_end_matches('=').as_bytes();
     if !base64.len().is_multiple_of(4) || 2 < base64.len() - letters.len() {
         return None;
     }
-    let values: Vec<u32> = letters.iter().map(|&letter| value(letter)).collect::<Option<_>>()?;
+    let values: Vec<u32> = letters.iter().map(|&letter| sextet(letter)).collect::<Option<_>>()?;
     let mut octets = Vec::new();
     for four in values.chunks(4) {
         let bits = four.iter().enumerate().fold(0, |bits, (at, six)| bits | six << (18 - 6 * at));
@@ -165,6 +157,18 @@ fn named_in(base64: &str) -> Option<Vec<u8>> {
     // A name alone is no key.
     let (named, rest) = octets.get(4..)?.split_at_checked(length)?;
     (32 <= rest.len()).then(|| named.to_vec())
+}
+
+/// RFC 4648, 4: the six bits that a letter of Base64 stands for.
+fn sextet(letter: u8) -> Option<u32> {
+    match letter {
+        b'A'..=b'Z' => Some(u32::from(letter - b'A')),
+        b'a'..=b'z' => Some(u32::from(letter - b'a') + 26),
+        b'0'..=b'9' => Some(u32::from(letter - b'0') + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    }
 }
 
 /// A path that means the same wherever sshd starts the command.

@@ -33,19 +33,19 @@ fn parse(text: &str) -> Result<Keys, String> {
     let mut coordinator = None;
     let mut agents = BTreeMap::new();
     for (place, line) in text.lines().enumerate() {
-        let at = |why: &str| format!("line {}: {why}", place + 1);
+        let in_line = |why: &str| format!("line {}: {why}", place + 1);
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let (name, key) = line.split_once(' ').ok_or_else(|| at("it is not `NAME KEY`"))?;
-        let key = public(key.trim()).map_err(at)?;
+        let (name, key) = line.split_once(' ').ok_or_else(|| in_line("it is not `NAME KEY`"))?;
+        let key = public(key.trim()).map_err(in_line)?;
         let is_first = match name {
             COORDINATOR => coordinator.replace(key).is_none(),
-            _ => agents.insert(label(name).map_err(|why| at(&why))?, key).is_none(),
+            _ => agents.insert(label(name).map_err(|why| in_line(&why))?, key).is_none(),
         };
         if !is_first {
-            return Err(at(&format!("{name} has two keys")));
+            return Err(in_line(&format!("{name} has two keys")));
         }
     }
     let coordinator = coordinator.ok_or(

@@ -65,10 +65,10 @@ pub(super) fn count(wanted: &[Wanted]) -> usize {
 
 /// The cases that the head breaks and the base keeps, in each of their rounds; or why that is not known.
 pub(super) fn newly_broken(run: &RunRecord) -> Result<Vec<String>, String> {
-    let of = |name: &str| run.conformance.iter().find(|found| found.subject == name);
+    let checked = |name: &str| run.conformance.iter().find(|found| found.subject == name);
     let is_new =
         |it: &Turned<'_>| it.is_newly_broken() && !it.a.is_unstable() && !it.b.is_unstable();
-    match turned(of(BASE), of(HEAD)) {
+    match turned(checked(BASE), checked(HEAD)) {
         Ok(found) => {
             let new = found.iter().filter(|it| is_new(it));
             Ok(new.map(|it| format!("{} ({})", it.b.id, it.b.title)).collect())

@@ -41,8 +41,8 @@ pub(super) fn spread(
     let (machine, _) = machine_key(&resources.facts());
     let plan = plan(stage, campaign);
     let like = Like { machine: &machine, plan: &plan, has_builds: rule.builds.is_some() };
-    let of = |figure: &Figure| Pooled::of(&differences(&history.gates, &like, *figure));
-    let known: Vec<Option<Pooled>> = Wanted::gated(&flags.gate).iter().map(of).collect();
+    let pooled = |figure: &Figure| Pooled::of(&differences(&history.gates, &like, *figure));
+    let known: Vec<Option<Pooled>> = Wanted::gated(&flags.gate).iter().map(pooled).collect();
     let least = known.iter().map(|it| it.map_or(0, |it| it.freedom)).min().unwrap_or(0);
     if least < ENOUGH {
         let known = match least {

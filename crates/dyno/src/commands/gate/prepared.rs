@@ -157,7 +157,7 @@ fn manner(flags: &GateFlags) -> Result<Manner, Refusal> {
     Ok(manner)
 }
 
-/// The same of an experiment's, whose connections resume as often as the flag says.
+/// An experiment's manner, whose connections resume as often as the flag says.
 fn resuming(flags: &GateFlags, manner: Manner) -> Result<Manner, Refusal> {
     refuse_tls(flags, manner)?;
     let resumed = match flags.at.tls.tls_resume.percent() {

@@ -42,15 +42,19 @@ struct Spread {
     pair: Duration,
 }
 
+/// On stdout where nothing else is wanted, otherwise beside the output.
+fn say(text: &str, is_output: bool) -> Result<(), Stop> {
+    if is_output {
+        print(&format!("{text}\n"))?;
+    } else {
+        terminal::notice(text);
+    }
+    Ok(())
+}
+
 /// Says what can be seen, and ends a gate that could not see what it is to find within its time.
 pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<(), Stop> {
-    let say = |text: String| match flags.show {
-        true => print(&format!("{text}\n")).map(drop),
-        false => {
-            terminal::notice(&text);
-            Ok(())
-        }
-    };
+    let say = |text: String| say(&text, flags.show);
     let (loads, check) = (stage.loads(), stage.check);
     let whole = |pairs: Duration| duration(rounded(pairs + check));
     if Wanted::gated(&flags.gate).is_empty() {

@@ -20,7 +20,7 @@ use crate::sides::refuse_without_files;
 pub(super) struct Named {
     pub(super) subject: Subject,
     pub(super) title: String,
-    /// The same for a history: without the values of a command's variables, which may be secret.
+    /// What a history knows it by: without the values of a command's variables, which may be secret.
     pub(super) written: String,
     /// What it is a build of: a subject, or a command.
     pub(super) of: String,
@@ -38,25 +38,32 @@ pub(super) fn of_commands(
 ) -> Result<[Named; 2], Refusal> {
     let here = std::env::current_dir()
         .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;
-    let one = |at: usize| -> Result<Named, Refusal> {
-        let text = texts[at];
-        let refused = |says: String| Refusal::new(format!("--{}-cmd: {says}", names[at]));
-        let words = side::command(text).map_err(refused)?;
-        let written = format!("`{}`", Written::command(&words).text);
-        refuse_without_files(&[Side::Own { text: text.into(), words }], protocol)?;
-        let subject = Subject::own(names[at], names[at], text, &here).map_err(Refusal::new)?;
-        let speaks = vec![workload.to_string()];
-        let subject = Subject { ready: flags.at.ready, speaks, ..subject };
-        Ok(Named {
-            subject,
-            title: format!("`{text}`"),
-            written,
-            of: text.into(),
-            commit: None,
-            tree: None,
-        })
-    };
-    Ok([one(0)?, one(1)?])
+    let side = |place: usize| of_command(flags, names[place], texts[place], protocol, &here);
+    let mut sides = [side(0)?, side(1)?];
+    sides.iter_mut().for_each(|side| side.subject.speaks = vec![workload.to_string()]);
+    Ok(sides)
+}
+
+fn of_command(
+    flags: &GateFlags,
+    name: &str,
+    text: &str,
+    protocol: Protocol,
+    here: &Path,
+) -> Result<Named, Refusal> {
+    let refused = |says: String| Refusal::new(format!("--{name}-cmd: {says}"));
+    let words = side::command(text).map_err(refused)?;
+    let written = format!("`{}`", Written::command(&words).text);
+    refuse_without_files(&[Side::Own { text: text.into(), words }], protocol)?;
+    let subject = Subject::own(name, name, text, here).map_err(Refusal::new)?;
+    Ok(Named {
+        subject: Subject { ready: flags.at.ready, ..subject },
+        title: format!("`{text}`"),
+        written,
+        of: text.into(),
+        commit: None,
+        tree: None,
+    })
 }
 
 /// A side of an experiment, as the flag names it.

@@ -45,7 +45,7 @@ pub(super) struct Stage<'f> {
     head: Subject,
     /// Base and head, as a reader knows them.
     pub(super) titles: [String; 2],
-    /// The same, as a history may have them.
+    /// Base and head, as a history may have them.
     pub(super) written: [String; 2],
     pub(super) commits: [Option<Commit>; 2],
     /// The experiment, and what base and head are builds of.

@@ -108,14 +108,9 @@ pub(super) fn tell(flags: &GateFlags, gate: &FinishedGate<'_>) -> Result<ExitSta
 /// In a job of GitHub's the answer is added to its summary. That this fails changes no answer.
 fn summarise(gate: &FinishedGate<'_>) {
     let Some(path) = std::env::var_os(SUMMARY).map(PathBuf::from) else { return };
-    let add = || {
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)?
-            .write_all(gate.markdown().as_bytes())
-    };
-    if let Err(error) = add() {
+    let file = OpenOptions::new().append(true).create(true).open(&path);
+    let added = file.and_then(|mut file| file.write_all(gate.markdown().as_bytes()));
+    if let Err(error) = added {
         terminal::notice(&format!("dyno: {SUMMARY}: {}: {error}", path.display()));
     }
 }

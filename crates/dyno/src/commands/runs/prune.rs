@@ -81,21 +81,23 @@ pub(super) fn run(flags: &PruneFlags) -> Result<ExitStatus, Refusal> {
 impl PruneFlags {
     /// The runs that every rule allows to be deleted.
     fn chosen<'r>(&self, runs: &'r [RunSummary], now_unix_ms: i64) -> Vec<&'r RunSummary> {
-        let newer = |run: &RunSummary| {
-            let is_newer = |other: &&RunSummary| {
-                let both = (other.began_unix_ms, other.id) > (run.began_unix_ms, run.id);
-                both && other.group == run.group && other.damage.is_none()
-            };
-            runs.iter().filter(is_newer).count() as u64
-        };
-        let goes = |run: &&RunSummary| {
+        let goes = runs.iter().filter(|run| {
             run.damage.is_none()
-                && self.keep.is_none_or(|keep| keep <= newer(run))
+                && self.keep.is_none_or(|keep| keep <= newer(run, runs))
                 && self.older_than.is_none_or(|age| run.began_unix_ms < now_unix_ms - age)
                 && (!self.unfinished || !run.is_finished)
-        };
-        runs.iter().filter(goes).collect()
+        });
+        goes.collect()
     }
+}
+
+/// The number of sound runs of the same group that began later.
+fn newer(run: &RunSummary, runs: &[RunSummary]) -> u64 {
+    let is_newer = |other: &&RunSummary| {
+        let began_later = (other.began_unix_ms, other.id) > (run.began_unix_ms, run.id);
+        began_later && other.group == run.group && other.damage.is_none()
+    };
+    runs.iter().filter(is_newer).count() as u64
 }
 
 /// An age in milliseconds: `90min`, `12h`, `30d`, `8w`.

@@ -50,7 +50,7 @@ pub(super) fn run(flags: &InitFlags) -> Result<ExitStatus, Refusal> {
 }
 
 fn says(folder: &Path) -> String {
-    let of = |prefix: &str, ending: &str| {
+    let files = |prefix: &str, ending: &str| {
         let is_one = |path: &&str| path.starts_with(prefix) && path.ends_with(ending);
         count(embedded::FILES.iter().map(|file| file.path).filter(is_one).count() as u64)
     };
@@ -63,10 +63,10 @@ fn says(folder: &Path) -> String {
          next: cd {}; dyno servers list; dyno run demo\n",
         count(embedded::FILES.len() as u64),
         folder.display(),
-        of("subjects/", "/subject.toml"),
-        of("experiments/", ".toml"),
-        of("workloads/", ".toml"),
-        of("probes/", "/probe.toml"),
+        files("subjects/", "/subject.toml"),
+        files("experiments/", ".toml"),
+        files("workloads/", ".toml"),
+        files("probes/", "/probe.toml"),
         folder.display(),
     )
 }
