@@ -148,20 +148,19 @@ fn series(
     of: &dyn Fn(&Cell) -> Option<(f64, String)>,
 ) -> Vec<Series> {
     let subjects = found.lines.chunk_by(|one, other| one.subject == other.subject);
-    let one = |lines: &[ThenNowRow]| {
+    let spot = |line: &ThenNowRow| {
+        let (value, written) = of(&line.cells[place])?;
+        let x = line.place? * findings.calls();
+        Some(Spot { x, value, says: format!("{written} at {}", chosen(x)), ..Spot::default() })
+    };
+    let series = subjects.map(|lines| {
         let subject = lines.first().map_or("", |line| line.subject.as_str());
-        let spot = |line: &ThenNowRow| {
-            let (value, written) = of(&line.cells[place])?;
-            let x = line.place? * findings.calls();
-            let says = format!("{written} at {}", chosen(x));
-            Some(Spot { x, value, says, ..Spot::default() })
-        };
         Series {
             title: findings.title(subject).into(),
             slot: findings.slot(subject),
             points: lines.iter().filter_map(spot).collect(),
             ..Series::default()
         }
-    };
-    subjects.map(one).filter(|series| !series.points.is_empty()).collect()
+    });
+    series.filter(|series| !series.points.is_empty()).collect()
 }

@@ -73,17 +73,17 @@ mod tests {
             of: 15_000,
             ..Faults::default()
         };
-        let says = |conduct| super::says("b", conduct).unwrap();
+        let sentence = |conduct| super::says("b", conduct).unwrap();
         assert_eq!(
-            says(Conduct::Wrong(faults(3_000, 7))),
+            sentence(Conduct::Wrong(faults(3_000, 7))),
             "b answered wrongly: 20 % of the requests (3,000 of 15,000)"
         );
         assert_eq!(
-            says(Conduct::Failing(faults(0, 600))),
+            sentence(Conduct::Failing(faults(0, 600))),
             "b failed 4.0 % of the requests (600 of 15,000), mostly content.status"
         );
         assert_eq!(
-            says(Conduct::Tolerated(faults(3, 75))),
+            sentence(Conduct::Tolerated(faults(3, 75))),
             "b answered 3 of 15,000 requests (< 0.1 %) wrongly and failed 75 of 15,000 requests (0.5 %), mostly \
              content.status"
         );

@@ -67,7 +67,7 @@ pub(crate) fn matrix(findings: &Findings<'_>) -> Markup {
     let areas: Vec<Area> = Area::ALL.iter().copied().filter(is_there).collect();
     let head = |area: &Area| markup!("<th scope=\"col\"><span>{}</span></th>", area.name());
     let heads: Markup = areas.iter().map(head).collect();
-    let row = |(found, score): &(&Conformity, &Score)| {
+    let rows = checked.iter().map(|(found, score)| {
         let slot = findings.slot(&found.subject);
         let cells: Markup = areas.iter().map(|area| cell(score, *area)).collect();
         markup!(
@@ -79,8 +79,8 @@ pub(crate) fn matrix(findings: &Findings<'_>) -> Markup {
             counts(&score.all),
             cells
         )
-    };
-    let rows: Markup = checked.iter().map(row).collect();
+    });
+    let rows: Markup = rows.collect();
     markup!(
         "<div class=\"scroll matrix\" tabindex=\"0\" role=\"region\" aria-label=\"areas\"><table>\n<caption>cases passed · ▲ \
          tolerable · ✕ broken · † gone afterwards · ? not testable, because the well-formed twin was not accepted</caption>\n\

@@ -264,15 +264,15 @@ pub fn time(experiment: &Experiment, keys: &[&TrialKey], checks: Duration) -> St
             duration(all)
         );
     }
-    let of = |keys: &[&TrialKey]| {
+    let lasts = |keys: &[&TrialKey]| {
         let each = keys.iter().map(|key| experiment.trial_time(key.point));
         let expected = each.sum::<Duration>() + checks;
         duration(Duration::from_secs(expected.as_secs().max(1)))
     };
     let time = match (experiment.until, least(experiment, keys).as_slice()) {
-        (None, _) => format!("about {}", of(keys)),
-        (Some(_), []) => format!("at most about {}", of(keys)),
-        (Some(_), least) => format!("about {} to {}", of(least), of(keys)),
+        (None, _) => format!("about {}", lasts(keys)),
+        (Some(_), []) => format!("at most about {}", lasts(keys)),
+        (Some(_), least) => format!("about {} to {}", lasts(least), lasts(keys)),
     };
     match checks {
         Duration::ZERO => time,
@@ -312,8 +312,8 @@ fn order(run: &DryRun<'_>) -> Vec<String> {
         let keys = searched(run);
         let (all, time) = (trials(experiment, &keys), time(experiment, &keys, Duration::ZERO));
         let mut lines = vec![format!("The {all} (seed {}), {time}", experiment.seed)];
-        let one = |key: &&TrialKey| format!("  {}: {}", key.workload, key.subject);
-        lines.extend(keys.iter().map(one));
+        let search = |key: &&TrialKey| format!("  {}: {}", key.workload, key.subject);
+        lines.extend(keys.iter().map(search));
         return lines;
     }
     let keys: Vec<&TrialKey> = run.plan.iter().collect();

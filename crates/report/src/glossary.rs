@@ -21,14 +21,16 @@ static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| {
 
 /// The entries of a glossary: `- **a, b**: a sentence`, in one line or several.
 fn words(page: &str) -> Vec<Word> {
-    let entry = |text: &str| {
-        let text = text.split("\n\n").next()?.split_whitespace().collect::<Vec<_>>().join(" ");
-        let (terms, sentence) = text.split_once("**: ")?;
-        let sentence = sentence.replace('`', "");
-        let word = |term: &str| Word { term: term.into(), sentence: sentence.clone() };
-        Some(terms.split(", ").map(word).collect::<Vec<Word>>())
-    };
     page.split("\n- **").skip(1).filter_map(entry).flatten().collect()
+}
+
+/// The words of one entry, all with the same sentence.
+fn entry(text: &str) -> Option<Vec<Word>> {
+    let text = text.split("\n\n").next()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (terms, sentence) = text.split_once("**: ")?;
+    let sentence = sentence.replace('`', "");
+    let word = |term: &str| Word { term: term.into(), sentence: sentence.clone() };
+    Some(terms.split(", ").map(word).collect())
 }
 
 /// The text, in which the first occurrence of each word is explained.

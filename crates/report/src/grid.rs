@@ -87,11 +87,11 @@ mod tests {
 
     #[test]
     fn digits_stay_in_line_beside_marks() {
-        let row = |texts: [&str; 3]| texts.map(Cell::plain).to_vec();
+        let cells = |texts: [&str; 3]| texts.map(Cell::plain).to_vec();
         let rows = [
-            row(["", "p50", "p99"]),
-            row(["response", "1.00 ms", "12.0 ms*"]),
-            row(["late", "10.0 µs*", "1.20 ms*"]),
+            cells(["", "p50", "p99"]),
+            cells(["response", "1.00 ms", "12.0 ms*"]),
+            cells(["late", "10.0 µs*", "1.20 ms*"]),
         ];
         let text: Vec<String> = lines(&rows, 10).iter().map(|line| line.shown(false)).collect();
         expect![[r#"
@@ -103,8 +103,8 @@ mod tests {
 
     #[test]
     fn a_line_ends_with_its_last_text() {
-        let row = |text: &str| vec![Cell::plain("a"), Cell::left(Ink::Plain, text)];
-        let widths = lines(&[row("short"), row("a long text")], 0);
+        let cells = |text: &str| vec![Cell::plain("a"), Cell::left(Ink::Plain, text)];
+        let widths = lines(&[cells("short"), cells("a long text")], 0);
         assert_eq!(widths.iter().map(Line::width).collect::<Vec<_>>(), [8, 14]);
     }
 

@@ -139,6 +139,16 @@ fn local_time() -> Markup {
     Markup::fixed("<script src=\"/local-time.js\"></script>\n")
 }
 
+/// A button that makes the run one side of a comparison.
+fn side(name: &str, id: &str) -> Markup {
+    markup!(
+        "<td><input type=\"radio\" name=\"{0}\" value=\"{1}\" aria-label=\"{2} is run {1}\"></td>",
+        name,
+        id,
+        name.to_uppercase()
+    )
+}
+
 fn row(run: &IndexRow<'_>) -> Markup {
     let (id, brief) = (&run.id, run.brief.as_ref());
     if let Some(says) = run.damage {
@@ -148,21 +158,13 @@ fn row(run: &IndexRow<'_>) -> Markup {
             says
         );
     }
-    let side = |name: &str| {
-        markup!(
-            "<td><input type=\"radio\" name=\"{0}\" value=\"{1}\" aria-label=\"{2} is run {1}\"></td>",
-            name,
-            id,
-            name.to_uppercase()
-        )
-    };
     let file = |ending: &str| markup!("<a href=\"/run/{0}.{1}\">{1}</a>", id, ending);
     let files = ["md", "csv", "json", "svg"].map(|ending| markup!(" {}", file(ending)));
     markup!(
         "<tr>{}{}<td class=\"n\">{}</td><th scope=\"row\"><a href=\"/run/{}\">{}</a>{}{}</th><td class=\"w\">{}</td><td class=\"w\">{}</td>\
          <td class=\"w\">{}</td><td>{}{}</td><td>{}{}</td><td class=\"w\">{}{}</td></tr>\n",
-        side("a"),
-        side("b"),
+        side("a", id),
+        side("b", id),
         id,
         id,
         run.experiment,

@@ -96,19 +96,18 @@ fn shown(listing: &Listing, width: usize) -> Vec<Line> {
         parts.push(beside("", Ink::Dim, DYNOS_OWN, width));
     }
     parts.extend(subjects(&listing.subjects, width));
-    let named = |title: &str, rows: &[NamedRow]| {
-        let says = |row: &NamedRow| {
-            let (ink, says) = match &row.error {
-                Some(error) => (Ink::Bad, error),
-                None => (Ink::Plain, &row.says),
-            };
-            beside(&format!("  {:<18} ", row.name), ink, says, width)
-        };
-        part(title, "", rows.iter().flat_map(says))
-    };
-    parts.push(named("Workloads", &listing.workloads));
-    parts.push(named("Experiments", &listing.experiments));
+    let named = |row: &NamedRow| named(row, width);
+    parts.push(part("Workloads", "", listing.workloads.iter().flat_map(named)));
+    parts.push(part("Experiments", "", listing.experiments.iter().flat_map(named)));
     parts.join(&Line::default()).into_iter().map(|line| line.cut(width)).collect()
+}
+
+fn named(row: &NamedRow, width: usize) -> Vec<Line> {
+    let (ink, says) = match &row.error {
+        Some(error) => (Ink::Bad, error),
+        None => (Ink::Plain, &row.says),
+    };
+    beside(&format!("  {:<18} ", row.name), ink, says, width)
 }
 
 fn part(title: &str, note: &str, lines: impl IntoIterator<Item = Line>) -> Vec<Line> {
@@ -161,15 +160,15 @@ fn usable(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
     let names = widest(&|row| row.name.chars().count()).unwrap_or(0);
     let languages = widest(&|row| language(row).chars().count()).unwrap_or(0);
     let protocols = widest(&|row| beyond(row).len()).unwrap_or(0);
-    let one = |row: &&SubjectRow| {
-        let name = format!("  {:<names$}  {:<languages$}  ", row.name, language(row));
-        let name = match protocols {
-            0 => name,
-            _ => format!("{name}{:<protocols$}  ", beyond(row)),
-        };
-        beside(&name, Ink::Good, row.version.as_deref().unwrap_or_default(), width)
-    };
-    rows.iter().flat_map(one).collect()
+    let mut lines = Vec::new();
+    for row in rows {
+        let mut name = format!("  {:<names$}  {:<languages$}  ", row.name, language(row));
+        if 0 < protocols {
+            name += &format!("{:<protocols$}  ", beyond(row));
+        }
+        lines.extend(beside(&name, Ink::Good, row.version.as_deref().unwrap_or_default(), width));
+    }
+    lines
 }
 
 /// Those that lack the same, and get it in the same way, are one entry.
@@ -184,23 +183,25 @@ fn lacking(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
             None => groups.push(vec![row]),
         }
     }
-    let entry = |group: &Vec<&SubjectRow>| {
-        let names: Vec<&str> = group.iter().map(|row| &row.name[..]).collect();
-        let lack = format!("lacks {}", group[0].missing.join(", "));
-        let line = format!("  {}  ", names.join(", "));
-        let mut entry = match line.chars().count() + lack.chars().count() <= width {
-            true => beside(&line, Ink::Doubtful, &lack, width),
-            false => {
-                let names = beside("  ", Ink::Plain, line.trim(), width);
-                let lack = beside("      ", Ink::Doubtful, &lack, width);
-                [names, lack].concat()
-            }
-        };
-        let way_out = way_out(group[0], &names.join(" "));
-        entry.extend(beside("      ", Ink::Dim, &way_out, width).into_iter().filter(has_text));
-        entry
+    groups.iter().flat_map(|group| lacking_alike(group, width)).collect()
+}
+
+/// Servers that lack the same things.
+fn lacking_alike(group: &[&SubjectRow], width: usize) -> Vec<Line> {
+    let names: Vec<&str> = group.iter().map(|row| &row.name[..]).collect();
+    let lack = format!("lacks {}", group[0].missing.join(", "));
+    let line = format!("  {}  ", names.join(", "));
+    let mut entry = match line.chars().count() + lack.chars().count() <= width {
+        true => beside(&line, Ink::Doubtful, &lack, width),
+        false => {
+            let names = beside("  ", Ink::Plain, line.trim(), width);
+            let lack = beside("      ", Ink::Doubtful, &lack, width);
+            [names, lack].concat()
+        }
     };
-    groups.iter().flat_map(entry).collect()
+    let way_out = way_out(group[0], &names.join(" "));
+    entry.extend(beside("      ", Ink::Dim, &way_out, width).into_iter().filter(has_text));
+    entry
 }
 
 fn has_text(line: &Line) -> bool {
@@ -218,12 +219,12 @@ fn way_out(row: &SubjectRow, names: &str) -> String {
 }
 
 fn broken(rows: &[&SubjectRow], width: usize) -> Vec<Line> {
-    let one = |row: &&SubjectRow| {
+    let entry = |row: &&SubjectRow| {
         let mut entry = vec![Line::plain(format!("  {}", row.name))];
         entry.extend(beside("      ", Ink::Bad, row.lack.as_deref().unwrap_or_default(), width));
         entry
     };
-    rows.iter().flat_map(one).collect()
+    rows.iter().flat_map(entry).collect()
 }
 
 fn run_cells(row: &RunRow) -> Vec<Cell> {

@@ -79,13 +79,16 @@ impl Line {
 
     /// With its colours, or without any.
     pub fn shown(&self, is_coloured: bool) -> String {
-        let piece = |(ink, text): &(Ink, String)| match ink.code() {
-            code if is_coloured && !code.is_empty() && !text.is_empty() => {
-                format!("\x1b[{code}m{text}\x1b[0m")
+        let mut shown = String::new();
+        for (ink, text) in &self.pieces {
+            match ink.code() {
+                code if is_coloured && !code.is_empty() && !text.is_empty() => {
+                    shown += &format!("\x1b[{code}m{text}\x1b[0m");
+                }
+                _ => shown += text,
             }
-            _ => text.clone(),
-        };
-        self.pieces.iter().map(piece).collect()
+        }
+        shown
     }
 }
 

@@ -124,11 +124,11 @@ fn table(of: &Value) -> String {
         });
         return format!("\n{}", of_each.collect::<String>());
     }
-    let row = |(name, field): (&String, &Value)| {
+    let row_of = |(name, field): (&String, &Value)| {
         let is = described(field).replace('\n', " ").replace('|', "\\|");
         format!("| `{name}` | {} | {is} |\n", kind(field))
     };
-    let rows: String = fields(of).map(row).collect();
+    let rows: String = fields(of).map(row_of).collect();
     format!("\n| field | type | is |\n|---|---|---|\n{rows}")
 }
 
@@ -146,18 +146,16 @@ fn kind(field: &Value) -> String {
     if field.get("prefixItems").is_some() {
         return "pair of strings".into();
     }
-    let one = |name: &str| match name {
-        "array" => format!("list of {}", field.get("items").map_or("anything".into(), kind)),
-        "object" => {
-            let inner = field.get("additionalProperties").map_or("anything".into(), kind);
-            format!("object of {inner} by name")
-        }
+    let inner = |key: &str| field.get(key).map_or("anything".into(), kind);
+    let named = |name: &str| match name {
+        "array" => format!("list of {}", inner("items")),
+        "object" => format!("object of {} by name", inner("additionalProperties")),
         name => name.to_string(),
     };
     match field.get("type") {
-        Some(Value::String(name)) => one(name),
+        Some(Value::String(name)) => named(name),
         Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).map(one).collect::<Vec<_>>().join(" or ")
+            names.iter().filter_map(Value::as_str).map(named).collect::<Vec<_>>().join(" or ")
         }
         _ => "anything".into(),
     }

@@ -2,7 +2,9 @@
 //! far the figures can be trusted. The order is the tables' own: the server that is named first stands in their first
 //! row.
 
-use analysis::{Breach, Capacity, Conduct, KEPT_UP, Placed, Promise, Row, Table, Unranked};
+use analysis::{
+    Breach, Capacity, Conduct, Estimate, KEPT_UP, Placed, Promise, Row, Table, Unranked,
+};
 use lab::figure::Figure;
 use units::digits;
 
@@ -19,13 +21,9 @@ pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     }
     let tables: Vec<&Table> =
         findings.board.tables.iter().filter(|table| !table.is_held()).collect();
-    let about = |table: &&Table| {
-        let says = answer(findings, table)?;
-        Some(if 1 < tables.len() {
-            format!("{}: {says}", findings.task(&table.workload))
-        } else {
-            says
-        })
+    let about = |table: &&Table| match answer(findings, table)? {
+        says if 1 < tables.len() => Some(format!("{}: {says}", findings.task(&table.workload))),
+        says => Some(says),
     };
     let mut texts = held::sentences(findings);
     // What a run compares across protocols is what it asks first.
@@ -203,11 +201,10 @@ fn kept_up(findings: &Findings<'_>, ranked: &[Placed<'_>], are_all: bool) -> Str
     let place = findings.place(ranked[0].row.point);
     let (behind, kept): (Vec<&Row>, Vec<&Row>) =
         ranked.iter().map(|placed| placed.row).partition(|row| row.is_behind());
+    let why = |share: Estimate| format!(" ({})", why_behind(share.value, share.interval()));
     let on_time = |row: &&Row| {
-        let share = row.estimate(Figure::OnTime).map_or(String::new(), |share| {
-            format!(" ({})", why_behind(share.value, share.interval()))
-        });
-        format!("{}{share}", name_only(findings, row))
+        let why = row.estimate(Figure::OnTime).map_or(String::new(), why);
+        format!("{}{why}", name_only(findings, row))
     };
     let fell: Vec<String> = behind.iter().map(on_time).collect();
     match (kept.len(), behind.len()) {
@@ -237,20 +234,22 @@ fn why_behind(on_time: f64, interval: Option<(f64, f64)>) -> String {
 /// For several offered rates: how much each server can be offered under the promise, best first.
 fn capacities(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> String {
     let all = table.capacities();
-    let of = |row: &Row| all.iter().find(|(subject, _)| *subject == row.subject);
-    let found: Vec<(&Row, &Capacity)> =
-        ranked.iter().filter_map(|placed| Some((placed.row, &of(placed.row)?.1))).collect();
+    let capacity_of = |row: &Row| all.iter().find(|(subject, _)| *subject == row.subject);
+    let found: Vec<(&Row, &Capacity)> = ranked
+        .iter()
+        .filter_map(|placed| Some((placed.row, &capacity_of(placed.row)?.1)))
+        .collect();
     let promised = promised(table.promise);
-    let one = |(row, capacity): &(&Row, &Capacity)| {
+    let capacity_sentence = |(row, capacity): &(&Row, &Capacity)| {
         format!("{} {}", name(findings, row), keeps(findings, table, &row.subject, capacity))
     };
     let shown = if found.len() <= CAPACITIES_SHOWN { found.len() } else { CAPACITIES_SHOWN - 1 };
-    let mut texts: Vec<String> = found[..shown].iter().map(one).collect();
+    let mut texts: Vec<String> = found[..shown].iter().map(capacity_sentence).collect();
     if let [_, .., last] = &found[shown..] {
         texts.push(format!(
             "{} others follow, the last of which, {}",
             found.len() - shown,
-            one(last)
+            capacity_sentence(last)
         ));
     }
     format!("Under the promise ({promised}): {}.", texts.join("; "))
@@ -292,20 +291,30 @@ fn keeps(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capac
 pub(crate) fn broken(table: &Table, subject: &str, capacity: &Capacity) -> Option<String> {
     let (point, breaches) = capacity.bad.as_ref()?;
     let row = table.rows.iter().find(|row| row.subject == subject && row.point == *point);
-    let number = |figure: Figure, value: f64| {
-        let estimate = row.and_then(|row| row.estimate(figure));
-        let marks = Marks::default().when(estimate.is_some_and(|it| it.is_bound), Mark::Bound);
-        let interval = estimate.and_then(|estimate| estimate.interval());
-        marks.around(&Written::of(figure.unit(), value, interval).value)
-    };
-    let one = |breach: &Breach| match *breach {
-        Breach::P99(ms) => format!("p99 {}", number(Figure::ResponseP99, ms)),
-        Breach::Failed(percent) => format!("{} failed", number(Figure::FailedShare, percent)),
-        Breach::Behind(share) => format!("{} on time", number(Figure::OnTime, share * 100.0)),
+    Some(breaches.iter().map(|breach| breach_in_words(breach, row)).collect::<Vec<_>>().join(", "))
+}
+
+/// A figure with as many digits and the marks that it has in the row of the table.
+fn as_in_table(row: Option<&Row>, figure: Figure, value: f64) -> String {
+    let estimate = row.and_then(|row| row.estimate(figure));
+    let is_bound = estimate.is_some_and(|estimate| estimate.is_bound);
+    let interval = estimate.and_then(|estimate| estimate.interval());
+    let written = Written::of(figure.unit(), value, interval).value;
+    Marks::default().when(is_bound, Mark::Bound).around(&written)
+}
+
+fn breach_in_words(breach: &Breach, row: Option<&Row>) -> String {
+    match *breach {
+        Breach::P99(ms) => format!("p99 {}", as_in_table(row, Figure::ResponseP99, ms)),
+        Breach::Failed(percent) => {
+            format!("{} failed", as_in_table(row, Figure::FailedShare, percent))
+        }
+        Breach::Behind(share) => {
+            format!("{} on time", as_in_table(row, Figure::OnTime, share * 100.0))
+        }
         Breach::Growing => "response times grew for as long as the load lasted".into(),
         Breach::Unmeasured => "a round failed".into(),
-    };
-    Some(breaches.iter().map(one).collect::<Vec<_>>().join(", "))
+    }
 }
 
 /// The lowest and the highest p99 at one place, where all servers were under the same load.
@@ -324,11 +333,11 @@ fn tails(findings: &Findings<'_>, table: &Table, ranked: &[Placed<'_>]) -> Optio
     }
     let value = |row: &Row| p99(row).map_or(f64::MAX, |estimate| estimate.value);
     timed.sort_by(|one, other| value(one).total_cmp(&value(other)));
-    let says = |row: &Row| {
+    let p99_of = |row: &Row| {
         let time = Written::estimate(Figure::ResponseP99.unit(), &p99(row)?).bounded();
         Some(format!("{time} ({})", name_only(findings, row)))
     };
-    let (lowest, highest) = (says(timed.first()?)?, says(timed.last()?)?);
+    let (lowest, highest) = (p99_of(timed.first()?)?, p99_of(timed.last()?)?);
     Some(format!("The lowest p99 is {lowest}, the highest {highest}."))
 }
 

@@ -247,26 +247,24 @@ fn place(findings: &Findings<'_>, row: &Row) -> f64 {
 }
 
 fn published(findings: &Findings<'_>, table: &Table) -> Vec<Series> {
+    let subjects = findings.subjects(table).into_iter();
+    subjects.map(|subject| past(findings, table, subject)).collect()
+}
+
+/// The throughput of one subject that an article published.
+fn past(findings: &Findings<'_>, table: &Table, subject: &str) -> Series {
     let calls = findings.calls();
-    let of = |subject: &str| {
-        let found = findings.history.figures.iter().filter(|figure| {
-            figure.subject == subject
-                && figure.workload == table.workload
-                && figure.figure == Figure::Throughput
-        });
-        let spot = |figure: &lab::history::Published| {
-            Some(Spot { x: figure.point? * calls, value: figure.value, ..Spot::default() })
-        };
-        let mut points: Vec<Spot> = found.filter_map(spot).collect();
-        points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        Series {
-            slot: findings.slot(subject),
-            form: Form::Line("past"),
-            points,
-            ..Series::default()
-        }
+    let found = findings.history.figures.iter().filter(|figure| {
+        figure.subject == subject
+            && figure.workload == table.workload
+            && figure.figure == Figure::Throughput
+    });
+    let spot = |figure: &lab::history::Published| {
+        Some(Spot { x: figure.point? * calls, value: figure.value, ..Spot::default() })
     };
-    findings.subjects(table).into_iter().map(of).collect()
+    let mut points: Vec<Spot> = found.filter_map(spot).collect();
+    points.sort_by(|one, other| one.x.total_cmp(&other.x));
+    Series { slot: findings.slot(subject), form: Form::Line("past"), points, ..Series::default() }
 }
 
 fn published_peaks(findings: &Findings<'_>, table: &Table) -> Vec<(usize, f64)> {
@@ -288,7 +286,7 @@ fn column(findings: &Findings<'_>, rows: &[&Row], heading: &str, figure: Figure)
 }
 
 fn values(findings: &Findings<'_>, rows: &[&Row], figure: Figure) -> Vec<Value> {
-    let value = |row: &&Row| {
+    let values = rows.iter().map(|row| {
         let Some(spot) = spot(findings, row, figure) else { return Value::absent("not measured") };
         Value {
             value: Some(spot.value),
@@ -298,8 +296,8 @@ fn values(findings: &Findings<'_>, rows: &[&Row], figure: Figure) -> Vec<Value> 
             says: spot.says,
             ..Value::default()
         }
-    };
-    rows.iter().map(value).collect()
+    });
+    values.collect()
 }
 
 fn dots(findings: &Findings<'_>, rows: &[&Row], about: About, columns: Vec<Column>) -> Rows {

@@ -110,11 +110,9 @@ fn key(side: usize, repeat: u32, number: usize) -> TrialKey {
 
 fn record(world: World, is_race: bool, trials: &[TrialRecord]) -> RunRecord {
     let names: Vec<String> = (0..world.sides).map(name).collect();
-    let entry = |name: &String| Entry {
-        name: name.clone(),
-        title: name.clone(),
-        tier: "default".into(),
-        ..Entry::default()
+    let entry = |name: &String| {
+        let (name, title) = (name.clone(), name.clone());
+        Entry { name, title, tier: "default".into(), ..Entry::default() }
     };
     let experiment = format!(
         "question = \"Which?\"\nsubjects = {names:?}\nworkload = \"hello\"\n\

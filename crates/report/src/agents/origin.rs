@@ -31,11 +31,11 @@ pub(crate) fn table(key: &str, loads: &[&[AgentFacts]]) -> Option<Table> {
     // What is known of no agent is no column.
     let is_known = |place: &usize| rows.iter().any(|cells| !cells[*place].is_empty());
     let known: Vec<usize> = (0..columns.len()).filter(is_known).collect();
-    let row = |mut cells: Vec<Cell>| Row {
+    let known_cells = |mut cells: Vec<Cell>| Row {
         cells: known.iter().map(|&place| std::mem::take(&mut cells[place])).collect(),
         ..Row::default()
     };
-    let rows: Vec<Row> = rows.into_iter().map(row).collect();
+    let rows: Vec<Row> = rows.into_iter().map(known_cells).collect();
     let heads = columns.into_iter().enumerate().filter(|(place, _)| known.contains(place));
     let heads = heads.map(|(_, (column, _))| column).collect();
     (!seen.is_empty()).then(|| Table::of(key.to_string(), heads, rows))

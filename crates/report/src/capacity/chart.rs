@@ -124,8 +124,8 @@ fn value(found: &FinishedSearch<'_>) -> Value {
 fn losses(found: &FinishedSearch<'_>, criterion: &Criterion, most: f64) -> Series {
     let places = found.answer.places.iter().filter(|place| place.rate <= most);
     let spots = places.filter_map(|place| spot(place, criterion));
-    let says = |spot: Spot| Spot { says: format!("{}: {}", found.server, spot.says), ..spot };
-    Series { slot: found.slot, points: spots.map(says).collect(), ..Series::default() }
+    let named = |spot: Spot| Spot { says: format!("{}: {}", found.server, spot.says), ..spot };
+    Series { slot: found.slot, points: spots.map(named).collect(), ..Series::default() }
 }
 
 /// What was lost at a rate; hollow where only short trials were made.

@@ -117,10 +117,11 @@ fn kept(found: &FinishedSearch<'_>) -> Option<String> {
         (false, 1) => "load of one process",
         (false, _) => "loads of one process",
     };
-    let at = |end: &End| format!("at {}/s", rate(end.rate));
-    let of = |end: &End| format!("{} of {}", end.judged.kept, end.judged.of);
-    let other = full.next().map_or(String::new(), |end| format!(", and {} {}", of(end), at(end)));
-    Some(format!("{} {trials} kept it {}{other}.", of(first), at(first)))
+    let at_rate = |end: &End| format!("at {}/s", rate(end.rate));
+    let kept = |end: &End| format!("{} of {}", end.judged.kept, end.judged.of);
+    let other =
+        full.next().map_or(String::new(), |end| format!(", and {} {}", kept(end), at_rate(end)));
+    Some(format!("{} {trials} kept it {}{other}.", kept(first), at_rate(first)))
 }
 
 /// Why no more is known.
@@ -231,14 +232,14 @@ pub(crate) fn ended(conclusion: &Conclusion) -> &'static str {
 
 /// The ends that only short trials know.
 fn untested(lower: &End, upper: &End) -> Option<String> {
-    let one = |end: &End| {
+    let end_only_short = |end: &End| {
         let trials = counted(end.judged.of as u64, "short trial", "short trials");
         format!("{}/s was not tested in full, but in {trials} only", rate(end.rate))
     };
     match (lower.is_short, upper.is_short) {
         (false, false) => None,
-        (true, false) => Some(one(lower)),
-        (false, true) => Some(one(upper)),
+        (true, false) => Some(end_only_short(lower)),
+        (false, true) => Some(end_only_short(upper)),
         (true, true) => Some("neither rate was tested in full, but in short trials only".into()),
     }
 }

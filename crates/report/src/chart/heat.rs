@@ -24,9 +24,9 @@ impl Heat {
     pub(super) fn drawn(&self, along: &Scale, scale: &Scale) -> Markup {
         let step = 10f64.powf(1.0 / self.to_ten);
         let thick = (scale.at(scale.low()) - scale.at(scale.low() * step)).abs();
-        let row = |from: f64| ((from * 1e6).log10() * self.to_ten).round() as i64;
+        let bin = |from: f64| ((from * 1e6).log10() * self.to_ten).round() as i64;
         let mut drawn = Markup::default();
-        for (depth, runs) in runs(&self.bins, row).iter().enumerate() {
+        for (depth, runs) in runs(&self.bins, bin).iter().enumerate() {
             let mut path = String::new();
             for &(row, first, last) in runs {
                 let ends = (self.columns.get(first), self.columns.get(last));

@@ -198,14 +198,16 @@ impl Lines {
     }
 
     fn shades(&self, along: &Scale, top: f64, bottom: f64) -> Markup {
-        let shade = |&(from, until): &(f64, f64)| {
+        let mut shades = Markup::default();
+        for &(from, until) in &self.shaded {
             let (left, right) = (along.at(from), along.at(until));
-            let size = pair(["width", "height"], (right - left, bottom - top));
-            let drawn =
-                || markup!("<rect class=\"shade\"{}{}/>\n", pair(["x", "y"], (left, top)), size);
-            (1.0 < right - left).then(drawn)
-        };
-        self.shaded.iter().filter_map(shade).collect()
+            if 1.0 < right - left {
+                let corner = pair(["x", "y"], (left, top));
+                let size = pair(["width", "height"], (right - left, bottom - top));
+                shades.push(&markup!("<rect class=\"shade\"{}{}/>\n", corner, size));
+            }
+        }
+        shades
     }
 
     /// The places at which a cursor stops; what it says there is in the panels.
@@ -226,7 +228,7 @@ impl Lines {
         const LETTER: f64 = 6.4;
         let middle = f64::midpoint(paper.left, paper.right);
         let places: Vec<f64> = self.breaks.iter().map(|(place, _)| along.at(*place)).collect();
-        let line = |(n, (_, says)): (usize, &(f64, String))| {
+        let lines = self.breaks.iter().enumerate().map(|(n, (_, says))| {
             let x = places[n];
             let line = stroke("limit", (x, top), (x, bottom));
             let length = says.chars().count() as f64 * LETTER;
@@ -235,8 +237,8 @@ impl Lines {
             let anchor = if x < middle { "start" } else { "end" };
             let name = is_free.then(|| text("note", anchor, (x, top - 3.0), says));
             markup!("<g><title>{}</title>{}</g>\n{}", says, line, name)
-        };
-        self.breaks.iter().enumerate().map(line).collect()
+        });
+        lines.collect()
     }
 
     /// Names with their marks in columns, and where they end.
@@ -270,7 +272,7 @@ impl Lines {
     ) -> Markup {
         let bottom = top + panel.height;
         let scale = panel.scale(top, bottom, panel.is_log != is_other);
-        let at = |spot: &Spot| (along.at(spot.x), scale.at(spot.value));
+        let place = |spot: &Spot| (along.at(spot.x), scale.at(spot.value));
         let mut drawn = rungs(&scale, panel.unit, paper.left, paper.right);
         if let Some(heat) = &panel.heat {
             drawn.push(&heat.drawn(along, &scale));
@@ -279,7 +281,7 @@ impl Lines {
             drawn.push(&even_line(along, &scale));
         }
         let ceiling = panel.ceiling.iter().flat_map(|ceiling| ceiling.below(scale.high()));
-        let ceiling: Vec<(f64, f64)> = ceiling.map(at).collect();
+        let ceiling: Vec<(f64, f64)> = ceiling.map(place).collect();
         drawn.push(&line("ceiling", &ceiling));
         if let Some((x, y)) = ceiling.last() {
             drawn.push(&text("note ceiling-name", "end", (x - 2.0, y - 5.0), "ceiling"));
@@ -301,18 +303,18 @@ impl Lines {
             drawn.push(&self.part(series.slot, &panel.filled(n, along, &scale)));
         }
         for series in &panel.series {
-            drawn.push(&self.part(series.slot, &series.lines(at)));
+            drawn.push(&self.part(series.slot, &series.lines(place)));
         }
         // On a phone the marks of many lines would hide the lines.
         let is_marked = paper.room != Room::Narrow || panel.named().count() <= MARKED;
         for series in panel.series.iter().filter(|_| is_marked) {
-            drawn.push(&self.part(series.slot, &series.marks(at)));
+            drawn.push(&self.part(series.slot, &series.marks(place)));
         }
         if self.across.has_cursor() {
             drawn.push(&panel.series.iter().map(Series::told).collect());
         } else if paper.room != Room::Narrow && panel.values().any(|value| 0.0 < value) {
             // Names beside lines that are all zero would say nothing.
-            drawn.push(&self.names(panel, paper, at, (top, bottom)));
+            drawn.push(&self.names(panel, paper, place, (top, bottom)));
         }
         drawn
     }
@@ -340,15 +342,15 @@ impl Lines {
             .collect();
         let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
         let heights = apart(&wanted, NAME, top + 2.0, bottom);
-        let name = |((series, end), height): (&(&Series, (f64, f64)), f64)| {
+        let names = ends.iter().zip(heights).map(|((series, end), height)| {
             let slot = colour(series.slot);
             let x = paper.right + 18.0;
             let lead = stroke(&format!("lead {slot}"), (end.0 + 5.0, end.1), (x - 3.0, height));
             let title = short(&series.title, letters(paper.room));
             let name = text(&format!("name {slot}"), "start", (x, height + 4.0), &title);
             self.part(series.slot, &markup!("{}{}", lead, name))
-        };
-        ends.iter().zip(heights).map(name).collect()
+        });
+        names.collect()
     }
 }
 
@@ -434,8 +436,9 @@ impl Panel {
     fn ground(&self, n: usize) -> Vec<f64> {
         let series = &self.series[n];
         let below = self.series[..n].iter().filter(|_| series.is_stacked());
-        let at = |place: usize| below.clone().filter_map(move |other| other.points.get(place));
-        (0..series.points.len()).map(|n| at(n).map(|spot| spot.value.max(0.0)).sum()).collect()
+        let spots = |place: usize| below.clone().filter_map(move |other| other.points.get(place));
+        let height = |place: usize| spots(place).map(|spot| spot.value.max(0.0)).sum();
+        (0..series.points.len()).map(height).collect()
     }
 
     /// The bands, area or columns of a series.
@@ -464,17 +467,8 @@ impl Panel {
                 columns(&class(name), &bars.collect::<Vec<_>>())
             }
             Form::Stack(name) => {
-                let bar = |(spot, ground): (&Spot, &f64)| {
-                    let (left, right, top, bottom) = ends(spot, *ground);
-                    markup!(
-                        "<rect class=\"mark {}\"{}{}><title>{}</title></rect>\n",
-                        name,
-                        pair(["x", "y"], (left, top)),
-                        pair(["width", "height"], (right - left, (bottom - top).max(0.6))),
-                        spot.says
-                    )
-                };
-                bars().map(bar).collect()
+                let bars = bars().map(|(spot, ground)| bar(name, ends(spot, *ground), &spot.says));
+                bars.collect()
             }
             Form::Line(_) | Form::Marks(_) | Form::Told => Markup::default(),
         }
@@ -505,7 +499,7 @@ impl Series {
     }
 
     fn marks(&self, at: impl Fn(&Spot) -> (f64, f64)) -> Markup {
-        let drawn = |spot: &Spot| match self.form {
+        let drawn = self.points.iter().map(|spot| match self.form {
             Form::Marked => {
                 let name = if self.title.is_empty() { "" } else { ": " };
                 let says = format!("{}{name}{}", self.title, spot.says);
@@ -518,8 +512,8 @@ impl Series {
             Form::Line(_) | Form::Area(_) | Form::Columns(_) | Form::Stack(_) | Form::Told => {
                 Markup::default()
             }
-        };
-        self.points.iter().map(drawn).collect()
+        });
+        drawn.collect()
     }
 
     /// What the cursor says of it at each place.
@@ -557,6 +551,17 @@ impl Series {
         });
         bands.chain(arrows).collect()
     }
+}
+
+/// A piece of a stack with its left, right, top and bottom.
+fn bar(name: &str, (left, right, top, bottom): (f64, f64, f64, f64), says: &str) -> Markup {
+    markup!(
+        "<rect class=\"mark {}\"{}{}><title>{}</title></rect>\n",
+        name,
+        pair(["x", "y"], (left, top)),
+        pair(["width", "height"], (right - left, (bottom - top).max(0.6))),
+        says
+    )
 }
 
 /// The letters of a name beside a line.

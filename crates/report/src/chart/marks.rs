@@ -226,13 +226,13 @@ pub(crate) fn stroke(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
 
 /// Quiet lines across the paper, with their values left of them.
 pub(crate) fn rungs(scale: &Scale, unit: Unit, left: f64, right: f64) -> Markup {
-    let rung = |value: f64| {
+    let rungs = scale.ticks(26.0).into_iter().map(|value| {
         let y = scale.at(value);
         let class = if value == scale.low() { "rung base" } else { "rung" };
         let name = text("tick", "end", (left - 7.0, y + 4.0), &tick(unit, value));
         markup!("{}{}", stroke(class, (left, y), (right, y)), name)
-    };
-    scale.ticks(26.0).into_iter().map(rung).collect()
+    });
+    rungs.collect()
 }
 
 /// Heights for labels that should be at these, each at this distance from the next, all between `top` and `bottom` if
@@ -276,8 +276,8 @@ mod tests {
 
     #[test]
     fn subjects_differ_in_colour_or_in_mark() {
-        let of = |slot| point(slot, Trust::Full, (0.0, 0.0), "").into_string();
-        let all: std::collections::BTreeSet<String> = (0..40).map(of).collect();
+        let drawn = |slot| point(slot, Trust::Full, (0.0, 0.0), "").into_string();
+        let all: std::collections::BTreeSet<String> = (0..40).map(drawn).collect();
         assert_eq!(all.len(), 40);
     }
 }

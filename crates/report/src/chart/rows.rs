@@ -153,15 +153,15 @@ impl Rows {
     fn names(&self, place: Place) -> Markup {
         let left = self.names_left();
         let letters = ((place.left - left - 8.0) / NAME_LETTER).round() as usize;
-        let name = |(n, Name { slot, title }): (usize, &Name)| {
+        let names = self.names.iter().enumerate().map(|(n, Name { slot, title })| {
             let y = place.row(n);
             let title = short(title, letters);
             let name = |class: &str| text(class, "start", (left, y + 4.0), &title);
             let Some(slot) = *slot else { return name("label") };
             let key = (10.0 < left).then(|| key(slot, (10.0, y)));
             of_subject(slot, &markup!("{}{}", key, name(&format!("name {}", colour(slot)))))
-        };
-        self.names.iter().enumerate().map(name).collect()
+        });
+        names.collect()
     }
 
     fn column(&self, column: &Column, place: Place, is_other: bool) -> Markup {

@@ -83,26 +83,30 @@ impl Scale {
         let room = ((self.to - self.from).abs() / apart).floor().max(1.0) as usize;
         match self.kind {
             Kind::Linear { high } => {
-                let of = |step: f64| -> Vec<f64> {
+                let multiples = |step: f64| -> Vec<f64> {
                     (0..=(high / step + 1e-9) as usize).map(|n| n as f64 * step).collect()
                 };
                 let step = step(high);
-                let wider = [1.0, 2.0, 4.0, 5.0, 10.0].map(|times| of(step * times)).into_iter();
-                wider.into_iter().find(|ticks| ticks.len() <= room + 1).unwrap_or(vec![0.0, high])
+                let mut wider =
+                    [1.0, 2.0, 4.0, 5.0, 10.0].map(|times| multiples(step * times)).into_iter();
+                wider.find(|ticks| ticks.len() <= room + 1).unwrap_or(vec![0.0, high])
             }
             Kind::Log { low, high } => {
-                let every = |digits: &[f64], decades: i32| -> Vec<f64> {
-                    let first = low.log10().floor() as i32;
-                    let last = high.log10().ceil() as i32;
-                    let exponents = (first..=last).filter(|n| n.rem_euclid(decades) == 0);
-                    let all = exponents.flat_map(|n| digits.iter().map(move |d| d * 10f64.powi(n)));
-                    all.filter(|tick| low * 0.999 <= *tick && *tick <= high * 1.001).collect()
-                };
+                let every = |digits: &[f64], decades| every(digits, decades, low, high);
                 let finer = [every(&[1.0, 2.0, 5.0], 1), every(&[1.0], 1), every(&[1.0], 2)];
                 finer.into_iter().find(|ticks| ticks.len() <= room + 1).unwrap_or(every(&[1.0], 3))
             }
         }
     }
+}
+
+/// The round values of every so many decades that begin with these digits.
+fn every(digits: &[f64], decades: i32, low: f64, high: f64) -> Vec<f64> {
+    let first = low.log10().floor() as i32;
+    let last = high.log10().ceil() as i32;
+    let exponents = (first..=last).filter(|n| n.rem_euclid(decades) == 0);
+    let all = exponents.flat_map(|n| digits.iter().map(move |d| d * 10f64.powi(n)));
+    all.filter(|tick| low * 0.999 <= *tick && *tick <= high * 1.001).collect()
 }
 
 /// A round distance that divides this into five to ten.

@@ -155,10 +155,11 @@ fn reasons(title: &str, result: &CheckResult, verdict: CaseVerdict, style: Style
     let found = result.report.findings.iter().filter(|finding| finding.verdict == verdict);
     let reasons = by_reason(found.map(|finding| (&finding.why[..], &finding.id[..])));
     let all: usize = reasons.iter().map(|(_, ids)| ids.len()).sum();
-    let one = |(why, ids): &(&str, Vec<&str>)| {
+    let paragraph = |(why, ids): &(&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("{}: {why}", named(ids, style)))
     };
-    Section::new("reasons", format!("{title} ({all})"), Depth::Brief).with(reasons.iter().map(one))
+    Section::new("reasons", format!("{title} ({all})"), Depth::Brief)
+        .with(reasons.iter().map(paragraph))
 }
 
 /// All of them, or as many as are readable.
@@ -178,12 +179,12 @@ fn areas(report: &Report) -> Block {
     let heads = ["pass", "warn", "fail", "crash", "not testable", "n/a"];
     let mut columns = vec![Column::new("area", "area", 0).left()];
     columns.extend(heads.map(|head| Column::new(head, head, 0)));
-    let row = |area: &Area| {
+    let row_of_area = |area: &Area| {
         let tally =
             VerdictCounts::of(report.findings.iter().filter(|finding| finding.area == *area));
         (0 < tally.applicable() + tally.not_applicable).then(|| area_row(area.name(), &tally))
     };
-    table("areas", columns, Area::ALL.iter().filter_map(row).collect())
+    table("areas", columns, Area::ALL.iter().filter_map(row_of_area).collect())
 }
 
 fn area_row(name: &str, tally: &VerdictCounts) -> Row {

@@ -94,10 +94,10 @@ fn sentence(checked: &CheckedServer) -> String {
 }
 
 fn areas(result: &CheckResult) -> Vec<AreaJson> {
-    let of = |area: &Area| {
+    let area_json = |area: &Area| {
         let own = result.report.findings.iter().filter(|finding| finding.area == *area);
         let own: Vec<&Finding> = own.collect();
         (!own.is_empty()).then(|| AreaJson::new(*area, &VerdictCounts::of(own)))
     };
-    Area::ALL.iter().filter_map(of).collect()
+    Area::ALL.iter().filter_map(area_json).collect()
 }

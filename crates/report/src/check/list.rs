@@ -83,12 +83,7 @@ fn whole(case: &Case, width: usize, lines: &mut Vec<Line>) {
             case.area.name()
         ),
     ));
-    let mut say = |word: &str, text: &str| {
-        for (number, part) in wrapped(text, width.saturating_sub(12).max(40)).iter().enumerate() {
-            let word = if number == 0 { word } else { "" };
-            lines.push(Line::ink(Ink::Dim, format!("  {word:<8}")).and(Ink::Plain, part.clone()));
-        }
-    };
+    let mut say = |word: &str, text: &str| lines.extend(labelled(word, text, width));
     say("demand", case.demand);
     case.script().iter().enumerate().for_each(|(number, step)| {
         say(if number == 0 { "does" } else { "" }, step);
@@ -100,6 +95,14 @@ fn whole(case: &Case, width: usize, lines: &mut Vec<Line>) {
     if let Some(twin) = case.twin {
         say("twin", twin);
     }
+}
+
+/// A text with a word before its first line.
+fn labelled(word: &str, text: &str, width: usize) -> Vec<Line> {
+    let words = [word].into_iter().chain(std::iter::repeat(""));
+    let parts = wrapped(text, width.saturating_sub(12).max(40)).into_iter().zip(words);
+    let line = |(part, word)| Line::ink(Ink::Dim, format!("  {word:<8}")).and(Ink::Plain, part);
+    parts.map(line).collect()
 }
 
 #[derive(Serialize)]

@@ -155,14 +155,14 @@ impl Times {
         form: Form,
         values: impl Iterator<Item = (Option<f64>, String)>,
     ) -> Series {
-        let spot = |(&(from, until), (value, says)): (&(f64, f64), (Option<f64>, String))| Spot {
+        let points = self.columns.iter().zip(values).map(|(&(from, until), (value, says))| Spot {
             x: f64::midpoint(from, until),
             width: until - from,
             value: value.unwrap_or(f64::NAN),
             says,
             ..Spot::default()
-        };
-        let points = self.columns.iter().zip(values).map(spot).collect();
+        });
+        let points = points.collect();
         Series { title: name.into(), slot: self.slot, form, points, ..Series::default() }
     }
 
@@ -242,12 +242,13 @@ fn rates(strip: &Strip, times: &Times, is_closed: bool) -> Panel {
 /// The map of the response times, with their p50 and p99, over the axis that all of the subject's rounds share.
 fn response(close: &Closeup, all: &[Closeup], times: &Times) -> Panel {
     let strip = &close.strip;
+    let said = |number: Option<analysis::Number>, figure| {
+        let says = number.map_or("–".into(), |number| value(figure, number));
+        (number.map(|number| number.value), says)
+    };
     let percentile = |name, class, figure, of: fn(&Column) -> Option<analysis::Number>| {
-        let said = |number: Option<analysis::Number>| {
-            let says = number.map_or("–".into(), |number| value(figure, number));
-            (number.map(|number| number.value), says)
-        };
-        times.told(name, Form::Line(class), strip.columns.iter().map(of).map(said))
+        let values = strip.columns.iter().map(|column| said(of(column), figure));
+        times.told(name, Form::Line(class), values)
     };
     let slow = close.slowest.iter().map(|slow| {
         let took = number(Figure::ResponseMax, slow.took_ms);

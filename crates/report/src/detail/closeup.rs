@@ -66,19 +66,22 @@ fn ends(closeups: &[Closeup]) -> (Vec<f64>, f64) {
     (steps.into_iter().map(|step| step.number.value).collect(), reach)
 }
 
-/// The place, and why it was chosen.
-pub(super) fn heading(findings: &Findings<'_>, close: &Closeup) -> String {
-    let word = |role: &Role| match role {
+fn word(role: Role) -> &'static str {
+    match role {
         Role::Lowest => "the lowest",
         Role::KeptUp => "the highest kept up with",
         Role::Most => "where most came back",
         Role::Highest => "the highest",
-    };
+    }
+}
+
+/// The place, and why it was chosen.
+pub(super) fn heading(findings: &Findings<'_>, close: &Closeup) -> String {
     let roles: Vec<&str> = match close.roles.as_slice() {
         // A subject with one place has no lowest and highest.
         [_, _, _] => Vec::new(),
         [Role::KeptUp, Role::Highest] => vec!["the highest, and it kept up"],
-        roles => roles.iter().map(word).collect(),
+        roles => roles.iter().map(|role| word(*role)).collect(),
     };
     let place = findings.place(close.point);
     match roles.is_empty() {
@@ -124,21 +127,20 @@ fn spectrum(
 /// A line; the piece of it beyond which too few samples lie; and marks.
 fn percentiles(name: &str, spectrum: &Spectrum, class: &'static str, slot: usize) -> Vec<Series> {
     let spot = |step: &Step| Spot { x: step.one_in, value: step.number.value, ..Spot::default() };
+    let marked = |step: &Step| {
+        let is_step = |(one_in, _): &(f64, _)| (step.one_in / one_in - 1.0).abs() < 1e-6;
+        Some(MARKED.into_iter().find(is_step)?.1).filter(|_| step.number.is_supported)
+    };
     let mark = |step: &Step| {
-        let (_, percentile) =
-            MARKED.into_iter().find(|(one_in, _)| (step.one_in / one_in - 1.0).abs() < 1e-6)?;
-        let says = format!("{name} {percentile}: {}", value(Figure::ResponseP99, step.number));
-        step.number.is_supported.then(|| Spot { says, ..spot(step) })
+        let value = value(Figure::ResponseP99, step.number);
+        Some(Spot { says: format!("{name} {}: {value}", marked(step)?), ..spot(step) })
     };
     let steps = thinned(&spectrum.steps);
     let few = steps.partition_point(|step| step.number.is_supported);
     let (sure, unsure) = (&steps[..few], &steps[few.saturating_sub(1)..]);
-    let line = |title: &str, class, steps: &[&Step]| Series {
-        title: title.into(),
-        slot,
-        form: Form::Line(class),
-        points: steps.iter().map(|step| spot(step)).collect(),
-        ..Series::default()
+    let line = |title: &str, class, steps: &[&Step]| {
+        let points = steps.iter().map(|step| spot(step)).collect();
+        Series { title: title.into(), slot, form: Form::Line(class), points, ..Series::default() }
     };
     let marks = Series {
         slot,
@@ -154,14 +156,16 @@ fn percentiles(name: &str, spectrum: &Spectrum, class: &'static str, slot: usize
 fn thinned(steps: &[Step]) -> Vec<&Step> {
     let is_between = |place: usize| {
         let around = steps.get(place.wrapping_sub(1)).zip(steps.get(place + 1));
-        let number = steps[place].number;
-        around.is_some_and(|(before, after)| {
-            before.number.value == number.value
-                && after.number.value == number.value
-                && before.number.is_supported == after.number.is_supported
-        })
+        around.is_some_and(|(before, after)| is_on_level(before, &steps[place], after))
     };
     (0..steps.len()).filter(|&place| !is_between(place)).map(|place| &steps[place]).collect()
+}
+
+/// Whether a step only repeats the value of its neighbours, which are equally sure.
+fn is_on_level(before: &Step, step: &Step, after: &Step) -> bool {
+    before.number.value == step.number.value
+        && after.number.value == step.number.value
+        && before.number.is_supported == after.number.is_supported
 }
 
 /// The slowest exchanges of the rounds that are shown, each with its parts as a bar.
@@ -175,7 +179,7 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> Markup {
     }
     let longest = all.iter().map(|(_, slow)| slow.took_ms).fold(0.0, f64::max);
     let time = |value: f64| number(Figure::ResponseMax, value);
-    let row = |(close, slow): (&Closeup, &Slowest)| {
+    let rows = all.into_iter().map(|(close, slow)| {
         let is_first = close.slowest.first() == Some(slow);
         markup!(
             "<tr{}><td>{}</td><td>{}</td><td><b>{}</b></td><td class=\"bar\">{}</td><td>{}</td><td>{}</td><td>{}</td>\
@@ -191,14 +195,14 @@ fn slowest(findings: &Findings<'_>, closeups: &[Closeup]) -> Markup {
             slow.status,
             slow.seq
         )
-    };
+    });
     let legend = "Due after: since the load began. Unsent: it waited for a free connection, or dyno was late. Awaited: from \
                   then until the answer began; read: until it was whole. Request: its number.";
     markup!(
         "<h4>The slowest exchanges, whole</h4>\n<div class=\"scroll\"><table>\n<thead>\n<tr><th>at</th><th>due after</th><th>took</th>\
          <th class=\"bar\"><span class=\"p0\">■</span> unsent <span class=\"p1\">■</span> awaited <span class=\"p2\">■</span> read</th><th>unsent</th><th>awaited</th><th>read</th><th>status</th>\
          <th>request</th></tr>\n</thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
-        all.into_iter().map(row).collect::<Markup>(),
+        rows.collect::<Markup>(),
         dim(legend)
     )
 }

@@ -63,11 +63,11 @@ fn depth(findings: &Findings<'_>, table: &Table, detail: &Detail, is_open: bool)
 /// The most important result for a subject, in one line.
 fn gist(findings: &Findings<'_>, table: &Table, detail: &Detail) -> String {
     let best = detail.closeups.iter().rfind(|close| close.roles.iter().any(|role| is_best(*role)));
-    let of = |close: &Closeup| {
+    let row_of = |close: &Closeup| {
         let is_it = |row: &&Row| row.subject == detail.subject && row.point == close.point;
         table.rows.iter().find(is_it)
     };
-    let Some(row) = best.or(detail.closeups.first()).and_then(of) else {
+    let Some(row) = best.or(detail.closeups.first()).and_then(row_of) else {
         return "not measured".into();
     };
     let figure = |figure: Figure| {

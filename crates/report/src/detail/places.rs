@@ -67,18 +67,18 @@ fn histogram(
         ("p50", 0.5, Figure::ResponseP50, spread.p50),
         ("p99", 0.99, Figure::ResponseP99, spread.p99),
     ];
-    let mark = |(name, share, figure, number): (&str, f64, Figure, Option<Number>)| {
-        let number = number?;
+    let mut marks: Vec<Spot> = Vec::new();
+    for (name, share, figure, number) in named {
+        let Some(number) = number else { continue };
         let is_doubtful = !number.is_supported || number.is_bound;
-        Some(Spot {
+        marks.push(Spot {
             x: number.value,
             value: 100.0 * share,
             trust: Trust::Full.or_doubtful(is_doubtful),
             says: format!("{name} {}", value(figure, number)),
             ..Spot::default()
-        })
-    };
-    let marks: Vec<Spot> = named.into_iter().filter_map(mark).collect();
+        });
+    }
     let mut notes: Vec<String> = marks.iter().map(|mark| mark.says.clone()).collect();
     if 0 < spread.censored {
         notes.push(format!("{} given up", number(Figure::Failed, spread.censored as f64)));
@@ -112,11 +112,9 @@ fn distribution(spread: &Spread) -> Vec<(Form, Vec<Spot>)> {
     let given_up = if 0 < spread.censored { 1.0 - answered } else { 0.0 };
     let shares = spread.bins.iter().map(|bin| bin.share);
     let tallest = shares.fold(given_up, f64::max).max(f64::MIN_POSITIVE);
-    let column = |from: f64, until: f64, share: f64| Spot {
-        x: f64::midpoint(from, until),
-        width: until - from,
-        value: 100.0 * share / tallest,
-        ..Spot::default()
+    let column = |from: f64, until: f64, share: f64| {
+        let (x, width) = (f64::midpoint(from, until), until - from);
+        Spot { x, width, value: 100.0 * share / tallest, ..Spot::default() }
     };
     let columns = spread.bins.iter().map(|bin| column(bin.from_ms, bin.until_ms, bin.share));
     let beyond = column(spread.limit_ms, spread.limit_ms * GIVEN_UP, given_up);

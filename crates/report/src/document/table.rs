@@ -229,14 +229,14 @@ impl Table {
 
     /// Columns with the same text in every row, with that text.
     pub fn alike(&self) -> Vec<(usize, String)> {
-        let one = |place: usize| {
-            let mut texts =
-                self.every_row().filter_map(|row| Some(row.cells.get(place)?.whole_text()));
+        let text = |row: &Row, place: usize| Some(row.cells.get(place)?.whole_text());
+        let only_text = |place: usize| {
+            let mut texts = self.every_row().filter_map(|row| text(row, place));
             let first = texts.next()?;
             (texts.next()? == first && texts.all(|text| text == first)).then_some((place, first))
         };
         let folding = (0..self.columns.len()).filter(|&place| self.columns[place].may_fold);
-        folding.filter_map(one).collect()
+        folding.filter_map(only_text).collect()
     }
 
     /// `the same in all rows: rounds 1 · failed 0 %`, for columns up to this priority; none if no column is alike.

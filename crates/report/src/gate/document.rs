@@ -97,11 +97,11 @@ fn row(weighed: &Weighed) -> Row {
 
 fn of_figure(weighed: &Weighed) -> PairedFigure {
     let is_decided = 0 < weighed.finding.pairs;
-    let value = |at: usize| match weighed.means {
-        None => Cell::none(),
-        Some(means) => Cell::text(bounded(weighed.figure, means[at], weighed.are_bounds()[at]))
-            .valued(Some(means[at]))
-            .toned(if is_decided { Tone::Plain } else { Tone::Dim }),
+    let tone = if is_decided { Tone::Plain } else { Tone::Dim };
+    let value = |side: usize| {
+        let Some(means) = weighed.means else { return Cell::none() };
+        let text = bounded(weighed.figure, means[side], weighed.are_bounds()[side]);
+        Cell::text(text).valued(Some(means[side])).toned(tone)
     };
     PairedFigure {
         name: name(weighed),
@@ -126,13 +126,7 @@ fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
         return None;
     }
     let listed = |figure: Figure, pairs: &[PairOf]| -> String {
-        let one = |pair: &PairOf| {
-            let [is_base, is_side] = pair.are_bounds;
-            let [base, side] = [(pair.base, is_base), (pair.side, is_side)]
-                .map(|(value, is_bound)| bounded(figure, value, is_bound));
-            format!("{base}/{side}{}", if pair.counts { "" } else { "*" })
-        };
-        pairs.iter().map(one).collect::<Vec<_>>().join(", ")
+        pairs.iter().map(|pair| both(figure, pair)).collect::<Vec<_>>().join(", ")
     };
     let of_figure =
         |it: &Weighed| (format!("{}, base/head", name(it)), listed(it.figure, &it.pairs));
@@ -146,6 +140,13 @@ fn measured(gate: &FinishedGate<'_>) -> Option<Section> {
     let heading = "Each pair as it was measured, undecided (* disturbed, does not count)";
     (!entries.is_empty())
         .then(|| Section::new("measured", heading, Depth::Brief).with([Block::Entries(entries)]))
+}
+
+/// The figures of both sides of a pair.
+fn both(figure: Figure, pair: &PairOf) -> String {
+    let [is_base, is_side] = pair.are_bounds;
+    let (base, side) = (bounded(figure, pair.base, is_base), bounded(figure, pair.side, is_side));
+    format!("{base}/{side}{}", if pair.counts { "" } else { "*" })
 }
 
 fn conformance(gate: &FinishedGate<'_>) -> Option<Section> {

@@ -105,13 +105,9 @@ fn took() -> Picture<'static> {
 }
 
 fn worked() -> Picture<'static> {
-    let shown = |heading, note, unit, figure| Shown {
-        heading,
-        note,
-        unit,
-        height: 150.0,
-        value: of(figure),
-        thin: None,
+    let shown = |heading, note, unit, figure| {
+        let value = of(figure);
+        Shown { heading, note, unit, height: 150.0, value, thin: None }
     };
     Picture {
         heading: "Work",
@@ -249,7 +245,7 @@ impl Shown<'_> {
     }
 
     fn series(&self, line: &Line<'_>, of: Of<'_>) -> Option<Series> {
-        let spot = |plateau: &Plateau| {
+        let spots = line.held.plateaus.iter().filter_map(|plateau| {
             let (found, open) = (of.estimate(line.held, plateau)?, plateau.estimate(Figure::Open)?);
             let many = super::lines::number(Unit::Count, open.value);
             Some(Spot {
@@ -260,8 +256,8 @@ impl Shown<'_> {
                 says: format!("{} with {many} open", estimated(self.unit, &found)),
                 ..Spot::default()
             })
-        };
-        let points: Vec<Spot> = line.held.plateaus.iter().filter_map(spot).collect();
+        });
+        let points: Vec<Spot> = spots.collect();
         let (title, slot, dash) = (line.title.clone(), line.slot, line.dash);
         (!points.is_empty()).then_some(Series { title, slot, dash, points, ..Series::default() })
     }

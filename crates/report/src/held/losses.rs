@@ -79,36 +79,39 @@ fn is_whole(line: &Line<'_>) -> bool {
 }
 
 fn legend(causes: &[String]) -> Markup {
-    let name = |(kind, cause): (usize, &String)| {
+    let names = causes.iter().enumerate().map(|(kind, cause)| {
         markup!(
             "<li><svg class=\"key\" viewBox=\"-6 -6 12 12\" aria-hidden=\"true\"><path class=\"{}\" d=\"M-5 -5h10v10h-10z\"/>\
              </svg>{}</li>",
             KINDS[kind.min(KINDS.len() - 1)],
             cause
         )
-    };
-    let names: Markup = causes.iter().enumerate().map(name).collect();
+    });
+    let names: Markup = names.collect();
     markup!("<ul class=\"kinds\">{}</ul>\n", names)
+}
+
+fn place(plateau: &Plateau) -> String {
+    number(Unit::Count, plateau.connections as f64)
+}
+
+fn spot(n: usize, plateau: &Plateau, cause: &str) -> Spot {
+    let of_cause = lost(plateau).into_iter().filter(|lost| lost.cause == cause);
+    let value = of_cause.map(|lost| lost.count).sum::<u64>() as f64;
+    let says = format!("{} {cause} at {}", number(Unit::Count, value), place(plateau));
+    Spot { x: n as f64 + 0.5, width: 0.72, value, says, ..Spot::default() }
 }
 
 fn chart(line: &Line<'_>, causes: &[String]) -> Markup {
     let plateaus = || line.held.plateaus.iter();
-    let place = |plateau: &Plateau| number(Unit::Count, plateau.connections as f64);
-    let series = |(kind, cause): (usize, &String)| {
-        let spot = |(n, plateau): (usize, &Plateau)| {
-            let of_cause = lost(plateau).into_iter().filter(|lost| lost.cause == *cause);
-            let value = of_cause.map(|lost| lost.count).sum::<u64>() as f64;
-            let says = format!("{} {cause} at {}", number(Unit::Count, value), place(plateau));
-            Spot { x: n as f64 + 0.5, width: 0.72, value, says, ..Spot::default() }
-        };
-        Series {
-            slot: line.slot,
-            form: Form::Stack(KINDS[kind.min(KINDS.len() - 1)]),
-            points: plateaus().enumerate().map(spot).collect(),
-            ..Series::default()
-        }
-    };
-    let series = causes.iter().enumerate().map(series).collect();
+
+    let series = causes.iter().enumerate().map(|(kind, cause)| Series {
+        slot: line.slot,
+        form: Form::Stack(KINDS[kind.min(KINDS.len() - 1)]),
+        points: plateaus().enumerate().map(|(n, plateau)| spot(n, plateau, cause)).collect(),
+        ..Series::default()
+    });
+    let series = series.collect();
     let note = "connections at each plateau, all rounds";
     Lines {
         about: About {

@@ -41,21 +41,21 @@ pub(super) fn stated(findings: &Findings<'_>, lines: &[Line<'_>]) -> Vec<Block> 
 /// A line's price in words, and what its probe says is in use.
 fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
     let price = &line.held.price;
-    let of = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
+    let written = |unit, found: Option<Estimate>| found.map(|found| estimated(unit, &found));
     let slope =
         price.memory.map(|slope| format!("{} KiB{}", Written::slope(&slope).value, rss(&slope)));
     let last = line.held.plateaus.last();
     let parts = [
-        of(Unit::Count, price.reached).map(|many| format!("held {many} connections")),
+        written(Unit::Count, price.reached).map(|many| format!("held {many} connections")),
         slope.map(|each| format!("{each} each")),
-        of(Unit::Bytes, last.and_then(|last| memory_max(line.held, last)))
+        written(Unit::Bytes, last.and_then(|last| memory_max(line.held, last)))
             .map(|most| format!("{most} in all at most")),
-        of(Unit::Percent, last.and_then(|last| last.estimate(Figure::StepCpuShare)))
+        written(Unit::Percent, last.and_then(|last| last.estimate(Figure::StepCpuShare)))
             .map(|share| format!("CPU {share}")),
     ];
     let in_use = |reading: &ProbeReading| {
         let figure = reading.figures.first().filter(|figure| figure.unit == Unit::Percent)?;
-        let share = of(Unit::Percent, last.and_then(|last| last.estimate(figure)))?;
+        let share = written(Unit::Percent, last.and_then(|last| last.estimate(figure)))?;
         Some(format!("{} {share}", reading.title))
     };
     let in_use = findings.board.readings.iter().filter_map(in_use);
@@ -69,7 +69,7 @@ fn ours(findings: &Findings<'_>, line: &Line<'_>) -> String {
 fn table(findings: &Findings<'_>, lines: &[Line<'_>], figures: &[&Published]) -> Block {
     let label = findings.history.label.as_str();
     let head = ["server", "workload", "connections", "figure", label, "this run", "note"];
-    let row = |published: &&Published| {
+    let rows = figures.iter().map(|published| {
         let unit = published.figure.unit();
         let line = lines.iter().find(|line| {
             line.held.subject == published.subject && line.workload == published.workload
@@ -83,8 +83,8 @@ fn table(findings: &Findings<'_>, lines: &[Line<'_>], figures: &[&Published]) ->
             line.and_then(|line| now(line, published)).unwrap_or("–".into()),
             published.note.clone(),
         ]
-    };
-    Block::Table(text_table("stated", &head, figures.iter().map(row)))
+    });
+    Block::Table(text_table("stated", &head, rows))
 }
 
 /// Our figure for the same: at the plateau with so many connections, else at the last one.

@@ -309,25 +309,23 @@ fn shown(unit: Option<Unit>, value: f64) -> String {
 
 fn curves(series: &Series) -> Lines {
     let unit = unit(series);
-    let spot = |(at, (value, line)): (usize, (&f64, &Line))| Spot {
-        x: at as f64 + 0.5,
-        value: *value,
-        trust: if line.verdict == "valid" { Trust::Full } else { Trust::Doubtful },
-        says: format!("{}: {}", run(line), shown(unit, *value)),
-        ..Spot::default()
-    };
+    let spots =
+        series.values.iter().zip(&series.lines).enumerate().map(|(n, (value, line))| Spot {
+            x: n as f64 + 0.5,
+            value: *value,
+            trust: if line.verdict == "valid" { Trust::Full } else { Trust::Doubtful },
+            says: format!("{}: {}", run(line), shown(unit, *value)),
+            ..Spot::default()
+        });
     let runs = crate::chart::Series {
         title: "runs".into(),
-        points: series.values.iter().zip(&series.lines).enumerate().map(spot).collect(),
+        points: spots.collect(),
         ..crate::chart::Series::default()
     };
     let levels = series.course.levels.iter().flat_map(|level| {
-        let end = |x: f64, is_after_gap| Spot {
-            x,
-            value: level.mean,
-            is_after_gap,
-            says: format!("level {}", shown(unit, level.mean)),
-            ..Spot::default()
+        let end = |x: f64, is_after_gap| {
+            let says = format!("level {}", shown(unit, level.mean));
+            Spot { x, value: level.mean, is_after_gap, says, ..Spot::default() }
         };
         [end(level.first as f64, true), end(level.end as f64, false)]
     });

@@ -174,13 +174,13 @@ pub struct Like<'a> {
 /// What the pairs of the newest such gates differ by, of one figure.
 #[must_use]
 pub fn differences<'l>(lines: &'l [GateLine], like: &Like<'_>, figure: Figure) -> Vec<&'l [f64]> {
-    let is_like = |line: &&GateLine| {
+    let alike = lines.iter().filter(|line| {
         line.machine == like.machine
             && line.plan == like.plan
             && line.builds.is_some() == like.has_builds
             && line.figure == figure.name()
-    };
-    let mut like: Vec<&GateLine> = lines.iter().filter(is_like).collect();
+    });
+    let mut like: Vec<&GateLine> = alike.collect();
     like.sort_by_key(|line| std::cmp::Reverse(line.began_unix_ms));
     like.into_iter().take(NEWEST).map(GateLine::separate).collect()
 }

@@ -43,8 +43,8 @@ const DIGITS: usize = 12;
 /// The machine's name in histories, and the facts of which it is made.
 #[must_use]
 pub fn machine_key(facts: &[Fact]) -> (String, BTreeMap<String, String>) {
-    let of = |name: &&str| Some((name.to_string(), fact(facts, name)?.to_string()));
-    let known: BTreeMap<String, String> = OF_A_MACHINE.iter().filter_map(of).collect();
+    let known = |name: &&str| Some((name.to_string(), fact(facts, name)?.to_string()));
+    let known: BTreeMap<String, String> = OF_A_MACHINE.iter().filter_map(known).collect();
     (hash(known.iter().flat_map(|(name, value)| [name.as_str(), value])), known)
 }
 
@@ -155,7 +155,7 @@ fn of_row(
     let side = origin.side(&row.subject);
     let first = origin.first_side().filter(|first| side.is_some() && first.subject != row.subject);
     let ratios = first.map(|first| ratios(table, &first.subject, row)).unwrap_or_default();
-    let line = |figure: Figure| {
+    let lines = figures(row).filter_map(|figure| {
         let estimate = row.estimate(figure)?;
         let measured = row.trials.iter().filter(|trial| trial.is_measured());
         let rounds = measured.filter_map(|trial| Some(trial.figures.get(figure)?.value));
@@ -180,8 +180,8 @@ fn of_row(
             verdict: verdict.into(),
             ..common.clone()
         })
-    };
-    figures(row).filter_map(line).collect()
+    });
+    lines.collect()
 }
 
 /// A side's figures divided by those of the first side, as the race states them. A bound is none, and nothing is divided

@@ -250,10 +250,9 @@ impl Flags {
     /// Header fields, whose values may be secret.
     #[must_use]
     pub fn with_fields(self, flag: &str, fields: &[(String, String)]) -> Flags {
-        let one = |flags: Flags, (name, _): &(String, String)| {
-            flags.with(flag, &format!("{name}: {NOT_WRITTEN}"))
-        };
-        fields.iter().fold(self, one)
+        fields
+            .iter()
+            .fold(self, |flags, (name, _)| flags.with(flag, &format!("{name}: {NOT_WRITTEN}")))
     }
 
     #[must_use]
@@ -266,11 +265,11 @@ impl Flags {
 #[must_use]
 pub fn without_values(url: &str) -> String {
     let Some((path, query)) = url.split_once('?') else { return url.into() };
-    let one = |part: &str| match part.split_once('=') {
+    let without_value = |part: &str| match part.split_once('=') {
         Some((name, _)) => format!("{name}={NOT_WRITTEN}"),
         None => NOT_WRITTEN.into(),
     };
-    format!("{path}?{}", query.split('&').map(one).collect::<Vec<_>>().join("&"))
+    format!("{path}?{}", query.split('&').map(without_value).collect::<Vec<_>>().join("&"))
 }
 
 impl Side {
@@ -282,13 +281,14 @@ impl Side {
             !name.is_empty()
                 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         };
-        let one = |(at, word): (usize, &String)| match word.split_once('=') {
-            Some((name, _)) if is_env && 0 < at && is_variable(name) => {
-                format!("{name}={NOT_WRITTEN}")
+        let mut words = words.to_vec();
+        for word in words.iter_mut().skip(1).filter(|_| is_env) {
+            if let Some((name, _)) = word.split_once('=')
+                && is_variable(name)
+            {
+                *word = format!("{name}={NOT_WRITTEN}");
             }
-            Some(_) | None => word.clone(),
-        };
-        let words: Vec<String> = words.iter().enumerate().map(one).collect();
+        }
         Side { kind: SideKind::Command, text: lab::command::shown(&words) }
     }
 

@@ -79,8 +79,8 @@ fn days(values: &[f64]) -> Vec<Line> {
 /// Ten runs around 1,000, then ten around `level`.
 fn step(level: f64) -> Vec<f64> {
     let wobble = [0.0, 0.007, -0.011, 0.004, -0.006, 0.012, -0.003, 0.009, -0.008, 0.001];
-    let of = |level: f64| wobble.map(|it| level * (1.0 + it));
-    [of(1_000.0), of(level)].concat()
+    let around = |level: f64| wobble.map(|it| level * (1.0 + it));
+    [around(1_000.0), around(level)].concat()
 }
 
 fn written(lines: &[Line]) -> String {

@@ -229,7 +229,7 @@ json_type! {
     /// A second of the course.
     struct SecondJson as "held_window" of window: HoldWindow;
         let late = window.late.unfold();
-        let at = |q| late.quantile(q).map(|found| found.value);
+        let quantile = |q| late.quantile(q).map(|found| found.value);
     {
         /// its beginning
         from_s: f64 = seconds(window.from),
@@ -250,9 +250,9 @@ json_type! {
         /// octets received
         received_bytes: u64 = window.bytes,
         /// lateness of half the messages
-        late_p50_ns: Option<Nanos> = at(0.5),
+        late_p50_ns: Option<Nanos> = quantile(0.5),
         /// lateness of 99 % of the messages
-        late_p99_ns: Option<Nanos> = at(0.99),
+        late_p99_ns: Option<Nanos> = quantile(0.99),
         /// lateness of the latest message
         late_max_ns: Option<Nanos> = late.extremes().map(|(_, most)| most),
     }

@@ -33,13 +33,13 @@ impl<T: JsonSchema> JsonSchema for ByFigure<T> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let each = generator.subschema_for::<T>();
-        let property = |figure: Figure| {
+        let mut properties: Map<String, Value> = Map::new();
+        for figure in Figure::OF_TRIALS {
             let mut schema = each.clone();
             let description = format!("*{}*: {}", figure.heading(), figure.meaning());
             schema.insert("description".into(), description.into());
-            (figure.name().to_string(), schema.to_value())
-        };
-        let properties: Map<String, Value> = Figure::OF_TRIALS.into_iter().map(property).collect();
+            properties.insert(figure.name().to_string(), schema.to_value());
+        }
         json_schema!({
             "type": "object",
             "description": "Figures by their names in figures.md. One that was not measured is not there.",

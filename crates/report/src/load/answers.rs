@@ -43,14 +43,11 @@ pub(super) fn instead(run: &FinishedLoad) -> String {
 
 fn listed(answers: &Answers, belongs: impl Fn(u16) -> bool) -> String {
     let shown = answers.statuses().iter().filter(|(status, _)| belongs(*status));
-    let one = |&(status, times): &(u16, u64)| {
-        let name = match meaning(status) {
-            "" => String::new(),
-            name => format!(" {name}"),
-        };
-        format!("{} × {status}{name}", count(times))
+    let counted = |&(status, times): &(u16, u64)| match meaning(status) {
+        "" => format!("{} × {status}", count(times)),
+        name => format!("{} × {status} {name}", count(times)),
     };
-    shown.map(one).collect::<Vec<_>>().join(", ")
+    shown.map(counted).collect::<Vec<_>>().join(", ")
 }
 
 /// RFC 9110, 15: the usual name of a status; nothing for one that has none there.

@@ -140,7 +140,7 @@ impl<'t> Details<'t> {
             return Vec::new();
         }
         let began = self.recording.measured_from;
-        let row = |section: &load::Section| {
+        let rows = sections.iter().map(|section| {
             let seconds = (section.until - section.from) as f64 / SECOND as f64;
             let per_s = |count: u64| Cell::text(rate(count as f64 / seconds));
             let share = section.on_time as f64 / section.due.max(1) as f64;
@@ -154,14 +154,14 @@ impl<'t> Details<'t> {
             cells.extend([0.5, 0.9, 0.99].map(|q| quantile::cell(&section.response, q)));
             cells.push(Cell::text(count(section.failed)));
             Row { cells, ..Row::default() }
-        };
+        });
         let heads = ["from", "due/s", "on time", "throughput/s", "p50", "p90", "p99", "failed"];
         let heads = heads.map(|head| (head, 0));
         vec![table(
             "steps",
             "each step, or each tenth of a ramp or of listed times",
             &heads,
-            sections.iter().map(row).collect(),
+            rows.collect(),
         )]
     }
 
@@ -185,7 +185,7 @@ impl<'t> Details<'t> {
 
     /// A row for each kind of time; a full report has more percentiles.
     fn latencies(&self) -> Option<Block> {
-        let row = |(name, times): (&str, &Distribution)| {
+        let rows = self.times().into_iter().map(|(name, times)| {
             let mut cells = vec![
                 Cell::text(name).toned(Tone::Dim),
                 Cell::text(count(times.count())),
@@ -195,8 +195,8 @@ impl<'t> Details<'t> {
             cells.extend(PERCENTILES.map(|(_, q, _)| quantile::cell(times, q)));
             cells.push(quantile::moment_cell(times, |all| all.max));
             Row { cells, ..Row::default() }
-        };
-        let rows: Vec<Row> = self.times().into_iter().map(row).collect();
+        });
+        let rows: Vec<Row> = rows.collect();
         if rows.is_empty() {
             return None;
         }
@@ -246,15 +246,15 @@ impl<'t> Details<'t> {
         facts.extend(answers::facts(total));
         let mut blocks = vec![Block::Facts(facts)];
         let seen = Failure::ALL.into_iter().filter(|&failure| 0 < total.failures(failure));
-        let one = |failure: Failure| {
+        let entries = seen.map(|failure| {
             let times = total.failures(failure);
             let share = percent(times as f64 / total.attempted.max(1) as f64);
             let instead = if failure.is_about_status() { &self.instead[..] } else { "" };
             let says =
                 format!("{} ({share}) {failure}: {}{instead}", count(times), failure.meaning());
             Entry::new(Tone::Bad, says)
-        };
-        let mut failures: Vec<Entry> = seen.map(one).collect();
+        });
+        let mut failures: Vec<Entry> = entries.collect();
         failures.extend(total.security.iter().flat_map(|seen| security::reasons(seen)));
         blocks.extend((!failures.is_empty()).then_some(Block::Entries(failures)));
         blocks
@@ -262,14 +262,14 @@ impl<'t> Details<'t> {
 
     /// The first failure of each class, with its bytes.
     fn evidence(&self) -> Vec<Block> {
-        let one = |kept| {
-            let parts = evidence::parts(kept).into_iter();
-            parts.fold(Entry::new(Tone::Dim, evidence::title(kept)), |entry, (label, text)| {
-                entry.with(Tone::Plain, format!("{label}: {text}"))
-            })
-        };
-        let all: Vec<Entry> =
-            evidence::first_of_each(&self.recording.total.evidence).map(one).collect();
+        let mut all = Vec::new();
+        for kept in evidence::first_of_each(&self.recording.total.evidence) {
+            let mut entry = Entry::new(Tone::Dim, evidence::title(kept));
+            for (label, text) in evidence::parts(kept) {
+                entry = entry.with(Tone::Plain, format!("{label}: {text}"));
+            }
+            all.push(entry);
+        }
         if all.is_empty() { Vec::new() } else { vec![Block::Entries(all)] }
     }
 

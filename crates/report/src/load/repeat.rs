@@ -116,11 +116,9 @@ pub fn repeated_json(
     loads: &[FinishedLoad],
     findings: &Findings<'_>,
 ) -> serde_json::Result<String> {
-    let estimate = |estimate: Estimate| EstimateJson {
-        mean: estimate.number(),
-        low: estimate.low,
-        high: estimate.high,
-        loads: estimate.rounds,
+    let estimate = |estimate: Estimate| {
+        let Estimate { low, high, rounds, .. } = estimate;
+        EstimateJson { mean: estimate.number(), low, high, loads: rounds }
     };
     written(&Loads {
         schema: SCHEMA,

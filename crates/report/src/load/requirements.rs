@@ -14,7 +14,7 @@ const NS_PER_MS: f64 = 1e6;
 /// A line for each requirement, and why it cannot be judged where it cannot.
 pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
     let mut said = None;
-    let one = |judged: &JudgedRequirement| {
+    let entries = run.requirements.iter().map(|judged| {
         let tone = match judged.answer {
             RequirementAnswer::Met => Tone::Good,
             RequirementAnswer::NotMet => Tone::Bad,
@@ -31,8 +31,8 @@ pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
             None => Entry::new(tone, head),
             Some(why) => Entry::new(tone, head).with(Tone::Dim, why),
         }
-    };
-    let entries: Vec<Entry> = run.requirements.iter().map(one).collect();
+    });
+    let entries: Vec<Entry> = entries.collect();
     if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
 }
 
@@ -49,37 +49,36 @@ pub(super) fn lines(run: &FinishedLoad) -> impl Iterator<Item = String> {
 /// What was required of each of several loads: in how many it was met, and what came of the others.
 pub(super) fn of_all(loads: &[FinishedLoad]) -> Vec<Block> {
     let required = loads.first().map_or(0, |load| load.requirements.len());
-    let one = |place: usize| {
-        let all: Vec<&JudgedRequirement> =
-            loads.iter().filter_map(|load| load.requirements.get(place)).collect();
-        let is = |answer: fn(RequirementAnswer) -> bool| {
-            all.iter().filter(|judged| answer(judged.answer)).count()
-        };
-        let met = is(|answer| answer == RequirementAnswer::Met);
-        let not_met = is(|answer| answer == RequirementAnswer::NotMet);
-        let tone = match (met == all.len(), 0 < not_met) {
-            (true, _) => Tone::Good,
-            (false, true) => Tone::Bad,
-            (false, false) => Tone::Doubtful,
-        };
-        let written = all.first().map_or("", |judged| judged.requirement.written.as_str());
-        let head = format!(
-            "{written}: met in {met} of {}, not met in {not_met}",
-            units::counted(all.len() as u64, "load", "loads")
-        );
-        let mut entry = Entry::new(tone, head);
-        for (number, load) in loads.iter().enumerate() {
-            let is_met = |judged: &JudgedRequirement| judged.answer == RequirementAnswer::Met;
-            if load.requirements.get(place).is_some_and(|judged| !is_met(judged))
-                && let Some(says) = lines(load).nth(place)
-            {
-                entry = entry.with(Tone::Dim, format!("load {}: {says}", number + 1));
-            }
-        }
-        entry
-    };
-    let entries: Vec<Entry> = (0..required).map(one).collect();
+    let entries: Vec<Entry> = (0..required).map(|place| in_all(loads, place)).collect();
     if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
+}
+
+/// In how many of the loads the requirement at this place was met, and why it was not in the others.
+fn in_all(loads: &[FinishedLoad], place: usize) -> Entry {
+    let all: Vec<&JudgedRequirement> =
+        loads.iter().filter_map(|load| load.requirements.get(place)).collect();
+    let met = all.iter().filter(|judged| judged.answer == RequirementAnswer::Met).count();
+    let not_met = all.iter().filter(|judged| judged.answer == RequirementAnswer::NotMet).count();
+    let tone = match (met == all.len(), 0 < not_met) {
+        (true, _) => Tone::Good,
+        (false, true) => Tone::Bad,
+        (false, false) => Tone::Doubtful,
+    };
+    let written = all.first().map_or("", |judged| judged.requirement.written.as_str());
+    let head = format!(
+        "{written}: met in {met} of {}, not met in {not_met}",
+        units::counted(all.len() as u64, "load", "loads")
+    );
+    let mut entry = Entry::new(tone, head);
+    for (number, load) in loads.iter().enumerate() {
+        let is_met = |judged: &JudgedRequirement| judged.answer == RequirementAnswer::Met;
+        if load.requirements.get(place).is_some_and(|judged| !is_met(judged))
+            && let Some(says) = lines(load).nth(place)
+        {
+            entry = entry.with(Tone::Dim, format!("load {}: {says}", number + 1));
+        }
+    }
+    entry
 }
 
 fn word(answer: RequirementAnswer) -> &'static str {
@@ -102,18 +101,22 @@ fn measured(judged: &JudgedRequirement) -> Option<String> {
     Some(if judged.is_bound { format!("≥ {text}") } else { text })
 }
 
-/// A value in this unit, with so many digits that it does not look like another one.
-fn distinct(unit: Unit, value: f64, other: f64) -> String {
-    let written = |value: f64| match unit {
+fn rounded(unit: Unit, value: f64) -> String {
+    match unit {
         Unit::Milliseconds => units::time(value * NS_PER_MS),
         Unit::Percent => units::percent(value / 100.0),
         Unit::PerSecond => format!("{}/s", units::rate(value)),
         Unit::Count => count(value as u64),
         Unit::Bytes => units::bytes(value as u64),
         Unit::KibPerSecond => format!("{} KiB/s", units::rate(value)),
-    };
-    if written(value) != written(other) || value == other {
-        return written(value);
+    }
+}
+
+/// A value in this unit, with so many digits that it does not look like another one.
+fn distinct(unit: Unit, value: f64, other: f64) -> String {
+    let rounded = rounded(unit, value);
+    if rounded != self::rounded(unit, other) || value == other {
+        return rounded;
     }
     match unit {
         Unit::Milliseconds => format!("{} ms", fixed(value, 6)),

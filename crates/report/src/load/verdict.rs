@@ -2,9 +2,7 @@
 //! `analysis`, which judges a load that was kept in the same way.
 
 use agents::{AgentFacts, LostAgent};
-use analysis::{
-    By, Doubt, OWN_FAILURES, Ordered, most_seen, of_agents, of_load, on_time, overflowed,
-};
+use analysis::{By, OWN_FAILURES, Ordered, most_seen, of_agents, of_load, on_time, overflowed};
 use load::{Failure, Load, Order, Recording};
 
 use super::Queue;
@@ -20,7 +18,7 @@ pub fn weigh(
     let overflowed = queue.and_then(|queue| overflowed(queue.overflows, queue.backlog));
     let beside = without(lost).into_iter().chain(of_agents(agents)).chain(overflowed);
     let found = of_load(recording, agents, ordered(recording, order), beside);
-    let explained = |found: &Doubt| {
+    let explained = found.iter().map(|found| {
         let explained = ExplainedDoubt::of(found, By::Flags);
         match most_seen(&recording.total, Failure::is_own).filter(|_| found.is(&OWN_FAILURES)) {
             Some((most, _)) => {
@@ -28,8 +26,8 @@ pub fn weigh(
             }
             None => explained,
         }
-    };
-    ExplainedVerdict::by(found.iter().map(explained).collect())
+    });
+    ExplainedVerdict::by(explained.collect())
 }
 
 /// What the recording is compared with.

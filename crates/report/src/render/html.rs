@@ -50,15 +50,15 @@ fn block(block: &Block, said: &mut Vec<String>) -> Markup {
             markup!("<ul class=\"found\">\n{}</ul>\n", all)
         }
         Block::Facts(facts) => {
-            let one = |fact: &Fact| {
+            let term = |fact: &Fact| {
                 let texts = fact.texts.iter().map(|text| markup!("<dd>{}</dd>\n", text));
                 markup!("<dt>{}</dt>\n{}", fact.name, texts.collect::<Markup>())
             };
-            markup!("<dl>\n{}</dl>\n", facts.iter().map(one).collect::<Markup>())
+            markup!("<dl>\n{}</dl>\n", facts.iter().map(term).collect::<Markup>())
         }
-        Block::Table(one) => table(one, said),
+        Block::Table(shown) => table(shown, said),
         Block::Drawing(drawing) => drawing.markup.clone(),
-        Block::Fold(one) => fold(one, said),
+        Block::Fold(folded) => fold(folded, said),
     }
 }
 
@@ -171,17 +171,11 @@ pub(crate) fn table(table: &Table, said: &mut Vec<String>) -> Markup {
     let line = |text: &String| markup!("<p class=\"dim\">{}</p>\n", explained(text));
     let legend: Markup = legend.iter().filter(|text| !text.is_empty()).map(line).collect();
     let least = columns.iter().map(|placed| placed.column.priority).max().unwrap_or_default();
-    let more = |class: &str| {
-        markup!(
-            "<label{}><input type=\"checkbox\" class=\"widen\" autocomplete=\"off\"> more columns</label>",
-            classed(class)
-        )
-    };
     let more = match least {
         0..PHONE => Markup::default(),
-        PHONE..DESK => more("on-phones"),
-        DESK..MORE => more("on-small"),
-        MORE.. => more(""),
+        PHONE..DESK => more_columns("on-phones"),
+        DESK..MORE => more_columns("on-small"),
+        MORE.. => more_columns(""),
     };
     markup!(
         "<div class=\"results\" data-table=\"{}\">\n<div class=\"tools\">{}{}</div>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
@@ -209,18 +203,26 @@ struct Placed<'t> {
 /// So many columns are printed, besides the rank.
 const PRINTED: usize = 7;
 
+fn more_columns(class: &str) -> Markup {
+    markup!(
+        "<label{}><input type=\"checkbox\" class=\"widen\" autocomplete=\"off\"> more columns</label>",
+        classed(class)
+    )
+}
+
 /// The columns that are shown, in their order.
 fn placed(table: &Table) -> Vec<Placed<'_>> {
     let mut room = PRINTED;
-    let placed = |place: usize| {
+    let mut all = Vec::new();
+    for place in table.columns_shown() {
         let column = &table.columns[place];
         let is_late = column.key != RANK && (MORE <= column.priority || room == 0);
         if !is_late && column.key != RANK {
             room -= 1;
         }
-        Placed { place, column, is_late }
-    };
-    table.columns_shown().into_iter().map(placed).collect()
+        all.push(Placed { place, column, is_late });
+    }
+    all
 }
 
 /// Longer lists are not printed: on paper they are not read, and they would make the page large.
@@ -228,26 +230,27 @@ const LISTED: usize = 40;
 
 /// What a printed table has no room for, a line for each row.
 fn rest(view: &View, columns: &[Placed<'_>]) -> Markup {
-    let line = |row: &Row| {
-        let of = |placed: &Placed<'_>| Some(row.cells.get(placed.place)?.marked_text());
-        let names =
-            columns.iter().filter(|it| matches!(it.column.key.as_ref(), "subject" | "place"));
-        let names: Vec<String> = names.filter_map(of).collect();
-        let late = columns.iter().filter(|placed| placed.is_late).filter_map(|placed| {
-            let cell = row.cells.get(placed.place).filter(|cell| !cell.is_empty())?;
-            Some(format!("{} {}", placed.column.heading, cell.whole_text()))
-        });
-        let late: Vec<String> = late.collect();
-        (!late.is_empty()).then(|| {
-            let (slot, names, late) = (of_slot(row.slot), names.join(", "), late.join(" · "));
-            markup!("<li{}><strong>{}</strong> {}</li>\n", slot, names, late)
-        })
-    };
-    let lines: Markup = view.rows.iter().filter_map(line).collect();
+    let lines: Markup = view.rows.iter().filter_map(|row| rest_of_row(row, columns)).collect();
     match lines.is_empty() || LISTED < view.rows.len() {
         true => Markup::default(),
         false => markup!("<ul class=\"rest at-{}\">\n{}</ul>\n", view.key, lines),
     }
+}
+
+fn rest_of_row(row: &Row, columns: &[Placed<'_>]) -> Option<Markup> {
+    let text = |placed: &Placed<'_>| Some(row.cells.get(placed.place)?.marked_text());
+    let names =
+        columns.iter().filter(|placed| matches!(placed.column.key.as_ref(), "subject" | "place"));
+    let names: Vec<String> = names.filter_map(text).collect();
+    let late = columns.iter().filter(|placed| placed.is_late).filter_map(|placed| {
+        let cell = row.cells.get(placed.place).filter(|cell| !cell.is_empty())?;
+        Some(format!("{} {}", placed.column.heading, cell.whole_text()))
+    });
+    let late: Vec<String> = late.collect();
+    (!late.is_empty()).then(|| {
+        let (slot, names, late) = (of_slot(row.slot), names.join(", "), late.join(" · "));
+        markup!("<li{}><strong>{}</strong> {}</li>\n", slot, names, late)
+    })
 }
 
 /// The choice of a view: it works without script, by the style of `chosen`.
@@ -284,16 +287,18 @@ pub fn document(document: &Document) -> Markup {
 
 /// The style that shows the chosen view, for tables of up to so many views besides the first.
 pub fn chosen(views: usize) -> Markup {
-    let hide = |value: &str, which: &str| {
-        markup!(
-            ".results:has(.chosen option[value=\"{}\"]:checked) :is(tbody,.rest){}{{display:none}}\n",
-            value,
-            which
-        )
-    };
     let first = [hide("best", ":not(.at-best)"), hide("all", ".at-best")];
-    let one = |n: usize| hide(&n.to_string(), &format!(":not(.at-{n})"));
-    first.into_iter().chain((0..views).map(one)).collect()
+    let others = (0..views).map(|n| hide(&n.to_string(), &format!(":not(.at-{n})")));
+    first.into_iter().chain(others).collect()
+}
+
+/// A rule of CSS that hides a part of the results where this is chosen.
+fn hide(value: &str, part: &str) -> Markup {
+    markup!(
+        ".results:has(.chosen option[value=\"{}\"]:checked) :is(tbody,.rest){}{{display:none}}\n",
+        value,
+        part
+    )
 }
 
 fn body(view: &View, columns: &[Placed<'_>]) -> Markup {

@@ -42,30 +42,29 @@ fn of_section(section: &Section, said: &mut Vec<String>) -> Vec<String> {
     std::iter::once(format!("**{}**{note}", shown(&section.heading))).chain(blocks).collect()
 }
 
+fn of_entry(entry: &crate::document::Entry) -> String {
+    let lines = entry.lines.iter().map(|line| format!("\n  {}", shown(&line.text)));
+    let quoted = entry.quoted.iter().map(|line| format!("\n  {}", shown(line)));
+    let (lines, quoted) = (lines.collect::<String>(), quoted.collect::<String>());
+    let command = match entry.command.is_empty() {
+        true => String::new(),
+        false => format!("\n\n      {}\n", entry.command),
+    };
+    format!("- {}{lines}{quoted}{command}", shown(&entry.head))
+}
+
 fn of_block(block: &Block, said: &mut Vec<String>) -> Vec<String> {
     match block {
         Block::Heading(text) => vec![format!("**{}**", shown(text))],
         Block::Paragraph(Paragraph { text, .. }) => vec![shown(text)],
-        Block::Entries(entries) => {
-            let one = |entry: &crate::document::Entry| {
-                let lines = entry.lines.iter().map(|line| format!("\n  {}", shown(&line.text)));
-                let quoted = entry.quoted.iter().map(|line| format!("\n  {}", shown(line)));
-                let (lines, quoted) = (lines.collect::<String>(), quoted.collect::<String>());
-                let command = match entry.command.is_empty() {
-                    true => String::new(),
-                    false => format!("\n\n      {}\n", entry.command),
-                };
-                format!("- {}{lines}{quoted}{command}", shown(&entry.head))
-            };
-            match entries.is_empty() {
-                true => Vec::new(),
-                false => vec![entries.iter().map(one).collect::<Vec<_>>().join("\n")],
-            }
-        }
+        Block::Entries(entries) => match entries.is_empty() {
+            true => Vec::new(),
+            false => vec![entries.iter().map(of_entry).collect::<Vec<_>>().join("\n")],
+        },
         Block::Facts(facts) => {
-            let one =
+            let line =
                 |fact: &Fact| format!("- {}: {}", shown(&fact.name), shown(&fact.texts.join("; ")));
-            vec![facts.iter().map(one).collect::<Vec<_>>().join("\n")]
+            vec![facts.iter().map(line).collect::<Vec<_>>().join("\n")]
         }
         Block::Table(table) => of_table(table, said),
         Block::Drawing(_) => Vec::new(),

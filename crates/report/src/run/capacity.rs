@@ -47,7 +47,7 @@ pub(super) fn blocks(findings: &Findings<'_>, table: &Table, key: String) -> Vec
 }
 
 fn line(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capacity) -> Row {
-    let at = |point: Option<Point>| match point {
+    let place = |point: Option<Point>| match point {
         None => Cell::none(),
         Some(point) => Cell::text(findings.place_alone(point)).valued(Some(point.value())),
     };
@@ -57,7 +57,7 @@ fn line(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capaci
             Cell::text(format!("≥{}", findings.place_alone(good))).valued(Some(good.value()))
         }
         (None, Some(_)) => Cell::text("no rate tried"),
-        (good, _) => at(good),
+        (good, _) => place(good),
     };
     let ragged = if capacity.is_ragged { "; kept again at a higher rate, so in doubt" } else { "" };
     let by = broken(table, subject, capacity).map_or("–".into(), |by| by + ragged);
@@ -69,10 +69,10 @@ fn line(findings: &Findings<'_>, table: &Table, subject: &str, capacity: &Capaci
     let cells = vec![
         name.marked(Marks::default().when(unmet, Mark::Unranked)),
         good.toned(Tone::Strong),
-        at(bad.map(|(point, _)| *point)),
+        place(bad.map(|(point, _)| *point)),
         Cell::text(by),
         rounds,
-        at(capacity.knee),
+        place(capacity.knee),
     ];
     Row { slot: Some(findings.slot(subject)), cells, ..Row::default() }
 }

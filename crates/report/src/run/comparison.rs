@@ -180,12 +180,12 @@ impl<'t> Compared<'t> {
         for (n, name) in ["A", "B"].into_iter().enumerate() {
             let findings = self.sides[n].findings;
             notes.extend(findings.says_of_damage().map(|says| format!("{name}: {says}")));
-            let row = |pair: &Pair<'t>| {
+            let named = |pair: &Pair<'t>| {
                 let row = [pair.a, pair.b][n];
                 let (title, place) = (findings.title(&row.subject), findings.place(row.point));
                 (format!("{title}, {} at {place}", pair.workload), row)
             };
-            let rows: Vec<(String, &Row)> = self.versus.pairs.iter().map(row).collect();
+            let rows: Vec<(String, &Row)> = self.versus.pairs.iter().map(named).collect();
             notes.extend(rows.iter().filter_map(|(which, row)| left_out(name, which, row)));
             notes.extend(in_doubt(name, &rows, findings));
         }
@@ -215,14 +215,14 @@ impl<'t> Compared<'t> {
             of.map(|task| task.manner.to_string()).collect::<Vec<_>>().join(" and ")
         };
         let apart = only(&a, &b).intersection(&only(&b, &a)).cloned().collect::<Vec<String>>();
-        let one = |workload: String| {
+        let notes = apart.into_iter().map(|workload| {
             let [a, b] = [&a, &b].map(|tasks| manners(tasks, &workload));
             format!(
                 "{workload} was requested {a} in A and {b} in B: what is measured over different protocols, or with \
                  other numbers of streams, is not compared"
             )
-        };
-        apart.into_iter().map(one).collect()
+        });
+        notes.collect()
     }
 
     /// What was requested of either side, with or without a partner.

@@ -63,15 +63,15 @@ pub(super) fn section(findings: &Findings<'_>) -> Section {
     }
     blocks.extend(unchecked(findings));
     let is_open = checked.len() <= UNFOLDED;
-    let fold = |(found, score): (&Conformity, &Score)| {
+    let folds = checked.into_iter().map(|(found, score)| {
         Block::Fold(Fold {
             summary: format!("{}: {}", findings.title(&found.subject), score.short()),
             slot: (!found.is_reference).then(|| findings.slot(&found.subject)),
             is_open,
             blocks: of_server(cases(findings, &found.subject), found, score),
         })
-    };
-    section.with(blocks).with(checked.into_iter().map(fold))
+    });
+    section.with(blocks).with(folds)
 }
 
 /// The servers that were not checked, grouped by reason.
@@ -80,10 +80,10 @@ fn unchecked(findings: &Findings<'_>) -> Vec<Block> {
     let unchecked = all.filter_map(|found| {
         Some((found.score.as_ref().err()?.as_str(), findings.title(&found.subject)))
     });
-    let one = |(why, titles): (&str, Vec<&str>)| {
+    let paragraph = |(why, titles): (&str, Vec<&str>)| {
         Block::paragraph(Tone::Plain, format!("Not checked: {}: {why}.", titles.join(", ")))
     };
-    by_reason(unchecked).into_iter().map(one).collect()
+    by_reason(unchecked).into_iter().map(paragraph).collect()
 }
 
 fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
@@ -102,18 +102,23 @@ fn of_server(all: &[Finding], found: &Conformity, score: &Score) -> Vec<Block> {
         true => Block::paragraph(Tone::Dim, "No clause that was tested is broken."),
         false => Block::Entries(broken.iter().enumerate().map(failure).collect()),
     });
-    let folded = |verdict: CaseVerdict, heading: &str, says: fn(&Finding) -> String| {
-        let these: Vec<Entry> = all
-            .iter()
-            .filter(|finding| finding.verdict == verdict)
-            .map(|finding| Entry::new(Tone::Plain, title(finding)).with(Tone::Dim, says(finding)))
-            .collect();
-        let summary = format!("{heading}: {}", these.len());
-        (!these.is_empty()).then(|| Block::fold(summary, vec![Block::Entries(these)]))
-    };
-    blocks.extend(folded(CaseVerdict::Warn, "tolerable", warning));
-    blocks.extend(folded(CaseVerdict::NotTestable, "not testable", |finding| finding.why.clone()));
+    let cases = |verdict| all.iter().filter(move |finding| finding.verdict == verdict);
+    blocks.extend(folded("tolerable", cases(CaseVerdict::Warn), warning));
+    let why = |finding: &Finding| finding.why.clone();
+    blocks.extend(folded("not testable", cases(CaseVerdict::NotTestable), why));
     blocks
+}
+
+fn folded<'f>(
+    heading: &str,
+    cases: impl Iterator<Item = &'f Finding>,
+    says: fn(&Finding) -> String,
+) -> Option<Block> {
+    let entry =
+        |finding: &Finding| Entry::new(Tone::Plain, title(finding)).with(Tone::Dim, says(finding));
+    let entries: Vec<Entry> = cases.map(entry).collect();
+    let summary = format!("{heading}: {}", entries.len());
+    (!entries.is_empty()).then(|| Block::fold(summary, vec![Block::Entries(entries)]))
 }
 
 /// `H1-F03 MUST, smuggling: two lengths`.

@@ -7,7 +7,7 @@ use lab::manner::Task;
 use lab::record::TrialKey;
 use lab::subject::Tier;
 
-use super::{DamagedTrial, Findings, conformance, held};
+use super::{Findings, conformance, held};
 use crate::render::csv::{line, text};
 
 /// The columns that every line begins with.
@@ -67,7 +67,7 @@ pub(super) fn of(findings: &Findings<'_>) -> String {
 /// A line of so many columns for each damaged trial, so that none is missing without notice: what was planned, what is
 /// wrong, and no figure.
 pub(super) fn damaged(findings: &Findings<'_>, columns: usize) -> String {
-    let one = |trial: &DamagedTrial| {
+    let lines = findings.damaged.iter().map(|trial| {
         let key = findings.run.plan.iter().find(|key| key.number == trial.number);
         let of_key = |of: fn(&TrialKey) -> String| key.map_or(String::new(), of);
         let entry = findings
@@ -94,8 +94,8 @@ pub(super) fn damaged(findings: &Findings<'_>, columns: usize) -> String {
         ];
         cells.resize(columns, String::new());
         line(&cells)
-    };
-    findings.damaged.iter().map(one).collect()
+    });
+    lines.collect()
 }
 
 /// What the search of a trial's server has found, in each of its lines: the rate that is held, the one that is not, and how

@@ -314,7 +314,7 @@ impl Plot {
 
     fn lines(&self, labels: &[String; 2], gutter: usize, glyphs: Glyphs) -> Vec<Line> {
         let axis = if glyphs == Glyphs::Unicode { '│' } else { '|' };
-        let row = |row: usize| {
+        let lines = (0..self.height).map(|row| {
             let label = match row {
                 0 => &labels[0],
                 _ if row + 1 == self.height => &labels[1],
@@ -331,8 +331,8 @@ impl Plot {
                 };
             }
             line
-        };
-        (0..self.height).map(row).collect()
+        });
+        lines.collect()
     }
 }
 
@@ -402,8 +402,9 @@ fn bars(findings: &Findings<'_>, table: &Table, width: usize, glyphs: Glyphs) ->
             (false, false) => Ink::Good,
         };
         let interval = estimate.interval().unwrap_or((estimate.value, estimate.value));
-        let at = |value: f64| ((value / most * room as f64).round() as usize).min(room);
-        let (full, open) = bar([at(interval.0), at(estimate.value), at(interval.1)], glyphs);
+        let column = |value: f64| ((value / most * room as f64).round() as usize).min(room);
+        let (full, open) =
+            bar([column(interval.0), column(estimate.value), column(interval.1)], glyphs);
         let line = Line::plain(format!("{name_of:<name$}  "))
             .and(ink, full)
             .and(Ink::Dim, open)

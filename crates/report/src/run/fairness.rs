@@ -60,33 +60,41 @@ pub(crate) fn text_table(
 /// What was agreed on with TLS and announced over HTTP/2, and by which servers.
 fn spoken(findings: &Findings<'_>) -> Vec<[String; 4]> {
     let observed = &findings.fairness.observed;
-    let said = |of: &dyn Fn(&Observed) -> Vec<String>| {
-        let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-        for it in observed {
-            for says in of(it) {
-                match groups.iter_mut().find(|(other, _)| *other == says) {
-                    Some((_, subjects)) => subjects.push(it.subject.clone()),
-                    None => groups.push((says, vec![it.subject.clone()])),
-                }
-            }
-        }
-        groups
-    };
-    let tls = said(&|it| it.security.as_ref().and_then(security::agreed).into_iter().collect());
-    let settings =
-        said(&|it| it.settings.iter().map(|(settings, _)| http2::in_words(settings)).collect());
-    let row = |label: &str, (says, subjects): (String, Vec<String>)| {
+    let tls = by_text(observed, &|observed| {
+        observed.security.as_ref().and_then(security::agreed).into_iter().collect()
+    });
+    let settings = by_text(observed, &|observed| {
+        observed.settings.iter().map(|(settings, _)| http2::in_words(settings)).collect()
+    });
+    let cells = |label: &str, (says, subjects): (String, Vec<String>)| {
         [label.to_string(), says, "–".into(), titles(findings, &subjects)]
     };
-    let tls = tls.into_iter().map(|group| row("TLS, as agreed on", group));
-    let settings = settings.into_iter().map(|group| row("HTTP/2 SETTINGS, as sent", group));
+    let tls = tls.into_iter().map(|group| cells("TLS, as agreed on", group));
+    let settings = settings.into_iter().map(|group| cells("HTTP/2 SETTINGS, as sent", group));
     tls.chain(settings).collect()
+}
+
+/// What was observed, in words, each with the subjects of which it was.
+fn by_text(
+    observed: &[Observed],
+    texts: &dyn Fn(&Observed) -> Vec<String>,
+) -> Vec<(String, Vec<String>)> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for observed in observed {
+        for text in texts(observed) {
+            match groups.iter_mut().find(|(other, _)| *other == text) {
+                Some((_, subjects)) => subjects.push(observed.subject.clone()),
+                None => groups.push((text, vec![observed.subject.clone()])),
+            }
+        }
+    }
+    groups
 }
 
 /// Bytes of an answer, for each request.
 fn wires(findings: &Findings<'_>) -> Vec<[String; 4]> {
     let fairness = &findings.fairness;
-    let of_question = |answers: &Answers| {
+    let rows = fairness.answers.iter().map(|answers| {
         let of_each = fairness.observed.iter().filter_map(|observed| {
             let is_asked =
                 |wire: &&Wire| (&wire.workload, &wire.ask) == (&answers.workload, &answers.ask);
@@ -97,13 +105,13 @@ fn wires(findings: &Findings<'_>) -> Vec<[String; 4]> {
         let of_each: Vec<String> = of_each.collect();
         let label = "bytes, head+rest".to_string();
         [label, question(findings, answers), "–".into(), of_each.join(", ")]
-    };
-    fairness.answers.iter().map(of_question).collect()
+    });
+    rows.collect()
 }
 
 /// Which servers answered alike, and which did not.
 fn answers(findings: &Findings<'_>) -> Vec<[String; 4]> {
-    let one = |answers: &Answers| {
+    let rows = findings.fairness.answers.iter().map(|answers| {
         let alike = match answers.apart.is_empty() {
             true => "all alike, but for fields about the server, the time and the framing".into(),
             false => {
@@ -113,8 +121,8 @@ fn answers(findings: &Findings<'_>) -> Vec<[String; 4]> {
             }
         };
         ["answers".to_string(), question(findings, answers), "–".into(), alike]
-    };
-    findings.fairness.answers.iter().map(one).collect()
+    });
+    rows.collect()
 }
 
 /// The workload and the request; a workload with one request has its name only.
@@ -173,7 +181,7 @@ fn table(findings: &Findings<'_>, there: &[(&Observed, &Subject)]) -> Table {
             .meaning("bytes of the head + the rest, as they came (first question)"),
         Column::new("notes", "notes", 9).left().folding(),
     ];
-    let row = |&(observed, entry): &(&Observed, &Subject)| {
+    let rows = there.iter().map(|&(observed, entry)| {
         let start_up = observed.start_up.as_ref();
         let wire = observed.wires.first();
         let cells = vec![
@@ -192,8 +200,8 @@ fn table(findings: &Findings<'_>, there: &[(&Observed, &Subject)]) -> Table {
             Cell::text(entry.notes.clone()),
         ];
         Row { slot: Some(findings.slot(&entry.name)), cells, ..Row::default() }
-    };
-    Table::of("entrants", columns, there.iter().map(row))
+    });
+    Table::of("entrants", columns, rows)
 }
 
 /// Versions can be long; a table's cells must not be.

@@ -92,10 +92,8 @@ pub(crate) fn of_one_ramp(findings: &Findings<'_>) -> Vec<Section> {
 /// What is said of each server and workload of which there is anything to say.
 fn entries(findings: &Findings<'_>, says: fn(&HeldSubject) -> Option<String>) -> Vec<Entry> {
     let about = |(ramps, held): (&Ramps, &HeldSubject)| {
-        Some(
-            Entry::new(Tone::Plain, name_and_task(findings, ramps, held))
-                .with(Tone::Plain, says(held)?),
-        )
+        let entry = Entry::new(Tone::Plain, name_and_task(findings, ramps, held));
+        Some(entry.with(Tone::Plain, says(held)?))
     };
     subjects(findings).filter_map(about).collect()
 }
@@ -150,9 +148,9 @@ fn prices(findings: &Findings<'_>, subjects: &[(&Ramps, &HeldSubject)]) -> Table
             .meaning(conformance::MEANING),
         Column::new("rounds", "rounds", 8).folding().meaning("measured, of those planned"),
     ];
-    let row = |(ramps, held): &(&Ramps, &HeldSubject)| price(findings, ramps, held);
+    let price_row = |(ramps, held): &(&Ramps, &HeldSubject)| price(findings, ramps, held);
     let notes = vec![says::price_legend(subjects)];
-    Table::of("held", columns, subjects.iter().map(row)).noting(notes)
+    Table::of("held", columns, subjects.iter().map(price_row)).noting(notes)
 }
 
 fn price(findings: &Findings<'_>, ramps: &Ramps, held: &HeldSubject) -> document::Row {
@@ -253,7 +251,7 @@ fn plateau_table(
         }
     }
     columns.push(Column::new("rounds", "rounds", 5).folding());
-    let row = |&(held, plateau): &(&HeldSubject, &Plateau)| {
+    let rows = entries.iter().map(|&(held, plateau)| {
         let connections = count(plateau.connections as u64);
         let title = name(findings, held);
         let marks = title.marks.and(mark(held));
@@ -275,10 +273,10 @@ fn plateau_table(
         cells.push(Cell::text(count(plateau.rounds as u64)).toned(Tone::Dim));
         let slot = Some(findings.slot(&held.subject));
         document::Row { slot, is_reference: held.is_reference, cells, ..document::Row::default() }
-    };
+    });
     let notes = vec![says::plateau_legend(ramps)];
     let key = format!("steps-{}", anchor(&ramps.workload));
-    Table::of(key, columns, entries.iter().map(row)).noting(notes)
+    Table::of(key, columns, rows).noting(notes)
 }
 
 fn subjects<'t>(findings: &'t Findings<'_>) -> impl Iterator<Item = (&'t Ramps, &'t HeldSubject)> {
@@ -325,16 +323,18 @@ fn shown<'t>(
         Figure::Waiting => entries.iter().all(|(_, plateau)| plateau.sums.waiting == 0),
         _ => false,
     };
-    // RSS matters where PSS was not always read.
-    let priority = |figure: Figure| match figure {
-        Figure::RssMean if !has_pss => Some(1),
-        Figure::PssMean if !has_pss => Some(9),
-        // Where no process was watched, there is room for what came of it.
-        Figure::Messages if !has_cpu => Some(1),
-        _ => results::priority(figure),
-    };
     let own = Figure::OF_STEPS.into_iter().filter(|figure| !is_rare(*figure));
-    let own = own.filter_map(|figure| Some((figure.into(), priority(figure)?)));
+    let own = own.filter_map(|figure| {
+        let priority = match figure {
+            // RSS matters where PSS was not always read.
+            Figure::RssMean if !has_pss => Some(1),
+            Figure::PssMean if !has_pss => Some(9),
+            // Where no process was watched, there is room for what came of it.
+            Figure::Messages if !has_cpu => Some(1),
+            _ => results::priority(figure),
+        };
+        Some((figure.into(), priority?))
+    });
     let mut shown: Vec<(PlateauFigure<'t>, u8)> = own.chain(of_probes(findings)).collect();
     shown.retain(|(figure, _)| is_there(*figure));
     shown

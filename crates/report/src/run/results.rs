@@ -16,6 +16,14 @@ struct Shown<'t> {
     is_best: bool,
 }
 
+impl Shown<'_> {
+    fn row(&self, findings: &Findings<'_>, cells: Vec<Cell>) -> document::Row {
+        let Placed { row, rank } = self.placed;
+        let slot = Some(findings.slot(&row.subject));
+        document::Row { slot, tie: rank, is_reference: row.is_reference, cells }
+    }
+}
+
 type MakeCell<'t> = Box<dyn Fn(&Shown<'_>) -> Cell + 't>;
 
 /// The columns with the functions that fill them.
@@ -36,13 +44,9 @@ impl<'t> Columns<'t> {
 pub(super) fn table(findings: &Findings<'_>, table: &Table, key: String) -> document::Table {
     let Columns { columns, makers } = columns(findings, table);
     let view = |key: String, name: String, shown: Vec<Shown<'_>>| {
-        let row = |shown: &Shown<'_>| document::Row {
-            slot: Some(findings.slot(&shown.placed.row.subject)),
-            tie: shown.placed.rank,
-            is_reference: shown.placed.row.is_reference,
-            cells: makers.iter().map(|cell| cell(shown)).collect(),
-        };
-        View { key, name, rows: shown.iter().map(row).collect() }
+        let cells = |shown: &Shown<'_>| makers.iter().map(|cell| cell(shown)).collect();
+        let rows = shown.iter().map(|shown| shown.row(findings, cells(shown))).collect();
+        View { key, name, rows }
     };
     let points = table.points();
     let mut views = Vec::new();
@@ -93,7 +97,7 @@ pub(super) fn each_load(row: &Row) -> document::Table {
         }),
     );
     columns.push(Column::new("verdict", "verdict", 0).left());
-    let one = |trial: &JudgedTrial| {
+    let round_row = |trial: &JudgedTrial| {
         let name = Cell::text((trial.repeat + 1).to_string()).toned(Tone::Dim);
         let figures = shown.iter().map(|figure| of_round(trial, *figure)).collect();
         load_row(name, figures, Some(trial.verdict()))
@@ -101,7 +105,7 @@ pub(super) fn each_load(row: &Row) -> document::Table {
     let mean = Cell::text("mean [95 %]").toned(Tone::Strong);
     let means = shown.iter().map(|figure| with_interval(row, *figure)).collect();
     let means = load_row(mean, means, row.verdict());
-    document::Table::of("loads", columns, row.trials.iter().map(one).chain([means]))
+    document::Table::of("loads", columns, row.trials.iter().map(round_row).chain([means]))
 }
 
 fn load_row(name: Cell, figures: Vec<Cell>, verdict: Option<Verdict>) -> document::Row {

@@ -14,15 +14,15 @@ pub(super) fn blocks(findings: &Findings<'_>) -> Vec<Block> {
     let rows = findings.board.tables.iter().flat_map(|table| &table.rows);
     let stopped: Vec<(&Row, Stopped)> = rows.filter_map(|row| Some((row, row.stopped?))).collect();
     let all = [WhyStopped::Narrow, WhyStopped::Most, WhyStopped::OutOfTime, WhyStopped::Nothing];
-    let one = |why: WhyStopped| {
+    let blocks = all.into_iter().filter_map(|why| {
         let alike = stopped.iter().filter(|(_, stopped)| stopped.why == why);
         let rows: Vec<String> =
             alike.map(|(row, stopped)| of_row(findings, row, stopped)).collect();
         let tone = if why == WhyStopped::Narrow { Tone::Dim } else { Tone::Doubtful };
         let text = format!("{}: {}", reason(why, until.within), rows.join(", "));
         (!rows.is_empty()).then(|| Block::paragraph(tone, text))
-    };
-    all.into_iter().filter_map(one).collect()
+    });
+    blocks.collect()
 }
 
 pub(super) fn heading(findings: &Findings<'_>) -> String {

@@ -1,6 +1,6 @@
 //! The article's figures, then and now, side by side.
 
-use analysis::{Cell as Pair, ThenNow, ThenNowRow};
+use analysis::{Cell as Pair, ThenNow};
 use lab::figure::Figure;
 use units::{chosen, digits};
 
@@ -54,7 +54,7 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
             columns.push(Column::new(format!("times_{}", figure.name()), "×", priority));
         }
     }
-    let row = |line: &ThenNowRow| {
+    let rows = found.lines.iter().map(|line| {
         let place = match (line.place, line.at) {
             (Some(place), _) => {
                 let place = place * findings.calls();
@@ -73,9 +73,9 @@ fn table(findings: &Findings<'_>, found: &ThenNow) -> Table {
                 .collect(),
             ..Row::default()
         }
-    };
+    });
     let key = format!("then-{}", anchor(&found.workload));
-    Table::of(key, columns, found.lines.iter().map(row))
+    Table::of(key, columns, rows)
 }
 
 fn pair_cells(pair: Pair, figure: Figure) -> Vec<Cell> {

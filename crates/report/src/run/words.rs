@@ -1,5 +1,6 @@
 //! Findings as words and cells.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use analysis::search::Aim;
@@ -107,15 +108,10 @@ fn manners(experiment: &Experiment) -> String {
     }
     let protocols = experiment.protocols();
     let names: Vec<&str> = protocols.iter().map(|it| it.name()).collect();
-    let of = |value: fn(&Manner) -> u64, which: fn(&Manner) -> bool| {
-        let mut values: Vec<u64> =
-            experiment.manners.iter().filter(|it| which(it)).map(value).collect();
-        values.sort_unstable();
-        values.dedup();
-        values.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-    };
-    let streams = of(|it| it.streams.get().into(), |it| it.protocol.is_http2());
-    let resumed = of(|it| it.resumed.into(), |it| it.protocol.is_secured());
+    let http2 = experiment.manners.iter().filter(|manner| manner.protocol.is_http2());
+    let streams = distinct(http2.map(|manner| manner.streams.get().into()));
+    let secured = experiment.manners.iter().filter(|manner| manner.protocol.is_secured());
+    let resumed = distinct(secured.map(|manner| manner.resumed.into()));
     let streams = match streams.as_str() {
         "" => String::new(),
         "1" => "; 1 stream on each connection".into(),
@@ -126,6 +122,12 @@ fn manners(experiment: &Experiment) -> String {
         percents => format!("; {percents} % of the connections resume a TLS session"),
     };
     format!("; over {}{streams}{resumed}", names.join(", "))
+}
+
+/// The numbers in ascending order, each once.
+fn distinct(numbers: impl Iterator<Item = u64>) -> String {
+    let numbers: BTreeSet<u64> = numbers.collect();
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// How the servers were loaded whose capacities were searched for.

@@ -54,15 +54,15 @@ impl Case {
         let mut all = Vec::new();
         let wrong = Failure::Content(Mismatch::Body);
         for place in 0..72_usize {
-            let at = |among: usize, step: usize| place / step % among;
+            let digit = |among: usize, step: usize| place / step % among;
             for kind in ["load", "run", "race", "compare"] {
                 all.push(Case {
                     kind,
-                    own_failures: [0, 50, 300][at(3, 1)],
-                    is_open: at(2, 3) == 1,
-                    given_up: [0, 150][at(2, 6)],
-                    failure: [None, Some(Failure::RecvReset), Some(wrong)][at(3, 12)],
-                    is_http2: at(2, 36) == 1,
+                    own_failures: [0, 50, 300][digit(3, 1)],
+                    is_open: digit(2, 3) == 1,
+                    given_up: [0, 150][digit(2, 6)],
+                    failure: [None, Some(Failure::RecvReset), Some(wrong)][digit(3, 12)],
+                    is_http2: digit(2, 36) == 1,
                 });
             }
         }

@@ -81,13 +81,13 @@ fn is_said_behind(told: &Told) -> bool {
 }
 
 fn is_said_to_keep_up(told: &Told) -> bool {
-    let says = |text: &str| told.sentence.contains(text);
+    let contains = |text: &str| told.sentence.contains(text);
     told.on_time.iter().filter(|(_, share)| *share < KEPT_UP - 1e-9).any(|(name, _)| {
         let both = format!("{name} both kept up");
-        says("All servers kept up")
-            || says("; both kept up")
-            || says(&both)
-            || says(&format!("{name} kept up"))
+        contains("All servers kept up")
+            || contains("; both kept up")
+            || contains(&both)
+            || contains(&format!("{name} kept up"))
     })
 }
 

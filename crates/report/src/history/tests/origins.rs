@@ -178,19 +178,19 @@ fn a_line_of_another_command_or_with_flags_of_another_is_skipped() {
 fn flags_say_how_a_load_arrived() {
     let rate: load::Rate = "2500.5".parse().unwrap();
     let open = |arrivals| load::Load::Open { arrivals, connections: 4, max_connections: 9 };
-    let of = |load: load::Load| Flags::of(&load).words().join(" ");
-    assert_eq!(of(open(load::Arrivals::Constant(rate))), "-r 2500.5 -c 4 --detect 5%");
+    let flags = |load: load::Load| Flags::of(&load).words().join(" ");
+    assert_eq!(flags(open(load::Arrivals::Constant(rate))), "-r 2500.5 -c 4 --detect 5%");
     let poisson = open(load::Arrivals::Poisson(rate));
-    assert_eq!(of(poisson), "-r 2500.5 --arrivals poisson -c 4 --detect 5%");
+    assert_eq!(flags(poisson), "-r 2500.5 --arrivals poisson -c 4 --detect 5%");
     let second = std::time::Duration::from_secs(1);
     let ramp = load::Arrivals::Ramp { from: rate, to: rate, over: second };
-    assert_eq!(of(open(ramp)), "-r 2500.5..2500.5 -c 4");
+    assert_eq!(flags(open(ramp)), "-r 2500.5..2500.5 -c 4");
     let steps = load::Arrivals::Steps(vec![(rate, second), (rate, second)]);
-    assert_eq!(of(open(steps)), "-r 2500.5:1s,2500.5:1s -c 4");
+    assert_eq!(flags(open(steps)), "-r 2500.5:1s,2500.5:1s -c 4");
     let sessions = load::Load::Sessions {
         arrivals: load::Arrivals::Constant(rate),
         calls: 3,
         max_connections: 9,
     };
-    assert_eq!(of(sessions), "--sessions 2500.5 --calls 3");
+    assert_eq!(flags(sessions), "--sessions 2500.5 --calls 3");
 }

@@ -154,7 +154,7 @@ fn what_is_no_load_is_refused_with_the_reason() {
     let mut open_load = healthy();
     answer_after(&mut open_load.total, &[(20_000, MS)]);
     let scheduled = crate::load::json(&finished(open(), open_load)).unwrap();
-    let says = |text: &str| LoadsFile::read("x", text).err().unwrap_or_default();
+    let refusal = |text: &str| LoadsFile::read("x", text).err().unwrap_or_default();
     for (text, part) in [
         ("", "no JSON of `dyno load`"),
         ("[]", "no JSON of `dyno load`"),
@@ -179,7 +179,7 @@ fn what_is_no_load_is_refused_with_the_reason() {
         (&whole[..whole.len() / 2], "no JSON of `dyno load`"),
         (&"[".repeat(100_000), "no JSON of `dyno load`"),
     ] {
-        let says = says(text);
+        let says = refusal(text);
         assert!(says.contains(part), "{part}: {says}");
     }
 }

@@ -6,6 +6,16 @@ use load::Failure;
 use super::failed;
 use crate::load::FinishedLoad;
 
+fn stats(name: &str, scatter: &Scatter, written: fn(f64) -> String) -> String {
+    format!(
+        "    {name:<8}{}{}{}{:>8.2}%\n",
+        padded(&written(scatter.mean), 10),
+        padded(&written(scatter.sd), 10),
+        padded(&written(scatter.max), 9),
+        scatter.within_percent
+    )
+}
+
 pub(super) fn text(run: &FinishedLoad, has_latency: bool) -> String {
     let (recording, total) = (&run.recording, &run.recording.total);
     let span = run.order.stop.duration.map_or(measured_s(recording), |span| span.as_secs_f64());
@@ -17,17 +27,9 @@ pub(super) fn text(run: &FinishedLoad, has_latency: bool) -> String {
         run.order.lanes,
         run.order.load.connections_max(),
     );
-    let stats = |name: &str, of: Scatter, written: fn(f64) -> String| {
-        format!(
-            "    {name:<8}{}{}{}{:>8.2}%\n",
-            padded(&written(of.mean), 10),
-            padded(&written(of.sd), 10),
-            padded(&written(of.max), 9),
-            of.within_percent
-        )
-    };
-    text += &stats("Latency", latency, time);
-    text += &stats("Req/Sec", rate, amount);
+
+    text += &stats("Latency", &latency, time);
+    text += &stats("Req/Sec", &rate, amount);
     if has_latency {
         text += "  Latency Distribution\n";
         for (percent, q) in [(50, 0.5), (75, 0.75), (90, 0.9), (99, 0.99)] {

@@ -166,13 +166,13 @@ fn numbers(text: &str) -> Vec<String> {
     let words: Vec<&str> =
         text.split([' ', '(', ')', ';', ':']).filter(|it| !it.is_empty()).collect();
     let is_number = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
-    let one = |(place, word): (usize, &&str)| {
+    let numbers = words.iter().enumerate().filter_map(|(place, word)| {
         let bare = word.trim_end_matches([',', '.']).trim_end_matches("/s");
         let unit = words.get(place + 1).map_or("", |unit| unit.trim_end_matches([',', '.']));
         let is_unit = ["%", "ns", "µs", "ms", "s"].contains(&unit);
         is_number(word).then(|| if is_unit { format!("{bare} {unit}") } else { bare.into() })
-    };
-    words.iter().enumerate().filter_map(one).collect()
+    });
+    numbers.collect()
 }
 
 /// Which share took how long, as the sentence has it.
@@ -190,7 +190,7 @@ fn longer(sentence: &str) -> Option<(f64, Range<f64>)> {
 fn contradictions(Made { run, took }: &Made, sentence: &str) -> Vec<&'static str> {
     let recording = &run.recording;
     let mut found = Vec::new();
-    let says = |text: &str| sentence.contains(text);
+    let contains = |text: &str| sentence.contains(text);
     let scheduled = run.order.load.arrivals().and_then(|_| on_time(recording, None).share());
     let conduct = Conduct::of(Faults::of([&recording.total]), run.tolerated);
     let named = |is_so: bool, name: &str| is_so.then(|| name.to_string()).into_iter().collect();
@@ -205,7 +205,11 @@ fn contradictions(Made { run, took }: &Made, sentence: &str) -> Vec<&'static str
     let (throughput, offered) =
         (analysis::throughput_per_s(recording), analysis::offered_per_s(recording));
     let is_slow = throughput < offered.map(|offered| KEPT_UP * offered);
-    if says("100 % of") && says("on time") && is_slow && !says("within the measured time") {
+    if contains("100 % of")
+        && contains("on time")
+        && is_slow
+        && !contains("within the measured time")
+    {
         found.push("a throughput that is not what was offered is not said");
     }
     if let Some((share, least)) = longer(sentence) {

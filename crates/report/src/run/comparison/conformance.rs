@@ -35,14 +35,14 @@ pub(super) fn all<'t>(compared: &Compared<'t>) -> Vec<Checks<'t>> {
                 .collect()
         }
     };
-    let checks = |(one, other): (&'t str, &'t str)| Checks {
+    let checks = pairs.into_iter().map(|(one, other)| Checks {
         a_subject: one,
         b_subject: other,
         titles: [a.findings.title(one), b.findings.title(other)],
         is_later: one == other && !compared.is_one_run(),
         found: turned(check(a, one), check(b, other)),
-    };
-    pairs.into_iter().map(checks).collect()
+    });
+    checks.collect()
 }
 
 fn check<'t>(side: &Side<'t>, subject: &str) -> Option<&'t Conformance> {
@@ -100,7 +100,7 @@ fn is_newly_broken(turned: &Turned<'_>) -> bool {
 /// The part of it that decides the answer.
 pub(super) fn answers(compared: &Compared<'_>) -> Vec<String> {
     let all = all(compared);
-    let says = |checks: &Checks<'_>| match (checks.answer(), &checks.found) {
+    let answers = all.iter().filter_map(|checks| match (checks.answer(), &checks.found) {
         (GateAnswer::Worse, Ok(found)) => {
             let new = found.iter().filter(|turned| is_newly_broken(turned));
             let cases: Vec<&str> = new.map(|turned| turned.b.id.as_str()).collect();
@@ -111,8 +111,8 @@ pub(super) fn answers(compared: &Compared<'_>) -> Vec<String> {
             checks.whose()
         )),
         _ => None,
-    };
-    all.iter().filter_map(says).collect()
+    });
+    answers.collect()
 }
 
 /// Each case that a later run newly breaks or keeps; for other differences, how many cases and which.
@@ -137,10 +137,10 @@ pub(super) fn brief(compared: &Compared<'_>) -> Vec<String> {
         }
         let cases =
             |count: usize| if count == 1 { "1 case".into() } else { format!("{count} cases") };
-        let one = |(what, ids): &(String, Vec<&str>)| {
+        let line = |(what, ids): &(String, Vec<&str>)| {
             format!("{whose}: {what}: {} ({})", cases(ids.len()), ids.join(", "))
         };
-        texts.extend(alike.iter().map(one));
+        texts.extend(alike.iter().map(line));
     }
     let said = |checks: &Checks<'_>| checks.found.as_ref().is_ok_and(|found| !found.is_empty());
     let others = lines_of(all(compared).iter().filter(|checks| !said(checks)));

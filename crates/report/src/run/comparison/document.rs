@@ -118,29 +118,36 @@ fn title<'t>(compared: &'t Compared<'_>, pair: &'t Pair<'_>) -> Option<&'t str> 
 
 /// A row for each ratio that can be made.
 fn ratios(compared: &Compared<'_>, pairs: &[Pair<'_>]) -> (Vec<Name>, Vec<Value>) {
-    let row = |pair: &Pair<'_>, figure: Figure, made: Comparison| {
-        let title = match title(compared, pair) {
-            Some(title) => format!("{title}: {}", figure.heading()),
-            None => figure.heading().into(),
-        };
-        let tone = match compared.finding(pair, &made) {
-            Ok(Change::Worse) => "worse",
-            Ok(Change::Better | Change::Differs) => "found",
-            Ok(Change::Within | Change::NotShown) | Err(_) => "unknown",
-        };
-        let value = Value {
-            value: Some(made.ratio),
-            interval: Some(made.interval),
-            tone: Some(tone),
-            shown: Ratio::from(&made).written().0,
-            says: Ratio::from(&made).to_string(),
-            ..Value::default()
-        };
-        (Name { slot: None, title }, value)
-    };
     let made =
         |pair| figures(pair).filter_map(move |(figure, made)| Some((pair, figure, made.ok()?)));
-    pairs.iter().flat_map(made).map(|(pair, figure, made)| row(pair, figure, made)).unzip()
+    let made = pairs.iter().flat_map(made);
+    made.map(|(pair, figure, made)| ratio(compared, pair, figure, &made)).unzip()
+}
+
+fn ratio(
+    compared: &Compared<'_>,
+    pair: &Pair<'_>,
+    figure: Figure,
+    made: &Comparison,
+) -> (Name, Value) {
+    let title = match title(compared, pair) {
+        Some(title) => format!("{title}: {}", figure.heading()),
+        None => figure.heading().into(),
+    };
+    let tone = match compared.finding(pair, made) {
+        Ok(Change::Worse) => "worse",
+        Ok(Change::Better | Change::Differs) => "found",
+        Ok(Change::Within | Change::NotShown) | Err(_) => "unknown",
+    };
+    let value = Value {
+        value: Some(made.ratio),
+        interval: Some(made.interval),
+        tone: Some(tone),
+        shown: Ratio::from(made).written().0,
+        says: Ratio::from(made).to_string(),
+        ..Value::default()
+    };
+    (Name { slot: None, title }, value)
 }
 
 type Made = Result<Comparison, Why>;
@@ -297,7 +304,7 @@ fn more(compared: &Compared<'_>) -> Option<String> {
     if compared.is_unlike() {
         return None;
     }
-    let needs = |figure: Figure| {
+    let needs = analysis::COMPARED.into_iter().filter_map(|figure| {
         let unsettled = compared.versus.made().filter(|made| {
             made.figure == figure && matches!(made.finding(), Change::NotShown | Change::Within)
         });
@@ -307,8 +314,8 @@ fn more(compared: &Compared<'_>) -> Option<String> {
             usize::MAX => Some(format!("{} over 1,000", figure.heading())),
             most => Some(format!("{} {most}", figure.heading())),
         }
-    };
-    let needs: Vec<String> = analysis::COMPARED.into_iter().filter_map(needs).collect();
+    });
+    let needs: Vec<String> = needs.collect();
     (!needs.is_empty()).then(|| {
         format!(
             "so many more rounds of each side would show a true difference of 5 % with a probability of 80 %: {}",

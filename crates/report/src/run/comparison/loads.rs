@@ -23,15 +23,13 @@ pub(super) fn differences(both: [&Findings<'_>; 2]) -> Vec<String> {
     let mut things: Vec<&str> = all.iter().flatten().map(|(thing, _)| thing.as_str()).collect();
     things.sort_unstable();
     things.dedup();
-    let one = |thing: &&str| {
-        // What HTTP/1.x or a load without TLS does not have.
-        if terms::is_one(thing) && all.iter().any(|of| !of.contains_key(*thing)) {
-            return None;
-        }
+    // What HTTP/1.x or a load without TLS does not have.
+    things.retain(|thing| !terms::is_one(thing) || all.iter().all(|of| of.contains_key(*thing)));
+    let difference = |thing: &&str| {
         let [a, b] = all.each_ref().map(|of| of.get(*thing).map_or("nothing", String::as_str));
         (a != b).then(|| format!("the loads differ in {thing}: {}", values([a, b])))
     };
-    things.iter().filter_map(one).collect()
+    things.iter().filter_map(difference).collect()
 }
 
 /// `A had 1, B 2`

@@ -220,13 +220,13 @@ fn cpu(each_ns: f64) -> Series {
 }
 
 fn beam() -> [Series; 3] {
-    let of = |name: &str, unit: &str, value: fn(u64) -> f64| {
+    let readings = |name: &str, unit: &str, value: fn(u64) -> f64| {
         points(name, unit, (0..=40).map(|second| (second * SECOND, value(second))).collect())
     };
     [
-        of("beam.memory.total_bytes", "bytes", |second| 18e6 + second as f64 * 1e5),
-        of("beam.scheduler.utilisation_ratio", "ratio", |second| second as f64 / 100.0),
-        of("beam.scheduler.utilisation_max_ratio", "ratio", |second| second as f64 / 50.0),
+        readings("beam.memory.total_bytes", "bytes", |second| 18e6 + second as f64 * 1e5),
+        readings("beam.scheduler.utilisation_ratio", "ratio", |second| second as f64 / 100.0),
+        readings("beam.scheduler.utilisation_max_ratio", "ratio", |second| second as f64 / 50.0),
     ]
 }
 

@@ -25,9 +25,9 @@ pub(super) fn rounds(subjects: &[(&Ramps, &HeldSubject)]) -> String {
 /// What the price list's columns mean.
 pub(super) fn price_legend(subjects: &[(&Ramps, &HeldSubject)]) -> String {
     let slopes = || subjects.iter().filter_map(|(_, held)| held.price.memory);
-    let of = |memory: Memory| slopes().any(|slope| slope.of == memory);
+    let has_slope = |memory: Memory| slopes().any(|slope| slope.of == memory);
     let by = |basis| slopes().any(|slope| slope.basis == basis && slope.interval.is_some());
-    let memory = match (of(Memory::Pss), of(Memory::Rss)) {
+    let memory = match (has_slope(Memory::Pss), has_slope(Memory::Rss)) {
         (true, true) => "mean memory (PSS, else RSS)",
         (false, true) => "mean memory (RSS)",
         (_, false) => "mean memory (PSS)",

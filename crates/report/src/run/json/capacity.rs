@@ -1,6 +1,6 @@
 //! Ranks, capacities and alarms as JSON.
 
-use analysis::{Alarm, Breach, Capacity, Promise, Table};
+use analysis::{Alarm, Breach, Promise, Table};
 use lab::experiment::Point;
 use lab::figure::Figure;
 use schemars::JsonSchema;
@@ -25,18 +25,18 @@ pub(super) struct RanksJson<'t> {
 
 /// Groups at every place, best first.
 pub(super) fn ranks(table: &Table) -> Vec<RanksJson<'_>> {
-    let at = |point: Point| {
-        ranked_by(point).iter().map(move |&figure| RanksJson {
-            point,
-            figure,
-            groups: table
-                .ranks(figure, point)
+    let mut all = Vec::new();
+    for point in table.points() {
+        for &figure in ranked_by(point) {
+            let groups = table.ranks(figure, point);
+            let groups = groups
                 .iter()
                 .map(|group| group.iter().map(|row| row.subject.as_str()).collect())
-                .collect(),
-        })
-    };
-    table.points().into_iter().flat_map(at).collect()
+                .collect();
+            all.push(RanksJson { point, figure, groups });
+        }
+    }
+    all
 }
 
 // `Capacity` has places with their axis; here they are rates, and what was broken has its figure's name.
@@ -74,7 +74,7 @@ struct BreachJson {
 
 /// The rate that each server can be offered.
 pub(super) fn capacities(table: &Table) -> Vec<CapacityJson<'_>> {
-    let one = |(subject, found): (_, Capacity)| CapacityJson {
+    let capacities = table.capacities().into_iter().map(|(subject, found)| CapacityJson {
         subject,
         good: found.good.map(Point::value),
         bad: found.bad.as_ref().map(|(point, _)| point.value()),
@@ -83,8 +83,8 @@ pub(super) fn capacities(table: &Table) -> Vec<CapacityJson<'_>> {
         knee: found.knee.map(Point::value),
         rounds_low: found.rounds.map(|(low, _)| low.value()),
         rounds_high: found.rounds.map(|(_, high)| high.value()),
-    };
-    table.capacities().into_iter().map(one).collect()
+    });
+    capacities.collect()
 }
 
 fn breach(breach: &Breach) -> BreachJson {
@@ -131,8 +131,8 @@ pub(super) struct AlarmJson {
 }
 
 pub(super) fn alarms(findings: &Findings<'_>) -> Vec<AlarmJson> {
-    let one = |alarm: Alarm| AlarmJson { says: remark::alarm(findings, &alarm), alarm };
-    findings.board.alarms().into_iter().map(one).collect()
+    let json = |alarm: Alarm| AlarmJson { says: remark::alarm(findings, &alarm), alarm };
+    findings.board.alarms().into_iter().map(json).collect()
 }
 
 /// The figures that servers are ranked by: where a rate is offered, a server that keeps up achieves the schedule's

@@ -187,11 +187,11 @@ struct RoundPlateauJson<'t> {
 
 /// Everything that was held; empty if the run has another load.
 pub(super) fn all<'t>(findings: &'t Findings<'_>) -> Vec<RampsJson<'t>> {
-    let one = |ramps: &'t Ramps| RampsJson {
+    let json = |ramps: &'t Ramps| RampsJson {
         workload: &ramps.workload,
         subjects: ramps.subjects.iter().map(|found| held_subject(findings, ramps, found)).collect(),
     };
-    findings.board.ramps.iter().map(one).collect()
+    findings.board.ramps.iter().map(json).collect()
 }
 
 fn held_subject<'t>(

@@ -65,6 +65,7 @@ pub(super) fn ceilings(table: &Table) -> Vec<CeilingJson> {
         }
     }
     points.sort_by(|one, other| one.value().total_cmp(&other.value()));
-    let at = |point: Point| Some(CeilingJson { point, throughput_per_s: table.ceiling(point)? });
-    points.into_iter().filter_map(at).collect()
+    let ceiling =
+        |point: Point| Some(CeilingJson { point, throughput_per_s: table.ceiling(point)? });
+    points.into_iter().filter_map(ceiling).collect()
 }
