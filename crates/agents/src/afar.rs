@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use load::{Halt, HoldOrder, Order, Share, Target};
 use post::{
-    CoordinatorAction, CoordinatorEvent, Course, Greeting, Host, Live, Loss, MILLISECOND, Nanos,
-    PROTOCOL, PeerFacts, SECOND, Task, Terms, encode_task,
+    Assignment, CoordinatorAction, CoordinatorEvent, Greeting, Host, Live, Loss, MILLISECOND,
+    Nanos, PROTOCOL, PeerFacts, SECOND, Task, Terms, encode_task,
 };
 
 use units::counted;
@@ -215,7 +215,12 @@ impl Afar {
 
     /// Has a trial carried out; `take` gets what is no fact until it is over, and says what follows from it. It gets
     /// nothing now and then, so that it can end the load also while no agent says anything.
-    fn carry_out(&mut self, course: Course, halt: &Halt, take: Take<'_>) -> Result<(), LoadsError> {
+    fn carry_out(
+        &mut self,
+        course: Assignment,
+        halt: &Halt,
+        take: Take<'_>,
+    ) -> Result<(), LoadsError> {
         self.forget_blinks();
         self.driver.want(CoordinatorEvent::Begin(course));
         let (mut was_halted, mut taken) = (false, Instant::now());
@@ -306,7 +311,7 @@ impl Loads for Afar {
                 + 100_000 * order.load.connections_max() as Nanos
         });
         let mut results = LoadResults::new(order, &self.names, shares.clone());
-        self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
+        self.carry_out(Assignment { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
                 Some(CoordinatorAction::Window { agent, window: Live::Load(window) }) => {
                     return results.window(agent, *window, watch);
@@ -357,7 +362,7 @@ impl Loads for Afar {
         }
         let lasts = Some(order.ramp.end());
         let mut results = HoldResults::new(order, &self.names, shares.clone());
-        self.carry_out(Course { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
+        self.carry_out(Assignment { orders, lasts, grace: GRACE }, halt, &mut |names, action| {
             match action {
                 Some(CoordinatorAction::Window { agent, window: Live::Hold(window) }) => {
                     return results.window(agent, &window, watch);

@@ -48,7 +48,7 @@ pub use compare::{
 pub use conduct::{Conduct, Faults, Tolerated};
 pub use conformance::{Conformity, Incomparable, Score, Turned, conformities, failures, turned};
 pub use detail::{
-    Bin, Cell, Closeup, Column, Course, Detail, HEAT_BINS, Moment, ProbeTrack, Reading, Role,
+    Bin, Cell, Closeup, Column, Detail, HEAT_BINS, HeldCourse, Moment, ProbeTrack, Reading, Role,
     Slowest, Spectrum, Spread, Step, Strip, ThenNow, ThenNowRow, Track, courses, details, then_now,
 };
 pub use difference::{Change, Comparison, Why};

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::doubt::{Doubt, doubts};
 use crate::estimate::interval;
 use crate::figures::Figures;
-use crate::gate::Course;
+use crate::gate::GateCourse;
 
 /// Rounds after the one that was narrow enough. An interval that ends the search by being narrow is more often than not
 /// too narrow by chance, and covers less often than it claims; the rounds that follow were not selected in this way.
@@ -23,7 +23,7 @@ pub struct Rounds {
     least: u32,
     until: Option<Until>,
     /// The rounds are pairs.
-    pairs: Option<Course>,
+    pairs: Option<GateCourse>,
     pause: Nanos,
     /// All subjects of a round live at once, and are compared round by round.
     is_together: bool,
@@ -94,7 +94,7 @@ impl Rounds {
         Rounds {
             least: experiment.repeat,
             until: experiment.until,
-            pairs: Course::of(experiment),
+            pairs: GateCourse::of(experiment),
             pause: experiment.pause.as_nanos() as Nanos,
             is_together: experiment.slices.is_some(),
             terms: Terms::of(Some(experiment)),

@@ -7,7 +7,7 @@ use load::Halt;
 
 use crate::Campaign;
 use crate::event::{Event, Watch};
-use crate::roster::{self, Member, State, unbuilt};
+use crate::roster::{self, Availability, Member, unbuilt};
 
 /// A subject that takes part: built, with its version.
 pub struct Entrant {
@@ -64,10 +64,11 @@ impl Campaign {
         let mut builds = Vec::new();
         for subject in self.to_build(subject) {
             let built = match &member.state {
-                State::Built { built, .. } if subject.plan.salt.is_none() => built.clone(),
-                State::Built { .. } | State::Buildable | State::Missing(_) | State::Broken(_) => {
-                    self.build(&member.name, &subject, halt, watch)?
-                }
+                Availability::Built { built, .. } if subject.plan.salt.is_none() => built.clone(),
+                Availability::Built { .. }
+                | Availability::Buildable
+                | Availability::Missing(_)
+                | Availability::Broken(_) => self.build(&member.name, &subject, halt, watch)?,
             };
             builds.push((subject, built));
         }

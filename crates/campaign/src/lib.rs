@@ -33,7 +33,7 @@ use lab::Refusal;
 use lab::build::BuildCache;
 use lab::conformance::LEFT_OUT;
 use lab::experiment::{Experiment, Shape, Subjects};
-use lab::history::History;
+use lab::history::PublishedFigures;
 use lab::identity::Identity;
 use lab::manner::{Protocol, Task};
 use lab::plan::{Runner, plan};
@@ -402,7 +402,7 @@ fn history(
     let Some(file) = &experiment.history else { return Ok(None) };
     let name = format!("experiments/history/{file}");
     let page = SourceFile::read(&project.root.join(&name), &name)?;
-    History::parse(&page).map(|_| Some(page))
+    PublishedFigures::parse(&page).map(|_| Some(page))
 }
 
 fn entry_of(subject: &Subject) -> Entry {

@@ -18,14 +18,14 @@ pub struct Member {
     pub name: String,
     /// Its manifest as it was read, or what is wrong with it.
     pub subject: Result<Subject, String>,
-    pub state: State,
+    pub state: Availability,
     /// Whether this machine installs Debian packages.
     pub has_apt: bool,
 }
 
 /// How far it is.
 #[derive(Clone)]
-pub enum State {
+pub enum Availability {
     Built {
         built: Built,
         version: Option<String>,
@@ -37,10 +37,10 @@ pub enum State {
     Broken(String),
 }
 
-impl State {
+impl Availability {
     /// What runs as it is has no hash, so that nothing known of it is taken for lasting.
-    fn nothing_to_build(folder: PathBuf) -> State {
-        State::Built { built: Built { folder, hash: String::new() }, version: None }
+    fn nothing_to_build(folder: PathBuf) -> Availability {
+        Availability::Built { built: Built { folder, hash: String::new() }, version: None }
     }
 }
 
@@ -51,7 +51,7 @@ impl Member {
             Ok(subject) => Member::of(subject, cache),
             Err(error) => {
                 let says = error.to_string();
-                let (subject, state) = (Err(says.clone()), State::Broken(says));
+                let (subject, state) = (Err(says.clone()), Availability::Broken(says));
                 Member { name: name.into(), subject, state, has_apt: cache.has_program(APT) }
             }
         }
@@ -60,13 +60,15 @@ impl Member {
     /// Checks for what a subject needs. Runs nothing.
     pub fn of(subject: Subject, cache: &BuildCache) -> Member {
         let state = match &subject.serving {
-            Serving::Own(_, folder) => State::nothing_to_build(folder.clone()),
-            Serving::ByUrl(_) | Serving::Found(_) => State::nothing_to_build(cache.state.clone()),
+            Serving::Own(_, folder) => Availability::nothing_to_build(folder.clone()),
+            Serving::ByUrl(_) | Serving::Found(_) => {
+                Availability::nothing_to_build(cache.state.clone())
+            }
             Serving::Built(_) => match cache.fitness((&subject).into()) {
-                Ok(Fitness::Built(built)) => State::Built { built, version: None },
-                Ok(Fitness::Buildable) => State::Buildable,
-                Ok(Fitness::Missing(needs)) => State::Missing(needs),
-                Err(error) => State::Broken(error.to_string()),
+                Ok(Fitness::Built(built)) => Availability::Built { built, version: None },
+                Ok(Fitness::Buildable) => Availability::Buildable,
+                Ok(Fitness::Missing(needs)) => Availability::Missing(needs),
+                Err(error) => Availability::Broken(error.to_string()),
             },
         };
         let has_apt = cache.has_program(APT);
@@ -76,9 +78,9 @@ impl Member {
     /// Why it cannot take part, and what to do about it, in a sentence.
     pub fn lack(&self) -> Option<String> {
         match &self.state {
-            State::Built { .. } | State::Buildable => None,
-            State::Broken(says) => Some(says.clone()),
-            State::Missing(needs) => {
+            Availability::Built { .. } | Availability::Buildable => None,
+            Availability::Broken(says) => Some(says.clone()),
+            Availability::Missing(needs) => {
                 let needs: Vec<String> = needs.iter().map(|need| format!("`{need}`")).collect();
                 let way_out = match &self.subject {
                     Ok(subject) => way_out(subject, self.has_apt),
@@ -118,8 +120,8 @@ pub fn debian_command(subject: &Subject) -> Option<Vec<String>> {
 /// The one command that makes a subject able to run, as a user would type it.
 pub fn next_command(member: &Member) -> Option<String> {
     match (&member.state, &member.subject) {
-        (State::Buildable, Ok(_)) => Some(format!("dyno servers setup {}", member.name)),
-        (State::Missing(_), Ok(subject)) => Some(match debian_command(subject) {
+        (Availability::Buildable, Ok(_)) => Some(format!("dyno servers setup {}", member.name)),
+        (Availability::Missing(_), Ok(subject)) => Some(match debian_command(subject) {
             Some(_) if member.has_apt => format!("dyno servers setup {} --yes", member.name),
             Some(_) | None if subject.advice.is_some() => return None,
             Some(_) | None => format!("see {}", subject.home),
@@ -134,8 +136,9 @@ pub fn all_subjects(project: &Project, cache: &BuildCache, names: &[String]) -> 
         names.iter().map(|name| Member::read(project, cache, name)).collect();
     std::thread::scope(|scope| {
         for member in &mut members {
-            let Member { subject: Ok(subject), state: State::Built { built, version }, .. } =
-                member
+            let Member {
+                subject: Ok(subject), state: Availability::Built { built, version }, ..
+            } = member
             else {
                 continue;
             };

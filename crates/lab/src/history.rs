@@ -13,7 +13,7 @@ use crate::subject::is_file_name;
 /// The article's figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "published"))]
-pub struct History {
+pub struct PublishedFigures {
     /// the heading of their column: the year, if the file's name ends in one
     pub label: String,
     /// what their file says about the article, line by line
@@ -43,15 +43,16 @@ pub struct Published {
 
 const HEADER: &str = "subject,workload,point,figure,value,note";
 
-impl History {
+impl PublishedFigures {
     /// Reads a file; `shown` is its name in messages.
-    pub fn read(path: &Path, shown: &str) -> Result<History, ConfigError> {
-        History::parse(&SourceFile::read(path, shown)?)
+    pub fn read(path: &Path, shown: &str) -> Result<PublishedFigures, ConfigError> {
+        PublishedFigures::parse(&SourceFile::read(path, shown)?)
     }
 
     /// Reads a file's text.
-    pub fn parse(source: &SourceFile) -> Result<History, ConfigError> {
-        let mut history = History { label: label(&source.name), ..History::default() };
+    pub fn parse(source: &SourceFile) -> Result<PublishedFigures, ConfigError> {
+        let mut history =
+            PublishedFigures { label: label(&source.name), ..PublishedFigures::default() };
         let mut has_header = false;
         for (span, line) in lines(&source.text) {
             match line.strip_prefix('#') {
@@ -191,10 +192,10 @@ fn twice(figures: &[Published]) -> Option<&Published> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<History, String> {
+    fn read(text: &str) -> Result<PublishedFigures, String> {
         let source =
             SourceFile { name: "experiments/history/x-2011.csv".into(), text: text.into() };
-        History::parse(&source).map_err(|error| error.to_string())
+        PublishedFigures::parse(&source).map_err(|error| error.to_string())
     }
 
     const TEXT: &str = "# An article\nsubject,workload,point,figure,value,note\n\
@@ -254,7 +255,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/history");
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let history = History::read(&path, &path.to_string_lossy()).unwrap();
+            let history = PublishedFigures::read(&path, &path.to_string_lossy()).unwrap();
             assert!(!history.about.is_empty() && !history.figures.is_empty(), "{path:?}");
             assert_eq!(history.label.len(), 4, "{path:?} has a year");
         }

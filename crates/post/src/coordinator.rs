@@ -31,7 +31,7 @@ pub struct Terms {
 
 /// What the agents are to do.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct Assignment {
     /// The order of each agent, encoded.
     pub orders: Vec<Vec<u8>>,
     /// How long the load is under way, if that is known.
@@ -50,7 +50,7 @@ pub enum CoordinatorEvent {
     /// An agent will answer later, and is waited for as long again.
     Delayed,
     /// A trial is to begin.
-    Begin(Course),
+    Begin(Assignment),
     /// The trial is to end early.
     Halt,
     /// There will be no further trial.
@@ -291,7 +291,7 @@ impl Coordinator {
         }
     }
 
-    fn begin(&mut self, course: Course, now: Nanos, actions: &mut Actions) {
+    fn begin(&mut self, course: Assignment, now: Nanos, actions: &mut Actions) {
         let lost = self.lost();
         if !lost.is_empty() {
             return actions.push(CoordinatorAction::LostBefore(lost));

@@ -19,7 +19,7 @@ mod wholes;
 pub use agent::{Agent, AgentAction, AgentEvent};
 pub use clock::{Clock, ClockEstimate, PINGS, Sample};
 pub use coordinator::{
-    Coordinator, CoordinatorAction, CoordinatorEvent, Course, Loss, PeerFacts, Phase, Terms,
+    Assignment, Coordinator, CoordinatorAction, CoordinatorEvent, Loss, PeerFacts, Phase, Terms,
 };
 pub use files::{PROJECT_BYTES_MAX, PROJECT_FOLDERS, ProjectFile, ProjectFiles, TrustedFolder};
 pub use host::{Beside, Caps, Host, LinkUse, Program, Way};

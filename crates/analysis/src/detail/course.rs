@@ -19,7 +19,7 @@ const FEW_COLUMNS: usize = 48;
 
 /// One round of a subject that held connections.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Course {
+pub struct HeldCourse {
     pub workload: String,
     pub subject: String,
     /// The round, from 0: the first that was measured, or otherwise the first that held anything.
@@ -53,7 +53,7 @@ pub struct Moment {
 
 /// A round of every subject and workload that held connections, in the order of the trials.
 #[must_use]
-pub fn courses(trials: &[TrialRecord], readings: &[ProbeReading]) -> Vec<Course> {
+pub fn courses(trials: &[TrialRecord], readings: &[ProbeReading]) -> Vec<HeldCourse> {
     let mut shown: Vec<(&TrialRecord, &HeldRecord)> = Vec::new();
     for trial in trials {
         let Some(held) = trial.held.as_ref().filter(|held| !held.holding.windows.is_empty()) else {
@@ -69,7 +69,7 @@ pub fn courses(trials: &[TrialRecord], readings: &[ProbeReading]) -> Vec<Course>
         }
     }
     let columns = if shown.len() <= MANY { COLUMNS } else { FEW_COLUMNS };
-    shown.into_iter().map(|(trial, held)| Course::of(trial, held, columns, readings)).collect()
+    shown.into_iter().map(|(trial, held)| HeldCourse::of(trial, held, columns, readings)).collect()
 }
 
 /// Measured rounds first, then the earlier ones.
@@ -77,13 +77,13 @@ fn rank(trial: &TrialRecord) -> (bool, u32) {
     (trial.outcome.kind != OutcomeKind::Measured, trial.key.repeat)
 }
 
-impl Course {
+impl HeldCourse {
     fn of(
         trial: &TrialRecord,
         held: &HeldRecord,
         columns: usize,
         readings: &[ProbeReading],
-    ) -> Course {
+    ) -> HeldCourse {
         let windows = &held.holding.windows;
         let each = windows.len().div_ceil(columns).max(1);
         let mut moments: Vec<Moment> = windows.chunks(each).map(moment).collect();
@@ -93,7 +93,7 @@ impl Course {
         let end = read.map(|(at, _)| at.saturating_sub(held.began)).max().unwrap_or(last);
         moments.extend(after(last, end, width, columns));
         let spans: Vec<(Nanos, Nanos)> = moments.iter().map(|at| span(at, held.began)).collect();
-        Course {
+        HeldCourse {
             workload: trial.key.workload.clone(),
             subject: trial.key.subject.clone(),
             repeat: trial.key.repeat,
@@ -146,7 +146,7 @@ mod tests {
     use crate::fixture::{MS, healthy, series};
     use load::{Folded, Holding, SECOND};
 
-    fn courses(trials: &[TrialRecord]) -> Vec<Course> {
+    fn courses(trials: &[TrialRecord]) -> Vec<HeldCourse> {
         super::courses(trials, &[])
     }
 

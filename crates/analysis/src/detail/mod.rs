@@ -14,7 +14,7 @@ use load::{Nanos, Recording, Slow};
 
 use crate::board::{Board, JudgedTrial, Row, Table};
 
-pub use course::{Course, Moment, courses};
+pub use course::{HeldCourse, Moment, courses};
 pub use spread::{Bin, Spectrum, Spread, Step};
 pub use strip::{Column, HEAT_BINS, ProbeTrack, Reading, Strip, Track};
 pub use then_now::{Cell, ThenNow, ThenNowRow, then_now};

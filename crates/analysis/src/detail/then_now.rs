@@ -2,7 +2,7 @@
 
 use lab::experiment::Point;
 use lab::figure::Figure;
-use lab::history::History;
+use lab::history::PublishedFigures;
 
 use crate::board::{Row, Table};
 use crate::estimate::Estimate;
@@ -42,7 +42,7 @@ pub struct Cell {
 
 /// An article's figures for a table's subjects; none if it has none.
 #[must_use]
-pub fn then_now(table: &Table, history: &History, columns: &[Figure]) -> Option<ThenNow> {
+pub fn then_now(table: &Table, history: &PublishedFigures, columns: &[Figure]) -> Option<ThenNow> {
     let published = history.figures.iter().filter(|found| found.workload == table.workload);
     let stated: Vec<Figure> = published.map(|found| found.figure).collect();
     let figures: Vec<Figure> = match columns.is_empty() {
@@ -56,7 +56,12 @@ pub fn then_now(table: &Table, history: &History, columns: &[Figure]) -> Option<
     is_any.then(|| ThenNow { workload: table.workload.clone(), figures, lines })
 }
 
-fn lines(table: &Table, rows: &[Row], history: &History, figures: &[Figure]) -> Vec<ThenNowRow> {
+fn lines(
+    table: &Table,
+    rows: &[Row],
+    history: &PublishedFigures,
+    figures: &[Figure],
+) -> Vec<ThenNowRow> {
     let Some(subject) = rows.first().map(|row| row.subject.as_str()) else { return Vec::new() };
     let then = |place, figure| Some(history.find(subject, &table.workload, place, figure)?.value);
     let line = |place: Option<f64>, row: Option<&Row>| {
@@ -109,7 +114,7 @@ mod tests {
     fn found(history: &str, columns: &[Figure]) -> Option<ThenNow> {
         let text = format!("subject,workload,point,figure,value,note\n{history}");
         let page = SourceFile { name: "x-2009.csv".into(), text };
-        let history = History::parse(&page).expect("a sound file");
+        let history = PublishedFigures::parse(&page).expect("a sound file");
         let trials =
             [trial("a", 100.0, 0, 100), trial("a", 200.0, 0, 180), trial("b", 100.0, 0, 50)];
         then_now(&Board::of(&ran(), &trials).tables[0], &history, columns)

@@ -23,7 +23,7 @@ const ENOUGH: usize = 6;
 
 /// The sides of a gate, and the pairs that there are of them.
 #[derive(Clone, Debug)]
-pub struct Course {
+pub struct GateCourse {
     pairs: Pairs,
     /// The base, the head, and perhaps the base once more.
     sides: Vec<String>,
@@ -75,17 +75,17 @@ impl Against {
     }
 }
 
-impl Course {
+impl GateCourse {
     /// The course of an experiment whose rounds are pairs; none of another.
     #[must_use]
-    pub fn of(experiment: &Experiment) -> Option<Course> {
+    pub fn of(experiment: &Experiment) -> Option<GateCourse> {
         let pairs = experiment.pairs.clone()?;
         let Subjects::Named(sides) = &experiment.subjects else { return None };
         let (sides, terms) = (sides.clone(), Terms::of(Some(experiment)));
         let point = *experiment.points.first()?;
         let is_together = experiment.slices.is_some();
         let (tolerated, rounds) = (Tolerated::by(Some(experiment)), BTreeMap::new());
-        Some(Course { pairs, sides, point, is_together, terms, tolerated, rounds })
+        Some(GateCourse { pairs, sides, point, is_together, terms, tolerated, rounds })
     }
 
     /// The load of all pairs.

@@ -4,8 +4,8 @@ use lab::experiment::Point;
 use lab::figure::{Better, Figure};
 
 use super::{
-    Against, Answer, Bounds, Course, Difference, Finding, PairOf, Rule, concluded, false_alarms,
-    judged, least_shown, looks,
+    Against, Answer, Bounds, Difference, Finding, GateCourse, PairOf, Rule, concluded,
+    false_alarms, judged, least_shown, looks,
 };
 use crate::conduct::Conduct;
 use crate::doubt::Doubt;
@@ -18,7 +18,7 @@ const FAILED: usize = 2;
 
 /// A load of a gate: its pairs, and the figures that are gated and those that are only shown.
 pub struct Gated<'c> {
-    pub course: &'c Course,
+    pub course: &'c GateCourse,
     pub gated: Vec<Figure>,
     pub shown: Vec<Figure>,
 }
@@ -220,7 +220,7 @@ fn weighed(
 }
 
 /// Whether the second build of the base differs from the first, to either side.
-fn control(course: &Course, figure: Figure, rule: Rule, level: f64) -> Option<Finding> {
+fn control(course: &GateCourse, figure: Figure, rule: Rule, level: f64) -> Option<Finding> {
     let worse = course.compared(figure, Against::Control);
     if worse.is_empty() {
         return None;

@@ -44,7 +44,7 @@ const OUTSIDE: f64 = 0.05;
 
 /// What a series shows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Course {
+pub struct SeriesTrend {
     /// One after another, from the first run to the last; none for a series without a run.
     pub levels: Vec<Level>,
     /// The changes between them, one fewer.
@@ -102,7 +102,7 @@ pub enum Before {
 /// All series of a history: each its values, which are above 0, oldest first. What is found in one does not depend on
 /// its place among the others.
 #[must_use]
-pub fn courses(series: &[Vec<f64>]) -> Vec<Course> {
+pub fn courses(series: &[Vec<f64>]) -> Vec<SeriesTrend> {
     let logs: Vec<Vec<f64>> =
         series.iter().map(|values| values.iter().map(|value| value.ln()).collect()).collect();
     let shorter: Vec<Vec<f64>> =
@@ -220,7 +220,7 @@ fn divided(values: &[f64], first: Found, level: f64, permutations: u32) -> Vec<F
     }
 }
 
-fn course(values: &[f64], now: &Changes, before: &[(usize, f64)]) -> Course {
+fn course(values: &[f64], now: &Changes, before: &[(usize, f64)]) -> SeriesTrend {
     let mut ends: Vec<usize> = now.changes.iter().map(|(at, _)| *at).collect();
     ends.insert(0, skipped(values));
     ends.push(values.len());
@@ -247,7 +247,7 @@ fn course(values: &[f64], now: &Changes, before: &[(usize, f64)]) -> Course {
         }
     });
     let is_near = |at: usize| now.changes.iter().any(|(now, _)| now.abs_diff(at) < 2 * SEGMENT);
-    Course {
+    SeriesTrend {
         levels: levels.collect(),
         shifts: shifts.collect(),
         withdrawn: before.iter().map(|(at, _)| *at).filter(|&at| !is_near(at)).collect(),

@@ -41,7 +41,7 @@ pub fn called(name: &str) -> &'static str {
 }
 
 /// How long, how often, and under which conditions.
-pub struct Course {
+pub struct Procedure {
     /// `race`, `gate`, `load` or `capacity`.
     pub name: &'static str,
     pub question: String,
@@ -75,7 +75,7 @@ pub fn experiment(
     labels: &[Label],
     workload: &str,
     load: &Load,
-    course: &Course,
+    course: &Procedure,
 ) -> Result<Experiment, Refusal> {
     let (shape, point, schedule) = shape(load, called(course.name))?;
     let stated = course.rounds.map(|rounds| u32::try_from(rounds).unwrap_or(u32::MAX));

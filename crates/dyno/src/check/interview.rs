@@ -18,7 +18,7 @@ use crate::order::tls::TrustFlags;
 use crate::shell::Refusal;
 use campaign::new_identity;
 use campaign::project::Project;
-use campaign::roster::{Member, State};
+use campaign::roster::{Availability, Member};
 use report::check::{CheckResult, CheckedServer};
 use terminal::checking::Progress;
 
@@ -161,7 +161,7 @@ impl Interview<'_> {
         member: &Member,
         subject: &Subject,
     ) -> Result<Built, String> {
-        if let State::Built { built, .. } = &member.state {
+        if let Availability::Built { built, .. } = &member.state {
             return Ok(built.clone());
         }
         let announce =

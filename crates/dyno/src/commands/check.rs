@@ -15,7 +15,7 @@ use crate::order::tls::TrustFlags;
 use crate::results::{OfCases, ResultFlags};
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::unknown;
-use campaign::roster::State;
+use campaign::roster::Availability;
 use campaign::{Lock, sweep};
 
 /// Check how much of the RFCs a server keeps, clause by clause: HTTP/1.1, HTTP/2, WebSocket
@@ -201,7 +201,9 @@ fn checked(
             (Aim::Address(address), _) => interview.of_address(address),
             (Aim::Subject(name), Some((setup, _))) => {
                 let member = setup.member(name);
-                if flags.all && !matches!(member.state, State::Built { .. } | State::Buildable) {
+                if flags.all
+                    && !matches!(member.state, Availability::Built { .. } | Availability::Buildable)
+                {
                     let lack = member.lack().unwrap_or_default();
                     terminal::notice(&format!("{name} cannot run here: {lack}"));
                     continue;

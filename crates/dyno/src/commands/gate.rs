@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ::report::gate::{Early, FinishedGate};
 use analysis::gate::{
-    Against, BUILDS, Course, Gated, Rule, Verdict, WhyUnclear, level_allowed, most, weigh,
+    Against, BUILDS, GateCourse, Gated, Rule, Verdict, WhyUnclear, level_allowed, most, weigh,
 };
 use campaign::race::look::{Difference, Look, differences, look};
 use campaign::{Campaign, Entrant};
@@ -243,7 +243,7 @@ fn pairs(rule: Rule, gate: &[Wanted], figures: &[Figure], limit: Duration) -> Pa
 }
 
 /// Half of what the base achieves, in three digits.
-fn half_of(course: &Course) -> Option<u64> {
+fn half_of(course: &GateCourse) -> Option<u64> {
     let [base, _] = course.means(Figure::Throughput, Against::Head)?;
     let half = base / 2.0;
     let digit = 10_f64.powf((half.log10().floor() - 2.0).max(0.0));

@@ -5,7 +5,7 @@ mod remote;
 use agents::servers::ServersOn;
 use campaign::capacity;
 use campaign::project::Project;
-use campaign::roster::{Member, State};
+use campaign::roster::{Availability, Member};
 use campaign::{Campaign, EACH, Ended, RunResources, as_it_was, expected_checks};
 use clap::Args;
 use lab::build::Recipe;
@@ -155,7 +155,7 @@ fn located(mut campaign: Campaign, flags: &RunFlags) -> Result<Campaign, Refusal
                 terminal::notice(&format!("{name}: {}", subject.notes));
                 member.subject = Ok(subject);
             }
-            Err(refusal) => member.state = State::Broken(refusal.to_string()),
+            Err(refusal) => member.state = Availability::Broken(refusal.to_string()),
         }
     }
     Ok(campaign)

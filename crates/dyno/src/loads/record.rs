@@ -2,7 +2,7 @@
 //! workload are made of the flags, as a race's are.
 
 use campaign::race::label::{Label, labels};
-use campaign::race::made::{self, Course};
+use campaign::race::made::{self, Procedure};
 use campaign::race::side::Side;
 use lab::experiment::{Experiment, Point};
 use lab::manner::Manner;
@@ -77,7 +77,7 @@ fn asked(
     labels: &[Label],
 ) -> Result<(Option<Experiment>, Texts), Refusal> {
     let Order { load, stop, warmup, timeout, keep_alive, seed, .. } = &plan.order;
-    let course = Course {
+    let course = Procedure {
         name: made::LOAD,
         question: plan.asked.identity(),
         // Steps have lengths of their own.

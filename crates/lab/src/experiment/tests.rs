@@ -1,6 +1,6 @@
 use super::*;
 use crate::conformance::LEFT_OUT;
-use crate::history::History;
+use crate::history::PublishedFigures;
 use crate::record::{Entry, Fact, LOAD, RACE, REQUEST, RunRecord, STREAMS};
 
 const WHOLE: &str = r#"
@@ -301,7 +301,7 @@ fn every_experiment_of_ours_can_be_read_and_its_history_is_about_it() {
             assert!(ramp.is_none_or(|ramp| ramp.leaves_time()), "{path:?} --quick measures");
         }
         if let Some(name) = &experiment.history {
-            let history = History::read(&folder.join("history").join(name), name).unwrap();
+            let history = PublishedFigures::read(&folder.join("history").join(name), name).unwrap();
             let Subjects::Named(subjects) = &experiment.subjects else { panic!("{path:?}") };
             for published in &history.figures {
                 assert!(subjects.contains(&published.subject), "{path:?}: {published:?}");

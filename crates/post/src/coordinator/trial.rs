@@ -6,7 +6,7 @@ use crate::parcel::{Inbox, Outbox, Parcel, RESULT_MAX};
 use crate::stream::WindowsIn;
 use crate::{MILLISECOND, Nanos};
 
-use super::{AGAIN, CLOCKS_WITHIN, Course, Phase};
+use super::{AGAIN, Assignment, CLOCKS_WITHIN, Phase};
 
 /// A trial whose agents were not ready in time is begun this often.
 const ATTEMPTS: u32 = 4;
@@ -16,7 +16,7 @@ const HALT_AGAIN: Nanos = 200 * MILLISECOND;
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) number: u64,
-    course: Course,
+    course: Assignment,
     attempt: u32,
     pub(super) stage: Stage,
     parts: Vec<Part>,
@@ -80,7 +80,7 @@ impl Part {
 }
 
 impl Trial {
-    pub(super) fn new(number: u64, course: Course, now: Nanos, arm_within: Nanos) -> Trial {
+    pub(super) fn new(number: u64, course: Assignment, now: Nanos, arm_within: Nanos) -> Trial {
         let (until, clocks_until) = (now + arm_within, now + CLOCKS_WITHIN);
         Trial {
             number,

@@ -9,8 +9,9 @@ use super::network::through_the_codec;
 pub(super) use super::network::{Faults, Network};
 use super::place::{Place, Running};
 use crate::{
-    Agent, AgentAction, AgentEvent, AgentFrame, Coordinator, CoordinatorAction, CoordinatorEvent,
-    CoordinatorFrame, Course, Greeting, Live, MILLISECOND, Nanos, PROTOCOL, Ready, SECOND, Terms,
+    Agent, AgentAction, AgentEvent, AgentFrame, Assignment, Coordinator, CoordinatorAction,
+    CoordinatorEvent, CoordinatorFrame, Greeting, Live, MILLISECOND, Nanos, PROTOCOL, Ready,
+    SECOND, Terms,
 };
 
 pub(super) const LEASE: Nanos = 2 * SECOND;
@@ -304,7 +305,7 @@ impl World {
         let length = if self.chance.below(200) == 0 { 1_200_000 } else { 8 };
         let order = |agent| [order_text(self.era, self.trial, agent), vec![b' '; length]].concat();
         let orders = (0..self.places.len()).map(order).collect();
-        let course = Course { orders, lasts: Some(3 * SECOND), grace: 20 * SECOND };
+        let course = Assignment { orders, lasts: Some(3 * SECOND), grace: 20 * SECOND };
         if self.chance.unit() < 0.3 {
             let at = self.chance.draw() % (4 * SECOND);
             self.after(at, Happening::Halt { era: self.era });

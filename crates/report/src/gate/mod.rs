@@ -8,7 +8,9 @@ mod sentence;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use analysis::gate::{Course, Gated, PairOf, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh};
+use analysis::gate::{
+    GateCourse, Gated, PairOf, Rule, Verdict, Weighed, Weighing, WhyUnclear, weigh,
+};
 use lab::experiment::Experiment;
 use lab::record::{RunRecord, TrialRecord};
 
@@ -140,7 +142,7 @@ impl FinishedGate<'_> {
 /// What the pairs of a run say, if its rounds are pairs of which a figure is gated.
 pub(crate) fn of_run(experiment: &Experiment, trials: &[TrialRecord]) -> Option<Weighing> {
     let pairs = experiment.pairs.as_ref().filter(|pairs| !pairs.figures.is_empty())?;
-    let mut course = Course::of(experiment)?;
+    let mut course = GateCourse::of(experiment)?;
     trials.iter().for_each(|trial| course.add(trial));
     let gated = pairs.figures.clone();
     let alpha = pairs.level * gated.len() as f64;
@@ -149,7 +151,7 @@ pub(crate) fn of_run(experiment: &Experiment, trials: &[TrialRecord]) -> Option<
 }
 
 /// What disturbed the first pair of a load that does not count, if any.
-pub fn disturbance(course: &Course) -> Option<String> {
+pub fn disturbance(course: &GateCourse) -> Option<String> {
     course.disturbances().next().map(|found| found.says().into())
 }
 

@@ -160,13 +160,13 @@ fn trial(subject: &str, repeat: u32, Side(per_s, kind, happened): Side) -> Trial
     }
 }
 
-fn course(pairs: &[[Side; 2]]) -> Course {
+fn course(pairs: &[[Side; 2]]) -> GateCourse {
     let text = "question = 'x'\nsubjects = ['base', 'head']\nworkload = 'hello'\n\
                 load = { closed = { connections = 8 }, duration = '10s' }\n\
                 trials = { slices = '100ms', pairs = { detect = 0.05, level = 0.01, missed = 0.05, \
                 figures = ['throughput_per_s'], most = 20 } }";
     let source = SourceFile { name: "x".into(), text: text.into() };
-    let mut course = Course::of(&Experiment::parse("x", source).unwrap()).unwrap();
+    let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
     for (repeat, [base, head]) in pairs.iter().enumerate() {
         course.add(&trial("base", repeat as u32, *base));
         course.add(&trial("head", repeat as u32, *head));

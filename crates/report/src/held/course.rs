@@ -1,7 +1,7 @@
 //! A whole ramp along its time: how many connections were open, what they took, how late messages arrived, and what was
 //! given back.
 
-use analysis::{Course, Reading, Track};
+use analysis::{HeldCourse, Reading, Track};
 use lab::figure::Unit;
 use lab::record::OutcomeKind;
 
@@ -24,25 +24,25 @@ type Shown = (&'static str, &'static str, &'static [(Reading, Form)]);
 
 /// Every subject's ramps, each subject folded behind a line that names it.
 pub(super) fn courses(findings: &Findings<'_>) -> Markup {
-    let mut all: Vec<&Course> = findings.courses().iter().collect();
-    let place = |course: &Course| {
+    let mut all: Vec<&HeldCourse> = findings.courses().iter().collect();
+    let place = |course: &HeldCourse| {
         findings.board.ramps.iter().position(|ramps| ramps.workload == course.workload)
     };
     all.sort_by_key(|course| (findings.slot(&course.subject), place(course)));
-    let subjects: Vec<&[&Course]> =
+    let subjects: Vec<&[&HeldCourse]> =
         all.chunk_by(|one, other| one.subject == other.subject).collect();
     if subjects.is_empty() {
         return Markup::default();
     }
     let is_few = subjects.len() <= UNFOLDED;
-    let depth = |(n, courses): (usize, &&[&Course])| depth(findings, courses, is_few || n == 0);
+    let depth = |(n, courses): (usize, &&[&HeldCourse])| depth(findings, courses, is_few || n == 0);
     let depths: Markup = subjects.iter().enumerate().map(depth).collect();
     let note = "One round of each. Shaded: after all connections were closed, the server is left alone and watched: what it does \
                 not give back then, it keeps.";
     markup!("<h3>A whole ramp along its time</h3>\n{}{}", dim(note), depths)
 }
 
-fn depth(findings: &Findings<'_>, courses: &[&Course], is_open: bool) -> Markup {
+fn depth(findings: &Findings<'_>, courses: &[&HeldCourse], is_open: bool) -> Markup {
     let subject = courses.first().map_or("", |course| course.subject.as_str());
     let slot = findings.slot(subject);
     let figures = courses.iter().map(|course| figure(findings, course, slot)).collect();
@@ -50,7 +50,7 @@ fn depth(findings: &Findings<'_>, courses: &[&Course], is_open: bool) -> Markup 
     html::depth(slot, is_open, findings.title(subject), None, &figures)
 }
 
-fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> Markup {
+fn figure(findings: &Findings<'_>, course: &HeldCourse, slot: usize) -> Markup {
     let ended = match course.ended {
         OutcomeKind::Measured => String::new(),
         other => format!(" · no measurement: {}", other.name()),
@@ -68,7 +68,7 @@ fn figure(findings: &Findings<'_>, course: &Course, slot: usize) -> Markup {
 }
 
 /// The memory that was given back, over all rounds.
-fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
+fn given_back(findings: &Findings<'_>, course: &HeldCourse) -> Option<String> {
     let ramps = findings.board.ramps.iter().filter(|ramps| ramps.workload == course.workload);
     let held =
         ramps.flat_map(|ramps| &ramps.subjects).find(|held| held.subject == course.subject)?;
@@ -87,7 +87,7 @@ fn given_back(findings: &Findings<'_>, course: &Course) -> Option<String> {
     ))
 }
 
-fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Lines {
+fn strips(findings: &Findings<'_>, course: &HeldCourse, slot: usize) -> Lines {
     let moments = course.moments.iter();
     let columns = moments.map(|moment| (moment.from_s, moment.until_s)).collect();
     let times = Times { slot, columns };
@@ -112,7 +112,7 @@ fn strips(findings: &Findings<'_>, course: &Course, slot: usize) -> Lines {
 }
 
 /// Connections, and before them the beginning of the cursor's text: the time.
-fn open(course: &Course, times: &Times) -> Panel {
+fn open(course: &HeldCourse, times: &Times) -> Panel {
     let count = course.moments.iter().map(|moment| Some(moment.open as f64));
     let open = times.trace("open", Form::Line("trace"), Unit::Count, count);
     let rate = course.moments.iter().map(|moment| Some(moment.messages_per_s));
@@ -140,7 +140,7 @@ fn readings() -> [Shown; 2] {
     ]
 }
 
-fn read(course: &Course, times: &Times, (heading, note, all): Shown) -> Option<Panel> {
+fn read(course: &HeldCourse, times: &Times, (heading, note, all): Shown) -> Option<Panel> {
     let unit = unit(all[0].0);
     let track = |reading| course.tracks.iter().find(|track: &&Track| track.reading == reading);
     let traced = |&(reading, form): &(Reading, Form)| {
@@ -152,7 +152,7 @@ fn read(course: &Course, times: &Times, (heading, note, all): Shown) -> Option<P
 }
 
 /// None if no message said when it was due.
-fn late(course: &Course, times: &Times) -> Option<Panel> {
+fn late(course: &HeldCourse, times: &Times) -> Option<Panel> {
     let p99 = || course.moments.iter().map(|moment| moment.late_p99.map(|late| late.value));
     p99().any(|late| late.is_some()).then(|| {
         let late = times.trace("late, p99", Form::Line("trace"), Unit::Milliseconds, p99());
@@ -163,7 +163,7 @@ fn late(course: &Course, times: &Times) -> Option<Panel> {
 }
 
 /// None if no connection was lost.
-fn gone(course: &Course, times: &Times) -> Option<Panel> {
+fn gone(course: &HeldCourse, times: &Times) -> Option<Panel> {
     let count = || course.moments.iter().map(|moment| Some(moment.gone as f64));
     count().flatten().any(|gone| 0.0 < gone).then(|| {
         let gone = times.trace("failed or lost", Form::Columns("fill deep"), Unit::Count, count());

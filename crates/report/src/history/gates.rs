@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::gate::{Against, Course, Weighed};
+use analysis::gate::{Against, GateCourse, Weighed};
 use lab::figure::Figure;
 use lab::record::RunRecord;
 use schemars::JsonSchema;
@@ -95,7 +95,7 @@ pub fn plan_key(texts: &[&str]) -> String {
 pub fn gate_line(
     gate: &GateOf<'_>,
     run: &RunRecord,
-    course: &Course,
+    course: &GateCourse,
     weighed: &Weighed,
 ) -> serde_json::Result<String> {
     let (machine, machine_facts) = machine_key(&run.facts);

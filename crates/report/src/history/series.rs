@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::trend::{self, Course, Shift};
+use analysis::trend::{self, SeriesTrend, Shift};
 use lab::figure::Figure;
 
 use super::line::Line;
@@ -43,7 +43,7 @@ pub(super) struct Series {
     /// Another series has the same name on the same machine: only their plans differ.
     pub(super) has_namesake: bool,
     pub(super) values: Vec<f64>,
-    pub(super) course: Course,
+    pub(super) course: SeriesTrend,
 }
 
 /// By what the values of a series are divided.
@@ -193,7 +193,7 @@ impl Series {
             },
             has_namesake: false,
             values: ratios.unwrap_or(values),
-            course: Course::default(),
+            course: SeriesTrend::default(),
         }
     }
 

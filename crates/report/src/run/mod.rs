@@ -26,11 +26,11 @@ use std::cell::OnceCell;
 use std::time::Duration;
 
 use analysis::search::{Searched, searched};
-use analysis::{Board, Course, Detail, Fairness, JudgedTrial, Row, Table, ThenNow};
+use analysis::{Board, Detail, Fairness, HeldCourse, JudgedTrial, Row, Table, ThenNow};
 use lab::checked::Checked;
 use lab::experiment::{Changed, Experiment, Point, Shape};
 use lab::figure::Figure;
-use lab::history::History;
+use lab::history::PublishedFigures;
 use lab::manner::{Manner, Task};
 use lab::record::{Entry, LOAD, OutcomeKind, RACE_BODIES, RunRecord, STREAMS, TrialRecord};
 use lab::source_file::SourceFile;
@@ -67,7 +67,7 @@ pub struct Findings<'a> {
     /// The trials that are damaged in the store: they are in no figure.
     pub damaged: Vec<DamagedTrial>,
     /// The article's figures.
-    pub history: History,
+    pub history: PublishedFigures,
     /// What went wrong with them.
     pub history_says: Option<String>,
     /// The experiment as it was run, if an experiment can say it.
@@ -84,7 +84,7 @@ pub struct Findings<'a> {
     pub drawn: Drawn,
     /// Data that only a page needs is computed on demand.
     details: OnceCell<Vec<Detail>>,
-    courses: OnceCell<Vec<Course>>,
+    courses: OnceCell<Vec<HeldCourse>>,
     then_now: OnceCell<Vec<ThenNow>>,
 }
 
@@ -99,9 +99,9 @@ impl<'a> Findings<'a> {
         let experiment = run.experiment.clone();
         let name = experiment.as_ref().and_then(|experiment| experiment.history.as_deref());
         let (history, history_says) = match name.map(|name| history(run, name)) {
-            None => (History::default(), None),
+            None => (PublishedFigures::default(), None),
             Some(Ok(history)) => (history, None),
-            Some(Err(says)) => (History::default(), Some(says)),
+            Some(Err(says)) => (PublishedFigures::default(), Some(says)),
         };
         Findings {
             damaged,
@@ -140,7 +140,7 @@ impl<'a> Findings<'a> {
             trials,
             damaged: Vec::new(),
             searches: Vec::new(),
-            history: History::default(),
+            history: PublishedFigures::default(),
             history_says: None,
             experiment: None,
             board,
@@ -175,7 +175,7 @@ impl<'a> Findings<'a> {
     }
 
     /// A ramp of held connections along its time, for each server that held any.
-    pub(crate) fn courses(&self) -> &[Course] {
+    pub(crate) fn courses(&self) -> &[HeldCourse] {
         self.courses.get_or_init(|| analysis::courses(self.trials, &self.board.readings))
     }
 
@@ -366,12 +366,13 @@ pub fn place(run: &RunRecord, point: Point) -> String {
 }
 
 /// The published figures, which are kept with the run.
-fn history(run: &RunRecord, name: &str) -> Result<History, String> {
+fn history(run: &RunRecord, name: &str) -> Result<PublishedFigures, String> {
     let name = format!("experiments/history/{name}");
     let Some((_, text)) = run.files.iter().find(|(path, _)| *path == name) else {
         return Err(format!("{name}: it is not among the run's files"));
     };
-    History::parse(&SourceFile { name, text: text.clone() }).map_err(|error| error.to_string())
+    PublishedFigures::parse(&SourceFile { name, text: text.clone() })
+        .map_err(|error| error.to_string())
 }
 
 /// Which charts are drawn of a run, and in which colours.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::gate::{Course, Gated, Rule, Weighing, weigh};
+use analysis::gate::{GateCourse, Gated, Rule, Weighing, weigh};
 use lab::experiment::{Experiment, Point};
 use lab::figure::Figure;
 use lab::record::{LoadRecord, Outcome, OutcomeKind, RunRecord, TrialKey, TrialRecord};
@@ -40,7 +40,7 @@ struct World {
 
 /// A gate, with what makes it one.
 struct Made {
-    course: Course,
+    course: GateCourse,
     trials: Vec<TrialRecord>,
     rule: Rule,
     gated: Vec<Figure>,
@@ -108,7 +108,7 @@ fn made(seed: u64) -> Made {
          figures = ['throughput_per_s'], most = 20{keys} }} }}"
     );
     let source = SourceFile { name: "x".into(), text };
-    let mut course = Course::of(&Experiment::parse("x", source).unwrap()).unwrap();
+    let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
     let pace = any(chance, &[0.4, 0.9, 0.95, 0.98, 1.0, 1.0, 1.0, 1.01, 1.3]);
     let worlds = [1.0, pace].map(|speed| world(chance, speed));
     let noise = any(chance, &[0.000_1, 0.001, 0.01, 0.03, 0.2]);

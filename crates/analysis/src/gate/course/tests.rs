@@ -32,9 +32,9 @@ fn trial(subject: &str, repeat: u32, per_s: f64) -> TrialRecord {
 }
 
 /// The rounds after pairs in which the head has these shares of the base's throughput.
-fn after(pairs: &str, shares: &[f64]) -> (Course, Rounds) {
+fn after(pairs: &str, shares: &[f64]) -> (GateCourse, Rounds) {
     let experiment = experiment(pairs);
-    let (mut course, mut rounds) = (Course::of(&experiment).unwrap(), Rounds::of(&experiment));
+    let (mut course, mut rounds) = (GateCourse::of(&experiment).unwrap(), Rounds::of(&experiment));
     for (repeat, share) in shares.iter().enumerate() {
         let repeat = repeat as u32;
         for (subject, per_s) in [("base", 1_300.0), ("head", 1_300.0 * share)] {
@@ -153,7 +153,7 @@ fn sides_that_follow_one_another_take_the_time_of_both() {
     assert_ne!(text, whole);
     let after = |rounds: u32| {
         let source = SourceFile { name: "x".into(), text: text.clone() };
-        let mut course = Course::of(&Experiment::parse("x", source).unwrap()).unwrap();
+        let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
         for repeat in 0..rounds {
             course.add(&trial("base", repeat, 1_300.0));
             course.add(&trial("head", repeat, 1_300.0 * WIDE[repeat as usize]));
@@ -188,7 +188,7 @@ fn a_gate_on_cpu_cannot_rest_on_processes_that_left_their_cgroup() {
     let counted = |figure: &str| {
         let text = experiment("most = 20").source.text.replace("throughput_per_s", figure);
         let source = SourceFile { name: "x".into(), text };
-        let mut course = Course::of(&Experiment::parse("x", source).unwrap()).unwrap();
+        let mut course = GateCourse::of(&Experiment::parse("x", source).unwrap()).unwrap();
         for subject in ["base", "head"] {
             let mut trial = trial(subject, 0, 1_300.0);
             let used = [("cgroup", 1e9), ("user", 9e9), ("system", 1e9)];

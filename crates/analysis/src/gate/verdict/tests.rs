@@ -11,7 +11,7 @@ const SLOWER: [f64; 6] = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8];
 const WIDE: [f64; 6] = [1.4, 0.7, 1.3, 0.8, 1.2, 0.75];
 
 /// Pairs in which head, and the base once more, have these shares of the base's throughput.
-fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> Course {
+fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> GateCourse {
     let third = if control.is_some() { ", 'again'" } else { "" };
     let text = format!(
         "question = 'x'\nsubjects = ['base', 'head'{third}]\nworkload = 'hello'\n\
@@ -20,7 +20,7 @@ fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> Course {
          figures = ['throughput_per_s'], most = 20 }} }}"
     );
     let experiment = Experiment::parse("x", SourceFile { name: "x".into(), text }).unwrap();
-    let mut course = Course::of(&experiment).unwrap();
+    let mut course = GateCourse::of(&experiment).unwrap();
     let trial = |subject: &str, repeat: usize, share: f64| -> TrialRecord {
         let mut trial = healthy();
         trial.key = TrialKey { point: Point::Connections(8), ..key(subject, 1.0, repeat as u32) };
@@ -40,11 +40,11 @@ fn course(head: &[f64], control: Option<&[f64]>, ends: OutcomeKind) -> Course {
     course
 }
 
-fn verdict(course: &Course, newly_broken: usize) -> Verdict {
+fn verdict(course: &GateCourse, newly_broken: usize) -> Verdict {
     weighing(course, newly_broken).verdict
 }
 
-fn weighing(course: &Course, newly_broken: usize) -> Weighing {
+fn weighing(course: &GateCourse, newly_broken: usize) -> Weighing {
     let load = Gated { course, gated: vec![Figure::Throughput], shown: vec![Figure::ResponseP99] };
     weigh(&[load], Rule::usual(), newly_broken)
 }

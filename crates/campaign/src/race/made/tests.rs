@@ -6,8 +6,8 @@ fn label(title: &str, name: &str) -> Label {
     Label { title: title.into(), name: name.into() }
 }
 
-fn course() -> Course {
-    Course {
+fn course() -> Procedure {
+    Procedure {
         name: NAME,
         question: "A or B?".into(),
         duration: Some(Duration::from_millis(1_500)),
@@ -47,10 +47,11 @@ fn a_load_comes_out_as_it_went_in() {
     let wrong = |made: Experiment| made.require.and_then(|required| required.wrong_percent);
     let closed = Load::Closed { connections: 1 };
     for max_wrong in [None, Some(0.25)] {
-        let made = experiment(&labels, NAME, &closed, &Course { max_wrong, ..course() }).unwrap();
+        let made =
+            experiment(&labels, NAME, &closed, &Procedure { max_wrong, ..course() }).unwrap();
         assert_eq!(wrong(made), max_wrong);
     }
-    let until = Course { until_percent: Some(3.0), rounds: None, ..course() };
+    let until = Procedure { until_percent: Some(3.0), rounds: None, ..course() };
     let made = experiment(&labels, NAME, &Load::Closed { connections: 1 }, &until).unwrap();
     assert_eq!(made.until.map(|until| until.within), Some(0.03));
     assert_eq!(made.points, [Point::Connections(1)]);
@@ -62,7 +63,7 @@ fn a_ramp_and_steps_come_out_as_they_went_in() {
     let rate = |text: &str| text.parse::<load::Rate>().unwrap();
     let of = |arrivals: Arrivals, duration| {
         let load = Load::Open { arrivals, connections: 4, max_connections: 9 };
-        let made = experiment(&labels, NAME, &load, &Course { duration, ..course() }).unwrap();
+        let made = experiment(&labels, NAME, &load, &Procedure { duration, ..course() }).unwrap();
         assert_eq!(format!("{:?}", made.load(made.points[0])), format!("{load:?}"));
         (made.points.clone(), made.duration)
     };
@@ -78,17 +79,17 @@ fn a_ramp_and_steps_come_out_as_they_went_in() {
 fn what_cannot_be_is_refused_with_its_flag() {
     let labels = [label("A", "a"), label("B", "b")];
     let closed = Load::Closed { connections: 1 };
-    let says = |load: &Load, course: &Course| {
+    let says = |load: &Load, course: &Procedure| {
         experiment(&labels, NAME, load, course).unwrap_err().to_string()
     };
-    let of = |change: fn(&mut Course)| {
+    let of = |change: fn(&mut Procedure)| {
         let mut course = course();
         change(&mut course);
         says(&closed, &course)
     };
     assert_eq!(of(|it| it.rounds = Some(1_001)), "--rounds: 1000 is the most");
     assert!(of(|it| it.until_percent = Some(60.0)).starts_with("--until: `±60%` is no interval"));
-    let few = |it: &mut Course| (it.until_percent, it.rounds) = (Some(3.0), Some(2));
+    let few = |it: &mut Procedure| (it.until_percent, it.rounds) = (Some(3.0), Some(2));
     assert!(of(few).starts_with("--rounds: with `until` it is the least number of rounds"));
     assert!(of(|it| it.slices = Some(Duration::from_millis(5))).starts_with("--slices: a slice"));
     let many = Load::Closed { connections: 1_000_001 };
@@ -104,20 +105,20 @@ fn a_race_of_flags_is_read_back_from_a_store_as_it_was_made() {
     let rate: load::Rate = "2500.5".parse().unwrap();
     let open = |arrivals| Load::Open { arrivals, connections: 4, max_connections: 9 };
     let steps = vec![(rate, Duration::from_millis(1_500)), (rate, Duration::from_secs(2))];
-    let until = Course { until_percent: Some(3.1), rounds: None, ..course() };
-    let stated = Course {
+    let until = Procedure { until_percent: Some(3.1), rounds: None, ..course() };
+    let stated = Procedure {
         on_time: Some(Duration::from_micros(1_500)),
         max_failures: Some(0.3),
         max_wrong: Some(0.1),
         seed: u64::MAX,
         ..course()
     };
-    let sliced = Course { slices: Some(Duration::from_millis(100)), ..course() };
+    let sliced = Procedure { slices: Some(Duration::from_millis(100)), ..course() };
     for (load, course) in [
         (Load::Closed { connections: 16 }, until),
         (open(Arrivals::Poisson(rate)), stated),
         (open(Arrivals::Constant(rate)), sliced),
-        (open(Arrivals::Steps(steps)), Course { duration: None, ..course() }),
+        (open(Arrivals::Steps(steps)), Procedure { duration: None, ..course() }),
     ] {
         let made = experiment(&labels, NAME, &load, &course).unwrap();
         let run = lab::record::RunRecord {

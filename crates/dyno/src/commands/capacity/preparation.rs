@@ -5,7 +5,7 @@ use std::time::Duration;
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::labels;
-use campaign::race::made::{self, Course};
+use campaign::race::made::{self, Procedure};
 use campaign::race::side::{self, Side};
 use lab::experiment::Experiment;
 use lab::schedule::Schedule;
@@ -43,7 +43,7 @@ pub(super) fn prepared(flags: &CapacityFlags) -> Result<Prepared, Refusal> {
     let workload = flags.at.workload(&sides, project.as_ref(), made::CAPACITY)?;
     let files_for = Machine::read().files.connections_max();
     let load = schedule::load(&arriving(flags)?, made::USUAL, files_for)?;
-    let course = Course {
+    let course = Procedure {
         name: made::CAPACITY,
         question: format!("What does {} hold?", labels[0].title),
         duration: Some(made::USUAL),

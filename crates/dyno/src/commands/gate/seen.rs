@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use ::report::gate::{Early, disturbance};
 use analysis::gate::{
-    Against, Course, LOOKS, Pooled, Rule, false_alarms, least_shown, looks, mean_and_spread, most,
-    pairs_needed,
+    Against, GateCourse, LOOKS, Pooled, Rule, false_alarms, least_shown, looks, mean_and_spread,
+    most, pairs_needed,
 };
 use lab::experiment::Pairs;
 use lab::figure::Figure;
@@ -135,7 +135,7 @@ fn spread(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<Spread
 }
 
 /// Too few pairs of the base against itself were measurements.
-fn too_few(course: &Course, counting: usize) -> Stop {
+fn too_few(course: &GateCourse, counting: usize) -> Stop {
     let pairs = counted(course.tried() as u64, "pair", "pairs");
     let says = format!("of {pairs} of the base against itself {counting} count{}", why(course));
     Stop::new(Early::Disturbed, says)
@@ -150,7 +150,7 @@ fn of_gates(found: &Pooled) -> String {
 }
 
 /// What disturbed the others.
-fn why(course: &Course) -> String {
+fn why(course: &GateCourse) -> String {
     disturbance(course).map_or(String::new(), |says| format!("; the first that does not: {says}"))
 }
 

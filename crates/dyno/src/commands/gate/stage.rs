@@ -3,15 +3,15 @@
 use std::time::{Duration, Instant};
 
 use ::report::history::Commit;
-use analysis::gate::Course;
+use analysis::gate::GateCourse;
 use archive::kept::{findings, kept};
 use archive::page;
 use campaign::apart::Apart;
 use campaign::project::Project;
 use campaign::race::label::Label;
-use campaign::race::made::{self, Course as Asked};
+use campaign::race::made::{self, Procedure};
 use campaign::race::slices::Slices;
-use campaign::roster::State;
+use campaign::roster::Availability;
 use campaign::{Campaign, Ended, Entrant, Event, RunResources, expected_checks, now_unix_ms};
 use lab::build::Built;
 use lab::conformance::Conformance;
@@ -82,7 +82,7 @@ pub(super) struct Measured {
     pub(super) campaign: Campaign,
     pub(super) run: RunRecord,
     pub(super) trials: Vec<TrialRecord>,
-    pub(super) course: Course,
+    pub(super) course: GateCourse,
 }
 
 impl<'f> Stage<'f> {
@@ -223,7 +223,7 @@ impl<'f> Stage<'f> {
         // Only a control is built a second time, or what has several builds.
         let twin = campaign.members.iter_mut().find(|member| member.name == AGAIN);
         if let (Some(twin), Some(built), Loading::Equal) = (twin, &self.built, loading) {
-            twin.state = State::Built { built: built.clone(), version: None };
+            twin.state = Availability::Built { built: built.clone(), version: None };
         }
         let by = (weighed(&campaign)?, &self.flags.at.generators);
         let Some(admitted) = self.session.admit(&campaign, by, &mut admitting)? else {
@@ -245,7 +245,7 @@ impl<'f> Stage<'f> {
         tell_page(page::leave(&found, &self.session.pages), id, &self.session);
         drop(found);
         let (run, trials, _) = loaded;
-        let course = Course::of(&campaign.experiment);
+        let course = GateCourse::of(&campaign.experiment);
         let mut course = course.ok_or_else(|| Refusal::new("a gate without pairs"))?;
         trials.iter().for_each(|trial| course.add(trial));
         Ok(Some(Measured { id, campaign, run, trials, course }))
@@ -280,7 +280,7 @@ impl<'f> Stage<'f> {
             .iter()
             .map(|side| Label { title: side.title.clone(), name: side.name.clone() })
             .collect();
-        let asked = Asked {
+        let asked = Procedure {
             name: made::GATE,
             question: question(&self.titles),
             duration: Some(terms.duration),

@@ -7,7 +7,7 @@ use analysis::gate::{MOST, Rule};
 use campaign::Campaign;
 use campaign::project::Project;
 use campaign::race::label::{Label, labels};
-use campaign::race::made::{self, Course};
+use campaign::race::made::{self, Procedure};
 use campaign::race::side::{self, Side};
 use campaign::race::slices::Slices;
 use lab::experiment::Pairs;
@@ -102,7 +102,7 @@ fn course(
     load: &Load,
     labels: &[Label],
     manner: Manner,
-) -> Result<Course, Refusal> {
+) -> Result<Procedure, Refusal> {
     let titles: Vec<&str> = labels.iter().map(|label| label.title.as_str()).collect();
     let steps = flags.arriving.rate.as_ref().map(schedule::length_of).transpose()?.flatten();
     if let (Some(_), Some(_)) = (steps, flags.duration) {
@@ -112,7 +112,7 @@ fn course(
     }
     let changes = load.arrivals().is_some_and(|arrivals| arrivals.length().is_some());
     let usual = flags.total.is_none() && steps.is_none();
-    Ok(Course {
+    Ok(Procedure {
         name: made::NAME,
         question: format!("{}?", titles.join(" or ")),
         duration: flags.duration.or(usual.then_some(made::USUAL)),

@@ -6,7 +6,7 @@ use lab::workload::Workload;
 
 use crate::shell::{ExitStatus, Refusal, print};
 use campaign::project::Project;
-use campaign::roster::{self, Member, State};
+use campaign::roster::{self, Availability, Member};
 use report::listing::{self, Listing, NamedRow, SubjectRow};
 
 /// List the servers, workloads and experiments that there are, and what is missing on this machine
@@ -86,10 +86,10 @@ fn attendance(experiment: &Experiment, members: &[Member]) -> String {
 
 fn row(member: &Member) -> SubjectRow {
     let (state, version) = match &member.state {
-        State::Built { version, .. } => ("built", version.clone()),
-        State::Buildable => ("buildable", None),
-        State::Missing(_) => ("missing", None),
-        State::Broken(_) => ("broken", None),
+        Availability::Built { version, .. } => ("built", version.clone()),
+        Availability::Buildable => ("buildable", None),
+        Availability::Missing(_) => ("missing", None),
+        Availability::Broken(_) => ("broken", None),
     };
     let subject = member.subject.as_ref().ok();
     SubjectRow {
@@ -102,8 +102,10 @@ fn row(member: &Member) -> SubjectRow {
         version,
         lack: member.lack(),
         missing: match &member.state {
-            State::Missing(needs) => needs.clone(),
-            State::Built { .. } | State::Buildable | State::Broken(_) => Vec::new(),
+            Availability::Missing(needs) => needs.clone(),
+            Availability::Built { .. } | Availability::Buildable | Availability::Broken(_) => {
+                Vec::new()
+            }
         },
         next_command: roster::next_command(member),
         advice: subject.and_then(|subject| subject.advice.clone()),

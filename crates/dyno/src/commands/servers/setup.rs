@@ -10,7 +10,7 @@ use load::Halt;
 use crate::interrupt::halt_on_interrupt;
 use crate::shell::{ExitStatus, Refusal};
 use campaign::project::{Project, unknown};
-use campaign::roster::{self, Member, State};
+use campaign::roster::{self, Availability, Member};
 
 /// Build servers, and install the packages that they need
 #[derive(Args)]
@@ -82,7 +82,7 @@ fn one(
 ) -> Result<String, String> {
     let mut member = Member::read(project, cache, name);
     let subject = member.subject.clone()?;
-    if matches!(member.state, State::Missing(_)) {
+    if matches!(member.state, Availability::Missing(_)) {
         if let Some(command) = roster::debian_command(&subject).filter(|_| member.has_apt) {
             install(name, &command, may_install)?;
             member = Member::read(project, cache, name);

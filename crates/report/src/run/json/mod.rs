@@ -14,7 +14,7 @@ pub(super) use verdict::{BoardJson, of_run};
 use std::collections::BTreeMap;
 
 use analysis::{Answers, Estimate, MannerPrice, Variant, Wire};
-use lab::history::History;
+use lab::history::PublishedFigures;
 use lab::record::{Entry, Fact};
 use load::Failure;
 use schemars::JsonSchema;
@@ -80,7 +80,7 @@ json_type! {
         /// whether the subjects answered alike
         answers: &'t [Answers] = &findings.fairness.answers,
         /// the article's figures
-        published: &'t History = &findings.history,
+        published: &'t PublishedFigures = &findings.history,
         /// every file that shaped the run, and behind them the experiment as it was run, as JSON
         files: Vec<FileJson> =
             findings.run.texts().into_iter().map(|(path, text)| FileJson { path, text }).collect(),
