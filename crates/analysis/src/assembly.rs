@@ -1,6 +1,6 @@
 //! How the tables of a run are made of its trials: which row each belongs to, what marks a row, what its table is worth.
 
-mod stated;
+mod loads_of_files;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::unmet;
 use crate::unresumed;
 use crate::until::Rounds;
 
-pub use stated::StatedLoad;
+pub use loads_of_files::StatedLoad;
 
 impl Board {
     /// Sorts and weighs a run's trials.

@@ -1,12 +1,12 @@
 //! What a rule waits for: how the exchange knows that nothing more needs to arrive.
 
+use crate::observation::Observation;
 use crate::script::Rule;
-use crate::seen::Seen;
 
 impl Rule {
     /// Whether the part of the rule is true that can become true by something that arrives, and then stays true; none
     /// if it has no such part.
-    pub(crate) fn has_come(&self, seen: &Seen) -> Option<bool> {
+    pub(crate) fn has_come(&self, seen: &Observation) -> Option<bool> {
         match self {
             Rule::Opened
             | Rule::Pong(_)

@@ -1,22 +1,22 @@
 //! Conditions: questions to an exchange that have a name, by which the files of the catalogue ask them. Each stands in
 //! a table beside the functions that answer it.
 
+use crate::observation::Observation;
 use crate::script::Rule;
-use crate::seen::Seen;
 use crate::{h1, h2, ws};
 
 /// A question, its name, and what is wanted in words.
 pub(crate) struct Condition {
     name: &'static str,
     words: &'static str,
-    holds: fn(&Seen) -> bool,
+    holds: fn(&Observation) -> bool,
 }
 
 /// A row of a table of conditions.
 pub(crate) const fn when(
     name: &'static str,
     words: &'static str,
-    holds: fn(&Seen) -> bool,
+    holds: fn(&Observation) -> bool,
 ) -> Condition {
     Condition { name, words, holds }
 }

@@ -15,8 +15,8 @@ use crate::case::Case;
 use crate::flaw::Flaw;
 use crate::frame::{frames, masked};
 use crate::h2::{Stage, converse, greet};
+use crate::observation::{End, Observation, Slow};
 use crate::script::{Rule, Step};
-use crate::seen::{End, Seen, Slow};
 use crate::target::Target;
 pub(crate) use line::Line;
 use quote::quoted;
@@ -45,7 +45,12 @@ impl Default for Patience {
     }
 }
 
-pub(crate) fn exchange(case: &Case, target: &Target, post: &str, patience: &Patience) -> Seen {
+pub(crate) fn exchange(
+    case: &Case,
+    target: &Target,
+    post: &str,
+    patience: &Patience,
+) -> Observation {
     exchange_until(case, target, post, patience, &|| false)
 }
 
@@ -56,11 +61,11 @@ pub(crate) fn exchange_until(
     post: &str,
     patience: &Patience,
     is_halted: &dyn Fn() -> bool,
-) -> Seen {
+) -> Observation {
     let began = Instant::now();
     if let [Step::Crowd(crowd)] = case.steps {
         let slow = crate::slow::gather(crowd, target, post, is_halted);
-        return Seen { slow, end: End::Open, took: began.elapsed(), ..nothing(began) };
+        return Observation { slow, end: End::Open, took: began.elapsed(), ..nothing(began) };
     }
     let stage = Stage { target, post, patience, is_halted };
     match case.steps {
@@ -82,13 +87,13 @@ pub(crate) fn exchange_until(
     talk.into_seen(began)
 }
 
-fn nothing(began: Instant) -> Seen {
-    Seen { took: began.elapsed(), ..unconnected() }
+fn nothing(began: Instant) -> Observation {
+    Observation { took: began.elapsed(), ..unconnected() }
 }
 
 /// An exchange that never began.
-pub(crate) fn unconnected() -> Seen {
-    Seen {
+pub(crate) fn unconnected() -> Observation {
+    Observation {
         sent: Vec::new(),
         sent_len: 0,
         received: Arc::default(),
@@ -320,8 +325,8 @@ impl Talk {
         case.pass.iter().any(Rule::wants_end) && !case.pass.iter().any(|rule| rule.holds(&seen))
     }
 
-    fn seen(&self, reading: ParsedStream, took: Duration) -> Seen {
-        Seen {
+    fn seen(&self, reading: ParsedStream, took: Duration) -> Observation {
+        Observation {
             sent: self.line.sent.clone(),
             sent_len: self.line.sent_len,
             received: Arc::clone(&self.line.received),
@@ -339,7 +344,7 @@ impl Talk {
         }
     }
 
-    fn into_seen(mut self, began: Instant) -> Seen {
+    fn into_seen(mut self, began: Instant) -> Observation {
         let reading = self.reading();
         // On a busy machine the time may be over before all of a flood has come.
         if self.line.end == End::Open && reading.is_flood() {

@@ -8,12 +8,12 @@ use crate::answer::ReceivedAnswer;
 use crate::case::Case;
 use crate::finding::CaseVerdict;
 use crate::frame::may_close;
+use crate::observation::{End, Observation};
 use crate::script::Rule;
-use crate::seen::{End, Seen};
 use crate::ws::HELLO;
 
 /// What a case's rules say about an exchange.
-pub(crate) fn judge(case: &Case, seen: &Seen) -> CaseVerdict {
+pub(crate) fn judge(case: &Case, seen: &Observation) -> CaseVerdict {
     if !applies(case, seen) {
         CaseVerdict::NotApplicable
     } else if case.pass.iter().any(|rule| rule.holds(seen)) {
@@ -27,11 +27,11 @@ pub(crate) fn judge(case: &Case, seen: &Seen) -> CaseVerdict {
 
 /// Whether the server has what the case is about. Only a server that answers in good order may lack it: a server that
 /// refuses everything, or answers nonsense, is not excused.
-fn applies(case: &Case, seen: &Seen) -> bool {
+fn applies(case: &Case, seen: &Observation) -> bool {
     case.applies.is_empty() || case.applies.iter().any(|rule| rule.holds(seen)) || !is_decent(seen)
 }
 
-fn is_decent(seen: &Seen) -> bool {
+fn is_decent(seen: &Observation) -> bool {
     if seen.greeting.is_some() {
         return true;
     }
@@ -47,7 +47,7 @@ fn is_decent(seen: &Seen) -> bool {
 
 impl Rule {
     /// Whether the rule is true of what was seen.
-    pub fn holds(&self, seen: &Seen) -> bool {
+    pub fn holds(&self, seen: &Observation) -> bool {
         let first = seen.first();
         match self {
             Rule::Ok => first.is_some_and(ReceivedAnswer::is_success),
@@ -87,7 +87,7 @@ impl Rule {
 }
 
 /// RFC 6455, 4.2.2: what the answer to an opening handshake must have.
-fn is_opened(seen: &Seen) -> bool {
+fn is_opened(seen: &Observation) -> bool {
     let mut hash = Sha1::new();
     hash.update(key(&seen.sent));
     hash.update("258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
@@ -109,7 +109,7 @@ fn key(sent: &[u8]) -> &[u8] {
 
 /// RFC 6455, 7.1.7: a server that has served this WebSocket sends a Close that does not mean "normal", or ends the
 /// connection. A Close with a code that no endpoint may send does not count.
-fn fails(seen: &Seen) -> bool {
+fn fails(seen: &Observation) -> bool {
     let is_served = seen.is_switched() && seen.has_pong(HELLO);
     is_served
         && match seen.closes().first() {

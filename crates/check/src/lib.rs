@@ -14,6 +14,7 @@ mod h1;
 mod h2;
 mod judge;
 mod labels;
+mod observation;
 mod pulse;
 #[cfg(test)]
 #[path = "../build/reader.rs"]
@@ -22,7 +23,6 @@ mod repeat;
 mod run;
 mod score;
 mod script;
-mod seen;
 mod slow;
 mod target;
 mod transcript;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::h2::{Act, Hello, Sign};
-use crate::seen::Seen;
+use crate::observation::Observation;
 
 /// One step of the client. In bytes that are sent, `{H}` is the target's authority, `{get}` the path of its page,
 /// `{get?}` the same with what joins a query to it, `{post}` the path that takes bodies, `{ws}` the WebSocket's.
@@ -142,7 +142,7 @@ pub enum Rule {
     /// Not this.
     Not(&'static Rule),
     /// A condition without a rule of its own, as words and as a function.
-    When(&'static str, fn(&Seen) -> bool),
+    When(&'static str, fn(&Observation) -> bool),
 }
 
 impl Rule {

@@ -11,9 +11,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
 
 use tls::Stream;
 
+use crate::observation::Slow;
 use crate::pulse::Pulse;
 use crate::script::{Crowd, Then};
-use crate::seen::Slow;
 use crate::target::Target;
 
 /// How much a member of the crowd accepts unread, in octets; the kernel may round it.

@@ -163,7 +163,7 @@ fn asking(
     (protocol, streams): (Protocol, Option<impl ToString>),
 ) -> Flags {
     let method = asked.method.as_ref().filter(|method| !method.starts_with('-'));
-    let rule = asked.expect_status.map(|rule| order::words::status(Some(rule)));
+    let rule = asked.expect_status.map(|rule| order::conditions::status(Some(rule)));
     let timeout = Some(asked.timeout).filter(|timeout| *timeout != USUAL_TIMEOUT);
     flags
         .with_any("--path", Some(without_values(target)).filter(|path| path != "/"))

@@ -17,9 +17,9 @@ use requests::url::Endpoint;
 use serde::{Deserialize, Serialize};
 
 use crate::generators::GeneratorFlags;
+use crate::order;
 use crate::order::flags::AskingFlags;
 use crate::order::protocol::{ProtocolFlags, alpn};
-use crate::order::stated;
 use crate::order::tls::TlsFlags;
 use crate::shell::Refusal;
 
@@ -92,7 +92,7 @@ impl SideFlags {
     ) -> Result<Workload, Refusal> {
         match self.standard(sides, project)? {
             Some(workload) => Ok(workload),
-            None => stated::workload(&self.asking, self.target(), name),
+            None => order::workload::workload(&self.asking, self.target(), name),
         }
     }
 

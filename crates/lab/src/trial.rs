@@ -2,13 +2,13 @@
 //! recorded outcome, never an error of dyno.
 
 mod elsewhere;
+pub(crate) mod environment;
 mod found;
 mod held;
 mod in_turns;
 mod lookout;
 mod press;
 mod spot;
-pub(crate) mod stage;
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -36,6 +36,7 @@ use crate::record::{
 use crate::subject::{Serving, Subject};
 use crate::workload::{HOST, Workload};
 pub use elsewhere::{AGENT_LOST, Elsewhere};
+use environment::Environment;
 use in_turns::Attendance;
 pub use in_turns::{Part, Round};
 use machine::conditions::Split;
@@ -43,7 +44,6 @@ use machine::monitor::Watch;
 use machine::process::{Exit, Running};
 use machine::sockets::listeners;
 pub use press::SPIN;
-use stage::Stage;
 
 /// What starts a subject's process.
 #[derive(Clone, Copy, Debug)]
@@ -271,33 +271,35 @@ impl Trial<'_, '_> {
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
-        let stage_setup = self.setup.stage_setup();
+        let environment_setup = self.setup.environment_setup();
         let protocol = self.manner.protocol;
-        let stage = Stage::set(stage_setup, self.candidate, protocol, &mut record.conditions)
-            .map_err(unable)?;
-        let watch = stage
+        let environment =
+            Environment::set(environment_setup, self.candidate, protocol, &mut record.conditions)
+                .map_err(unable)?;
+        let watch = environment
             .watch(self.setup.elsewhere)
             .map_err(|error| unable(format!("no monitor: {error}")))?;
-        let mut running = stage.launch(stage_setup, self.candidate).map_err(|error| {
-            let says = format!("`{}` cannot be started: {error}", stage.shown());
-            outcome(OutcomeKind::NotReady, says)
-        })?;
+        let mut running =
+            environment.launch(environment_setup, self.candidate).map_err(|error| {
+                let says = format!("`{}` cannot be started: {error}", environment.shown());
+                outcome(OutcomeKind::NotReady, says)
+            })?;
         watch.follow(running.warden_pid());
         if let (Some(attendance), Some(cpu)) =
-            (self.attendance, stage.cpu_reader(running.warden_pid()))
+            (self.attendance, environment.cpu_reader(running.warden_pid()))
         {
             attendance.read_cpu(cpu);
         }
-        report(Event::Launched { pid: running.pid(), port: stage.port() });
+        report(Event::Launched { pid: running.pid(), port: environment.port() });
         record.launch = Some(Launch {
-            command: stage.command.clone(),
+            command: environment.command.clone(),
             pid: running.pid(),
-            port: stage.port(),
+            port: environment.port(),
             ready_after: None,
             backlog: None,
             processes: 0,
         });
-        let ended = self.with(&stage, &mut running, &watch, record, report);
+        let ended = self.with(&environment, &mut running, &watch, record, report);
         record.series = watch.stop();
         if let Some(own_time) = self.attendance.and_then(Attendance::own_time) {
             own_time.settle(record);
@@ -308,22 +310,22 @@ impl Trial<'_, '_> {
             killed: stopped.killed,
             output_tail: stopped.tail,
         };
-        stage.clear(&mut record.conditions);
+        environment.clear(&mut record.conditions);
         ended
     }
 
     /// Everything that is done while the subject runs.
     fn with(
         &self,
-        stage: &Stage,
+        environment: &Environment,
         running: &mut Running,
         watch: &Watch,
         record: &mut TrialRecord,
         report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Setback> {
-        let ready_after = self.wait(stage, running, record)?;
-        let (address, port) = (stage.address(), stage.port());
-        record.conditions.extend(stage.moved());
+        let ready_after = self.wait(environment, running, record)?;
+        let (address, port) = (environment.address(), environment.port());
+        record.conditions.extend(environment.moved());
         // Nothing was measured yet: the port was taken after dyno had chosen it and before the subject listened on it.
         refuse_early_strangers(port, running)?;
         report(Event::Ready(ready_after));
@@ -339,9 +341,11 @@ impl Trial<'_, '_> {
         match self.setup.experiment.ramp(self.key.point) {
             None => {
                 let ended = &mut || running.ended();
-                self.press(address, stage.began, ended, watch, record, report)?;
+                self.press(address, environment.began, ended, watch, record, report)?;
             }
-            Some(ramp) => self.hold(ramp, address, stage.began, running, watch, record, report)?,
+            Some(ramp) => {
+                self.hold(ramp, address, environment.began, running, watch, record, report)?
+            }
         }
         // This is first: another process on the port explains a wrong answer better than the subject does.
         self.refuse_strangers(port, running)?;
@@ -353,16 +357,16 @@ impl Trial<'_, '_> {
     /// Waits for the first right answer to the workload's first question.
     fn wait(
         &self,
-        stage: &Stage,
+        environment: &Environment,
         running: &mut Running,
         record: &mut TrialRecord,
     ) -> Result<Nanos, Setback> {
-        let deadline = stage.began + self.candidate.subject.ready;
-        let ask = |limit| self.question(0, Phase::Before, stage.address(), limit);
-        let seek = |running: &Running| stage.seek(self.candidate, running);
-        let port = || stage.port();
+        let deadline = environment.began + self.candidate.subject.ready;
+        let ask = |limit| self.question(0, Phase::Before, environment.address(), limit);
+        let seek = |running: &Running| environment.seek(self.candidate, running);
+        let port = || environment.port();
         match first_answer(running, deadline, &|| self.halt.is_asked(), &seek, &ask) {
-            Ok(_) => Ok(stage.began.elapsed().as_nanos() as Nanos),
+            Ok(_) => Ok(environment.began.elapsed().as_nanos() as Nanos),
             Err(Absence::Halted) => Err(interrupted().into()),
             Err(Absence::Ended(exit)) => {
                 refuse_early_strangers(port(), running)?;

@@ -19,7 +19,7 @@ use crate::build::Built;
 use crate::manner::{Manner, Protocol};
 use crate::record::{Check, Fact, Outcome, OutcomeKind, Phase};
 use crate::subject::{Serving, Subject};
-use crate::trial::stage::{Stage, StageSetup};
+use crate::trial::environment::{Environment, EnvironmentSetup};
 use crate::trial::{Candidate, HERE, Launcher};
 use crate::workload::{HOST, Interaction, Over, Question, Workload};
 use machine::monitor::resident_bytes;
@@ -41,7 +41,7 @@ pub struct VisitSetup<'a> {
 pub struct Visit<'a> {
     setup: VisitSetup<'a>,
     candidate: Candidate<'a>,
-    stage: Stage,
+    environment: Environment,
     tls: Option<Client>,
     /// What it gets first, if it answers anything.
     question: Option<Question>,
@@ -66,11 +66,17 @@ impl<'a> Visit<'a> {
         let question = question.map_err(unable)?;
         let mut ports_left = OTHER_PORTS;
         loop {
-            let stage = Stage::set(stage_setup(setup), candidate, setup.protocol, &mut Vec::new())
-                .map_err(unable)?;
+            let environment = Environment::set(
+                environment_setup(setup),
+                candidate,
+                setup.protocol,
+                &mut Vec::new(),
+            )
+            .map_err(unable)?;
             let (tls, question) = (tls.clone(), question.clone());
             let running = Mutex::new(None);
-            let mut visit = Visit { setup, candidate, stage, tls, question, first: None, running };
+            let mut visit =
+                Visit { setup, candidate, environment, tls, question, first: None, running };
             match visit.start() {
                 Ok((running, first)) => {
                     *visit.running() = Some(running);
@@ -89,7 +95,7 @@ impl<'a> Visit<'a> {
     /// The address on which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
-        self.stage.address()
+        self.environment.address()
     }
 
     /// Its first right answer.
@@ -109,7 +115,7 @@ impl<'a> Visit<'a> {
     /// That it took another port than the one that it was given, if it did.
     #[must_use]
     pub fn moved(&self) -> Option<Fact> {
-        self.stage.moved()
+        self.environment.moved()
     }
 
     /// Its first process, while it runs.
@@ -145,9 +151,11 @@ impl<'a> Visit<'a> {
     fn start(&self) -> Result<(Running, Option<Check>), Setback> {
         let outcome = |kind, says| Setback::Final(Outcome { kind, says });
         let began = Instant::now();
-        let mut running =
-            self.stage.launch(stage_setup(self.setup), self.candidate).map_err(|error| {
-                let says = format!("`{}` cannot be started: {error}", self.stage.shown());
+        let mut running = self
+            .environment
+            .launch(environment_setup(self.setup), self.candidate)
+            .map_err(|error| {
+                let says = format!("`{}` cannot be started: {error}", self.environment.shown());
                 outcome(OutcomeKind::NotReady, says)
             })?;
         let ready = self.candidate.subject.ready;
@@ -158,11 +166,11 @@ impl<'a> Visit<'a> {
                 let values = Values { seq: 0, random: 0 };
                 let server = || Asked { address: self.address(), tls: self.tls.as_ref() };
                 let ask = |limit| ask(server(), question, values, Phase::Before, limit);
-                let seek = |running: &Running| self.stage.seek(self.candidate, running);
+                let seek = |running: &Running| self.environment.seek(self.candidate, running);
                 first_answer(&mut running, began + ready, &is_halted, &seek, &ask).map(Some)
             }
         };
-        if let Some(says) = foreign_listener(self.stage.port(), &running) {
+        if let Some(says) = foreign_listener(self.environment.port(), &running) {
             return Err(Setback::PortTaken(says));
         }
         match arrived {
@@ -174,7 +182,7 @@ impl<'a> Visit<'a> {
                     let says = match self.candidate.subject.serving {
                         Serving::Own(..) => format!("it ended{}", last_line(&tail)),
                         Serving::Built(_) | Serving::ByUrl(_) | Serving::Found(_) => {
-                            format!("port {} was taken for a moment", self.stage.port())
+                            format!("port {} was taken for a moment", self.environment.port())
                         }
                     };
                     return Err(Setback::PortTaken(says));
@@ -233,8 +241,8 @@ impl Help for Visit<'_> {
     }
 }
 
-fn stage_setup(setup: VisitSetup<'_>) -> StageSetup<'_> {
-    StageSetup { launcher: setup.launcher, address: HERE, limits: None }
+fn environment_setup(setup: VisitSetup<'_>) -> EnvironmentSetup<'_> {
+    EnvironmentSetup { launcher: setup.launcher, address: HERE, limits: None }
 }
 
 /// The last line that it wrote, which is often why it ended.

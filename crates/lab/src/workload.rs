@@ -1,7 +1,7 @@
 //! What is requested and what must be answered: one definition for readiness, checks and every answer under load.
 
 mod expected;
-mod stated;
+mod stated_request;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::source_file::{ConfigError, SourceFile};
 use crate::subject::Site;
 use expected::{StatusKey, expect, template};
 
-pub use stated::StatedRequest;
+pub use stated_request::StatedRequest;
 
 /// The requests that every subject gets in the same way.
 #[derive(Clone, Debug)]

@@ -12,9 +12,9 @@ mod line;
 mod message;
 mod parcel;
 mod patience;
+mod reassembly;
 mod servers;
 mod stream;
-mod wholes;
 
 pub use agent::{Agent, AgentAction, AgentEvent};
 pub use clock::{Clock, ClockEstimate, PINGS, Sample};
@@ -32,8 +32,8 @@ pub use parcel::{
     ORDER_MAX, PART_MAX, Parcel, RESULT_MAX, decode_measured, decode_task, decode_whole,
     encode_measured, encode_task, encode_whole,
 };
+pub use reassembly::{Reassembly, cut};
 pub use servers::{FromServers, RunOrder, ToServers};
-pub use wholes::{Wholes, cut};
 
 /// Nanoseconds of a machine's monotonic clock.
 pub type Nanos = u64;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use load::Halt;
 use post::{
-    CoordinatorFrame, FromServers, Greeting, Line, MILLISECOND, Nanos, ToServers, Wholes, cut,
+    CoordinatorFrame, FromServers, Greeting, Line, MILLISECOND, Nanos, Reassembly, ToServers, cut,
 };
 
 use super::held;
@@ -37,7 +37,7 @@ pub struct HostSession {
     /// None once the last lines have been written.
     writer: Mutex<Option<Writer<FromServers>>>,
     news: Mutex<Receiver<ToServers>>,
-    wholes: Mutex<Wholes>,
+    reassembly: Mutex<Reassembly>,
     halt: Arc<Halt>,
     is_gone: AtomicBool,
     heard: AtomicU64,
@@ -56,7 +56,7 @@ impl HostSession {
         let session = Arc::new(HostSession {
             writer: Mutex::default(),
             news: Mutex::new(news),
-            wholes: Mutex::default(),
+            reassembly: Mutex::default(),
             halt,
             is_gone: AtomicBool::new(false),
             heard: AtomicU64::new(now_ns()),
@@ -116,7 +116,7 @@ impl HostSession {
 
     /// What has come in parts and has this digest.
     pub fn take(&self, digest: &str) -> Result<Vec<u8>, String> {
-        let whole = held(&self.wholes).take(digest);
+        let whole = held(&self.reassembly).take(digest);
         whole.ok_or_else(|| "what an order names did not come before it".into())
     }
 
@@ -159,7 +159,7 @@ impl HostSession {
         match line.clone().and_then(post::decode).map_err(unread)? {
             ToServers::Beat => {}
             ToServers::Halt => self.halt.ask(),
-            ToServers::Part(part) => held(&self.wholes).add(part)?,
+            ToServers::Part(part) => held(&self.reassembly).add(part)?,
             message => {
                 let _ = sender.send(message);
             }

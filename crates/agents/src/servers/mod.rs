@@ -1,7 +1,7 @@
 //! A run whose servers are on another machine: it takes place there as a whole, and its loads are carried out from here.
 
-mod carry;
 mod host_session;
+mod ordered_loads;
 mod place;
 mod relay;
 mod remote_session;
@@ -9,8 +9,8 @@ mod sole_agent;
 
 pub use crate::carrier::child::plain;
 pub use crate::identity::host_name as machine_name;
-pub use carry::{Carried, Seen, Terms, carry_out};
 pub use host_session::HostSession;
+pub use ordered_loads::{Carried, Seen, Terms, carry_out};
 pub use place::ServersOn;
 pub use post::{Host, ProjectFiles, RunOrder, TrustedFolder};
 pub use relay::Relayed;

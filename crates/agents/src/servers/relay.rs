@@ -6,8 +6,8 @@ use std::time::Duration;
 use load::{Halt, HoldOrder, LiveMerger, Order, Share, Target};
 use post::{FromServers, Host, Live, Task, ToServers, encode_task};
 
-use super::carry::Carried;
 use super::host_session::HostSession;
+use super::ordered_loads::Carried;
 use crate::loads::{Held, HoldEvent, LoadEvent, Loads, LoadsError, Pressed};
 
 /// How often an end is looked for.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use load::Halt;
 use post::{
-    CoordinatorEvent, FromServers, Greeting, Host, LineError, MILLISECOND, Nanos, PROTOCOL, SECOND,
-    ToServers, Wholes, cut,
+    CoordinatorEvent, FromServers, Greeting, Host, LineError, MILLISECOND, Nanos, PROTOCOL,
+    Reassembly, SECOND, ToServers, cut,
 };
 
 use super::held;
@@ -62,7 +62,7 @@ pub struct RemoteSession {
 
 struct Shared {
     halt: Arc<Halt>,
-    wholes: Mutex<Wholes>,
+    reassembly: Mutex<Reassembly>,
     /// The load that is under way.
     load: Mutex<Option<(u64, Arc<Halt>)>>,
     vitals: Mutex<Vitals>,
@@ -113,7 +113,7 @@ impl RemoteSession {
         let child = Child::start(start, Framing::Servers, sender).map_err(refused)?;
         let shared = Arc::new(Shared {
             halt: Arc::clone(halt),
-            wholes: Mutex::default(),
+            reassembly: Mutex::default(),
             load: Mutex::default(),
             vitals: Mutex::default(),
             heard: AtomicU64::new(0),
@@ -212,7 +212,7 @@ impl RemoteSession {
 
     /// What has come in parts and has this digest.
     pub fn take(&self, digest: &str) -> Result<Vec<u8>, LoadsError> {
-        let whole = held(&self.shared.wholes).take(digest);
+        let whole = held(&self.shared.reassembly).take(digest);
         whole.ok_or_else(|| self.refused("it names what it did not send"))
     }
 
@@ -288,7 +288,7 @@ fn take_in(
     let message = line.and_then(|line| post::decode(&line)).map_err(|error| error.to_string())?;
     match message {
         FromServers::Alive => {}
-        FromServers::Part(part) => held(&shared.wholes).add(part)?,
+        FromServers::Part(part) => held(&shared.reassembly).add(part)?,
         FromServers::HaltLoad { load } => shared.halt_load(Some(load)),
         FromServers::Vitals { cpu, memory } => *held(&shared.vitals) = Vitals { cpu, memory },
         message => {
@@ -336,7 +336,7 @@ mod tests {
         halt.ask();
         Shared {
             halt,
-            wholes: Mutex::default(),
+            reassembly: Mutex::default(),
             load: Mutex::default(),
             vitals: Mutex::default(),
             heard: AtomicU64::new(heard),

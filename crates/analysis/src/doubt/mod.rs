@@ -9,6 +9,7 @@ mod definition;
 mod drift;
 pub(crate) mod ending;
 pub(crate) mod failures;
+mod file_verdict;
 pub(crate) mod generator;
 mod held;
 pub(crate) mod http2;
@@ -20,7 +21,6 @@ mod samples;
 pub(crate) mod security;
 pub(crate) mod shape;
 mod spots;
-mod stated;
 mod steady;
 pub(crate) mod subject;
 
@@ -37,8 +37,8 @@ pub use steady::{Steady, steady};
 
 pub(crate) use ceiling::near;
 pub(crate) use definition::{Threshold, table};
+pub(crate) use file_verdict::stated;
 pub(crate) use security::SAME_TLS;
-pub(crate) use stated::stated;
 
 use lab::record::TrialRecord;
 
@@ -64,7 +64,7 @@ fn all() -> impl Iterator<Item = &'static Definition> {
         http2::ALL,
         agents::ALL,
         held::ALL,
-        stated::ALL,
+        file_verdict::ALL,
     ];
     families.into_iter().flatten()
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tls::Stream;
 
-use crate::seen::End;
+use crate::observation::End;
 use crate::target::Target;
 
 /// At most this many bytes are read.

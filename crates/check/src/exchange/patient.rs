@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use rustix::event::PollFlags;
 
 use super::Talk;
+use crate::observation::End;
 use crate::script::Trickle;
-use crate::seen::End;
 
 impl Talk {
     /// Reads until something has happened, and returns whether it happened in time.

@@ -2,7 +2,7 @@
 
 use crate::answer::ReceivedAnswer;
 use crate::condition::{Condition, when};
-use crate::seen::Seen;
+use crate::observation::Observation;
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
@@ -35,11 +35,11 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("a_date", "a Date", has_date),
 ];
 
-fn has_content(seen: &Seen) -> bool {
+fn has_content(seen: &Observation) -> bool {
     seen.first().is_some_and(|answer| !answer.content.is_empty())
 }
 
-fn has_type(seen: &Seen) -> bool {
+fn has_type(seen: &Observation) -> bool {
     let kind = seen.first().and_then(|answer| answer.field("content-type"));
     kind.is_some_and(|kind| kind.contains(&b'/'))
 }
@@ -48,12 +48,12 @@ fn is_zipped(answer: &ReceivedAnswer) -> bool {
     answer.has_token("content-encoding", "gzip")
 }
 
-fn refusals(seen: &Seen) -> impl Iterator<Item = &ReceivedAnswer> {
+fn refusals(seen: &Observation) -> impl Iterator<Item = &ReceivedAnswer> {
     seen.wholes().filter(|answer| answer.status == 405)
 }
 
 /// A field that occurs twice and may not.
-fn twice(seen: &Seen) -> Option<&'static str> {
+fn twice(seen: &Observation) -> Option<&'static str> {
     const ONCE: [&str; 10] = [
         "date",
         "content-length",
@@ -70,16 +70,16 @@ fn twice(seen: &Seen) -> Option<&'static str> {
     ONCE.into_iter().find(|name| answer.all(name).count() > 1)
 }
 
-fn date(seen: &Seen) -> Option<u64> {
+fn date(seen: &Observation) -> Option<u64> {
     seen.first()?.field("date").and_then(unix_s)
 }
 
-fn has_date(seen: &Seen) -> bool {
+fn has_date(seen: &Observation) -> bool {
     date(seen).is_some()
 }
 
 /// Within two seconds, plus the time that the exchange took.
-fn is_date_now(seen: &Seen) -> bool {
+fn is_date_now(seen: &Observation) -> bool {
     const SLACK_S: u64 = 2;
     let earliest = seen.unix_s.saturating_sub(seen.took.as_secs() + SLACK_S + 1);
     date(seen).is_some_and(|date| (earliest..=seen.unix_s + SLACK_S).contains(&date))

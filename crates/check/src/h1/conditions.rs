@@ -2,7 +2,7 @@
 
 use crate::answer::ReceivedAnswer;
 use crate::condition::{Condition, when};
-use crate::seen::Seen;
+use crate::observation::Observation;
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
@@ -55,50 +55,50 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     }),
 ];
 
-fn has_first(seen: &Seen, name: &str) -> bool {
+fn has_first(seen: &Observation, name: &str) -> bool {
     seen.first().is_some_and(|answer| answer.field(name).is_some())
 }
 
-fn has_both(seen: &Seen, name: &str) -> bool {
+fn has_both(seen: &Observation, name: &str) -> bool {
     [0, 1].iter().all(|number| seen.nth(*number).is_some_and(|it| it.field(name).is_some()))
 }
 
-fn has_answered_tag(seen: &Seen) -> bool {
+fn has_answered_tag(seen: &Observation) -> bool {
     has_first(seen, "etag") && seen.nth(1).is_some()
 }
 
 /// A page that changed between the two requests need not be the one that the client has.
-fn has_steady_tag(seen: &Seen) -> bool {
+fn has_steady_tag(seen: &Observation) -> bool {
     let tag = |number| seen.nth(number).and_then(|answer| answer.field("etag"));
     let has_changed = seen.nth(1).is_some_and(ReceivedAnswer::is_success) && tag(1) != tag(0);
     has_answered_tag(seen) && !has_changed
 }
 
-fn is_unmodified(seen: &Seen) -> bool {
+fn is_unmodified(seen: &Observation) -> bool {
     is_second(seen, 304)
 }
 
-fn is_unmodified_again(seen: &Seen) -> bool {
+fn is_unmodified_again(seen: &Observation) -> bool {
     seen.nth(2).is_some_and(|answer| answer.status == 304)
 }
 
-fn is_first(seen: &Seen, status: u16) -> bool {
+fn is_first(seen: &Observation, status: u16) -> bool {
     seen.nth(0).is_some_and(|answer| answer.status == status)
 }
 
-fn is_second(seen: &Seen, status: u16) -> bool {
+fn is_second(seen: &Observation, status: u16) -> bool {
     seen.nth(1).is_some_and(|answer| answer.status == status)
 }
 
 /// No bytes of a 304 were taken for the next answer.
-fn is_then_right(seen: &Seen) -> bool {
+fn is_then_right(seen: &Observation) -> bool {
     match seen.reading.finals.get(2) {
         Some(third) => third.is_whole && third.is_success() && third.flaws.is_empty(),
         None => seen.is_closed(),
     }
 }
 
-fn has_cache_fields(seen: &Seen) -> bool {
+fn has_cache_fields(seen: &Observation) -> bool {
     const OWED: [&str; 6] =
         ["etag", "date", "vary", "cache-control", "expires", "content-location"];
     let (Some(page), Some(short)) = (seen.nth(0), seen.nth(1)) else { return false };
@@ -111,7 +111,7 @@ fn is_tag(value: &[u8]) -> bool {
     inside.is_some_and(|tag| tag.iter().all(|octet| matches!(octet, 0x21 | 0x23..=0x7e | 0x80..)))
 }
 
-fn is_first_octet(seen: &Seen) -> bool {
+fn is_first_octet(seen: &Observation) -> bool {
     let Some(answer) = seen.first() else { return false };
     let range = answer.field("content-range").unwrap_or_default();
     let length = range.strip_prefix(b"bytes 0-0/").unwrap_or_default();
@@ -125,12 +125,12 @@ fn total(answer: &ReceivedAnswer) -> Option<u64> {
     range.rsplit('/').next()?.parse().ok()
 }
 
-fn takes_ranges(seen: &Seen) -> bool {
+fn takes_ranges(seen: &Observation) -> bool {
     seen.nth(0).is_some_and(|answer| answer.status == 206) && seen.nth(1).is_some()
 }
 
 /// More than four pages, plus what a small answer may have beside the page.
-fn is_flooded_by_parts(seen: &Seen) -> bool {
+fn is_flooded_by_parts(seen: &Observation) -> bool {
     const BESIDE: u64 = 64 << 10;
     let page = seen.nth(0).and_then(total).unwrap_or(0);
     let begin = seen.marks.first().copied().unwrap_or(0);

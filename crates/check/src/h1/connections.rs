@@ -2,7 +2,7 @@
 
 use crate::answer::ReceivedAnswer;
 use crate::condition::{Condition, when};
-use crate::seen::Seen;
+use crate::observation::Observation;
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
@@ -37,54 +37,54 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("second_succeeds", "the second with success", is_second_right),
 ];
 
-fn says_close_first(seen: &Seen) -> bool {
+fn says_close_first(seen: &Observation) -> bool {
     seen.first().is_some_and(ReceivedAnswer::says_close)
 }
 
-fn says_keep_alive(seen: &Seen) -> bool {
+fn says_keep_alive(seen: &Observation) -> bool {
     seen.first().is_some_and(|answer| answer.has_token("connection", "keep-alive"))
 }
 
-fn has_no_interim(seen: &Seen) -> bool {
+fn has_no_interim(seen: &Observation) -> bool {
     seen.reading.interim.is_empty()
 }
 
 /// The contents of all answers, if all of them are complete and successful.
-fn contents(seen: &Seen) -> Option<Vec<&[u8]>> {
+fn contents(seen: &Observation) -> Option<Vec<&[u8]>> {
     let finals = &seen.reading.finals;
     let is_right = |answer: &ReceivedAnswer| answer.is_whole && answer.is_success();
     let contents = || finals.iter().map(|answer| answer.content.as_slice()).collect();
     finals.iter().all(is_right).then(contents)
 }
 
-fn is_cut(seen: &Seen) -> bool {
+fn is_cut(seen: &Observation) -> bool {
     contents(seen).is_some_and(|contents| !contents.is_empty()) && seen.is_closed()
 }
 
 /// 100 came before the body was sent.
-fn is_asked_on(seen: &Seen) -> bool {
+fn is_asked_on(seen: &Observation) -> bool {
     is_received_early(seen) && seen.reading.interim.first().is_some_and(|it| it.status == 100)
 }
 
 /// No 100 came, but a final answer before the body was sent.
-fn is_decided_early(seen: &Seen) -> bool {
+fn is_decided_early(seen: &Observation) -> bool {
     is_received_early(seen) && seen.reading.interim.is_empty() && seen.first().is_some()
 }
 
-fn is_received_early(seen: &Seen) -> bool {
+fn is_received_early(seen: &Observation) -> bool {
     seen.marks.first().is_some_and(|received| *received > 0)
 }
 
-fn has_no_injected_line(seen: &Seen) -> bool {
+fn has_no_injected_line(seen: &Observation) -> bool {
     let mut answers = seen.reading.finals.iter().chain(&seen.reading.interim);
     seen.first().is_some() && answers.all(|answer| answer.field("x-dyno-injected").is_none())
 }
 
-fn is_broken_off(seen: &Seen) -> bool {
+fn is_broken_off(seen: &Observation) -> bool {
     let last = seen.reading.finals.last();
     seen.is_closed() && last.is_some_and(|answer| answer.status != 0 && !answer.is_whole)
 }
 
-fn is_second_right(seen: &Seen) -> bool {
+fn is_second_right(seen: &Observation) -> bool {
     seen.reading.finals.get(1).is_some_and(|answer| answer.is_whole && answer.is_success())
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::ReceivedAnswer;
 use crate::condition::{Condition, when};
-use crate::seen::Seen;
+use crate::observation::Observation;
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
@@ -27,7 +27,7 @@ fn is_bodiless(head: &ReceivedAnswer) -> bool {
 }
 
 /// The bytes after the head were an answer of their own, so the answer to HEAD had no content.
-fn is_head_then_get(seen: &Seen) -> bool {
+fn is_head_then_get(seen: &Observation) -> bool {
     match seen.reading.finals.as_slice() {
         [head, get] => {
             is_bodiless(head) && get.is_whole && get.is_success() && get.flaws.is_empty()
@@ -37,11 +37,11 @@ fn is_head_then_get(seen: &Seen) -> bool {
     }
 }
 
-fn is_head_then_end(seen: &Seen) -> bool {
+fn is_head_then_end(seen: &Observation) -> bool {
     matches!(seen.reading.finals.as_slice(), [head] if is_bodiless(head) && seen.is_closed())
 }
 
-fn is_steady(seen: &Seen) -> bool {
+fn is_steady(seen: &Observation) -> bool {
     let (Some(head), Some(once), Some(again)) = (seen.nth(0), seen.nth(1), seen.nth(2)) else {
         return false;
     };
@@ -52,17 +52,17 @@ fn is_steady(seen: &Seen) -> bool {
         && [head, again].iter().all(|it| it.status == once.status)
 }
 
-fn is_length_true(seen: &Seen) -> bool {
+fn is_length_true(seen: &Observation) -> bool {
     let stated = seen.nth(0).and_then(|head| head.field("content-length"));
     let true_length = seen.nth(1).map(|get| get.content.len().to_string());
     stated.is_some() && stated == true_length.as_deref().map(str::as_bytes)
 }
 
-fn have_both_succeeded(seen: &Seen) -> bool {
+fn have_both_succeeded(seen: &Observation) -> bool {
     [0, 1].iter().all(|number| seen.nth(*number).is_some_and(ReceivedAnswer::is_success))
 }
 
-fn has_all_fields(seen: &Seen) -> bool {
+fn has_all_fields(seen: &Observation) -> bool {
     /// Fields about how an answer is sent, not about its content; and fields that may change each time.
     const FREE: [&str; 7] = [
         "content-length",
@@ -78,16 +78,16 @@ fn has_all_fields(seen: &Seen) -> bool {
     owed.all(|(name, _)| head.field(name).is_some())
 }
 
-fn is_trace(seen: &Seen) -> bool {
+fn is_trace(seen: &Observation) -> bool {
     let kind = seen.first().and_then(|answer| answer.field("content-type"));
     kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with(b"message/http"))
 }
 
-fn has_secret(seen: &Seen) -> bool {
+fn has_secret(seen: &Observation) -> bool {
     let holds = |secret: &[u8]| seen.received.windows(secret.len()).any(|window| window == secret);
     holds(b"ZHlubzpkeW5v") || holds(b"dyno=secret")
 }
 
-fn has_allow(seen: &Seen) -> bool {
+fn has_allow(seen: &Observation) -> bool {
     seen.first().is_some_and(|answer| answer.field("allow").is_some())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::answer::ReceivedAnswer;
 use crate::condition::{Condition, when};
-use crate::seen::Seen;
+use crate::observation::Observation;
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
@@ -15,7 +15,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
 ];
 
 /// Whether the connection lasted about as long as Keep-Alive announced; a server that announces nothing is not checked.
-fn is_truthful(seen: &Seen) -> bool {
+fn is_truthful(seen: &Observation) -> bool {
     let Some(said) = seen.first().and_then(timeout_s) else { return true };
     let latest = Duration::from_secs(said.saturating_mul(2).saturating_add(5));
     match seen.slow.acted {

@@ -5,7 +5,7 @@ use super::heard::Reply;
 use super::hello::Greeting;
 use super::{Breach, Heard};
 use crate::condition::{Condition, when};
-use crate::seen::{End, Seen};
+use crate::observation::{End, Observation};
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
@@ -91,16 +91,16 @@ const TLS_1_2: u16 = 0x0303;
 /// TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, and the same for a certificate with ECDSA: `REQUIRED` of `tls.toml`.
 const REQUIRED: [u16; 2] = [0xc02f, 0xc02b];
 
-fn is_heard(seen: &Seen, question: fn(&Heard) -> bool) -> bool {
+fn is_heard(seen: &Observation, question: fn(&Heard) -> bool) -> bool {
     seen.heard.as_ref().is_some_and(question)
 }
 
 /// Whether this is so of the reply on stream 1; it is not if there is none.
-fn is_reply(seen: &Seen, question: fn(&Reply) -> bool) -> bool {
+fn is_reply(seen: &Observation, question: fn(&Reply) -> bool) -> bool {
     seen.heard.as_ref().and_then(|heard| heard.reply(1)).is_some_and(question)
 }
 
-fn is_greeting(seen: &Seen, question: fn(&Greeting) -> bool) -> bool {
+fn is_greeting(seen: &Observation, question: fn(&Greeting) -> bool) -> bool {
     seen.greeting.as_ref().is_some_and(question)
 }
 

@@ -11,7 +11,7 @@ use super::frame::{
     PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW, WINDOW_UPDATE, code_name, number,
 };
 use super::hpack::{Decoder, Field};
-use super::told::Told;
+use super::sent::Sent;
 
 /// So many things are kept to be reported.
 const EVENTS: usize = 6;
@@ -82,7 +82,7 @@ pub struct Heard {
     /// What the server awaits: acknowledgements of its SETTINGS, and PINGs to be answered.
     pub(super) owed: Vec<Option<Vec<u8>>>,
     /// What was sent to the server: streams that were opened, requests that ended, windows.
-    pub(super) told: Told,
+    pub(super) sent: Sent,
     pub(crate) breaches: Vec<Breach>,
     /// How many frames there were.
     pub(crate) frames: usize,
@@ -104,7 +104,7 @@ impl Heard {
                 return;
             }
             self.is_http2 = Some(received[0] == 0 && is_first(received));
-            if received[3] != SETTINGS && self.speaks() && self.told.is_greeted {
+            if received[3] != SETTINGS && self.speaks() && self.sent.is_greeted {
                 self.note_breach(Breach::NoSettings);
             }
         }
@@ -202,7 +202,7 @@ impl Heard {
 
     /// Whether every request that was whole has come to an end.
     pub(crate) fn owes_nothing(&self) -> bool {
-        self.told.asked.iter().all(|stream| {
+        self.sent.asked.iter().all(|stream| {
             let is_beyond = self.last.is_some_and(|last| last < *stream);
             let reply = self.replies.get(stream);
             is_beyond || reply.is_some_and(|reply| reply.is_whole || reply.reset.is_some())
@@ -224,7 +224,7 @@ impl Heard {
     }
 
     fn frame(&mut self, frame: &Frame) {
-        if self.told.frame_max < frame.payload.len() {
+        if self.sent.frame_max < frame.payload.len() {
             self.note_breach(Breach::FrameTooLong);
         }
         let continued = self.block.as_ref().map(|(stream, ..)| *stream);
@@ -249,7 +249,7 @@ impl Heard {
         }
         if matches!(frame.kind, DATA | HEADERS | RST_STREAM | WINDOW_UPDATE)
             && !is_connection
-            && !self.told.opened.contains(&frame.stream)
+            && !self.sent.opened.contains(&frame.stream)
         {
             return self.note_breach(Breach::IdleStream);
         }
@@ -276,7 +276,7 @@ impl Heard {
             }
             SETTINGS if frame.has(ACK) => {
                 self.acknowledged += 1;
-                if let Some(Some(size)) = self.told.tables.pop_front() {
+                if let Some(Some(size)) = self.sent.tables.pop_front() {
                     self.decoder.allow(size);
                 }
             }
@@ -330,7 +330,7 @@ impl Heard {
 
     fn data(&mut self, frame: &Frame) {
         let Some(content) = frame.content() else { return self.note_breach(Breach::FrameForm) };
-        let window = self.told.window(frame.stream);
+        let window = self.sent.window(frame.stream);
         let reply = self.replies.entry(frame.stream).or_default();
         let is_after_end = reply.is_whole || reply.reset.is_some();
         let is_before_head = reply.status == 0;
@@ -344,7 +344,7 @@ impl Heard {
             self.note_breach(Breach::NoHead);
         }
         let all: u64 = self.replies.values().map(|reply| reply.length).sum();
-        if is_beyond || self.told.connection_window() < all as i64 {
+        if is_beyond || self.sent.connection_window() < all as i64 {
             self.note_breach(Breach::Window);
         }
         if frame.has(END_STREAM) {
@@ -399,7 +399,7 @@ impl Heard {
         let (status, length) = (reply.status, reply.length);
         let announced = reply.field("content-length").map(<[u8]>::to_vec);
         let announced = announced.and_then(|value| String::from_utf8(value).ok()?.parse().ok());
-        let has_none = matches!(status, 204 | 304) || self.told.bare.contains(&stream);
+        let has_none = matches!(status, 204 | 304) || self.sent.bare.contains(&stream);
         if announced.is_some_and(|announced: u64| announced != length) && !has_none {
             self.note_breach(Breach::Length);
         }

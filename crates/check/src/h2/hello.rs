@@ -8,7 +8,7 @@ use rustix::event::PollFlags;
 use super::talk::Stage;
 use crate::case::Case;
 use crate::exchange::{Line, unconnected, unix_s};
-use crate::seen::{End, Seen};
+use crate::observation::{End, Observation};
 use crate::target::Target;
 
 /// What is offered: never TLS 1.3, whose answer is encrypted.
@@ -114,7 +114,7 @@ pub(super) fn version_name(version: u16) -> String {
 }
 
 /// Sends it, and reads until the server has chosen or refused.
-pub(crate) fn greet(hello: &Hello, case: &Case, stage: &Stage<'_>) -> Seen {
+pub(crate) fn greet(hello: &Hello, case: &Case, stage: &Stage<'_>) -> Observation {
     let began = Instant::now();
     let bare = Target { tls: None, ..stage.target.clone() };
     let Ok(mut line) = Line::open(&bare, case.limit, stage.patience.connect) else {
@@ -131,7 +131,7 @@ pub(crate) fn greet(hello: &Hello, case: &Case, stage: &Stage<'_>) -> Seen {
         }
     }
     let greeting = Greeting::read(&line.received);
-    Seen {
+    Observation {
         sent: line.sent,
         sent_len: line.sent_len,
         received: line.received,

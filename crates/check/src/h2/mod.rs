@@ -5,14 +5,14 @@ mod act;
 mod breach;
 mod conditions;
 pub(crate) mod frame;
+mod frame_text;
 mod heard;
 mod hello;
 mod hpack;
 mod offered;
+mod sent;
 mod sign;
 mod talk;
-mod told;
-mod words;
 
 pub use act::{Act, Piece};
 pub(crate) use act::{HELD, Limits, OPEN, get, post};

@@ -5,8 +5,8 @@ use super::frame::{DATA, END_STREAM};
 use super::sign::Sign;
 use crate::case::Case;
 use crate::exchange::{Patience, exchange};
+use crate::observation::End;
 use crate::script::{Rule::Http2, Step};
-use crate::seen::End;
 use crate::target::Target;
 
 /// A plain GET: a server that answers it is there.

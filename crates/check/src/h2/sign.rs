@@ -2,7 +2,7 @@
 
 use super::frame::{INTERNAL_ERROR, PROTOCOL_ERROR, code_name};
 use super::heard::{Heard, Reply};
-use crate::seen::{End, Seen};
+use crate::observation::{End, Observation};
 
 /// Something that has come, or has happened to the connection.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ fn is_among(code: u32, codes: &[u32]) -> bool {
 }
 
 impl Sign {
-    pub(crate) fn holds(&self, seen: &Seen) -> bool {
+    pub(crate) fn holds(&self, seen: &Observation) -> bool {
         seen.heard.as_ref().is_some_and(|heard| self.is_in(heard, seen.end))
     }
 

@@ -14,9 +14,9 @@ use super::heard::Heard;
 use super::sign::Sign;
 use crate::case::Case;
 use crate::exchange::{Line, Patience, unconnected, unix_s};
+use crate::observation::Slow;
+use crate::observation::{End, Observation};
 use crate::script::Rule;
-use crate::seen::Slow;
-use crate::seen::{End, Seen};
 use crate::target::Target;
 
 /// The PING that shows that everything before it was processed.
@@ -36,7 +36,7 @@ struct Talk<'a> {
     line: Line,
     stage: &'a Stage<'a>,
     /// What was seen so far; it always has what was heard.
-    seen: Seen,
+    seen: Observation,
     /// Whether the preface was sent.
     is_begun: bool,
     /// Whether the last frame has begun a header block that has no end.
@@ -49,15 +49,15 @@ struct Talk<'a> {
 }
 
 /// The whole exchange.
-pub(crate) fn converse(acts: &[Act], case: &Case, stage: &Stage<'_>) -> Seen {
+pub(crate) fn converse(acts: &[Act], case: &Case, stage: &Stage<'_>) -> Observation {
     let began = Instant::now();
     let Ok(line) = Line::open(stage.target, case.limit, stage.patience.connect) else {
-        return Seen { took: began.elapsed(), ..unconnected() };
+        return Observation { took: began.elapsed(), ..unconnected() };
     };
     let mut talk = Talk {
         line,
         stage,
-        seen: Seen { end: End::Open, heard: Some(Heard::default()), ..unconnected() },
+        seen: Observation { end: End::Open, heard: Some(Heard::default()), ..unconnected() },
         is_begun: false,
         is_in_block: false,
         is_muddled: false,
@@ -70,7 +70,7 @@ pub(crate) fn converse(acts: &[Act], case: &Case, stage: &Stage<'_>) -> Seen {
         }
     }
     let is_owed = case.answers > 0 && !talk.listen(case);
-    Seen { took: began.elapsed(), is_owed, ..talk.into_seen() }
+    Observation { took: began.elapsed(), is_owed, ..talk.into_seen() }
 }
 
 impl Talk<'_> {
@@ -134,7 +134,7 @@ impl Talk<'_> {
                 }
                 while let Some((frame, taken)) = Frame::read(rest) {
                     let Frame { kind, flags, stream, payload } = &frame;
-                    self.heard_mut().told.tell(*kind, *flags, *stream, payload);
+                    self.heard_mut().sent.note(*kind, *flags, *stream, payload);
                     if matches!(*kind, HEADERS | CONTINUATION) {
                         self.is_in_block = flags & END_HEADERS == 0;
                     }
@@ -168,7 +168,7 @@ impl Talk<'_> {
             let flags = if sent == length { END_STREAM } else { 0 };
             let mut octets = Vec::new();
             push_frame(&mut octets, DATA, flags, stream, &vec![b'x'; room]);
-            self.heard_mut().told.tell(DATA, flags, stream, b"");
+            self.heard_mut().sent.note(DATA, flags, stream, b"");
             self.write(&octets);
             self.turn(Duration::ZERO);
         }
@@ -304,8 +304,8 @@ impl Talk<'_> {
         heard.take(&self.line.received);
     }
 
-    fn into_seen(mut self) -> Seen {
-        Seen {
+    fn into_seen(mut self) -> Observation {
+        Observation {
             is_closed_by_notice: self.line.is_closed_by_notice(),
             sent: self.line.sent,
             sent_len: self.line.sent_len,

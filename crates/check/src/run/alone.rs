@@ -8,8 +8,8 @@ use super::{ALIVE, Round, Run};
 use crate::case::Case;
 use crate::exchange::exchange_until;
 use crate::finding::CaseVerdict;
+use crate::observation::Observation;
 use crate::pulse::Pulse;
-use crate::seen::Seen;
 
 impl Run<'_> {
     /// Runs a case while no other case runs, and watches the server's memory and whether it survives.
@@ -66,7 +66,7 @@ impl Run<'_> {
         false
     }
 
-    fn watched(&self, case: &Case) -> Seen {
+    fn watched(&self, case: &Case) -> Observation {
         let (plan, is_halted) = (self.plan, || self.help.is_halted());
         let play =
             || exchange_until(case, &plan.target, &self.features.post, &plan.patience, &is_halted);

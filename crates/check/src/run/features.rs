@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use crate::case::{Case, Need};
 use crate::exchange::{Patience, exchange};
 use crate::h2::{self, Sign};
+use crate::observation::Observation;
 use crate::pulse::Pulse;
 use crate::script::{Rule, Step};
-use crate::seen::Seen;
 use crate::target::Target;
 use crate::ws::OPEN;
 
@@ -118,7 +118,7 @@ fn posts(target: &Target, patience: &Patience) -> (String, Offer, Offer) {
 }
 
 /// "I have no such thing", said correctly: a server cannot be blamed for that.
-fn is_decent_refusal(seen: &Seen) -> bool {
+fn is_decent_refusal(seen: &Observation) -> bool {
     if let Some(heard) = &seen.heard {
         return heard.is_decent() && heard.reply(1).is_some_and(|reply| reply.is_whole);
     }

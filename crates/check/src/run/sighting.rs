@@ -6,8 +6,8 @@ use crate::flaw::Flaw;
 use crate::frame::{Slip, slips};
 use crate::h2::Breach;
 use crate::judge::judge;
+use crate::observation::{End, Observation};
 use crate::script::joined;
-use crate::seen::{End, Seen};
 
 /// One run of one case.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Sighting {
 }
 
 impl Sighting {
-    pub(crate) fn of(case: &Case, seen: &Seen) -> Sighting {
+    pub(crate) fn of(case: &Case, seen: &Observation) -> Sighting {
         let mut answers = seen.reading.interim.iter().chain(&seen.reading.finals);
         let mut why = seen.says();
         // Growth of less than one MiB is reported only for alone and slow cases.

@@ -2,7 +2,7 @@
 
 use super::HELLO;
 use crate::condition::{Condition, when};
-use crate::seen::{End, Seen};
+use crate::observation::{End, Observation};
 
 /// What the catalogue asks by name.
 pub(crate) const CONDITIONS: &[Condition] = &[
@@ -31,29 +31,29 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     when("memory_below_256_mib", "memory grown by less than 256 MiB", |seen| grew_less(seen, 256)),
 ];
 
-fn is_cut_short(seen: &Seen) -> bool {
+fn is_cut_short(seen: &Observation) -> bool {
     let first = seen.reading.finals.first();
     first.is_some_and(|answer| !answer.is_whole && matches!(answer.status / 100, 4 | 5))
 }
 
-fn has_none(seen: &Seen, name: &str) -> bool {
+fn has_none(seen: &Observation, name: &str) -> bool {
     seen.first().is_some_and(|answer| answer.field(name).is_none())
 }
 
-fn has_offered_protocol(seen: &Seen) -> bool {
+fn has_offered_protocol(seen: &Observation) -> bool {
     let Some(answer) = seen.first() else { return false };
     let protocols: Vec<&[u8]> = answer.all("sec-websocket-protocol").collect();
     matches!(protocols[..], [] | [b"dyno-one" | b"dyno-two"])
 }
 
-fn is_over_after_close(seen: &Seen) -> bool {
+fn is_over_after_close(seen: &Observation) -> bool {
     let frames = seen.frames();
     let mut after = frames.iter().skip_while(|frame| frame.opcode != 8);
     after.all(|frame| frame.opcode >= 8)
 }
 
 /// It keeps reading, as after any incomplete frame, and reserves no large memory for it.
-fn waits_modestly(seen: &Seen) -> bool {
+fn waits_modestly(seen: &Observation) -> bool {
     seen.end == End::Open
         && seen.has_pong(HELLO)
         && seen.closes().is_empty()
@@ -62,7 +62,7 @@ fn waits_modestly(seen: &Seen) -> bool {
 }
 
 /// If dyno did not start the server, its memory is not known.
-fn grew_less(seen: &Seen, mib: u64) -> bool {
+fn grew_less(seen: &Observation, mib: u64) -> bool {
     seen.grew.is_none_or(|grew| grew < mib << 20)
 }
 
@@ -81,8 +81,13 @@ mod tests {
         let received = [head, frames].concat();
         let reading = crate::answer::read(&received, false, &|_| false);
         let grew = Some(grew_mib << 20);
-        let seen =
-            Seen { received: received.into(), reading, grew, end: End::Open, ..unconnected() };
+        let seen = Observation {
+            received: received.into(),
+            reading,
+            grew,
+            end: End::Open,
+            ..unconnected()
+        };
         judge(case(id).unwrap(), &seen)
     }
 

@@ -1,13 +1,13 @@
 //! `dyno gate`: is the head worse than the base? Pairs of fresh processes until there is an answer with a known error
 //! rate, or until there can be none.
 
+mod detectable;
 mod figures;
+mod gate_run;
 mod history;
+mod output;
 mod prepared;
-mod seen;
 mod sides;
-mod stage;
-mod told;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -30,8 +30,8 @@ use crate::shell::{ExitStatus, Refusal, command_line_without_passwords};
 use crate::sides::SideFlags;
 use crate::stores::StoreFlag;
 use figures::Wanted;
-use stage::{Loading, Measured, Stage, builds_of};
-use told::{Stop, unless_interrupted};
+use gate_run::{GateRun, Loading, Measured, builds_of};
+use output::{Stop, unless_interrupted};
 
 /// Say whether a change makes a server slower, with a known error rate: for CI
 ///
@@ -169,34 +169,35 @@ pub(crate) fn run(flags: &GateFlags) -> Result<ExitStatus, Refusal> {
     flags.results.check(&others)?;
     let (alpha, detect, builds) = (flags.alpha, flags.detect, flags.builds);
     let rule = Rule { alpha, detect, builds, ..Rule::usual() };
-    let staged = admissible(flags, rule).and_then(|()| Stage::of(flags));
-    let mut stage = match unless_interrupted(staged) {
-        Ok(stage) => stage,
-        Err(stop) => return told::early(flags, None, rule, stop),
+    let staged = admissible(flags, rule).and_then(|()| GateRun::of(flags));
+    let mut gate_run = match unless_interrupted(staged) {
+        Ok(gate_run) => gate_run,
+        Err(stop) => return output::early(flags, None, rule, stop),
     };
-    match gated(&mut stage, flags, rule) {
+    match gated(&mut gate_run, flags, rule) {
         Ok(status) => Ok(status),
-        Err(stop) => told::early(flags, Some(&stage), rule, stop),
+        Err(stop) => output::early(flags, Some(&gate_run), rule, stop),
     }
 }
 
-fn gated(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<ExitStatus, Stop> {
-    ready(stage, seen::equal_pairs(rule, most(rule.builds) as u32))?;
+fn gated(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<ExitStatus, Stop> {
+    ready(gate_run, detectable::equal_pairs(rule, most(rule.builds) as u32))?;
     let began = Instant::now();
     if let Some(pairs) = flags.aa {
-        return seen::equal_code(stage, rule, pairs as u32);
+        return detectable::equal_code(gate_run, rule, pairs as u32);
     }
-    seen::before(stage, flags, rule)?;
+    detectable::before(gate_run, flags, rule)?;
     if flags.show {
         return Ok(ExitStatus::Yes);
     }
     let is_open = flags.gate.iter().any(|wanted| wanted.is_at_a_rate());
     let left = |share: u32| flags.limit.saturating_sub(began.elapsed()) / share;
     let gated = Wanted::figures(&flags.gate, false);
-    let untimed = if gated.is_empty() { stage.pair_time() * seen::UNTIMED } else { Duration::MAX };
+    let untimed =
+        if gated.is_empty() { gate_run.pair_time() * detectable::UNTIMED } else { Duration::MAX };
     let time = left(if is_open { 2 } else { 1 }).min(untimed);
     let closed = pairs(rule, &flags.gate, &gated, time);
-    let closed = unless_interrupted(stage.measure(Loading::Closed, closed))?;
+    let closed = unless_interrupted(gate_run.measure(Loading::Closed, closed))?;
     let mut runs = vec![(closed, gated, Wanted::others(&flags.gate, false))];
     let course = &runs[0].0.course;
     let is_of_use = is_open && (0 < course.counted() || runs[0].1.is_empty());
@@ -204,10 +205,10 @@ fn gated(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<ExitSta
     if let Some(rate) = rate {
         let gated = Wanted::figures(&flags.gate, true);
         let open = pairs(rule, &flags.gate, &gated, left(1));
-        let open = unless_interrupted(stage.measure(Loading::Open(rate), open))?;
+        let open = unless_interrupted(gate_run.measure(Loading::Open(rate), open))?;
         runs.push((open, gated, Wanted::others(&flags.gate, true)));
     }
-    Ok(finish(flags, stage, &runs, (rule, is_open))?)
+    Ok(finish(flags, gate_run, &runs, (rule, is_open))?)
 }
 
 /// Refuses flags that do not go together.
@@ -236,7 +237,7 @@ fn pairs(rule: Rule, gate: &[Wanted], figures: &[Figure], limit: Duration) -> Pa
         level: rule.alpha / figures::count(gate) as f64,
         missed: rule.missed,
         figures: figures.to_vec(),
-        most: if figures.is_empty() { seen::UNTIMED } else { most(rule.builds) as u32 },
+        most: if figures.is_empty() { detectable::UNTIMED } else { most(rule.builds) as u32 },
         builds: rule.builds.map(|builds| builds as u32),
         limit: Some(limit.max(Duration::from_secs(1))),
     }
@@ -251,13 +252,13 @@ fn half_of(course: &GateCourse) -> Option<u64> {
 }
 
 /// Builds both sides, and asks each of their builds once: they must answer alike.
-fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<(), Stop> {
-    let (campaign, entrants) = unless_interrupted(stage.built(pairs))?;
+fn ready(gate_run: &mut GateRun<'_>, pairs: Pairs) -> Result<(), Stop> {
+    let (campaign, entrants) = unless_interrupted(gate_run.built(pairs))?;
     let mut looks = Vec::new();
     for (entrant, build) in builds_of(&entrants) {
-        let seen = looked_at(&campaign, (entrant, build), &stage.session.halt)?;
+        let seen = looked_at(&campaign, (entrant, build), &gate_run.session.halt)?;
         let (subject, built) = entrant.build(build);
-        if let Some(apart) = stage.apart(&subject.name, built, &campaign) {
+        if let Some(apart) = gate_run.apart(&subject.name, built, &campaign) {
             let found = apart.check_places(&seen.places);
             found.map_err(|says| Refusal::new(format!("the {}: {says}", seen.title)))?;
         }
@@ -278,7 +279,7 @@ fn ready(stage: &mut Stage<'_>, pairs: Pairs) -> Result<(), Stop> {
             return Err(Stop::new(Early::Refused, says));
         }
     }
-    unless_interrupted(stage.check_base(&campaign, &entrants))
+    unless_interrupted(gate_run.check_base(&campaign, &entrants))
 }
 
 /// Asks a build of a side once. One that fails is looked at again before anything is said of it: a start may fail by
@@ -302,7 +303,7 @@ fn looked_at(
             terminal::notice(&says);
             continue;
         }
-        let is_head = entrant.subject.name == stage::HEAD && outcome.kind != OutcomeKind::Unable;
+        let is_head = entrant.subject.name == gate_run::HEAD && outcome.kind != OutcomeKind::Unable;
         let early = if is_head { Early::HeadFails } else { Early::Refused };
         return Err(Stop::new(early, format!("the {title}: {}", outcome.says)));
     }
@@ -312,7 +313,7 @@ type LoadRun = (Measured, Vec<Figure>, Vec<Figure>);
 
 fn finish(
     flags: &GateFlags,
-    stage: &Stage<'_>,
+    gate_run: &GateRun<'_>,
     runs: &[LoadRun],
     (rule, is_open): (Rule, bool),
 ) -> Result<ExitStatus, Refusal> {
@@ -340,18 +341,18 @@ fn finish(
     let finished = FinishedGate {
         weighing: &weighing,
         early: None,
-        base: &stage.titles[0],
-        head: &stage.titles[1],
+        base: &gate_run.titles[0],
+        head: &gate_run.titles[1],
         newly_broken,
-        equal: told::equal(stage.equal.as_ref()),
+        equal: output::equal(gate_run.equal.as_ref()),
         command: &command,
         runs: runs.iter().map(|(measured, ..)| measured.id.to_string()).collect(),
         run: Some(&first.run),
         trials: &first.trials,
     };
-    let status = told::tell(flags, &finished)?;
+    let status = output::tell(flags, &finished)?;
     if let Some(path) = &flags.history {
-        history::append(path, stage, runs, &weighing)?;
+        history::append(path, gate_run, runs, &weighing)?;
     }
     Ok(status)
 }

@@ -107,7 +107,7 @@ fn asked(
     let mut files = Vec::new();
     // Requests of a file or of a curl command are named by a fact of the run, as they are no workload.
     if let (RequestSource::Flags { .. }, Some(url)) = (&plan.asked.source, &flags.url) {
-        let mut asked = order::stated::request(&flags.asking, url.target.clone(), made::LOAD)?;
+        let mut asked = order::workload::request(&flags.asking, url.target.clone(), made::LOAD)?;
         if let (true, Some(ask)) = (flags.same_body, plan.order.asks.iter().next())
             && matches!(asked.expect.body, BodyRule::Any)
         {
@@ -153,7 +153,7 @@ pub(crate) fn of_trial(key: &TrialKey, load: &FinishedLoad) -> TrialRecord {
         note(AGENTS_LOST_SHARE, share.to_string());
     }
     if !load.order.cpus.is_empty() {
-        note("cpus.load", order::words::numbers(&load.order.cpus));
+        note("cpus.load", order::conditions::numbers(&load.order.cpus));
     }
     let (recording, agents) = (load.recording.clone(), load.agents.clone());
     trial.loaded = Some(LoadRecord { began: 0, in_turns: None, agents, recording });

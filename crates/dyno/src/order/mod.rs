@@ -1,6 +1,7 @@
 //! From flags to an order: parsed, checked against the machine, refused before anything starts.
 
 pub(crate) mod changes;
+pub(crate) mod conditions;
 pub(crate) mod feed;
 pub(crate) mod flags;
 pub(crate) mod http2;
@@ -11,9 +12,8 @@ pub(crate) mod requirement;
 mod same_body;
 pub(crate) mod schedule;
 mod spread;
-pub(crate) mod stated;
 pub(crate) mod tls;
-pub(crate) mod words;
+pub(crate) mod workload;
 
 use std::net::{IpAddr, UdpSocket};
 use std::time::Duration;
@@ -107,8 +107,8 @@ pub(crate) fn plan(
         source,
         url: url.shown(),
         address: report::load::words::address(&target),
-        status: words::status(flags.asking.expect_status),
-        expects: words::expected(&flags.asking, flags.same_body),
+        status: conditions::status(flags.asking.expect_status),
+        expects: conditions::expected(&flags.asking, flags.same_body),
     };
     let order = Order {
         server_cpus: target.is_here().then_some(machine.cpus.len() as u64),
@@ -145,7 +145,7 @@ pub(crate) fn plan(
         window: WINDOW,
     };
     let secrets = fields.into_iter().map(|(_, value)| value).collect();
-    let of_ports = if spread::is_elsewhere(flags) { None } else { words::of_ports(&ports) };
+    let of_ports = if spread::is_elsewhere(flags) { None } else { conditions::of_ports(&ports) };
     let warnings = notes.into_iter().chain(of_ports).chain(spread::notes(flags, &order)).collect();
     Ok(Some(Plan { order, url, asked, warnings, files, secrets }))
 }

@@ -74,8 +74,7 @@ mod tests {
 
     #[test]
     fn all_subjects_are_those_with_something_to_compare() {
-        let found =
-            |protocols: &str, speaks: &str| lacks(protocols, "'all'", speaks).is_some();
+        let found = |protocols: &str, speaks: &str| lacks(protocols, "'all'", speaks).is_some();
         const TLS: &str = "['http/1.1', 'http/1.1+tls']";
         const HTTP_2: &str = "['http/1.1', 'http/1.1+tls', 'h2c', 'h2']";
         for (protocols, speaks, is_lacking) in [

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use lab::figure::Figure;
 use lab::record::RunRecord;
 
-use super::stage::{BASE, HEAD};
+use super::gate_run::{BASE, HEAD};
 
 /// One thing that can be gated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

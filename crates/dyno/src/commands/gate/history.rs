@@ -9,7 +9,7 @@ use lab::figure::Figure;
 use units::counted;
 
 use super::figures::Wanted;
-use super::stage::Stage;
+use super::gate_run::GateRun;
 use super::{GateFlags, LoadRun};
 use crate::shell::Refusal;
 
@@ -23,7 +23,7 @@ pub(super) fn check(flags: &GateFlags) -> Result<(), Refusal> {
 /// How far pairs spread, by the earlier gates that are like this one; none if they are too few. Of several figures
 /// that of the widest.
 pub(super) fn spread(
-    stage: &Stage<'_>,
+    gate_run: &GateRun<'_>,
     flags: &GateFlags,
     rule: Rule,
     (campaign, resources): (&Campaign, &RunResources),
@@ -39,7 +39,7 @@ pub(super) fn spread(
         ));
     }
     let (machine, _) = machine_key(&resources.facts());
-    let plan = plan(stage, campaign);
+    let plan = plan(gate_run, campaign);
     let like = Like { machine: &machine, plan: &plan, has_builds: rule.builds.is_some() };
     let pooled = |figure: &Figure| Pooled::of(&differences(&history.gates, &like, *figure));
     let known: Vec<Option<Pooled>> = Wanted::gated(&flags.gate).iter().map(pooled).collect();
@@ -61,22 +61,22 @@ pub(super) fn spread(
     Ok(known.into_iter().flatten().max_by(|one, other| one.spread.total_cmp(&other.spread)))
 }
 
-fn plan(stage: &Stage<'_>, campaign: &Campaign) -> String {
-    let texts = stage.plan(campaign);
+fn plan(gate_run: &GateRun<'_>, campaign: &Campaign) -> String {
+    let texts = gate_run.plan(campaign);
     plan_key(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Appends a line for each gated figure.
 pub(super) fn append(
     path: &Path,
-    stage: &Stage<'_>,
+    gate_run: &GateRun<'_>,
     runs: &[LoadRun],
     weighing: &Weighing,
 ) -> Result<(), Refusal> {
     let Rule { alpha, detect, .. } = weighing.rule;
-    let plan = plan(stage, &runs[0].0.campaign);
-    let commits = stage.commits.each_ref().map(Option::as_ref);
-    let gate = GateOf { titles: &stage.written, commits, plan: &plan, alpha, detect };
+    let plan = plan(gate_run, &runs[0].0.campaign);
+    let commits = gate_run.commits.each_ref().map(Option::as_ref);
+    let gate = GateOf { titles: &gate_run.written, commits, plan: &plan, alpha, detect };
     let mut lines = String::new();
     let mut weighed = weighing.figures.iter();
     for (measured, gated, shown) in runs {

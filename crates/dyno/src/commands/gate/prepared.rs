@@ -9,8 +9,8 @@ use lab::manner::Manner;
 use lab::workload::Workload;
 
 use super::GateFlags;
+use super::gate_run::{BASE, HEAD};
 use super::sides::{self, Named};
-use super::stage::{BASE, HEAD};
 use crate::shell::Refusal;
 
 const USUAL_CONNECTIONS: usize = 50;

@@ -22,9 +22,9 @@ use machine::owned::WorkFolder;
 use machine::process::{Marker, Running, Spec, launch};
 use machine::sockets::{PORTS, free_port, ports_of};
 
-/// What a stage is made of.
+/// What an environment is made of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StageSetup<'a> {
+pub(crate) struct EnvironmentSetup<'a> {
     pub(crate) launcher: Launcher<'a>,
     /// The address on which it is to listen.
     pub(crate) address: IpAddr,
@@ -41,15 +41,15 @@ pub(crate) struct Limits<'a> {
 }
 
 impl<'a> Setup<'a> {
-    pub(super) fn stage_setup(&self) -> StageSetup<'a> {
+    pub(super) fn environment_setup(&self) -> EnvironmentSetup<'a> {
         let (wanted, split, files) = (&self.experiment.conditions, self.split, self.files);
         let limits = Some(Limits { wanted, split, files });
-        StageSetup { launcher: self.launcher, address: self.address, limits }
+        EnvironmentSetup { launcher: self.launcher, address: self.address, limits }
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct Environment {
     /// The trial's zero.
     pub(crate) began: Instant,
     address: IpAddr,
@@ -64,35 +64,35 @@ pub(crate) struct Stage {
     probe_socket: Option<PathBuf>,
 }
 
-impl Stage {
+impl Environment {
     /// Prepares everything but the process. Called on the trial's own thread.
     pub(crate) fn set(
-        stage_setup: StageSetup<'_>,
+        environment_setup: EnvironmentSetup<'_>,
         candidate: Candidate<'_>,
         protocol: Protocol,
         facts: &mut Vec<Fact>,
-    ) -> Result<Stage, String> {
+    ) -> Result<Environment, String> {
         let marker = Marker::unique();
-        let group = match stage_setup.limits {
+        let group = match environment_setup.limits {
             Some(limits) => limits.impose(&marker, facts)?,
             None => None,
         };
-        let folder = stage_setup.launcher.cache.state.join("work");
+        let folder = environment_setup.launcher.cache.state.join("work");
         let work = WorkFolder::create(&folder, &marker)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
         let home = work.path().join("home");
         std::fs::create_dir(&home).map_err(|error| format!("{}: {error}", home.display()))?;
         let port = free_port(PORTS).map_err(|error| format!("no free port: {error}"))?;
-        let cpus = match stage_setup.limits {
+        let cpus = match environment_setup.limits {
             Some(limits) => limits.split.subject.count(),
             None => Cpus::available().map_or(1, |cpus| cpus.count()),
         };
         let (build, dyno) = (
             candidate.built.folder.display().to_string(),
-            stage_setup.launcher.cache.dyno.display().to_string(),
+            environment_setup.launcher.cache.dyno.display().to_string(),
         );
         let of_tls = |path: fn(&Identity) -> PathBuf| {
-            let path = stage_setup.launcher.identity.map(path);
+            let path = environment_setup.launcher.identity.map(path);
             path.map_or(String::new(), |path| path.display().to_string())
         };
         let (certificate, key) = (of_tls(Identity::certificate), of_tls(Identity::key));
@@ -102,7 +102,7 @@ impl Stage {
                 ("cert", &certificate),
                 ("key", &key),
                 ("port", &port.to_string()),
-                ("address", &stage_setup.address.to_string()),
+                ("address", &environment_setup.address.to_string()),
                 ("cpus", &cpus.to_string()),
                 ("work", &home.display().to_string()),
                 ("build", &build),
@@ -129,8 +129,8 @@ impl Stage {
         let probe_socket = candidate.probe.map(|_| work.path().join("probe"));
         let given = port;
         let port = AtomicU16::new(given);
-        let (began, address) = (Instant::now(), stage_setup.address);
-        Ok(Stage { began, address, port, given, command, marker, group, work, probe_socket })
+        let (began, address) = (Instant::now(), environment_setup.address);
+        Ok(Environment { began, address, port, given, command, marker, group, work, probe_socket })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -170,20 +170,20 @@ impl Stage {
 
     pub(crate) fn launch(
         &self,
-        stage_setup: StageSetup<'_>,
+        environment_setup: EnvironmentSetup<'_>,
         candidate: Candidate<'_>,
     ) -> io::Result<Running> {
         let home = self.work.path().join("home");
         let mut env =
-            stage_setup.launcher.cache.scrubbed(candidate.subject, candidate.built, &home);
+            environment_setup.launcher.cache.scrubbed(candidate.subject, candidate.built, &home);
         if matches!(candidate.subject.serving, Serving::Own(..)) {
-            env = stage_setup.launcher.cache.variables.clone();
+            env = environment_setup.launcher.cache.variables.clone();
             env.retain(|(name, _)| !["PORT", "PWD", "OLDPWD"].contains(&name.as_str()));
             env.push(("PORT".into(), self.port().to_string()));
             env.push(("PWD".into(), candidate.built.folder.display().to_string()));
         }
         if let (Some((probe, built)), Some(socket)) = (candidate.probe, &self.probe_socket) {
-            for (name, value) in stage_setup.launcher.cache.env(&probe.env, &built.folder) {
+            for (name, value) in environment_setup.launcher.cache.env(&probe.env, &built.folder) {
                 add(&mut env, name, value);
             }
             env.push(("DYNO_PROBE_SOCKET".into(), socket.display().to_string()));
@@ -192,12 +192,12 @@ impl Stage {
         }
         let spec = Spec {
             env,
-            cpus: stage_setup.limits.map(|limits| limits.split.subject.clone()),
-            open_files: stage_setup.limits.map(|limits| limits.files),
+            cpus: environment_setup.limits.map(|limits| limits.split.subject.clone()),
+            open_files: environment_setup.limits.map(|limits| limits.files),
             membership: self.group.as_ref().map(Group::membership),
             ..Spec::new(self.marker, self.command.clone(), candidate.built.folder.clone())
         };
-        launch(stage_setup.launcher.warden, &spec)
+        launch(environment_setup.launcher.warden, &spec)
     }
 
     /// Begins to watch before the subject starts, so that a probe finds its socket.

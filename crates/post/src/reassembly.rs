@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::parcel::{Inbox, Outbox, Parcel, RESULT_MAX};
 
-/// So many wholes wait to be taken, at most.
+/// So many reassembly wait to be taken, at most.
 const WAITING: usize = 4;
 
 /// The digest of these bytes, and their parts.
@@ -15,12 +15,12 @@ pub fn cut(bytes: Vec<u8>) -> (String, impl Iterator<Item = Parcel>) {
 
 /// What has come in parts, until it is taken.
 #[derive(Debug, Default)]
-pub struct Wholes {
+pub struct Reassembly {
     coming: Option<Inbox>,
     whole: VecDeque<(String, Vec<u8>)>,
 }
 
-impl Wholes {
+impl Reassembly {
     /// Takes the next part.
     pub fn add(&mut self, parcel: Parcel) -> Result<(), String> {
         let digest = parcel.digest.clone();
@@ -48,27 +48,27 @@ mod tests {
 
     #[test]
     fn what_was_cut_is_whole_again_under_its_digest() {
-        let mut wholes = Wholes::default();
+        let mut reassembly = Reassembly::default();
         for length in [0, 7, 2 * PART_MAX, 2 * PART_MAX + 1] {
             let bytes: Vec<u8> = (0..length).map(|place| (place % 251) as u8).collect();
             let (digest, parts) = cut(bytes.clone());
-            assert_eq!(wholes.take(&digest), None);
-            parts.for_each(|part| wholes.add(part).unwrap());
-            assert_eq!(wholes.take("other"), None);
-            assert_eq!(wholes.take(&digest), Some(bytes));
-            assert_eq!(wholes.take(&digest), None, "once");
+            assert_eq!(reassembly.take(&digest), None);
+            parts.for_each(|part| reassembly.add(part).unwrap());
+            assert_eq!(reassembly.take("other"), None);
+            assert_eq!(reassembly.take(&digest), Some(bytes));
+            assert_eq!(reassembly.take(&digest), None, "once");
         }
     }
 
     #[test]
     fn what_is_never_taken_does_not_fill_the_memory() {
-        let mut wholes = Wholes::default();
-        let mut send = |byte: u8| cut(vec![byte]).1.try_for_each(|part| wholes.add(part));
+        let mut reassembly = Reassembly::default();
+        let mut send = |byte: u8| cut(vec![byte]).1.try_for_each(|part| reassembly.add(part));
         assert!((0..4).all(|byte| send(byte).is_ok()));
         assert!(send(9).unwrap_err().contains("nothing names"));
-        let mut wholes = Wholes::default();
+        let mut reassembly = Reassembly::default();
         let mut wrong: Vec<Parcel> = cut(vec![1, 2]).1.collect();
         wrong[0].bytes[0] = 9;
-        assert!(wholes.add(wrong.remove(0)).unwrap_err().contains("digest"));
+        assert!(reassembly.add(wrong.remove(0)).unwrap_err().contains("digest"));
     }
 }

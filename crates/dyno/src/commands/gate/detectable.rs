@@ -12,8 +12,8 @@ use lab::figure::Figure;
 use units::{chosen, counted, duration, percent};
 
 use super::figures::{self, Wanted};
-use super::stage::{Loading, Stage};
-use super::told::{Stop, unless_interrupted};
+use super::gate_run::{GateRun, Loading};
+use super::output::{Stop, unless_interrupted};
 use super::{GateFlags, history};
 use crate::shell::{ExitStatus, print};
 
@@ -53,16 +53,20 @@ fn say(text: &str, is_output: bool) -> Result<(), Stop> {
 }
 
 /// Says what can be seen, and ends a gate that could not see what it is to find within its time.
-pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<(), Stop> {
+pub(super) fn before(
+    gate_run: &mut GateRun<'_>,
+    flags: &GateFlags,
+    rule: Rule,
+) -> Result<(), Stop> {
     let say = |text: String| say(&text, flags.show);
-    let (loads, check) = (stage.loads(), stage.check);
+    let (loads, check) = (gate_run.loads(), gate_run.check);
     let whole = |pairs: Duration| duration(rounded(pairs + check));
     if Wanted::gated(&flags.gate).is_empty() {
-        let pairs = stage.pair_time() * UNTIMED * loads;
+        let pairs = gate_run.pair_time() * UNTIMED * loads;
         say(format!("no figure is gated: pairs and the head's check take about {}", whole(pairs)))?;
         return Ok(());
     }
-    let Spread { spread, whose, pair } = spread(stage, flags, rule)?;
+    let Spread { spread, whose, pair } = spread(gate_run, flags, rule)?;
     let level = rule.alpha / figures::count(&flags.gate) as f64;
     let time = |pairs: usize| whole(pair * pairs as u32 * loads);
     let shown = |pairs: usize| {
@@ -107,21 +111,21 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
 }
 
 /// The spread as it was said, or as earlier gates know it, or else of the first pairs of the base against itself.
-fn spread(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<Spread, Stop> {
+fn spread(gate_run: &mut GateRun<'_>, flags: &GateFlags, rule: Rule) -> Result<Spread, Stop> {
     if let Some(spread) = flags.spread {
-        return Ok(Spread { spread, whose: "as it was said".into(), pair: stage.pair_time() });
+        return Ok(Spread { spread, whose: "as it was said".into(), pair: gate_run.pair_time() });
     }
     if flags.history.is_some() {
-        let intended = unless_interrupted(stage.intended(equal_pairs(rule, FIRST)))?;
-        if let Some(found) = history::spread(stage, flags, rule, (&intended.0, &intended.1))? {
+        let intended = unless_interrupted(gate_run.intended(equal_pairs(rule, FIRST)))?;
+        if let Some(found) = history::spread(gate_run, flags, rule, (&intended.0, &intended.1))? {
             let (spread, whose) = (found.spread, of_gates(&found));
-            return Ok(Spread { spread, whose, pair: stage.pair_time() });
+            return Ok(Spread { spread, whose, pair: gate_run.pair_time() });
         }
     }
     let began = Instant::now();
-    let measured = unless_interrupted(stage.measure(Loading::Equal, equal_pairs(rule, FIRST)))?;
+    let measured = unless_interrupted(gate_run.measure(Loading::Equal, equal_pairs(rule, FIRST)))?;
     let pair = began.elapsed() / measured.course.tried().max(1) as u32;
-    let course = &stage.equal.insert(measured).course;
+    let course = &gate_run.equal.insert(measured).course;
     let differences = course.differences(Figure::Throughput, Against::Head);
     if differences.len() < 2 {
         return Err(too_few(course, differences.len()));
@@ -161,12 +165,12 @@ fn rounded(time: Duration) -> Duration {
 
 /// `--aa`: the rule on pairs of equal code.
 pub(super) fn equal_code(
-    stage: &mut Stage<'_>,
+    gate_run: &mut GateRun<'_>,
     rule: Rule,
     pairs: u32,
 ) -> Result<ExitStatus, Stop> {
-    let measured = unless_interrupted(stage.measure(Loading::Equal, equal_pairs(rule, pairs)))?;
-    let course = &stage.equal.insert(measured).course;
+    let measured = unless_interrupted(gate_run.measure(Loading::Equal, equal_pairs(rule, pairs)))?;
+    let course = &gate_run.equal.insert(measured).course;
     let differences = course.differences(Figure::Throughput, Against::Head);
     if differences.len() < LOOKS[0] || course.is_disturbed() {
         return Err(too_few(course, differences.len()));

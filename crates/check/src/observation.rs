@@ -22,7 +22,7 @@ pub enum End {
 
 /// One exchange with a server.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct Observation {
     /// What was sent, as far as it is kept.
     pub sent: Vec<u8>,
     pub sent_len: u64,
@@ -49,7 +49,7 @@ pub struct Seen {
     pub is_closed_by_notice: Option<bool>,
 }
 
-impl Seen {
+impl Observation {
     /// The first final answer, if it is complete.
     pub fn first(&self) -> Option<&ReceivedAnswer> {
         self.reading.finals.first().filter(|answer| answer.is_whole)

@@ -35,7 +35,7 @@ pub(super) const HEAD: &str = "head";
 /// The base, once more.
 const AGAIN: &str = "base-again";
 
-pub(super) struct Stage<'f> {
+pub(super) struct GateRun<'f> {
     flags: &'f GateFlags,
     pub(super) session: Session,
     home: Project,
@@ -85,9 +85,9 @@ pub(super) struct Measured {
     pub(super) course: GateCourse,
 }
 
-impl<'f> Stage<'f> {
+impl<'f> GateRun<'f> {
     /// Reads all that the flags name, and waits until no other dyno runs in the project. None: interrupted.
-    pub(super) fn of(flags: &'f GateFlags) -> Result<Option<Stage<'f>>, Refusal> {
+    pub(super) fn of(flags: &'f GateFlags) -> Result<Option<GateRun<'f>>, Refusal> {
         let Prepared { home, workload, terms, sides, about, max_failures, max_wrong } =
             prepared(flags)?;
         let place = StorePlace::of(&home, flags.store.named());
@@ -101,7 +101,7 @@ impl<'f> Stage<'f> {
         let written = [base.written, head.written];
         let commits = [base.commit, head.commit];
         let (base, head, built) = (base.subject, head.subject, None);
-        Ok(Some(Stage {
+        Ok(Some(GateRun {
             flags,
             session,
             home,

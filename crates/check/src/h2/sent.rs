@@ -9,7 +9,7 @@ use super::frame::{
 
 /// What the client has said, as far as the server's frames are judged by it.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct Sent {
     /// Whether the preface and SETTINGS were sent as they must be.
     pub(super) is_greeted: bool,
     pub(super) opened: BTreeSet<u32>,
@@ -26,9 +26,9 @@ pub(super) struct Told {
     pub(super) tables: VecDeque<Option<usize>>,
 }
 
-impl Default for Told {
-    fn default() -> Told {
-        Told {
+impl Default for Sent {
+    fn default() -> Sent {
+        Sent {
             is_greeted: false,
             opened: BTreeSet::new(),
             asked: BTreeSet::new(),
@@ -41,9 +41,9 @@ impl Default for Told {
     }
 }
 
-impl Told {
+impl Sent {
     /// A frame of ours has been sent.
-    pub(super) fn tell(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    pub(super) fn note(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
         self.opened.insert(stream);
         match kind {
             HEADERS | DATA => {

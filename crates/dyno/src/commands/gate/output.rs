@@ -11,7 +11,7 @@ use analysis::gate::{Against, PairOf, Rule, Weighing};
 use lab::figure::Figure;
 
 use super::GateFlags;
-use super::stage::{Measured, Stage};
+use super::gate_run::{GateRun, Measured};
 use crate::shell::{ExitStatus, Refusal, command_line_without_passwords};
 
 /// The variable in which GitHub names the file of a job's summary.
@@ -48,10 +48,10 @@ pub(super) fn equal(measured: Option<&Measured>) -> Vec<PairOf> {
     measured.map_or(Vec::new(), |it| it.course.pairs(Figure::Throughput, Against::Head))
 }
 
-/// Tells of a gate that ended early; there is no stage where it ended before its sides were read.
+/// Tells of a gate that ended early; there is no run where it ended before its sides were read.
 pub(super) fn early(
     flags: &GateFlags,
-    stage: Option<&Stage<'_>>,
+    gate_run: Option<&GateRun<'_>>,
     rule: Rule,
     stop: Stop,
 ) -> Result<ExitStatus, Refusal> {
@@ -59,8 +59,8 @@ pub(super) fn early(
         side.as_ref().or(command.as_ref()).map_or(String::new(), |it| units::without_password(it))
     };
     let typed = [typed(&flags.base, &flags.base_cmd), typed(&flags.head, &flags.head_cmd)];
-    let [base, head] = stage.map_or(&typed, |stage| &stage.titles);
-    let measured = stage.and_then(|stage| stage.equal.as_ref());
+    let [base, head] = gate_run.map_or(&typed, |gate_run| &gate_run.titles);
+    let measured = gate_run.and_then(|gate_run| gate_run.equal.as_ref());
     let status = tell(
         flags,
         &FinishedGate {
