@@ -94,7 +94,7 @@ fn workload(workload: &Workload) -> Vec<String> {
 const EXTRA: &str = "is added as a reference, in the first round: it shows how far the load itself comes, so that there is a \
                      ceiling (`[trials] ceiling = false` leaves it out)";
 
-/// The same where capacities are searched for.
+/// The text for such a subject where capacities are searched for.
 const EXTRA_OF_SEARCH: &str = "is added as a reference, for two seconds before the searches: no rate is tried that comes near to \
                                what it gives (`[trials] ceiling = false` leaves it out)";
 

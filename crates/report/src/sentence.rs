@@ -377,7 +377,7 @@ fn name(findings: &Findings<'_>, row: &Row) -> String {
     marked_name(findings, &row.subject, row.is_doubtful())
 }
 
-/// The same of a server.
+/// A server's name with its mark of doubt.
 pub(crate) fn marked_name(findings: &Findings<'_>, subject: &str, is_doubtful: bool) -> String {
     let is_special = is_doubtful && !is_all_doubtful(findings);
     format!("{}{}", findings.title(subject), if is_special { " (in doubt)" } else { "" })

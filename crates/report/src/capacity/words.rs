@@ -55,7 +55,7 @@ pub(crate) fn whole(share: f64) -> String {
     format!("{} %", chosen((share * 1e6).round() / 1e4))
 }
 
-/// The same without its unit.
+/// A share as it was typed, without its unit: `5`.
 pub(crate) fn bare(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {

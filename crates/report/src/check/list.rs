@@ -166,7 +166,7 @@ impl Shown for Catalogue<'_> {
     }
 }
 
-/// The same, for programs.
+/// The catalogue for programs.
 fn json(cases: &[&Case]) -> serde_json::Result<String> {
     written(&Document {
         schema: "dyno.check-list/1",

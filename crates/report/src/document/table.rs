@@ -167,7 +167,7 @@ impl Cell {
         self.marks.around(&self.text)
     }
 
-    /// The same with its interval: `1,000? [981–1,020]`.
+    /// The text with its marks and its interval: `1,000? [981–1,020]`.
     pub(crate) fn whole_text(&self) -> String {
         match &self.interval {
             None => self.marked_text(),

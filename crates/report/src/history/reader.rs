@@ -27,7 +27,7 @@ pub struct Broken {
 const LONGEST: usize = 1 << 20;
 
 impl History {
-    /// Of these lines alone, which are no file's.
+    /// The history of these lines alone, which are no file's.
     #[must_use]
     pub fn of(mut lines: Vec<Line>) -> History {
         lines.sort_by_cached_key(Line::order);

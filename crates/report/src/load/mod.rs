@@ -133,7 +133,7 @@ impl RequestSummary {
 }
 
 impl RequestSummary {
-    /// The same words, and the SHA-256 of a file: two loads that have these in common sent the same requests.
+    /// The request in words, and the SHA-256 of a file: two loads that have these in common sent the same requests.
     #[must_use]
     pub fn identity(&self) -> String {
         match &self.source {

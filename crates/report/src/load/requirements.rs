@@ -36,7 +36,7 @@ pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
     if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
 }
 
-/// The same in sentences, for where there is no document.
+/// The requirements in sentences, for where there is no document.
 pub(super) fn lines(run: &FinishedLoad) -> impl Iterator<Item = String> {
     run.requirements.iter().map(|judged| {
         let measured =

@@ -380,7 +380,7 @@ mod tests {
         move |key| key.workload = task.into()
     }
 
-    /// The same of one of the two subjects.
+    /// A change of the task of one of the two subjects.
     fn evil_over(task: &str) -> impl Fn(&mut TrialKey) {
         move |key| {
             if key.subject == "evil" {

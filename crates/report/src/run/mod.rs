@@ -341,7 +341,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The same with the title of its workload: `hello over h2, 1 stream: Hello, world!`.
+    /// A task's name with the title of its workload: `hello over h2, 1 stream: Hello, world!`.
     pub(crate) fn titled_task(&self, name: &str) -> String {
         let title = self.workload_title(name).map(|title| format!(": {title}"));
         self.task(name) + &title.unwrap_or_default()

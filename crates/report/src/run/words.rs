@@ -26,7 +26,7 @@ pub fn place(point: Point) -> String {
     chosen(point.value())
 }
 
-/// The same with its unit: `1 connection`, `16,000 requests/s`.
+/// A place of the axis with its unit: `1 connection`, `16,000 requests/s`.
 pub fn place_and_unit(point: Point) -> String {
     let unit = match point {
         Point::Connections(1) => "connection",

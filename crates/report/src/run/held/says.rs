@@ -106,7 +106,7 @@ fn short(cause: &Cause) -> String {
     format!("{own}{says}")
 }
 
-/// The same with all causes, and what they mean.
+/// How it gave way with all causes, and what they mean.
 pub(super) fn gave_way_in_full(held: &HeldSubject) -> Option<String> {
     let found = held.price.gave_way.as_ref()?;
     let causes: Vec<String> = found.causes.iter().map(full).collect();

@@ -26,7 +26,7 @@ fn made(
     made_of(LOAD, &[H2, TLS, CLEAR], rounds, answers)
 }
 
-/// The same of any load and its tasks.
+/// Such servers under any load and its tasks.
 fn made_of(
     ordered: &str,
     tasks: &[&str],
