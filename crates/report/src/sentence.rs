@@ -12,12 +12,15 @@ use crate::document::{Mark, Marks};
 use crate::run::words::number;
 use crate::run::{price_sentences, race_sentences, searches, trouble};
 use crate::written::{Written, as_written};
-use crate::{Findings, competing, held};
+use crate::{Findings, competing, held, load};
 
 /// A paragraph about each workload, and one about how far to trust them.
 pub(crate) fn all(findings: &Findings<'_>) -> Vec<String> {
     if findings.is_search() {
         return searches::sentences(findings);
+    }
+    if findings.is_load() {
+        return vec![load::sentence::of_run(findings)];
     }
     let tables: Vec<&Table> =
         findings.board.tables.iter().filter(|table| !table.is_held()).collect();

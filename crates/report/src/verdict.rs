@@ -5,6 +5,7 @@ use analysis::{By, Doubt, Gravity, Reason, Row, Verdict, none_held};
 use load::Holding;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use units::count;
 
 use crate::document::{Block, Depth, Entry, Section, Tone};
 
@@ -71,14 +72,17 @@ impl ExplainedDoubt {
         ExplainedDoubt::new(found.id(), found.gravity(), says, found.way_out(by))
     }
 
-    /// With whose it is before it, where there are several.
+    /// With whose it is before it, where there are several: `A: suspect, failures (in 1 of 3 rounds): …`.
     pub(crate) fn entry(&self, whose: &str) -> Entry {
         let times = match self.rounds.zip(self.of) {
-            Some((rounds, of)) if rounds < of => format!(" (in {rounds} of {of})"),
+            Some((rounds, of)) if rounds < of => {
+                format!(" (in {} of {} rounds)", count(rounds as u64), count(of as u64))
+            }
             Some(_) | None => String::new(),
         };
-        let says = format!("{whose}{}: {}{times}", self.gravity.name(), self.says);
-        Entry::new(self.gravity.into(), says)
+        let (gravity, name) = (self.gravity.name(), self.id.replace('_', " "));
+        let head = format!("{whose}{gravity}, {name}{times}: {}", self.says);
+        Entry::new(self.gravity.into(), head)
             .with(Tone::Dim, format!("what to do: {}", self.what_to_do))
     }
 }
@@ -120,12 +124,22 @@ impl ExplainedVerdict {
         self.find(id).is_some()
     }
 
-    /// Why the figures have no better verdict.
-    pub(crate) fn section(&self) -> Section {
-        let entries: Vec<Entry> = self.doubts.iter().map(|doubt| doubt.entry("")).collect();
-        let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-        Section::new("doubt", DOUBTS, Depth::Brief).with(blocks)
+    /// Its doubts, with whose they are before them.
+    pub(crate) fn entries(&self, whose: &str) -> impl Iterator<Item = Entry> {
+        self.doubts.iter().map(move |doubt| doubt.entry(whose))
     }
+}
+
+/// Why figures have no better verdict, in every report.
+pub(crate) fn section(doubts: Vec<Entry>) -> Section {
+    let (depth, block) = match doubts.is_empty() {
+        true => {
+            let nothing = "Nothing that dyno looks for was found.";
+            (Depth::Full, Block::paragraph(Tone::Plain, nothing))
+        }
+        false => (Depth::Brief, Block::Entries(doubts)),
+    };
+    Section::new("doubt", DOUBTS, depth).with([block])
 }
 
 /// The doubt that agents are missing.

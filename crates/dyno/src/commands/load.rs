@@ -85,17 +85,17 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     // What was measured is reported and closed, whatever could not be kept or written.
     let is_done = |load: &FinishedLoad| load.recording.end == End::Done;
     let is_whole = loads.len() == count && loads.iter().all(is_done) && cut_short.is_ok();
-    let closed = shelf.as_mut().map_or(Ok(None), |shelf| shelf.close(is_whole, halt.is_asked()));
-    report(&loads, shelf.as_ref(), flags)?;
+    let closed = shelf.close(is_whole, halt.is_asked());
+    report(&loads, &shelf, flags)?;
     if let Ok(Some(says)) = &closed {
         terminal::notice(says);
     }
     // What cut the loads short is said first: a store that is full takes no note of their end either.
     cut_short?;
     closed?;
-    match shelf.as_ref().filter(|_| is_whole) {
-        Some(shelf) => history.append(&shelf.findings(), &origin)?,
-        None => history.leave_out(),
+    match is_whole {
+        true => history.append(&shelf.findings(&loads), &origin)?,
+        false => history.leave_out(),
     }
     fed?;
     if loads.len() < count && halt.is_asked() {
@@ -117,7 +117,7 @@ struct Measured {
 fn measured(
     count: usize,
     press_next: &mut dyn FnMut(u32) -> Result<Option<Loaded>, Refusal>,
-    shelf: &mut Option<Shelf>,
+    shelf: &mut Shelf,
     halt: &Halt,
 ) -> Result<Measured, Refusal> {
     let mut all = Measured { loads: Vec::new(), fed: Ok(()), cut_short: Ok(()) };
@@ -136,7 +136,7 @@ fn measured(
             ));
             break;
         }
-        all.cut_short = shelf.as_mut().map_or(Ok(()), |shelf| shelf.put(&load));
+        all.cut_short = shelf.put(&load);
         let says = match load.recording.end {
             End::Halted => "was interrupted; what it measured until then is reported",
             End::Done | End::GaveUp(_) => "is done",
@@ -256,11 +256,10 @@ fn weighed(
 }
 
 /// Prints what was found, and writes it. Either is done even if the other fails.
-fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> Result<(), Refusal> {
+fn report(loads: &[FinishedLoad], shelf: &Shelf, flags: &LoadFlags) -> Result<(), Refusal> {
     let Some(load) = loads.first() else { return Ok(()) };
-    let findings = shelf.map(Shelf::findings);
     let are_together = flags.keeping.repeat.is_some();
-    let found = FinishedLoads { loads, findings: findings.as_ref(), are_together };
+    let found = FinishedLoads { findings: &shelf.findings(loads), are_together };
     let results = &flags.results;
     let printed = match flags.keeping.like {
         Some(tool) => Ok(as_printed_by(load, tool, flags.latency)),

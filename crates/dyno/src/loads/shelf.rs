@@ -6,7 +6,6 @@ use campaign::now_unix_ms;
 use campaign::project::Project;
 use lab::record::{RunRecord, TrialRecord};
 use report::load::FinishedLoad;
-use report::render::{JSON, MARKDOWN, TEXT};
 use report::run::Findings;
 use store::{RunEnd, RunId};
 
@@ -24,17 +23,14 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
-    /// Refuses what cannot be kept, before anything is loaded. None where no flag needs it.
-    pub(crate) fn open(flags: &LoadFlags, plan: &Plan) -> Result<Option<Shelf>, Refusal> {
+    /// Refuses what cannot be kept, before anything is loaded.
+    pub(crate) fn open(flags: &LoadFlags, plan: &Plan) -> Result<Shelf, Refusal> {
         let keeping = &flags.keeping;
         let needs_experiment =
             keeping.keep || keeping.repeat.is_some() || keeping.history.is_given();
-        if !needs_experiment && !flags.results.wants_other_than(&[&TEXT, &MARKDOWN, &JSON]) {
-            return Ok(None);
-        }
         let run = record::of_run(flags, plan, needs_experiment, now_unix_ms())?;
         let kept = keeping.keep.then(|| kept_in(keeping.store.named(), &run)).transpose()?;
-        Ok(Some(Shelf { run, trials: Vec::new(), kept }))
+        Ok(Shelf { run, trials: Vec::new(), kept })
     }
 
     /// A load that has just ended.
@@ -67,12 +63,12 @@ impl Shelf {
     }
 
     /// The loads so far, analysed as a run.
-    pub(crate) fn findings(&self) -> Findings<'_> {
+    pub(crate) fn findings<'t>(&'t self, ended: &'t [FinishedLoad]) -> Findings<'t> {
         let id = self.kept.as_ref().map_or("–".to_string(), |(_, id)| id.to_string());
         let found = Findings::of(&id, &self.run, &self.trials, Vec::new());
         let kept = self.kept.as_ref();
         let option = kept.map(|(keeping, _)| Project::store_option(keeping.store.path()));
-        found.kept_where(option.unwrap_or_default())
+        found.kept_where(option.unwrap_or_default()).of_ended(ended)
     }
 }
 

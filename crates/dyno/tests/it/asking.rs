@@ -136,7 +136,7 @@ fn the_statuses_that_came_are_shown_with_the_first_wrong_answer() {
         .stdout_has("Every one of 20 attempts failed: content.status, another status than expected (20 × 404");
     rig.dyno(&["load", "{url}/nothing", "-n", "20", "-c", "1", "--http2", "--streams", "2"])
         .status(1)
-        .stdout_has("closed: 1 connection × 2 streams over HTTP/2, ");
+        .stdout_has("closed: 1 connection × 2 streams over HTTP/2; ");
     let ran = rig.dyno(&["load", "{url}/user/{seq}", "-n", "200", "-c", "1", "--json"]).status(0);
     let answers = &ran.json()["answers"];
     assert_eq!(answers["statuses"]["200"], 200);

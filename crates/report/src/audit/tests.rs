@@ -89,7 +89,7 @@ fn an_audit_in_a_terminal() {
 #[test]
 fn an_audit_that_finds_nothing_says_so() {
     let text = render::text(&document(&of(&[HEALTHY])), SCREEN);
-    assert!(text.contains("verdict: valid; rows: 1 valid · 0 suspect · 0 invalid"), "{text}");
+    assert!(text.contains("verdict: valid\n"), "{text}");
     assert!(text.contains("1 row raises no doubt."), "{text}");
 }
 

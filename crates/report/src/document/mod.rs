@@ -45,8 +45,12 @@ pub(crate) fn anchor(name: &str) -> String {
 impl Document {
     /// `verdict: suspect; rows: 2 valid · 1 suspect · 0 invalid`.
     pub(crate) fn verdict_line(&self) -> Option<String> {
-        let verdict = self.verdict?.name();
-        let Some(worth) = self.worth else { return Some(format!("verdict: {verdict}")) };
+        let whole = self.verdict?;
+        let verdict = whole.name();
+        // A single row is worth what all of it is, unless something is odd about its table.
+        let Some(worth) = self.worth.filter(|worth| *worth != Worth::of([Some(whole)])) else {
+            return Some(format!("verdict: {verdict}"));
+        };
         let rows = [
             (worth.valid, "valid"),
             (worth.suspect, "suspect"),

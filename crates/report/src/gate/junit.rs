@@ -4,7 +4,7 @@ use analysis::gate::{Answer, Weighed};
 
 use super::{FinishedGate, Word, name, ratio, sentence};
 use crate::check::junit::escaped;
-use crate::paired::stated;
+use crate::paired::listed;
 
 /// A test: its name, and how it ended.
 struct Test {
@@ -52,7 +52,7 @@ fn whole(gate: &FinishedGate<'_>) -> Test {
 fn figure(weighed: &Weighed) -> Test {
     let end = match weighed.finding.answer {
         Answer::NotWorse => End::Passed,
-        Answer::Worse => End::Failed(stated("worse", ratio(weighed))),
+        Answer::Worse => End::Failed(listed("worse", ratio(weighed), None)),
         Answer::CannotTell(_) => End::Skipped(sentence::why(weighed).unwrap_or_default()),
     };
     Test { name: name(weighed), end }

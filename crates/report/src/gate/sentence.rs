@@ -7,7 +7,7 @@ use units::{chosen, counted, percent};
 
 use super::{Early, name, ratio};
 use crate::conduct;
-use crate::paired::stated;
+use crate::paired::listed;
 
 /// `newly_broken` are the cases that the head breaks and the base keeps, or why they are not known; none where
 /// conformance is not gated.
@@ -79,7 +79,7 @@ fn answer(
             format!("Cannot tell whether the head is {detect} worse: --limit was over before the load at a fixed rate.")
         }
         Verdict::CannotTell(WhyUnclear::Figures) => {
-            let open = gated().filter_map(|it| Some(format!("{}: {}", name(it), why(it)?)));
+            let open = gated().filter_map(|it| Some(listed(&name(it), None, Some(&why(it)?))));
             format!("Cannot tell whether the head is {detect} worse; {}.", list(open.collect()))
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn chosen_share(share: f64) -> String {
 
 /// `throughput/s, 16 connections: 0.91× [0.88–0.94]`.
 fn figure(weighed: &Weighed) -> String {
-    stated(&name(weighed), ratio(weighed))
+    listed(&name(weighed), ratio(weighed), None)
 }
 
 /// Why a figure has no answer.

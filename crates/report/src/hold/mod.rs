@@ -14,7 +14,7 @@ use crate::load::terms;
 use crate::render::Shown;
 use crate::run::held::of_one_ramp;
 use crate::security::TlsOrderJson;
-use crate::verdict::ExplainedVerdict;
+use crate::verdict::{self, ExplainedVerdict};
 use crate::{Findings, agents, held};
 pub use json::json;
 
@@ -74,7 +74,7 @@ pub fn document(held: &FinishedHold) -> Document {
         with_findings(held, |findings| (sentence(findings), of_one_ramp(findings)));
     sections.push(agents::lost(&held.lost));
     sections.extend(origin.map(|section| Section { depth: Depth::Brief, ..section }));
-    sections.push(held.verdict.section());
+    sections.push(verdict::section(held.verdict.entries("").collect()));
     sections.retain(|section| !section.blocks.is_empty());
     Document {
         label: "held connections".into(),

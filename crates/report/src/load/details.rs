@@ -32,8 +32,16 @@ pub(crate) struct Details<'t> {
 }
 
 impl<'t> Details<'t> {
-    /// Of a load that has just ended.
-    pub(super) fn of(run: &'t FinishedLoad) -> Details<'t> {
+    /// Of a load of this run, which has just ended or was kept.
+    pub(crate) fn of(findings: &'t Findings<'_>, trial: &'t TrialRecord) -> Option<Details<'t>> {
+        let place = findings.trials.iter().position(|other| std::ptr::eq(other, trial));
+        match place.and_then(|place| findings.ended.get(place)) {
+            Some(load) => Some(Details::of_ended(load)),
+            None => Details::of_kept(findings, trial),
+        }
+    }
+
+    fn of_ended(run: &'t FinishedLoad) -> Details<'t> {
         Details {
             recording: &run.recording,
             agents: &run.agents,
@@ -44,11 +52,7 @@ impl<'t> Details<'t> {
         }
     }
 
-    /// Of a load that was kept.
-    pub(crate) fn of_trial(
-        findings: &'t Findings<'_>,
-        trial: &'t TrialRecord,
-    ) -> Option<Details<'t>> {
+    fn of_kept(findings: &'t Findings<'_>, trial: &'t TrialRecord) -> Option<Details<'t>> {
         let noted = |name: &str| {
             let fact = trial.conditions.iter().find(|fact| fact.name == name)?;
             fact.value.parse::<u64>().ok()

@@ -13,6 +13,7 @@ use requests::RequestSource;
 use wire::{Ask, Asks, Expect, Request};
 
 use super::{Costs, FinishedLoad, RequestSummary, weigh};
+use crate::Findings;
 
 pub(crate) const MS: u64 = 1_000_000;
 
@@ -115,6 +116,17 @@ pub(crate) fn as_run(recordings: &[Recording], point: Point) -> (RunRecord, Vec<
     }
     run.plan = trials.iter().map(|trial| trial.key.clone()).collect();
     (run, trials)
+}
+
+/// What is made of a load that has just ended.
+pub(crate) fn told<T>(load: &FinishedLoad, show: impl FnOnce(&Findings<'_>) -> T) -> T {
+    let point = match &load.order.load {
+        Load::Closed { connections } => Point::Connections(*connections as u32),
+        Load::Open { arrivals, .. } => Point::Requests(arrivals.peak().as_f64()),
+        Load::Sessions { arrivals, .. } => Point::Sessions(arrivals.peak().as_f64()),
+    };
+    let (run, trials) = as_run(std::slice::from_ref(&load.recording), point);
+    show(&Findings::of(&"–", &run, &trials, Vec::new()).of_ended(std::slice::from_ref(load)))
 }
 
 pub(crate) fn fail(recording: &mut Recording, failure: Failure, times: u64) {

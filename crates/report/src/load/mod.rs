@@ -2,15 +2,14 @@
 
 mod answers;
 pub(crate) mod details;
-mod document;
 pub mod file;
 pub(crate) mod json;
 pub mod like;
 mod openmetrics;
-mod page;
+pub(crate) mod page;
 pub(crate) mod repeat;
 mod requirements;
-mod sentence;
+pub(crate) mod sentence;
 pub(crate) mod slice;
 pub mod terms;
 mod verdict;
@@ -26,12 +25,11 @@ use crate::document::Document;
 use crate::render::{Chart, Shown};
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
-pub use document::document;
 pub use json::json;
 pub use like::Tool;
 pub use openmetrics::Totals;
-pub use page::{page, page_of_all};
-pub use repeat::{repeated, repeated_json};
+pub use repeat::repeated_json;
+pub(crate) use requirements::required;
 pub use slice::Slice;
 pub use verdict::weigh;
 
@@ -55,50 +53,35 @@ pub struct FinishedLoad {
     pub requirements: Vec<JudgedRequirement>,
 }
 
-/// What a command that loads has found: one load, or several together.
+/// What `dyno load` has found: a run of one load, or of several.
 pub struct FinishedLoads<'a> {
-    pub loads: &'a [FinishedLoad],
-    /// The loads as a run, where a format needs it.
-    pub findings: Option<&'a Findings<'a>>,
-    /// Whether all of them are shown, and not only the first.
+    pub findings: &'a Findings<'a>,
+    /// Whether the JSON has all of them and what they have in common, and not only the first.
     pub are_together: bool,
-}
-
-impl<'a> FinishedLoads<'a> {
-    fn together(&self) -> Option<&'a Findings<'a>> {
-        self.findings.filter(|_| self.are_together)
-    }
 }
 
 impl Shown for FinishedLoads<'_> {
     fn document(&self) -> Document {
-        match self.together() {
-            Some(findings) => repeated(self.loads, findings),
-            None => document(&self.loads[0]),
-        }
+        self.findings.document()
     }
 
     fn json(&self) -> serde_json::Result<String> {
-        match self.together() {
-            Some(findings) => repeated_json(self.loads, findings),
-            None => json(&self.loads[0]),
+        match self.findings.ended.first().filter(|_| !self.are_together) {
+            Some(load) => json(load),
+            None => repeated_json(self.findings),
         }
     }
 
     fn page(&self) -> String {
-        match (self.together(), self.findings) {
-            (Some(findings), _) => page_of_all(self.loads, findings),
-            (None, Some(findings)) => page(&self.loads[0], findings),
-            (None, None) => crate::page::alone(&self.document()).into_string(),
-        }
+        self.findings.page()
     }
 
     fn csv(&self) -> Option<String> {
-        self.findings?.csv()
+        self.findings.csv()
     }
 
     fn charts(&self) -> Vec<Chart> {
-        self.findings.map_or(Vec::new(), Findings::charts)
+        self.findings.charts()
     }
 }
 
@@ -182,3 +165,6 @@ pub struct Queue {
 
 #[cfg(test)]
 pub(crate) mod fixture;
+
+#[cfg(test)]
+mod tests;

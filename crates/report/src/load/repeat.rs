@@ -1,44 +1,39 @@
 //! Several loads of one kind, one after another: each of them, and every figure over all of them with its interval.
 
-use analysis::{By, Conduct, Estimate, Faults, Number, Row};
+use analysis::{By, Conduct, Estimate, Faults, Number, Row, Tolerated};
 use lab::figure::Figure;
+use load::Tally;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::FinishedLoad;
 use crate::conduct;
-use crate::document::{Depth, Document, Section};
 use crate::json::{ByFigure, written};
-use crate::render::Shown;
 use crate::run::Findings;
 use crate::verdict::ExplainedVerdict;
 use crate::written::Written;
 
 pub(crate) const SCHEMA: &str = "dyno.loads/1";
 
-/// The whole report: that of the run that these loads are, whose findings these are.
-pub fn repeated(loads: &[FinishedLoad], findings: &Findings<'_>) -> Document {
-    let mut document = findings.document();
-    document.answer = vec![sentence(loads, findings)];
-    let required = Section::new("required", "What was required", Depth::Brief);
-    let required = required.with(super::requirements::of_all(loads));
-    document.sections.extend(Some(required).filter(|section| !section.blocks.is_empty()));
-    document
-}
-
 fn row<'t>(findings: &'t Findings<'_>) -> Option<&'t Row> {
     findings.board.tables.first()?.rows.first()
 }
 
-/// The answer: faults that are not tolerated, of all loads together or of one of them, come first.
-fn sentence(loads: &[FinishedLoad], findings: &Findings<'_>) -> String {
+/// The answer of a run of `dyno load`: faults that are not tolerated, of all loads together or of one of them, come
+/// first.
+pub(crate) fn sentence(findings: &Findings<'_>) -> String {
     let figures = figures(findings);
-    let Some(first) = loads.first() else { return format!("{figures}.") };
-    let totals = loads.iter().map(|load| &load.recording.total);
-    let all = Conduct::of(Faults::of(totals), first.tolerated);
-    let one =
-        |load: &FinishedLoad| Conduct::of(Faults::of([&load.recording.total]), load.tolerated);
-    let worst = loads.iter().map(one).enumerate().find(|(_, conduct)| !conduct.is_tolerated());
+    let tolerated = match findings.ended {
+        [load, ..] => load.tolerated,
+        [] => Tolerated::by(findings.experiment.as_ref()),
+    };
+    let totals: Vec<&Tally> = findings
+        .trials
+        .iter()
+        .filter_map(|trial| Some(&trial.loaded.as_ref()?.recording.total))
+        .collect();
+    let all = Conduct::of(Faults::of(totals.iter().copied()), tolerated);
+    let each = totals.iter().map(|total| Conduct::of(Faults::of([*total]), tolerated));
+    let worst = each.enumerate().find(|(_, conduct)| !conduct.is_tolerated());
     let named = match worst {
         Some((place, conduct)) if all.is_tolerated() => {
             conduct::says(&format!("Load {}", place + 1), conduct)
@@ -111,11 +106,8 @@ struct EstimateJson {
     loads: usize,
 }
 
-/// The same as JSON, with a line end.
-pub fn repeated_json(
-    loads: &[FinishedLoad],
-    findings: &Findings<'_>,
-) -> serde_json::Result<String> {
+/// Loads that have just ended as JSON, with a line end.
+pub fn repeated_json(findings: &Findings<'_>) -> serde_json::Result<String> {
     let estimate = |estimate: Estimate| {
         let Estimate { low, high, rounds, .. } = estimate;
         EstimateJson { mean: estimate.number(), low, high, loads: rounds }
@@ -123,11 +115,11 @@ pub fn repeated_json(
     written(&Loads {
         schema: SCHEMA,
         dyno_version: env!("CARGO_PKG_VERSION"),
-        sentence: sentence(loads, findings),
+        sentence: sentence(findings),
         verdict: row(findings)
             .map_or_else(ExplainedVerdict::default, |row| ExplainedVerdict::of_row(row, By::Flags)),
         figures: ByFigure::of(|figure| row(findings)?.estimate(figure).map(estimate)),
-        loads: loads.iter().map(super::json::Document::from).collect(),
+        loads: findings.ended.iter().map(super::json::Document::from).collect(),
     })
 }
 

@@ -5,14 +5,24 @@ use lab::figure::Unit;
 use units::{self, count, fixed};
 
 use super::FinishedLoad;
-use crate::document::{Block, Entry, Tone};
+use crate::document::{Block, Depth, Entry, Section, Tone};
 use crate::json::json_type;
 use crate::verdict::ExplainedVerdict;
 
 const NS_PER_MS: f64 = 1e6;
 
+/// What was required of loads that have just ended.
+pub(crate) fn required(loads: &[FinishedLoad]) -> Section {
+    let entries = match loads {
+        [load] => of_load(load),
+        loads => of_all(loads),
+    };
+    let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
+    Section::new("required", "What was required", Depth::Brief).with(blocks)
+}
+
 /// A line for each requirement, and why it cannot be judged where it cannot.
-pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
+fn of_load(run: &FinishedLoad) -> Vec<Entry> {
     let mut said = None;
     let entries = run.requirements.iter().map(|judged| {
         let tone = match judged.answer {
@@ -32,8 +42,7 @@ pub(super) fn blocks(run: &FinishedLoad) -> Vec<Block> {
             Some(why) => Entry::new(tone, head).with(Tone::Dim, why),
         }
     });
-    let entries: Vec<Entry> = entries.collect();
-    if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
+    entries.collect()
 }
 
 /// The requirements in sentences, for where there is no document.
@@ -47,10 +56,9 @@ pub(super) fn lines(run: &FinishedLoad) -> impl Iterator<Item = String> {
 }
 
 /// What was required of each of several loads: in how many it was met, and what came of the others.
-pub(super) fn of_all(loads: &[FinishedLoad]) -> Vec<Block> {
+fn of_all(loads: &[FinishedLoad]) -> Vec<Entry> {
     let required = loads.first().map_or(0, |load| load.requirements.len());
-    let entries: Vec<Entry> = (0..required).map(|place| in_all(loads, place)).collect();
-    if entries.is_empty() { Vec::new() } else { vec![Block::Entries(entries)] }
+    (0..required).map(|place| in_all(loads, place)).collect()
 }
 
 /// In how many of the loads the requirement at this place was met, and why it was not in the others.

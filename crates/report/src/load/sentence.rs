@@ -1,28 +1,106 @@
 //! One honest sentence.
 
+use std::borrow::Cow;
+
+use agents::AgentFacts;
 use analysis::{
-    Conduct, Faults, Gravity, KEPT_UP, generator_busy, offered_per_s, on_time, silent_share,
+    By, Conduct, Faults, Gravity, KEPT_UP, generator_busy, offered_per_s, on_time, silent_share,
     throughput_per_s,
 };
+use lab::experiment::Point;
+use lab::record::AGENTS_LOST_SHARE;
 use load::{Distribution, Failure, Load, Nanos, Recording, Tally};
 use units::{count, counted, nanos, percent, rate};
 
-use super::{FinishedLoad, answers, words};
+use super::{FinishedLoad, answers, repeat, words};
+use crate::Findings;
 use crate::conduct;
-use crate::verdict::ExplainedDoubt;
+use crate::verdict::{ExplainedDoubt, ExplainedVerdict};
+
+/// What is said of a load, whether it has just ended or was kept.
+struct Told<'t> {
+    recording: &'t Recording,
+    load: Kind,
+    /// Where the server was, for one that was not there.
+    server: String,
+    conduct: Conduct,
+    verdict: Cow<'t, ExplainedVerdict>,
+    agents: &'t [AgentFacts],
+    /// The share of the load that was lost with its agents.
+    lost: f64,
+    /// Statuses that came instead of the expected ones.
+    instead: String,
+}
+
+/// What was ordered, as far as it is said.
+enum Kind {
+    Closed { connections: u64 },
+    Open,
+    Sessions { calls: u64 },
+}
+
+/// Of a load that has just ended.
+pub(super) fn of(run: &FinishedLoad) -> String {
+    let load = match run.order.load {
+        Load::Closed { connections } => Kind::Closed { connections: connections as u64 },
+        Load::Open { .. } => Kind::Open,
+        Load::Sessions { calls, .. } => Kind::Sessions { calls: calls.into() },
+    };
+    sentence(&Told {
+        recording: &run.recording,
+        load,
+        server: words::address(&run.order.target),
+        conduct: Conduct::of(Faults::of([&run.recording.total]), run.tolerated),
+        verdict: Cow::Borrowed(&run.verdict),
+        agents: &run.agents,
+        lost: run.lost.iter().map(|lost| lost.share).sum(),
+        instead: answers::instead(run),
+    })
+}
+
+/// Of a run of `dyno load`: what happened to its load, or what all of them have in common.
+pub(crate) fn of_run(findings: &Findings<'_>) -> String {
+    of_only(findings).unwrap_or_else(|| repeat::sentence(findings))
+}
+
+fn of_only(findings: &Findings<'_>) -> Option<String> {
+    let trial = findings.only_load()?;
+    if let [load] = findings.ended {
+        return Some(of(load));
+    }
+    let row = findings.board.tables.first()?.rows.first()?;
+    let loaded = trial.loaded.as_ref()?;
+    let load = match trial.key.point {
+        Point::Connections(connections) => Kind::Closed { connections: connections.into() },
+        Point::Requests(_) => Kind::Open,
+        Point::Sessions(_) => Kind::Sessions { calls: findings.calls() as u64 },
+        Point::Held(_) => return None,
+    };
+    let lost = trial.conditions.iter().find(|fact| fact.name == AGENTS_LOST_SHARE);
+    Some(sentence(&Told {
+        recording: &loaded.recording,
+        load,
+        server: findings.title(&row.subject).into(),
+        conduct: row.conduct,
+        verdict: Cow::Owned(ExplainedVerdict::of_row(row, By::Flags)),
+        agents: &loaded.agents,
+        lost: lost.and_then(|fact| fact.value.parse().ok()).unwrap_or(0.0),
+        instead: String::new(),
+    }))
+}
 
 /// What happened, in plain words. Faults that are not tolerated come first; then the figures, faults that are
 /// tolerated, and what made the load suspect.
-pub(super) fn of(run: &FinishedLoad) -> String {
-    let total = &run.recording.total;
+fn sentence(told: &Told<'_>) -> String {
+    let total = &told.recording.total;
     if total.attempted == 0 {
         return "Nothing was measured: not one request was due.".into();
     }
     if total.correct == 0 {
-        return nothing_but_failures(run);
+        return nothing_but_failures(told);
     }
-    let conduct = Conduct::of(Faults::of([total]), run.tolerated);
-    let figures = [answered(run), latency(&total.response)].concat();
+    let conduct = told.conduct;
+    let figures = [answered(told), latency(&total.response)].concat();
     let answer = match (conduct.is_tolerated(), conduct::says("It", conduct)) {
         (_, None) => format!("It {figures}"),
         (false, Some(first)) => format!("{first}; it {figures}"),
@@ -31,11 +109,11 @@ pub(super) fn of(run: &FinishedLoad) -> String {
             format!("It {figures}; {failed}")
         }
     };
-    answer + &doubtful(run) + "."
+    answer + &doubtful(told) + "."
 }
 
-fn nothing_but_failures(run: &FinishedLoad) -> String {
-    let total = &run.recording.total;
+fn nothing_but_failures(told: &Told<'_>) -> String {
+    let total = &told.recording.total;
     let Some((failure, _)) = most(total) else {
         return format!(
             "Not one of {} attempts was answered before the end.",
@@ -44,12 +122,11 @@ fn nothing_but_failures(run: &FinishedLoad) -> String {
     };
     let why = match failure {
         Failure::ConnectRefused => {
-            format!("no server listens on {}", words::address(&run.order.target))
+            format!("no server listens on {}", told.server)
         }
         _ => {
-            let is_status = failure.is_about_status();
-            let instead = if is_status { answers::instead(run) } else { String::new() };
-            let meaning = reason(failure, run).unwrap_or_else(|| failure.meaning().into());
+            let instead = if failure.is_about_status() { &told.instead[..] } else { "" };
+            let meaning = reason(failure, total).unwrap_or_else(|| failure.meaning().into());
             format!("{failure}, {meaning}{instead}")
         }
     };
@@ -58,7 +135,7 @@ fn nothing_but_failures(run: &FinishedLoad) -> String {
         1 => format!("The one attempt failed: {}", ended(&why)),
         attempted => {
             let attempted = count(attempted);
-            let then = if run.verdict.has("gave_up") { ", then it gave up" } else { "" };
+            let then = if told.verdict.has("gave_up") { ", then it gave up" } else { "" };
             format!("Every one of {attempted} attempts failed{then}: {mostly}{}", ended(&why))
         }
     }
@@ -70,8 +147,7 @@ fn ended(why: &str) -> String {
 }
 
 /// Why it was, in words of its own: that of TLS that was seen most, or the first that was kept.
-fn reason(failure: Failure, run: &FinishedLoad) -> Option<String> {
-    let total = &run.recording.total;
+fn reason(failure: Failure, total: &Tally) -> Option<String> {
     let class = format!("{failure}: ");
     let of_tls = total.security.iter().flat_map(|seen| seen.agreed.reasons.sorted());
     let of_tls = of_tls.filter_map(|(reason, _)| reason.strip_prefix(&class));
@@ -88,23 +164,23 @@ fn most(total: &Tally) -> Option<(Failure, u64)> {
         .max_by_key(|(_, times)| *times)
 }
 
-fn answered(run: &FinishedLoad) -> String {
-    let recording = &run.recording;
+fn answered(told: &Told<'_>) -> String {
+    let recording = told.recording;
     let throughput = rate(throughput_per_s(recording).unwrap_or(0.0));
-    match &run.order.load {
-        Load::Closed { connections } => {
-            let on = match *connections as u64 {
+    match told.load {
+        Kind::Closed { connections } => {
+            let on = match connections {
                 1 => "one connection".into(),
                 connections => format!("{} connections", count(connections)),
             };
             let begun = recording.total.connections.begun;
-            let begun = match (*connections as u64) < begun {
+            let begun = match connections < begun {
                 true => format!(" at a time ({} were begun)", count(begun)),
                 false => String::new(),
             };
             format!("answered {throughput} requests/s on {on}{begun}")
         }
-        Load::Open { .. } => {
+        Kind::Open => {
             let offered = rate(offered_per_s(recording).unwrap_or(0.0));
             let on_time = on_time(recording, None);
             let share = percent(on_time.share().unwrap_or(0.0));
@@ -118,13 +194,13 @@ fn answered(run: &FinishedLoad) -> String {
                 false => answered,
             }
         }
-        Load::Sessions { calls, .. } => {
+        Kind::Sessions { calls } => {
             let sessions = &recording.total.sessions;
             format!(
                 "completed {} of {} sessions of {}, and answered {throughput} of {} requests/s",
                 count(sessions.complete),
                 count(sessions.attempted),
-                counted(u64::from(*calls), "call", "calls"),
+                counted(calls, "call", "calls"),
                 rate(offered_per_s(recording).unwrap_or(0.0))
             )
         }
@@ -162,20 +238,20 @@ fn latency(response: &Distribution) -> String {
 }
 
 /// The busiest agent, or else dyno's own threads.
-fn busiest(run: &FinishedLoad) -> String {
-    let busy = run.agents.iter().filter_map(|agent| Some((agent.saw?.busy()?, &agent.name)));
+fn busiest(told: &Told<'_>) -> String {
+    let busy = told.agents.iter().filter_map(|agent| Some((agent.saw?.busy()?, &agent.name)));
     match busy.max_by(|one, other| one.0.total_cmp(&other.0)) {
         Some((busy, name)) => format!("agent {name} was busy {}", percent(busy)),
         None => {
-            let busy = generator_busy(&run.recording.lanes).unwrap_or(0.0);
+            let busy = generator_busy(&told.recording.lanes).unwrap_or(0.0);
             format!("the instrument was busy {}", percent(busy))
         }
     }
 }
 
 /// The gravest reason to doubt it that has not been said; a note only where nothing graver is left.
-fn doubtful(run: &FinishedLoad) -> String {
-    let verdict = &run.verdict;
+fn doubtful(told: &Told<'_>) -> String {
+    let verdict = &told.verdict;
     let is_late = verdict.has("not_on_time");
     let graver = |doubt: &&ExplainedDoubt| doubt.gravity != Gravity::Note && doubt.id != "failures";
     let Some(doubt) = verdict.doubts.iter().find(graver) else {
@@ -188,22 +264,23 @@ fn doubtful(run: &FinishedLoad) -> String {
     let instruments = match doubt.id {
         "gave_up" => "then it gave up".into(),
         "agents_lost" => {
-            let share: f64 = run.lost.iter().map(|lost| lost.share).sum();
-            let share = percent(share);
+            let share = percent(told.lost);
             format!("{share} of the load was lost with its agents, and this is of the rest")
         }
         "instrument_stood_still" => {
             "dyno was not running for a while, and what the server did then is not known".into()
         }
         "silence" => {
-            let share = percent(silent_share(&run.recording).unwrap_or(0.0));
+            let share = percent(silent_share(told.recording).unwrap_or(0.0));
             format!("for {share} of the time no right answer came at all")
         }
         "instrument_busy" if is_late => {
-            format!("{} of the time, and may be what did not keep up", busiest(run))
+            format!("{} of the time, and may be what did not keep up", busiest(told))
         }
         "own_failures" if is_late => "the instrument had its share in that".into(),
-        "instrument_busy" => format!("{} of the time, so it may have been the limit", busiest(run)),
+        "instrument_busy" => {
+            format!("{} of the time, so it may have been the limit", busiest(told))
+        }
         "instrument_late" => {
             "the instrument itself was late, so the truth is better than this".into()
         }

@@ -31,14 +31,7 @@ pub(crate) fn page(findings: &Findings<'_>, document: &Document, csv: &str) -> M
     let chart_style = markup!("{}{}", ours(&[STYLE]), conformance::pale(findings));
     let parts = ours(&[PAGE_STYLE, detail::STYLE, held::STYLE, conformance::STYLE]);
     let page_style = markup!("{}{}{}", parts, chosen, conformance::pale_rows(findings));
-    let body = markup!(
-        "{}<main>\n{}{}{}{}</main>\n",
-        skip(document),
-        heading(document),
-        controls(findings),
-        html::sections(&document.sections),
-        ending(findings, document, csv)
-    );
+    let body = body(document, &controls(findings), &every_trial(findings, csv));
     let title = format!("{} · run {} · dyno", findings.run.name, findings.id);
     framed(&title, [&chart_style, &page_style], &body)
 }
@@ -48,29 +41,21 @@ pub(crate) fn alone(document: &Document) -> Markup {
     let ours =
         |texts: &[&'static str]| texts.iter().copied().map(Markup::fixed).collect::<Markup>();
     let styles = [ours(&[STYLE]), ours(&[PAGE_STYLE, detail::STYLE])];
-    let doubts = document.verdict.map(|verdict| {
-        let (name, sign) = (verdict.name(), html::verdict_sign(verdict));
-        markup!(
-            "<ul class=\"badges\" aria-label=\"what the figures are worth\"><li class=\"verdict {}\">{}{}</li>{}</ul>\n",
-            name,
-            sign,
-            name,
-            document.sections.iter().any(|section| section.id == "doubt").then(why)
-        )
-    });
-    let body = markup!(
-        "{}<main>\n{}{}{}{}</main>\n",
-        skip(document),
-        heading(document),
-        doubts,
-        html::sections(&document.sections),
-        document.ending.iter().map(html::paragraph).collect::<Markup>()
-    );
+    let body = body(document, &Markup::default(), &Markup::default());
     framed(&format!("{} · dyno", document.title), [&styles[0], &styles[1]], &body)
 }
 
-fn why() -> Markup {
-    Markup::fixed("<li class=\"why\"><a href=\"#doubt\">why</a></li>")
+/// A document with what a page has besides: what chooses servers, and links to data.
+fn body(document: &Document, controls: &Markup, data: &Markup) -> Markup {
+    markup!(
+        "{}<main>\n{}{}{}{}{}</main>\n",
+        skip(document),
+        heading(document),
+        controls,
+        html::sections(&document.sections),
+        data,
+        document.ending.iter().map(html::paragraph).collect::<Markup>()
+    )
 }
 
 /// The file around a page's body.
@@ -110,42 +95,52 @@ fn heading(document: &Document) -> Markup {
         document.title,
         notes,
         answer,
-        document.worth.map(badges),
+        worth(document),
         html::paragraph(&conditions)
     )
 }
 
-/// How many rows are valid, suspect, invalid: a sign and a word, so that no reader needs the colour.
-fn badges(worth: Worth) -> Markup {
-    let badge = |(verdict, count): (Verdict, usize)| {
-        let none = if count == 0 { " none" } else { "" };
-        let (sign, name) = (html::verdict_sign(verdict), verdict.name());
-        markup!("<li class=\"verdict {}{}\">{}{} {}</li>", name, none, sign, count, explained(name))
+/// What all of it is worth, or how many rows are valid, suspect, invalid: a sign and a word, so that no reader needs the
+/// colour.
+fn worth(document: &Document) -> Option<Markup> {
+    let badges = match document.worth {
+        Some(worth) => badges(worth),
+        None => badge(document.verdict?, None),
     };
+    let is_doubted = document.sections.iter().any(|section| section.id == "doubt");
+    let why = Markup::fixed("<li class=\"why\"><a href=\"#doubt\">why</a></li>");
+    Some(markup!(
+        "<ul class=\"badges\" aria-label=\"what the figures are worth\">{}{}</ul>\n",
+        badges,
+        is_doubted.then_some(why)
+    ))
+}
+
+fn badge(verdict: Verdict, count: Option<usize>) -> Markup {
+    let none = if count == Some(0) { " none" } else { "" };
+    let count = count.map(|count| format!("{count} "));
+    let (sign, name) = (html::verdict_sign(verdict), verdict.name());
+    markup!("<li class=\"verdict {}{}\">{}{}{}</li>", name, none, sign, count, explained(name))
+}
+
+fn badges(worth: Worth) -> Markup {
     let all = [
         (Verdict::Valid, worth.valid),
         (Verdict::Suspect, worth.suspect),
         (Verdict::Invalid, worth.invalid),
     ];
-    let all: Markup = all.into_iter().map(badge).collect();
+    let all: Markup = all.into_iter().map(|(verdict, count)| badge(verdict, Some(count))).collect();
     let untried = (0 < worth.untried)
         .then(|| markup!("<li class=\"why\">{} not yet run</li>", worth.untried));
-    markup!(
-        "<ul class=\"badges\" aria-label=\"what the figures are worth\">{}{}{}</ul>\n",
-        all,
-        untried,
-        why()
-    )
+    markup!("{}{}", all, untried)
 }
 
-fn ending(findings: &Findings<'_>, document: &Document, csv: &str) -> Markup {
-    let texts: Markup = document.ending.iter().map(html::paragraph).collect();
+fn every_trial(findings: &Findings<'_>, csv: &str) -> Markup {
     let name = match findings.is_kept() {
         true => format!("run-{}.csv", findings.id),
         false => "trials.csv".into(),
     };
-    let link = csv_link(&name, "Every trial as CSV", csv);
-    markup!("{}{}", link, texts)
+    csv_link(&name, "Every trial as CSV", csv)
 }
 
 /// Data that a page carries, to be saved as a file of this name.

@@ -1,6 +1,6 @@
 //! How a run was measured and on what, and what a reader must know before the first number.
 
-use lab::record::{RACE_ANSWERS, RunRecord, TrialRecord};
+use lab::record::{Fact, LOAD, RACE_ANSWERS, RunRecord, TrialRecord};
 
 use super::{Findings, fairness, origin, searches};
 use crate::document::{Block, Depth, Section, Tone};
@@ -55,7 +55,9 @@ fn method(findings: &Findings<'_>) -> Section {
             "What was read of another machine stands here where it differs; its name is before it.";
         blocks.push(Block::paragraph(Tone::Dim, says));
     }
-    let facts = facts.into_iter().map(|fact| vec![fact.name.clone(), fact.value.clone()]);
+    let is_shown = |fact: &&Fact| fact.name != LOAD || !findings.is_passing_load();
+    let facts =
+        facts.into_iter().filter(is_shown).map(|fact| vec![fact.name.clone(), fact.value.clone()]);
     blocks.push(Block::Table(fairness::text_table("facts", &["fact", "as it was read"], facts)));
     Section::new("method", "How it was measured", Depth::Full).with(blocks)
 }

@@ -11,28 +11,31 @@ use super::{
 use crate::chart::{Stand, both};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
 use crate::load::details::Details;
+use crate::load::required;
 use crate::markup::Markup;
 use crate::render::Glyphs;
 use crate::time::utc;
-use crate::{detail, sentence, signature, written};
+use crate::{agents, detail, sentence, signature, verdict, written};
 
 /// The whole report of a run. Its pictures made of characters have this width and these glyphs.
 pub fn document(findings: &Findings<'_>, width: usize, glyphs: Glyphs) -> Document {
     let run = findings.run;
-    let question = findings.question();
     let mut notes = Vec::new();
     let article = findings.experiment.as_ref().and_then(|found| found.article.as_ref());
     notes.extend(article.map(|article| Paragraph::new(Tone::Dim, format!("After: {article}"))));
     notes.extend(
         conditions::warnings(findings).into_iter().map(|says| Paragraph::new(Tone::Doubtful, says)),
     );
+    let is_lenient = findings.ended.first().is_some_and(|load| load.order.limits.lenient);
+    let lenient = "lenient: broken framing that old servers send is accepted";
+    notes.extend(is_lenient.then(|| Paragraph::new(Tone::Dim, lenient)));
     let load = findings.load_in_words();
     let mut conditions: Vec<String> = load.into_iter().collect();
     conditions.extend(findings.checked().as_ref().map(written::checked));
     conditions.push(conditions::machine(run, findings.trials));
     Document {
         label: label(findings),
-        title: question.into(),
+        title: findings.question(),
         notes,
         answer: sentence::all(findings),
         verdict: findings.verdict(),
@@ -56,15 +59,20 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
         return searches::sections(findings);
     }
     let mut sections = held::sections(findings);
-    let tables = findings.board.tables.iter().enumerate();
-    let loaded = tables.filter(|(_, table)| !table.is_held());
-    sections.extend(loaded.map(|(place, table)| workload(findings, table, place, screen)));
+    match findings.only_load().and_then(|trial| Details::of(findings, trial)) {
+        Some(details) => sections.extend(only_load(findings, &details)),
+        None => {
+            let tables = findings.board.tables.iter().enumerate();
+            let loaded = tables.filter(|(_, table)| !table.is_held());
+            sections.extend(loaded.map(|(place, table)| workload(findings, table, place, screen)));
+        }
+    }
     sections.push(price::section(findings));
     sections.extend(then_now::section(findings));
     sections.push(conformance::section(findings));
-    let found = |id: &'static str, heading: &str, note: &str, entries: Vec<Entry>| {
+    let found = |id: &'static str, heading: &str, entries: Vec<Entry>| {
         let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-        Section::new(id, heading, Depth::Brief).noting(note).with(blocks)
+        Section::new(id, heading, Depth::Brief).with(blocks)
     };
     let alarms = trouble::alarms(findings).into_iter();
     sections.push(
@@ -72,26 +80,27 @@ fn sections(findings: &Findings<'_>, screen: (usize, Glyphs)) -> Vec<Section> {
             .noting("different servers are seldom so alike")
             .with(alarms.map(|says| Block::paragraph(Tone::Doubtful, says))),
     );
-    let doubts = trouble::doubts(findings);
-    sections.push(match doubts.is_empty() {
-        true => Section::new("doubt", trouble::DOUBTS, Depth::Full)
-            .with([Block::paragraph(Tone::Plain, "Nothing that dyno looks for was found.")]),
-        false => found(
-            "doubt",
-            trouble::DOUBTS,
-            "doubtful figures are shown all the same, and marked",
-            doubts,
-        ),
-    });
-    let unranked = trouble::unranked(findings);
-    sections.push(found("unranked", trouble::UNRANKED, "", unranked));
-    let failed = trouble::under_load(findings);
-    sections.push(found("failed", trouble::FAILED, "all measured rounds together", failed));
-    sections.push(found("wrong", trouble::WRONG, "", trouble::failures(findings)));
+    sections.push(verdict::section(trouble::doubts(findings)));
+    sections.push(found("unranked", trouble::UNRANKED, trouble::unranked(findings)));
+    let failed = found("failed", trouble::FAILED, trouble::under_load(findings));
+    sections.push(failed.noting("all measured rounds together"));
+    sections.push(found("wrong", trouble::WRONG, trouble::failures(findings)));
+    sections.push(required(findings.ended));
     let why = rounds::blocks(findings);
     sections.push(Section::new("rounds", rounds::heading(findings), Depth::Brief).with(why));
     sections.extend(conditions::servers_and_machine(findings));
     sections.retain(|section| !section.blocks.is_empty());
+    sections
+}
+
+/// A run of one load: all that is known of it. Its only row and its failures are in that.
+fn only_load(findings: &Findings<'_>, details: &Details<'_>) -> Vec<Section> {
+    let mut sections = details.sections();
+    let times = sections.iter().position(|section| section.id == "latencies");
+    let pictures = Block::picture(detail::of_load(findings));
+    let course = Section::new("course", "How long answers took, and when", Depth::Page);
+    sections.insert(times.unwrap_or(sections.len()), course.with([pictures]));
+    sections.extend(findings.ended.iter().map(|load| agents::lost(&load.lost)));
     sections
 }
 
@@ -139,13 +148,16 @@ fn workload(
 /// All that is known of each load of `dyno load`.
 fn loads(findings: &Findings<'_>) -> impl Iterator<Item = Block> {
     findings.trials.iter().filter_map(|trial| {
-        let sections = Details::of_trial(findings, trial)?.sections();
+        let sections = Details::of(findings, trial)?.sections();
         let blocks = sections.into_iter().flat_map(|section| section.blocks).collect();
         Some(Block::fold(format!("All of load {}", trial.key.repeat + 1), blocks))
     })
 }
 
 fn ending(findings: &Findings<'_>) -> Vec<Paragraph> {
+    if findings.is_passing_load() {
+        return Vec::new();
+    }
     let Findings { id, store_option, .. } = findings;
     let of_flags = [RACE, LOAD, CAPACITY].into_iter().find_map(|name| findings.fact(name));
     let again = match of_flags {

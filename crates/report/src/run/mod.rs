@@ -39,6 +39,7 @@ use units::duration;
 
 use crate::chart::Theme;
 use crate::document::Document;
+use crate::load::FinishedLoad;
 use crate::render::{self, Chart, Glyphs, Screen, Shown};
 pub use comparison::{Compared, Side};
 pub use document::document;
@@ -80,6 +81,8 @@ pub struct Findings<'a> {
     pub(crate) store_option: String,
     /// What a file says was ordered, where only a file's figures are known.
     pub(crate) stated: Option<String>,
+    /// The loads of `dyno load` where these have just ended: more is known of them than a store keeps.
+    pub(crate) ended: &'a [FinishedLoad],
     /// What is drawn of it where there is nothing but charts.
     pub drawn: Drawn,
     /// Data that only a page needs is computed on demand.
@@ -119,6 +122,12 @@ impl<'a> Findings<'a> {
         Findings { store_option, ..self }
     }
 
+    /// Of loads that have just ended.
+    #[must_use]
+    pub fn of_ended(self, ended: &'a [FinishedLoad]) -> Findings<'a> {
+        Findings { ended, ..self }
+    }
+
     /// Figures that a file states, whose order is in words.
     pub(crate) fn stated(
         id: &str,
@@ -147,6 +156,7 @@ impl<'a> Findings<'a> {
             fairness: Fairness::of(run, trials),
             store_option: String::new(),
             stated: None,
+            ended: &[],
             drawn: Drawn::default(),
             details: OnceCell::new(),
             courses: OnceCell::new(),
@@ -159,9 +169,13 @@ impl<'a> Findings<'a> {
         self.trials.len() + self.damaged.len()
     }
 
-    /// What the run is to answer.
-    pub(crate) fn question(&self) -> &str {
-        self.experiment.as_ref().map_or(&self.run.name, |found| &found.question)
+    /// What the run is to answer; of loads, what was requested.
+    pub(crate) fn question(&self) -> String {
+        match (self.ended, &self.experiment) {
+            ([load, ..], _) => format!("{} at {}", load.asked.words(), load.asked.address),
+            ([], Some(found)) => found.question.clone(),
+            ([], None) => self.run.name.clone(),
+        }
     }
 
     /// What is damaged, a sentence for each trial.
@@ -197,6 +211,19 @@ impl<'a> Findings<'a> {
     /// The command line that made it, if it is of `dyno load`.
     pub(crate) fn load_command(&self) -> Option<&str> {
         self.fact(LOAD)
+    }
+
+    /// The load, where the run is a single one of `dyno load`.
+    pub(crate) fn only_load(&self) -> Option<&'a TrialRecord> {
+        match self.trials {
+            [trial] if self.is_load() && self.run.plan.len() == 1 => Some(trial),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a single load that is not kept: its command was just typed, and may have what is nobody's business.
+    pub(crate) fn is_passing_load(&self) -> bool {
+        self.only_load().is_some() && !self.is_kept()
     }
 
     /// Whether it has a number in a store; loads that are repeated and not kept have none.
@@ -252,9 +279,13 @@ impl<'a> Findings<'a> {
         words::place_in(self.experiment.as_ref(), point) + &over
     }
 
-    /// How the servers were loaded, as far as the experiment can be read.
+    /// How the servers were loaded, as far as an experiment can say it.
     pub(crate) fn load_in_words(&self) -> Option<String> {
-        self.experiment.as_ref().map(|experiment| words::load(experiment, self.streams()))
+        match (&self.experiment, self.ended) {
+            (Some(experiment), _) => Some(words::load(experiment, self.streams())),
+            (None, [load, ..]) => Some(crate::load::words::of_load(&load.order)),
+            (None, []) => None,
+        }
     }
 
     /// A figure's heading: that of the share on time says the limit.
@@ -317,6 +348,9 @@ impl<'a> Findings<'a> {
 
     /// What was checked of the answers in all measured rounds of the servers; none where none was loaded.
     pub(crate) fn checked(&self) -> Option<Checked> {
+        if let [load] = self.ended {
+            return Some(crate::load::checked(load));
+        }
         let expects: Vec<_> = self
             .workloads()
             .flat_map(|workload| workload.questions)
@@ -396,7 +430,11 @@ impl Shown for Findings<'_> {
     }
 
     fn page(&self) -> String {
-        crate::page::page(self, &self.document(), &csv::of(self)).into_string()
+        let mut document = self.document();
+        if self.only_load().is_some() {
+            crate::load::page::named(&mut document);
+        }
+        crate::page::page(self, &document, &csv::of(self)).into_string()
     }
 
     fn text(&self, screen: Screen) -> String {

@@ -8,7 +8,7 @@ use lab::figure::Figure;
 use super::Findings;
 use crate::chart::{About, Axis, Column as Ratios, Name, Rows, Stand, Trust, Value, both};
 use crate::document::{self, Block, Cell, Column, Depth, Mark, Marks, Section, Sign, Table, Tone};
-use crate::paired::{Finding, Ratio};
+use crate::paired::{Finding, NAMED, Ratio};
 use crate::sentence::list;
 
 /// Empty where the run has no two tasks that differ in one thing.
@@ -77,9 +77,6 @@ fn left_out(findings: &Findings<'_>, price: &MannerPrice<'_>) -> String {
     };
     format!("no price: {}", groups.iter().map(says).collect::<Vec<_>>().join("; "))
 }
-
-/// Of more servers than this, their number is said, or only the first and the last are named.
-const NAMED: usize = 4;
 
 type Made = Result<Comparison, Why>;
 

@@ -4,14 +4,14 @@
 pub(crate) mod json;
 
 use analysis::gate::{Verdict as Gated, Weighing};
-use analysis::{Change, Comparison, Pair, Row, Verdict, Why};
+use analysis::{Comparison, Pair, Row, Verdict, Why};
 use lab::figure::Figure;
 use lab::record::{OutcomeKind, RACE};
 
 use super::{Findings, trouble};
 use crate::conduct;
 use crate::gate;
-use crate::paired::Ratio;
+use crate::paired;
 use crate::written::Written;
 
 impl Findings<'_> {
@@ -123,56 +123,15 @@ fn says(findings: &Findings<'_>, pair: &Pair<'_>) -> String {
         found => found,
     };
     match (primary, p99) {
-        (Ok(made), None) if is_unshown(&made) => {
-            format!("No difference is shown: {b} {}.", compared(&made, &a))
+        (Ok(made), p99) => {
+            let figures: Vec<Comparison> = [made].into_iter().chain(p99).collect();
+            format!("{}.", paired::against([&a, &b], &figures))
         }
-        (Ok(made), None) => format!("{b} {}.", compared(&made, &a)),
-        (Ok(made), Some(p99)) => both(&made, &p99, (&a, &b)),
         (Err(Why::Missing), Some(p99)) if found(answered) == Err(Why::KeptUp) => {
-            let alike = if is_unshown(&p99) { "No difference is shown: " } else { "" };
             let place = findings.place(pair.a.point);
-            format!("{alike}{b} {}; both kept up with {place}.", compared(&p99, &a))
+            format!("{}; both kept up with {place}.", paired::against([&a, &b], &[p99]))
         }
         (Err(why), _) => unknown(findings, pair, (&a, &b), why),
-    }
-}
-
-/// Two figures of a side against the first: what differs comes first, and nothing is said to differ that does not.
-fn both(made: &Comparison, p99: &Comparison, (a, b): (&str, &str)) -> String {
-    let ratio = Ratio::from(p99);
-    match (is_unshown(made), is_unshown(p99)) {
-        (true, true) => {
-            format!("No difference is shown: {b} {}, at {ratio} the p99.", compared(made, a))
-        }
-        (true, false) => format!(
-            "{b} {}; no difference of the {} is shown ({}).",
-            compared(p99, a),
-            noun(made.figure),
-            Ratio::from(made)
-        ),
-        (false, true) => {
-            format!("{b} {}; no difference of the p99 is shown ({ratio}).", compared(made, a))
-        }
-        (false, false) => format!("{b} {}, at {ratio} the p99.", compared(made, a)),
-    }
-}
-
-/// `answers 0.9× [0.8–0.9] as many requests as A`.
-fn compared(made: &Comparison, a: &str) -> String {
-    let ratio = Ratio::from(made);
-    match made.figure {
-        Figure::OnTime => format!("answers {ratio} as many requests on time as {a}"),
-        Figure::CpuPerThousand => format!("uses {ratio} the CPU time of {a} for each answer"),
-        Figure::ResponseP99 => format!("has {ratio} the p99 of {a}"),
-        _ => format!("answers {ratio} as many requests as {a}"),
-    }
-}
-
-fn noun(figure: Figure) -> &'static str {
-    match figure {
-        Figure::OnTime => "share on time",
-        Figure::CpuPerThousand => "CPU time for an answer",
-        _ => "throughput",
     }
 }
 
@@ -193,11 +152,6 @@ fn unmeasured(findings: &Findings<'_>, rows: [&Row; 2]) -> Option<String> {
             Some(format!("{} could not be measured: see \"{}\".", them(&failed), trouble::WRONG))
         }
     }
-}
-
-/// Whether the interval that decides holds 1.
-fn is_unshown(made: &Comparison) -> bool {
-    made.finding() == Change::NotShown
 }
 
 fn unknown(findings: &Findings<'_>, pair: &Pair<'_>, (a, b): (&str, &str), why: Why) -> String {

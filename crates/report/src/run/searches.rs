@@ -70,9 +70,10 @@ impl Findings<'_> {
 
     /// What the run is worth; none before the first trial.
     pub(crate) fn verdict(&self) -> Option<Verdict> {
-        match self.is_search() {
-            false => self.board.verdict(),
-            true => {
+        match (self.is_search(), self.ended) {
+            (false, [load]) => load.verdict.word,
+            (false, _) => self.board.verdict(),
+            (true, _) => {
                 let known: Vec<Verdict> = self.search_verdicts().into_iter().flatten().collect();
                 Verdict::of_parts(&known)
             }
@@ -81,9 +82,10 @@ impl Findings<'_> {
 
     /// The verdicts on all rows, one by one.
     pub(crate) fn worth(&self) -> Worth {
-        match self.is_search() {
-            false => self.board.worth(),
-            true => Worth::of(self.search_verdicts()),
+        match (self.is_search(), self.ended) {
+            (false, [load]) => Worth::of([load.verdict.word]),
+            (false, _) => self.board.worth(),
+            (true, _) => Worth::of(self.search_verdicts()),
         }
     }
 
@@ -325,13 +327,10 @@ fn line(findings: &Findings<'_>, found: &FinishedSearch<'_>) -> Row {
 /// Why answers are worth no more, server by server.
 fn doubts(findings: &Findings<'_>, tasks: &[Vec<FinishedSearch<'_>>]) -> Section {
     let of = |found: &FinishedSearch<'_>| {
-        let name = name(findings, found);
-        let doubts = verdict(found).doubts;
-        doubts.iter().map(|doubt| doubt.entry(&format!("{name}: "))).collect::<Vec<_>>()
+        let whose = format!("{}: ", name(findings, found));
+        verdict(found).entries(&whose).collect::<Vec<_>>()
     };
-    let entries: Vec<Entry> = tasks.iter().flatten().flat_map(of).collect();
-    let blocks = (!entries.is_empty()).then_some(Block::Entries(entries));
-    Section::new("doubt", trouble::DOUBTS, Depth::Brief).with(blocks)
+    crate::verdict::section(tasks.iter().flatten().flat_map(of).collect())
 }
 
 /// What a search for each server means.

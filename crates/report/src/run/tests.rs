@@ -127,9 +127,8 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             How much of the RFCs they keep  beside the speed, and never part of it
             Not checked: Quick, Evil ␛[31m: nothing was kept of it.
 
-            What to doubt  doubtful figures are shown all the same, and marked
-            Evil ␛[31m at 2,000 (1 of 2 rounds): own failures
-              100 of 12,000 requests failed for reasons of dyno's own
+            What to doubt
+            Evil ␛[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons of dyno's own
               what to do: see their classes; offer less, or give dyno more of what it lacked
 
             Requests that failed  all measured rounds together

@@ -11,6 +11,7 @@ use super::Findings;
 use crate::document::{Block, Entry, Paragraph, Tone};
 use crate::evidence;
 use crate::remark;
+use crate::verdict::ExplainedDoubt;
 
 /// The headings under which reasons stand, by which sentences refer to them: a terminal has its answer at the end, and a
 /// page at the top.
@@ -86,8 +87,11 @@ fn answered(check: &Check) -> String {
     }
 }
 
-/// Servers that have no rank, and why.
+/// Servers that have no rank, and why. A load that stands alone would have none.
 pub(super) fn unranked(findings: &Findings<'_>) -> Vec<Entry> {
+    if findings.only_load().is_some() {
+        return Vec::new();
+    }
     let of_rows = findings.rows().filter_map(|(_, row)| Some((&row.subject, row.unmet.as_ref()?)));
     let all = &findings.board.conformities;
     let of_checks = all.iter().filter_map(|found| Some((&found.subject, found.unmet.as_ref()?)));
@@ -104,8 +108,11 @@ pub(super) fn unranked(findings: &Findings<'_>) -> Vec<Entry> {
     reasons.into_iter().map(one).collect()
 }
 
-/// Requests that failed in measured trials, by class, with the first of each.
+/// Requests that failed in measured trials, by class, with the first of each. Those of a single load are in its books.
 pub(super) fn under_load(findings: &Findings<'_>) -> Vec<Entry> {
+    if findings.only_load().is_some() {
+        return Vec::new();
+    }
     let failed = findings.rows().filter(|(_, row)| !row.failures().is_empty());
     let one = |(workload, row): (&str, &Row)| {
         let classes: Vec<String> = row
@@ -148,107 +155,95 @@ pub(super) fn remarks(findings: &Findings<'_>, table: &Table) -> Vec<Block> {
 }
 
 /// Doubts of one cause.
-struct Alike<'t> {
-    id: &'static str,
-    gravity: Gravity,
-    /// Workload, subject, its load levels, in how many rounds of how many.
-    rows: Vec<(&'t str, &'t str, Vec<Point>)>,
-    rounds: usize,
-    of: usize,
-    /// The text of the first one, and where it was.
-    says: String,
-    way_out: &'static str,
+struct Cause<'t> {
+    /// The first one of them, in how many rounds of how many they all are.
+    doubt: ExplainedDoubt,
+    /// Where the first one was.
     first: String,
+    /// Workload, subject, its load levels.
+    rows: Vec<(&'t str, &'t str, Vec<Point>)>,
 }
 
 /// Why numbers may not be what they seem: an entry for each cause, the gravest first, with the affected rows and the
 /// text of the first doubt.
 pub(crate) fn doubts(findings: &Findings<'_>) -> Vec<Entry> {
-    let mut causes: Vec<Alike<'_>> = Vec::new();
+    if let (Some(_), [load]) = (findings.only_load(), findings.ended) {
+        return load.verdict.entries("").collect();
+    }
+    let mut causes: Vec<Cause<'_>> = Vec::new();
     let by = if findings.is_load() { By::Flags } else { By::Experiment };
-    let measured = findings.rows().filter(|(_, row)| 0 < row.measured()).count();
-    for (workload, row) in findings.rows().filter(|(_, row)| 0 < row.measured()) {
+    let measured = || findings.rows().filter(|(_, row)| 0 < row.measured());
+    for (workload, row) in measured() {
         for Reason { doubt: found, rounds, of } in row.reasons() {
             // Notes are marked in the table, except those about TLS, HTTP/2 and agents, and trials that are no measurement are
-            // listed with what went wrong. A single load's report has its notes.
+            // listed with what went wrong. A load's report has its notes.
             let is_listed = found.is_about_its_ways() || findings.is_load();
             let is_marked = found.gravity() == Gravity::Note && !is_listed;
             if is_marked || found.is(&NOT_MEASURED) {
                 continue;
             }
-            let id = found.id();
-            let place = match causes.iter().position(|cause| cause.id == id) {
-                Some(place) => place,
-                None => {
-                    causes.push(Alike {
-                        id,
-                        gravity: found.gravity(),
-                        rows: Vec::new(),
-                        rounds: 0,
-                        of: 0,
-                        says: found.says().into(),
-                        way_out: found.way_out(by),
-                        first: format!(
-                            "{} at {}",
-                            findings.title(&row.subject),
-                            findings.place(row.point)
-                        ),
-                    });
-                    causes.len() - 1
-                }
-            };
-            let cause = &mut causes[place];
-            cause.gravity = cause.gravity.max(found.gravity());
-            cause.rounds += rounds;
-            cause.of += of;
-            let its = cause
-                .rows
-                .iter_mut()
-                .find(|(other, subject, _)| (*other, *subject) == (workload, row.subject.as_str()));
-            match its {
+            let place = causes.iter().position(|cause| cause.doubt.id == found.id());
+            let place = place.unwrap_or_else(|| {
+                let (title, place) = (findings.title(&row.subject), findings.place(row.point));
+                let doubt = ExplainedDoubt {
+                    rounds: Some(0),
+                    of: Some(0),
+                    ..ExplainedDoubt::of(&found, by)
+                };
+                let first = format!("{title} at {place}");
+                causes.push(Cause { doubt, first, rows: Vec::new() });
+                causes.len() - 1
+            });
+            let Cause { doubt, rows, .. } = &mut causes[place];
+            doubt.gravity = doubt.gravity.max(found.gravity());
+            doubt.rounds = doubt.rounds.map(|all| all + rounds);
+            doubt.of = doubt.of.map(|all| all + of);
+            let mut its = rows.iter_mut();
+            match its.find(|(task, subject, _)| (*task, *subject) == (workload, &row.subject)) {
                 Some((_, _, points)) => points.push(row.point),
-                None => cause.rows.push((workload, &row.subject, vec![row.point])),
+                None => rows.push((workload, &row.subject, vec![row.point])),
             }
         }
     }
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.gravity));
-    let has_workloads = 1 < findings.board.tables.len();
-    causes.iter().map(|cause| entry(findings, cause, measured, has_workloads)).collect()
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.doubt.gravity));
+    let measured = measured().count();
+    causes.into_iter().map(|cause| entry(findings, cause, measured)).collect()
 }
 
-fn entry(
-    findings: &Findings<'_>,
-    cause: &Alike<'_>,
-    measured: usize,
-    has_workloads: bool,
-) -> Entry {
-    let rows: usize = cause.rows.iter().map(|(_, _, points)| points.len()).sum();
-    let named = |(workload, subject, points): &(&str, &str, Vec<Point>)| {
-        let over =
-            if has_workloads { format!(", {}", findings.task(workload)) } else { String::new() };
-        let values: Vec<String> = points.iter().map(|&point| findings.place_alone(point)).collect();
-        format!("{}{over} at {}", findings.title(subject), values.join(", "))
-    };
-    let about = match rows {
-        _ if rows == measured && 1 < rows => format!("all {} rows", count(rows as u64)),
-        _ => {
-            let named: Vec<String> = cause.rows.iter().take(NAMED).map(named).collect();
-            let more = match cause.rows.len().saturating_sub(NAMED) {
+fn entry(findings: &Findings<'_>, cause: Cause<'_>, measured: usize) -> Entry {
+    let Cause { doubt, first, rows } = cause;
+    let count_of_rows: usize = rows.iter().map(|(_, _, points)| points.len()).sum();
+    let whose = match findings.only_load() {
+        Some(_) => String::new(),
+        None if count_of_rows == measured && 1 < measured => {
+            format!("all {} rows: ", count(measured as u64))
+        }
+        None => {
+            let named: Vec<String> =
+                rows.iter().take(NAMED).map(|row| affected(findings, row)).collect();
+            let more = match rows.len().saturating_sub(NAMED) {
                 0 => String::new(),
                 more => format!("; and {} more", count(more as u64)),
             };
-            format!("{}{more}", named.join("; "))
+            format!("{}{more}: ", named.join("; "))
         }
     };
-    let some = match cause.rounds < cause.of {
-        true => {
-            format!(" ({} of {} rounds)", count(cause.rounds as u64), count(cause.of as u64))
-        }
+    let with_place = match count_of_rows {
+        1 => doubt.says,
+        _ => format!("{first}: {}", doubt.says),
+    };
+    ExplainedDoubt { says: with_place, ..doubt }.entry(&whose)
+}
+
+/// `A, hello at 8, 16`
+fn affected(
+    findings: &Findings<'_>,
+    (workload, subject, points): &(&str, &str, Vec<Point>),
+) -> String {
+    let over = match 1 < findings.board.tables.len() {
+        true => format!(", {}", findings.task(workload)),
         false => String::new(),
     };
-    let first = if 1 < rows { format!("{}: ", cause.first) } else { String::new() };
-    let tone = if cause.gravity == Gravity::Invalid { Tone::Bad } else { Tone::Doubtful };
-    Entry::new(tone, format!("{about}{some}: {}", cause.id.replace('_', " ")))
-        .with(Tone::Plain, format!("{first}{}", cause.says))
-        .with(Tone::Dim, format!("what to do: {}", cause.way_out))
+    let places: Vec<String> = points.iter().map(|&point| findings.place_alone(point)).collect();
+    format!("{}{over} at {}", findings.title(subject), places.join(", "))
 }

@@ -9,7 +9,7 @@ use load::{Distribution, Failure, Http2, Recording, SECOND};
 use serde_json::Value;
 use wire::Mismatch;
 
-use crate::load::{FinishedLoad, fixture as of_load};
+use crate::load::{FinishedLoad, FinishedLoads, fixture as of_load};
 use crate::render::{self, Screen, Shown as _};
 use crate::run;
 use crate::run::{Compared, Findings, Race, Side, fixture};
@@ -139,9 +139,12 @@ impl Case {
 
     fn load(&self) -> Shown {
         let finished = self.finished(self.recording());
-        let document = crate::load::document(&finished);
-        let page = render::html::document(&document).into_string();
-        self.formats(&crate::load::json(&finished).unwrap(), &document, page, String::new())
+        of_load::told(&finished, |findings| {
+            let document = findings.document();
+            let page = render::html::document(&document).into_string();
+            let loads = FinishedLoads { findings, are_together: false };
+            self.formats(&loads.json().unwrap(), &document, page, String::new())
+        })
     }
 
     /// Of one side, or of a load.

@@ -11,7 +11,8 @@ use super::readers::CSV;
 use super::{Seen, compare, estimate, formats, list, number, table, unit};
 use crate::Findings;
 use crate::load::fixture::as_run;
-use crate::load::{FinishedLoad, page_of_all, repeated, repeated_json};
+use crate::load::{FinishedLoad, repeated_json};
+use crate::render::Shown as _;
 use crate::run::tests::csv;
 
 const LOADS: u64 = 3;
@@ -80,10 +81,11 @@ fn every_format_of_repeated_loads_says_what_the_json_says() {
         let findings = Findings::of(&7, &run, &trials, Vec::new());
         let loads: Vec<FinishedLoad> =
             recordings.into_iter().map(|recording| case.finished(recording)).collect();
-        let json: Value = serde_json::from_str(&repeated_json(&loads, &findings).unwrap()).unwrap();
-        let document = repeated(&loads, &findings);
+        let findings = findings.of_ended(&loads);
+        let json: Value = serde_json::from_str(&repeated_json(&findings).unwrap()).unwrap();
+        let document = findings.document();
         lines_agree(&csv(&findings), &json);
-        let page = page_of_all(&loads, &findings);
+        let page = findings.page();
         for (format, seen) in formats(&document, page).iter().zip(&mut all) {
             let rows = table("repeated", format, "load", 1 + LOADS as usize);
             let (mean, rows) = rows.split_last().unwrap();

@@ -3,18 +3,19 @@ use load::{Failure, Recording};
 use serde_json::Value;
 
 use super::*;
-use crate::load::fixture::{as_run, closed, fail, finished, healthy};
-use crate::render::{self, Screen};
+use crate::load::FinishedLoad;
+use crate::load::fixture::{self, as_run, closed, fail, finished, healthy};
+use crate::render::{self, Screen, Shown as _};
 
 /// What several loads say in their JSON and in their text.
 fn told(recordings: &[Recording]) -> (String, String) {
     let (run, trials) = as_run(recordings, Point::Connections(10));
     let loads: Vec<FinishedLoad> =
         recordings.iter().map(|recording| finished(closed(), recording.clone())).collect();
-    let findings = Findings::of(&1, &run, &trials, Vec::new());
-    let json: Value = serde_json::from_str(&repeated_json(&loads, &findings).unwrap()).unwrap();
+    let findings = Findings::of(&1, &run, &trials, Vec::new()).of_ended(&loads);
+    let json: Value = serde_json::from_str(&repeated_json(&findings).unwrap()).unwrap();
     let screen = Screen::file(400);
-    let text = render::text(&repeated(&loads, &findings), screen);
+    let text = render::text(&findings.document(), screen);
     (json["sentence"].as_str().unwrap().to_string(), text)
 }
 
@@ -27,15 +28,18 @@ fn a_load_is_shown_from_the_store_as_it_was_when_it_ended() {
     let findings = Findings::of(&1, &record, &trials, Vec::new());
     let screen = Screen { is_full: true, ..Screen::file(400) };
     let kept = render::text(&findings.document(), screen);
-    let ended = render::text(&super::super::document(&load), screen);
-    let details = ended.lines().skip_while(|line| !line.starts_with("throughput/s"));
+    let ended = fixture::told(&load, |findings| render::text(&findings.document(), screen));
     // What dyno itself took in memory is not kept.
-    let details = details.take_while(|line| !line.contains("of memory at the most"));
-    let lines: Vec<&str> = details.map(str::trim).collect();
-    assert!(10 < lines.len(), "{ended}");
+    let is_kept = |line: &&str| !line.contains("of memory at the most");
+    let lines = ended.lines().skip_while(|line| !line.starts_with("throughput/s"));
+    let lines = lines.take_while(|line| *line != "The machine").filter(is_kept);
+    let lines: Vec<&str> = lines.map(str::trim).collect();
+    assert!(20 < lines.len(), "{ended}");
     for line in lines {
         assert!(kept.contains(line), "`{line}` is not in:\n{kept}");
     }
+    let words = kept.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&crate::load::sentence::of(&load)), "{kept}");
 }
 
 #[test]

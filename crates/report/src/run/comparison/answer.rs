@@ -8,7 +8,7 @@ use units::{count, counted};
 
 use super::json::UNLIKE;
 use super::{Compared, conformance};
-use crate::paired::{Ratio, because, stated};
+use crate::paired::{Ratio, because, listed};
 
 /// The answer first, then its reasons: one sentence each.
 pub(super) fn says(compared: &Compared<'_>) -> Vec<String> {
@@ -128,17 +128,15 @@ fn one(compared: &Compared<'_>, gated: &Gated<'_, '_>) -> String {
     };
     let (place, heading) = (compared.place(pair), gated.figure.heading());
     let name = format!("{title}{} at {place}, {heading}", pair.workload);
-    let place = match gated.made {
-        Ok(made) => stated(&name, Some(Ratio::from(&made))),
-        Err(_) => name,
+    let ratio = gated.made.as_ref().ok().map(Ratio::from);
+    let word = match gated.answer {
+        Ok(GateAnswer::Worse) => "Worse",
+        Ok(GateAnswer::Within) => "Within",
+        Ok(GateAnswer::CannotTell) | Err(_) => "Cannot tell",
+        Ok(GateAnswer::Failing) => "Not compared",
     };
-    match gated.answer {
-        Ok(GateAnswer::Worse) => format!("Worse: {place}."),
-        Ok(GateAnswer::Within) => format!("Within: {place}."),
-        Ok(GateAnswer::CannotTell) => format!("Cannot tell: {place}."),
-        Ok(GateAnswer::Failing) => format!("Not compared: {place}."),
-        Err(why) => format!("Cannot tell: {place}: {}.", unsure(why)),
-    }
+    let why = gated.answer.err().map(unsure);
+    format!("{word}: {}.", listed(&name, ratio, why.as_deref()))
 }
 
 fn unsure(why: Unsure) -> String {

@@ -1,12 +1,12 @@
 //! What is said of prices in the summary of a run: a sentence for each thing that is paid for, with all numbers of streams.
 
-use analysis::{Better, Change, Comparison, MannerPrice, PaidFor, Pair, Why};
-use lab::figure::{Figure, Unit};
+use analysis::{Change, Comparison, MannerPrice, PaidFor, Pair, Why};
+use lab::figure::Figure;
 
-use super::{NAMED, is_doubtful, made, name, which};
+use super::{is_doubtful, made, name, which};
+use crate::paired::{self, Ratio};
 use crate::run::Findings;
 use crate::sentence::{list, marked_name};
-use crate::written::Written;
 
 /// Prices at the highest place of the axis where a server has one; those that differ in nothing but the number of
 /// streams stand in one sentence.
@@ -55,7 +55,7 @@ fn shows(price: &MannerPrice<'_>) -> bool {
     competitors(price).any(is_shown)
 }
 
-/// `HTTP/2 (hello over h2c ÷ hello over http/1.1, at 16 connections): with 1 stream it costs …; with 10 streams it brings …`.
+/// `HTTP/2 (hello over h2c ÷ hello over http/1.1, at 16 connections): with 1 stream, Quick answers …; with 10 streams, …`.
 fn sentence(findings: &Findings<'_>, prices: &[&MannerPrice<'_>]) -> Option<String> {
     match prices {
         [] => None,
@@ -107,7 +107,7 @@ fn beginning(price: &MannerPrice<'_>) -> &'static str {
     }
 }
 
-/// What one price is for each server.
+/// What one price is for each server: that which pays most first, as is that which gains most.
 fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
     let primary = price.primary();
     let (mut worse, mut better, mut alike, mut single) = (vec![], vec![], vec![], vec![]);
@@ -115,36 +115,17 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
         let named = marked_name(findings, &pair.b.subject, is_doubtful(pair));
         match made(pair, primary)? {
             Ok(made) => match made.finding() {
-                Change::Worse => worse.push((named, amount(primary, made))),
-                Change::Better => better.push((named, amount(primary, made))),
+                Change::Worse => worse.push((named, Ratio::from(made))),
+                Change::Better => better.push((named, Ratio::from(made))),
                 Change::Differs | Change::Within | Change::NotShown => alike.push(named),
             },
             Err(Why::OneRound) => single.push(named),
             Err(_) => {}
         }
     }
-    // The one that pays most is named first, as is the one that gains most.
     worse.reverse();
-    let gains = match primary.better() {
-        Better::Higher => "brings",
-        Better::Lower | Better::Neither => "saves",
-    };
-    let mut parts = Vec::new();
-    for (verb, found) in [("costs", worse), ("brings", better)] {
-        let verb = if verb == "brings" { gains } else { verb };
-        let one = |(name, amount): &(String, String)| format!("{name} {amount}");
-        match found.as_slice() {
-            [] => {}
-            [first, .., last] if NAMED < found.len() => parts.push(format!(
-                "it {verb} {} servers something, most {}, least {}",
-                found.len(),
-                one(first),
-                one(last)
-            )),
-            few => parts
-                .push(format!("it {verb} {}", few.iter().map(one).collect::<Vec<_>>().join(", "))),
-        }
-    }
+    let mut parts: Vec<String> =
+        [worse, better].iter().filter_map(|servers| paired::each(primary, servers)).collect();
     if !alike.is_empty() {
         parts.push(format!("for {} this data shows no difference", list(&alike)));
     }
@@ -152,34 +133,4 @@ fn parts(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Option<String> {
         parts.push(format!("after one round, nothing is known of the price for {}", list(&single)));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-/// `12% of its throughput [8–16]`, `12% more throughput [8–16]`, or `2.3× its throughput [2.1–2.5]`.
-fn amount(figure: Figure, made: &Comparison) -> String {
-    let of = match figure {
-        Figure::Throughput => "throughput",
-        Figure::CpuPerThousand => "CPU time for an answer",
-        Figure::MemoryPerConnection => "memory for a connection",
-        other => other.heading(),
-    };
-    let percent = |low: f64, value: f64, high: f64| {
-        let ends = (low * 100.0, high * 100.0);
-        Written::of(Unit::Percent, value * 100.0, Some(ends))
-    };
-    let (low, high) = made.interval;
-    let (text, written) = match made.ratio {
-        ratio if ratio < 1.0 => {
-            let less = percent(1.0 - high, 1.0 - ratio, 1.0 - low);
-            (format!("{} of its {of}", less.value), less)
-        }
-        ratio if ratio < 2.0 => {
-            let more = percent(low - 1.0, ratio - 1.0, high - 1.0);
-            (format!("{} more {of}", more.value), more)
-        }
-        ratio => {
-            let times = Written::ratio(ratio, Some(made.interval));
-            (format!("{}× its {of}", times.value), times)
-        }
-    };
-    format!("{text}{}", written.between())
 }

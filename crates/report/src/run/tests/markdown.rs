@@ -57,10 +57,9 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
         | Quick | ≥2,000 | – | – | 2,000 |
         | Evil ␛\[31m | no rate tried | 1,000 | a round failed | 1,000 |
 
-        **What to doubt** (doubtful figures are shown all the same, and marked)
+        **What to doubt**
 
-        - Evil ␛\[31m at 2,000 (1 of 2 rounds): own failures
-          100 of 12,000 requests failed for reasons of dyno's own
+        - Evil ␛\[31m at 2,000: suspect, own failures (in 1 of 2 rounds): 100 of 12,000 requests failed for reasons of dyno's own
           what to do: see their classes; offer less, or give dyno more of what it lacked
 
         **Requests that failed** (all measured rounds together)

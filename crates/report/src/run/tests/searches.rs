@@ -210,7 +210,12 @@ fn a_trial_that_does_not_belong_there_makes_the_answer_invalid_and_unranked() {
     let ranks = order(all.clone());
     assert_eq!((ranks[0].0.as_str(), ranks[2].1), ("c", None));
     let text = with(all, |findings| full(findings, 140, false));
-    assert!(text.contains("A: invalid: Trial 3 is damaged, missing, or not the one"), "{text}");
+    assert!(
+        text.contains(
+            "A: invalid, capacity odd trial: Trial 3 is damaged, missing, or not the one"
+        ),
+        "{text}"
+    );
 }
 
 #[test]
@@ -255,9 +260,9 @@ fn the_table_has_both_rates_with_what_decided_them() {
         700         short trials  5 of 5  0.12 % [0.087–0.16]  0 % [0–0.007]
 
         What to doubt
-        B: note: 2 of 12 trials were no measurement (died): signal 9.
+        B: note, capacity trials ended: 2 of 12 trials were no measurement (died): signal 9.
           what to do: see what the server wrote, and what it was asked, in "What went wrong" of the report
-        C: suspect: The bracket is wider than 5 %, or an end of it was not found.
+        C: suspect, capacity out of time: The bracket is wider than 5 %, or an end of it was not found.
           what to do: give it more time with `limit`, or ask for less with `width`
 
         Which servers took part

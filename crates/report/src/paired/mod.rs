@@ -1,6 +1,8 @@
 //! A figure of two sides that are compared, B with A: both values, their ratio with the interval that decides, and what it
 //! says of B. Gates, comparisons, prices and races have it in the same words, in a table as in a sentence.
 
+mod sentence;
+
 use std::fmt;
 
 use analysis::{Change, Comparison, Why};
@@ -8,6 +10,7 @@ use units::{count, digits};
 
 use crate::document::{Cell, Column, Tone};
 use crate::written::Written;
+pub(crate) use sentence::{NAMED, against, each, listed};
 
 /// Ends of intervals beyond a factor of a thousand have no digits that mean anything.
 const LEAST: f64 = 0.001;
@@ -172,12 +175,6 @@ impl PairedFigure {
         let ratio = self.ratio.map_or_else(Cell::none, |ratio| ratio.cell());
         vec![Cell::text(self.name), a, b, ratio, self.finding.cell()]
     }
-}
-
-/// `throughput/s, 16 connections: 0.91× [0.88–0.94]`.
-pub(crate) fn stated(name: &str, ratio: Option<Ratio>) -> String {
-    let ratio = ratio.map_or("–".into(), |ratio| ratio.to_string());
-    format!("{name}: {ratio}")
 }
 
 #[cfg(test)]

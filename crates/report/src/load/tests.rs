@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 use load::{Arrivals, End, Failure, Load, Order, Rate, Recording, SECOND};
 
 use super::*;
-use crate::load::fixture::{MS, closed, fail, finished, healthy, open, order};
+use crate::load::fixture::{MS, closed, fail, finished, healthy, open, order, told};
 use crate::render::{self, Screen};
 
 fn check(order: Order, change: impl FnOnce(&mut Recording), expected: &Expect) {
@@ -14,7 +14,7 @@ fn shown(order: Order, change: impl FnOnce(&mut Recording)) -> String {
     change(&mut recording);
     let run = finished(order, recording);
     let screen = Screen::file(80);
-    render::text(&document(&run), screen)
+    told(&run, |findings| render::text(&findings.document(), screen))
 }
 
 #[test]
@@ -23,9 +23,12 @@ fn a_healthy_closed_loop() {
         closed(),
         |_| {},
         &expect![[r#"
+            two · 2026-11-21 13:28 UTC
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            closed: 10 connections, one request at a time on each, for 10 s
             checked: status 2xx of 20,000 answers; the bodies were not compared
+            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
+            0.1.0 · seed 7
             verdict: valid
 
             throughput/s  2,000: 20,000 correct answers in 10.0 s
@@ -71,10 +74,12 @@ fn an_open_load_with_failures_and_doubts() {
         open(),
         change,
         &expect![[r#"
+            two · 2026-11-21 13:28 UTC
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s · 1
-            lane
+            open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s
             checked: status 2xx of 19,397 answers; the bodies were not compared
+            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
+            0.1.0 · seed 7
             verdict: suspect
 
             throughput/s  1,940: 19,397 correct answers in 10.0 s
@@ -118,16 +123,16 @@ fn an_open_load_with_failures_and_doubts() {
                          view
 
             What to doubt
-            suspect: 603 of 20,000 attempts (3.0 %) failed, mostly recv.deadline (the answer
-            began and did not end within the time-out).
+            suspect, failures: 603 of 20,000 attempts (3.0 %) failed, mostly recv.deadline
+            (the answer began and did not end within the time-out).
               what to do: the latencies are mostly those of the others: find the cause, or
               offer less
-            suspect: Dyno's own threads were busy 95 % of the time: the rate may be dyno's
-            limit.
+            suspect, instrument busy: Dyno's own threads were busy 95 % of the time: the
+            rate may be dyno's limit.
               what to do: give dyno more lanes (--lanes) on CPUs of their own (--cpus),
               apart from the server's
-            note: The server did not keep up: 19,397 of the 20,000 requests that were due
-            (97 %) were answered correctly within 5.00 s.
+            note, not on time: The server did not keep up: 19,397 of the 20,000 requests
+            that were due (97 %) were answered correctly within 5.00 s.
               what to do: offer less to see the latency of a server that keeps up, or load
               it in a closed loop (-c) to see its limit
 
@@ -156,9 +161,12 @@ fn nothing_but_refusals() {
         closed(),
         change,
         &expect![[r#"
+            two · 2026-11-21 13:28 UTC
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            closed: 10 connections, one request at a time on each, for 10 s
             checked: status 2xx of 0 answers; the bodies were not compared
+            A CPU · Linux 6.18 · subject on CPU 0 · memory: 1.5 GiB by cgroup v1 · dyno
+            0.1.0 · seed 7
             verdict: invalid
 
             throughput/s  0: 0 correct answers in 10.0 s
@@ -174,11 +182,11 @@ fn nothing_but_refusals() {
                          view
 
             What to doubt
-            invalid: It gave up: nothing but failures, mostly connect.refused (no server
-            listens there).
+            invalid, gave up: It gave up: nothing but failures, mostly connect.refused (no
+            server listens there).
               what to do: see whether the server runs, and at this address
-            invalid: Not one of 20,000 attempts was answered as expected, mostly
-            connect.refused (no server listens there).
+            invalid, nothing measured: Not one of 20,000 attempts was answered as expected,
+            mostly connect.refused (no server listens there).
               what to do: ask once by hand (curl -v) and compare with what is expected
 
             in short
@@ -200,7 +208,7 @@ fn offered_sessions_are_said_as_the_requests_that_they_offer() {
     let of_them = |line: &&str| ["sessions", "requests"].iter().any(|word| line.contains(word));
     let lines: Vec<&str> = text.lines().filter(of_them).collect();
     expect![[r#"
-        sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s · 1 lane
+        sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s
         offered/s     2,000: requests that were due by the schedule
         on time       100%: 20,000 of 20,000 requests that were due were answered
         sessions  attempted 2,000 = complete 2,000 + failed 0 + under way 0
