@@ -23,9 +23,8 @@ pub(crate) fn rows(_: &str, value: &Value) -> Option<Vec<Row>> {
         let place = Places { test, connections: &connections, levels: levels(key_of_levels(test)) };
         for (server, runs) in servers.as_object().into_iter().flatten() {
             let Some(runs) = runs.as_array() else { continue };
-            let numbered_row =
-                |(number, run)| numbered_row(server, &place, number, run, duration_s);
-            rows.extend(runs.iter().enumerate().map(numbered_row));
+            let numbered = runs.iter().enumerate();
+            rows.extend(numbered.map(|(number, run)| row(server, &place, number, run, duration_s)));
         }
     }
     Some(rows)

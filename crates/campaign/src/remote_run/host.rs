@@ -283,7 +283,7 @@ impl Hosting<'_> {
     ) -> Result<Ended, Refusal> {
         let mut failed = None;
         let halt = self.halt();
-        let whole = Run { campaign, resources, entrants, record, store, id: run, halt };
+        let mut whole = Run { campaign, resources, entrants, record, store, id: run, halt };
         let ended = whole.go(&mut |event| {
             if let Err(refusal) = self.report(run, event) {
                 failed = Some(refusal);
