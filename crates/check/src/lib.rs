@@ -13,6 +13,7 @@ mod frame;
 mod h1;
 mod h2;
 mod judge;
+mod known;
 mod labels;
 mod pulse;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use catalogue::{CHEAP, case, catalogue, stamp};
 pub use exchange::Patience;
 pub use finding::{CaseVerdict, Evidence, Finding, Report, Stamp};
 pub use h2::{Act, Hello, Piece, Sign};
+pub use known::{Likeness, likeness};
 pub use run::{CheckPlan, Help, Progress, check};
 pub use score::{FailOn, VerdictCounts};
 pub use script::{Crowd, Rule, Step, Then, Trickle};
