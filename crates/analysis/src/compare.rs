@@ -125,6 +125,14 @@ pub fn against_first<'a>(workload: &'a str, rows: &[&'a Row]) -> Vec<Pair<'a>> {
     pairs
 }
 
+impl Pair<'_> {
+    /// B's figure divided by A's in each round in which both were measured, with the round's number from 0.
+    #[must_use]
+    pub fn round_ratios(&self, figure: Figure) -> Vec<(u32, f64)> {
+        numbers::ratios(self.a, self.b, figure)
+    }
+}
+
 /// Judges each figure of pairs of one run by the spread that is found for it.
 pub(crate) fn share_spreads(
     pairs: &mut [Pair<'_>],

@@ -55,6 +55,7 @@ pub use elsewhere::{Generators, Meet};
 pub use entrant::Entrant;
 pub use event::{Event, Watch};
 pub use lock::{Claim, Lock};
+pub use others::other_dynos;
 pub use ports::ports_for;
 pub use remains::{part_in, sweep};
 pub use resources::RunResources;

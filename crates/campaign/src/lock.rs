@@ -3,6 +3,7 @@
 //! folder share, too.
 
 use lab::Refusal;
+use lab::build::make_folder;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ impl Lock {
         let refused = |error: io::Error| {
             Refusal::new(format!("{}: {error}; is the folder yours to write to?", path.display()))
         };
-        std::fs::create_dir_all(project.results()).map_err(refused)?;
+        make_folder(project.results()).map_err(refused)?;
         Ok(lock(&path).map_err(refused)?.map(|held| Lock { _held: held }))
     }
 }

@@ -1,5 +1,5 @@
 //! Other dynos that load servers on this machine while a trial runs. They share its CPUs, and no lock keeps them apart:
-//! tests and local agents run several on purpose. The trial's record names them.
+//! tests and local agents run several on purpose. The trial's record names them, and `dyno load` says so as it begins.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,13 +8,21 @@ use lab::record::{Fact, OTHER_DYNO};
 use rustix::process::getppid;
 
 /// The commands that load a server, and so disturb other measurements on the machine.
-const PRESSING: [&str; 6] = ["run", "race", "load", "hold", "agents", "check"];
+const PRESSING: [&str; 8] = ["load", "hold", "race", "capacity", "gate", "run", "check", "agents"];
 /// At most this many letters of a command line are kept.
 const SHOWN: usize = 120;
 
 /// The ones that were seen during a trial, by their process id.
 #[derive(Default)]
 pub(crate) struct Others(BTreeMap<u32, String>);
+
+/// The dynos that load servers on this machine now, in words.
+#[must_use]
+pub fn other_dynos() -> Option<String> {
+    let mut others = Others::default();
+    others.look();
+    others.fact().map(|fact| fact.value)
+}
 
 impl Others {
     /// Looks for them once: this reads a file for each process of the machine, so it is not done under load.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lab::Refusal;
-use lab::build::{BuildCache, give_to_caller};
+use lab::build::{BuildCache, WORK, give_to_caller};
 use lab::command::shown;
 use lab::experiment::Experiment;
 use lab::source_file::nearest;
@@ -40,8 +40,8 @@ impl Project {
             |folder: &&Path| folder.join("subjects").is_dir() && folder.join("workloads").is_dir();
         folder.ancestors().find(is_one).map(|root| Project {
             root: root.to_path_buf(),
-            work: root.join(".dyno"),
-            results: root.join(".dyno"),
+            work: root.join(WORK),
+            results: root.join(WORK),
             is_embedded: false,
         })
     }

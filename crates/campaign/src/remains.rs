@@ -1,29 +1,68 @@
 //! Removes what a dead dyno left behind, before anything starts.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use machine::owned;
-use machine::process::Marker;
+use machine::process::{Leftover, Marker};
 
 use crate::project::Project;
+
+/// At most this many ended processes are named.
+const NAMED: usize = 5;
+/// At most this many letters of a command line are shown.
+const COMMAND_SHOWN: usize = 60;
 
 /// Ends processes, removes cgroups and folders that no living dyno owns; a sentence about it, if there were any.
 pub fn sweep(project: &Project) -> Option<String> {
     let swept = machine::process::sweep();
-    let removed = [
-        (swept.processes as usize, "ended", "process", "processes"),
-        (swept.cgroups.len(), "removed", "cgroup", "cgroups"),
-        (folders(project), "removed", "folder", "folders"),
-    ];
-    let removed = removed.iter().filter(|(number, ..)| 0 < *number);
-    let said: Vec<String> = removed
-        .map(|(number, did, one, many)| {
-            format!("{did} {number} {}", if *number == 1 { one } else { many })
-        })
-        .collect();
-    (!said.is_empty()).then(|| format!("an earlier run did not end well; {}", said.join(", ")))
+    let ended = (!swept.processes.is_empty())
+        .then(|| ended(&swept.processes, &dead_runs(project.results())));
+    let removed = [(swept.cgroups.len(), "cgroup"), (folders(project), "folder")];
+    let removed = removed.iter().filter(|(number, _)| 0 < *number).map(|(number, what)| {
+        format!("removed {number} {what}{}", if *number == 1 { "" } else { "s" })
+    });
+    let said: Vec<String> = ended.into_iter().chain(removed).collect();
+    (!said.is_empty()).then(|| format!("an earlier run did not end well; {}", said.join("; ")))
+}
+
+/// Which processes were ended, and whose they were: of which dead dyno, and of which run of this project.
+fn ended(processes: &[Leftover], runs: &BTreeMap<u32, String>) -> String {
+    let owners: BTreeSet<u32> = processes.iter().filter_map(|process| process.owner).collect();
+    let owner = |owner: &u32| match runs.get(owner) {
+        Some(run) => format!("run {run} (dyno's process {owner})"),
+        None => format!("a dyno that had process {owner}"),
+    };
+    let owners: Vec<String> = owners.iter().map(owner).collect();
+    let whose =
+        if owners.is_empty() { String::new() } else { format!(" of {}", owners.join(", ")) };
+    let process = |process: &Leftover| {
+        let command = process.command.chars().filter(|letter| !letter.is_control());
+        let command: String = command.take(COMMAND_SHOWN).collect();
+        format!("{} `{command}` in {}", process.pid, process.folder.escape_debug())
+    };
+    let named: Vec<String> = processes.iter().take(NAMED).map(process).collect();
+    let more = match processes.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let kind = if processes.len() == 1 { "process" } else { "processes" };
+    format!("ended {} {kind}{whose}: {}{more}", processes.len(), named.join(", "))
+}
+
+/// The runs of the store in this folder whose dyno died, by its process id: its claim was left behind.
+fn dead_runs(results: &Path) -> BTreeMap<u32, String> {
+    let entries = fs::read_dir(results).into_iter().flatten().flatten();
+    let dead_run = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let run = name.split_once("-run-")?.1.strip_suffix(".lock")?.to_string();
+        let marker: Marker = fs::read_to_string(entry.path()).ok()?.trim().parse().ok()?;
+        let (owner, is_alive) = marker.owner()?;
+        (!is_alive).then_some((owner, run))
+    };
+    entries.filter_map(dead_run).collect()
 }
 
 /// Removes the folders of trials whose dyno is dead.
@@ -69,6 +108,40 @@ fn is_left(entry: &fs::DirEntry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_ended_is_named_with_its_run() {
+        let process = |pid, owner| Leftover {
+            pid,
+            command: format!("node a.js\u{1b} {}", "x".repeat(99)),
+            folder: "/home/me".into(),
+            owner,
+        };
+        let runs = BTreeMap::from([(7, "3".to_string())]);
+        let says = |processes: &[Leftover]| ended(processes, &runs);
+        let command = format!("`node a.js {}` in /home/me", "x".repeat(COMMAND_SHOWN - 10));
+        let one = format!("ended 1 process of run 3 (dyno's process 7): 11 {command}");
+        assert_eq!(says(&[process(11, Some(7))]), one);
+        let many: Vec<Leftover> = (1..=7).map(|pid| process(pid, Some(8))).collect();
+        let says = says(&many);
+        assert!(says.starts_with("ended 7 processes of a dyno that had process 8: 1 `"), "{says}");
+        assert!(says.ends_with(", and 2 more"), "{says}");
+    }
+
+    #[test]
+    fn the_run_of_a_dead_dyno_is_known_by_its_claim() {
+        let folder = std::env::temp_dir().join(format!("dyno-claims-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let own = Marker::unique().to_string();
+        let fields: Vec<&str> = own.split('-').collect();
+        // No process id is as high.
+        let dead = format!("dyno-{}-4194305-3-1\n", fields[1]);
+        for (name, marker) in [("run-5", &dead), ("run-6", &own)] {
+            fs::write(folder.join(format!("runs.sqlite-{name}.lock")), marker).unwrap();
+        }
+        assert_eq!(dead_runs(&folder), BTreeMap::from([(4_194_305, "5".to_string())]));
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn what_dead_dynos_did_not_finish_is_removed_and_nothing_else() {

@@ -36,7 +36,7 @@ impl Keeping {
     /// Opens the store. The folder of one that was not named is made; a misspelt one is not.
     pub(crate) fn open(path: &Path, is_named: bool) -> Result<Keeping, Refusal> {
         if let Some(folder) = path.parent().filter(|_| !is_named) {
-            std::fs::create_dir_all(folder)
+            lab::build::make_folder(folder)
                 .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
         }
         Ok(Keeping { store: Store::open(path)?, claim: None })

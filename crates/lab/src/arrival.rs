@@ -20,6 +20,28 @@ pub(crate) enum Absence {
     Ended(Exit),
     /// The time was over; this is the last attempt that shows anything.
     Late(Option<Box<Check>>),
+    /// It answers, and refuses the request with the same status of the 4xx class all the time.
+    Refuses(Box<Check>),
+}
+
+/// After so long a status of the 4xx class is no sign of a start that is under way: servers that are not ready refuse
+/// connections or answer with 5xx.
+const REFUSAL_SETTLED: Duration = Duration::from_secs(3);
+
+/// Since when a server has answered with the same 4xx status.
+#[derive(Debug, Default)]
+struct SteadyRefusal(Option<(u16, Instant)>);
+
+impl SteadyRefusal {
+    /// Takes the next wrong answer; whether the refusal is settled.
+    fn is_settled(&mut self, status: &str, now: Instant) -> bool {
+        let status = status.parse().ok().filter(|status| (400..500).contains(status));
+        self.0 = status.map(|status| match self.0 {
+            Some((before, since)) if before == status => (status, since),
+            Some(_) | None => (status, now),
+        });
+        self.0.is_some_and(|(_, since)| REFUSAL_SETTLED <= now.duration_since(since))
+    }
 }
 
 /// After so many attempts in vain the subject is looked for on other ports.
@@ -34,7 +56,7 @@ pub(crate) fn first_answer(
     seek: &dyn Fn(&Running),
     ask: &dyn Fn(Duration) -> Check,
 ) -> Result<Check, Absence> {
-    let mut last: Option<Check> = None;
+    let (mut last, mut refusal) = (None::<Check>, SteadyRefusal::default());
     for attempt in 1.. {
         if is_halted() {
             return Err(Absence::Halted);
@@ -49,6 +71,9 @@ pub(crate) fn first_answer(
         }
         if let Some(exit) = running.ended() {
             return Err(Absence::Ended(exit));
+        }
+        if refusal.is_settled(check.status(), Instant::now()) {
+            return Err(Absence::Refuses(Box::new(check)));
         }
         // An attempt that received bytes says more than one that the deadline cut short.
         if !check.response.is_empty() || last.as_ref().is_none_or(|it| it.response.is_empty()) {
@@ -66,6 +91,22 @@ pub(crate) fn first_answer(
 pub(crate) fn too_late(waited: Duration, last: Option<&Check>) -> String {
     let wrong = last.and_then(|check| check.wrong.as_deref()).unwrap_or_default();
     format!("no right answer within {} s; the last attempt: {wrong}", waited.as_secs_f64())
+}
+
+/// The message for a server that refuses the first request of a load, with what would change that request.
+pub(crate) fn refused(check: &Check) -> String {
+    let line = check.request.split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let way_out = match check.status() {
+        "401" | "403" | "407" => "-H adds a header field with credentials",
+        "405" => "--method names another method, --path another path",
+        _ => "--path names a path that it has",
+    };
+    format!(
+        "it has answered `{}` with status {} for {} s; {way_out} (the workload does, in an experiment)",
+        line.escape_ascii(),
+        check.status(),
+        REFUSAL_SETTLED.as_secs()
+    )
 }
 
 /// *Asking the wrong server* is the worst error: only the subject's own processes may listen. If no process listens,
@@ -116,9 +157,90 @@ pub(crate) fn found_its_port_taken(tail: &[u8]) -> bool {
     ["eaddrinuse", "address already in use", "address in use"].iter().any(|it| text.contains(it))
 }
 
+/// How many of the last lines of a server's output are shown where none of them names an error.
+const LAST_LINES: usize = 10;
+
+/// Why a server ended, in its own words: the line that names the error, or else its last lines.
+pub(crate) fn last_words(tail: &[u8]) -> String {
+    if let Some(line) = error_line(tail) {
+        return format!(" (`{line}`)");
+    }
+    let lines = printable_lines(tail);
+    match &lines[lines.len().saturating_sub(LAST_LINES)..] {
+        [] => String::new(),
+        [line] => format!(" (`{}`)", line.trim()),
+        lines => format!("; the end of its output:\n  {}", lines.join("\n  ")),
+    }
+}
+
+/// The last line at the left margin that names an error. Stack traces, notes and versions follow such a line, and are
+/// indented or say nothing of errors. Where the message is on the next line, as after a panic of Rust, it is added.
+pub(crate) fn error_line(tail: &[u8]) -> Option<String> {
+    let lines = printable_lines(tail);
+    let names_error = |line: &String| {
+        let text = line.to_lowercase();
+        !line.starts_with([' ', '\t'])
+            && ["error", "exception", "panic", "fatal", "cannot "]
+                .iter()
+                .any(|it| text.contains(it))
+    };
+    let place = lines.iter().rposition(names_error)?;
+    let next = lines.get(place + 1).filter(|_| lines[place].ends_with(':'));
+    let next = next.map_or(String::new(), |next| format!(" {}", next.trim()));
+    Some(format!("{}{next}", lines[place].trim()))
+}
+
+/// Without empty lines and control characters.
+fn printable_lines(tail: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(tail);
+    let printable = |line: &str| -> String {
+        line.chars().filter(|letter| !letter.is_control() || *letter == '\t').collect()
+    };
+    text.lines().map(printable).filter(|line| !line.trim().is_empty()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_steady_status_of_the_4xx_class_ends_the_wait() {
+        let start = Instant::now();
+        let settled = |answers: &[(u64, &str)]| {
+            let mut refusal = SteadyRefusal::default();
+            let mut ends = answers.iter().filter(|(at_ms, status)| {
+                refusal.is_settled(status, start + Duration::from_millis(*at_ms))
+            });
+            ends.next().map(|(at_ms, _)| *at_ms)
+        };
+        assert_eq!(settled(&[(9, "404"), (3_008, "404"), (3_009, "404")]), Some(3_009));
+        let changing = [(0, "404"), (2_000, "403"), (3_500, "404"), (6_400, "404")];
+        assert_eq!(settled(&changing), None);
+        assert_eq!(settled(&[(0, "404"), (2_000, "none"), (4_000, "404")]), None, "restarted");
+        assert_eq!(settled(&[(0, "503"), (9_000, "503")]), None, "it is starting");
+    }
+
+    #[test]
+    fn last_words_are_the_line_with_the_error_or_the_last_lines() {
+        let node = "node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\n\
+                    Error: Cannot find module '/a/nofile.js'\n    at Module._load (node:x:1)\n  code: 'X'\n}\n\n\
+                    Node.js v20.20.2\n";
+        let python = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import x\n\
+                      ModuleNotFoundError: No module named 'x'\n";
+        let rust = "thread 'main' panicked at src/main.rs:2:5:\nno such file\nnote: run with `RUST_BACKTRACE=1`\n";
+        for (output, words) in [
+            (node, " (`Error: Cannot find module '/a/nofile.js'`)"),
+            (python, " (`ModuleNotFoundError: No module named 'x'`)"),
+            (rust, " (`thread 'main' panicked at src/main.rs:2:5: no such file`)"),
+            ("bad\u{1b}[2J luck\n", " (`bad[2J luck`)"),
+            ("", ""),
+        ] {
+            assert_eq!(last_words(output.as_bytes()), words);
+        }
+        let many: String = (1..=12).map(|line| format!("line {line}\n")).collect();
+        let words = last_words(many.as_bytes());
+        assert!(words.starts_with("; the end of its output:\n  line 3\n  line 4\n"), "{words}");
+    }
 
     #[test]
     fn a_port_that_was_taken_is_seen_in_a_subjects_last_words() {

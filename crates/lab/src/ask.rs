@@ -9,9 +9,11 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use tls::Client;
-use wire::{ExchangeId, H1, Limits, Mismatch, News, Progress, Session, Values, WireFault};
+use wire::{
+    AnswerParts, ExchangeId, H1, Limits, Mismatch, News, Progress, Session, Values, WireFault,
+    first_difference,
+};
 
-use crate::answer_parts::AnswerParts;
 use crate::record::{Check, Phase};
 use crate::workload::{Question, Stream};
 use peer::{connected, send};
@@ -314,12 +316,16 @@ fn explain(fault: &Fault, question: &Question, values: Values, answer: &AnswerPa
             wanted.join("; ")
         }
         Mismatch::Body => {
+            let content = answer.content();
             let expected = match &expect.body {
-                wire::BodyRule::Exactly(template) => excerpt(&filled(template, values)),
+                wire::BodyRule::Exactly(template) => {
+                    let body = filled(template, values);
+                    return differing(&body, &content, KEPT <= answer.byte_count());
+                }
                 wire::BodyRule::Length(length) => format!("{length} bytes"),
                 wire::BodyRule::Sha256(_) | wire::BodyRule::Any => "another".into(),
             };
-            format!("the body is {}; {expected} was expected", excerpt(&answer.content()))
+            format!("the body is {}; {expected} was expected", excerpt(&content))
         }
     }
 }
@@ -330,9 +336,19 @@ fn filled(template: &wire::Template, values: Values) -> Vec<u8> {
     bytes
 }
 
+/// Two bodies of which both are short are shown whole; of others the beginning is mostly the same.
+fn differing(expected: &[u8], came: &[u8], is_cut: bool) -> String {
+    let place =
+        (SHOWN < expected.len().max(came.len())).then(|| first_difference(expected, came, is_cut));
+    let place = place.flatten().map_or(String::new(), |place| format!("; {place}"));
+    format!("the body is {}; {} was expected{place}", excerpt(came), excerpt(expected))
+}
+
+/// So many bytes of a body are shown.
+const SHOWN: usize = 100;
+
 /// The beginning of some bytes, safe to show.
 fn excerpt(bytes: &[u8]) -> String {
-    const SHOWN: usize = 100;
     let text = bytes[..bytes.len().min(SHOWN)].escape_ascii().to_string();
     match bytes.len() {
         0 => "empty".into(),

@@ -170,7 +170,7 @@ impl BuildCache {
             let path = path.to_path_buf();
             move |error| BuildError::Io(path, error)
         };
-        fs::create_dir_all(shelf).map_err(io(shelf))?;
+        make_folder(shelf).map_err(io(shelf))?;
         let caller = self.caller();
         let give = |path: &Path| match &caller {
             Some(caller) => caller.give(path).map_err(io(path)),
@@ -178,6 +178,10 @@ impl BuildCache {
         };
         let kind = shelf.parent().expect("a shelf lies in the state's folder");
         [&self.state, kind, shelf].into_iter().try_for_each(give)?;
+        let ignored = self.state.join(GITIGNORE);
+        if ignored.exists() {
+            give(&ignored)?;
+        }
         let lock = beside(&built.folder, "lock");
         // Another dyno may be building the same: this one waits for it, and then there is nothing to do.
         let held = File::create(&lock).map_err(io(&lock))?;
@@ -397,6 +401,22 @@ fn end(child: &mut Child) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.wait();
+}
+
+/// The folder in a project for builds and runs.
+pub const WORK: &str = ".dyno";
+const GITIGNORE: &str = ".gitignore";
+
+/// Makes a folder with those above it. The one for builds and runs tells git to ignore all that is in it.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    let work = path.ancestors().find(|folder| folder.ends_with(WORK));
+    match work.map(|folder| File::create_new(folder.join(GITIGNORE))) {
+        None => Ok(()),
+        Some(Ok(mut file)) => file.write_all(b"*\n"),
+        // Somebody else's is left as it is, and a folder that is read only is needed for nothing here.
+        Some(Err(_)) => Ok(()),
+    }
 }
 
 /// The last line of a log that is not empty, for a message of one line.

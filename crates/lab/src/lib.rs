@@ -1,7 +1,6 @@
 //! Experiments, subjects, plans and trials. No SQL, no printing.
 
 pub mod amounts;
-mod answer_parts;
 mod arrival;
 pub mod ask;
 pub mod build;

@@ -6,8 +6,8 @@ use agents::{AgentFacts, Place};
 use load::{Holding, Nanos, Recording};
 pub use machine::{Fact, Series};
 use serde::{Deserialize, Serialize, Serializer};
+use wire::AnswerParts;
 
-use crate::answer_parts::AnswerParts;
 use crate::conformance::{Conformance, LEFT_OUT, Spot};
 use crate::experiment::{Experiment, Point};
 use crate::request_parts;

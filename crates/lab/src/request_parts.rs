@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::answer_parts::{AnswerParts, field_of};
+use wire::{AnswerParts, field_of};
 
 /// A request that was kept: the bytes of HTTP/1.x, or the list of fields of HTTP/2, a line each, an empty line, and the
 /// content. Nothing here can fail: what is neither is all content.

@@ -20,8 +20,8 @@ use tls::Client;
 use wire::Values;
 
 use crate::arrival::{
-    Absence, OTHER_PORTS, PATIENCE, Setback, first_answer, foreign_listener, found_its_port_taken,
-    no_port_of_its_own, too_late,
+    Absence, OTHER_PORTS, PATIENCE, Setback, error_line, first_answer, foreign_listener,
+    found_its_port_taken, no_port_of_its_own, refused, too_late,
 };
 use crate::ask::{Asked, ask};
 use crate::build::{BuildCache, Built};
@@ -374,8 +374,17 @@ impl Trial<'_, '_> {
                     let says = format!("port {} was taken for a moment", port());
                     return Err(Setback::PortTaken(says));
                 }
-                let says = format!("it ended before it answered: {exit}");
+                // What else it wrote stands in the report.
+                let error = error_line(&running.tail());
+                let error = error.map_or(String::new(), |line| format!(" (`{line}`)"));
+                let says = format!("it ended before it answered: {exit}{error}");
                 Err(outcome(OutcomeKind::Died, says).into())
+            }
+            Err(Absence::Refuses(check)) => {
+                refuse_early_strangers(port(), running)?;
+                let says = refused(&check);
+                record.checks.push(*check);
+                Err(outcome(OutcomeKind::Wrong, says).into())
             }
             Err(Absence::Late(last)) => {
                 refuse_early_strangers(port(), running)?;

@@ -12,7 +12,7 @@ use wire::{BodyRule, Values};
 
 use crate::arrival::{
     Absence, OTHER_PORTS, Setback, first_answer, foreign_listener, found_its_port_taken,
-    no_port_of_its_own, too_late,
+    last_words, no_port_of_its_own, refused, too_late,
 };
 use crate::ask::{Asked, ask};
 use crate::build::Built;
@@ -180,7 +180,7 @@ impl<'a> Visit<'a> {
                 let tail = running.tail();
                 if found_its_port_taken(&tail) {
                     let says = match self.candidate.subject.serving {
-                        Serving::Own(..) => format!("it ended{}", last_line(&tail)),
+                        Serving::Own(..) => format!("it ended{}", last_words(&tail)),
                         Serving::Built(_) | Serving::ByUrl(_) | Serving::Found(_) => {
                             format!("port {} was taken for a moment", self.environment.port())
                         }
@@ -189,9 +189,10 @@ impl<'a> Visit<'a> {
                 }
                 Err(outcome(
                     OutcomeKind::Died,
-                    format!("it ended before it answered: {exit}{}", last_line(&tail)),
+                    format!("it ended before it answered: {exit}{}", last_words(&tail)),
                 ))
             }
+            Err(Absence::Refuses(check)) => Err(outcome(OutcomeKind::Wrong, refused(&check))),
             Err(Absence::Late(last)) => {
                 Err(outcome(OutcomeKind::NotReady, too_late(ready, last.as_deref())))
             }
@@ -243,15 +244,6 @@ impl Help for Visit<'_> {
 
 fn environment_setup(setup: VisitSetup<'_>) -> EnvironmentSetup<'_> {
     EnvironmentSetup { launcher: setup.launcher, address: HERE, limits: None }
-}
-
-/// The last line that it wrote, which is often why it ended.
-fn last_line(tail: &[u8]) -> String {
-    let text = String::from_utf8_lossy(tail);
-    match text.lines().rfind(|line| !line.trim().is_empty()) {
-        Some(line) => format!(" (`{}`)", line.trim().escape_debug()),
-        None => String::new(),
-    }
 }
 
 fn spoken<'a>(

@@ -19,7 +19,7 @@ pub(crate) fn parse(text: &str) -> Option<Instant> {
 }
 
 /// `12`, `12.5`, `-0.25`: never through a floating-point number, which would round the seconds since 1970.
-fn seconds(text: &str) -> Option<i128> {
+pub(crate) fn seconds(text: &str) -> Option<i128> {
     let (sign, text) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
         None => (1, text),
@@ -48,7 +48,7 @@ fn fraction(part: &str) -> Option<i128> {
 }
 
 /// RFC 3339, 5.6: `2026-01-31T12:00:00.5+01:00`.
-fn date(text: &str) -> Option<i128> {
+pub(crate) fn date(text: &str) -> Option<i128> {
     if !text.is_ascii() || text.len() < 20 {
         return None;
     }

@@ -1,6 +1,7 @@
 //! What is requested of a server: one request from a URL and flags or from a curl command, or several from a file; and
 //! when each is due, if a log has their times.
 
+mod access_log;
 pub mod answer;
 pub mod arrivals;
 mod curl;

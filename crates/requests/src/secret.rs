@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use lab::Refusal;
-use load::Evidence;
+use load::{Evidence, Failure};
+use wire::Mismatch;
 
 use crate::notation::{Notation, ReadAs};
 
@@ -153,6 +154,10 @@ pub fn conceal(secrets: &[Secret], kept: &mut [Evidence]) {
         evidence.request = without(secrets, &evidence.request, request);
         evidence.received = without(secrets, &evidence.received, received);
         if let Some(reason) = &mut evidence.reason {
+            // What is shown around the place where two bodies differ may begin or end within a secret.
+            if !secrets.is_empty() && evidence.failure == Failure::Content(Mismatch::Body) {
+                reason.truncate(reason.find(':').unwrap_or(reason.len()));
+            }
             let kept = without(secrets, reason.as_bytes(), Piece::default());
             *reason = String::from_utf8_lossy(&kept).into_owned();
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::answer_parts::{Difference, first_difference};
 use crate::template::{Cursor, Template, Values};
 
 /// What is expected as the answer to a request.
@@ -100,6 +101,21 @@ impl Expect {
             }
         }
         lines.join("\n")
+    }
+
+    /// Where this body first differs from the expected one; none where no body is stated byte for byte, or what came of
+    /// it is cut before that place.
+    #[must_use]
+    pub fn first_difference(
+        &self,
+        values: Values,
+        body: &[u8],
+        is_cut: bool,
+    ) -> Option<Difference> {
+        let BodyRule::Exactly(template) = &self.body else { return None };
+        let mut expected = Vec::new();
+        template.fill(values, &mut expected);
+        first_difference(&expected, body, is_cut)
     }
 
     /// What makes an answer a failure.

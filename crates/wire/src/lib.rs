@@ -3,6 +3,7 @@
 //! An [`Ask`] is one kind of request and the expected answer. A [`Session`] is one side of a connection's
 //! conversation: bytes in, [`News`] out. [`HeldSession`] is one that sends a single request and then only receives.
 
+mod answer_parts;
 mod ask;
 mod asks;
 mod chance;
@@ -16,6 +17,7 @@ mod template;
 #[cfg(test)]
 mod written_tests;
 
+pub use answer_parts::{AnswerParts, Difference, field_of, first_difference};
 pub use ask::{Ask, AskError, Request};
 pub use asks::Asks;
 pub use chance::{Chance, mix};

@@ -13,12 +13,23 @@ pub(super) fn rounds(a: &Row, b: &Row, figure: Figure) -> Vec<[Number; 2]> {
 /// A figure in the rounds in which all of these were measured.
 pub(super) fn rounds_of_all(rows: &[&Row], figure: Figure) -> Vec<Vec<Number>> {
     let Some(first) = rows.first() else { return Vec::new() };
-    let measured = |row: &Row, repeat: u32| {
-        let trial = row.trials.iter().find(|trial| trial.repeat == repeat && trial.is_measured());
-        trial.and_then(|trial| number(trial, figure))
-    };
-    let all = |round: u32| rows.iter().map(|row| measured(row, round)).collect();
+    let all = |round: u32| rows.iter().map(|row| in_round(row, round, figure)).collect();
     first.trials.iter().filter_map(|trial| all(trial.repeat)).collect()
+}
+
+/// B's figure divided by A's, with the number of the round: of those in which both were measured.
+pub(super) fn ratios(a: &Row, b: &Row, figure: Figure) -> Vec<(u32, f64)> {
+    let rounds = a.trials.iter().map(|trial| trial.repeat);
+    let ratio = |round: u32| {
+        let [a, b] = [in_round(a, round, figure)?, in_round(b, round, figure)?];
+        Some((round, b.value / a.value)).filter(|(_, ratio)| ratio.is_finite() && 0.0 < *ratio)
+    };
+    rounds.filter_map(ratio).collect()
+}
+
+fn in_round(row: &Row, round: u32, figure: Figure) -> Option<Number> {
+    let trial = row.trials.iter().find(|trial| trial.repeat == round && trial.is_measured());
+    trial.and_then(|trial| number(trial, figure))
 }
 
 /// A figure in the rounds that were measured.

@@ -174,17 +174,31 @@ fn difference(a: &Look, b: &Look) -> Option<Difference> {
             length => format!("{} bytes", count(length as u64)),
         };
         let body = |body: &[u8]| format!("{} ({})", excerpt(body), length(body));
-        let says =
-            format!("{b_says} answers {}, {a_says} answers {}.", body(&b_body), body(&a_body));
+        let is_long = SHOWN < a_body.len().max(b_body.len());
+        let place = wire::first_difference(&a_body, &b_body, !b.first.is_kept_whole());
+        let place = place.filter(|_| is_long).map_or(String::new(), |place| {
+            let wire::Difference { equal, expected, came } = place;
+            format!(
+                "; the bodies differ after {} equal bytes: {came} and {expected}",
+                count(equal as u64)
+            )
+        });
+        let says = format!(
+            "{b_says} answers {}, {a_says} answers {}{place}.",
+            body(&b_body),
+            body(&a_body)
+        );
         return Some(Difference { says, is_of_fields: false });
     }
     let says = format!("{b_says} and {a_says} answer the same content with other header fields.");
     Some(Difference { says, is_of_fields: true })
 }
 
+/// So many bytes of a body are shown.
+const SHOWN: usize = 60;
+
 /// The beginning of a body, safe to show.
 fn excerpt(bytes: &[u8]) -> String {
-    const SHOWN: usize = 60;
     let text = bytes[..bytes.len().min(SHOWN)].escape_ascii();
     if bytes.len() <= SHOWN { format!("`{text}`") } else { format!("`{text}…`") }
 }
@@ -240,6 +254,7 @@ mod tests {
         );
         assert!(says(&format!("{ok}hi"), 2).contains("other header fields"));
         let long = format!("{ok}{}", "x".repeat(999));
-        assert!(says(&long, 2).contains("xxx…` (999 bytes)") && says(&long, 2).len() < 200);
+        assert!(says(&long, 2).contains("xxx…` (999 bytes)") && says(&long, 2).len() < 300);
+        assert!(says(&long, 2).contains("; the bodies differ after 0 equal bytes: `xxx"));
     }
 }

@@ -98,6 +98,8 @@ pub fn command(text: &str) -> Result<Vec<String>, String> {
         false => {
             let hint = if words[0].contains('=') {
                 "; to set a variable, write `env` before it"
+            } else if words[0].contains('/') && !Path::new(&words[0]).exists() {
+                "; nor is there a folder or a file of this name"
             } else {
                 ""
             };

@@ -147,6 +147,9 @@ fn hold(flags: &HoldFlags) -> Result<ExitStatus, Refusal> {
     let spec = spec(flags)?;
     let addresses = addresses(flags)?;
     let halt = halt_on_interrupt()?;
+    if !flags.show {
+        super::load::notice_other_dynos();
+    }
     machine::resident::release();
     let held = match &flags.sent_from.load_on {
         Some(place) if !place.is_local() => {

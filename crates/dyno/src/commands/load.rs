@@ -72,6 +72,7 @@ fn loaded(flags: &LoadFlags) -> Result<ExitStatus, Refusal> {
     };
     let history = &flags.keeping.history;
     let mut shelf = Shelf::open(flags, &plan)?;
+    notice_other_dynos();
     prepare(&plan)?;
     machine::resident::release();
     let is_silent = flags.sent_from.no_live || flags.feed.is_on_terminal();
@@ -150,6 +151,15 @@ fn measured(
         }
     }
     Ok(all)
+}
+
+/// Says so if another dyno loads a server on this machine: each takes CPU time from the other.
+pub(crate) fn notice_other_dynos() {
+    if let Some(others) = campaign::other_dynos() {
+        terminal::notice(&format!(
+            "dyno: another dyno is at work on this machine ({others}); two loads at once spoil each other's numbers"
+        ));
+    }
 }
 
 /// Prints the warnings, and takes what the run needs.

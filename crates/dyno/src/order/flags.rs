@@ -117,8 +117,8 @@ pub(crate) struct ArrivingFlags {
     #[arg(value_parser = Schedule::parse, conflicts_with = "sessions")]
     pub(crate) rate: Option<Schedule>,
     /// How the requests are spaced in time: constant, poisson or, for `dyno load`, a file that lists when each is due,
-    /// one time a line, in seconds or by RFC 3339, and replaces -r (./poisson is a file) [constant; poisson for one rate
-    /// from several machines, where it is exact whatever their clocks are]
+    /// one time a line, in seconds or by RFC 3339, or an access log of nginx or Apache, and replaces -r (./poisson is a
+    /// file) [constant; poisson for one rate from several machines, where it is exact whatever their clocks are]
     #[arg(long, value_name = "LAW|FILE", value_parser = schedule::spacing)]
     pub(crate) arrivals: Option<schedule::Spacing>,
     /// Sessions per second; a session is a connection that sends --calls requests, one after the other, and closes
@@ -309,8 +309,8 @@ Examples:
   dyno load localhost:8080/hello --repeat 5 --history perf/history.jsonl
   # for a script that reads wrk's output
   dyno load -t2 -c50 -d10s --latency --like wrk localhost:8080/hello
-  # open: requests as a log has them, twice as fast
-  dyno load localhost:8080/hello --arrivals times.txt --speed 2
+  # open: requests at the times of a log, twice as fast
+  dyno load localhost:8080/hello --arrivals access.log --speed 2
   # exit code 1 if the server is slower than this, 2 if that is not known
   dyno load localhost:8080/hello -r 2000 -d 30s --require 'p99<50ms' --require 'on-time>=99%'
   # 20,000 requests/s from two other machines; nothing has to be installed there

@@ -66,7 +66,7 @@ pub(crate) fn plan(
 ) -> Result<Option<Plan>, Refusal> {
     let arriving = &*spread::arriving(flags);
     let files_for = machine.files.connections_max().saturating_mul(spread::agents(flags));
-    let listed = schedule::listed(flags)?;
+    let (listed, of_times) = schedule::listed(flags)?.unzip();
     let stop = schedule::stop(flags, listed.as_ref())?;
     let load = match listed {
         Some(listed) => schedule::open_load(arriving, listed, files_for)?,
@@ -146,7 +146,8 @@ pub(crate) fn plan(
     };
     let secrets = fields.into_iter().map(|(_, value)| value).collect();
     let of_ports = if spread::is_elsewhere(flags) { None } else { conditions::of_ports(&ports) };
-    let warnings = notes.into_iter().chain(of_ports).chain(spread::notes(flags, &order)).collect();
+    let warnings = notes.into_iter().chain(of_times.flatten()).chain(of_ports);
+    let warnings = warnings.chain(spread::notes(flags, &order)).collect();
     Ok(Some(Plan { order, url, asked, warnings, files, secrets }))
 }
 

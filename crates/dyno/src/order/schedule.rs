@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lab::schedule::Schedule;
 use load::{Arrivals, Load, Rate, Stop};
+use requests::arrivals::Times;
 
 use super::flags::{ArrivingFlags, Law, LoadFlags};
 use crate::shell::Refusal;
@@ -45,8 +46,8 @@ pub(crate) fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The listed arrivals, if a file is named.
-pub(super) fn listed(flags: &LoadFlags) -> Result<Option<Arrivals>, Refusal> {
+/// The listed arrivals, if a file is named, and what is to be known of them.
+pub(super) fn listed(flags: &LoadFlags) -> Result<Option<(Arrivals, Option<String>)>, Refusal> {
     let Some(Spacing::File(path)) = &flags.arriving.arrivals else {
         return match flags.speed {
             None => Ok(None),
@@ -66,7 +67,8 @@ pub(super) fn listed(flags: &LoadFlags) -> Result<Option<Arrivals>, Refusal> {
             )));
         }
     }
-    let listed = requests::arrivals::read(path, flags.speed.unwrap_or(1.0))?;
+    let speed = flags.speed.unwrap_or(1.0);
+    let Times { listed, note } = requests::arrivals::read(path, speed, flags.asking.seed)?;
     let length = listed.length();
     let refused = |why: String| Err(Refusal::new(format!("--arrivals {}: {why}", path.display())));
     if LONGEST < length {
@@ -78,7 +80,7 @@ pub(super) fn listed(flags: &LoadFlags) -> Result<Option<Arrivals>, Refusal> {
             "its times are over within --warmup {warmup}; shorten the warm-up"
         ));
     }
-    Ok(Some(Arrivals::Listed(listed)))
+    Ok(Some((Arrivals::Listed(listed), note)))
 }
 
 /// The load that the flags describe, for so long, on a machine with files for this many connections.

@@ -147,6 +147,18 @@ fn the_statuses_that_came_are_shown_with_the_first_wrong_answer() {
 }
 
 #[test]
+fn a_wrong_body_is_shown_with_the_place_where_it_differs() {
+    let rig = Rig::new();
+    let expected = format!("text:Hello, {}", "world! ".repeat(50));
+    rig.dyno(&["load", "{url}/hello", "-n", "3", "-c", "1", "--expect-body", &expected])
+        .status(1)
+        .stdout_has(
+            "because: the bodies differ after 13 equal bytes: the end after `Hello, world!` came, ",
+        )
+        .stdout_has("`Hello, world! world! world! w…` was expected");
+}
+
+#[test]
 fn the_full_report_has_more_percentiles_and_the_brief_one_does_not() {
     let rig = Rig::new();
     let load = |full: &[&str]| {

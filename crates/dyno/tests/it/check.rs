@@ -69,7 +69,11 @@ fn what_fails_is_for_the_user_to_say() {
         let _ = check(&rig, &[&["{url}/", "--fail-on", word], &FEW[..]].concat()).status(status);
     }
     let smuggled = ["{url}/", "--only", "H1-H02", "--rounds", "1", "--fail-on", "security"];
-    let _ = check(&rig, &smuggled).status(1).stdout_has("security 1: H02");
+    let ran = check(&rig, &smuggled).status(1).stdout_has("security 1: H02");
+    let begin = "1 case failed. Begin with H1-H02 (two different Host lines; MUST, smuggling).";
+    let ran = ran.stdout_has(begin);
+    let place = |text: &str| ran.stdout.find(text).unwrap();
+    assert!(place(begin) < place("MUST broken") && place("MUST broken") < place("fail  H1-H02"));
 }
 
 #[test]

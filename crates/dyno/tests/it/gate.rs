@@ -24,7 +24,7 @@ pub(crate) fn git(lab: &Lab, arguments: &[&str]) {
 
 /// Such a project in a repository with one commit, `first`.
 pub(crate) fn repository() -> Lab {
-    let lab = lab().file(".gitignore", "/.dyno\n/cache\n/state\n");
+    let lab = lab().file(".gitignore", "/cache\n/state\n");
     git(&lab, &["init", "--quiet"]);
     git(&lab, &["add", "."]);
     git(&lab, &["commit", "--quiet", "-m", "first"]);

@@ -298,7 +298,21 @@ fn progress_goes_to_standard_error_unless_it_is_not_wanted() {
         rig.dyno(&all).status(0)
     };
     run(&[]).stderr_has("answered  p50 ");
-    assert_eq!(run(&["--no-live"]).stderr, "");
+    let silent = run(&["--no-live"]);
+    assert!(!silent.stderr.contains("answered"), "{silent}");
+}
+
+#[test]
+fn a_load_says_that_another_dyno_is_at_work() {
+    let (rig, other) = (Rig::new(), Rig::new());
+    let going = Going::start(other.command(&["load", "{url}/hello", "-c", "1", "-d", "50s"]));
+    until("requests arrive", || 1 <= other.requests());
+    rig.dyno(&["load", "{url}/hello", "-n", "1", "-c", "1"])
+        .status(0)
+        .stderr_has("another dyno is at work on this machine (")
+        .stderr_has("`dyno load http://127.0.0.1:");
+    going.signal(Signal::INT);
+    going.end().status(130);
 }
 
 #[test]

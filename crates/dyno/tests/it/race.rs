@@ -263,6 +263,10 @@ fn a_side_that_fails_is_named_before_the_load() {
         "sh -c 'echo bad luck >&2; exit 3'",
         "sh: it ended before it answered: exit status 3 (`bad luck`)",
     );
+    place
+        .dyno(&["race", ORACLE, ORACLE, "--path", "/no-such-page", "--ready", "10min"])
+        .status(1)
+        .stderr_has("it has answered `GET /no-such-page HTTP/1.1` with status 404 for 3 s; --path");
     let neither = place.dyno(&["race", "sleep 60", "sleep 60", "--ready", "300ms"]);
     neither.status(1).stderr_has("sleep: no right answer within 0.3 s");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -290,6 +294,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     refused(&["sh a && b", "sh"], "it is run without a shell");
     refused(&["nothing-of-this-name", "sh"], "a side is a URL");
     refused(&[".", "sh"], "a folder without subject.toml");
+    refused(&["./none", "sh"], "no program `./none` to start; nor is there a folder or a file of");
     refused(
         &["sh a", "sh b", "-r", "1..9", "--slices", "100ms"],
         "a ramp and steps have no slices",

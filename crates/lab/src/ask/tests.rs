@@ -75,6 +75,10 @@ fn a_wrong_answer_is_said_with_what_came_and_what_was_expected() {
         wrong("request = 'GET /hello HTTP/1.1'\nbody = 'Hello'"),
         "the body is `Hello, world!`; `Hello` was expected"
     );
+    let long = format!("request = 'GET /hello HTTP/1.1'\nbody = 'Hello, {}'", "wörld".repeat(30));
+    assert!(
+        says(&long).contains("; the bodies differ after 8 equal bytes: `Hello, world!` came, ")
+    );
     assert_eq!(
         wrong("request = 'GET /hello HTTP/1.1'\nheader = { content-type = 'text/xml' }"),
         "content-type: `text/plain` came, `text/xml` was expected"

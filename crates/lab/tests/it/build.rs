@@ -90,6 +90,8 @@ fn a_build_is_made_once_for_the_same_content() {
     assert_eq!(out, format!("one{}\n", built.folder.display()));
     let (again, commands) = root.build("x").unwrap();
     assert_eq!((&again, commands.len()), (&built, 0));
+    let ignored = fs::read_to_string(root.0.join(".dyno/.gitignore")).unwrap();
+    assert_eq!(ignored, "*\n", "git ignores the folder");
 
     root.write("subjects/x/deep/file", "two");
     let subject = Subject::read(&root.0, "x").unwrap();

@@ -126,7 +126,8 @@ fn a_subject_that_does_not_start_says_why() {
     let fails = |run: &str| visit(run, &Halt::default(), |visit| visit.map(drop).unwrap_err());
     let died = fails("sh -c \"echo begun; echo no such file >&2; exit 3\" {port}");
     assert_eq!(died.kind, OutcomeKind::Died);
-    assert_eq!(died.says, "it ended before it answered: exit status 3 (`no such file`)");
+    let says = "it ended before it answered: exit status 3; the end of its output:\n  begun\n  no such file";
+    assert_eq!(died.says, says);
     let missing = fails("/no/such/program {port}");
     assert_eq!(missing.kind, OutcomeKind::NotReady);
     assert!(missing.says.contains("cannot be started"), "{}", missing.says);

@@ -1,7 +1,7 @@
 //! The bytes of answers that take several reads: the beginning of each is kept until the answer is over, so that a
 //! failure can be shown with it. An answer that comes whole in one read is never copied.
 
-use wire::{ExchangeId, Session, WireFault};
+use wire::{AnswerParts, ExchangeId, Mismatch, Session, WireFault};
 
 use super::pool::Pool;
 use super::slot::Exchange;
@@ -140,12 +140,19 @@ impl<'a, S: Session<'a>> Pool<'a, S> {
             }
         }
         let came = account.as_ref().map_or(answer.came as u64, |account| account.body);
+        let is_cut = (answer.kept.len() as u64) < came;
         let reason = match failure {
             Failure::Wire(WireFault::StatusLine) => other_protocol(&answer.kept).map(String::from),
             Failure::Wire(WireFault::Preface) => other_protocol(&received).map(String::from),
+            Failure::Content(Mismatch::Body) if !lacks_beginning => {
+                let kept = &answer.kept;
+                let has_head = account.is_none();
+                let body = if has_head { &AnswerParts::of(kept).content() } else { kept };
+                let place = ask.expect.first_difference(exchange.values, body, is_cut);
+                place.map(|place| place.to_string())
+            }
             _ => None,
         };
-        let is_cut = (answer.kept.len() as u64) < came;
         received.append(&mut answer.kept);
         self.recorder.evidence(Evidence {
             failure,

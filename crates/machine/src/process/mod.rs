@@ -31,7 +31,7 @@ pub use exit::Exit;
 pub use family::{family_of, kernel_can_end};
 pub use marker::{Marker, NoMarker, VARIABLE};
 pub use running::{Running, Stopped, launch, launch_with_lock};
-pub use sweep::{Swept, sweep};
+pub use sweep::{Leftover, Swept, sweep};
 pub use warden::warden_main;
 
 /// A process to be started: everything that it gets, and nothing else.

@@ -163,7 +163,7 @@ impl Running {
     fn clean_up(&mut self) {
         if self.stopped.is_none() {
             let traces = self.traces();
-            self.stopped = Some((kill_all(|| traces.processes()), Vec::new()));
+            self.stopped = Some((kill_all(|| traces.processes()).len() as u32, Vec::new()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Ends what a dead dyno, or a killed warden, left behind: only what carries dyno's markers.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -14,11 +15,36 @@ use crate::conditions;
 /// How long killed processes have to vanish.
 const VANISH: Duration = Duration::from_secs(5);
 
+/// A process that was ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    pub pid: u32,
+    /// Its command line, and the folder in which it ran; empty where they could not be read.
+    pub command: String,
+    pub folder: String,
+    /// The process id of the dead dyno whose marker it carried.
+    pub owner: Option<u32>,
+}
+
+impl Leftover {
+    fn of(pid: u32) -> Leftover {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words = words.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+        let folder = std::fs::read_link(format!("/proc/{pid}/cwd"));
+        Leftover {
+            pid,
+            command: words.collect::<Vec<_>>().join(" ").trim().into(),
+            folder: folder.map_or(String::new(), |folder| folder.display().to_string()),
+            owner: Marker::of(pid).and_then(|marker| marker.owner()).map(|(owner, _)| owner),
+        }
+    }
+}
+
 /// What was found and ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// How many processes were killed.
-    pub processes: u32,
+    /// The processes that were killed.
+    pub processes: Vec<Leftover>,
     /// The cgroups that were removed.
     pub cgroups: Vec<PathBuf>,
 }
@@ -28,11 +54,17 @@ pub struct Swept {
 #[must_use]
 pub fn sweep() -> Swept {
     let groups = conditions::abandoned();
-    let processes = kill_all(|| {
+    let seen = RefCell::new(BTreeMap::new());
+    let killed = kill_all(|| {
         let mut processes = carriers(Marker::owner_is_dead);
         processes.extend(groups.iter().flat_map(|(group, _)| conditions::members(group)));
+        for pid in &processes {
+            seen.borrow_mut().entry(*pid).or_insert_with(|| Leftover::of(*pid));
+        }
         processes
     });
+    let seen = seen.into_inner().into_values();
+    let processes = seen.filter(|process| killed.contains(&process.pid)).collect();
     // Deepest first. What cannot be removed is not dyno's, or will be removed by the next dyno.
     let until = Instant::now() + VANISH;
     let cgroups = groups.iter().filter(|(group, _)| conditions::remove(group, until).is_ok());
@@ -62,8 +94,8 @@ impl Traces {
     }
 }
 
-/// Kills the processes that are found until none is found any more; returns how many there were.
-pub(super) fn kill_all(find: impl Fn() -> Vec<u32>) -> u32 {
+/// Kills the processes that are found until none is found any more, and returns them.
+pub(super) fn kill_all(find: impl Fn() -> Vec<u32>) -> BTreeSet<u32> {
     let own_line = own_line();
     let deadline = Instant::now() + VANISH;
     let mut killed = BTreeSet::new();
@@ -71,12 +103,12 @@ pub(super) fn kill_all(find: impl Fn() -> Vec<u32>) -> u32 {
         let found: BTreeSet<u32> =
             find().into_iter().filter(|pid| !own_line.contains(pid)).collect();
         if found.is_empty() || deadline <= Instant::now() {
-            return u32::try_from(killed.len()).unwrap_or(u32::MAX);
+            return killed;
         }
         for pid in found {
             let started = Stat::of(pid).map(|stat| stat.started);
             if send(pid, Signal::KILL, || Stat::of(pid).map(|stat| stat.started) == started) {
-                killed.insert((pid, started));
+                killed.insert(pid);
             }
         }
         std::thread::sleep(Duration::from_millis(2));

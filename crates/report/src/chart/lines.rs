@@ -135,7 +135,8 @@ impl Lines {
         let named = self.panels.iter().flat_map(Panel::named);
         let longest = named.map(|series| series.title.chars().count()).max().unwrap_or(0);
         let names = match (self.across.has_cursor(), longest.min(letters(room))) {
-            (true, _) | (_, 0) => 16.0,
+            // The last label of the axis is centred below its tick.
+            (true, _) | (_, 0) => 24.0,
             (false, letters) => 28.0 + letters as f64 * 7.0,
         };
         let width = room.width();

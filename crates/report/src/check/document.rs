@@ -1,12 +1,12 @@
-//! A check as a document: first what is broken, with its bytes; then what is doubtful, what cannot be said, and the
-//! sums.
+//! A check as a document: first the sums and what to begin with; then what is broken, with its bytes; then what is
+//! doubtful, and what cannot be said.
 
-use units::duration;
+use units::{counted, duration};
 
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Paragraph, Row, Section, Table, Tone,
 };
-use check::{Area, CaseVerdict, Finding, Report, Target, VerdictCounts, stamp};
+use check::{Area, CaseVerdict, Finding, Likeness, Report, Target, VerdictCounts, likeness, stamp};
 
 use super::excerpt::{Cut, side as excerpt};
 use super::repeat::command;
@@ -61,6 +61,8 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
         line(finding, &format!("{}{doubt}{}", finding.why, finding.doubt))
     };
     let mut sections = vec![
+        section("sums", String::new(), [begin_with(result), sums(result, style)].concat()),
+        section("areas", String::new(), vec![areas(&result.report)]),
         section(
             "broken",
             String::new(),
@@ -81,10 +83,49 @@ fn sections(result: &CheckResult, style: Style) -> Vec<Section> {
             result.report.findings.iter().filter(|it| rest.contains(&it.verdict)).collect();
         sections.push(section("cases", String::new(), whole(&rest)));
     }
-    sections.push(section("areas", String::new(), vec![areas(&result.report)]));
-    sections.push(section("sums", String::new(), sums(result, style)));
     sections.retain(|section| !section.blocks.is_empty());
     sections
+}
+
+/// How many failures are named to begin with.
+const FIRST: usize = 3;
+
+/// What matters most: the gravest failures, and whether they are the library's.
+fn begin_with(result: &CheckResult) -> Vec<Block> {
+    let broken = result.with(&[CaseVerdict::Crash, CaseVerdict::Fail]);
+    if broken.is_empty() {
+        return Vec::new();
+    }
+    let named = |finding: &&Finding| {
+        let tags = finding.tags.iter().map(|tag| tag.name());
+        let why: Vec<&str> = std::iter::once(finding.level.name()).chain(tags).collect();
+        format!("{} ({}; {})", finding.id, finding.title, why.join(", "))
+    };
+    let first: Vec<String> = broken.iter().take(FIRST).map(named).collect();
+    let all = counted(broken.len() as u64, "case failed", "cases failed");
+    let begin = format!("{all}. Begin with {}.", first.join(", "));
+    let likeness = likeness(&result.report.findings).map(|found| alike(&found, broken.len()));
+    let paragraphs =
+        std::iter::once((Tone::Strong, begin)).chain(likeness.map(|it| (Tone::Plain, it)));
+    paragraphs.map(|(tone, text)| Block::paragraph(tone, text)).collect()
+}
+
+/// Whose failures they are, of so many.
+fn alike(found: &Likeness, all: usize) -> String {
+    let libraries = found.libraries.join(" and of ");
+    let mut says = format!(
+        "{} of them are known of {libraries} (results/conformance.md): if your server is built on it, they are the \
+         library's and not your program's.",
+        found.shared.len()
+    );
+    if !found.own.is_empty() {
+        let own = found.own.join(" ");
+        says.push_str(&format!(" {own}: not among the library's; look for it in your program."));
+    }
+    match all - found.shared.len() - found.own.len() {
+        0 => says,
+        more => format!("{says} Of {more} more it is not known whose they are."),
+    }
 }
 
 fn entries(findings: &[&Finding], one: impl Fn(&Finding) -> Entry) -> Vec<Block> {

@@ -120,7 +120,8 @@ fn panels(close: &Closeup, all: &[Closeup], slot: usize) -> (Vec<Panel>, Option<
             false => panels.push(shown),
         }
     }
-    let quiet = (!quiet.is_empty()).then(|| format!("Zero throughout: {}.", quiet.join(", ")));
+    let quiet =
+        (!quiet.is_empty()).then(|| format!("Not drawn, as 0 all the time: {}.", quiet.join(", ")));
     (panels, quiet)
 }
 

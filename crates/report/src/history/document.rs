@@ -1,18 +1,17 @@
 //! What a history shows as a document: the changes, every series, and a picture of each.
 
-use analysis::trend::{Before, EVER, LOOKS, Needed, SEGMENT, SHORTEST, Shift, TYPICAL};
-use lab::figure::{Better, Figure, Unit};
+use analysis::trend::{EVER, LOOKS, Needed, SEGMENT, SHORTEST, TYPICAL};
+use lab::figure::{Figure, Unit};
 use units::{counted, percent};
 
+use super::cause::{self, Cause, causes};
 use super::line::Line;
-use super::origin::MadeBy;
-use super::proof::proof;
+use super::naming::{group, heading, label, name, run};
 use super::series::{Machine, Per, Series, Trend};
 use crate::chart::{About, Across, Form, Lines, Panel, Spot, Stand, Trust, both};
 use crate::document::{
     Block, Cell, Column, Depth, Document, Entry, Fact, Row, Section, Table, Tone,
 };
-use crate::time::utc;
 use crate::written::Written;
 
 /// The whole history.
@@ -69,19 +68,13 @@ pub(super) fn sentence(trend: &Trend) -> String {
             "No series is long enough: a change is seen in {SHORTEST} runs or more, of which {SEGMENT} are on either side."
         ),
         (0, _) => format!("No change that this history shows, in {all}."),
-        (_, _) => {
-            let times = counted(trend.shifts().count() as u64, "change", "changes");
-            format!("{times} of level, in {changed} of {all}.")
-        }
+        (_, _) => cause::sentence(&causes(trend)),
     }
 }
 
 fn sections(trend: &Trend) -> Vec<Section> {
-    let changes: Vec<Entry> = trend
-        .shifts()
-        .map(|(series, shift)| entry(series, shift))
-        .chain(withdrawn(trend))
-        .collect();
+    let of_causes = causes(trend).iter().flat_map(Cause::entries).collect::<Vec<_>>();
+    let changes: Vec<Entry> = of_causes.into_iter().chain(withdrawn(trend)).collect();
     let broken: Vec<Entry> = trend
         .broken
         .iter()
@@ -117,102 +110,6 @@ fn machine(machine: &Machine) -> Fact {
     Fact::new(machine.key.clone(), format!("{here}{}", facts.join("; ")))
 }
 
-/// `demo, hello: hyper at 64 connections, throughput/s`
-pub(super) fn name(series: &Series) -> String {
-    format!("{}: {}", group(series), label(series))
-}
-
-/// What was measured: `demo, hello`.
-fn group(series: &Series) -> String {
-    let Some(line) = series.common() else { return "lines that are no measurement".into() };
-    let quick = if line.is_quick { " (quick)" } else { "" };
-    match line.made_by {
-        MadeBy::Run => format!("{}{quick}, {}", line.experiment, line.workload),
-        MadeBy::Load => format!("load, {}", line.experiment),
-        MadeBy::Race => format!("race, {}", line.experiment),
-    }
-}
-
-/// Which series of it: `hyper at 64 connections, throughput/s`.
-fn label(series: &Series) -> String {
-    let Some(line) = series.common() else { return heading(series) };
-    let of = match line.made_by {
-        MadeBy::Run | MadeBy::Race => format!("{} at ", line.subject),
-        MadeBy::Load => String::new(),
-    };
-    let plan = if series.has_namesake { format!(", plan {}", line.plan) } else { String::new() };
-    let place = format!("{} {}", units::chosen(line.point), line.point_unit);
-    format!("{of}{place}{plan}, {}", heading(series))
-}
-
-fn heading(series: &Series) -> String {
-    let line = series.common().map_or("", |line| &line.figure);
-    let figure = series.figure.map_or(line, |figure| figure.heading());
-    series.divisor().map_or(figure.into(), |divisor| format!("{figure} ÷ {divisor}"))
-}
-
-fn entry(series: &Series, shift: &Shift) -> Entry {
-    let (Some(first), Some(last)) = (
-        series.lines.get(shift.first),
-        shift.first.checked_sub(1).and_then(|at| series.lines.get(at)),
-    ) else {
-        return Entry::default();
-    };
-    let is_up = 1.0 < shift.ratio;
-    let (word, tone) = match (series.figure.map(Figure::better), is_up) {
-        (Some(Better::Higher), true) | (Some(Better::Lower), false) => ("better", Tone::Good),
-        (Some(Better::Higher), false) | (Some(Better::Lower), true) => ("worse", Tone::Bad),
-        (Some(Better::Neither) | None, _) => ("changed", Tone::Doubtful),
-    };
-    let ratio = Written::ratio(shift.ratio, Some(shift.interval));
-    let head = format!("{}: {word}, {}×{}", name(series), ratio.value, ratio.between());
-    let mut entry = Entry::new(tone, head)
-        .with(Tone::Plain, format!("first run of the new level: {}", run(first)))
-        .with(
-            Tone::Dim,
-            format!("p {}; {}", probability(shift.p), needs("a change of this size", shift.needed)),
-        );
-    if let Some(says) = moved(series, shift.before) {
-        entry = entry.with(Tone::Doubtful, says);
-    }
-    for says in beside(last, first) {
-        entry = entry.with(Tone::Doubtful, says);
-    }
-    if series.per == Per::FirstSide {
-        entry = entry.with(Tone::Dim, "either side may have changed");
-    }
-    match proof(last, first) {
-        Ok(proof) => Entry { command: proof.command, ..entry.with(Tone::Plain, proof.says) },
-        Err(why) => entry.with(Tone::Dim, why),
-    }
-}
-
-/// What else changed between two runs, which no commit shows.
-fn beside(last: &Line, first: &Line) -> Vec<String> {
-    let none = || "unknown".to_string();
-    let pairs = [
-        ("dyno", last.dyno_version.clone(), first.dyno_version.clone()),
-        (
-            "the kernel",
-            last.kernel.clone().unwrap_or_else(none),
-            first.kernel.clone().unwrap_or_else(none),
-        ),
-    ];
-    let changed = pairs.into_iter().filter(|(_, was, is)| was != is);
-    changed.map(|(what, was, is)| format!("{what} changed there, too: {was}, then {is}")).collect()
-}
-
-fn moved(series: &Series, before: Before) -> Option<String> {
-    match before {
-        Before::Same => None,
-        Before::Nothing => Some("announced with the last run for the first time".into()),
-        Before::At(place) => Some(format!(
-            "before the last run it was announced at {}",
-            series.lines.get(place).map_or(String::new(), run)
-        )),
-    }
-}
-
 fn withdrawn(trend: &Trend) -> impl Iterator<Item = Entry> {
     trend.series.iter().flat_map(|series| {
         let lines = series.course.withdrawn.iter().filter_map(|place| series.lines.get(*place));
@@ -222,25 +119,6 @@ fn withdrawn(trend: &Trend) -> impl Iterator<Item = Entry> {
             Entry::new(Tone::Doubtful, head).with(Tone::Plain, says)
         })
     })
-}
-
-/// `2f1c09ab (2026-11-21 13:28 UTC)`
-pub(super) fn run(line: &Line) -> String {
-    let dirty = if line.run.is_dirty == Some(true) { " with changes" } else { "" };
-    let commit = line.run.commit.as_deref().map_or("no commit", |hash| &hash[..hash.len().min(12)]);
-    format!("{commit}{dirty} ({})", utc(line.run.began_unix_ms))
-}
-
-fn needs(what: &str, needed: Option<Needed>) -> String {
-    match needed {
-        Some(Needed::Runs(runs)) => format!("{what} needs {runs} runs to be seen"),
-        Some(Needed::MoreThan(runs)) => format!("{what} needs more than {runs} runs to be seen"),
-        None => format!("how many runs {what} needs is not known for so many or so short series"),
-    }
-}
-
-fn probability(p: f64) -> String {
-    if p < 0.001 { "<0.001".into() } else { units::trimmed(p, 3) }
 }
 
 /// A table for what was measured each time, under its name.

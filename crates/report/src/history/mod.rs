@@ -1,11 +1,13 @@
 //! A history of runs: a file with a line for each figure of each row of each run, that only grows; and what it shows from
 //! run to run.
 
+mod cause;
 mod document;
 mod gates;
 pub(crate) mod json;
 mod line;
 mod lines;
+mod naming;
 mod origin;
 mod proof;
 mod reader;

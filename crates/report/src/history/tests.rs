@@ -169,7 +169,10 @@ fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
     assert_eq!(change["command"], command);
     let shown = shown(&trend);
     for part in [
-        "1 change of level, in 1 of 1 series.",
+        &format!(
+            "Since {}: throughput/s −10 % (two, echo-xml: quick at 16 connections).",
+            &commit(10).hash[..8]
+        ),
         "two, echo-xml: quick at 16 connections, throughput/s: worse, 0.90× [",
         "2026-12-01 13:28 UTC",
         "a change of this size needs ",
@@ -177,6 +180,30 @@ fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
+}
+
+#[test]
+fn what_changes_with_one_commit_is_one_change() {
+    let lines = days(&step(700.0));
+    let slower = |(at, line): (usize, &Line)| Line {
+        figure: "response_p99_ms".into(),
+        value: if at < 10 { 2.0 } else { 5.0 } + at as f64 % 3.0 * 1e-3,
+        ..line.clone()
+    };
+    let others: Vec<Line> = lines.iter().enumerate().map(slower).collect();
+    let trend = trend(&(written(&lines) + &written(&others)));
+    assert_eq!(trend.shifts().count(), 2);
+    let shown = shown(&trend);
+    let commit = &commit(10).hash;
+    let whose = "(two, echo-xml: quick at 16 connections)";
+    for part in [
+        format!("Since {}: throughput/s −30 %, p99 2.50× {whose}.", &commit[..8]),
+        format!("since {} (", &commit[..12]),
+        "): 2 series changed".into(),
+    ] {
+        assert!(shown.contains(&part), "{part}\n{shown}");
+    }
+    assert_eq!(shown.matches("dyno gate").count(), 1, "{shown}");
 }
 
 #[test]

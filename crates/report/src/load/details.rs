@@ -121,7 +121,7 @@ impl<'t> Details<'t> {
         let after = match total.correct_after() {
             0 => String::new(),
             after => {
-                format!("; {} more came after it, to requests that were due in it", count(after))
+                format!("; {} more of the requests due in it were answered later", count(after))
             }
         };
         format!("{answers} correct answers in {seconds}{carried}{after}")
@@ -207,7 +207,7 @@ impl<'t> Details<'t> {
         let mut heads = vec![("", 0), ("samples", 0), ("mean", 0), ("sd", 0)];
         heads.extend(PERCENTILES.map(|(name, _, priority)| (name, priority)));
         heads.push(("max", 0));
-        Some(table("latencies", "", &heads, rows))
+        Some(table("latencies", TIMES_COUNT_FROM, &heads, rows))
     }
 
     fn histogram(&self) -> Vec<Block> {
@@ -366,6 +366,10 @@ fn table(key: &str, caption: &str, heads: &[(&'static str, u8)], rows: Vec<Row>)
     let columns = heads.iter().enumerate().map(column).collect();
     Block::Table(Table::of(key, columns, rows).captioned(caption))
 }
+
+/// Which of the rows is the number of other tools.
+const TIMES_COUNT_FROM: &str =
+    "service: from sending, as wrk, hey and ab count; response: from when due";
 
 /// Each with its share, and how soon its column is left out.
 const PERCENTILES: [(&str, f64, u8); 7] = [

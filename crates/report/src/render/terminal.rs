@@ -189,26 +189,25 @@ fn of_table(table: &Table, width: usize, is_full: bool, said: &mut Vec<String>) 
     };
     let most = if is_full { u8::MAX } else { MORE - 1 };
     let mut shown = table.columns_upto(most);
-    let mut lines;
-    loop {
-        lines = drawn(table, &shown, &rows);
-        let is_too_wide = lines.iter().any(|line| width < line.width());
+    let is_too_wide =
+        |columns: &[usize]| drawn(table, columns, &rows).iter().any(|line| width < line.width());
+    while is_too_wide(&shown) {
         let least = shown
             .iter()
             .enumerate()
             .rev()
             .max_by_key(|&(place, &column)| (table.columns[column].priority, place));
         match least {
-            Some((place, &column)) if is_too_wide && 0 < table.columns[column].priority => {
+            Some((place, &column)) if 0 < table.columns[column].priority => {
                 shown.remove(place);
             }
             Some(_) | None => break,
         }
     }
-    let mut lines: Vec<Line> = lines.into_iter().map(|line| line.cut(width)).collect();
-    if !table.caption.is_empty() {
-        lines.insert(0, Line::ink(Ink::Dim, table.caption.clone()).cut(width));
-    }
+    let parts = side_by_side(&shown, is_too_wide);
+    let lines = parts.iter().flat_map(|columns| drawn(table, columns, &rows));
+    let mut lines: Vec<Line> = lines.map(|line| line.cut(width)).collect();
+    lines.splice(..0, inked(Ink::Dim, &table.caption, width.min(PROSE)));
     let legend = table.legend(&shown, &rows, said).join(" · ");
     for text in table.alike_line(most).into_iter().chain([legend]) {
         lines.extend(
@@ -216,6 +215,22 @@ fn of_table(table: &Table, width: usize, is_full: bool, said: &mut Vec<String>) 
         );
     }
     lines
+}
+
+/// The columns in parts that are narrow enough, one below the other, each after the first column: no figure is cut. One
+/// column that is too wide by itself stays so.
+fn side_by_side(shown: &[usize], is_too_wide: impl Fn(&[usize]) -> bool) -> Vec<Vec<usize>> {
+    let Some((&first, others)) = shown.split_first() else { return Vec::new() };
+    let mut parts = vec![vec![first]];
+    for &column in others {
+        let last = parts.last_mut().expect("there is a first part");
+        last.push(column);
+        if 2 < last.len() && is_too_wide(last) {
+            last.pop();
+            parts.push(vec![first, column]);
+        }
+    }
+    parts
 }
 
 fn drawn(table: &Table, shown: &[usize], rows: &[&Row]) -> Vec<Line> {

@@ -99,6 +99,32 @@ fn where_there_is_no_room_what_matters_least_goes_first() {
 }
 
 #[test]
+fn columns_that_matter_stand_below_one_another_where_there_is_no_room() {
+    let columns =
+        ["", "samples", "mean", "p50", "p99", "max"].map(|head| Column::new(head, head, 0));
+    let cells = |name: &str| {
+        let figures = ["20,000,000", "1,234.56ms", "1,000.00ms", "4,999.99ms", "5,000.00ms"];
+        Row {
+            cells: [&[name][..], &figures].concat().into_iter().map(Cell::text).collect(),
+            ..Row::default()
+        }
+    };
+    let table = Table::of("t", columns.to_vec(), vec![cells("response"), cells("service")]);
+    let section = Section::new("times", "Times", Depth::Brief).with([Block::Table(table)]);
+    let document = Document { sections: vec![section], ..Document::default() };
+    expect![[r#"
+        Times
+                     samples        mean         p50
+        response  20,000,000  1,234.56ms  1,000.00ms
+        service   20,000,000  1,234.56ms  1,000.00ms
+                         p99         max
+        response  4,999.99ms  5,000.00ms
+        service   4,999.99ms  5,000.00ms
+    "#]]
+    .assert_eq(&text(&document, Screen::file(46)));
+}
+
+#[test]
 fn a_legend_names_the_marks_that_are_there_and_no_other() {
     let text = shown(90, false);
     assert!(text.contains("? suspect") && text.contains("* fewer"), "{text}");

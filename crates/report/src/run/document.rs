@@ -5,8 +5,8 @@ use lab::record::{CAPACITY, LOAD, RACE};
 
 use super::curve;
 use super::{
-    Findings, capacity, conditions, conformance, held, price, results, rounds, searches, then_now,
-    trouble,
+    Findings, capacity, conditions, conformance, held, price, race, results, rounds, searches,
+    then_now, trouble,
 };
 use crate::chart::{Stand, both};
 use crate::document::{Block, Depth, Document, Drawing, Entry, Paragraph, Section, Tone};
@@ -114,6 +114,9 @@ fn workload(
     // Axes without a mark say nothing.
     let is_measured = table.rows.iter().any(|row| 0 < row.measured());
     let mut blocks = Vec::new();
+    if let Some(rows) = race::picture::rows(findings).filter(|_| findings.is_race() && place == 0) {
+        blocks.push(Block::picture(both(|room| rows.svg(room, Stand::Page))));
+    }
     if is_measured {
         let markup = both(|room| signature::drawn(findings, table, room, Stand::Page));
         blocks.push(Block::picture(markup));

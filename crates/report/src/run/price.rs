@@ -193,7 +193,7 @@ fn rows(findings: &Findings<'_>, price: &MannerPrice<'_>) -> Rows {
     }
 }
 
-fn drawn_ratio(pair: &Pair<'_>, figure: Figure) -> Value {
+pub(super) fn drawn_ratio(pair: &Pair<'_>, figure: Figure) -> Value {
     let ratio = match made(pair, figure) {
         Some(Ok(made)) => Some(Ratio::from(made)),
         Some(Err(_)) => pair.single_ratio(figure).map(Ratio::single),

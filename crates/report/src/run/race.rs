@@ -2,6 +2,7 @@
 //! that it keeps.
 
 pub(crate) mod json;
+pub(super) mod picture;
 
 use analysis::gate::{Verdict as Gated, Weighing};
 use analysis::{Comparison, Pair, Row, Verdict, Why};

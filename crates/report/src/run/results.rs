@@ -154,6 +154,9 @@ fn notes(table: &Table) -> Vec<String> {
     }
 }
 
+/// A race has the p99.9 among its first columns: of two servers with one p99, it shows which of them stalls.
+const TAIL_OF_A_RACE: u8 = 4;
+
 fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     let mut all = Columns::default();
     if 1 < table.bests().len() && table.rows.iter().any(|row| 1 < row.measured()) {
@@ -184,6 +187,10 @@ fn columns<'t>(findings: &'t Findings<'_>, table: &'t Table) -> Columns<'t> {
     published(findings, table, &mut all);
     let own = findings.experiment.as_ref().map_or(&[][..], |experiment| &experiment.columns);
     let mut wanted = wanted(own);
+    let tail = wanted.iter_mut().find(|(figure, _)| *figure == Figure::ResponseP999);
+    if let Some((_, priority)) = tail.filter(|_| findings.is_race()) {
+        *priority = TAIL_OF_A_RACE;
+    }
     wanted.retain(|(figure, _)| table.rows.iter().any(|row| row.estimate(*figure).is_some()));
     let (main, more): (Vec<_>, Vec<_>) =
         wanted.into_iter().partition(|(_, priority)| *priority < MORE);

@@ -21,7 +21,7 @@ pub(crate) const FAILED: &str = "Requests that failed";
 pub(crate) const WRONG: &str = "What went wrong";
 
 /// At most this many last lines of a subject's output are shown.
-const TAIL_LINES: usize = 6;
+const TAIL_LINES: usize = 10;
 /// At most this many first bytes of an answer are shown.
 const ANSWER_BYTES: usize = 200;
 /// At most this many servers are named in a doubt; further ones are counted.

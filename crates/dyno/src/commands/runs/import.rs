@@ -1,6 +1,5 @@
 //! `dyno runs import`: takes over runs that another store exported.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use archive::keep;
@@ -59,7 +58,7 @@ pub(super) fn run(flags: &ImportFlags) -> Result<ExitStatus, Refusal> {
         None => Project::find()?.store_path(),
     };
     if let (Some(folder), None) = (path.parent(), flags.store.named()) {
-        fs::create_dir_all(folder)
+        lab::build::make_folder(folder)
             .map_err(|error| Refusal::new(format!("{}: {error}", folder.display())))?;
     }
     let is_new = !path.exists();

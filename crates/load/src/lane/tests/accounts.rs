@@ -60,7 +60,9 @@ fn a_stream_is_shown_with_its_fields_and_the_beginning_of_its_body() {
         ":method: POST\n:scheme: http\n:authority: h\n:path: /n/1\ncontent-length: 3\n\nn=1";
     assert_eq!(String::from_utf8_lossy(&kept.request), request);
     assert_eq!(String::from_utf8_lossy(&kept.received), format!("{SHOWN}\nRuin"));
-    assert_eq!((kept.stream, kept.seq, &kept.reason), (Some(3), 1, &None));
+    assert_eq!((kept.stream, kept.seq), (Some(3), 1));
+    let place = kept.reason.as_deref().unwrap_or_default();
+    assert!(place.starts_with("the bodies differ after "), "{place}");
     assert!(!kept.is_cut && !kept.lacks_beginning);
 }
 

@@ -42,10 +42,10 @@ fn a_race_has_lines_for_each_side_and_ratios_to_the_first() {
     assert!(text.contains("KEY=…") && !text.contains("s3cret"), "{text}");
     assert_eq!(read_text(&text).lines.len(), lines.len(), "what is written is read");
     let found = trend(&text);
-    let names: Vec<String> = found.series.iter().map(document::name).collect();
+    let names: Vec<String> = found.series.iter().map(naming::name).collect();
     let ratio = "race, evil side against quick side: quick side at 16 connections, throughput/s ÷ evil side";
     assert!(names.iter().any(|name| name == ratio), "{names:#?}");
-    let series = found.series.iter().find(|series| document::name(series) == ratio).unwrap();
+    let series = found.series.iter().find(|series| naming::name(series) == ratio).unwrap();
     assert_eq!(series.values.len(), 1);
     assert!((series.values[0] - 0.5).abs() < 1e-9, "a ratio, and no rate: {:?}", series.values);
 }
@@ -155,7 +155,7 @@ fn series_that_differ_in_their_plans_alone_say_so() {
     let lines = days(&[1_000.0]);
     let other = Line { plan: "0123456789ab".into(), ..lines[0].clone() };
     let names = |lines: &[Line]| -> Vec<String> {
-        trend(&written(lines)).series.iter().map(document::name).collect()
+        trend(&written(lines)).series.iter().map(naming::name).collect()
     };
     assert!(!names(&lines)[0].contains("plan"));
     let both = names(&[lines[0].clone(), other]);

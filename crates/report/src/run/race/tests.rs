@@ -170,3 +170,34 @@ fn a_side_that_went_wrong_and_one_that_was_not_tried_are_told_apart() {
     let wrong = ("Quick could not be measured: see \"What went wrong\".".into(), false);
     assert_eq!(says(&trials[..1]), wrong);
 }
+
+#[test]
+fn the_picture_has_the_ratio_and_those_of_the_rounds() {
+    let rounds = [[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_500, 2 * MS)]];
+    let (run, trials) = raced(rounds, CLOSED, Point::Connections(8));
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let rows = picture::rows(&findings).unwrap();
+    let names: Vec<&str> = rows.names.iter().map(|name| name.title.as_str()).collect();
+    assert_eq!(names, ["Other", "round 1", "round 2"]);
+    let throughput = &rows.columns[0];
+    let shown: Vec<&str> = throughput.values.iter().map(|value| value.shown.as_str()).collect();
+    assert_eq!(
+        (throughput.heading.as_str(), &shown[1..]),
+        ("throughput/s", &["1.20×", "1.30×"][..])
+    );
+    assert!(throughput.values[0].interval.is_some() && throughput.values[1].interval.is_none());
+    let page = crate::run::tests::page(&findings);
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not there"));
+    assert!(place("Each side divided by Quick") < place("p99 (stroke: p50)"));
+}
+
+#[test]
+fn the_table_of_a_race_has_the_p99_9() {
+    let rounds = [[(10_000, MS), (12_000, 2 * MS)], [(5_000, MS), (6_500, 2 * MS)]];
+    let (run, trials) = raced(rounds, CLOSED, Point::Connections(8));
+    let findings = Findings::of(&7, &run, &trials, Vec::new());
+    let text = crate::run::tests::text(&findings, crate::render::Screen::file(120));
+    let heads = text.lines().find(|line| line.contains("p50") && line.contains("throughput/s"));
+    let heads = heads.unwrap_or_else(|| panic!("{text}"));
+    assert!(heads.contains(" p99.9 "), "{heads}");
+}

@@ -1,13 +1,16 @@
-//! A second, lenient look at an answer's bytes, for people: its status, its fields, its content. `wire` does the
-//! judging.
+//! A second, lenient look at an answer's bytes, for people: its status, its fields, its content, and where that differs
+//! from what was expected. Sessions do the judging.
+
+use std::fmt;
 
 use sha2::{Digest, Sha256};
 
 /// Bytes that a server sent, in parts. Nothing here can fail: a part that is missing is empty.
-pub(crate) struct AnswerParts<'a> {
+#[derive(Debug)]
+pub struct AnswerParts<'a> {
     bytes: &'a [u8],
     /// Length of the head with the empty line that ends it; 0 if no head arrived.
-    pub(crate) head_len: usize,
+    pub head_len: usize,
 }
 
 /// Fields that may differ between equal answers: those about the server, the time, the connection and the framing.
@@ -25,22 +28,26 @@ const APART: [&str; 10] = [
 ];
 
 impl<'a> AnswerParts<'a> {
-    pub(crate) fn of(bytes: &'a [u8]) -> AnswerParts<'a> {
+    #[must_use]
+    pub fn of(bytes: &'a [u8]) -> AnswerParts<'a> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
         AnswerParts { bytes, head_len: end.map_or(0, |at| at + 4) }
     }
 
     /// The status code's digits.
-    pub(crate) fn status(&self) -> Option<&'a str> {
+    #[must_use]
+    pub fn status(&self) -> Option<&'a str> {
         std::str::from_utf8(self.first_line()).ok()?.split(' ').nth(1)
     }
 
     /// Its status line, or the request line of a request.
-    pub(crate) fn first_line(&self) -> &'a [u8] {
+    #[must_use]
+    pub fn first_line(&self) -> &'a [u8] {
         self.bytes.split(|&byte| byte == b'\r').next().unwrap_or_default()
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&'a [u8]> {
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&'a [u8]> {
         let mut fields = self.fields();
         fields
             .find(|(other, _)| other.eq_ignore_ascii_case(name.as_bytes()))
@@ -48,9 +55,15 @@ impl<'a> AnswerParts<'a> {
     }
 
     /// Names and values.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+    pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let lines = self.bytes[..self.head_len].split(|&byte| byte == b'\n').skip(1);
         lines.filter_map(field_of)
+    }
+
+    /// How many bytes there are, framing included.
+    #[must_use]
+    pub fn byte_count(&self) -> usize {
+        self.bytes.len()
     }
 
     fn is_chunked(&self) -> bool {
@@ -58,7 +71,8 @@ impl<'a> AnswerParts<'a> {
     }
 
     /// The content, without its framing.
-    pub(crate) fn content(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn content(&self) -> Vec<u8> {
         let rest = &self.bytes[self.head_len..];
         match self.is_chunked() {
             true => each_chunk(rest).flatten().copied().collect(),
@@ -67,7 +81,8 @@ impl<'a> AnswerParts<'a> {
     }
 
     /// How many whole chunks have arrived, not counting the last, empty one.
-    pub(crate) fn chunks(&self) -> usize {
+    #[must_use]
+    pub fn chunks(&self) -> usize {
         match self.is_chunked() && self.head_len > 0 {
             true => each_chunk(&self.bytes[self.head_len..]).count(),
             false => 0,
@@ -75,7 +90,8 @@ impl<'a> AnswerParts<'a> {
     }
 
     /// What two equal answers have in common: the status, all fields except those that may differ, and the content.
-    pub(crate) fn digest(&self) -> [u8; 32] {
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
         let mut digest = Sha256::new();
         digest.update(self.status().unwrap_or_default());
         let mut fields: Vec<(Vec<u8>, &[u8])> =
@@ -94,7 +110,8 @@ impl<'a> AnswerParts<'a> {
 }
 
 /// The name and the value on a line. The names of HTTP/2's own fields begin with a colon.
-pub(crate) fn field_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
+#[must_use]
+pub fn field_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let after_first = line.get(1..)?;
     let at = 1 + after_first.iter().position(|&byte| byte == b':')?;
     Some((&line[..at], line[at + 1..].trim_ascii()))
@@ -113,9 +130,82 @@ fn each_chunk(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// Where two bodies begin to differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The number of bytes before that place, equal in both.
+    pub equal: usize,
+    /// What stands there in the expected one, in readable form.
+    pub expected: String,
+    pub came: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { equal, expected, came } = self;
+        write!(
+            f,
+            "the bodies differ after {equal} equal bytes: {came} came, {expected} was expected"
+        )
+    }
+}
+
+/// How many bytes are shown before and after the place where two bodies differ.
+const AROUND: usize = 16;
+
+/// Where two bodies begin to differ; none if they are equal, or what came is cut before that place.
+#[must_use]
+pub fn first_difference(expected: &[u8], came: &[u8], is_cut: bool) -> Option<Difference> {
+    let equal = expected.iter().zip(came).take_while(|(one, other)| one == other).count();
+    if equal == expected.len() && equal == came.len() || equal == came.len() && is_cut {
+        return None;
+    }
+    Some(Difference { equal, expected: around(expected, equal), came: around(came, equal) })
+}
+
+/// The bytes on both sides of a place, safe to show.
+fn around(bytes: &[u8], place: usize) -> String {
+    let (from, until) = (place.saturating_sub(AROUND), (place + AROUND).min(bytes.len()));
+    // Quotation marks stay as they are: most bodies are JSON.
+    let shown = |&byte: &u8| match byte {
+        b'"' | b'\'' => char::from(byte).to_string(),
+        _ => byte.escape_ascii().to_string(),
+    };
+    let text: String = bytes[from..until].iter().map(shown).collect();
+    let before = if 0 < from { "…" } else { "" };
+    let after = if until < bytes.len() { "…" } else { "" };
+    let end = if bytes.len() == place { "the end after " } else { "" };
+    format!("{end}`{before}{text}{after}`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_difference_is_shown_with_its_surroundings() {
+        let body =
+            |price: &str| format!("{}'price': {price}, 'stock': 12, 'name'", "x".repeat(300));
+        let whole = body("10.5");
+        let says = |came: &str, is_cut| {
+            let found = first_difference(whole.as_bytes(), came.as_bytes(), is_cut);
+            found.map(|found| found.to_string())
+        };
+        assert_eq!(says(&whole, false), None);
+        assert_eq!(
+            says(&body("10.75"), false).unwrap(),
+            "the bodies differ after 312 equal bytes: `…xxxx'price': 10.75, 'stock': 12…` came, \
+             `…xxxx'price': 10.5, 'stock': 12,…` was expected"
+        );
+        let end = says(&whole[..300], false).unwrap();
+        assert!(
+            end.starts_with("the bodies differ after 300 equal bytes: the end after `…xxx"),
+            "{end}"
+        );
+        assert_eq!(says(&whole[..300], true), None, "the rest is not known");
+        let longer = says(&format!("{whole}\n"), false).unwrap();
+        assert!(longer.contains(r"\n` came, the end after `…"), "{longer}");
+    }
 
     fn digest(text: &str) -> [u8; 32] {
         AnswerParts::of(text.as_bytes()).digest()
