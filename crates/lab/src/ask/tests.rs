@@ -77,7 +77,7 @@ fn a_wrong_answer_is_said_with_what_came_and_what_was_expected() {
     );
     let long = format!("request = 'GET /hello HTTP/1.1'\nbody = 'Hello, {}'", "wörld".repeat(30));
     assert!(
-        says(&long).contains("; the bodies differ after 8 equal bytes: `Hello, world!` came, ")
+        wrong(&long).contains("; the bodies differ after 8 equal bytes: `Hello, world!` came, ")
     );
     assert_eq!(
         wrong("request = 'GET /hello HTTP/1.1'\nheader = { content-type = 'text/xml' }"),

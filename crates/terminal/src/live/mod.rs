@@ -103,7 +103,7 @@ pub struct View {
     style: Style,
 }
 
-fn add(history: &mut History, update: Update) {
+fn add(history: &mut History, update: Update<Snapshot>) {
     match update {
         Update::Window(snapshot) => {
             history.add(snapshot);
