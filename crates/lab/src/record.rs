@@ -128,7 +128,7 @@ impl RunRecord {
         let fact = |name: &str| of(name).map(|fact| fact.value.as_str());
         let is_far = |text: &&str| text.parse().is_ok_and(|it: IpAddr| !it.is_loopback());
         let all = [
-            ("--subject-on", fact(SUBJECT_ON)),
+            ("--server-on", fact(SUBJECT_ON)),
             // Where this names no place, the machine from which the run was ordered has loaded.
             ("--load-on", fact(LOAD_ON).filter(|name| Place::parse(name).is_ok())),
             ("--listen-on", fact(SUBJECT_ADDRESS).filter(is_far)),

@@ -144,12 +144,19 @@ pub fn check_range(least: f64, most: Option<f64>, by: SaidBy) -> Result<(), Stri
 }
 
 impl SaidBy {
-    /// A setting, as it is called there.
+    /// A setting, as it is called there: by its key in a file, or by the flag of the same meaning.
     #[must_use]
-    pub fn key(self, name: &str) -> String {
+    pub fn key(self, key: &str) -> String {
+        let flag = match key {
+            "least" => "min-rate",
+            "most" => "max-rate",
+            "limit" => "max-time",
+            "failures" => "max-failures",
+            key => key,
+        };
         match self {
-            SaidBy::Flags => format!("--{name}"),
-            SaidBy::File => format!("`{name}`"),
+            SaidBy::Flags => format!("--{flag}"),
+            SaidBy::File => format!("`{key}`"),
         }
     }
 
@@ -224,6 +231,8 @@ mod tests {
         }
         let range = |least, most| check_range(least, most, SaidBy::Flags);
         assert!(range(10.0, None).is_ok() && range(10.0, Some(10.0)).is_ok());
-        assert!(range(10.0, Some(9.0)).unwrap_err().starts_with("--most 9 is below --least 10"));
+        assert!(
+            range(10.0, Some(9.0)).unwrap_err().starts_with("--max-rate 9 is below --min-rate 10")
+        );
     }
 }

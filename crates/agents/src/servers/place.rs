@@ -1,4 +1,4 @@
-//! Where servers may run, as `--subject-on` says it.
+//! Where servers may run, as `--server-on` says it.
 
 use std::fmt;
 

@@ -74,7 +74,7 @@ pub(crate) const INSTRUMENT_LATE: Definition = Definition::new("instrument_late"
     .thresholds(&[Time(LATE_MS * 1e6), Share(LATE_SHARE)])
     .because("this delay is in the response times")
     .way_out("give dyno a CPU of its own, or offer less")
-    .by_flags("free a CPU for dyno (--cpus), try --spin always, or offer less");
+    .by_flags("free a CPU for dyno (--load-cpus), try --spin always, or offer less");
 
 /// dyno's threads were almost never idle: the rate may be the limit of dyno.
 pub(crate) const INSTRUMENT_BUSY: Definition = Definition::new("instrument_busy", Suspect)
@@ -83,7 +83,7 @@ pub(crate) const INSTRUMENT_BUSY: Definition = Definition::new("instrument_busy"
     .thresholds(&[Share(BUSY), Share(STARVED)])
     .because("the rate may be dyno's limit")
     .way_out("give dyno more CPUs, apart from the subject's")
-    .by_flags("give dyno more lanes (--lanes) on CPUs of their own (--cpus), apart from the server's");
+    .by_flags("give dyno more lanes (--threads) on CPUs of their own (--cpus), apart from the server's");
 
 /// dyno's threads had something to do, but other programs had the CPU.
 pub(crate) const INSTRUMENT_STARVED: Definition = Definition::new("instrument_starved", Suspect)

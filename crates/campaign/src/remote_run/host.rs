@@ -324,7 +324,7 @@ fn only_sent(project: &Project, record: &RunRecord) -> Result<(), Refusal> {
 
 /// Why servers on another machine are not searched for their capacities.
 pub const NO_SEARCH_THERE: &str = "a search decides trial by trial what comes next, and has its servers on this machine: leave \
-                                   --subject-on out, and name other machines for the load with --load-on";
+                                   --server-on out, and name other machines for the load with --load-on";
 
 /// Refuses what makes no sense for servers that are loaded from elsewhere.
 fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
@@ -334,7 +334,7 @@ fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
     if experiment.conditions.isolate {
         return refused(
             "a server in a network of its own is reached by no load from elsewhere: leave `isolate` out, or \
-             --subject-on",
+             --server-on",
         );
     }
     if experiment.sought.is_some() {
@@ -342,14 +342,14 @@ fn refuse_what_stays_here(campaign: &Campaign) -> Result<(), Refusal> {
     }
     if experiment.slices.is_some() {
         return refused(
-            "servers on another machine take no turns: leave `slices` out, or --subject-on",
+            "servers on another machine take no turns: leave `slices` out, or --server-on",
         );
     }
     let subjects = campaign.members.iter().filter_map(|member| member.subject.as_ref().ok());
     match subjects.into_iter().find(|subject| subject.serving.command().is_none()) {
         None => Ok(()),
         Some(subject) => refused(&format!(
-            "`{}` runs already, and --subject-on starts servers: leave it out",
+            "`{}` runs already, and --server-on starts servers: leave it out",
             subject.name
         )),
     }

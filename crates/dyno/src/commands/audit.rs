@@ -153,7 +153,7 @@ fn unreadable(why: &Unreadable) -> String {
         Unreadable::Unknown => "it has none of the formats that can be audited".into(),
         Unreadable::OwnDocument(schema) => format!(
             "its schema is `{}`, and of what dyno writes only the results of `dyno load --json` are audited, with and \
-             without --repeat",
+             without --rounds",
             schema.escape_debug()
         ),
         Unreadable::Empty => "it is empty".into(),

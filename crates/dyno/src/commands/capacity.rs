@@ -50,13 +50,13 @@ pub(crate) struct CapacityFlags {
     width: f64,
     /// No trial begins that would end later than this; if it comes first, the answer is wider
     #[arg(long, value_name = "TIME", value_parser = sought::limit, default_value = sought::LIMIT)]
-    limit: Duration,
+    max_time: Duration,
     /// The lowest rate that is tried, requests per second
     #[arg(long, value_name = "RATE", value_parser = rate, default_value = sought::LEAST)]
-    least: Rate,
+    min_rate: Rate,
     /// The highest [what dyno's own server achieves here, divided by 1.15]
     #[arg(long, value_name = "RATE", value_parser = rate)]
-    most: Option<Rate>,
+    max_rate: Option<Rate>,
     /// How the requests are spaced in time; evenly spaced ones let a server hold more
     #[arg(long, value_name = "LAW", default_value = "poisson")]
     arrivals: Law,
@@ -86,7 +86,8 @@ pub(crate) struct CapacityFlags {
 }
 
 /// What a search that is continued has from its beginning.
-const OF_A_NEW_SEARCH: [&str; 6] = ["target", "width", "limit", "least", "most", "arrivals"];
+const OF_A_NEW_SEARCH: [&str; 6] =
+    ["target", "width", "max_time", "min_rate", "max_rate", "arrivals"];
 
 const AFTER_HELP: &str = "\
 At a rate a server is judged by what it loses: the share of the requests that were due and were answered later than a \
@@ -99,7 +100,7 @@ Examples:
   # a server that runs already, two aims at once
   dyno capacity http://localhost:8080/ --p99 20ms --p99.9 100ms
   # within four minutes, to 10 %, for a program
-  dyno capacity ./my-server --p99 10ms --width 10% --limit 4min --json
+  dyno capacity ./my-server --p99 10ms --width 10% --max-time 4min --json
   # go on with the newest search that was interrupted
   dyno capacity --resume
 
@@ -147,7 +148,7 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
         admitted.entrants[0].subject.title,
         report::capacity::aim(&search.aim),
         if is_poisson { "Poisson arrivals" } else { "evenly spaced arrivals" },
-        units::duration(flags.limit),
+        units::duration(flags.max_time),
     ));
     go_on(flags, &mut session, (&campaign, &admitted), (&record, run))
 }

@@ -259,7 +259,7 @@ fn weighed(
 fn report(loads: &[FinishedLoad], shelf: Option<&Shelf>, flags: &LoadFlags) -> Result<(), Refusal> {
     let Some(load) = loads.first() else { return Ok(()) };
     let findings = shelf.map(Shelf::findings);
-    let are_together = flags.keeping.repeat.is_some();
+    let are_together = flags.keeping.rounds.is_some();
     let found = FinishedLoads { loads, findings: findings.as_ref(), are_together };
     let results = &flags.results;
     let printed = match flags.keeping.like {

@@ -66,7 +66,7 @@ pub(crate) struct RaceFlags {
     detect: Option<f64>,
     /// With --until or --detect: begin no new round after so long
     #[arg(long, value_name = "TIME", value_parser = amounts::time)]
-    limit: Option<Duration>,
+    max_time: Option<Duration>,
     /// How long the load stays with a side before it moves on to the next, or `off`: whole trials follow one another
     /// [100ms; with --sessions, -n, a ramp or steps: off]
     #[arg(long, value_name = "TIME", value_parser = Slices::parse)]

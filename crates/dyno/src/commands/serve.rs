@@ -31,7 +31,7 @@ pub(crate) struct ServeFlags {
     #[arg(long, value_name = "ADDR", value_parser = listen, default_value = "127.0.0.1:8080")]
     listen: Listen,
     /// Threads [one for each CPU]
-    #[arg(long, value_name = "N", value_parser = amounts::count)]
+    #[arg(short, long, value_name = "N", value_parser = amounts::count)]
     threads: Option<u64>,
     /// CPUs for the threads, in turn: 1,3 or 0-3
     #[arg(long, value_name = "LIST", value_parser = amounts::cpus)]

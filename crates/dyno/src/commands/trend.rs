@@ -46,7 +46,7 @@ Examples:
   # each run of an experiment, appended
   dyno run demo --history perf/history.jsonl
   # each load of a server that runs already, five times, appended likewise
-  dyno load localhost:8080/hello --repeat 5 --history perf/history.jsonl
+  dyno load localhost:8080/hello --rounds 5 --history perf/history.jsonl
   # what changed, and when
   dyno trend perf/history.jsonl
   # the kept runs of run 3's experiment

@@ -28,7 +28,7 @@ impl Shelf {
     pub(crate) fn open(flags: &LoadFlags, plan: &Plan) -> Result<Option<Shelf>, Refusal> {
         let keeping = &flags.keeping;
         let needs_experiment =
-            keeping.keep || keeping.repeat.is_some() || keeping.history.is_given();
+            keeping.keep || keeping.rounds.is_some() || keeping.history.is_given();
         if !needs_experiment && !flags.results.wants_other_than(&[&TEXT, &MARKDOWN, &JSON]) {
             return Ok(None);
         }

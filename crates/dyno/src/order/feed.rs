@@ -39,7 +39,7 @@ impl FeedFlags {
     pub(crate) fn check(&self, has_json: bool, loads: u32) -> Result<(), Refusal> {
         if 1 < loads && (self.stream.is_some() || self.openmetrics.is_some()) {
             return Err(Refusal::new(
-                "--stream and --openmetrics show one load; leave --repeat out, or them",
+                "--stream and --openmetrics show one load; leave --rounds out, or them",
             ));
         }
         if has_json && self.is_on_stdout() {

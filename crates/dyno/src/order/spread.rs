@@ -50,7 +50,7 @@ pub(super) fn check(flags: &LoadFlags, target: &Target) -> Result<(), Refusal> {
         ));
     };
     if !place.is_local() {
-        let cpus = flags.sent_from.cpus.as_ref().map(|_| "--cpus");
+        let cpus = flags.sent_from.load_cpus.as_ref().map(|_| "--load-cpus");
         afar::refuse_local(&[cpus, (!flags.sent_from.source.is_empty()).then_some("--source")])?;
         afar::warn_of_loopback(&[*address]);
     }

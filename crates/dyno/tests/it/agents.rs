@@ -181,7 +181,7 @@ fn several_loads_in_a_row_have_the_same_agents() {
         "4",
         "-n",
         "200",
-        "--repeat",
+        "--rounds",
         "3",
         "--load-on",
         "local:2",
@@ -418,6 +418,6 @@ fn flags_about_this_machine_are_refused_where_others_load() {
         let load = ["load", "{url}/", "--load-on", "ssh:nowhere.invalid"];
         rig.dyno(&[&load[..], flags].concat()).status(2).stderr_has(says);
     };
-    refused(&["--cpus", "0"], "--cpus is about this machine");
+    refused(&["--load-cpus", "0"], "--load-cpus is about this machine");
     refused(&["--source", "127.0.0.1"], "--source is about this machine");
 }

@@ -113,7 +113,7 @@ fn each_document_that_dyno_writes_has_a_verdict_or_is_refused_by_its_schema() {
     let sends = ["load", "{url}/hello", "-n", "2000", "-c", "2", "--no-live"];
     let to = format!("--stream={stream}");
     rig.dyno(&[&sends[..], &["-o", &load, &to]].concat()).status(0);
-    rig.dyno(&[&sends[..], &["-o", &several, "--repeat", "2"]].concat()).status(0);
+    rig.dyno(&[&sends[..], &["-o", &several, "--rounds", "2"]].concat()).status(0);
     for (file, rows) in [(&load, 1), (&several, 2)] {
         let found = audit(&[file, "--json"]).json();
         assert_eq!(found["files"][0]["rows"].as_array().map(Vec::len), Some(rows), "{found:#}");

@@ -60,13 +60,13 @@ fn a_reference_runs_once_at_every_place_and_is_the_ceiling() {
 
 #[test]
 fn what_would_run_is_shown_and_a_file_may_refuse_it() {
-    let shown = lab(TWICE).dyno(&["run", "x", "--show"]).status(0).stdout;
+    let shown = lab(TWICE).dyno(&["run", "x", "--dry-run"]).status(0).stdout;
     assert!(shown.contains("is added as a reference, in the first round"), "{shown}");
     assert!(shown.contains("Order of the 6 trials"), "{shown}");
-    let quick = lab(TWICE).dyno(&["run", "x", "--quick", "--show"]).status(0).stdout;
+    let quick = lab(TWICE).dyno(&["run", "x", "--quick", "--dry-run"]).status(0).stdout;
     assert!(quick.contains("Order of the 4 trials"), "{quick}");
     let refused = lab(&format!("{TWICE}\nceiling = false"));
-    let shown = refused.dyno(&["run", "x", "--show"]).status(0).stdout;
+    let shown = refused.dyno(&["run", "x", "--dry-run"]).status(0).stdout;
     assert!(shown.contains("Order of the 4 trials") && !shown.contains("idle"), "{shown}");
     refused.dyno(&["run", "x"]).measured();
     assert_eq!((tried(&refused, "a"), tried(&refused, "idle")), (4, 0));

@@ -10,7 +10,7 @@ use lab::record::{Check, TrialRecord};
 use store::{Extent, Kept, Store};
 
 const SHORT: [&str; 10] =
-    ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--spread", "1%", "--gate", "throughput"];
+    ["-c", "2", "-d", "300ms", "--warmup", "50ms", "--noise", "1%", "--gate", "throughput"];
 const FILES: [&str; 6] = ["-o", "gate.json", "-o", "gate.md", "-o", "gate.xml"];
 
 /// A gate of two commands, over files of an older gate: its exit code and answer, and how its test in JUnit ended.
@@ -65,14 +65,14 @@ fn each_end_of_a_gate_is_told_whole_in_every_file() {
     of("no-such-program", "SERVER", &[], refused).stderr_has("there is no program");
     of("SERVER", "python3 server.py {port}", &[], worse).stdout_has("Worse: the head failed twice");
     let limit = (2, "cannot_tell", "skipped");
-    of("SERVER", "SERVER", &["--limit", "3s"], limit).stdout_has("(--limit)");
+    of("SERVER", "SERVER", &["--max-time", "3s"], limit).stdout_has("(--max-time)");
 }
 
 /// A head that fails by accident is not worse.
 #[test]
 fn a_side_that_does_not_start_is_started_once_more() {
     let once = "sh -c 'if mkdir started 2>/dev/null; then exit 3; fi; exec SERVER'";
-    let (code, answer, _, ran) = ends("SERVER", once, &["--detect", "60%", "--limit", "20s"]);
+    let (code, answer, _, ran) = ends("SERVER", once, &["--detect", "60%", "--max-time", "20s"]);
     ran.stderr_has("the head: it ended before it answered: exit status 3; it is started once more");
     assert!(answer != "refused" && code.is_some(), "{answer}");
 }
@@ -169,7 +169,7 @@ fn repository() -> Lab {
 
 fn gate(lab: &Lab, folder: &Path, flags: &[&str]) -> Ran {
     let sides = ["gate", "gate", "--base", "git:one", "--head", "git:HEAD"];
-    let usual = ["--spread", "1%", "--gate", "throughput", "--detect", "60%", "--limit", "20s"];
+    let usual = ["--noise", "1%", "--gate", "throughput", "--detect", "60%", "--max-time", "20s"];
     let mut command = lab.command(&[&sides[..], &usual, flags].concat());
     command.current_dir(folder).env("LIBS", folder.join("lib"));
     Going::start(command).end()

@@ -118,14 +118,14 @@ fn old_runs_are_pruned_by_a_rule_and_not_without_one() {
     let _ = lab
         .dyno(&["runs", "prune"])
         .status(2)
-        .stderr_has("say which runs to delete: --keep N, --older-than 30d");
+        .stderr_has("say which runs to delete: --keep-newest N, --older-than 30d");
     let _ = lab.dyno(&["runs", "prune", "--older-than", "1"]).status(2).stderr_has("`1` is no age");
     lab.dyno(&["runs", "prune", "--older-than", "30d"]).status(0).stdout_has("nothing to delete");
-    lab.dyno(&["runs", "prune", "--keep", "2", "--dry-run"])
+    lab.dyno(&["runs", "prune", "--keep-newest", "2", "--dry-run"])
         .status(0)
         .stdout_has("would delete run 1: x");
     assert_eq!(runs(&lab), ["1", "2", "3"]);
-    lab.dyno(&["runs", "prune", "--keep", "2"]).status(0).stdout_has("deleted run 1: x");
+    lab.dyno(&["runs", "prune", "--keep-newest", "2"]).status(0).stdout_has("deleted run 1: x");
     assert_eq!(runs(&lab), ["2", "3"]);
 }
 

@@ -1,4 +1,4 @@
-//! `dyno servers list`, `servers setup`, `runs list` and `run --show`: what they say, and what they do not run.
+//! `dyno servers list`, `servers setup`, `runs list` and `run --dry-run`: what they say, and what they do not run.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn was_touched(lab: &Lab) -> bool {
 #[test]
 fn show_prints_every_command_limit_and_target_and_runs_nothing() {
     let lab = lab();
-    let ran = lab.dyno(&["run", "x", "--show"]).status(0);
+    let ran = lab.dyno(&["run", "x", "--dry-run"]).status(0);
     let ran = ran
         .stdout_has("closed: 2 connections")
         .stdout_has("200 requests a trial")
@@ -112,7 +112,7 @@ fn a_pipe_in_the_place_of_a_file_is_broken_and_not_waited_for() {
     }
     let says = "experiments/pipe.toml: cannot be read: it is no ordinary file";
     let _ = lab.dyno(&["servers", "list"]).status(0).stdout_has(says);
-    lab.dyno(&["run", "pipe", "--show"]).status(2).stderr_has(says);
+    lab.dyno(&["run", "pipe", "--dry-run"]).status(2).stderr_has(says);
 }
 
 #[test]

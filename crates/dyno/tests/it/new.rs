@@ -18,7 +18,7 @@ fn command() -> String {
     format!("{} serve --listen 127.0.0.1:{{port}} --threads 1", env!("CARGO_BIN_EXE_dyno"))
 }
 
-const FAST: [&str; 8] = ["--no-check", "-c", "2", "-d", "100ms", "--repeat", "1", "--quick"];
+const FAST: [&str; 8] = ["--no-check", "-c", "2", "-d", "100ms", "--rounds", "1", "--quick"];
 
 #[test]
 fn a_new_subject_is_measured_as_it_was_written() {

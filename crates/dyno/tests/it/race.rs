@@ -296,7 +296,7 @@ fn what_is_typed_wrongly_is_refused_with_the_way_out() {
     );
     refused(&["sh a", "sh b", "-r", "1:1s,2:1s", "-d", "3s"], "say how long they last");
     refused(&["http://10.0.0.1/", "sh b", "--check"], "10.0.0.1:80 is not on this machine");
-    refused(&["sh a", "sh b", "--limit", "9s"], "--until or --detect");
+    refused(&["sh a", "sh b", "--max-time", "9s"], "--until or --detect");
     refused(&["http://localhost:1/", "sh b", "--isolate"], "leave it out");
     refused(&["http://192.0.2.1/", "sh b"], "--i-may-load-this-target");
     assert!(!place.state().join("runs.sqlite").exists());

@@ -60,9 +60,9 @@ fn counts_times_and_rates_that_are_absurd() {
     refused_load(&["--timeout", "0"], &["--timeout", "longer than nothing"]);
     refused_load(&["--warmup", "x"], &["--warmup"]);
     refused_load(&["--max-failures", "101"], &["--max-failures", "from 0 to 100"]);
-    refused_load(&["-t", "0"], &["--lanes", "at least 1"]);
-    refused_load(&["-t", "4", "-c", "2"], &["--lanes 4", "2 connections"]);
-    refused_load(&["-t", "5000"], &["--lanes", "1,024"]);
+    refused_load(&["-t", "0"], &["--threads", "at least 1"]);
+    refused_load(&["-t", "4", "-c", "2"], &["--threads 4", "2 connections"]);
+    refused_load(&["-t", "5000"], &["--threads", "1,024"]);
     refused_load(&["--seed", "x"], &["--seed"]);
 }
 
@@ -106,8 +106,8 @@ fn requests_and_expectations_that_cannot_be() {
 
 #[test]
 fn what_this_machine_does_not_have() {
-    refused_load(&["--cpus", "9999"], &["--cpus", "no CPU 9999"]);
-    refused_load(&["--cpus", "a"], &["--cpus", "1,3 or 0-3"]);
+    refused_load(&["--load-cpus", "9999"], &["--load-cpus", "no CPU 9999"]);
+    refused_load(&["--load-cpus", "a"], &["--load-cpus", "1,3 or 0-3"]);
     refused_load(&["--source", "192.0.2.1"], &["--source 192.0.2.1", "no address of this machine"]);
     refused_load(&["--source", "::1"], &["--source ::1", "one family"]);
     refused_load(&["--source", "x"], &["--source"]);

@@ -29,7 +29,7 @@ fn check(file: &str, old: &str, new: &str, words: &[&str]) {
     assert!(text.contains(old), "{old} is not in {text}");
     lab.write(file, &text.replace(old, new));
     refused(&lab, &["run", "x"], words);
-    refused(&lab, &["run", "x", "--show"], words);
+    refused(&lab, &["run", "x", "--dry-run"], words);
 }
 
 const EXPERIMENT: &str = "experiments/x.toml";
@@ -129,7 +129,7 @@ fn what_only_checks_ask_is_no_load() {
     lab.write(WORKLOAD, "title = 'x'\n[[ask]]\nrequest = 'GET /wsecho HTTP/1.1'\necho = 'hi'\n");
     let words = ["x.toml: workload `hello` is a conversation for checks", "dyno hold"];
     refused(&lab, &["run", "x"], &words);
-    refused(&lab, &["run", "x", "--show"], &words);
+    refused(&lab, &["run", "x", "--dry-run"], &words);
 }
 
 #[test]

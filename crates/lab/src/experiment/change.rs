@@ -208,7 +208,7 @@ impl Change {
                 (format!("-d {time}"), format!("{time} for each trial"))
             }
             Change::Rounds(rounds) => {
-                (format!("--repeat {rounds}"), counted(&[rounds.to_string()], "round"))
+                (format!("--rounds {rounds}"), counted(&[rounds.to_string()], "round"))
             }
             Change::Failures(percent) => {
                 (format!("--max-failures {percent}%"), format!("at most {percent}% failed"))

@@ -437,7 +437,7 @@ fn a_change_takes_the_place_of_what_the_file_says_and_stays_in_its_text() {
             (Some(Duration::from_millis(1_500)), None)
         );
         assert_eq!((experiment.repeat, experiment.until), (7, None));
-        assert_eq!(experiment.changed.flags, ["--only b", "-c 50,100", "-d 1500ms", "--repeat 7"]);
+        assert_eq!(experiment.changed.flags, ["--only b", "-c 50,100", "-d 1500ms", "--rounds 7"]);
         let says = ["only b", "50, 100 connections", "1500ms for each trial", "7 rounds"];
         assert_eq!(experiment.changed.says, says);
     }
@@ -469,8 +469,8 @@ fn the_command_that_runs_it_anew_has_what_was_changed() {
         run.again()
     };
     assert_eq!(again(&whole, false), "dyno run e");
-    assert_eq!(again(&changed, false), "dyno run e --only b --repeat 7");
-    assert_eq!(again(&changed, true), "dyno run e --quick --no-check --only b --repeat 7");
+    assert_eq!(again(&changed, false), "dyno run e --only b --rounds 7");
+    assert_eq!(again(&changed, true), "dyno run e --quick --no-check --only b --rounds 7");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn answer(
             format!("Cannot tell whether the head newly breaks a clause of the RFCs: {why}.")
         }
         Verdict::CannotTell(WhyUnclear::Limit) => {
-            format!("Cannot tell whether the head is {detect} worse: --limit was over before the load at a fixed rate.")
+            format!("Cannot tell whether the head is {detect} worse: --max-time was over before the load at a fixed rate.")
         }
         Verdict::CannotTell(WhyUnclear::Figures) => {
             let open = gated().filter_map(|it| Some(format!("{}: {}", name(it), why(it)?)));

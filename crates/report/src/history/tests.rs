@@ -162,7 +162,7 @@ fn a_change_has_its_commit_its_ratio_and_the_command_that_proves_it() {
     let ratio = change["ratio"].as_f64().unwrap();
     assert!((ratio - 0.9).abs() < 1e-9, "{ratio}");
     let command = format!(
-        "dyno gate two --subject quick --base git:{} --head git:{}",
+        "dyno gate two --server quick --base git:{} --head git:{}",
         commit(9).hash,
         commit(10).hash
     );

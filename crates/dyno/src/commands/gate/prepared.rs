@@ -88,7 +88,7 @@ fn of_experiment(flags: &GateFlags, name: &str) -> Result<Prepared, Refusal> {
     let file = &experiment.source.name;
     let (Some(base), Some(head)) = (&flags.base, &flags.head) else {
         return Err(Refusal::new(
-            "name both sides: --base and --head, as git:REVISION, dir:FOLDER or subject:NAME",
+            "name both sides: --base and --head, as git:REVISION, dir:FOLDER or server:NAME",
         ));
     };
     if !flags.at.asking.is_usual() || flags.at.path.is_some() {

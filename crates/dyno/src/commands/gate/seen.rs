@@ -68,7 +68,7 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
     let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
     let (spreads, seen) = (percent(spread), table.join(", "));
     say(format!("pairs spread by {spreads} here ({whose}): {seen}"))?;
-    let for_pairs = flags.limit.saturating_sub(check).as_secs_f64();
+    let for_pairs = flags.max_time.saturating_sub(check).as_secs_f64();
     let allowed = (for_pairs / (pair * loads).as_secs_f64()).floor() as usize;
     let allowed = allowed.min(most(rule.builds));
     let detect = format!("{} %", chosen(100.0 * rule.detect));
@@ -79,9 +79,9 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
     };
     if let Some(pairs) = needed.filter(|pairs| *pairs <= allowed) {
         say(format!(
-            "to find {detect} takes about {pairs} pairs ({}{checked}), and at most {} (--limit)",
+            "to find {detect} takes about {pairs} pairs ({}{checked}), and at most {} (--max-time)",
             time(pairs),
-            duration(flags.limit)
+            duration(flags.max_time)
         ))?;
         return Ok(());
     }
@@ -90,13 +90,13 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
         format!("which show {} (--detect)", percent(least))
     });
     let takes = needed.map_or("no number of pairs suffices for it".into(), |pairs| {
-        format!("it takes {pairs} pairs, {}{checked} (--limit)", time(pairs))
+        format!("it takes {pairs} pairs, {}{checked} (--max-time)", time(pairs))
     });
     Err(Stop::new(
         Early::Limit,
         format!(
             "{takes}; {} allow {}, {shows}",
-            duration(flags.limit),
+            duration(flags.max_time),
             counted(allowed as u64, "pair", "pairs")
         ),
     ))
@@ -104,8 +104,8 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
 
 /// The spread as it was said, or as earlier gates know it, or else of the first pairs of the base against itself.
 fn spread(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<Spread, Stop> {
-    if let Some(spread) = flags.spread {
-        return Ok(Spread { spread, whose: "as it was said".into(), pair: stage.pair_time() });
+    if let Some(spread) = flags.noise {
+        return Ok(Spread { spread, whose: "from --noise".into(), pair: stage.pair_time() });
     }
     if flags.history.is_some() {
         let intended = unless_interrupted(stage.intended(equal_pairs(rule, FIRST)))?;

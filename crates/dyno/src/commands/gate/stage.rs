@@ -91,7 +91,7 @@ impl<'f> Stage<'f> {
         let Prepared { home, workload, terms, sides, about, max_failures, max_wrong } =
             prepared(flags)?;
         let place = StorePlace::of(&home, flags.store.named());
-        let Some(session) = Session::open_in_turn(&home, place, flags.limit)? else {
+        let Some(session) = Session::open_in_turn(&home, place, flags.max_time)? else {
             return Ok(None);
         };
         let apart = sides::apart(&home, &sides);
@@ -177,7 +177,7 @@ impl<'f> Stage<'f> {
         let resources = RunResources::weigh(&campaign.experiment)?;
         let record = campaign.record(&resources, entrants, entries, now_unix_ms());
         let is_kept = expected_checks(campaign, &record, self.session.store())?.is_zero();
-        if is_kept || self.flags.aa.is_some() {
+        if is_kept || self.flags.aa {
             return Ok(Some(()));
         }
         terminal::notice("how much of the RFCs the base keeps is checked before the pairs");

@@ -124,7 +124,7 @@ fn course(
         rounds: flags.rounds,
         until_percent: flags.until,
         pairs: pairs(flags, load, labels)?,
-        limit: flags.limit.filter(|_| flags.until.is_some()),
+        limit: flags.max_time.filter(|_| flags.until.is_some()),
         isolate: flags.at.isolate,
         check: flags.check,
         seed: flags.at.asking.seed,
@@ -138,9 +138,9 @@ fn course(
 /// With `--detect` the rounds are pairs: of what the load leaves to the servers.
 fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pairs>, Refusal> {
     let Some(detect) = flags.detect else {
-        return match (flags.limit, flags.until) {
+        return match (flags.max_time, flags.until) {
             (Some(_), None) => Err(Refusal::new(
-                "--limit: it bounds --until or --detect; add one of them, or leave it out",
+                "--max-time: it bounds --until or --detect; add one of them, or leave it out",
             )),
             _ => Ok(None),
         };
@@ -166,7 +166,7 @@ fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pair
         figures: vec![figure],
         most,
         builds: None,
-        limit: flags.limit,
+        limit: flags.max_time,
     }))
 }
 

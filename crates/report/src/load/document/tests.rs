@@ -124,7 +124,7 @@ fn an_open_load_with_failures_and_doubts() {
               offer less
             suspect: Dyno's own threads were busy 95 % of the time: the rate may be dyno's
             limit.
-              what to do: give dyno more lanes (--lanes) on CPUs of their own (--cpus),
+              what to do: give dyno more lanes (--threads) on CPUs of their own (--load-cpus),
               apart from the server's
             note: The server did not keep up: 19,397 of the 20,000 requests that were due
             (97 %) were answered correctly within 5.00 s.

@@ -145,7 +145,7 @@ fn unsure(why: Unsure) -> String {
     match why {
         Unsure::Not(why) => format!("not compared, {}", because(why)),
         Unsure::Wide => {
-            "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --repeat`)"
+            "the interval is too wide; run more rounds (`[trials] repeat` in the experiment, or `dyno load --rounds`)"
                 .into()
         }
         Unsure::Doubt => "rounds are in doubt: see \"What must be known\"".into(),

@@ -263,14 +263,14 @@ fn findings(compared: &Compared<'_>) -> String {
     }
     if all == 0 && compared.is_single() {
         return "Single loads have no repetitions: each ratio stands without an interval, and shows no difference; \
-                `dyno load --repeat 5` on both sides makes intervals."
+                `dyno load --rounds 5` on both sides makes intervals."
             .into();
     }
     if all == 0 {
         let (what, flag) = match compared.is_of_loads() {
             true => (
                 "loads of each side, with as many connections or the same rate",
-                "`--repeat` of `dyno load`",
+                "`--rounds` of `dyno load`",
             ),
             false => (
                 "rounds of each side, of the same workload at the same load",
