@@ -169,7 +169,7 @@ fn sum(
         format!(
             "memory   about {} on {}{}",
             bytes(memory),
-            if sides == 2 { "both sides" } else { "this side" },
+            if sides == 2 { "both ends" } else { "this end" },
             available
                 .memory
                 .map_or(String::new(), |there| format!("; {} can be had", bytes(there)))

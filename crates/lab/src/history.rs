@@ -26,11 +26,11 @@ pub struct History {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "published_figure"))]
 pub struct Published {
-    /// the subject
+    /// the server
     pub subject: String,
     /// the workload
     pub workload: String,
-    /// the place on the axis; null: its peak
+    /// the load; null: its peak
     pub point: Option<f64>,
     /// the figure
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -129,7 +129,7 @@ fn published(line: &str) -> Result<Published, String> {
     let point = match point.as_str() {
         "peak" => None,
         place => Some(number(place).filter(|&place| 0.0 < place).ok_or_else(|| {
-            format!("`{}` is no place on an axis; write a number above 0, or peak", shown(place))
+            format!("`{}` is no load; write a number above 0, or peak", shown(place))
         })?),
     };
     let value = number(value).filter(|&value| 0.0 <= value);

@@ -163,10 +163,10 @@ impl SaidBy {
     fn lacks_an_aim(self) -> &'static str {
         match self {
             SaidBy::Flags => {
-                "an aim is needed: --p99 20ms, or another percentile (--p90, --p99.9, --percentile 97.5=30ms)"
+                "a limit is needed: --p99 20ms, or another percentile (--p90, --p99.9, --percentile 97.5=30ms)"
             }
             SaidBy::File => {
-                "an aim is needed: p99 = \"20ms\", or another percentile (p90, \"p99.9\", \
+                "a limit is needed: p99 = \"20ms\", or another percentile (p90, \"p99.9\", \
                  percentiles = [\"97.5=30ms\"])"
             }
         }
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn aims_that_cannot_be_are_refused_with_the_way_out() {
         for (all, by, says) in [
-            (&[][..], SaidBy::Flags, "an aim is needed: --p99 20ms"),
-            (&[], SaidBy::File, "an aim is needed: p99 = \"20ms\""),
+            (&[][..], SaidBy::Flags, "a limit is needed: --p99 20ms"),
+            (&[], SaidBy::File, "a limit is needed: p99 = \"20ms\""),
             (&[(99.0, 10 * MS), (99.0, 20 * MS)], SaidBy::File, "two limits"),
             (&[(99.0, 30 * MS), (99.9, 20 * MS)], SaidBy::File, "leave p99 out"),
             (&[(99.0, 5_000 * MS)], SaidBy::Flags, "after --timeout 5s; raise"),

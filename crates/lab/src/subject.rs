@@ -322,7 +322,7 @@ backlog = "1024: why"
         assert!(
             says("ready = \"10s\"", "ready = \"soon\"").starts_with(&at(12, "`soon` is no time"))
         );
-        assert!(says("ready = \"10s\"", "from = \"y\"").contains("no subject `y`"));
+        assert!(says("ready = \"10s\"", "from = \"y\"").contains("no server `y`"));
         assert!(says("MODE = ", "\"A B\" = ").starts_with(&at(11, "`A B` is no variable's name")));
         assert!(says("title = \"Some server\"", "").contains("the key `title` is missing"));
         assert!(says("backlog = 128", "backlog = 1.5").starts_with(&at(15, "a float where")));

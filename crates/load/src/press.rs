@@ -61,7 +61,7 @@ fn whole(order: &Order, part: Part) -> Result<Recording, LoadError> {
     let mut parts = Parts::new(order);
     debug_assert_eq!(parts.check(&part), Ok(()));
     parts.take(part);
-    let missing = format!("{} lanes are those of other processes", parts.missing());
+    let missing = format!("{} threads are those of other processes", parts.missing());
     parts.into_recording().ok_or_else(|| LoadError::new(missing))
 }
 
@@ -106,7 +106,7 @@ fn carry_out(
                 let turns = seat.as_mut().map(|seat| seat as &mut dyn TakesTurns);
                 run_lane(order, plan, lane, engine, handover, turns, &|| end.agreed());
             };
-            thread::start(scope, format!("lane {}", first_lane + number), end, run)?;
+            thread::start(scope, format!("loader {}", first_lane + number), end, run)?;
         }
         let clock = place.is_none().then_some(origin);
         let collector = Collector::new(order, &plan, returns, clock);

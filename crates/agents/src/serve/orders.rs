@@ -117,7 +117,7 @@ impl Demand {
             ));
         }
         if self.lanes == 0 || LANES_MAX < self.lanes {
-            return Err(format!("an agent has 1 to {LANES_MAX} lanes, not {}", self.lanes));
+            return Err(format!("an agent has 1 to {LANES_MAX} threads, not {}", self.lanes));
         }
         if let Some(cpu) = self.cpus.iter().find(|cpu| !machine.cpus.contains(cpu)) {
             return Err(format!("it may use no CPU {cpu}, only {:?}", machine.cpus));

@@ -18,7 +18,7 @@ const ONE_LEFT_IN: u64 = 100;
 pub(crate) const ALL: &[Definition] = &[BOOKS, CONNECTIONS];
 
 pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
-    .when("two counts that must agree whatever a server does do not: attempted = correct + failed + under way; due = \
+    .when("two counts that must agree whatever a server does do not: attempted = correct + failed + in flight; due = \
         attempted (for sessions: at least); on time ≤ correct; a response time for each correct, timed-out and left \
         request, and not more service times; as many service times as times to the first byte; answers to requests due \
         before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
@@ -28,7 +28,7 @@ pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
 
 /// More, or far fewer, connections were established or failed than were begun.
 pub(crate) const CONNECTIONS: Definition = Definition::new("connections", Invalid)
-    .when("established + failed > begun, or fewer by more than what was under way, what `accept_queue_full` and \
+    .when("established + failed > begun, or fewer by more than what was in flight, what `accept_queue_full` and \
         `syn_retries` count, {} and one in {}")
     .thresholds(&[Count(CONNECTIONS_LEFT), Count(ONE_LEFT_IN)])
     .because("a fault of dyno")
@@ -52,7 +52,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
     let (over_time, one_by_one) = (flight.area, flight.correct + flight.failed + flight.unsent);
     let broken = [
         equal(
-            "attempted, and correct, failed or under way",
+            "attempted, and correct, failed or in flight",
             total.attempted,
             ended + total.under_way,
         ),
@@ -63,7 +63,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
         at_most("on time, and correct", total.on_time, total.correct),
         at_most("correct inside the measured time, and correct", inside, total.correct),
         at_most(
-            "answers to what was due before, and what was under way then",
+            "answers to what was due before, and what was in flight then",
             total.carried_in,
             begun_before(recording),
         ),
@@ -139,7 +139,7 @@ pub(super) fn of_holding(holding: &Holding) -> impl Iterator<Item = Doubt> {
 }
 
 fn echoes(holding: &Holding) -> Option<Doubt> {
-    let rule = "echo messages due, and correct, failed, blocked or under way";
+    let rule = "echo messages due, and correct, failed, without a free connection or in flight";
     holding.plateaus.iter().find_map(|plateau| {
         let echoes = &plateau.echoes;
         let ended = echoes.correct + echoes.failed + echoes.blocked + echoes.under_way;

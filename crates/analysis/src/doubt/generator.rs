@@ -58,7 +58,8 @@ pub(super) const ALL: &[Definition] =
 /// meanwhile is unknown, and its answers waited unread.
 pub(crate) const INSTRUMENT_STOOD_STILL: Definition = Definition::new("instrument_stood_still", Suspect)
     .graver_above(STILL_INVALID, "of the measured time", Invalid)
-    .when("a lane slept for longer than intended, or was kept from its CPU in mid-turn, or the monitors did not look, \
+    .when("a thread of dyno slept for longer than intended, or was kept from its CPU in mid-turn, or the monitors \
+        did not look, \
         for {} or more: and that was longer than the p99 of the response time (for held connections: of the messages' \
         lateness), or all such times (of 1 ms or more) are above {} of the measured time; of several agents, the one \
         is named that was not running for longest")
@@ -82,8 +83,8 @@ pub(crate) const INSTRUMENT_BUSY: Definition = Definition::new("instrument_busy"
         agent by itself, which is named")
     .thresholds(&[Share(BUSY), Share(STARVED)])
     .because("the rate may be dyno's limit")
-    .way_out("give dyno more CPUs, apart from the subject's")
-    .by_flags("give dyno more lanes (--threads) on CPUs of their own (--cpus), apart from the server's");
+    .way_out("give dyno more CPUs, apart from the server's")
+    .by_flags("give dyno more threads (--threads) on CPUs of their own (--load-cpus), apart from the server's");
 
 /// dyno's threads had something to do, but other programs had the CPU.
 pub(crate) const INSTRUMENT_STARVED: Definition = Definition::new("instrument_starved", Suspect)
@@ -92,7 +93,7 @@ pub(crate) const INSTRUMENT_STARVED: Definition = Definition::new("instrument_st
     .thresholds(&[Share(BUSY), Share(STARVED)])
     .because("other programs had the CPU, or dyno's CPU time is limited")
     .way_out("stop the other programs, or give dyno CPUs of its own")
-    .by_flags("stop the other programs, or give dyno CPUs of its own (--cpus), apart from the server's");
+    .by_flags("stop the other programs, or give dyno CPUs of its own (--load-cpus), apart from the server's");
 
 const LATE_ON_AGENTS: &str = "free CPUs on that host for dyno (ssh:HOST:cpus=LIST names them), let the load come from \
     more hosts, or offer less";

@@ -26,7 +26,7 @@ pub(crate) const OWN_LOSSES: Definition = Definition::new("own_losses", Suspect)
     .when(
         "one held connection or more failed, or was lost, for a reason of dyno's own: ports, files",
     )
-    .because("that is not the subject's loss")
+    .because("that is not the server's loss")
     .way_out("see their causes; hold fewer, or give dyno more of what it lacked");
 
 /// dyno's own turns may be a large part of how late messages seemed to arrive.
@@ -34,8 +34,8 @@ pub(crate) const INSTRUMENT_HEARD_LATE: Definition = Definition::new("instrument
     .when("on a plateau, 1 % of the messages may have waited for dyno's own turn longer than {} and {} of the p99 of \
         their lateness")
     .thresholds(&[Time(LATE_MS * 1e6), Share(LATE_SHARE)])
-    .because("the wait is in the lateness, and is not the subject's")
-    .way_out("give dyno more CPUs, apart from the subject's, or hold fewer");
+    .because("the wait is in the lateness, and is not the server's")
+    .way_out("give dyno more CPUs, apart from the server's, or hold fewer");
 
 /// Connections could not be opened, or were lost.
 pub(crate) const CONNECTIONS_NOT_KEPT: Definition = Definition::new("connections_not_kept", Note)

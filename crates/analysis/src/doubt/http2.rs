@@ -20,7 +20,8 @@ pub(super) const ALL: &[Definition] =
 /// The server allowed fewer requests at once on a connection than were ordered.
 pub(crate) const STREAMS_CAPPED: Definition = Definition::new("streams_capped", Note)
     .when("over HTTP/2, a server's SETTINGS allow fewer requests at once on a connection than `--streams` ordered")
-    .because("fewer were under way than were ordered: only loads with equally many can be compared; a row of an \
+    .because("fewer requests were in flight than were ordered: only loads with equally many can be compared; a row \
+        of an \
         experiment is not ranked where another server of its table has more")
     .way_out("compare only loads with equally many requests at once, or give more `connections` and fewer `streams`")
     .by_flags("compare only loads with equally many requests at once, or give more connections (-c) and fewer \

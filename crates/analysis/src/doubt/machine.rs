@@ -53,7 +53,7 @@ pub(crate) const ANOTHER_DYNO: Definition = Definition::new("another_dyno", Note
 pub(crate) const CLOCK_STEP: Definition = Definition::new("clock_step", Suspect)
     .when("`machine.clock.offset` changed by {} or more within the trial")
     .thresholds(&[Time(STEP_MS * 1e6)])
-    .because("dyno's times are from a clock that cannot be set; the subject's timers may have followed the wall clock")
+    .because("dyno's times are from a clock that cannot be set; the server's timers may have followed the wall clock")
     .way_out("keep the clock still while it is measured (timedatectl set-ntp)");
 
 /// The CPUs ran slower at the end of the measured time than at its beginning: they were too hot, or saved power.
@@ -89,7 +89,7 @@ fn steal(trial: &TrialRecord) -> Option<Doubt> {
 fn other_programs(trial: &TrialRecord) -> Option<Doubt> {
     let share = used_by_others(trial).filter(|share| OTHERS < *share)?;
     Some(MACHINE_NOISE.found(format!(
-        "programs that are neither the subject nor dyno used {} of a CPU",
+        "programs that are neither the server nor dyno used {} of a CPU",
         percent(share)
     )))
 }
@@ -109,7 +109,7 @@ fn clock_step(trial: &TrialRecord) -> Option<Doubt> {
     let step_ms = readings::change(trial, "machine.clock.offset")? / 1e6;
     (STEP_MS <= step_ms.abs()).then(|| {
         CLOCK_STEP.found(format!(
-            "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the subject's timers may",
+            "the wall clock was set {} by {} while it ran: dyno's times do not follow it, the server's timers may",
             if step_ms < 0.0 { "back" } else { "forward" },
             time(step_ms.abs() * 1e6)
         ))

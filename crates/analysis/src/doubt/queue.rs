@@ -41,10 +41,10 @@ pub(crate) const SYN_RETRIES: Definition = Definition::new("syn_retries", Suspec
 
 fn overflows_says(overflows: u64, backlog: Option<u32>, is_isolated: bool) -> String {
     let queue = match (is_isolated, backlog) {
-        (true, Some(backlog)) => format!("the subject's accept queue full (it holds {backlog})"),
-        (true, None) => "the subject's accept queue full".into(),
+        (true, Some(backlog)) => format!("the server's accept queue full (it holds {backlog})"),
+        (true, None) => "the server's accept queue full".into(),
         (false, Some(backlog)) => format!(
-            "an accept queue of this machine full (the subject's holds {backlog}; others' count, too)"
+            "an accept queue of this machine full (the server's holds {backlog}; others' count, too)"
         ),
         (false, None) => "an accept queue of this machine full (others' count, too)".into(),
     };

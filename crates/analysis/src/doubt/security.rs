@@ -29,7 +29,7 @@ pub(crate) const TLS_MIXED: Definition = Definition::new("tls_mixed", Invalid)
 /// The server agreed on something else than the others of its table. A doubt about a row, not about a trial: it is
 /// raised with the remark of that name.
 pub(crate) const TLS_UNLIKE: Definition = Definition::new("tls_unlike", Invalid)
-    .when("for a row: the subject is one of those that the [remark](#remarks-about-a-table) of that name names")
+    .when("for a row: the server is one of those that the [remark](#remarks-about-a-table) of that name names")
     .because("its figures would compare what TLS costs, and not the servers")
     .way_out(SAME_TLS)
     .by_flags("give all servers the same certificate, and offer only one choice (--tls, --ciphers, --groups)");

@@ -65,7 +65,8 @@ fn every_doubt_fires_where_it_must() {
     told(
         &check(|recording| recording.total.attempted += 1),
         &expect![
-            "books (invalid): the books do not balance: attempted, and correct, failed or under way must agree, and are 20,001 and 20,000"
+            "books (invalid): the books do not balance: attempted, and correct, failed or in flight must agree, and \
+             are 20,001 and 20,000"
         ],
     );
     told(
@@ -198,13 +199,15 @@ fn a_full_accept_queue_is_reported_with_its_size_and_whose_it_is() {
     told(
         &of(7.0, "of its own"),
         &expect![
-            "accept_queue_full (suspect): 7 connections found the subject's accept queue full (it holds 1): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found the server's accept queue full (it holds 1): the \
+             kernel tries again only after 1 s, 3 s, 7 s …"
         ],
     );
     told(
         &of(7.0, "shared with the machine: no"),
         &expect![
-            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the subject's holds 1; others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
+            "accept_queue_full (suspect): 7 connections found an accept queue of this machine full (the server's \
+             holds 1; others' count, too): the kernel tries again only after 1 s, 3 s, 7 s …"
         ],
     );
 }
@@ -228,7 +231,7 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
     );
     assert_eq!(of(10.0, 3_010 * MS), of(10.0, 1_030 * MS));
     assert_eq!(of(10.0, 600 * MS), [], "others' retries, on the machine's network");
-    assert_eq!(of(0.0, 1_030 * MS), [], "the kernel sent none again: the subject was slow");
+    assert_eq!(of(0.0, 1_030 * MS), [], "the kernel sent none again: the server was slow");
 }
 
 #[test]
@@ -244,7 +247,8 @@ fn forty_milliseconds_with_an_idle_cpu_are_a_delayed_acknowledgement() {
     told(
         &found,
         &expect![
-            "delayed_ack (suspect): half the answers took 41.0 ms, and the subject used 10 % of a CPU: this looks like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work"
+            "delayed_ack (suspect): half the answers took 41.0 ms, and the server used 10 % of a CPU: this looks \
+             like Nagle's algorithm waiting for a delayed acknowledgement (40 ms), not like work"
         ],
     );
     assert_eq!(of(&narrow, 9e9), [], "it worked");
@@ -378,7 +382,7 @@ fn what_others_take_from_the_machine_is_reported_above_a_bound() {
     told(
         &of("machine.cpu.other", 2e9),
         &expect![
-            "machine_noise (suspect): programs that are neither the subject nor dyno used 20 % of a CPU"
+            "machine_noise (suspect): programs that are neither the server nor dyno used 20 % of a CPU"
         ],
     );
     assert_eq!(of("machine.cpu.other", 0.4e9), []);
@@ -395,13 +399,15 @@ fn a_wall_clock_that_was_set_is_reported_and_one_that_is_slewed_is_not() {
     told(
         &of(3.6e12),
         &expect![
-            "clock_step (suspect): the wall clock was set forward by 3,600 s while it ran: dyno's times do not follow it, the subject's timers may"
+            "clock_step (suspect): the wall clock was set forward by 3,600 s while it ran: dyno's times do not \
+             follow it, the server's timers may"
         ],
     );
     told(
         &of(-1e8),
         &expect![
-            "clock_step (suspect): the wall clock was set back by 100 ms while it ran: dyno's times do not follow it, the subject's timers may"
+            "clock_step (suspect): the wall clock was set back by 100 ms while it ran: dyno's times do not follow \
+             it, the server's timers may"
         ],
     );
     assert_eq!(of(5e6), [], "0.05 % of ten seconds");
@@ -443,7 +449,8 @@ fn processes_that_end_under_load_are_reported() {
     told(
         &of(3.0),
         &expect![
-            "processes_ended (suspect): processes of the subject's ended under load: it had 4 when it was ready, and 3 at the fewest"
+            "processes_ended (suspect): processes of the server's ended under load: it had 4 when it was ready, and \
+             3 at the fewest"
         ],
     );
     assert_eq!(of(9.0), [], "it may have begun more");
@@ -461,7 +468,7 @@ fn kills_for_memory_are_reported() {
     told(
         &of(2.0),
         &expect![
-            "memory_kills (suspect): the kernel killed 2 of the subject's processes, because they were out of memory"
+            "memory_kills (suspect): the kernel killed 2 of the server's processes, because they were out of memory"
         ],
     );
     assert_eq!(of(0.0), []);

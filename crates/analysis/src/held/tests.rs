@@ -381,7 +381,8 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     told(
         &of(&|one| held(one).plateaus[1].echoes.due = 5),
         &expect![
-            "books (invalid): the books do not balance: echo messages due, and correct, failed, blocked or under way must agree, and are 5 and 0"
+            "books (invalid): the books do not balance: echo messages due, and correct, failed, without a free \
+             connection or in flight must agree, and are 5 and 0"
         ],
     );
     let still = |sum: Nanos, overslept: Nanos| {
@@ -433,7 +434,7 @@ fn the_queue_and_the_machine_are_watched_over_the_whole_ramp() {
     told(
         &of("subject.memory.kills", "count", 1.0),
         &expect![
-            "memory_kills (suspect): the kernel killed 1 of the subject's processes, because they were out of memory"
+            "memory_kills (suspect): the kernel killed 1 of the server's processes, because they were out of memory"
         ],
     );
     let steal = of("machine.cpu.steal", "ns", 3e9);

@@ -120,8 +120,9 @@ fn time_of(name: &str) -> Result<(TimeOf, Statistic), String> {
                 "service" => TimeOf::Service,
                 "first byte" => TimeOf::FirstByte,
                 "connect" => TimeOf::Connect,
-                "blocked" => TimeOf::Blocked,
-                "late" => TimeOf::Late,
+                // By its name in JSON, too.
+                "waited" | "blocked" => TimeOf::Blocked,
+                "sent late" | "late" => TimeOf::Late,
                 _ => return Err(unknown(name)),
             };
             (of, statistic)
@@ -138,7 +139,8 @@ fn time_of(name: &str) -> Result<(TimeOf, Statistic), String> {
 fn unknown(name: &str) -> String {
     format!(
         "`{name}` is no figure; there are p50, p99, p99.9 and so on, mean and max, of the response time or after \
-         service, first-byte, connect, blocked or late; on-time, failed, silent, longest-silence, throughput and \
+         service, first-byte, connect, waited (for a connection) or sent-late; on-time, failed, silent, \
+         longest-silence, throughput and \
          offered; and every other figure of a load by its name in docs/figures.md"
     )
 }

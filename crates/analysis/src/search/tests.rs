@@ -289,7 +289,7 @@ fn trials_that_are_too_short_for_what_stalls_say_so() {
 fn what_the_instrument_cannot_do_is_no_evidence() {
     let world = World { instrument: Some(1_200.0), ..PLAIN };
     let (answer, trials) = found(world, &search(p99(10), 5));
-    let says = "dyno itself was late".into();
+    let says = "dyno itself sent late".into();
     assert_eq!(answer.conclusion, Conclusion::CannotTell { says, in_a_row: 3 });
     assert_eq!(trials.iter().filter(|tried| is_disturbed(tried)).count(), 3);
     // What is known until then is reported.
@@ -336,7 +336,7 @@ fn a_disturbance_that_stays_ends_a_search_with_what_is_known() {
     }
     trials.push(late);
     let Step::Done(answer) = search.next(&trials) else { panic!("it goes on") };
-    let says = "dyno itself was late".into();
+    let says = "dyno itself sent late".into();
     assert_eq!(answer.conclusion, Conclusion::CannotTell { says, in_a_row: 12 });
     assert_eq!(answer.trials, 32);
     // A server that cannot be loaded is no disturbance.

@@ -22,7 +22,7 @@ const LONGEST: usize = 32;
 pub fn labels(sides: &[Side], given: &[String]) -> Result<Vec<Label>, Refusal> {
     if sides.len() < given.len() {
         return Err(Refusal::new(format!(
-            "--name: {} names for {} sides; leave some out",
+            "--name: {} names for {} servers; leave some out",
             given.len(),
             sides.len()
         )));
@@ -60,7 +60,7 @@ fn titles(sides: &[Side]) -> Vec<String> {
             false => long(side, sides),
         };
         match title.chars().count() {
-            0 => format!("side {}", at + 1),
+            0 => format!("server {}", at + 1),
             length if length <= LONGEST => title,
             _ => title.chars().take(LONGEST - 1).chain(['…']).collect(),
         }

@@ -128,7 +128,7 @@ fn trusted(files: &ProjectFiles, terms: &HostTerms<'_>) -> Result<(), Refusal> {
             };
             Err(Refusal::new(format!(
                 "the files of {}{more} are not trusted on {}: its owner runs `dyno agents trust DIR` there, with the \
-                 folder of the project or of the subject",
+                 folder of the project or of the server",
                 names.join(", "),
                 terms.host
             )))

@@ -23,7 +23,7 @@ pub(crate) struct AuditFlags {
     /// Results; - is standard input
     #[arg(required = true)]
     files: Vec<String>,
-    /// The most requests that were under way at once, for files that do not say it (oha, hey, k6, h2load)
+    /// The most requests that were in flight at once, for files that do not say it (oha, hey, k6, h2load)
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     connections: Option<u64>,
     /// The unit of times that have none in the file

@@ -42,7 +42,7 @@ use preparation::{Prepared, prepared};
 #[derive(Args, Serialize, Deserialize)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CapacityFlags {
-    /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a subject's name
+    /// A command in quotes, http[s]://host:port/path, a folder with subject.toml, or a server's name in subjects/
     #[arg(required_unless_present = "resume")]
     target: Option<String>,
     /// How far the two rates of the answer may lie apart
@@ -76,7 +76,7 @@ pub(crate) struct CapacityFlags {
     #[command(flatten)]
     #[serde(skip)]
     store: UserStoreFlag,
-    #[command(flatten, next_help_heading = "The aim")]
+    #[command(flatten, next_help_heading = "The limits")]
     aim: AimFlags,
     #[command(flatten)]
     at: SideFlags,
@@ -97,7 +97,7 @@ many processes it is about; docs/capacity.md says how often such an answer is ri
 Examples:
   # a command: each trial starts it anew
   dyno capacity 'node server.js --port {port}' --p99 20ms
-  # a server that runs already, two aims at once
+  # a server that runs already, two limits at once
   dyno capacity http://localhost:8080/ --p99 20ms --p99.9 100ms
   # within four minutes, to 10 %, for a program
   dyno capacity ./my-server --p99 10ms --width 10% --max-time 4min --json
@@ -106,7 +106,7 @@ Examples:
 
 Exit codes:
   0    both rates are known, or the server holds the highest rate that was tried
-  1    it does not keep the aim even at the lowest rate
+  1    it does not keep the limits even at the lowest rate
   2    could not tell, or the search was refused
   130  interrupted; what is finished is kept, and --resume goes on";
 

@@ -161,7 +161,7 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
     }
     if (flags.post.is_some() || flags.socket.is_some()) && aims.iter().all(is_subject) {
         return Err(Refusal::new(
-            "--post and --socket are for addresses; a subject's workloads say where it has what",
+            "--post and --socket are for addresses; a server's workloads say where it has what",
         ));
     }
     let setup = SubjectSetup::find()?;
@@ -174,7 +174,7 @@ fn prepare(flags: &CheckFlags) -> Result<Servers, Refusal> {
             Aim::Subject(name) if !known.contains(name) => {
                 let otherwise =
                     format!("`dyno servers list` shows them; an address is written http://{name}/");
-                return Err(unknown("subject", name, &known, &otherwise));
+                return Err(unknown("server", name, &known, &otherwise));
             }
             Aim::Subject(_) | Aim::Address(_) => {}
         }

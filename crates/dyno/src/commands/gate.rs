@@ -78,7 +78,7 @@ pub(crate) struct GateFlags {
         default_value = "throughput,cpu,conformance"
     )]
     gate: Vec<Wanted>,
-    /// A side that fails more of its requests is not compared, nor is one that answers wrongly more often than the
+    /// A version that fails more of its requests is not compared, nor is one that answers wrongly more often than the
     /// experiment's `require.wrong` allows [1 %, or what the experiment says]
     #[arg(long, value_name = "PERCENT", value_parser = amounts::percent)]
     max_failures: Option<f64>,
@@ -88,7 +88,8 @@ pub(crate) struct GateFlags {
     /// A second build of the base takes part: if equal code differs, there is no answer
     #[arg(long)]
     control: bool,
-    /// Build each side so many times, 5 to 20, each in a place of its own; the builds take turns, and each counts once
+    /// Build each version so many times, 5 to 20, each in a place of its own; the builds take turns, and each counts
+    /// once
     #[arg(long, value_name = "K", value_parser = builds)]
     builds: Option<usize>,
     /// Instead of a gate: measure the base against itself, and say how often the rule is wrong on this machine's noise
@@ -103,7 +104,7 @@ pub(crate) struct GateFlags {
     /// Connections of the closed loop [the experiment's, or 50]
     #[arg(short, long, value_name = "N", value_parser = amounts::connections)]
     connections: Option<usize>,
-    /// How long each side of a pair is loaded [the experiment's, or 3s]
+    /// How long each server of a pair is loaded [the experiment's, or 3s]
     #[arg(short, short_alias = 'z', long, value_name = "TIME", value_parser = amounts::time)]
     duration: Option<Duration>,
     /// How long before that; this is not counted [the experiment's, or 1s]

@@ -46,7 +46,7 @@ pub(crate) struct RunFlags {
     /// Print every command, limit and target, and run nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not check how much of the RFCs the subjects keep; every table will say so
+    /// Do not check how much of the RFCs the servers keep; every table will say so
     #[arg(long)]
     no_check: bool,
     /// Where the servers run, while the load comes from here, or from --load-on: ssh:HOST
@@ -79,7 +79,7 @@ const OF_A_NEW_RUN: [&str; 7] =
     ["experiment", "quick", "dry_run", "only", "duration", "connections", "rounds"];
 
 const AFTER_HELP: &str = "\
-An experiment and its subjects run commands on this machine, as you, without a sandbox: --dry-run prints them all and \
+An experiment and its servers run commands on this machine, as you, without a sandbox: --dry-run prints them all and \
 runs none.
 
 Examples:
@@ -287,7 +287,8 @@ fn announce(
     let extras = campaign.members.iter().filter(|member| campaign.is_extra(&member.name));
     for extra in extras.filter(in_plan) {
         terminal::notice(&format!(
-            "  {} is added as a reference, once at each load level: it shows the highest rate that this machine and dyno can reach",
+            "  {} is added, once under each load: as dyno's own server it shows the highest rate that this machine \
+             and dyno can reach",
             extra.name
         ));
     }

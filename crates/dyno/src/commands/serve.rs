@@ -84,7 +84,7 @@ pub(crate) struct ServeFlags {
 
 const AFTER_HELP: &str = "\
 A single request may ask for its own delay or fault: /hello?delay=uniform:1ms,9ms, /hello?fault=cut-body; so may one \
-for beats: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).
+for messages: /poll/1?late=constant:5ms, /poll/1?beats=9 (then it ends), /poll/1?stops=9 (then it is silent).
 
 It answers /hello, / (see --root), /?value=X as XML, /user/ID, POST /user, /poll/N with a chunk every N seconds; \
 WebSockets at /wspoll/N (the same), /wsecho and /wsroom (what one connection sends, all receive).

@@ -107,7 +107,7 @@ impl ChangeFlags {
         let is_idle = |pattern: &&String| !names.iter().any(|name| matches(pattern, name));
         if let Some(idle) = self.only.iter().find(is_idle) {
             return Err(Refusal::new(format!(
-                "--only: no subject of {} is called `{}`; it has {}",
+                "--only: no server of {} is called `{}`; it has {}",
                 experiment.source.name,
                 idle.escape_debug(),
                 names.join(", ")

@@ -14,7 +14,7 @@ use crate::shell::Refusal;
 
 #[derive(Args)]
 pub(crate) struct FeedFlags {
-    /// Write a line of JSON for each second, while the load is under way, to standard output (the report then goes to
+    /// Write a line of JSON for each second, while the load runs, to standard output (the report then goes to
     /// standard error), or to a file: --stream=FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "-")]

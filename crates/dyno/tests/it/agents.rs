@@ -285,7 +285,7 @@ fn places_that_are_none_are_refused() {
     refused("slurm", "no job of Slurm");
     refused("nats://127.0.0.1/lab", "agents=NAME");
     let load = ["load", "{url}/", "-c", "2", "--load-on", "local:4"];
-    rig.dyno(&load).status(2).stderr_has("4 agents share 2 lanes");
+    rig.dyno(&load).status(2).stderr_has("4 agents share 2 threads");
     let load = ["load", "{url}/", "--unix", "/tmp/x", "--load-on", "local:1"];
     rig.dyno(&load).status(2).stderr_has("no Unix socket");
     assert_eq!(rig.requests(), 0);

@@ -29,7 +29,7 @@ fn healthy_results_exit_with_0_and_planted_faults_with_1() {
         .stdout_has("verdict: valid; rows: 2 valid · 0 suspect · 0 invalid");
     audit(&["wrk-false.txt"])
         .status(1)
-        .stdout_has("64,000 requests/s × 2.20 ms are 141 requests under way at once")
+        .stdout_has("64,000 requests/s × 2.20 ms are 141 requests in flight at once")
         .stdout_lacks("Every row that was found");
     audit(&["wrk-false.txt", "--full"]).status(1).stdout_has("Every row that was found");
     audit(&["web-frameworks-healthy.json"]).status(1).stdout_has("the times have no unit");

@@ -83,7 +83,7 @@ fn searched(ran: Ran) {
     let ran = not_met(ran);
     for line in ran.stderr.lines().filter(|line| line.contains(": repeated: ")) {
         let ours =
-            ["dyno itself was late", "dyno was not running", "other programs", "the host took"];
+            ["dyno itself sent late", "dyno was not running", "other programs", "the host took"];
         let is_ours = ours.iter().any(|says| line.contains(says));
         assert!(is_ours, "{ran}");
     }
@@ -139,12 +139,12 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
 fn what_cannot_be_searched_for_is_refused_with_the_way_out() {
     let lab = Lab::new();
     for (arguments, says) in [
-        (&[SLOW][..], "an aim is needed: --p99 20ms"),
+        (&[SLOW][..], "a limit is needed: --p99 20ms"),
         (&[SLOW, "--p99", "20ms", "--p90", "30ms"], "leave p90 out"),
         (&[SLOW, "--p99", "6s"], "--timeout 5s"),
         (&[SLOW, "--p99", "20ms", "--width", "0%"], "from 0.5 % to 100 %"),
         (&[SLOW, "--p99", "20ms", "--max-time", "0s"], "longer than nothing"),
-        (&["no-such-program-here", "--p99", "20ms"], "a side is a URL"),
+        (&["no-such-program-here", "--p99", "20ms"], "name a server by a URL"),
         (&["unix:/a.sock:/", "--p99", "20ms"], "needs a port"),
         (&["http://127.0.0.1:1/", "--p99", "20ms", "--isolate"], "--isolate"),
         (&["http://127.0.0.1:1/", "--p99", "20ms"], "127.0.0.1:1"),

@@ -262,7 +262,7 @@ fn subjects_are_started_for_it_and_gone_afterwards() {
     let both = both.stdout_has("good").stdout_has("not checked: it cannot be checked: ");
     let _ = both.stdout_has("it ended before it answered: exit status 3 (`no`)");
     let unknown = lab.dyno(&["check", "god"]).status(2);
-    let _ = unknown.stderr_has("unknown subject `god`; did you mean `good`?");
+    let _ = unknown.stderr_has("unknown server `god`; did you mean `good`?");
 }
 
 #[test]

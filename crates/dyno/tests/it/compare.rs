@@ -108,7 +108,7 @@ fn what_cannot_be_compared_is_refused_with_the_way_out() {
         (vec!["1", "1"], "name two"),
         (vec!["1:a", "2"], "RUN:SUBJECT twice"),
         (vec!["a", "b"], "--run RUN SUBJECT SUBJECT"),
-        (vec!["--run", "1", "a", "b"], "no subject `b`; it has a"),
+        (vec!["--run", "1", "a", "b"], "no server `b`; it has a"),
         (vec!["1", "2", "--tolerance", "0%"], "above 0 % and below 100 %"),
         (vec!["1", "2", "--tolerance", "much"], "no percentage"),
         (vec!["1", "2", "--figure", "response_p98_ms"], "did you mean `response_p9"),

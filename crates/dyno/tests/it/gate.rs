@@ -42,7 +42,7 @@ fn what_names_no_two_sides_is_refused_with_the_way_out() {
     let lab =
         lab().oracle("other", "").experiment("two", &["it", "other"], crate::lab_rig::SHORT, "");
     refused(&lab, &[]).stderr_has("or two commands with --base-cmd and --head-cmd");
-    refused(&lab, &["gated"]).stderr_has("name both sides");
+    refused(&lab, &["gated"]).stderr_has("name both: --base");
     let with = |base: &'static str| ["gated", "--base", base, "--head", "dir:."];
     refused(&lab, &with("main")).stderr_has("write git:REVISION, dir:FOLDER or server:NAME");
     refused(&lab, &with("git:-x")).stderr_has("no revision has such a name");
@@ -101,7 +101,9 @@ fn a_build_that_fails_shows_what_it_wrote() {
     let lab = lab().subject("broken", &broken);
     let sides = ["gated", "--base", "server:it", "--head", "server:broken"];
     let ran = refused(&lab, &[&sides[..], &SHORT].concat());
-    ran.stderr_has("first line").stderr_has("it is broken").stderr_has("a side cannot take part");
+    ran.stderr_has("first line")
+        .stderr_has("it is broken")
+        .stderr_has("could not be built or started");
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn each_side_answers_from_its_own_commit_in_the_repository_and_in_a_clone() {
     for folder in [&lab.root, &clone] {
         let path = lab.root.join("state/runs.sqlite");
         let ran = gate(&lab, folder, &["--json", "--store", path.to_str().unwrap()]);
-        let left_out = ran.stderr.split("the sides do not get what leads there: ").nth(1);
+        let left_out = ran.stderr.split("base and head do not get what leads there: ").nth(1);
         assert!(
             left_out.is_some_and(|names| names.lines().next().unwrap().contains("LIBS")),
             "{ran}"

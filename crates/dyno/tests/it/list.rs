@@ -151,6 +151,6 @@ fn setup_says_what_cannot_be_had_and_goes_on() {
 fn setup_of_an_unknown_name_names_the_near_miss() {
     let lab = lab();
     let ran = lab.dyno(&["servers", "setup", "oka"]).status(2);
-    let _ = ran.stderr_has("unknown subject `oka`; did you mean `oak`?");
+    let _ = ran.stderr_has("unknown server `oka`; did you mean `oak`?");
     assert!(!was_touched(&lab));
 }

@@ -28,7 +28,7 @@ fn a_closed_loop_ends_with_a_report_that_stands_alone() {
         .stdout_has("It answered ")
         .stdout_has("requests/s on 2 connections")
         .stdout_has("books     attempted ")
-        .stdout_has("+ failed 0 + under way 0")
+        .stdout_has("+ failed 0 + in flight 0")
         .stdout_has("verdict: ")
         .stdout_lacks("\x1b[");
 }

@@ -159,7 +159,7 @@ fn the_page_of_the_first_round_is_there_before_the_subjects_are_checked() {
     assert!(page.contains("1 of 2 trials"), "the page says how far the run is");
 
     lab.open_gate();
-    lab.dyno(&["run", "--resume"]).measured().stderr_has("how much of the RFCs 1 subject");
+    lab.dyno(&["run", "--resume"]).measured().stderr_has("how much of the RFCs 1 server");
     let page = fs::read_to_string(lab.root.join(".dyno/reports/1-x.html")).unwrap();
     assert!(!page.contains("1 of 2 trials"), "it was written again");
 }

@@ -54,7 +54,7 @@ fn unknown_keys_are_named_with_their_place_and_the_near_miss() {
 
 #[test]
 fn unknown_names_are_named_with_the_near_miss() {
-    let says = "experiments/x.toml:2: unknown subject `oka`; did you mean `oak`?";
+    let says = "experiments/x.toml:2: unknown server `oka`; did you mean `oak`?";
     check(EXPERIMENT, "\"oak\"", "\"oka\"", &[says]);
     let says = "experiments/x.toml:3: unknown workload `helo`; did you mean `hello`?";
     check(EXPERIMENT, "'hello'", "'helo'", &[says]);
@@ -100,7 +100,7 @@ fn files_that_are_none_are_refused() {
     let lab = good();
     fs::remove_file(lab.root.join(SUBJECT)).unwrap();
     fs::create_dir(lab.root.join(SUBJECT)).unwrap();
-    refused(&lab, &["run", "x"], &["unknown subject `oak`"]);
+    refused(&lab, &["run", "x"], &["unknown server `oak`"]);
     let lab = good();
     fs::remove_file(lab.root.join(EXPERIMENT)).unwrap();
     symlink("x.toml", lab.root.join(EXPERIMENT)).unwrap();

@@ -114,5 +114,5 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
             .unwrap()
             .replace("p99 = '10ms'", ""),
     );
-    lab.dyno(&["run", "y"]).status(2).stderr_has("experiments/y.toml:10: an aim is needed: p99 =");
+    lab.dyno(&["run", "y"]).status(2).stderr_has("experiments/y.toml:10: a limit is needed: p99 =");
 }

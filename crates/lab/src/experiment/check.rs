@@ -203,7 +203,7 @@ impl Experiment {
                 .flaw(format!("{most} connections or calls; {CONNECTIONS_MAX} is the most"));
         }
         if self.points.is_empty() || POINTS_MAX < self.points.len() {
-            return Key::Points.flaw(format!("between 1 and {POINTS_MAX} points can be pressed"));
+            return Key::Points.flaw(format!("write 1 to {POINTS_MAX} loads"));
         }
         for point in &self.points {
             if Point::of(&self.shape, point.value())? != *point {
@@ -250,7 +250,8 @@ impl Experiment {
             );
         }
         if self.quick.points.is_some() || self.quick.total.is_some() {
-            return Key::Quick.flaw("a ramp and steps have no points and no total; leave this out");
+            return Key::Quick
+                .flaw("a ramp and steps have no other loads and no total; leave this out");
         }
         Ok(())
     }

@@ -141,7 +141,7 @@ fn the_readings_of_a_run_are_those_of_the_probes_that_its_subjects_name() {
     let mut files = shipped();
     assert_eq!(names(&files).len(), 7);
     files.push((manifest("jvm"), page(&reading("jvm.threads", "\"mean\"", "")).text));
-    assert_eq!(names(&files).len(), 7, "no subject names the other");
+    assert_eq!(names(&files).len(), 7, "no server names the other");
     files.push(subject("b", "title = \"B\"\nprobe = \"jvm\"\n"));
     files.push(subject("c", "probe = \"jvm\""));
     assert_eq!(names(&files)[7..], ["jvm.threads"]);

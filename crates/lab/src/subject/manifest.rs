@@ -273,13 +273,13 @@ impl Reader<'_> {
         other: &Spanned<String>,
     ) -> Result<PathBuf, ConfigError> {
         if other.get_ref() == name {
-            return Err(self.wrong(other, "a subject cannot be laid over itself".into()));
+            return Err(self.wrong(other, "a server cannot be laid over itself".into()));
         }
         let folder = root.join("subjects").join(self.name(other)?);
         match folder.join("subject.toml").is_file() {
             true => Ok(folder),
             false => {
-                let says = format!("there is no subject `{}` to be laid first", other.get_ref());
+                let says = format!("there is no server `{}` to be laid first", other.get_ref());
                 Err(self.wrong(other, says))
             }
         }

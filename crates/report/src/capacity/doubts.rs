@@ -18,7 +18,7 @@ pub(super) fn of(found: &FinishedSearch<'_>) -> Vec<ExplainedDoubt> {
             Gravity::Note,
             "The server ran already: all trials are of one process, so that how processes differ is in no interval, and an \
              overload may have left its traces.",
-            "give the command that starts the server, or a subject, and each trial gets a fresh process",
+            "give the command that starts the server, or a server, and each trial gets a fresh process",
         ));
     }
     doubts.extend(found.endings.iter().map(|ending| ended(found, ending)));
@@ -156,7 +156,7 @@ fn by_conclusion(found: &FinishedSearch<'_>) -> Option<ExplainedDoubt> {
             "capacity_collapsed",
             Gravity::Invalid,
             "The server did not recover from an overload.",
-            "start it anew; give the command that starts it, or a subject, and each trial gets a fresh process",
+            "start it anew; give the command that starts it, or a server, and each trial gets a fresh process",
         ),
         Conclusion::CannotTell { says, in_a_row } => ExplainedDoubt::new(
             "capacity_unfit",

@@ -158,8 +158,8 @@ fn open(found: &FinishedSearch<'_>) -> Option<String> {
     })
 }
 
-/// Which trials were repeated, and why: `7 of 24 trials were repeated: dyno itself was late (5), other programs used up to
-/// 1.2 CPUs (2).`
+/// Which trials were repeated, and why: `7 of 24 trials were repeated: dyno itself sent late (5), other programs used
+/// up to 1.2 CPUs (2).`
 pub(crate) fn noise(found: &FinishedSearch<'_>) -> Option<String> {
     let all = &found.answer.noise;
     let times: usize = all.iter().map(|(_, times)| times).sum();

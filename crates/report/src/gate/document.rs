@@ -50,7 +50,7 @@ fn runs(gate: &FinishedGate<'_>) -> String {
 fn conditions(gate: &FinishedGate<'_>) -> String {
     let rule = gate.weighing.rule;
     let builds = rule.builds.map_or(String::new(), |builds| {
-        format!("; {builds} builds of each side take turns, and each counts once")
+        format!("; {builds} builds of base and of head take turns, and each counts once")
     });
     let sides = format!("base: {}; head: {}", gate.base, gate.head);
     if gate.early.is_none() && !gate.weighing.figures.iter().any(|it| it.is_gated) {

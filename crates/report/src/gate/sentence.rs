@@ -135,7 +135,7 @@ pub(super) fn why(weighed: &Weighed) -> Option<String> {
         Unclear::Bounds => format!(
             "{} times are lower bounds, because requests were given up",
             match weighed.finding.bounds {
-                Bounds { may_be_worse: true, may_be_better: true } => "both sides'",
+                Bounds { may_be_worse: true, may_be_better: true } => "the base's and the head's",
                 Bounds { may_be_worse: true, .. } => "the head's",
                 Bounds { .. } => "the base's",
             }

@@ -177,8 +177,8 @@ impl<'t> Details<'t> {
             Some(("connect", &total.connect)),
             handshake,
             ready,
-            Some(("blocked", &total.blocked)),
-            Some(("late", &total.late)),
+            Some(("waited for a connection", &total.blocked)),
+            Some(("sent late", &total.late)),
         ];
         all.into_iter().flatten().filter(|(_, there)| 0 < there.count()).collect()
     }
@@ -222,7 +222,7 @@ impl<'t> Details<'t> {
         let mut facts = vec![Fact::new(
             "books",
             format!(
-                "attempted {} = correct {} + failed {} + under way {}",
+                "attempted {} = correct {} + failed {} + in flight {}",
                 count(total.attempted),
                 count(total.correct),
                 count(failed),
@@ -235,7 +235,7 @@ impl<'t> Details<'t> {
             facts.push(Fact::new(
                 "sessions",
                 format!(
-                    "attempted {} = complete {} + failed {} + under way {}",
+                    "attempted {} = complete {} + failed {} + in flight {}",
                     count(sessions.attempted),
                     count(sessions.complete),
                     count(sessions.failed),
@@ -337,7 +337,7 @@ impl<'t> Details<'t> {
         let fact = Fact::new(
             "instrument",
             format!(
-                "busy {}, polling {} of the time, p99 {late} late",
+                "busy {}, polling {} of the time, p99 sent {late} late",
                 busy.join(", "),
                 share(generator_polled(&recording.lanes)),
             ),

@@ -33,8 +33,8 @@ pub fn document(run: &FinishedLoad) -> Document {
 fn conditions(run: &FinishedLoad) -> String {
     let order = &run.order;
     let lanes = match order.lanes {
-        1 => "1 lane".to_string(),
-        lanes => format!("{lanes} lanes"),
+        1 => "1 thread".to_string(),
+        lanes => format!("{lanes} threads"),
     };
     let cpus = match order.cpus.as_slice() {
         [] => String::new(),

@@ -204,9 +204,7 @@ fn doubtful(run: &FinishedLoad) -> String {
         }
         "own_failures" if is_late => "the instrument had its share in that".into(),
         "instrument_busy" => format!("{} of the time, so it may have been the limit", busiest(run)),
-        "instrument_late" => {
-            "the instrument itself was late, so the truth is better than this".into()
-        }
+        "instrument_late" => "dyno itself sent late, so the truth is better than this".into(),
         "too_few_samples" if is_late => "the sample is small, and it did not keep up".into(),
         "too_few_samples" => "the sample is small".into(),
         _ => return in_full(doubt),

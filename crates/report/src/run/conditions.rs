@@ -39,7 +39,8 @@ fn method(findings: &Findings<'_>) -> Section {
              gives back.",
         );
         texts.push(
-            "A message's lateness counts from its beat. dyno's own share of it stands beside it (own p99), and never in its \
+            "A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), \
+             and never in its \
              place.",
         );
     }
@@ -117,7 +118,7 @@ pub(crate) fn machine(run: &RunRecord, trials: &[TrialRecord]) -> String {
         fact("cpu.model"),
         fact("cpu.online").map(|cpus| format!("CPUs {cpus}")),
         fact("kernel"),
-        condition("cpus.subject").map(|cpus| format!("subject on CPU {cpus}")),
+        condition("cpus.subject").map(|cpus| format!("server on CPU {cpus}")),
         condition("cpus.load").filter(|_| is_here).map(|cpus| format!("load on CPU {cpus}")),
         condition("cpus.shared").filter(|_| is_here),
         condition(lab::trial::SPIN).map(|spin| format!("dyno's polling: {spin}")),

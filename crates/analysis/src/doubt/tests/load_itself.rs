@@ -25,7 +25,7 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
             recording.total.carried_in += 1;
             recording.total.correct_inside += 1;
         }),
-        "answers to what was due before, and what was under way then"
+        "answers to what was due before, and what was in flight then"
     );
     assert_eq!(
         rule(|recording| recording.total.response.record(MS)),

@@ -40,7 +40,8 @@ fn slices_that_are_spent_waiting_are_reported() {
     told(
         &of(SECOND),
         &expect![
-            "short_slices (suspect): 25 % of its slices went by waiting for their last answers, while ever fewer requests were under way: that lowers its rate"
+            "short_slices (suspect): 25 % of its slices went by waiting for their last answers, while ever fewer \
+             requests were in flight: that lowers its rate"
         ],
     );
     assert_eq!(of(SECOND / 10), []);

@@ -27,7 +27,8 @@ pub(crate) struct KeyFlags {
 }
 
 const AFTER_HELP: &str = "\
-Run it on the machine that is to load, or to run the servers. The flags hold, whatever the other side asks for; a command that it asks for is not \
+Run it on the machine that is to load, or to run the servers. The flags hold, whatever the coordinator asks for; a \
+command that it asks for is not \
 run. The dyno here must be the same program as the one there: nothing can be copied with such a key.
 
 Examples:

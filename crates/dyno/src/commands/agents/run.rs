@@ -64,7 +64,7 @@ pub(crate) struct RunFlags {
 
 const AFTER_HELP: &str = "\
 Where ssh may start any command, no flags are needed here: dyno gives them. For a key that may do nothing but \
-load, `dyno agents key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the other side says.
+load, `dyno agents key` prints the line for ~/.ssh/authorized_keys; then its flags hold, whatever the coordinator says.
 With --servers, such a key may do nothing but run servers whose files are trusted.
 
 Examples:

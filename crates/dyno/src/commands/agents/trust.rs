@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::shell::{ExitStatus, Refusal, print};
 
-/// Let dynos on other machines run these servers here: the files of a subject or a probe, or of a whole project, as they
+/// Let dynos on other machines run these servers here: the files of a server or a probe, or of a whole project, as they
 /// are now
 ///
 /// `dyno run --server-on` sends the files of servers to the machine on which they are to run. An agent that ssh starts
@@ -16,7 +16,7 @@ use crate::shell::{ExitStatus, Refusal, print};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TrustFlags {
-    /// A project's folder, or that of one subject or probe
+    /// A project's folder, or that of one server or probe
     folder: PathBuf,
 }
 

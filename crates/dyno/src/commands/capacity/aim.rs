@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn aims_that_cannot_be_are_refused_with_the_flag_that_can_be_changed() {
         for (words, says) in [
-            (&[][..], "an aim is needed: --p99 20ms"),
+            (&[][..], "a limit is needed: --p99 20ms"),
             (&["--p99", "30ms", "--p99.9", "20ms"], "leave p99 out"),
             (&["--p99", "5s"], "--timeout 5s"),
             (&["--p99", "0s"], "longer than nothing"),

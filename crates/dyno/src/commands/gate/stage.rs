@@ -323,7 +323,7 @@ fn admitting(event: &Event<'_>) {
 fn take_part(campaign: &Campaign, entrants: &[Entrant]) -> Result<(), Refusal> {
     match entrants.len() == campaign.members.len() {
         true => Ok(()),
-        false => Err(Refusal::new("a side cannot take part, for the reason above")),
+        false => Err(Refusal::new("a server could not be built or started (see above)")),
     }
 }
 
@@ -355,7 +355,7 @@ fn environment(
     left_out.retain(|name| !["PWD", "OLDPWD", "_"].contains(&name.as_str()));
     if !left_out.is_empty() {
         terminal::notice(&format!(
-            "dyno: these variables lead into the working tree, and the sides do not get what leads there: {}",
+            "dyno: these variables lead into the working tree, and base and head do not get what leads there: {}",
             left_out.join(", ")
         ));
     }

@@ -174,7 +174,7 @@ impl<'a> Bench<'a> {
         }
         if is_empty(&recording) {
             return Err(Refusal::new(
-                "the oracle did not answer; see whether `dyno serve` works here",
+                "dyno's own server did not answer; see whether `dyno serve` works here",
             ));
         }
         Ok(recording)

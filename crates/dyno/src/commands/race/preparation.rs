@@ -43,7 +43,7 @@ pub(super) fn prepared(flags: &RaceFlags) -> Result<Race, Refusal> {
     let sides = flags.sides.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     if sides.len() < 2 {
         return Err(Refusal::new(
-            "a race needs two sides; to measure one server: dyno load http://localhost:8080/",
+            "a race needs two servers; to measure one server: dyno load http://localhost:8080/",
         ));
     }
     let manner = flags.at.manner(&sides)?;
@@ -146,11 +146,13 @@ fn pairs(flags: &RaceFlags, load: &Load, labels: &[Label]) -> Result<Option<Pair
         };
     };
     if labels.len() != 2 {
-        return Err(Refusal::new("--detect: it is about two sides, the second against the first"));
+        return Err(Refusal::new(
+            "--detect: it is about two servers, the second against the first",
+        ));
     }
     if Slices::of(slices(flags)?, load, flags.total).is_none() {
         return Err(Refusal::new(
-            "--detect: both sides live at once, in slices, which this load does not have; leave it out",
+            "--detect: both servers live at once, in slices, which this load does not have; leave it out",
         ));
     }
     let figure = match load {

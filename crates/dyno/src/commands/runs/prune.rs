@@ -13,8 +13,8 @@ use crate::stores::StoreFlag;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PruneFlags {
-    /// Keep the newest N runs of each group: of each experiment, of the races between the same sides, and of the kept loads
-    /// of the same method and URL over the same protocol
+    /// Keep the newest N runs of each group: of each experiment, of the races between the same servers, and of the
+    /// kept loads of the same method and URL over the same protocol
     #[arg(long, value_name = "N", value_parser = amounts::count)]
     keep_newest: Option<u64>,
     /// Delete only what began longer ago than this: 12h, 30d, 8w

@@ -190,15 +190,18 @@ impl Reader<'_> {
                 "how long a search may take stands in [search] as `limit`; move it there",
             ),
             (at(&trials.slices), "the trials of a search follow one another; leave this out"),
-            (at(&file.history), "published figures have no place beside a search; leave this out"),
+            (at(&file.history), "published figures cannot stand beside a search; leave this out"),
             (
                 file.columns.first().map(Spanned::span),
                 "a search has a table of its own; leave this out",
             ),
-            (at(&file.promise.p99), "what a search keeps stands in [search]; leave [promise] out"),
+            (
+                at(&file.promise.p99),
+                "what a search keeps stands in `[search]`; leave `[promise]` out",
+            ),
             (
                 at(&file.promise.failures),
-                "what a search keeps stands in [search]; leave [promise] out",
+                "what a search keeps stands in `[search]`; leave `[promise]` out",
             ),
             (at(&quick.points), quickly),
             (at(&quick.repeat), quickly),
@@ -307,7 +310,7 @@ warmup = '100ms'
             ("warmup = '100ms'", "step = 1", "x:11: with --quick a search has `width`"),
             ("warmup = '100ms'", "every = '1s'", "x:11: with --quick a search has `width`"),
             ("[search]\np99 = '20ms'\n", "", "x:4: what is searched for is not said"),
-            ("p99 = '20ms'", "", "x:7: an aim is needed: p99 ="),
+            ("p99 = '20ms'", "", "x:7: a limit is needed: p99 ="),
             ("p99 = '20ms'", "p99 = 'soon'", "x:8: `soon` is no time"),
             ("p99 = '20ms'", "p99.9 = '20ms'", "x:8: a dot in a key begins a table"),
             (

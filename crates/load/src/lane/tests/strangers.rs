@@ -80,12 +80,12 @@ fn a_part_that_does_not_belong_to_the_load_is_refused_in_words() {
         assert!(says.contains(words), "`{says}`, and not `{words}`");
     };
     refused(&|part| part["share"]["of"] = 3.into(), "of 3 lanes, where 2 were ordered");
-    refused(&|part| part["share"]["first"] = 7.into(), "lanes 7..8 are not of 2");
-    refused(&|part| part["share"]["first"] = 1.into(), "lane 1 has come before");
+    refused(&|part| part["share"]["first"] = 7.into(), "threads 7..8 are not of 2");
+    refused(&|part| part["share"]["first"] = 1.into(), "thread 1 has come before");
     refused(&|part| part["lanes"] = u64::MAX.into(), "are not of 2");
     refused(&|part| part["lanes"] = 0.into(), "no lanes");
-    refused(&|part| part["lanes"] = 2.into(), "other lanes than it says");
-    refused(&|part| part["reports"] = json!([]), "other lanes than it says");
+    refused(&|part| part["lanes"] = 2.into(), "other threads than it says");
+    refused(&|part| part["reports"] = json!([]), "other threads than it says");
     refused(&|part| part["width"] = 1_000_000.into(), "windows have another length");
     refused(&|part| part["until"] = 5.into(), "ended at another time");
     refused(&|part| part["gave_up"] = "connect.refused".into(), "does not give up on its own");
@@ -121,7 +121,7 @@ fn what_has_come_twice_is_counted_once() {
     let mut all = Parts::new(&run.order());
     assert_eq!(all.missing(), 2);
     all.add(part(0)).unwrap();
-    assert_eq!(all.add(part(0)).unwrap_err(), "lane 0 has come before");
+    assert_eq!(all.add(part(0)).unwrap_err(), "thread 0 has come before");
     assert_eq!(all.missing(), 1);
     all.add(part(1)).unwrap();
     let whole = all.into_recording().unwrap();
@@ -204,7 +204,7 @@ fn an_order_that_asks_for_too_much_is_refused_in_words() {
     };
     refused(&closed, "/lanes", 0.into(), "lanes: 0 is not within 1 and 1024");
     refused(&closed, "/lanes", 100_000.into(), "lanes: 100000 is not within");
-    refused(&closed, "/share", json!({ "first": 3, "of": 4 }), "lanes 3..5 are not of 4");
+    refused(&closed, "/share", json!({ "first": 3, "of": 4 }), "threads 3..5 are not of 4");
     refused(&closed, "/share", json!({ "first": 0, "of": 100_000 }), "lanes in all");
     refused(&closed, "/share", json!({ "first": u64::MAX, "of": 4 }), "are not of 4");
     refused(&closed, "/cpus/0", 1_024.into(), "CPU: 1024");

@@ -24,7 +24,7 @@ fn a_healthy_closed_loop() {
         |_| {},
         &expect![[r#"
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            closed: 10 connections, one request at a time on each, for 10 s · 1 thread
             checked: status 2xx of 20,000 answers; the bodies were not compared
             verdict: valid
 
@@ -72,8 +72,7 @@ fn an_open_load_with_failures_and_doubts() {
         change,
         &expect![[r#"
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s · 1
-            lane
+            open: 2,000 requests/s, evenly spaced, on 10 to 100 connections, for 10 s · 1 thread
             checked: status 2xx of 19,397 answers; the bodies were not compared
             verdict: suspect
 
@@ -124,7 +123,7 @@ fn an_open_load_with_failures_and_doubts() {
               offer less
             suspect: Dyno's own threads were busy 95 % of the time: the rate may be dyno's
             limit.
-              what to do: give dyno more lanes (--threads) on CPUs of their own (--load-cpus),
+              what to do: give dyno more threads (--threads) on CPUs of their own (--load-cpus),
               apart from the server's
             note: The server did not keep up: 19,397 of the 20,000 requests that were due
             (97 %) were answered correctly within 5.00 s.
@@ -157,7 +156,7 @@ fn nothing_but_refusals() {
         change,
         &expect![[r#"
             GET http://localhost:8080/hello at 127.0.0.1:8080
-            closed: 10 connections, one request at a time on each, for 10 s · 1 lane
+            closed: 10 connections, one request at a time on each, for 10 s · 1 thread
             checked: status 2xx of 0 answers; the bodies were not compared
             verdict: invalid
 
@@ -200,7 +199,7 @@ fn offered_sessions_are_said_as_the_requests_that_they_offer() {
     let of_them = |line: &&str| ["sessions", "requests"].iter().any(|word| line.contains(word));
     let lines: Vec<&str> = text.lines().filter(of_them).collect();
     expect![[r#"
-        sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s · 1 lane
+        sessions of 10 calls: 2,000 requests/s, evenly spaced, for 10 s · 1 thread
         offered/s     2,000: requests that were due by the schedule
         on time       100%: 20,000 of 20,000 requests that were due were answered
         sessions  attempted 2,000 = complete 2,000 + failed 0 + under way 0

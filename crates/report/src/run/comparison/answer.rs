@@ -157,7 +157,8 @@ fn unsure(why: Unsure) -> String {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "gate")]
 pub(super) struct GateJson<'t> {
-    /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: a side answered wrongly or failed too often, exit code 1
+    /// within, worse or cannot_tell: exit codes 0, 1, 2; failing: A or B answered wrongly or failed too often, exit
+    /// code 1
     #[schemars(extend("enum" = ["within", "worse", "cannot_tell", "failing"]))]
     answer: &'static str,
     /// what is tolerated
@@ -181,13 +182,13 @@ impl GateJson<'_> {
 struct GatedJson<'t> {
     /// the workload
     workload: &'t str,
-    /// the place on the axis
+    /// the load
     point: f64,
     /// the axis
     point_unit: &'static str,
-    /// A's subject
+    /// A's server
     a_subject: &'t str,
-    /// B's subject
+    /// B's server
     b_subject: &'t str,
     /// the figure by which it is judged
     figure: &'static str,

@@ -32,10 +32,10 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Oracle (reference)  1.00 [1.00–1.00]  2.00ms    1.50ms    3,000  nothing                             75%  valid
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · [95 %]: by Student's t
-            over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that
+            over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages on the last plateau · reached: the most that
             were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all
             were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or
-            were silent, or p99 of lateness was beyond a tenth of the beat · (reference) a server that does nothing but answer: the
+            were silent, or p99 of lateness was beyond a tenth of the interval · (reference) a server that does nothing but answer: the
             ceiling of this machine and of dyno, not a competitor
 
             wspoll, step by step: A WebSocket with a text every second
@@ -52,9 +52,8 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             Oracle (reference)        3,000  3,000       0     0       0       0       1.00ms    1.50ms    1.50ms  0.6%  23.1MB
             the same in all rows: rounds 2
             of connections, what happened since the step began; of all else, what was seen in its measured part · failed, lost,
-            silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: messages against their beat; own:
-            the most that dyno itself may have added · (ref.): the reference's late p99 with as many connections: what the load and
-            the machine add
+            silent, waiting, missed: sums over n rounds; all else: the mean of the rounds · late: messages how late; own:
+            the most that dyno itself may have added · (ref.): the late p99 of dyno's own server with as many connections: what the load and the machine add
             =Mortal|x with 3,000: not measured: died (2 of 2)
 
             What gave way first
@@ -82,15 +81,15 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Oracle, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             How much of the RFCs they keep  beside the speed, and never part of it
@@ -121,7 +120,7 @@ fn two_rounds_of_a_ramp_in_120_columns() {
             in it. With one round there is none.
             Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its
             connections have been begun and have settled. At the end all are closed, and the server is watched while it gives back.
-            A message's lateness counts from its beat. dyno's own share of it stands beside it (own p99), and never in its place.
+            A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), and never in its place.
 
             The machine
             fact    as it was read
@@ -162,12 +161,12 @@ fn one_round_in_80_columns() {
             the same in all rows: held wspoll · conformance not checked
             KiB each: slope of mean memory (PSS) over open connections, by least squares
             over the plateaus · ~[95 %]: of one round's line (its slope's standard error);
-            how far rounds differ is not in it · CPU/1k: the subject's CPU time for 1,000
+            how far rounds differ is not in it · CPU/1k: the server's CPU time for 1,000
             messages on the last plateau · reached: the most that were open where no more
             than 0.1 % of those requested were lost · given back: of the memory that they
             took, after all were closed · gave way first: on the first plateau, of any
             round, where connections failed, were lost, did not open or were silent, or p99
-            of lateness was beyond a tenth of the beat · (reference) a server that does
+            of lateness was beyond a tenth of the interval · (reference) a server that does
             nothing but answer: the ceiling of this machine and of dyno, not a competitor
 
             wspoll, step by step: A WebSocket with a text every second
@@ -184,9 +183,8 @@ fn one_round_in_80_columns() {
             Oracle (reference)        3,000  3,000       0     0    1.50ms    1.50ms  23.1MB
             the same in all rows: rounds 1
             of connections, what happened since the step began; of all else, what was seen
-            in its measured part · late: messages against their beat; own: the most that
-            dyno itself may have added · (ref.): the reference's late p99 with as many
-            connections: what the load and the machine add
+            in its measured part · late: messages how late; own: the most that
+            dyno itself may have added · (ref.): the late p99 of dyno's own server with as many connections: what the load and the machine add
             =Mortal|x with 3,000: not measured: died (1 of 1)
 
             What gave way first
@@ -218,16 +216,16 @@ fn one_round_in_80_columns() {
             What else was seen of each server's last ramp
 
             Quick, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             Lossy ␛[31m, wspoll
             missed  21 numbered messages never came
-            late    against each connection's own beat, so no less than this
+            late    against the interval of each connection, so no less than this
             dyno    14 % of a CPU in the last step, 210 kB received
 
             Oracle, wspoll
-            late  against each connection's own beat, so no less than this
+            late  against the interval of each connection, so no less than this
             dyno  14 % of a CPU in the last step, 210 kB received
 
             How much of the RFCs they keep  beside the speed, and never part of it
@@ -260,7 +258,7 @@ fn one_round_in_80_columns() {
             Held connections: a trial is a whole ramp. Connections are added in steps, and
             each step is measured once its connections have been begun and have settled. At
             the end all are closed, and the server is watched while it gives back.
-            A message's lateness counts from its beat. dyno's own share of it stands beside
+            A message's lateness counts from when it was due. dyno's own share of it stands beside
             it (own p99), and never in its place.
 
             The machine
@@ -305,7 +303,7 @@ fn markdown_has_the_price_list_first() {
 
         the same in all rows: held wspoll · conformance not checked
 
-        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · \[95 %\]: by Student's t over the rounds' slopes · CPU/1k: the subject's CPU time for 1,000 messages on the last plateau · reached: the most that were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the beat · (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
+        KiB each: slope of mean memory (PSS) over open connections, by least squares over the plateaus · \[95 %\]: by Student's t over the rounds' slopes · CPU/1k: the server's CPU time for 1,000 messages on the last plateau · reached: the most that were open where no more than 0.1 % of those requested were lost · given back: of the memory that they took, after all were closed · gave way first: on the first plateau, of any round, where connections failed, were lost, did not open or were silent, or p99 of lateness was beyond a tenth of the interval · (reference) a server that does nothing but answer: the ceiling of this machine and of dyno, not a competitor
 
         **What gave way first**
 

@@ -241,7 +241,7 @@ fn the_table_has_both_rates_with_what_decided_them() {
         the reference gives 10,350 answers/s here · rank: first to last place: a server is ahead of another only if what it
         holds is no less than what the other does not hold · holds/s: the highest rate that is held, below all that are not ·
         not/s: the lowest rate that is not held: the capacity lies between the two · answers/s: right answers each second at the
-        rate that is held · kept: trials that kept the aim by themselves, at the rate that is held · kept above: the same at the
+        rate that is held · kept: trials that kept the limits by themselves, at the rate that is held · kept above: the same at the
         rate that is not held · ? suspect: read why before you use the figure
         A: every rate that was tried
         requests/s            kept             > 10 ms         failed
@@ -380,7 +380,8 @@ fn a_sentence_says_which_end_was_not_tested_in_full_and_what_disturbed_the_searc
     let says = sentence(vec![found]);
     for part in [
         "A holds 2,912/s, and perhaps more, as far as 4 full trials show. 4 of 4 fresh processes kept it at 2,912/s.",
-        "4 of 12 trials were repeated, and were no evidence: other programs used 1.2 CPUs (3), dyno itself was late (1).",
+        "4 of 12 trials were repeated, and were no evidence: other programs used 1.2 CPUs (3), dyno itself sent late \
+         (1).",
     ] {
         assert!(says.contains(part), "{part}: {says}");
     }
