@@ -97,7 +97,7 @@ fn ssh(hosts: &str) -> Result<Place, String> {
             None => Vec::new(),
             Some(Some(list)) => cpus(list).ok_or_else(|| {
                 format!(
-                    "ssh: `{list}` is no list of CPUs; write {name}:cpus=0-3 or {name}:cpus=0+2+4"
+                    "ssh: `{list}` is not a list of CPUs; write {name}:cpus=0-3 or {name}:cpus=0+2+4"
                 )
             })?,
             Some(None) => {
@@ -138,7 +138,7 @@ fn cpus(list: &str) -> Option<Vec<usize>> {
 fn listed(what: &str, names: &str, is_name: fn(&str) -> bool) -> Result<Vec<String>, String> {
     let names: Vec<String> = names.split(',').map(String::from).collect();
     if let Some(bad) = names.iter().find(|name| !is_name(name)) {
-        return Err(format!("{what}: `{bad}` is no name"));
+        return Err(format!("{what}: `{bad}` is not a name"));
     }
     let mut sorted: Vec<&String> = names.iter().collect();
     sorted.sort();

@@ -25,8 +25,8 @@ const REQUESTS_UNLIKE: Definition = Definition::new("requests_unlike", Invalid)
     .when("two servers were sent different fields or bodies under one load, in one round and phase; what only \
         HTTP/1.1 or only \
         HTTP/2 demands does not count")
-    .because("a fault of dyno, or the store was changed by another program")
-    .way_out("this is a fault of dyno: report it");
+    .because("a bug in dyno, or the store was changed by another program")
+    .way_out("this is a bug in dyno: please report it");
 
 const TLS_UNLIKE: Definition = Definition::new("tls_unlike", Suspect)
     .graver_as_found("suspect; the rows that differ are invalid")

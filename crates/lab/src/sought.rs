@@ -59,7 +59,7 @@ const QUICK_LIMIT: Duration = Duration::from_secs(90);
 
 /// A percentile as it is written where it has no name of its own: `97.5=30ms`.
 pub fn percentile(text: &str) -> Result<(f64, Duration), String> {
-    let unclear = || format!("`{text}` is no percentile with a limit; write it like 97.5=30ms");
+    let unclear = || format!("`{text}` is not a percentile with a limit; write it like 97.5=30ms");
     let (percent, time) = text.split_once('=').ok_or_else(unclear)?;
     let percent: f64 = percent.trim_start_matches('p').parse().map_err(|_| unclear())?;
     match (1.0..=99.999).contains(&percent) {

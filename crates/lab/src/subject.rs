@@ -314,16 +314,19 @@ backlog = "1024: why"
         assert!(says("{port}", "{prot}").starts_with(&at(9, "`{prot}` is nothing here")));
         assert!(says("-o server server.c", "-o {port}").starts_with(&at(8, "`{port}` is nothing")));
         assert!(says("\"sh\"", "\"a/b\"").starts_with(&at(7, "`a/b` is neither")));
-        assert!(says("[\"hello\"]", "[\"../x\"]").starts_with(&at(6, "`../x` is no name")));
+        assert!(says("[\"hello\"]", "[\"../x\"]").starts_with(&at(6, "`../x` is not a name")));
         assert!(
             says("ready = \"10s\"", "ready = 10")
                 .starts_with(&at(12, "`10` stands where a text belongs"))
         );
         assert!(
-            says("ready = \"10s\"", "ready = \"soon\"").starts_with(&at(12, "`soon` is no time"))
+            says("ready = \"10s\"", "ready = \"soon\"")
+                .starts_with(&at(12, "`soon` is not a time"))
         );
         assert!(says("ready = \"10s\"", "from = \"y\"").contains("no server `y`"));
-        assert!(says("MODE = ", "\"A B\" = ").starts_with(&at(11, "`A B` is no variable's name")));
+        assert!(
+            says("MODE = ", "\"A B\" = ").starts_with(&at(11, "`A B` is not a variable's name"))
+        );
         assert!(says("title = \"Some server\"", "").contains("the key `title` is missing"));
         assert!(says("backlog = 128", "backlog = 1.5").starts_with(&at(15, "a float where")));
     }
@@ -369,7 +372,7 @@ backlog = "1024: why"
         let programs = Protocol::ALL.map(program);
         assert_eq!(programs, ["./server", "tls", "two", "tls"]);
         for (keys, says) in [
-            ("protocols = ['http/2']", "`http/2` is no protocol; there are http/1.1, "),
+            ("protocols = ['http/2']", "`http/2` is not a protocol; there are http/1.1, "),
             ("protocols = ['h2c', 'h2c']", "`h2c` stands here twice"),
             ("protocols = ['h2']", "`h2` needs the key `run_tls`"),
             ("run_tls = 'x {cert} {key}'", "no protocol within TLS is declared"),

@@ -351,7 +351,7 @@ mod tests {
                                    name 3.4, on a
                                    runtime 5.6
 
-                Servers that can be built here, with `…
+                Servers that can be built here, with `d…
                   elm  Go  +tls h2
 
                 Servers that lack something  1

@@ -32,7 +32,9 @@ pub fn read(path: &Path, speed: f64) -> Result<Listed, Refusal> {
             let shown = shown.escape_debug();
             in_line(
                 line,
-                &format!("`{shown}` is no time; write seconds, as 12.5, or 2026-01-31T12:00:00.5Z"),
+                &format!(
+                    "`{shown}` is not a time; write seconds, as 12.5, or 2026-01-31T12:00:00.5Z"
+                ),
             )
         })?;
         let began = *first.get_or_insert(at);
@@ -93,7 +95,7 @@ mod tests {
     fn a_bad_line_is_named() {
         let why = |text: &str| of(text, 1.0).unwrap_err();
         assert!(
-            why("1\n2\nx\n").starts_with("--arrivals F:3: `x` is no time"),
+            why("1\n2\nx\n").starts_with("--arrivals F:3: `x` is not a time"),
             "{}",
             why("1\n2\nx\n")
         );

@@ -26,7 +26,7 @@ impl ServersOn {
                 "ssh: `{host}` is no [USER@]HOST; ports and the like belong to ~/.ssh/config"
             )),
             Some(_) | None => Err(format!(
-                "`{text}` is no place for servers; write ssh:HOST (or local, to try it)"
+                "`{text}` is not a place for servers; write ssh:HOST (or local, to try it)"
             )),
         }
     }

@@ -23,16 +23,16 @@ pub(crate) const BOOKS: Definition = Definition::new("books", Invalid)
         request, and not more service times; as many service times as times to the first byte; answers to requests due \
         before the measured time ≤ those that were open then; the time in flight, integrated, = the sum of each \
         request's; due = due in all steps. For held connections: begun = failed + lost + open + being opened")
-    .because("a fault of dyno")
-    .way_out("this is a fault of dyno: report it");
+    .because("a bug in dyno")
+    .way_out("this is a bug in dyno: please report it");
 
 /// More, or far fewer, connections were established or failed than were begun.
 pub(crate) const CONNECTIONS: Definition = Definition::new("connections", Invalid)
     .when("established + failed > begun, or fewer by more than what was in flight, what `accept_queue_full` and \
         `syn_retries` count, {} and one in {}")
     .thresholds(&[Count(CONNECTIONS_LEFT), Count(ONE_LEFT_IN)])
-    .because("a fault of dyno")
-    .way_out("this is a fault of dyno: report it");
+    .because("a bug in dyno")
+    .way_out("this is a bug in dyno: please report it");
 
 /// What must be true whatever a server does. Returns the first rule that is broken.
 pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
@@ -92,7 +92,7 @@ pub(super) fn books(recording: &Recording, ordered: Ordered) -> Option<Doubt> {
 
 fn unbalanced(rule: &str, one: u64, other: u64) -> Doubt {
     BOOKS.found(format!(
-        "the books do not balance: {rule} must agree, and are {} and {}",
+        "the counts do not add up: {rule} must be equal, and are {} and {}",
         count(one),
         count(other)
     ))
@@ -123,7 +123,7 @@ pub(super) fn connections(trial: &TrialRecord) -> Option<Doubt> {
     let is_whole = recording.end == End::Done;
     (is_whole && !is_right).then(|| {
         CONNECTIONS.found(format!(
-            "the connections do not balance: {} were begun, {} were established or failed",
+            "the counts of connections do not add up: {} were begun, {} were established or failed",
             count(begun),
             count(accounted)
         ))

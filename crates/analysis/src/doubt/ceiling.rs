@@ -23,10 +23,10 @@ pub(crate) const CEILING: Definition = Definition::new("ceiling", Suspect)
         With `--load-on` the same agents load dyno's own server: it may be the limit of their machines, or of the \
         network \
         between")
-    .way_out("give dyno more CPUs, or another machine; or say that it is at least so fast");
+    .way_out("give dyno more CPUs, or another machine; or report the rate as a lower bound");
 
-const WITH_AGENTS: &str = "let the load come from more machines, or over a faster link; or say that it is at least so \
-    fast";
+const WITH_AGENTS: &str = "let the load come from more machines, or over a faster link; or report the rate as a \
+    lower bound";
 
 /// A doubt if the best reference is hardly ahead.
 pub(crate) fn near(by_agents: bool, ceiling_per_s: f64, throughput_per_s: f64) -> Option<Doubt> {

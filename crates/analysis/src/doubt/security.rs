@@ -22,7 +22,7 @@ pub(super) const ALL: &[Definition] =
 /// The connections differ in what they agreed on with TLS.
 pub(crate) const TLS_MIXED: Definition = Definition::new("tls_mixed", Invalid)
     .when("the connections of one load differ in version, suite, group or ALPN name")
-    .because("they cost different amounts, so no figure is about one thing")
+    .because("they cost different amounts, so that each figure is a mixture")
     .way_out("see whether several servers answer at its address, and let all of them have the same settings for TLS")
     .by_flags("see whether several servers answer at this address; offer only one choice (--tls, --ciphers, --groups)");
 

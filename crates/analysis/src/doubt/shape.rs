@@ -38,7 +38,8 @@ pub(crate) const MEAN_ABOVE_P99: Definition = Definition::new("mean_above_p99", 
     .when("the mean is more than {} above the p99; or within {} of it, while the median is below {} of it. In a closed \
         loop that was kept busy, also the mean that connections ÷ rate demands")
     .thresholds(&[Share(ROUNDING - 1.0), Share(ROUNDING - 1.0), Number(SPREAD)])
-    .because("a few exchanges were so slow that they raised the mean above the p99, or the p99 is no request's time, \
+    .because("a few exchanges were so slow that they raised the mean above the p99, or the p99 is not a request's \
+        time, \
         or it is an average")
     .way_out("look at p99.9, max and the slowest exchanges before either is quoted");
 
@@ -78,7 +79,7 @@ pub(super) fn mean_above_p99(recording: &Recording, connections: Option<u32>) ->
     let says = if is_by_rate {
         format!(
             "p99 is {p99}, but at this rate the connections must have waited {mean} on average (Little's law): this \
-             p99 is of no distribution, or an average"
+             p99 is not that of one distribution, or it is an average"
         )
     } else {
         format!(

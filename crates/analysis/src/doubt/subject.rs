@@ -23,8 +23,8 @@ pub(super) const ALL: &[Definition] =
 /// Processes of the subject ended during the load.
 pub(crate) const PROCESSES_ENDED: Definition = Definition::new("processes_ended", Suspect)
     .when("processes that were seen under load are gone again, and there are fewer than when the server was ready")
-    .because("it died in part, or restarts its workers")
-    .way_out("see what it wrote, and whether it restarts its workers by design");
+    .because("some of its processes died, or it restarts its workers")
+    .way_out("see its output, and whether it restarts its workers by design");
 
 /// The kernel killed processes of the subject because it was out of memory.
 pub(crate) const MEMORY_KILLS: Definition = Definition::new("memory_kills", Suspect)
@@ -46,7 +46,8 @@ pub(crate) const TWIN_BUSY: Definition = Definition::new("twin_busy", Suspect)
     .when("in slices: the server used more than {} of a CPU while the load was with another (its cgroup, or its \
         processes if they left it, read when each turn begins and ends)")
     .thresholds(&[Share(TWIN)])
-    .because("what it takes then, the other lacks; let the trials follow one another: `dyno race --slices off`, or no \
+    .because("the other server lacks the CPU time that it takes then; let the trials follow one another: `dyno race \
+        --slices off`, or no \
         `trials.slices` in an experiment")
     .way_out("let the trials follow one another, without slices; and see what it does without requests");
 
@@ -84,7 +85,7 @@ fn processes_ended(trial: &TrialRecord) -> Option<Doubt> {
         }
     }
     (fewest < ready).then(|| PROCESSES_ENDED.found(format!(
-        "processes of the server's ended under load: it had {ready} when it was ready, and {fewest} at the fewest"
+        "processes of the server ended under load: it had {ready} when it was ready, and later only {fewest}"
     )))
 }
 

@@ -65,13 +65,12 @@ fn every_doubt_fires_where_it_must() {
     told(
         &check(|recording| recording.total.attempted += 1),
         &expect![
-            "books (invalid): the books do not balance: attempted, and correct, failed or in flight must agree, and \
-             are 20,001 and 20,000"
+            "books (invalid): the counts do not add up: attempted, and correct, failed or in flight must be equal, and are 20,001 and 20,000"
         ],
     );
     told(
         &check(|recording| recording.end = End::Halted),
-        &expect!["halted (note): it was stopped after 10.0 s; the figures are of that time"],
+        &expect!["halted (note): it was stopped after 10.0 s; the figures cover that time"],
     );
     let gave_up = End::GaveUp(Failure::ConnectRefused);
     told(
@@ -82,7 +81,7 @@ fn every_doubt_fires_where_it_must() {
     told(
         &late,
         &expect![
-            "instrument_late (suspect): dyno sent 1 % of the requests 3.00 ms or more late (bound: 1.00 ms); this is in the response times"
+            "instrument_late (suspect): dyno sent 1 % of the requests at least 3.00 ms late (limit: 1.00 ms); the response times contain this delay"
         ],
     );
     told(
@@ -106,7 +105,8 @@ fn every_doubt_fires_where_it_must() {
     told(
         &of_lane(SECOND / 2, 5 * SECOND),
         &expect![
-            "instrument_starved (suspect): dyno's own threads had something to do 95 % of the time, and a CPU for 50 % of it: other programs, or a limit on its CPU time, kept it waiting"
+            "instrument_starved (suspect): dyno's own threads had something to do 95 % of the time, and a CPU for 50 \
+             % of it: other programs, or a limit on its CPU time, delayed it"
         ],
     );
 }
@@ -122,13 +122,13 @@ fn connections_come_to_something_or_are_under_way() {
     told(
         &of(1_000, 900, 101),
         &expect![
-            "connections (invalid): the connections do not balance: 1,000 were begun, 1,001 were established or failed"
+            "connections (invalid): the counts of connections do not add up: 1,000 were begun, 1,001 were established or failed"
         ],
     );
     told(
         &of(1_000, 900, 50),
         &expect![
-            "connections (invalid): the connections do not balance: 1,000 were begun, 950 were established or failed"
+            "connections (invalid): the counts of connections do not add up: 1,000 were begun, 950 were established or failed"
         ],
     );
 }
@@ -163,7 +163,7 @@ fn few_samples_and_none_are_distinguished() {
     );
     told(
         &of(999),
-        &expect!["too_few_samples (note): 999 samples are too few for a p99, which takes 1,000"],
+        &expect!["too_few_samples (note): 999 samples are too few for a p99, which needs 1,000"],
     );
 }
 
@@ -226,7 +226,7 @@ fn steps_of_whole_seconds_are_explained_by_syn_retries_if_the_kernel_counted_som
     told(
         &of(10.0, 1_030 * MS),
         &expect![
-            "syn_retries (suspect): the kernel had to ask 10 times more for a connection (SYN), and 10 of 1,000 connections took a whole second, or some, longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer"
+            "syn_retries (suspect): the kernel retransmitted 10 SYNs, and 10 of 1,000 connections took one or several seconds longer: steps at 1 s, 3 s, 7 s in the latencies are the kernel's timer"
         ],
     );
     assert_eq!(of(10.0, 3_010 * MS), of(10.0, 1_030 * MS));
@@ -299,7 +299,7 @@ fn a_trial_that_changes_on_its_way_is_not_of_one_piece() {
         ],
     );
     assert_eq!(of(|at| (200 + at * 7 % 13, MS + at * 7 % 13 * MS / 20)), [], "it only varies");
-    assert_eq!(of(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is no drift");
+    assert_eq!(of(|at| (if at == 3 { 20 } else { 200 }, MS)), [], "one stall is not a drift");
     assert_eq!(of(|at| (200 - at / 25, MS)), [], "it is too little to matter");
 }
 
@@ -313,7 +313,7 @@ fn a_server_that_does_not_keep_up_is_not_said_to_drift_as_well() {
     told(
         &found,
         &expect![
-            "growing (note): the response times grew as long as the load lasted, from a p50 of 151 ms in the first third to 821 ms in the last: more came than was answered"
+            "growing (note): the response times grew throughout the load, from a p50 of 151 ms in the first third to 821 ms in the last: requests arrived faster than they were answered"
         ],
     );
     assert!(found[0].is_behind() && found[0].gravity() == Gravity::Note);
@@ -422,8 +422,8 @@ fn a_trial_that_is_no_measurement_says_so_first() {
     told(
         &found,
         &expect![[r#"
-        not_measured (invalid): this trial is no measurement, and is in no figure: died
-        halted (note): it was stopped after 10.0 s; the figures are of that time"#]],
+            not_measured (invalid): this trial is not a measurement, and not in any figure: died
+            halted (note): it was stopped after 10.0 s; the figures cover that time"#]],
     );
 }
 
@@ -449,8 +449,7 @@ fn processes_that_end_under_load_are_reported() {
     told(
         &of(3.0),
         &expect![
-            "processes_ended (suspect): processes of the server's ended under load: it had 4 when it was ready, and \
-             3 at the fewest"
+            "processes_ended (suspect): processes of the server ended under load: it had 4 when it was ready, and later only 3"
         ],
     );
     assert_eq!(of(9.0), [], "it may have begun more");
@@ -526,7 +525,8 @@ fn a_closed_loop_s_p99_cannot_lie_below_what_its_rate_demands() {
     told(
         &of(9),
         &expect![
-            "mean_above_p99 (suspect): p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on average (Little's law): this p99 is of no distribution, or an average"
+            "mean_above_p99 (suspect): p99 is 9.00 ms, but at this rate the connections must have waited 50.0 ms on \
+             average (Little's law): this p99 is not that of one distribution, or it is an average"
         ],
     );
     assert_eq!(of(50), []);

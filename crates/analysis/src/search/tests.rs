@@ -156,7 +156,7 @@ fn a_rate_that_all_full_trials_kept_is_held_at_least_and_no_broken_one_is_left_o
             matches!(answer.conclusion, Conclusion::OutOfTime { .. }) && answer.upper.is_none()
         );
         assert_eq!(answer.noise, [(Noise::OtherPrograms { cpus: 0.8 }, 1)]);
-        assert_eq!(answer.bracket(), None, "it is no rank");
+        assert_eq!(answer.bracket(), None, "it is not a rank");
     }
 }
 
@@ -282,7 +282,7 @@ fn trials_that_are_too_short_for_what_stalls_say_so() {
     let stalls = answer.stalls.expect("a second in twenty is seen in half of the trials");
     assert!(2 <= stalls.trials && stalls.trials < stalls.of, "{stalls:?}");
     let (answer, _) = found(PLAIN, &search(p99(10), 5));
-    assert_eq!(answer.stalls, None, "a queue alone is no stall");
+    assert_eq!(answer.stalls, None, "a queue alone is not a stall");
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl Part {
             let near = nearest(&lower, known.iter().copied());
             let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
             let (word, known) = (word.escape_debug(), known.join(", "));
-            Refusal::new(format!("--area: `{word}` is no area; {near}say one of {known}"))
+            Refusal::new(format!("--area: `{word}` is not an area; {near}say one of {known}"))
         })
     }
 
@@ -163,10 +163,8 @@ mod tests {
         assert_eq!(ids(&["H1-B04", "H1-B01"], &["chunked"]).unwrap(), ["H1-B04"]);
         assert!(ids(&["H1-B01"], &["websocket"]).unwrap_err().contains("leave no case"));
         let why = ids(&[], &["chunks"]).unwrap_err();
-        assert!(
-            why.starts_with(
-                "--area: `chunks` is no area; did you mean `chunked`? say one of http, "
-            )
-        );
+        assert!(why.starts_with(
+            "--area: `chunks` is not an area; did you mean `chunked`? say one of http, "
+        ));
     }
 }

@@ -127,7 +127,7 @@ fn begin(flags: &CapacityFlags) -> Result<ExitStatus, Refusal> {
     let admitted = session.admit(&campaign, by, &mut progress::admitting)?;
     let Some(admitted) = admitted else { return Ok(interrupted_early()) };
     if admitted.entrants.is_empty() {
-        return Err(Refusal::new("the server cannot take part, for the reason above"));
+        return Err(Refusal::new("the server could not be built or started (see above)"));
     }
     let Some(ceiling) = highest(&campaign, &admitted, &session)? else {
         return Ok(interrupted_early());
@@ -200,7 +200,7 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
     let kept = fact(CAPACITY).zip(fact(CAPACITY_FLAGS));
     let (Some((command, kept)), false) = (kept, searches_of(&record).is_empty()) else {
         return Err(Refusal::new(format!(
-            "run {run} is no search for a capacity; `dyno report {run}` shows it"
+            "run {run} is not a capacity search; `dyno report {run}` shows it"
         )));
     };
     let command = &command.value;
@@ -223,7 +223,7 @@ fn resume(flags: &CapacityFlags, wanted: Option<RunId>) -> Result<ExitStatus, Re
         )));
     }
     let kept = session.store().kept(run)?.len();
-    terminal::notice(&format!("search {run} goes on after {kept} trials"));
+    terminal::notice(&format!("resuming search {run} after {kept} trials"));
     go_on(flags, &mut session, (&campaign, &admitted), (&record, run))
 }
 

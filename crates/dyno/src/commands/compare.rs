@@ -129,7 +129,7 @@ fn files(flags: &CompareFlags) -> Result<Option<[&str; 2]>, Refusal> {
 fn read(path: &str) -> Result<LoadsFile, Refusal> {
     let bytes = file::bytes("dyno compare", Path::new(path))?;
     let refused = |says: String| Refusal::new(format!("{}: {says}", path.escape_debug()));
-    let text = String::from_utf8(bytes).map_err(|_| refused("it is no text (UTF-8)".into()))?;
+    let text = String::from_utf8(bytes).map_err(|_| refused("it is not text (UTF-8)".into()))?;
     LoadsFile::read(path, &text).map_err(refused)
 }
 
@@ -148,7 +148,7 @@ fn figure(text: &str) -> Result<Figure, String> {
     match is_judged {
         true => Ok(figure),
         false => Err(format!(
-            "`{text}` cannot be judged: neither way is better, or it may be zero; name a rate, a time or a memory"
+            "`{text}` cannot be judged: it has no better direction, or it may be zero; name a rate, a time or a memory"
         )),
     }
 }

@@ -227,7 +227,8 @@ fn admissible(flags: &GateFlags, rule: Rule) -> Result<(), Refusal> {
     match level_allowed(rule.alpha / figures as f64) {
         true => Ok(()),
         false => Err(Refusal::new(format!(
-            "--alpha {} %: of {figures} figures each would have {} % of its own, and the rule is known from 0.05 % to 20 %",
+            "--alpha {} %: divided among {figures} figures this is {} % each, and the rule is validated from 0.05 % \
+             to 20 %",
             100.0 * rule.alpha,
             100.0 * rule.alpha / figures as f64
         ))),

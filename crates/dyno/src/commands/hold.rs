@@ -297,7 +297,7 @@ fn spec(flags: &HoldFlags) -> Result<HoldSpec, Refusal> {
         |held: &Address| scheme(held) == scheme(first) && held.url.target == first.url.target;
     if !flags.urls.iter().all(alike) {
         return Err(Refusal::new(
-            "the addresses must differ in nothing but host and port: one path, and all http://, https://, ws:// or wss://",
+            "the addresses may differ only in host and port: one path, and all http://, https://, ws:// or wss://",
         ));
     }
     let step = flags.step.unwrap_or(flags.connections).min(flags.connections);
@@ -349,7 +349,8 @@ fn tls(flags: &HoldFlags, first: &Address) -> Result<Option<TlsOrder>, Refusal> 
     };
     if client.is_some() && flags.urls.iter().any(|held| host(held) != host(first)) {
         return Err(Refusal::new(
-            "with TLS the addresses must have one name, for which the certificate is, and differ in their ports",
+            "with TLS the addresses must have the same host name, that of the certificate, and may differ only in \
+             their ports",
         ));
     }
     Ok(client.map(|client| client.order().clone()))

@@ -193,8 +193,7 @@ fn with_body(
     let was_seen = looks.iter().all(|look| look.is_steady.is_some());
     if !was_seen && demanded {
         return Err(Refusal::new(
-            "--same-body: it compares the bodies of one request without placeholders, whose right body is not stated; \
-             leave it out",
+            "--same-body needs a single request without placeholders and without a stated body; leave it out",
         ));
     }
     match usual_body(looks) {
@@ -228,7 +227,7 @@ fn looked(
             }
         };
         if let Some(moved) = &seen.moved {
-            terminal::notice(&format!("{title}: {}; that one is taken", moved.value));
+            terminal::notice(&format!("{title}: {}; that port is used", moved.value));
         }
         looks.push(seen);
     }

@@ -205,7 +205,7 @@ fn begin(
     capacity::make_searches(campaign, entrants, &mut record, &ceilings)?;
     if record.plan.is_empty() {
         return Err(Refusal::new(
-            "no server can take part here, for the reasons above; see `dyno servers list`",
+            "no server could be built or started here (see above); `dyno servers list` shows what is missing",
         ));
     }
     let run = session.keeping.begin(&record)?;

@@ -131,7 +131,8 @@ fn listen(text: &str) -> Result<Listen, String> {
     }
     let text = text.replace("localhost:", "127.0.0.1:");
     let address: SocketAddr = text.parse().map_err(|_| {
-        "it is no address with a port; write 127.0.0.1:8080, [::1]:8080 or unix:/path".to_string()
+        "it is not an address with a port; write 127.0.0.1:8080, [::1]:8080 or unix:/path"
+            .to_string()
     })?;
     Ok(Listen::Tcp(address))
 }
@@ -165,7 +166,7 @@ fn config(flags: &ServeFlags) -> Result<Config, Refusal> {
     check_cpus(&cpus, &Machine::read())?;
     let threads = flags.threads.unwrap_or(0);
     if 1_024 < threads {
-        return Err(Refusal::new("--threads: 1,024 are the most; one a CPU is plenty"));
+        return Err(Refusal::new("--threads: at most 1,024; one per CPU is usually enough"));
     }
     let mut config = Config {
         listen: flags.listen.clone(),

@@ -39,7 +39,8 @@ pub(crate) struct TrendFlags {
 
 const AFTER_HELP: &str = "\
 Of histories in which nothing changes, at most 2 in 100 ever announce a change, if they are looked at after each of 100 \
-runs; docs/trend.md has the method and its figures. A history, even a long one, is no proof: that takes a measurement of \
+runs; docs/trend.md has the method and its figures. A history, even a long one, is not a proof: that takes a \
+measurement of \
 both commits side by side.
 
 Examples:

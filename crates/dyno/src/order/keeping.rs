@@ -45,7 +45,7 @@ const ROUNDS_MAX: u64 = 1_000;
 fn rounds(text: &str) -> Result<u32, String> {
     match amounts::count(text)? {
         count if count <= ROUNDS_MAX => Ok(count as u32),
-        _ => Err("1,000 rounds are the most".into()),
+        _ => Err("at most 1,000 rounds".into()),
     }
 }
 

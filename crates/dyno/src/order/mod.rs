@@ -231,7 +231,7 @@ fn check_sources(sources: &[IpAddr], target: &Target) -> Result<(), Refusal> {
         // A datagram socket: the TCP ports may all be in TIME_WAIT.
         if let Err(error) = UdpSocket::bind((*source, 0)) {
             return Err(Refusal::new(format!(
-                "--source {source} is no address of this machine ({error}); `ip address` lists them"
+                "--source {source} is not an address of this machine ({error}); `ip address` lists them"
             )));
         }
     }

@@ -57,7 +57,7 @@ impl ProtocolFlags {
         match (protocol.is_secured(), secured, plain) {
             (true, _, Some(url)) => {
                 let says = format!(
-                    "{} is spoken within TLS, and {} is reached without; write https://, or race the servers over \
+                    "{} requires TLS, but {} is reached without it; write https://, or race the servers over \
                      another protocol",
                     protocol.title(),
                     url.host_field
@@ -66,7 +66,7 @@ impl ProtocolFlags {
             }
             (false, Some(url), _) if is_stated => {
                 let says = format!(
-                    "{} is spoken in cleartext, and {} is reached by https://; write http://, or race the servers \
+                    "{} is used without TLS, but {} is reached by https://; write http://, or race the servers \
                      over another protocol",
                     protocol.title(),
                     url.host_field

@@ -41,7 +41,7 @@ fn what_may_be_loaded_is_read_from_an_ordinary_file_alone() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in ["/dev/zero", pipe.to_str().unwrap()] {
         let ran = lab.dyno(&["agents", "run", "--stdio", "--allow-file", path]).status(2);
-        let says = format!("--allow-file {path}: cannot be read: it is no ordinary file");
+        let says = format!("--allow-file {path}: cannot be read: it is not an ordinary file");
         let _ = ran.stderr_has(&says);
     }
     lab.write("allow", &"#\n".repeat(1 << 20));

@@ -67,7 +67,7 @@ fn a_limit_too_short_for_what_is_to_be_found_ends_the_gate_before_it_begins() {
     ran.stdout_has("Cannot tell whether the head is 5 % worse").stdout_has("(--max-time)");
     let noisy = ["-d", "300ms", "--noise", "30%"];
     let ran = refused(&lab, &[&sides[..], &noisy].concat());
-    ran.stdout_has("no number of pairs suffices");
+    ran.stdout_has("no number of pairs can detect");
     assert!(!lab.has(".dyno/reports"), "nothing was measured");
 }
 
@@ -278,7 +278,7 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     let known = [pairs(1, here, 0.02), pairs(2, here, 0.02), pairs(3, "elsewhere", 0.5)].concat();
     lab.write("h.jsonl", &format!("{known}{}\n", &text[..40]));
     let ran = gate(&["--show"]).status(0);
-    ran.stdout_has("pairs spread by 2.2 % here (12 pairs of 2 earlier gates)")
+    ran.stdout_has("noise between pairs: 2.2 % (12 pairs of 2 earlier gates)")
         .stderr_has("h.jsonl line 4: it ends early");
     let still = fs::read_to_string(lab.root.join("h.jsonl")).unwrap();
     assert!(still.starts_with(&known), "nothing is lost, and --show appends nothing");

@@ -193,7 +193,7 @@ fn what_cannot_be_a_history_is_refused_before_the_load() {
     for (file, says) in [
         ("-", "a history is a file that grows, and not standard output"),
         ("folder", "this is a directory"),
-        ("/dev/null", "this is no regular file"),
+        ("/dev/null", "this is not a regular file"),
         ("text.txt", "it has something else than a history"),
         ("no/h.jsonl", "there is no such directory"),
     ] {

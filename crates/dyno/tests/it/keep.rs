@@ -224,7 +224,7 @@ fn files_of_single_loads_are_compared_without_an_interval() {
         ran.stderr_has(&format!("{other}: ")).stderr_has(part);
     }
     fs::write(&other, [0xff, 0xfe]).unwrap();
-    rig.dyno(&["compare", &other, &b]).status(2).stderr_has("it is no text");
+    rig.dyno(&["compare", &other, &b]).status(2).stderr_has("it is not text");
     rig.dyno(&["compare", "none.json", &b]).status(2).stderr_has("none.json");
     rig.dyno(&["compare", &a, "3"]).status(2).stderr_has("one is a file and the other is not");
     rig.dyno(&["compare", &a, &b, "--store", "s"]).status(2).stderr_has("--store");

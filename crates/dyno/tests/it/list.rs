@@ -110,7 +110,7 @@ fn a_pipe_in_the_place_of_a_file_is_broken_and_not_waited_for() {
         let pipe = lab.root.join(folder).join("pipe.toml");
         assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     }
-    let says = "experiments/pipe.toml: cannot be read: it is no ordinary file";
+    let says = "experiments/pipe.toml: cannot be read: it is not an ordinary file";
     let _ = lab.dyno(&["servers", "list"]).status(0).stdout_has(says);
     lab.dyno(&["run", "pipe", "--dry-run"]).status(2).stderr_has(says);
 }

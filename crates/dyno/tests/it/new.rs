@@ -80,7 +80,7 @@ fn what_is_there_is_not_overwritten_and_nothing_is_half_written() {
 fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
     let lab = bare();
     for (arguments, says) in [
-        (&["Mine", "--cmd", "sh"][..], "`Mine` is no name; names are of a-z, 0-9 and -"),
+        (&["Mine", "--cmd", "sh"][..], "`Mine` is not a name; names are of a-z, 0-9 and -"),
         (&["../x", "--cmd", "sh"], "is no name"),
         (&["mine"], "called `mine`? Write how to start it, --cmd 'node"),
         (&["mine"], "or where it runs already, --url http://"),

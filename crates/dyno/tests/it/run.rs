@@ -26,7 +26,10 @@ fn an_experiment_is_run_kept_and_gone() {
     for number in 1..=8 {
         assert!(ran.stderr.contains(&format!("\n{number}/8 ")), "{ran}");
     }
-    assert!(!ran.stderr.contains('\x1b'), "plain lines where standard error is no terminal: {ran}");
+    assert!(
+        !ran.stderr.contains('\x1b'),
+        "plain lines where standard error is not a terminal: {ran}"
+    );
     let trials = lab.trials("1");
     assert_eq!(trials.len(), 8);
     for trial in &trials {

@@ -81,15 +81,15 @@ fn wrong_types_and_amounts_are_named_with_their_line() {
         ("repeat = 1", "repeat = 1e9", "stands where a whole number"),
         ("repeat = 1", "repeat = 1001", "x.toml:5: 1000 is the most"),
         ("\"oak\", ", "\"oak\", \"oak\", ", "x.toml:2: `oak` stands here twice"),
-        ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is no name"),
+        ("\"oak\", ", "\"../oak\", ", "x.toml:2: `../oak` is not a name"),
     ] {
         if old != new {
             check(EXPERIMENT, old, new, &[words]);
         }
     }
-    check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: `ok` is no status"]);
+    check(WORKLOAD, "= 200", "= 'ok'", &["hello.toml:5: `ok` is not a status"]);
     check(SUBJECT, "{port}", "{prot}", &["subject.toml:7: `{prot}` is nothing here"]);
-    check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is no time"]);
+    check(SUBJECT, "'20s'", "'soon'", &["subject.toml:6: `soon` is not a time"]);
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn there_must_be_something_to_resume() {
         &["no run of an experiment is unfinished; `dyno runs list` shows its runs"],
     );
     refused(&lab, &["run", "--resume", "99"], &["has no run 99; `dyno runs list --store "]);
-    refused(&lab, &["run", "--resume", "0"], &["`0` is no run"]);
-    refused(&lab, &["run", "--resume", "x"], &["`x` is no run"]);
+    refused(&lab, &["run", "--resume", "0"], &["`0` is not a run"]);
+    refused(&lab, &["run", "--resume", "x"], &["`x` is not a run"]);
     refused(&lab, &["run", "x", "--resume", "1"], &["cannot be used with"]);
     refused(&lab, &["run"], &["<EXPERIMENT>"]);
 }
@@ -159,7 +159,7 @@ fn there_must_be_something_to_resume() {
 #[test]
 fn a_store_that_is_none_is_left_as_it_is() {
     let lab = good();
-    let text = "this is no store, but a page of notes\n".repeat(50);
+    let text = "this is not a store, but a page of notes\n".repeat(50);
     lab.write(".dyno/runs.sqlite", &text);
     for arguments in [&["run", "x"][..], &["run", "--resume"]] {
         let ran = lab.dyno(arguments).status(2);

@@ -253,7 +253,7 @@ fn a_host_obeys_only_orders_of_a_run() {
     let lab = one();
     let long = vec![b'x'; 5 << 20];
     for (garbage, says) in [
-        (&b"hello\n"[..], "that is no line of a coordinator"),
+        (&b"hello\n"[..], "that is not a line of a coordinator"),
         (&b"{\"run_this\":\"rm\"}\n"[..], "unknown variant"),
         (&b"{\"run\":\"r\",\"meeting\":0,\"says\":\"bye\"}\n"[..], "and was asked to load"),
         (&[&long[..], b"\n"].concat()[..], "a line of more than 4 MiB"),

@@ -374,7 +374,7 @@ fn a_store_that_cannot_be_read_is_refused_at_once() {
     let none = Path::new("/nonexistent/none.sqlite").display().to_string();
     Rig::new().dyno(&["view", "--store", &none]).status(2).stderr_has("`dyno run EXPERIMENT`");
     let shelf = Shelf::new("broken");
-    fs::write(shelf.folder.join("text"), "this is no store, whatever its name may say").unwrap();
+    fs::write(shelf.folder.join("text"), "this is not a store, whatever its name may say").unwrap();
     let text = shelf.folder.join("text").display().to_string();
     Rig::new().dyno(&["view", "--store", &text]).status(2).stderr_has("is not a store");
 }

@@ -24,7 +24,7 @@ pub struct CpusError {
 impl fmt::Display for CpusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let most = CpuSet::MAX_CPU - 1;
-        write!(f, "`{}` is no set of CPUs; say `0` or `0-3,8`, none above {most}", self.text)
+        write!(f, "`{}` is not a set of CPUs; say `0` or `0-3,8`, none above {most}", self.text)
     }
 }
 

@@ -71,11 +71,11 @@ fn table(gate: &FinishedGate<'_>) -> Table {
     columns.extend([
         Column::new("pairs", "pairs", 0),
         Column::new("least_shown", "shows", 3)
-            .meaning("the least difference that so many pairs show")
+            .meaning("the smallest difference that so many pairs can detect")
             .explained(),
         Column::new("false_alarms", "alarms", 4)
             .meaning(
-                "how often the rule calls this figure worse with the signs of its pairs by chance",
+                "how often the rule calls this figure worse when the signs of its pairs are random",
             )
             .explained(),
     ]);

@@ -127,9 +127,9 @@ json_type! {
         /// the standard deviation of the pairs' log ratios; of several builds, of the builds' means; null:
         /// there are fewer than two
         spread: Option<f64> = weighed.finding.known_spread(),
-        /// the least difference that so many pairs show; null: more than 100 %
+        /// the smallest difference that so many pairs can detect; null: more than 100 %
         least_shown_percent: Option<f64> = weighed.least.map(|least| 100.0 * least),
-        /// how often the rule calls this figure worse with the signs of its pairs by chance; null: they are too few
+        /// how often the rule calls this figure worse when the signs of its pairs are random; null: they are too few
         false_alarms_percent: Option<f64> = weighed.false_alarms.map(|share| 100.0 * share),
         /// what a second build of the base says against the first; worse: they differ; null: there was none
         control: Option<String> = weighed.control.map(|control| self::answer(control.answer)),

@@ -121,10 +121,10 @@ impl Line {
         }
         let commit = self.run.commit.as_deref().unwrap_or_default();
         if !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Some(format!("`{}` is no commit", commit.escape_debug()));
+            return Some(format!("`{}` is not a commit", commit.escape_debug()));
         }
         if !["valid", "suspect", "invalid"].contains(&self.verdict.as_str()) {
-            return Some(format!("`{}` is no verdict", self.verdict.escape_debug()));
+            return Some(format!("`{}` is not a verdict", self.verdict.escape_debug()));
         }
         wrong_flag(&self.flags)
     }

@@ -167,7 +167,7 @@ const KNOWN: [&str; 20] = [
 /// What is wrong with the flags of a line.
 pub(super) fn wrong_flag(flags: &[String]) -> Option<String> {
     let odd = flags.iter().find(|word| word.starts_with('-') && !KNOWN.contains(&word.as_str()))?;
-    Some(format!("`{}` is no flag of a load that a history can name", odd.escape_debug()))
+    Some(format!("`{}` is not a flag of a load that a history can name", odd.escape_debug()))
 }
 
 /// The flags of a load, written one after the other.

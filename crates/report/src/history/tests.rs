@@ -248,7 +248,7 @@ fn broken_lines_are_named_and_the_others_count() {
         "history.jsonl line 1: it ends early",
         "line 2: it is the mark of a conflict",
         "line 5: its schema is `dyno.history/9`",
-        "line 6: `--upload-pack=x` is no commit",
+        "line 6: `--upload-pack=x` is not a commit",
     ] {
         assert!(says.contains(part), "{part}\n{says}");
     }

@@ -117,7 +117,10 @@ impl<'t> Details<'t> {
         let after = match total.correct_after() {
             0 => String::new(),
             after => {
-                format!("; {} more came after it, to requests that were due in it", count(after))
+                format!(
+                    "; {} more answers to requests of the measured time came after it",
+                    count(after)
+                )
             }
         };
         format!("{answers} correct answers in {seconds}{carried}{after}")

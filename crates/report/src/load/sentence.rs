@@ -168,7 +168,7 @@ fn busiest(run: &FinishedLoad) -> String {
         Some((busy, name)) => format!("agent {name} was busy {}", percent(busy)),
         None => {
             let busy = generator_busy(&run.recording.lanes).unwrap_or(0.0);
-            format!("the instrument was busy {}", percent(busy))
+            format!("dyno was busy {}", percent(busy))
         }
     }
 }
@@ -193,7 +193,7 @@ fn doubtful(run: &FinishedLoad) -> String {
             format!("{share} of the load was lost with its agents, and this is of the rest")
         }
         "instrument_stood_still" => {
-            "dyno was not running for a while, and what the server did then is not known".into()
+            "dyno was not running for a while, so some answers are timed too late".into()
         }
         "silence" => {
             let share = percent(silent_share(&run.recording).unwrap_or(0.0));
@@ -202,7 +202,7 @@ fn doubtful(run: &FinishedLoad) -> String {
         "instrument_busy" if is_late => {
             format!("{} of the time, and may be what did not keep up", busiest(run))
         }
-        "own_failures" if is_late => "the instrument had its share in that".into(),
+        "own_failures" if is_late => "dyno contributed to that".into(),
         "instrument_busy" => format!("{} of the time, so it may have been the limit", busiest(run)),
         "instrument_late" => "dyno itself sent late, so the truth is better than this".into(),
         "too_few_samples" if is_late => "the sample is small, and it did not keep up".into(),

@@ -35,8 +35,8 @@ fn method(findings: &Findings<'_>) -> Section {
     if !findings.board.ramps.is_empty() {
         texts.push(
             "Held connections: a trial is a whole ramp. Connections are added in steps, and each step is measured once its \
-             connections have been begun and have settled. At the end all are closed, and the server is watched while it \
-             gives back.",
+             connections have been begun and have settled. At the end all are closed, and the server is watched \
+             while it releases memory.",
         );
         texts.push(
             "A message's lateness counts from when it was due. dyno's own share of it stands beside it (own p99), \
@@ -66,8 +66,9 @@ pub(super) fn warnings(findings: &Findings<'_>) -> Vec<String> {
     let run = findings.run;
     let mut warnings = Vec::new();
     if run.is_quick {
-        warnings
-            .push("quick: times and rounds were shrunk; good for a look, not to be quoted".into());
+        warnings.push(
+            "quick: times and rounds were reduced; for a first look, not to be quoted".into(),
+        );
     }
     if let Some(changed) = findings.changed().filter(|changed| !changed.says.is_empty()) {
         let says = changed.says.join(", ");

@@ -78,16 +78,16 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
             the same in all rows: memory 4.20MB · conformance not checked · silent 0% · longest silence 0ns · processes one
             means over the rounds (geometric for rates, times and bytes), in brackets the 95 % interval by Student's t over the
             rounds of this run · throughput/s: correct answers inside the measured time, divided by that time · 2011: as published,
-            on another machine · CPU/1k: the server's CPU time for 1,000 correct answers · ≥ requests were given up at the
-            time-out: the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to
-            tell · ? suspect: read why before you use the figure
-            echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is not
-            known
+            on another machine · CPU/1k: the server's CPU time for 1,000 correct answers · ≥ requests were given up at the time-out:
+            the true value is no lower · ↓ the server did not keep up with the offered rate, or the trial was too short to tell · ?
+            suspect: read why before you use the figure
+            echo-xml: dyno's own server has no valid figure at 1,000, 2,000 requests/s: what dyno and the machine can reach there is
+            not known
 
             What each can be offered
-            The limit: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried,
-            in requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median
-            response time.
+            The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in
+            requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response
+            time.
             server      keeps it up to  breaks it at  by               knee
             Quick               ≥2,000             –  –               2,000
             Evil ␛[31m   no rate tried         1,000  a round failed  1,000
@@ -146,10 +146,10 @@ fn a_curve_with_a_death_doubts_and_published_figures_in_120_columns() {
 
             What differs between them
             setting           the library's way  changed by its settings  servers
-            backlog           128                –                     Quick
-            backlog           5                  128: too few          Evil ␛[31m
-            bytes, head+rest  echo-xml           –                     Quick 101+46, Evil ␛[31m 102+46
-            answers           echo-xml           –                     Quick answered otherwise than Evil ␛[31m
+            backlog           128                –                        Quick
+            backlog           5                  128: too few             Evil ␛[31m
+            bytes, head+rest  echo-xml           –                        Quick 101+46, Evil ␛[31m 102+46
+            answers           echo-xml           –                        Quick answered otherwise than Evil ␛[31m
 
             Which servers took part
             server      version                start-up   answer

@@ -92,14 +92,14 @@ fn an_instrument_that_stood_still_says_so() {
     told(
         &of(20 * MS, 20 * MS),
         &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 20.0 ms, 0.2 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (suspect): dyno was not running for up to 20.0 ms, 0.2 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
     // Longer than the p99.
     told(
         &of(6 * MS, 6 * MS),
         &expect![
-            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (suspect): dyno was not running for up to 6.00 ms, < 0.1 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
     let gravity = |doubts: Vec<Doubt>| doubts[0].gravity();
@@ -114,7 +114,7 @@ fn an_instrument_that_stood_still_says_so() {
     told(
         &found,
         &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (invalid): dyno was not running for up to 2.00 s, 20 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
 }
@@ -138,7 +138,7 @@ fn what_is_carried_in_is_said_and_doubted_where_it_makes_a_rate() {
     told(
         &of(5_000, 20_000),
         &expect![
-            "carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a queue from before it was worked off"
+            "carried_in (note): 5,000 of the 20,000 correct answers inside the measured time (25 %) were to requests that had been due before it: a backlog from before was worked off"
         ],
     );
     assert_eq!(of(5_000, 20_000)[0].gravity(), Gravity::Note);
@@ -159,7 +159,7 @@ fn more_than_was_asked_for_and_connections_that_do_not_last_are_said() {
     told(
         &doubled,
         &expect![
-            "surplus_answers (suspect): more came than was requested: 3 answers without a request, 0 answers with bytes behind them (of 20,000 correct answers); such connections were closed"
+            "surplus_answers (suspect): more came than was requested: 3 answers without a request, 0 answers followed by further bytes (of 20,000 correct answers); such connections were closed"
         ],
     );
     assert_eq!(doubled[0].gravity(), Gravity::Suspect);

@@ -63,7 +63,7 @@ fn readings_that_are_apart_because_of_the_turns_are_no_stillness() {
     told(
         &of(Some(SECOND / 2)),
         &expect![
-            "instrument_stood_still (invalid): dyno was not running for up to 500 ms, 5.0 % of the time in all (the p99 of what it measured: 1.00 ms): what the server did meanwhile is not known"
+            "instrument_stood_still (invalid): dyno was not running for up to 500 ms, 5.0 % of the time in all (the p99 of what it measured: 1.00 ms): answers that arrived meanwhile are timed too late"
         ],
     );
 }

@@ -37,7 +37,7 @@ Examples:
 
 Exit codes:
   0    printed
-  2    a flag does not fit, or that is no public key";
+  2    a flag does not fit, or that is not a public key";
 
 /// No key is longer.
 const LONGEST: u64 = 16 << 10;
@@ -126,7 +126,7 @@ fn public(text: &str) -> Result<String, String> {
     }
     let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
     let (Some(line), None) = (lines.next(), lines.next()) else {
-        return Err("it is no public key: that is one line".into());
+        return Err("it is not a public key: that is one line".into());
     };
     if line.chars().any(char::is_control) {
         return Err("there is a control character in it".into());
@@ -134,11 +134,12 @@ fn public(text: &str) -> Result<String, String> {
     let mut parts = line.split_whitespace();
     let (kind, octets) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     if !KINDS.contains(&kind) {
-        return Err("it is no public key as ssh-keygen writes one: `ssh-ed25519 AAAA…`, without options before it".into());
+        return Err("it is not a public key as ssh-keygen writes one: `ssh-ed25519 AAAA…`, without options before \
+            it".into());
     }
     match named_in(octets) {
         Some(named) if named == kind.as_bytes() => Ok(line.into()),
-        _ => Err(format!("what follows `{kind}` is no key of that kind")),
+        _ => Err(format!("what follows `{kind}` is not a key of that kind")),
     }
 }
 
@@ -174,7 +175,7 @@ fn path(text: &str) -> Result<String, String> {
         return Err("there is a control character in the path".into());
     }
     match text.is_empty() || text.starts_with('-') {
-        true => Err("that is no path".into()),
+        true => Err("that is not a path".into()),
         false => Ok(text.into()),
     }
 }

@@ -63,11 +63,11 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
     let time = |pairs: usize| whole(pair * pairs as u32 * loads);
     let shown = |pairs: usize| {
         let least = least_shown(spread, pairs, rule, level)?;
-        Some(format!("{pairs} pairs ({}) show {}", time(pairs), percent(least)))
+        Some(format!("{} with {pairs} pairs ({})", percent(least), time(pairs)))
     };
     let table: Vec<String> = looks(rule.builds).into_iter().filter_map(shown).collect();
-    let (spreads, seen) = (percent(spread), table.join(", "));
-    say(format!("pairs spread by {spreads} here ({whose}): {seen}"))?;
+    let noise = percent(spread);
+    say(format!("noise between pairs: {noise} ({whose}); detectable: {}", table.join(", ")))?;
     let for_pairs = flags.max_time.saturating_sub(check).as_secs_f64();
     let allowed = (for_pairs / (pair * loads).as_secs_f64()).floor() as usize;
     let allowed = allowed.min(most(rule.builds));
@@ -79,7 +79,7 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
     };
     if let Some(pairs) = needed.filter(|pairs| *pairs <= allowed) {
         say(format!(
-            "to find {detect} takes about {pairs} pairs ({}{checked}), and at most {} (--max-time)",
+            "detecting {detect} takes about {pairs} pairs ({}{checked}), and the gate ends after {} (--max-time)",
             time(pairs),
             duration(flags.max_time)
         ))?;
@@ -87,15 +87,16 @@ pub(super) fn before(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Re
     }
     let shows = least_shown(spread, allowed, rule, level);
     let shows = shows.map_or("too few for any answer".into(), |least| {
-        format!("which show {} (--detect)", percent(least))
+        format!("which can detect {}", percent(least))
     });
-    let takes = needed.map_or("no number of pairs suffices for it".into(), |pairs| {
-        format!("it takes {pairs} pairs, {}{checked} (--max-time)", time(pairs))
-    });
+    let takes =
+        needed.map_or(format!("no number of pairs can detect {detect} (--detect)"), |pairs| {
+            format!("detecting {detect} (--detect) takes {pairs} pairs, {}{checked}", time(pairs))
+        });
     Err(Stop::new(
         Early::Limit,
         format!(
-            "{takes}; {} allow {}, {shows}",
+            "{takes}; {} (--max-time) allow {}, {shows}",
             duration(flags.max_time),
             counted(allowed as u64, "pair", "pairs")
         ),
@@ -133,7 +134,8 @@ fn spread(stage: &mut Stage<'_>, flags: &GateFlags, rule: Rule) -> Result<Spread
 /// Too few pairs of the base against itself were measurements.
 fn too_few(course: &Course, counting: usize) -> Stop {
     let pairs = counted(course.tried() as u64, "pair", "pairs");
-    let says = format!("of {pairs} of the base against itself {counting} count{}", why(course));
+    let says =
+        format!("only {counting} of {pairs} of the base against itself count{}", why(course));
     Stop::new(Early::Disturbed, says)
 }
 
@@ -147,7 +149,7 @@ fn of_gates(found: &Pooled) -> String {
 
 /// What disturbed the others.
 fn why(course: &Course) -> String {
-    disturbance(course).map_or(String::new(), |says| format!("; the first that does not: {says}"))
+    disturbance(course).map_or(String::new(), |says| format!("; the first of the others: {says}"))
 }
 
 /// Whole seconds.
@@ -170,8 +172,9 @@ pub(super) fn equal_code(
     let (mean, spread) = mean_and_spread(&differences);
     let share = false_alarms(&differences, rule, rule.alpha, FLIPPED);
     Ok(print(&format!(
-        "{} of equal code: mean ratio {:.4}, spread {}. With their signs flipped by chance, {FLIPPED} times, the rule says \
-         worse in {} of gates; it may in {} %.\n",
+        "{} of equal code: mean ratio {:.4}, noise {}. With their signs flipped at random, {FLIPPED} times, the rule \
+         says \
+         worse in {} of gates; {} % is allowed.\n",
         counted(differences.len() as u64, "pair", "pairs"),
         (-mean).exp(),
         percent(spread),

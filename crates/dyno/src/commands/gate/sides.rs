@@ -135,7 +135,7 @@ fn subject(flags: &GateFlags, experiment: &Experiment) -> Result<String, Refusal
     let refused = |says: String| Err(Refusal::new(says));
     match (&flags.server, &experiment.subjects) {
         (Some(name), _) if name == "." || is_file_name(name) => Ok(name.clone()),
-        (Some(name), _) => refused(format!("--server `{}` is no name", name.escape_debug())),
+        (Some(name), _) => refused(format!("--server `{}` is not a name", name.escape_debug())),
         (None, Subjects::Named(names)) if names.len() == 1 => Ok(names[0].clone()),
         (None, Subjects::Named(names)) => refused(format!(
             "{} has {} servers, and a gate is about one: name it with --server ({})",

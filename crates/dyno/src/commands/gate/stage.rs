@@ -180,7 +180,7 @@ impl<'f> Stage<'f> {
         if is_kept || self.flags.aa {
             return Ok(Some(()));
         }
-        terminal::notice("how much of the RFCs the base keeps is checked before the pairs");
+        terminal::notice("the conformance of the base to the RFCs is checked before the pairs");
         let began = Instant::now();
         self.base_check = campaign.checked(&entrants[0], &self.session.halt);
         self.check = began.elapsed();

@@ -101,8 +101,9 @@ impl PruneFlags {
 /// An age in milliseconds: `90min`, `12h`, `30d`, `8w`.
 fn age_ms(text: &str) -> Result<i64, String> {
     const MINUTE: i64 = 60_000;
-    let unclear =
-        || format!("`{text}` is no age; write a whole number and its unit, like 12h, 30d or 8w");
+    let unclear = || {
+        format!("`{text}` is not an age; write a whole number and its unit, like 12h, 30d or 8w")
+    };
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (amount, unit) = text.split_at(digits);
     let scale = match unit {

@@ -79,7 +79,7 @@ pub(super) fn run(flags: &NewFlags) -> Result<ExitStatus, Refusal> {
     let name = &flags.name;
     if !is_file_name(name) {
         let name = name.escape_debug();
-        return Err(Refusal::new(format!("`{name}` is no name; names are of a-z, 0-9 and -")));
+        return Err(Refusal::new(format!("`{name}` is not a name; names are of a-z, 0-9 and -")));
     }
     let here = std::env::current_dir()
         .map_err(|error| Refusal::new(format!("the current folder: {error}")))?;

@@ -152,7 +152,7 @@ fn a_run_in_several_manners_says_what_they_cost() {
         Quick, echo-xml over h2, 10 streams at 8: ceiling
           it achieved 4,911/s, and dyno's own server, which does next to nothing, reaches 4,000/s with this
           load: this may be dyno's or the machine's limit, not the server's
-          what to do: give dyno more CPUs, or another machine; or say that it is at least so fast
+          what to do: give dyno more CPUs, or another machine; or report the rate as a lower bound
 
         in short
         verdict: suspect; rows: 4 valid · 1 suspect · 0 invalid

@@ -50,7 +50,7 @@ fn a_curve_has_each_at_its_best_and_then_every_load() {
 
         **What each can be offered**
 
-        The limit: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response time.
+        The limits: p99 ≤ 100ms, at most 1.0% failed, at least 99.0% on time. Capacity is read off the rates that were tried, in requests/s; it lies between the first two columns. The knee is the rate with the most throughput for its median response time.
 
         | server | keeps it up to | breaks it at | by | knee |
         | --- | --: | --: | --- | --: |
