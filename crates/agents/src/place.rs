@@ -233,12 +233,12 @@ mod tests {
         refused("ssh:a,", "no [USER@]HOST");
         refused("ssh:a;rm", "no [USER@]HOST");
         refused("ssh:desk2:22", "~/.ssh/config");
-        refused("ssh:desk2:cpus=3-1", "no list of CPUs");
+        refused("ssh:desk2:cpus=3-1", "not a list of CPUs");
         refused("slurm:a,a", "named twice");
         refused("nats://broker", "agents=NAME");
         refused("nats://broker/lab", "agents=NAME");
-        refused("nats://broker/lab?agents=", "no name");
-        refused("nats://broker/lab?agents=A", "no name");
+        refused("nats://broker/lab?agents=", "not a name");
+        refused("nats://broker/lab?agents=A", "not a name");
         refused("nats://broker/lab?agents=a&x=1", "`x` is not");
         refused("nats://broker/LAB?agents=a", "agents=NAME");
     }

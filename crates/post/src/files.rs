@@ -217,6 +217,6 @@ mod tests {
         assert_eq!(ProjectFiles::decode(&files.encode().unwrap()), Ok(files));
         assert!(ProjectFiles::decode(b"[{}]").is_err());
         let outside = br#"[{"name":"../x","is_executable":true,"bytes":""}]"#;
-        assert!(ProjectFiles::decode(outside).unwrap_err().contains("no file of a project"));
+        assert!(ProjectFiles::decode(outside).unwrap_err().contains("not a file of a project"));
     }
 }

@@ -69,9 +69,9 @@ mod tests {
             ("ssh:-oProxyCommand=x", "is no [USER@]HOST"),
             ("ssh:", "is no [USER@]HOST"),
             ("ssh:a b", "is no [USER@]HOST"),
-            ("local:2", "no place for servers"),
-            ("slurm", "no place for servers"),
-            ("", "no place for servers"),
+            ("local:2", "not a place for servers"),
+            ("slurm", "not a place for servers"),
+            ("", "not a place for servers"),
         ] {
             assert!(ServersOn::parse(bad).unwrap_err().contains(says), "{bad}");
         }

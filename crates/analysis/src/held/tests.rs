@@ -381,8 +381,8 @@ fn dyno_s_own_part_is_distinguished_from_the_subject_s() {
     told(
         &of(&|one| held(one).plateaus[1].echoes.due = 5),
         &expect![
-            "books (invalid): the books do not balance: echo messages due, and correct, failed, without a free \
-             connection or in flight must agree, and are 5 and 0"
+            "books (invalid): the counts do not add up: echo messages due, and correct, failed, without a free \
+             connection or in flight must be equal, and are 5 and 0"
         ],
     );
     let still = |sum: Nanos, overslept: Nanos| {

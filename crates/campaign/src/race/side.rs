@@ -154,7 +154,7 @@ mod tests {
         assert!(says("unix:/a.sock:/").contains("needs a port"));
         assert!(says("sh a && sh b").contains("sh -c 'exec …'"));
         assert!(says("A=b sh").contains("write `env` before it"));
-        assert!(says("no-such-program-here").contains("a side is a URL"));
+        assert!(says("no-such-program-here").contains("name a server by a URL"));
         assert!(says("sh 'x").contains("never closed"));
         assert!(says("/").contains("without subject.toml"));
         assert!(says("").contains("empty command"));

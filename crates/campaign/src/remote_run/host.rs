@@ -198,7 +198,7 @@ impl Hosting<'_> {
     /// A store in which this run begins.
     fn begun(&self, record: &RunRecord) -> Result<(Store, RunId), Refusal> {
         if record.plan.is_empty() {
-            return Err(Refusal::new("no server can take part there, for the reasons above"));
+            return Err(Refusal::new("no server could be built or started there (see above)"));
         }
         let mut store = Store::open(self.path)?;
         let run = store.begin(record)?;

@@ -282,7 +282,7 @@ fn places_that_are_none_are_refused() {
     refused("desk2", "local:N");
     refused("local:0", "from 1 to 512");
     refused("ssh:-oProxyCommand=x", "no [USER@]HOST");
-    refused("slurm", "no job of Slurm");
+    refused("slurm", "not a job of Slurm");
     refused("nats://127.0.0.1/lab", "agents=NAME");
     let load = ["load", "{url}/", "-c", "2", "--load-on", "local:4"];
     rig.dyno(&load).status(2).stderr_has("4 agents share 2 threads");

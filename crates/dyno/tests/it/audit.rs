@@ -61,7 +61,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_way_out() {
         .stderr_has("HttpArena's data");
     piped("[{\"rps\": NaN}]", "").status(2).stderr_has("write null");
     piped("{\"schema\": \"dyno.run/1\"}", "").status(2).stderr_has("`dyno load --json`");
-    piped("[]", "").status(2).stderr_has("there is no row");
+    piped("[]", "").status(2).stderr_has("none of the files has a row");
     piped("", "").status(2).stderr_has("standard input: it is empty");
 }
 

@@ -127,7 +127,7 @@ fn a_search_that_is_interrupted_goes_on_where_it_was() {
     going.says("1 first");
     going.signal(Signal::INT);
     let ran = going.end().status(130).stderr_has("go on with: dyno capacity --resume 1");
-    assert!(ran.has_sentence("The search is not over"), "{ran}");
+    assert!(ran.has_sentence("The search is not finished"), "{ran}");
     let mut of_run = lab.command(&["run", "--resume", "1", "--store", "state/dyno/runs.sqlite"]);
     of_run.current_dir(&lab.root);
     Going::start(of_run).end().status(2).stderr_has("`dyno capacity --resume 1");

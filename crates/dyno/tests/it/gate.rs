@@ -288,7 +288,7 @@ fn earlier_gates_say_how_far_pairs_spread_and_each_gate_is_appended() {
     lab.write("h.jsonl", &known);
     let other = ["-c", "3", "-d", "300ms", "--warmup", "50ms", "--show"];
     let ran = lab.dyno(&[&sides[..], &usual, &other].concat());
-    ran.stderr_has("it does not know how far pairs");
+    ran.stderr_has("it has no noise for pairs");
     lab.dyno(&["trend", "h.jsonl"]).status(2).stderr_has("3 lines of gates, which have no levels");
 }
 

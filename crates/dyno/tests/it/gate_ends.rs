@@ -88,7 +88,7 @@ fn clauses_alone_need_no_quiet_machine_and_are_checked_once() {
     let json = ran.json();
     let sentence = "Not worse: the head breaks no clause of the RFCs that the base keeps.";
     assert_eq!(json["sentence"], sentence);
-    ran.stderr_has("the base keeps is checked before the pairs")
+    ran.stderr_has("of the base to the RFCs is checked before the pairs")
         .stderr_has("the head's check take");
     let trials = trials(&lab.root.join("runs.sqlite"), &json);
     assert!(!trials.is_empty() && trials.iter().all(|trial| trial.spots.is_empty()));

@@ -249,7 +249,7 @@ fn what_a_run_cannot_say_is_refused_by_its_flag_before_the_load() {
     keep(&["-B", &binary]).stderr_has("in a history sends text");
     let load = |flags: &[&str]| rig.dyno(&[&["load", "{url}/hello"], flags].concat()).status(2);
     load(&["-s", "x.lua"]).stderr_has("-s x.lua: dyno runs no Lua script; say by flags");
-    load(&["--rounds", "1001"]).stderr_has("1,000 loads are the most");
+    load(&["--rounds", "1001"]).stderr_has("at most 1,000 rounds");
     load(&["--like", "wrk", "--json"]).stderr_has("cannot be used with");
     load(&["-o", "/no/such/folder/x.html"]).stderr_has("--output /no/such/folder/x.html");
     load(&["--keep", "--store", "/no/such/folder/s"]).stderr_has("/no/such/folder/s");

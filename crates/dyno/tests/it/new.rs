@@ -81,7 +81,7 @@ fn what_cannot_be_a_subject_is_refused_with_the_way_out() {
     let lab = bare();
     for (arguments, says) in [
         (&["Mine", "--cmd", "sh"][..], "`Mine` is not a name; names are of a-z, 0-9 and -"),
-        (&["../x", "--cmd", "sh"], "is no name"),
+        (&["../x", "--cmd", "sh"], "is not a name"),
         (&["mine"], "called `mine`? Write how to start it, --cmd 'node"),
         (&["mine"], "or where it runs already, --url http://"),
         (&["mine", "--cmd", "sh", "--url", "http://h"], "cannot be used with"),

@@ -226,7 +226,7 @@ fn a_command_may_take_its_port_from_the_environment_or_insist_on_its_own() {
     let by_variable = "sh -c 'exec DYNO serve --listen 127.0.0.1:$PORT'";
     let insists = format!("DYNO serve --listen 127.0.0.1:{own}");
     raced(place.race(&[by_variable, &insists, "--name", "a", "--name", "b"]))
-        .stderr_has(&format!(", and listens on {own}; that one is taken"));
+        .stderr_has(&format!(", and listens on {own}; that port is used"));
 }
 
 #[test]

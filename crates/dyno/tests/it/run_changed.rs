@@ -83,7 +83,7 @@ fn a_pattern_without_a_subject_and_a_change_without_sense_are_refused() {
     for (arguments, says) in [
         (
             &["x", "--only", "my-*,yours-*"][..],
-            "--only: no subject of experiments/x.toml is called `yours-*`; it has my-a, my-b, other",
+            "--only: no server of experiments/x.toml is called `yours-*`; it has my-a, my-b, other",
         ),
         (
             &["held", "-d", "5s"],

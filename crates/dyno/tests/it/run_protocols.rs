@@ -267,7 +267,7 @@ fn sides_of_a_race_are_started_for_tls_and_http_2() {
             &["--protocol", "h2", "-k"],
             "-k is for https:// addresses: dyno makes the certificate",
         ),
-        ("http://localhost:1/", &["--protocol", "h2"], "is reached without; write https://"),
+        ("http://localhost:1/", &["--protocol", "h2"], "is reached without it; write https://"),
         ("https://localhost:1/", &["--protocol", "h2c"], "is reached by https://; write http://"),
     ] {
         let ran = race(side, flags).status(2);

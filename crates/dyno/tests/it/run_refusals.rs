@@ -115,7 +115,7 @@ fn files_that_are_none_are_refused() {
     refused(
         &lab,
         &["run", "x"],
-        &["no server can take part", "`loop` is neither a file nor a folder"],
+        &["no server could be built", "`loop` is neither a file nor a folder"],
     );
     let lab = good();
     fs::remove_file(lab.root.join(WORKLOAD)).unwrap();

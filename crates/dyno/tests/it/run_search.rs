@@ -96,7 +96,7 @@ fn what_a_search_cannot_be_is_refused_with_the_way_out() {
         (&["-d", "5s"][..], "-d with experiments/x.toml: a search decides how long"),
         (&["--rounds", "3"], "--rounds with experiments/x.toml: a search decides how many"),
         (&["-c", "5"], "-c with experiments/x.toml: this load is a schedule"),
-        (&["--only", "fast"], "no subject of experiments/x.toml is called `fast`"),
+        (&["--only", "fast"], "no server of experiments/x.toml is called `fast`"),
         (&["--history", "h.jsonl"], "--history: experiments/x.toml searches for capacities"),
         (&["--server-on", "ssh:nowhere"], "leave --server-on out"),
     ] {

@@ -277,7 +277,7 @@ fn a_build_that_fails_elsewhere_is_seen_here() {
         .stderr_has(
             "a does not take part: it cannot be built: `sh build.sh` ended with exit status 7",
         )
-        .stderr_has("local: no server can take part there");
+        .stderr_has("local: no server could be built or started there");
 }
 
 #[test]
@@ -286,11 +286,11 @@ fn what_cannot_be_on_another_machine_is_refused() {
         lab.dyno(&[&["run", "x", "--server-on"], flags].concat()).status(2).stderr_has(says);
     };
     refused(two(SHORT), &["ssh:a,b"], "on one host: name one");
-    refused(two(SHORT), &["slurm"], "no place for servers");
+    refused(two(SHORT), &["slurm"], "not a place for servers");
     refused(two(SHORT), &["local", "--listen-on", NOWHERE], "no server can listen on 10.255.255.1");
     refused(two(SHORT), &["local", "--server-cpus", "999"], "CPUs that are not here");
     refused(two(SHORT), &["local", "--load-cpus", "999"], "no CPU 999");
-    refused(two(SHORT), &["local", "--load-on", "ssh:x"], "reached by no other machine");
+    refused(two(SHORT), &["local", "--load-on", "ssh:x"], "no other machine can reach");
     let isolated = Lab::new().oracle("a", "").experiment(
         "x",
         &["a"],

@@ -240,7 +240,7 @@ fn a_host_goes_on_only_with_a_store_that_is_as_a_dyno_sealed_it() {
         ("PRAGMA journal_mode = DELETE; UPDATE trial SET outcome_says = 'better'", "is damaged"),
         (
             "PRAGMA journal_mode = DELETE; INSERT INTO run SELECT 2, name, 0, seed, 1, dyno FROM run",
-            "no store of one run",
+            "not a store of one run",
         ),
     ] {
         let ran = goes_on_with(change).status(2).stdout_has("{\"refused\":").stdout_has(says);

@@ -525,7 +525,7 @@ fn a_change_that_makes_no_sense_is_refused_with_the_reason() {
     assert_eq!(more.points, [Point::Held(200)]);
     let open = "open = { rate = 10 }, duration = '1s'";
     let says = of(open, Change::Connections(vec![2])).unwrap_err();
-    assert!(says.contains("a schedule, whose places are rates"), "{says}");
+    assert!(says.contains("a schedule of rates, which"), "{says}");
     assert!(of(open, Change::Rounds(2_000)).unwrap_err().contains("1000 is the most"));
 }
 

@@ -76,7 +76,7 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     told(
         &found,
         &expect![
-            "instrument_late (suspect): agent desk2 sent 1 % of its requests 1.50 ms or more late (bound: 1.00 ms); this is in the response times"
+            "instrument_late (suspect): agent desk2 sent 1 % of its requests at least 1.50 ms late (limit: 1.00 ms); the response times contain this delay"
         ],
     );
     // A tenth of what its own requests took.
@@ -98,7 +98,7 @@ fn one_late_agent_of_eight_is_named_though_all_together_were_in_time() {
     told(
         &of(&agents),
         &expect![
-            "instrument_late (suspect): agent desk2 sent 1 % of its requests 3.00 ms or more late (bound: 3.00 ms); this is in the response times"
+            "instrument_late (suspect): agent desk2 sent 1 % of its requests at least 3.00 ms late (limit: 3.00 ms); the response times contain this delay"
         ],
     );
     // One that was lost says nothing.

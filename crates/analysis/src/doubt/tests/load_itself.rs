@@ -10,8 +10,8 @@ fn counts_that_must_agree_and_do_not_are_a_fault_of_ours() {
     let rule = |change: fn(&mut Recording)| {
         let found = check(change);
         let says = found.first().filter(|doubt| doubt.is(&books::BOOKS)).map(Doubt::says);
-        let rule = says.and_then(|says| says.strip_prefix("the books do not balance: "));
-        let rule = rule.and_then(|rule| rule.split_once(" must agree"));
+        let rule = says.and_then(|says| says.strip_prefix("the counts do not add up: "));
+        let rule = rule.and_then(|rule| rule.split_once(" must be equal"));
         rule.unwrap_or_else(|| panic!("{found:?}")).0.to_owned()
     };
     assert_eq!(rule(|recording| recording.total.due += 1), "due, and attempted");

@@ -88,7 +88,7 @@ mod tests {
             (format!("a {key}\na {key}"), "line 2: a has two keys"),
             ("a".into(), "line 1: it is not `NAME KEY`"),
             ("a U1".into(), "line 1: this is not a public key"),
-            (format!("a {}", key.to_lowercase()), "no public key"),
+            (format!("a {}", key.to_lowercase()), "not a public key"),
             (format!("a S{key}"), "secret seed"),
             (format!("A {key}"), "line 1: names have"),
         ] {

@@ -182,7 +182,7 @@ mod tests {
             (Ok(30 * DAY), Ok(7 * DAY), Ok(DAY / 16))
         );
         for odd in ["30", "d", "1.5d", "-1d", "30days", "99999999999999999d"] {
-            assert!(age_ms(odd).unwrap_err().contains("no age"), "{odd}");
+            assert!(age_ms(odd).unwrap_err().contains("not an age"), "{odd}");
         }
     }
 }

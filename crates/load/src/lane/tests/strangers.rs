@@ -79,11 +79,11 @@ fn a_part_that_does_not_belong_to_the_load_is_refused_in_words() {
         let says = judge(&run, changed, &other).unwrap_err();
         assert!(says.contains(words), "`{says}`, and not `{words}`");
     };
-    refused(&|part| part["share"]["of"] = 3.into(), "of 3 lanes, where 2 were ordered");
+    refused(&|part| part["share"]["of"] = 3.into(), "of 3 threads, where 2 were ordered");
     refused(&|part| part["share"]["first"] = 7.into(), "threads 7..8 are not of 2");
     refused(&|part| part["share"]["first"] = 1.into(), "thread 1 has come before");
     refused(&|part| part["lanes"] = u64::MAX.into(), "are not of 2");
-    refused(&|part| part["lanes"] = 0.into(), "no lanes");
+    refused(&|part| part["lanes"] = 0.into(), "no threads");
     refused(&|part| part["lanes"] = 2.into(), "other threads than it says");
     refused(&|part| part["reports"] = json!([]), "other threads than it says");
     refused(&|part| part["width"] = 1_000_000.into(), "windows have another length");
@@ -205,7 +205,7 @@ fn an_order_that_asks_for_too_much_is_refused_in_words() {
     refused(&closed, "/lanes", 0.into(), "lanes: 0 is not within 1 and 1024");
     refused(&closed, "/lanes", 100_000.into(), "lanes: 100000 is not within");
     refused(&closed, "/share", json!({ "first": 3, "of": 4 }), "threads 3..5 are not of 4");
-    refused(&closed, "/share", json!({ "first": 0, "of": 100_000 }), "lanes in all");
+    refused(&closed, "/share", json!({ "first": 0, "of": 100_000 }), "threads in all");
     refused(&closed, "/share", json!({ "first": u64::MAX, "of": 4 }), "are not of 4");
     refused(&closed, "/cpus/0", 1_024.into(), "CPU: 1024");
     refused(&closed, "/timeout", json!({ "secs": 0, "nanos": 0 }), "timeout: 0ns");
@@ -223,8 +223,8 @@ fn an_order_that_asks_for_too_much_is_refused_in_words() {
     refused(&http2, "/protocol/http2/streams", 0.into(), "nonzero");
     refused(&http2, "/protocol/http2/windows", json!([0, 65_535]), "a stream's window");
     refused(&http2, "/load/closed/connections", (1_u64 << 22).into(), "requests at once");
-    refused(&poisson, "/load/open/arrivals/poisson", 0.into(), "no rate");
-    refused(&poisson, "/load/open/arrivals/poisson", u64::MAX.into(), "no rate");
+    refused(&poisson, "/load/open/arrivals/poisson", 0.into(), "not a rate");
+    refused(&poisson, "/load/open/arrivals/poisson", u64::MAX.into(), "not a rate");
     refused(&poisson, "/load/open/arrivals/poisson", 100_000_000_000_u64.into(), "may be due");
     refused(&poisson, "/load/open/connections", 1_000.into(), "connections at the start");
     refused(&listed, "/load/open/arrivals/listed", json!([5, 4]), "earlier than the one before");
